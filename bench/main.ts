@@ -1,0 +1,127 @@
+// `npm run bench`: what Gatehouse costs beside what nobody can undercut, measured in the same run on the same
+// machine. Only ratios mean anything elsewhere. CPU time of the server process, medians of alternating rounds.
+import { execFileSync } from 'node:child_process';
+import { rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { startPostgres } from '../test/support/postgres-start.ts';
+import { mixedWorker, passwordSignIn, scenarios } from './scenarios.ts';
+import { closeConnections, repeat } from './support/load.ts';
+import { measure, median } from './support/measure.ts';
+import { isWithin, type Row, table } from './support/report.ts';
+import { gatehouseFolder, startBare, startGatehouse, type Target } from './support/target.ts';
+
+const help = `npm run bench -- [options]
+  --only TEXT         only what has this in its name: ${[...scenarios, passwordSignIn].map(({ name }) => name).join(', ')}, memory, start
+  --rounds N          measured rounds of each (default 5)
+  --operations N      operations before memory is read (default 100000)
+  --postgresql        Gatehouse on a throw-away PostgreSQL instead of SQLite
+  --json              the numbers as JSON
+`;
+
+const { values: options } = parseArgs({
+  options: {
+    only: { type: 'string', default: '' },
+    rounds: { type: 'string', default: '5' },
+    operations: { type: 'string', default: '100000' },
+    postgresql: { type: 'boolean', default: false },
+    json: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  },
+});
+
+const targets = { engine: 1.5, signIn: 1.2, memoryMb: 200, startMs: 2000 };
+const rounds = Number(options.rounds);
+const isWanted = (name: string) => name.includes(options.only);
+const note = (text: string) => void (options.json || process.stderr.write(`${text}\n`));
+
+async function compareWithEngine(gatehouse: Target): Promise<Row[]> {
+  const wanted = scenarios.filter(({ name }) => isWanted(name));
+  if (wanted.length === 0) return [];
+  const bare = await startBare();
+  const rows: Row[] = [];
+  for (const scenario of wanted) {
+    note(`${scenario.name} …`);
+    const found = await measure(scenario, [gatehouse, bare], rounds);
+    const [own = Number.NaN, limit = Number.NaN] = [gatehouse, bare].map((target) => found.get(target)?.median);
+    rows.push({
+      name: scenario.name,
+      unit: 'ms CPU',
+      gatehouse: own,
+      limit,
+      limitName: 'bare oidc-provider',
+      target: targets.engine,
+    });
+  }
+  await bare.stop();
+  return rows;
+}
+
+async function comparePassword(gatehouse: Target): Promise<Row[]> {
+  if (!isWanted(passwordSignIn.name)) return [];
+  note(`${passwordSignIn.name} …`);
+  const program = path.join(import.meta.dirname, 'raw.ts');
+  const raw = () => JSON.parse(execFileSync(process.execPath, ['--import', 'tsx', program], { encoding: 'utf8' }));
+  const { argon2, rs256, es256 } = raw();
+  const found = await measure(passwordSignIn, [gatehouse], rounds);
+  note(
+    `(raw, in this run: argon2id ${argon2.toFixed(1)} ms, RS256 ${rs256.toFixed(2)} ms, ES256 ${es256.toFixed(2)} ms)`,
+  );
+  const own = found.get(gatehouse)?.median ?? Number.NaN;
+  const limit = median([argon2, raw().argon2]);
+  return [
+    { name: 'sign-in', unit: 'ms CPU', gatehouse: own, limit, limitName: 'raw argon2id', target: targets.signIn },
+  ];
+}
+
+async function memory(gatehouse: Target): Promise<Row[]> {
+  if (!isWanted('memory')) return [];
+  note(`memory after ${options.operations} operations …`);
+  const before = gatehouse.memoryMb();
+  const workers = await Promise.all([1, 2, 3, 4].map(() => mixedWorker(gatehouse)));
+  await repeat(workers, Number(options.operations));
+  const name = `memory after ${options.operations} operations`;
+  note(`(before them: ${before.toFixed(0)} MB)`);
+  return [{ name, unit: 'MB', gatehouse: gatehouse.memoryMb(), target: targets.memoryMb }];
+}
+
+async function startTime(folder: string, databaseUrl?: string): Promise<Row[]> {
+  if (!isWanted('start')) return [];
+  note('start …');
+  const times: number[] = [];
+  for (let turn = 0; turn < rounds; turn += 1) {
+    const server = await startGatehouse(folder, databaseUrl);
+    times.push(server.startMs);
+    await server.stop();
+  }
+  return [{ name: 'start, existing database', unit: 'ms', gatehouse: median(times), target: targets.startMs }];
+}
+
+async function run(): Promise<Row[]> {
+  const folder = gatehouseFolder();
+  const postgres = options.postgresql ? await startPostgres() : undefined;
+  try {
+    const gatehouse = await startGatehouse(folder, postgres?.url);
+    const rows = [
+      ...(await compareWithEngine(gatehouse)),
+      ...(await comparePassword(gatehouse)),
+      ...(await memory(gatehouse)),
+    ];
+    await gatehouse.stop();
+    return [...rows, ...(await startTime(folder, postgres?.url))];
+  } finally {
+    closeConnections();
+    await postgres?.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+if (options.help) process.stdout.write(help);
+else {
+  const rows = await run();
+  const machine = `Node ${process.version}, ${os.cpus().length} × ${os.cpus()[0]?.model ?? 'unknown'}, ${options.postgresql ? 'PostgreSQL' : 'SQLite'}`;
+  if (options.json) process.stdout.write(`${JSON.stringify({ machine, rows }, null, 2)}\n`);
+  else process.stdout.write(`\n${machine}\n\n${table(rows)}\n`);
+  process.exitCode = rows.every(isWithin) ? 0 : 1;
+}

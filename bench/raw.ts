@@ -1,0 +1,35 @@
+// The physical limits, in a process of its own: what a password check and a signature cost with nothing around them.
+// Prints one line of JSON: CPU milliseconds per operation.
+import { generateKeyPairSync, sign } from 'node:crypto';
+import { hash, verify } from 'argon2';
+import { limits } from '../src/limits.ts';
+import { median } from './support/measure.ts';
+
+async function cpuMsPerOperation(times: number, operation: () => unknown): Promise<number> {
+  const rounds: number[] = [];
+  for (let round = 0; round < 5; round += 1) {
+    const before = process.cpuUsage();
+    for (let turn = 0; turn < times; turn += 1) await operation();
+    const { user, system } = process.cpuUsage(before);
+    rounds.push((user + system) / 1000 / times);
+  }
+  return median(rounds);
+}
+
+const { argon2MemoryKib, argon2Iterations, argon2Parallelism } = limits.passwordHash;
+const stored = await hash('correct horse battery staple', {
+  memoryCost: argon2MemoryKib,
+  timeCost: argon2Iterations,
+  parallelism: argon2Parallelism,
+});
+const rsa = generateKeyPairSync('rsa', { modulusLength: limits.keys.rsaBits }).privateKey;
+const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
+const message = Buffer.alloc(600, 'x');
+
+process.stdout.write(
+  JSON.stringify({
+    argon2: await cpuMsPerOperation(20, () => verify(stored, 'correct horse battery staple')),
+    rs256: await cpuMsPerOperation(200, () => sign('sha256', message, rsa)),
+    es256: await cpuMsPerOperation(200, () => sign('sha256', message, ec)),
+  }),
+);

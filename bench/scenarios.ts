@@ -1,0 +1,87 @@
+// What is measured on both servers: the operations of seed 4.1 that carry the load of a day.
+import { send } from './support/load.ts';
+import type { Scenario } from './support/measure.ts';
+import { clientHeaders, codeFor, redeem, signIn, token } from './support/sign-in.ts';
+import type { Target } from './support/target.ts';
+
+async function accessToken(target: Target): Promise<string> {
+  return (await redeem(target, (await signIn(target)).code)).access_token;
+}
+
+export const scenarios: Scenario[] = [
+  {
+    name: 'code flow, live session',
+    operations: 400,
+    workers: 4,
+    async worker(target) {
+      const { cookie } = await signIn(target);
+      return async () => redeem(target, await codeFor(target, cookie));
+    },
+  },
+  {
+    name: 'client credentials',
+    operations: 2000,
+    workers: 4,
+    worker: async (target) => () => token(target, { grant_type: 'client_credentials' }),
+  },
+  {
+    name: 'refresh',
+    operations: 600,
+    workers: 4,
+    async worker(target) {
+      // By the letter of OpenID Connect the bare engine gives offline access only with prompt=consent.
+      const prompt: Record<string, string> = target.name === 'bare' ? { prompt: 'consent' } : {};
+      const { code } = await signIn(target, { scope: 'openid profile email offline_access', ...prompt });
+      let current = (await redeem(target, code)).refresh_token ?? '';
+      return async () => {
+        const { refresh_token = '' } = await token(target, { grant_type: 'refresh_token', refresh_token: current });
+        current = refresh_token;
+      };
+    },
+  },
+  {
+    name: 'userinfo',
+    operations: 2000,
+    workers: 4,
+    async worker(target) {
+      const headers = { authorization: `Bearer ${await accessToken(target)}` };
+      return () => send(`${target.origin}/userinfo`, { headers });
+    },
+  },
+  {
+    name: 'introspection',
+    operations: 2000,
+    workers: 4,
+    async worker(target) {
+      const form = { token: await accessToken(target) };
+      return async () => {
+        const { text } = await send(`${target.origin}/introspect`, { headers: clientHeaders, form });
+        if (!text.includes('"active":true')) throw new Error(`introspection says ${text}`);
+      };
+    },
+  },
+  {
+    name: 'discovery',
+    operations: 4000,
+    workers: 4,
+    worker: async (target) => () => send(`${target.origin}/.well-known/openid-configuration`, {}),
+  },
+];
+
+/** A whole sign-in with the password, by a browser that was never here. */
+export const passwordSignIn: Scenario = {
+  name: 'sign-in',
+  operations: 60,
+  workers: 4,
+  worker: async (target) => () => signIn(target),
+};
+
+/** Everything in turn, for the memory after a long day. */
+export async function mixedWorker(target: Target): Promise<() => Promise<unknown>> {
+  const workers = await Promise.all(scenarios.map(({ worker }) => worker(target)));
+  let turn = 0;
+  return async () => {
+    turn += 1;
+    return workers[turn % workers.length]?.();
+  };
+}

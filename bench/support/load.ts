@@ -1,0 +1,66 @@
+// The load: plain requests over kept connections, a few at a time. It shares the machine with the server, which is
+// why the server's CPU time is measured and not its requests per second.
+import http from 'node:http';
+
+export interface Answer {
+  status: number;
+  location: string;
+  text: string;
+}
+
+/** Kept connections, as browsers and applications have them. */
+export const agent = new http.Agent({ keepAlive: true, maxSockets: 64 });
+
+/** One request; a form makes it a POST. Anything but the expected status is an error, so no failure counts as quick. */
+export function send(
+  url: string,
+  {
+    headers = {},
+    form,
+    expect = 200,
+  }: { headers?: Record<string, string>; form?: Record<string, string>; expect?: number },
+): Promise<Answer> {
+  const body = form && new URLSearchParams(form).toString();
+  const type = body
+    ? { 'content-type': 'application/x-www-form-urlencoded', 'content-length': String(body.length) }
+    : {};
+  return new Promise((resolve, reject) => {
+    const request = http.request(
+      url,
+      { agent, family: 4, method: body === undefined ? 'GET' : 'POST', headers: { ...type, ...headers } },
+      (response) => {
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk: Buffer) => chunks.push(chunk));
+        response.on('error', reject);
+        response.on('end', () => {
+          const answer = {
+            status: response.statusCode ?? 0,
+            location: response.headers.location ?? '',
+            text: Buffer.concat(chunks).toString(),
+          };
+          if (answer.status === expect) resolve(answer);
+          else reject(new Error(`${url} answered ${answer.status}: ${answer.text.slice(0, 300)} ${answer.location}`));
+        });
+      },
+    );
+    request.on('error', reject);
+    request.end(body);
+  });
+}
+
+/** Runs the operation so many times, `workers` at once; each worker has its own operation (and its own state). */
+export async function repeat(operations: readonly (() => Promise<unknown>)[], times: number): Promise<void> {
+  let left = times;
+  await Promise.all(
+    operations.map(async (operation) => {
+      while (left > 0) {
+        left -= 1;
+        await operation();
+      }
+    }),
+  );
+}
+
+export function closeConnections(): void {
+  agent.destroy();
+}

@@ -1,0 +1,71 @@
+// Signing in as a browser does, and the requests of a relying party.
+import { createHash } from 'node:crypto';
+import { httpClient } from '../../test/support/http.ts';
+import { type Answer, agent, send } from './load.ts';
+import { client, person, type Target } from './target.ts';
+
+const verifier = 'benchmark-verifier-benchmark-verifier-benchmark';
+const challenge = createHash('sha256').update(verifier).digest('base64url');
+
+export const clientHeaders = {
+  authorization: `Basic ${Buffer.from(`${client.id}:${client.secret}`).toString('base64')}`,
+};
+
+/** The authorization request; `prompt: consent` where the engine wants it for offline access. */
+export function authorizeUrl({ origin }: Target, parameters: Record<string, string> = {}): string {
+  const query = {
+    client_id: client.id,
+    redirect_uri: client.redirectUri,
+    response_type: 'code',
+    scope: 'openid profile email',
+    state: 'state',
+    nonce: 'nonce',
+    code_challenge: challenge,
+    code_challenge_method: 'S256',
+    ...parameters,
+  };
+  return `${origin}/authorize?${new URLSearchParams(query)}`;
+}
+
+/** Signs the person in with a fresh browser; returns its cookies and the code it came back with. */
+export async function signIn(
+  target: Target,
+  parameters?: Record<string, string>,
+): Promise<{ cookie: string; code: string }> {
+  const browser = httpClient(target.origin, { agent });
+  const isBack = (url: string) => url.startsWith(client.redirectUri);
+  const page = await browser.follow(await browser.get(authorizeUrl(target, parameters)), isBack);
+  const answered = page.location ? page : await browser.follow(await browser.submit(page, person), isBack);
+  if (!answered.location) throw new Error(`${target.name}: sign-in ended at ${answered.url} (${answered.status})`);
+  return { cookie: browser.cookies.headerFor(new URL(target.origin)), code: codeIn(answered.location) };
+}
+
+/** A code for a browser that is signed in already. */
+export async function codeFor(target: Target, cookie: string, parameters?: Record<string, string>): Promise<string> {
+  return codeIn((await send(authorizeUrl(target, parameters), { headers: { cookie }, expect: 303 })).location);
+}
+
+export interface Tokens {
+  access_token: string;
+  refresh_token?: string;
+  id_token?: string;
+}
+
+export async function redeem(target: Target, code: string): Promise<Tokens> {
+  const form = { grant_type: 'authorization_code', code, redirect_uri: client.redirectUri, code_verifier: verifier };
+  return tokensIn(await send(`${target.origin}/token`, { headers: clientHeaders, form }));
+}
+
+export async function token(target: Target, form: Record<string, string>): Promise<Tokens> {
+  return tokensIn(await send(`${target.origin}/token`, { headers: clientHeaders, form }));
+}
+
+function tokensIn({ text }: Answer): Tokens {
+  return JSON.parse(text);
+}
+
+function codeIn(location: string): string {
+  const code = URL.canParse(location) && new URL(location).searchParams.get('code');
+  if (code) return code;
+  throw new Error(`no code in ${location}`);
+}

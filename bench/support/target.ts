@@ -1,0 +1,88 @@
+// The two servers that are compared, Gatehouse with everything on and the bare engine, with the same client, the
+// same person and the same routes.
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { type StartedChild, startChild } from './child.ts';
+
+export interface Target extends StartedChild {
+  name: 'gatehouse' | 'bare';
+  origin: string;
+}
+
+export const client = {
+  id: 'bench',
+  secret: 'bench-secret-of-at-least-thirty-two-bytes',
+  redirectUri: 'http://127.0.0.1:4999/cb',
+};
+export const person = { username: 'alice', password: 'correct horse battery staple' };
+
+const root = path.dirname(path.dirname(import.meta.dirname));
+
+const configuration = `settings:
+  rate_limits: false
+clients:
+  - client_id: ${client.id}
+    client_secret: ${client.secret}
+    client_name: Benchmark
+    redirect_uris: ['${client.redirectUri}']
+    grant_types: [authorization_code, refresh_token, client_credentials]
+    consent: implicit
+users:
+  - username: ${person.username}
+    email: alice@example.com
+    email_verified: true
+    name: Alice Example
+    password: ${person.password}
+`;
+
+/** A folder as an operator would have it, with its configuration. */
+export function gatehouseFolder(): string {
+  const folder = mkdtempSync(path.join(tmpdir(), 'gatehouse-bench-'));
+  writeFileSync(path.join(folder, 'gatehouse.yaml'), configuration);
+  return folder;
+}
+
+/** Starts the built server in the folder, on SQLite or on the given database. */
+export async function startGatehouse(folder: string, databaseUrl?: string): Promise<Target> {
+  const port = await freePort();
+  const origin = `http://127.0.0.1:${port}`;
+  const child = await startChild({
+    arguments: [path.join(root, 'dist', 'main.js')],
+    cwd: folder,
+    readyUrl: `${origin}/readyz`,
+    env: {
+      ISSUER: origin,
+      PORT: String(port),
+      DATA_DIR: path.join(folder, 'data'),
+      GATEHOUSE_CONFIG: path.join(folder, 'gatehouse.yaml'),
+      LOG_FORMAT: 'json',
+      ...(databaseUrl ? { DATABASE_URL: databaseUrl } : {}),
+    },
+  });
+  return { ...child, name: 'gatehouse', origin };
+}
+
+/** Starts oidc-provider as it comes, with its in-memory adapter. */
+export async function startBare(): Promise<Target> {
+  const port = await freePort();
+  const origin = `http://127.0.0.1:${port}`;
+  const child = await startChild({
+    arguments: ['--import', 'tsx', path.join(root, 'bench', 'bare.ts')],
+    cwd: root,
+    readyUrl: `${origin}/.well-known/openid-configuration`,
+    env: { ORIGIN: origin, CLIENT: JSON.stringify(client) },
+  });
+  return { ...child, name: 'bare', origin };
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer().once('error', reject);
+    probe.listen(0, '127.0.0.1', () => {
+      const address = probe.address();
+      probe.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
+    });
+  });
+}

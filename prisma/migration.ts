@@ -1,0 +1,106 @@
+// Migrations for both databases from the one schema text, without a database and without a download.
+//   npm run db:migration -- NAME   writes prisma/migrations/{sqlite,postgresql}/<time>_NAME/migration.sql
+//   npm run db:check               fails when the committed migrations do not lead to the schema
+// prisma/migrations/schema.prisma is the schema as of the newest migration: the next one starts from it.
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { PrismaBetterSqlite3 } from '@prisma/adapter-better-sqlite3';
+import {
+  ColumnTypeEnum,
+  type SqlDriverAdapter,
+  type SqlMigrationAwareDriverAdapterFactory,
+} from '@prisma/driver-adapter-utils';
+import type { DatabaseKind } from '../src/platform/database-url.ts';
+import { migrate } from '../src/platform/migrate.ts';
+import { startMigrationEngine } from '../src/platform/migration-engine.ts';
+import { migrationsFolder, readMigrations } from '../src/platform/migration-files.ts';
+
+const KINDS: DatabaseKind[] = ['sqlite', 'postgresql'];
+const schemaFile = path.join(import.meta.dirname, 'schema.prisma');
+const migratedSchemaFile = path.join(migrationsFolder, 'schema.prisma');
+const sqliteInMemory = new PrismaBetterSqlite3({ url: ':memory:' });
+
+async function create([name = '']: string[]): Promise<void> {
+  if (!/^[a-z][a-z0-9_]{1,60}$/.test(name)) fail(`a migration needs a name like add_labels, not "${name}"`);
+  const time = new Date().toISOString().replace(/\D/g, '').slice(0, 14);
+  const changes = await Promise.all(KINDS.map(async (kind) => ({ kind, sql: await pendingSql(kind) })));
+  if (changes.every(({ sql }) => sql === '')) return say('The schema has not changed since the last migration.');
+  for (const { kind, sql } of changes) {
+    const folder = path.join(migrationsFolder, kind, `${time}_${name}`);
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(path.join(folder, 'migration.sql'), sql || '-- Nothing to do on this database.\n');
+    say(`wrote ${path.relative(process.cwd(), folder)}/migration.sql`);
+  }
+  writeFileSync(migratedSchemaFile, readFileSync(schemaFile));
+  say('Read the SQL before you commit it: a renamed column is dropped and made anew unless you say otherwise.');
+}
+
+async function check(): Promise<void> {
+  const [sqlite, postgresql] = KINDS.map((kind) => readMigrations(kind).map(({ name }) => name));
+  if (String(sqlite) !== String(postgresql)) fail('the two databases have migrations of different names');
+  for (const kind of KINDS) {
+    const sql = await pendingSql(kind);
+    if (sql !== '') fail(`the schema changed: run npm run db:migration -- NAME. Missing on ${kind}:\n${sql}`);
+  }
+  const folder = mkdtempSync(path.join(tmpdir(), 'gatehouse-migrations-'));
+  try {
+    const url = `file:${path.join(folder, 'check.db')}`;
+    await migrate(url);
+    const engine = await startMigrationEngine('sqlite', new PrismaBetterSqlite3({ url }));
+    const steps = await engine.push(schemaFor('sqlite', schemaFile));
+    if (steps > 0) fail(`the migrations do not lead to the schema: ${steps} steps are missing on SQLite`);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+  say(`Migrations and schema agree (${sqlite?.length} applied).`);
+}
+
+async function pendingSql(kind: DatabaseKind): Promise<string> {
+  const engine = await startMigrationEngine(kind, kind === 'sqlite' ? sqliteInMemory : postgresqlOnPaper);
+  const previous = existsSync(migratedSchemaFile) ? schemaFor(kind, migratedSchemaFile) : undefined;
+  const diff = await engine.diff(previous, schemaFor(kind, schemaFile));
+  // Not ours to make, and a database user with few rights may not, though it be there.
+  const sql = diff.replace(/^-- CreateSchema\nCREATE SCHEMA IF NOT EXISTS "public";\n+/, '');
+  return /^\s*(-- This is an empty migration\.)?\s*$/.test(sql) ? '' : sql;
+}
+
+// Comparing two texts needs no server, but the engine asks for the version of one before it starts.
+const paper = { provider: 'postgres', adapterName: '@prisma/adapter-pg' } as const;
+const paperServer: SqlDriverAdapter = {
+  ...paper,
+  queryRaw: async () => ({
+    columnNames: ['exists', 'version', 'numeric_version'],
+    columnTypes: [ColumnTypeEnum.Boolean, ColumnTypeEnum.Text, ColumnTypeEnum.Int32],
+    rows: [[true, 'PostgreSQL 16.0', 160_000]],
+  }),
+  executeRaw: async () => 0,
+  executeScript: async () => {},
+  startTransaction: () => Promise.reject(new Error('there is no database')),
+  dispose: async () => {},
+  getConnectionInfo: () => ({ schemaName: 'public', supportsRelationJoins: true }),
+};
+const postgresqlOnPaper: SqlMigrationAwareDriverAdapterFactory = {
+  ...paper,
+  connect: async () => paperServer,
+  connectToShadowDb: async () => paperServer,
+};
+
+function schemaFor(kind: DatabaseKind, file: string): string {
+  return readFileSync(file, 'utf8').replace('provider = "sqlite"', `provider = "${kind}"`);
+}
+
+function say(text: string): void {
+  process.stdout.write(`${text}\n`);
+}
+
+function fail(text: string): never {
+  process.stderr.write(`${text}\n`);
+  process.exit(1);
+}
+
+const [command, ...args] = process.argv.slice(2);
+
+if (command === 'create') await create(args);
+else if (command === 'check') await check();
+else fail('usage: migration.ts create NAME | check');

@@ -1,0 +1,106 @@
+// A person as every other domain sees one, and the one query that loads it with roles and permissions.
+// Raw SQL because it runs at every token, userinfo and page: a third of the time of the same query through Prisma.
+import type { DatabaseKind } from '../platform/database-url.ts';
+import type { Tx } from '../platform/db.ts';
+import { type Sql, sqlFor } from '../platform/sql.ts';
+import { nameKey } from './names.ts';
+
+export interface Account {
+  /** The OIDC `sub`: random, never given to another person. */
+  id: string;
+  username: string;
+  email: string | null;
+  emailVerified: boolean;
+  name: string | null;
+  givenName: string | null;
+  familyName: string | null;
+  picture: string | null;
+  locale: string | null;
+  zoneinfo: string | null;
+  phoneNumber: string | null;
+  /** Custom attributes: text, numbers, booleans or lists of text. */
+  attributes: Record<string, unknown>;
+  ssoId: string | null;
+  isActive: boolean;
+  source: string;
+  createdAt: Date;
+  updatedAt: Date;
+  /** Names, sorted. */
+  roles: string[];
+  /** `resource:action` of all roles together, sorted. */
+  permissions: string[];
+}
+
+interface Row extends Omit<Account, 'attributes' | 'roles' | 'permissions'> {
+  attributes: string;
+  roles: string | null;
+  permissions: string | null;
+}
+
+// Names of roles, resources and actions hold no control characters (rbac/names.ts), so a line break can part them.
+const COLUMNS = `u.id, u.username, u.email, u.email_verified AS "emailVerified", u.name, u.given_name AS "givenName",
+  u.family_name AS "familyName", u.picture, u.locale, u.zoneinfo, u.phone_number AS "phoneNumber", u.attributes,
+  u.sso_id AS "ssoId", u.is_active AS "isActive", u.source, u.created_at AS "createdAt", u.updated_at AS "updatedAt",
+  (SELECT string_agg(r.name, '\n') FROM user_roles ur JOIN roles r ON r.id = ur.role_id
+    WHERE ur.user_id = u.id) AS roles,
+  (SELECT string_agg(p.resource || ':' || p.action, '\n') FROM user_roles ur
+    JOIN role_permissions rp ON rp.role_id = ur.role_id JOIN permissions p ON p.id = rp.permission_id
+    WHERE ur.user_id = u.id) AS permissions`;
+
+const FROM = `SELECT ${COLUMNS} FROM users u WHERE`;
+const BY_ID = statement(`${FROM} u.id = `, '');
+const BY_EMAIL = statement(`${FROM} u.email_key = `, '');
+const BY_SSO_ID = statement(`${FROM} u.sso_id = `, '');
+// Two index look-ups. A user name with an @ is its owner's e-mail address (names.ts), so both find the same account.
+const BY_LOGIN = statement(`${FROM} u.username_key = `, ' OR u.email_key = ', ' LIMIT 1');
+
+/** The four ways to find an account; each is one query. */
+export const accountQueries = {
+  byId: (tx: Tx, id: string) => one(tx, BY_ID, id),
+  byLogin: (tx: Tx, login: string) => one(tx, BY_LOGIN, nameKey(login), nameKey(login)),
+  byEmail: (tx: Tx, email: string) => one(tx, BY_EMAIL, nameKey(email)),
+  bySsoId: (tx: Tx, ssoId: string) => one(tx, BY_SSO_ID, ssoId),
+};
+
+/** The same by id on the plain connection, for tokens and userinfo. */
+export function createAccountLookup({ sql, kind }: { sql: Sql; kind: DatabaseKind }) {
+  const { byId } = sqlFor(kind, { byId: `${FROM} u.id = ?` });
+  return async (id: string): Promise<Account | undefined> => {
+    if (!isStorable(id)) return undefined;
+    const [row] = await sql.query<Row>(byId, id);
+    return row && accountOf(row);
+  };
+}
+
+// What a tagged template hands over, made once: Prisma numbers the parameters as each database wants them.
+function statement(...parts: string[]): TemplateStringsArray {
+  return Object.assign(parts, { raw: parts });
+}
+
+async function one(tx: Tx, sql: TemplateStringsArray, ...values: string[]): Promise<Account | undefined> {
+  // No account has a NUL in its name, and PostgreSQL refuses to be asked for one.
+  if (!values.every(isStorable)) return undefined;
+  const [row] = await tx.$queryRaw<Row[]>(sql, ...values);
+  return row && accountOf(row);
+}
+
+function isStorable(value: string): boolean {
+  return value !== '' && !value.includes('\0');
+}
+
+function accountOf(row: Row): Account {
+  return {
+    ...row,
+    emailVerified: Boolean(row.emailVerified),
+    isActive: Boolean(row.isActive),
+    createdAt: new Date(row.createdAt),
+    updatedAt: new Date(row.updatedAt),
+    attributes: JSON.parse(row.attributes) as Record<string, unknown>,
+    roles: lines(row.roles),
+    permissions: lines(row.permissions),
+  };
+}
+
+function lines(text: string | null): string[] {
+  return text ? [...new Set(text.split('\n'))].sort() : [];
+}

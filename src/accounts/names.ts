@@ -1,0 +1,97 @@
+// User names and e-mail addresses: which are accepted, and the canonical form that decides whether two are the same
+// (seed 7: 409 when a user name already exists; that must hold for Alice, ALICE, ａlice and аlice in Cyrillic).
+
+/** Why a name is refused; the texts are in `nameAdvice`. */
+export type NameFault = 'empty' | 'too_long' | 'invisible_characters' | 'spaces' | 'mixed_scripts' | 'at_sign';
+export type EmailFault = 'empty' | 'too_long' | 'syntax';
+
+const MAX_USERNAME = 64;
+const MAX_EMAIL = 254; // RFC 5321 4.5.3.1.3, less the angle brackets
+
+// Letters of other alphabets that look like a Latin one, small or capital. Not the whole of UTS 39: what a person can
+// type on a usual keyboard. Each is a small letter, because the key is made of small letters.
+const LOOK_ALIKES = new Map(
+  Object.entries({
+    a: 'аα',
+    b: 'вβ',
+    c: 'сϲ',
+    d: 'ԁ',
+    e: 'еε',
+    g: 'ɡ',
+    h: 'һнη',
+    i: 'іιıɩ',
+    j: 'јϳ',
+    k: 'кκ',
+    l: 'ӏ',
+    m: 'мμ',
+    o: 'оοօ',
+    p: 'рρ',
+    q: 'ԛ',
+    s: 'ѕς',
+    t: 'тτ',
+    u: 'υս',
+    v: 'ѵν',
+    w: 'ԝ',
+    x: 'хχ',
+    y: 'уγү',
+    z: 'ζ',
+  }).flatMap(([latin, others]) => [...others].map((other) => [other, latin] as const)),
+);
+const LOOK_ALIKE = new RegExp(`[${[...LOOK_ALIKES.keys()].join('')}]`, 'gu');
+// Alphabets of which no name mixes two, other than to deceive.
+const SCRIPTS = ['Latin', 'Cyrillic', 'Greek', 'Armenian', 'Cherokee'].map(
+  (script) => new RegExp(`\\p{Script=${script}}`, 'u'),
+);
+
+/** The canonical form of a user name, e-mail address or typed login: equal keys are the same name. */
+export function nameKey(value: string): string {
+  return value
+    .normalize('NFKC')
+    .trim()
+    .toLowerCase()
+    .replaceAll('i\u0307', 'i') // the Turkish capital I with its dot
+    .replaceAll('σ', 'ς') // one sigma, wherever it stands in the word
+    .replace(LOOK_ALIKE, (letter) => LOOK_ALIKES.get(letter) ?? letter);
+}
+
+/** What is wrong with `username`, or undefined. With an @ it must be the account's own e-mail address. */
+export function usernameFault(username: string, email?: string | null): NameFault | undefined {
+  const name = username.normalize('NFKC').trim();
+  if (name === '') return 'empty';
+  if ([...name].length > MAX_USERNAME && !name.includes('@')) return 'too_long';
+  if (/[\p{C}\p{Default_Ignorable_Code_Point}]/u.test(name)) return 'invisible_characters';
+  if (/\s/u.test(name)) return 'spaces';
+  if (SCRIPTS.filter((script) => script.test(name)).length > 1) return 'mixed_scripts';
+  // Otherwise somebody could take the e-mail address of another person as user name and catch their sign-ins.
+  if (name.includes('@') && (!email || nameKey(email) !== nameKey(name))) return 'at_sign';
+  return undefined;
+}
+
+/** What is wrong with an e-mail address, or undefined. Syntax only; a code sent to it proves that it exists. */
+export function emailFault(email: string): EmailFault | undefined {
+  const address = email.normalize('NFKC').trim();
+  if (address === '') return 'empty';
+  if (address.length > MAX_EMAIL) return 'too_long';
+  return LOCAL_AT_DOMAIN.test(address) && !/[\p{C}\p{Default_Ignorable_Code_Point}]/u.test(address)
+    ? undefined
+    : 'syntax';
+}
+
+// RFC 5322 dot-atom (with Unicode, RFC 6532) at a host name; no quoted local parts, which no provider hands out.
+const ATOM = String.raw`[^\s"(),.:;<>@[\\\]]+`;
+const LABEL = String.raw`[\p{L}\p{N}](?:[\p{L}\p{N}\p{M}-]{0,61}[\p{L}\p{N}\p{M}])?`;
+const LOCAL_AT_DOMAIN = new RegExp(String.raw`^(?=[^@]{1,64}@)${ATOM}(?:\.${ATOM})*@${LABEL}(?:\.${LABEL})*$`, 'u');
+
+/** One sentence for the person who typed the name. */
+export function nameAdvice(fault: NameFault | EmailFault): string {
+  const advice: Record<NameFault | EmailFault, string> = {
+    empty: 'This may not be empty.',
+    too_long: 'This is too long.',
+    invisible_characters: 'This contains characters that cannot be seen. Type it again.',
+    spaces: 'A user name may not contain spaces.',
+    mixed_scripts: 'A user name may not mix letters of different alphabets.',
+    at_sign: 'A user name may only contain an @ when it is your own e-mail address.',
+    syntax: 'This is not an e-mail address.',
+  };
+  return advice[fault];
+}

@@ -1,0 +1,180 @@
+// The OpenAPI 3.1 document of the admin API, from the descriptions and schemas that the routes are made of.
+import { z } from 'zod';
+import type { Endpoint } from './endpoint.ts';
+import { API } from './router.ts';
+
+type Json = Record<string, unknown>;
+
+export interface OpenApiOptions {
+  issuer: string;
+  version: string;
+}
+
+/** A field that went wrong, and the body of every error (RFC 9457). */
+export const problem = z
+  .object({
+    type: z.string().describe('urn:gatehouse:error:CODE'),
+    title: z.string(),
+    status: z.int(),
+    detail: z.string().describe('What happened and what to do next, in one or two sentences'),
+    code: z.string().describe('Stable; branch on this'),
+    requestId: z.string().describe('Finds the log line and the audit entries'),
+    errors: z
+      .array(
+        z.object({ field: z.string().describe('Path of the field, such as redirect_uris[0]'), message: z.string() }),
+      )
+      .optional()
+      .describe('Which fields are wrong'),
+  })
+  .meta({ id: 'Problem' });
+
+const ETAG = { ETag: { description: 'The version, for If-Match', schema: { type: 'string' } } };
+
+export function openApiDocument(endpoints: readonly Endpoint[], { issuer, version }: OpenApiOptions): Json {
+  const schemas: Json = {};
+  const schemaOf = (schema: z.ZodType, io: 'input' | 'output') => hoisted(schema, io, schemas);
+  const problemRef = schemaOf(problem, 'output');
+  const paths: Record<string, Json> = {};
+  for (const endpoint of endpoints) {
+    const path = `${API}${endpoint.path}`;
+    paths[path] = { ...paths[path], [endpoint.method]: operation(endpoint, schemaOf, problemRef) };
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Gatehouse admin API',
+      version,
+      summary: 'Users, applications, roles, sessions, keys, audit and settings of a Gatehouse server',
+      description: `Access tokens are issued by this server for the resource ${issuer}${API}: to a person, who may do what their roles permit, or to an application by itself (client_credentials). Each scope is the name of a permission; admin:* stands for all of them.`,
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: issuer }],
+    security: [{ oauth: [] }],
+    tags: [...new Set(endpoints.map(({ tag }) => tag))].map((name) => ({ name })),
+    paths,
+    components: { schemas, securitySchemes: { oauth: securityScheme(endpoints, issuer) } },
+  };
+}
+
+function operation(
+  endpoint: Endpoint,
+  schemaOf: (schema: z.ZodType, io: 'input' | 'output') => Json,
+  problemRef: Json,
+): Json {
+  const { operationId, tag, summary, description, needs, body, accepts } = endpoint;
+  const notes = [description, needs.length > 0 ? `Needs ${needs.join(' and ')}.` : 'Needs any token of this API.'];
+  return {
+    operationId,
+    tags: [tag],
+    summary,
+    description: notes.filter(Boolean).join('\n\n'),
+    security: [{ oauth: [...needs] }],
+    parameters: parametersOf(endpoint, schemaOf),
+    ...(body && {
+      requestBody: {
+        required: true,
+        content: { [accepts ?? 'application/json']: { schema: schemaOf(body, 'input') } },
+      },
+    }),
+    responses: responsesOf(endpoint, schemaOf, problemRef),
+  };
+}
+
+function parametersOf(
+  { params, query, versioned, idempotent }: Endpoint,
+  schemaOf: (schema: z.ZodType, io: 'input') => Json,
+) {
+  const listed = (object: z.ZodObject | undefined, place: 'path' | 'query') =>
+    Object.entries(object?.shape ?? {}).map(([name, schema]) => {
+      const { description, ...rest } = schemaOf(schema as z.ZodType, 'input');
+      const isOptional = (schema as z.ZodType).safeParse(undefined).success;
+      return {
+        name,
+        in: place,
+        required: place === 'path' || !isOptional,
+        ...(description ? { description } : {}),
+        schema: rest,
+      };
+    });
+  const header = (name: string, required: boolean, description: string) => ({
+    ...{ name, in: 'header', required, description, schema: { type: 'string' } },
+  });
+  return [
+    ...listed(params, 'path'),
+    ...listed(query, 'query'),
+    ...(versioned === 'changes' ? [header('If-Match', true, 'ETag of the version that this changes, or *')] : []),
+    ...(idempotent
+      ? [header('Idempotency-Key', false, 'A key of yours: the same request may be sent again for a day')]
+      : []),
+  ];
+}
+
+function responsesOf(
+  { status = 200, response, streams, versioned, idempotent, params, body, query }: Endpoint,
+  schemaOf: (schema: z.ZodType, io: 'output') => Json,
+  problemRef: Json,
+): Json {
+  const content = response
+    ? { 'application/json': { schema: schemaOf(response, 'output') } }
+    : Object.fromEntries((streams ?? []).map((type) => [type, { schema: { type: 'string' } }]));
+  const refusals: [number, string][] = [
+    ...(params || body || query ? [[400, 'What was sent is wrong'] as [number, string]] : []),
+    [401, 'No token, or one that is not good here'],
+    [403, 'The token permits less than this needs'],
+    ...(params ? [[404, 'There is no such thing'] as [number, string]] : []),
+    ...(body || versioned === 'changes' ? [[409, 'It contradicts what is stored'] as [number, string]] : []),
+    ...(versioned === 'changes' ? [[412, 'It was changed since'] as [number, string]] : []),
+    ...(body
+      ? ([
+          [413, 'Too long'],
+          [415, 'Another media type is needed'],
+        ] as [number, string][])
+      : []),
+    ...(idempotent ? [[422, 'The Idempotency-Key was used for another request'] as [number, string]] : []),
+    ...(versioned === 'changes' ? [[428, 'If-Match is missing'] as [number, string]] : []),
+    [429, 'Too many calls'],
+  ];
+  const words = { 200: 'OK', 201: 'Created', 202: 'Accepted', 204: 'Done' } as const;
+  return {
+    [status]: {
+      description: words[status],
+      ...(versioned ? { headers: ETAG } : {}),
+      ...(Object.keys(content).length > 0 ? { content } : {}),
+    },
+    ...Object.fromEntries(
+      refusals.map(([code, description]) => [
+        code,
+        { description, content: { 'application/problem+json': { schema: problemRef } } },
+      ]),
+    ),
+  };
+}
+
+/** A schema with its named parts among the components. */
+function hoisted(schema: z.ZodType, io: 'input' | 'output', schemas: Json): Json {
+  const {
+    $schema: _dialect,
+    $defs = {},
+    ...json
+  } = z.toJSONSchema(schema, { io, unrepresentable: 'any' }) as Json & { $defs?: Json };
+  const text = (value: unknown) => JSON.stringify(value).replaceAll('"#/$defs/', '"#/components/schemas/');
+  for (const [name, part] of Object.entries($defs)) schemas[name] = JSON.parse(text(part));
+  const whole = JSON.parse(text(json)) as Json;
+  const { id } = schema.meta() ?? {};
+  if (typeof id !== 'string') return whole;
+  const { id: _id, ...rest } = whole;
+  schemas[id] = rest;
+  return { $ref: `#/components/schemas/${id}` };
+}
+
+function securityScheme(endpoints: readonly Endpoint[], issuer: string): Json {
+  const scopes = [...new Set(endpoints.flatMap(({ needs }) => needs))].sort();
+  const all = Object.fromEntries([['admin:*', 'everything'], ...scopes.map((scope) => [scope, scope])]);
+  return {
+    type: 'oauth2',
+    flows: {
+      clientCredentials: { tokenUrl: `${issuer}/token`, scopes: all },
+      authorizationCode: { authorizationUrl: `${issuer}/authorize`, tokenUrl: `${issuer}/token`, scopes: all },
+    },
+  };
+}

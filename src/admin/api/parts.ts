@@ -1,0 +1,59 @@
+// Schemas that several nouns of the API share.
+import { z } from 'zod';
+import { limits } from '../../limits.ts';
+
+/** A time as the API writes it. */
+export const time = z.iso.datetime();
+
+export const id = z.string().min(1).max(64);
+export const byId = z.object({ id });
+
+/** Text of a query: what cannot be stored was refused when it was read. */
+export const text = z.string().min(1).max(200);
+
+/** What every list takes. */
+export const paged = {
+  limit: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(limits.api.maxPageSize)
+    .default(limits.api.pageSize)
+    .describe(`How many, at most ${limits.api.maxPageSize}`),
+  cursor: z.string().max(1000).optional().describe('`next` of the page before'),
+};
+
+export const flag = z.enum(['true', 'false']).transform((value) => value === 'true');
+
+/** A page of a list. */
+export function pageOf<Item extends z.ZodType>(item: Item) {
+  return z.object({
+    items: z.array(item),
+    next: z.string().nullable().describe('The cursor of the next page; null on the last one'),
+  });
+}
+
+export const done = z.object({ done: z.literal(true) });
+
+export function iso(date: Date): string;
+export function iso(date: Date | null | undefined): string | null;
+export function iso(date: Date | null | undefined): string | null {
+  return date ? date.toISOString() : null;
+}
+
+/** Values of a form whose fields may be emptied: null empties, absence leaves alone. Defaults do not apply to a change. */
+export function patchOf<Shape extends z.core.$ZodShape>(object: z.ZodObject<Shape>): z.ZodObject {
+  const fields = Object.entries(object.shape).map(([name, schema]) => [
+    name,
+    inner(schema as z.ZodType)
+      .nullable()
+      .optional(),
+  ]);
+  return z.strictObject(Object.fromEntries(fields) as Record<string, z.ZodType>);
+}
+
+function inner(schema: z.ZodType): z.ZodType {
+  if (schema instanceof z.ZodDefault || schema instanceof z.ZodOptional || schema instanceof z.ZodNullable)
+    return inner(schema.unwrap() as z.ZodType);
+  return schema;
+}

@@ -1,0 +1,109 @@
+// The endpoints as routes: who calls, may they, is what they sent sound, was it sent before; then one function call and its
+// answer. Errors are problem+json (src/http/error-handler.ts).
+import { Readable } from 'node:stream';
+import Router from '@koa/router';
+import { z } from 'zod';
+import { check, showPath } from '../../applications/validation.ts';
+import type { Context, Extras, Middleware, State } from '../../http/context.ts';
+import { badRequest, preconditionFailed } from '../../http/errors.ts';
+import { bodyLimit, parse, parseJson, parseQuery, readText } from '../../http/input.ts';
+import { assertMay, type Caller, type Callers } from '../caller.ts';
+import type { Idempotency, KeptAnswer } from '../idempotency.ts';
+import { etagOf } from '../versions.ts';
+import type { Answer, Call, Endpoint, Streamed } from './endpoint.ts';
+
+export const API = '/api/admin';
+
+export interface ApiNeeds {
+  endpoints: readonly Endpoint[];
+  callers: Callers;
+  idempotency: Idempotency;
+}
+
+const MAX_FAULTS = 50;
+const KEY = /^[\x21-\x7e]{1,255}$/;
+
+export function apiRouter({ endpoints, callers, idempotency }: ApiNeeds): Router<State, Extras> {
+  const router = new Router<State, Extras>({ prefix: API });
+  for (const endpoint of endpoints) {
+    const path = endpoint.path.replaceAll(/\{(\w+)\}/g, ':$1');
+    const before: Middleware[] = endpoint.maxBodyBytes ? [bodyLimit(endpoint.maxBodyBytes)] : [];
+    router[endpoint.method](path, ...before, async (ctx) => {
+      const caller = await callers.identify(ctx);
+      assertMay(caller, endpoint.needs);
+      const call = await readCall(ctx, endpoint, caller, ctx.params);
+      if (endpoint.streams) return send(ctx, (await endpoint.handle(call)) as Streamed);
+      const answer = await answered(ctx, endpoint, call, caller);
+      write(ctx, answer);
+    });
+  }
+  return router;
+
+  async function answered(
+    ctx: Context,
+    endpoint: Endpoint,
+    call: Call<unknown, unknown, unknown>,
+    { app, account }: Caller,
+  ): Promise<KeptAnswer> {
+    const work = async () => keptAnswer(endpoint, (await endpoint.handle(call)) as Answer<unknown> | undefined);
+    const key = ctx.get('Idempotency-Key');
+    if (!endpoint.idempotent || key === '') return work();
+    if (!KEY.test(key))
+      throw badRequest('bad_request', { message: 'An Idempotency-Key is up to 255 visible characters.' });
+    const caller = `${app} ${account?.id ?? ''}`;
+    const request = JSON.stringify([endpoint.method, ctx.path, call.body]);
+    const { answer, isRepeated } = await idempotency.once({ caller, key, request }, work);
+    return isRepeated ? { ...answer, headers: { ...answer.headers, 'Idempotency-Replayed': 'true' } } : answer;
+  }
+}
+
+async function readCall(
+  ctx: Context,
+  { params, query, body, versioned, accepts }: Endpoint,
+  caller: Caller,
+  named: Record<string, string>,
+): Promise<Call<unknown, unknown, unknown>> {
+  const version = ctx.get('If-Match');
+  if (versioned === 'changes' && version === '') throw preconditionFailed('precondition_required');
+  return {
+    params: params && parse(params, named),
+    query: query && parseQuery(ctx, query),
+    body: body && checked(body, accepts ? await readText(ctx, accepts) : await parseJson(ctx, z.unknown())),
+    version,
+    by: caller.by,
+    caller,
+    ctx,
+  };
+}
+
+/** In the words and paths of the configuration file, which declares the same things. */
+function checked(schema: z.ZodType, value: unknown): unknown {
+  const result = check(schema, value);
+  if (result.ok) return result.value;
+  const fields = result.faults.slice(0, MAX_FAULTS).map(({ path, message }) => ({ field: showPath(path), message }));
+  throw badRequest('invalid_input', { fields, detail: fields });
+}
+
+function keptAnswer({ status = 200 }: Endpoint, answer: Answer<unknown> | undefined): KeptAnswer {
+  const headers: Record<string, string> = {};
+  if (answer?.version !== undefined) headers.ETag = etagOf(answer.version);
+  if (answer?.location !== undefined) headers.Location = `${API}${answer.location}`;
+  return { status, headers, body: status === 204 ? undefined : answer?.body };
+}
+
+function write(ctx: Context, { status, headers, body }: KeptAnswer): void {
+  ctx.status = status;
+  ctx.set('Cache-Control', 'no-store');
+  ctx.set(headers);
+  if (body === undefined) return;
+  ctx.body = JSON.stringify(body);
+  ctx.type = 'application/json; charset=utf-8';
+}
+
+function send(ctx: Context, { stream, type, fileName }: Streamed): void {
+  ctx.status = 200;
+  ctx.set('Cache-Control', 'no-store');
+  ctx.set('Content-Disposition', `attachment; filename="${fileName}"`);
+  ctx.type = type;
+  ctx.body = Readable.from(stream);
+}

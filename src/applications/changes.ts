@@ -1,0 +1,26 @@
+// What registering and changing an application takes, and what comes back.
+import type { By } from '../audit/audit.ts';
+import type { Tx } from '../platform/db.ts';
+import type { ApplicationSource, OidcApplication } from './application.ts';
+import type { Access } from './oidc-client.ts';
+import type { ServiceProviderSettings } from './service-provider.ts';
+
+export type SamlInput = {
+  entityId: string;
+  name: string;
+  enabled: boolean;
+  consent: 'explicit' | 'implicit';
+  access: Access;
+  settings: ServiceProviderSettings;
+};
+export type Registered = {
+  application: OidcApplication;
+  /** Shown once; absent when the application has none or its owner knows it. */
+  clientSecret?: string;
+};
+export type Change = {
+  by?: By;
+  tx?: Tx;
+  /** Who declares it. Only the file may change what the file owns. */
+  source?: ApplicationSource;
+};

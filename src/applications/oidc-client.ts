@@ -1,0 +1,155 @@
+// An OIDC application as it is declared: the field names of OpenID Connect Dynamic Registration, plus our consent and
+// access rules. The file, the console, the command line and dynamic registration all pass through here.
+import { z } from 'zod';
+import { limits } from '../limits.ts';
+import { ownClaims, viewFields } from './shown.ts';
+import { webUriFault } from './uris.ts';
+
+export const deviceCodeGrant = 'urn:ietf:params:oauth:grant-type:device_code';
+export const grantTypes = ['authorization_code', 'refresh_token', 'client_credentials', deviceCodeGrant] as const;
+export const authMethods = [
+  'client_secret_basic',
+  'client_secret_post',
+  'client_secret_jwt',
+  'private_key_jwt',
+  'none',
+] as const;
+export const idTokenAlgs = ['RS256', 'ES256', 'HS256'] as const;
+/** Weakest to strongest. */
+export const acrValues = ['urn:gatehouse:acr:password', 'urn:gatehouse:acr:mfa', 'phr'] as const;
+const assertionAlgs = ['RS256', 'PS256', 'ES256', 'EdDSA', 'HS256'] as const;
+
+const visible = /^[\x20-\x7e]+$/; // VSCHAR, RFC 6749 appendix A
+const text = z
+  .string()
+  .min(1)
+  .max(255)
+  .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'must not contain control characters');
+const webUri = z.string().max(2048).superRefine(refuse(webUriFault));
+const httpsUri = webUri.refine((uri) => uri.startsWith('https:'), 'must be an https URL');
+const scopes = z
+  .string()
+  .regex(/^[\x21\x23-\x5b\x5d-\x7e]+( [\x21\x23-\x5b\x5d-\x7e]+)*$/, 'must be scopes with one space between them');
+const email = z
+  .string()
+  .regex(/^[a-zA-Z0-9.!#$%&'*+/=?^_`{|}~-]+@[a-zA-Z0-9-]+(\.[a-zA-Z0-9-]+)*$/, 'must be an e-mail address');
+const uniqueList = <Item extends z.ZodType>(item: Item) =>
+  z.array(item).refine((list) => new Set(list).size === list.length, 'must not repeat an entry');
+
+const jwks = z.object({
+  keys: z
+    .array(
+      z
+        .looseObject({ kty: z.enum(['RSA', 'EC', 'OKP']) })
+        .refine((key) => !('d' in key || 'k' in key), 'must hold the public part of the key only'),
+    )
+    .min(1),
+});
+
+export const clientId = z
+  .string()
+  .min(1)
+  .max(255)
+  .regex(/^[\x21-\x7e]+$/, 'must be visible ASCII characters without spaces');
+
+/** Seed 5.1.3: symmetric keys are at least 256 bits. */
+export const clientSecret = z
+  .string()
+  .max(512)
+  .regex(visible, 'must be printable ASCII characters')
+  .refine((value) => Buffer.byteLength(value) >= limits.symmetricKey.minBytes, 'must have at least 32 bytes');
+
+/** Who may open an application, OIDC or SAML. */
+export const access = z.union([z.literal('everyone'), z.strictObject({ roles: uniqueList(text).min(1) })], {
+  error: 'must be everyone, or { roles: [...] } with at least one role',
+});
+export const consent = z.enum(['explicit', 'implicit']);
+
+/** Whoever opens the application gives a second factor, or a passkey, whatever the settings say. */
+export const mfaRule = z.enum(['required', 'phishing-resistant']);
+
+/** What goes to `applications.metadata`. */
+export const oidcMetadata = z.strictObject({
+  application_type: z.enum(['web', 'native']).default('web'),
+  redirect_uris: uniqueList(z.string().max(2048)).default([]),
+  post_logout_redirect_uris: uniqueList(z.string().max(2048)).default([]),
+  grant_types: uniqueList(z.enum(grantTypes)).min(1).default(['authorization_code']),
+  response_types: z.array(z.literal('code')).max(1).optional(),
+  token_endpoint_auth_method: z.enum(authMethods).default('client_secret_basic'),
+  token_endpoint_auth_signing_alg: z.enum(assertionAlgs).optional(),
+  id_token_signed_response_alg: z.enum(idTokenAlgs).default('RS256'),
+  userinfo_signed_response_alg: z.enum(idTokenAlgs).optional(),
+  introspection_signed_response_alg: z.enum(['RS256', 'ES256']).optional(),
+  request_object_signing_alg: z.enum(assertionAlgs).optional(),
+  require_signed_request_object: z.boolean().optional(),
+  require_pushed_authorization_requests: z.boolean().optional(),
+  dpop_bound_access_tokens: z.boolean().optional(),
+  jwks: jwks.optional(),
+  jwks_uri: webUri.optional(),
+  subject_type: z.enum(['public', 'pairwise']).default('public'),
+  sector_identifier_uri: httpsUri.optional(),
+  scope: scopes.optional(),
+  resources: uniqueList(text).optional(), // ours: which APIs it may ask for; all when absent
+  claims: ownClaims.optional(), // ours: claim -> user field
+  ...viewFields, // ours: which roles and permissions it is shown
+  mfa: mfaRule.optional(), // ours: how strongly people sign in to it
+  default_acr_values: uniqueList(z.enum(acrValues)).optional(),
+  default_max_age: z.int().min(0).optional(),
+  require_auth_time: z.boolean().optional(),
+  backchannel_logout_uri: webUri.optional(),
+  backchannel_logout_session_required: z.boolean().optional(),
+  frontchannel_logout_uri: webUri.optional(),
+  frontchannel_logout_session_required: z.boolean().optional(),
+  initiate_login_uri: httpsUri.optional(),
+  client_uri: webUri.optional(),
+  logo_uri: webUri.optional(),
+  policy_uri: webUri.optional(),
+  tos_uri: webUri.optional(),
+  contacts: uniqueList(email).optional(),
+});
+export type OidcMetadata = z.output<typeof oidcMetadata>;
+
+/** The whole entry of `clients:` in the configuration file. */
+export const oidcClient = z.strictObject({
+  client_id: clientId,
+  client_secret: clientSecret.optional(),
+  client_name: text.optional(),
+  enabled: z.boolean().default(true),
+  consent: consent.default('explicit'),
+  access: access.default('everyone'),
+  ...oidcMetadata.shape,
+});
+export type OidcClientInput = z.input<typeof oidcClient>;
+export type OidcClient = z.output<typeof oidcClient>;
+export type Access = z.output<typeof access>;
+
+/** Whether the client proves itself, or has something signed, with a shared secret. */
+export function usesSecret(client: Pick<OidcMetadata, 'token_endpoint_auth_method'>): boolean {
+  return client.token_endpoint_auth_method.startsWith('client_secret_');
+}
+
+/** Whether the secret's value is needed, because an HMAC cannot be checked against a hash. */
+export function needsSecretValue(client: Partial<OidcMetadata>): boolean {
+  return (
+    client.token_endpoint_auth_method === 'client_secret_jwt' ||
+    client.id_token_signed_response_alg === 'HS256' ||
+    client.userinfo_signed_response_alg === 'HS256' ||
+    client.request_object_signing_alg === 'HS256'
+  );
+}
+
+/** The metadata of a client in one order, with the response types that follow from its grants. */
+export function metadataOf(client: OidcMetadata): OidcMetadata {
+  const entries = Object.keys(oidcMetadata.shape)
+    .map((key) => [key, client[key as keyof OidcMetadata]])
+    .filter(([, value]) => value !== undefined);
+  const metadata = Object.fromEntries(entries) as OidcMetadata;
+  return { ...metadata, response_types: client.grant_types.includes('authorization_code') ? ['code'] : [] };
+}
+
+function refuse(fault: (value: string) => string | undefined) {
+  return (value: string, context: z.RefinementCtx) => {
+    const message = fault(value);
+    if (message !== undefined) context.addIssue({ code: 'custom', message });
+  };
+}

@@ -1,0 +1,94 @@
+// APIs with an audience of their own (RFC 8707): who asks for one gets a JWT access token for it alone.
+import type { Audit, By } from '../audit/audit.ts';
+import { badRequest, conflict, forbidden, notFound } from '../http/errors.ts';
+import type { Clock } from '../platform/clock.ts';
+import { type Db, isUniqueViolation, type Tx, transaction } from '../platform/db.ts';
+
+export interface Resource {
+  identifier: string;
+  scopes: string[];
+  signingAlg: 'RS256' | 'ES256';
+  source: string;
+}
+
+export interface Resources {
+  list(tx?: Tx): Promise<Resource[]>;
+  get(identifier: string, tx?: Tx): Promise<Resource>;
+  create(resource: Omit<Resource, 'source'>, by?: By): Promise<Resource>;
+  update(
+    identifier: string,
+    changes: Partial<Omit<Resource, 'identifier' | 'source'>>,
+    by: By,
+    tx: Tx,
+  ): Promise<Resource>;
+  remove(identifier: string, by: By, tx: Tx): Promise<void>;
+}
+
+export interface ResourcesNeeds {
+  db: Db;
+  audit: Audit;
+  now: Clock;
+  /** Identifiers of APIs of our own. */
+  reserved: readonly string[];
+}
+
+export function createResources({ db, audit, now, reserved }: ResourcesNeeds): Resources {
+  async function get(identifier: string, tx: Tx = db): Promise<Resource> {
+    const row = await tx.resource.findUnique({ where: { identifier } });
+    if (!row) throw notFound({ message: 'There is no such API.' });
+    return fromRow(row);
+  }
+
+  async function changeable(identifier: string, tx: Tx): Promise<Resource> {
+    const resource = await get(identifier, tx);
+    if (resource.source === 'file') throw forbidden('owned_by_file');
+    return resource;
+  }
+
+  return {
+    get,
+    list: async (tx = db) => (await tx.resource.findMany({ orderBy: { identifier: 'asc' } })).map(fromRow),
+
+    create: ({ identifier, scopes, signingAlg }, by = {}) =>
+      transaction(db, async (tx) => {
+        if (reserved.includes(identifier)) {
+          throw badRequest('invalid_input', {
+            fields: [{ field: 'identifier', message: 'is an API of Gatehouse itself' }],
+          });
+        }
+        const data = { identifier, scopes: JSON.stringify(scopes), signingAlg, createdAt: now() };
+        await tx.resource.create({ data }).catch((error: unknown) => {
+          if (!isUniqueViolation(error)) throw error;
+          throw conflict('conflict', { message: 'An API with this identifier already exists.', cause: error });
+        });
+        const after = { identifier, scopes, signingAlg };
+        await audit.record({ ...by, type: 'resource.created', outcome: 'success', data: { after } }, tx);
+        return get(identifier, tx);
+      }),
+
+    async update(identifier, changes, by, tx) {
+      const before = await changeable(identifier, tx);
+      const { scopes, signingAlg } = { ...before, ...changes };
+      await tx.resource.update({ where: { identifier }, data: { scopes: JSON.stringify(scopes), signingAlg } });
+      const after = await get(identifier, tx);
+      await audit.record({ ...by, type: 'resource.updated', outcome: 'success', data: { before, after } }, tx);
+      return after;
+    },
+
+    async remove(identifier, by, tx) {
+      const before = await changeable(identifier, tx);
+      await tx.resource.delete({ where: { identifier } });
+      await audit.record({ ...by, type: 'resource.deleted', outcome: 'success', data: { before } }, tx);
+    },
+  };
+}
+
+function fromRow(row: { identifier: string; scopes: string; signingAlg: string; source: string }): Resource {
+  const { identifier, scopes, signingAlg, source } = row;
+  return {
+    identifier,
+    scopes: JSON.parse(scopes) as string[],
+    signingAlg: signingAlg as Resource['signingAlg'],
+    source,
+  };
+}

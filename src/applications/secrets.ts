@@ -1,0 +1,92 @@
+// Client secrets at rest: hashed where they are only compared, sealed where an HMAC needs the value (client_secret_jwt,
+// HS256). Several may be valid while one is rotated. A generated secret is returned once and never again.
+import { conflict } from '../http/errors.ts';
+import { limits } from '../limits.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Tx } from '../platform/db.ts';
+import { randomId, randomToken, safeEqual } from '../platform/random.ts';
+import type { Vault } from '../platform/vault.ts';
+
+/** Purpose of the keyed hash; the engine compares under the same. */
+export const SECRET_PURPOSE = 'client-secret';
+// Enough for a rotation in progress; each costs the token endpoint one more HMAC.
+const MAX_SECRETS = 5;
+
+/** One unexpired secret: `value` where it is sealed, `hash` where it is not. */
+export type OpenSecret = { id: string; createdAt: Date; expiresAt: Date | null; hash?: string; value?: string };
+
+export interface Secrets {
+  /** The unexpired secrets of an application, newest first. */
+  open(applicationId: string, tx: Tx): Promise<OpenSecret[]>;
+  /** Stores `value` (or a new one) and returns it; the others end when `replace` says so. */
+  add(applicationId: string, options: AddSecret, tx: Tx): Promise<{ id: string; value: string }>;
+  /** Whether a stored secret is `value`. */
+  matches(secret: OpenSecret, value: string): boolean;
+  /** Sealed secrets become hashes, for an application that no longer needs their values. */
+  hashAll(applicationId: string, tx: Tx): Promise<void>;
+}
+
+export type AddSecret = {
+  sealed: boolean;
+  value?: string | undefined;
+  /** `now`: the others are deleted; a number: they stay valid for that many seconds; absent: they stay. */
+  replace?: 'now' | number | undefined;
+};
+
+/** The store of client secrets; every call joins the caller's transaction. */
+export function createSecrets({ vault, now }: { vault: Vault; now: Clock }): Secrets {
+  return {
+    async open(applicationId, tx) {
+      const rows = await tx.clientSecret.findMany({ where: { applicationId }, orderBy: { createdAt: 'desc' } });
+      return rows
+        .filter((row) => row.expiresAt === null || row.expiresAt > now())
+        .map(({ id, createdAt, expiresAt, secretHash, secretSealed }) => ({
+          id,
+          createdAt,
+          expiresAt,
+          ...(secretHash === null ? {} : { hash: secretHash }),
+          ...(secretSealed === null ? {} : { value: vault.open(secretSealed, context(id)).toString() }),
+        }));
+    },
+
+    async add(applicationId, { sealed, value = randomToken(limits.symmetricKey.minBytes), replace }, tx) {
+      if (replace === 'now') await tx.clientSecret.deleteMany({ where: { applicationId } });
+      if (typeof replace === 'number') await endWithin(applicationId, replace, tx);
+      if ((await tx.clientSecret.count({ where: { applicationId } })) >= MAX_SECRETS) {
+        throw conflict('conflict', {
+          message: `This application already has ${MAX_SECRETS} secrets. Remove one first.`,
+        });
+      }
+      const id = randomId();
+      const stored = sealed ? { secretSealed: vault.seal(value, context(id)) } : { secretHash: hash(value) };
+      await tx.clientSecret.create({ data: { id, applicationId, createdAt: now(), ...stored } });
+      return { id, value };
+    },
+
+    matches: ({ hash, value }, candidate) =>
+      (value !== undefined && safeEqual(value, candidate)) ||
+      (hash !== undefined && vault.macMatches(candidate, hash, SECRET_PURPOSE)),
+
+    async hashAll(applicationId, tx) {
+      for (const { id, value } of await this.open(applicationId, tx)) {
+        if (value === undefined) continue;
+        await tx.clientSecret.update({ where: { id }, data: { secretSealed: null, secretHash: hash(value) } });
+      }
+    },
+  };
+
+  function hash(value: string): string {
+    return vault.mac(value, SECRET_PURPOSE);
+  }
+
+  async function endWithin(applicationId: string, seconds: number, tx: Tx): Promise<void> {
+    const end = new Date(now().getTime() + seconds * 1000);
+    const where = { applicationId, OR: [{ expiresAt: null }, { expiresAt: { gt: end } }] };
+    await tx.clientSecret.updateMany({ where, data: { expiresAt: end } });
+    await tx.clientSecret.deleteMany({ where: { applicationId, expiresAt: { lte: now() } } });
+  }
+}
+
+function context(id: string): string {
+  return `client_secrets:${id}`;
+}

@@ -1,0 +1,186 @@
+// A SAML application as it is declared: by metadata or by hand, and how we answer it. The stored form is what
+// `applications.metadata` holds; reading the XML is the business of the SAML code.
+import { X509Certificate } from 'node:crypto';
+import { z } from 'zod';
+import { limits } from '../limits.ts';
+import { access, consent, mfaRule } from './oidc-client.ts';
+import { userField, viewFields } from './shown.ts';
+import { webUriFault } from './uris.ts';
+import type { Fault } from './validation.ts';
+
+const text = z
+  .string()
+  .min(1)
+  .max(255)
+  .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'must not contain control characters');
+const webUri = z
+  .string()
+  .max(2048)
+  .superRefine((uri, context) => {
+    const message = webUriFault(uri);
+    if (message !== undefined) context.addIssue({ code: 'custom', message });
+  });
+
+/** SAML Core 8.3.6: an entity ID is a URI of at most 1024 characters. */
+export const entityId = z
+  .string()
+  .min(1)
+  .max(1024)
+  .regex(/^[^\s<>"]+$/, 'must be a URI without spaces');
+
+const pem = z.string().superRefine((value, context) => {
+  const message = certificateFault(value);
+  if (message !== undefined) context.addIssue({ code: 'custom', message });
+});
+const certificate = z.union([
+  pem.transform((value) => ({ pem: value.trim() })),
+  z.strictObject({ use: z.enum(['signing', 'encryption']).optional(), pem: pem.transform((value) => value.trim()) }),
+]);
+
+const acsEndpoint = z.strictObject({
+  url: webUri,
+  index: z.int().min(0).max(65_535).optional(),
+  default: z.boolean().optional(),
+});
+const acsUrl = webUri.transform((url): z.output<typeof acsEndpoint> => ({ url }));
+
+const sloEndpoint = z.strictObject({
+  url: webUri,
+  binding: z.enum(['redirect', 'post', 'soap']).default('redirect'),
+  response_url: webUri.optional(),
+});
+
+/** How we answer a service provider, however it was registered. */
+const answer = z.strictObject({
+  // absent: what the request asks for within what the metadata names, else persistent
+  name_id_format: z.enum(['persistent', 'transient', 'emailAddress', 'unspecified']).optional(),
+  attributes: z.record(z.string().min(1).max(512), userField).default({}), // SAML name -> user field
+  mfa: mfaRule.optional(), // how strongly people sign in to it
+  ...viewFields, // which roles and permissions it is shown
+  sign: z.enum(['assertion', 'response', 'both']).default('assertion'),
+  encrypt_assertion: z.enum(['auto', 'always', 'never']).default('auto'),
+  require_signed_requests: z.boolean().optional(), // absent: what the metadata's AuthnRequestsSigned says
+  idp_initiated: z.boolean().default(false),
+  allow_sha1: z.boolean().default(false),
+  contacts: z.array(z.string().regex(/^[^\s@]+@[^\s@]+$/, 'must be an e-mail address')).optional(),
+});
+
+/** An entry of `service_providers:` in the configuration file. */
+export const serviceProvider = z.strictObject({
+  name: text,
+  metadata_file: z.string().min(1).optional(),
+  metadata_url: webUri.optional(),
+  metadata: z.string().min(1).max(limits.saml.metadataBytes).optional(),
+  entity_id: entityId.optional(),
+  acs_url: z.union([acsUrl.transform((one) => [one]), z.array(z.union([acsUrl, acsEndpoint])).min(1)]).optional(),
+  slo_url: z
+    .union([
+      webUri.transform((url) => [sloEndpoint.parse({ url })]),
+      z.array(sloEndpoint),
+      sloEndpoint.transform((one) => [one]),
+    ])
+    .optional(),
+  certificates: z.array(certificate).optional(),
+  enabled: z.boolean().default(true),
+  consent: consent.default('implicit'),
+  access: access.default('everyone'),
+  ...answer.shape,
+});
+export type ServiceProvider = z.output<typeof serviceProvider>;
+
+/** What goes to `applications.metadata` of a SAML application; its entity ID is the row's client_id. */
+export const serviceProviderSettings = z.strictObject({
+  ...answer.shape,
+  metadata_xml: z.string().optional(), // the last good metadata
+  metadata_url: z.string().optional(), // read again daily
+  acs: z.array(z.strictObject({ url: z.string(), index: z.int(), default: z.boolean() })).optional(), // by hand
+  slo: z.array(sloEndpoint).optional(),
+  certificates: z
+    .array(z.strictObject({ use: z.enum(['signing', 'encryption']).optional(), pem: z.string() }))
+    .optional(),
+});
+export type ServiceProviderSettings = z.output<typeof serviceProviderSettings>;
+
+const sources = ['metadata_file', 'metadata_url', 'metadata', 'acs_url'] as const;
+
+/** Exactly one way to know the service provider, and only what belongs to it. */
+export function serviceProviderRules(entry: ServiceProvider): Fault[] {
+  const given = sources.filter((source) => entry[source] !== undefined);
+  const ways = 'metadata_file, metadata_url, metadata, or entity_id with acs_url';
+  if (given.length === 0) return [{ path: ['name'], message: `needs one of ${ways} beside it` }];
+  if (given.length > 1)
+    return [{ path: [given[1] ?? 'name'], message: `must not be set beside ${given[0]}: one of ${ways}` }];
+  if (given[0] === 'acs_url') {
+    if (entry.entity_id === undefined) return [{ path: ['acs_url'], message: 'needs entity_id beside it' }];
+    return [...acsFaults(entry.acs_url ?? []), ...keyFaults(entry)];
+  }
+  return (['slo_url', 'certificates'] as const)
+    .filter((field) => entry[field] !== undefined)
+    .map((field) => ({ path: [field], message: 'belongs to entity_id with acs_url; here the metadata says it' }));
+}
+
+function acsFaults(endpoints: NonNullable<ServiceProvider['acs_url']>): Fault[] {
+  const fault = (message: string): Fault[] => [{ path: ['acs_url'], message }];
+  const indexes = withIndexes(endpoints).map(({ index }) => index);
+  if (new Set(indexes).size < indexes.length) return fault('must not hold an index twice');
+  if (endpoints.filter((endpoint) => endpoint.default).length > 1) return fault('must have one default at most');
+  return [];
+}
+
+/** What no request or answer could ever meet. */
+function keyFaults({ certificates = [], require_signed_requests, encrypt_assertion }: ServiceProvider): Fault[] {
+  const uses = certificates.map((one) => ('use' in one ? one.use : undefined));
+  const isThere = (use: 'signing' | 'encryption') => uses.some((known) => known === undefined || known === use);
+  const faults: Fault[] = [];
+  if (require_signed_requests === true && !isThere('signing'))
+    faults.push({ path: ['require_signed_requests'], message: 'needs a signing certificate beside it' });
+  if (encrypt_assertion === 'always' && !isThere('encryption'))
+    faults.push({ path: ['encrypt_assertion'], message: 'needs an encryption certificate beside it' });
+  return faults;
+}
+
+/** Without numbers of their own they are counted from 0; the first is the default where none is marked. */
+function withIndexes(endpoints: NonNullable<ServiceProvider['acs_url']>) {
+  const hasDefault = endpoints.some((endpoint) => endpoint.default);
+  return endpoints.map(({ url, index, default: isDefault }, position) => ({
+    url,
+    index: index ?? position,
+    default: isDefault ?? (!hasDefault && position === 0),
+  }));
+}
+
+/** The stored settings of an entry; `xml` is its metadata where it has any. */
+export function settingsOf(entry: ServiceProvider, xml: string | undefined): ServiceProviderSettings {
+  const answers = Object.fromEntries(
+    Object.keys(answer.shape)
+      .map((key) => [key, entry[key as keyof ServiceProvider]])
+      .filter(([, value]) => value !== undefined),
+  ) as z.output<typeof answer>;
+  if (entry.acs_url === undefined) {
+    return {
+      ...answers,
+      ...(xml === undefined ? {} : { metadata_xml: xml }),
+      ...(entry.metadata_url === undefined ? {} : { metadata_url: entry.metadata_url }),
+    };
+  }
+  return {
+    ...answers,
+    acs: withIndexes(entry.acs_url),
+    ...(entry.slo_url === undefined ? {} : { slo: entry.slo_url }),
+    ...(entry.certificates === undefined ? {} : { certificates: entry.certificates }),
+  };
+}
+
+function certificateFault(value: string): string | undefined {
+  let key: X509Certificate['publicKey'];
+  try {
+    key = new X509Certificate(value).publicKey;
+  } catch {
+    return 'must be an X.509 certificate in PEM form';
+  }
+  const bits = key.asymmetricKeyDetails?.modulusLength;
+  if (key.asymmetricKeyType === 'rsa' && (bits ?? 0) < limits.saml.minRsaBits) {
+    return `has an RSA key of ${bits} bits; at least ${limits.saml.minRsaBits} are needed`;
+  }
+  return ['rsa', 'ec'].includes(key.asymmetricKeyType ?? '') ? undefined : 'must have an RSA or EC key';
+}

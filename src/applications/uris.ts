@@ -1,0 +1,49 @@
+// Which URIs an application may register (seed 5.2: redirect URIs are matched strictly; RFC 8252 for native apps).
+// Each function answers with what is wrong, or nothing.
+import { isLoopback } from '../config/addresses.ts';
+
+// Schemes that a browser runs, opens locally or that are not an app's own.
+const NOT_AN_APP = /^(javascript|vbscript|data|blob|file|filesystem|about|view-source|wss?|ftp|mailto|tel|sms|urn):/i;
+
+/** https, or http on this machine; nothing that a person or a parser may read in two ways. */
+export function webUriFault(uri: string): string | undefined {
+  const general = uriFault(uri);
+  if (general !== undefined) return general;
+  const { protocol, hostname } = new URL(uri);
+  if (protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname))) return undefined;
+  return protocol === 'http:'
+    ? 'must be https (http only for localhost or a loopback address)'
+    : 'must be an https URL';
+}
+
+/** A redirect URI (or post-logout redirect URI) of a web or native application. */
+export function redirectUriFault(uri: string, applicationType: 'web' | 'native'): string | undefined {
+  if (uri.includes('#')) return 'must not have a fragment (#…)';
+  if (uri.includes('*')) return 'must not have a wildcard: redirect URIs are compared character by character';
+  if (applicationType === 'web') return webUriFault(uri);
+  const general = uriFault(uri);
+  if (general !== undefined) return general;
+  const { protocol, hostname } = new URL(uri);
+  if (protocol === 'http:') {
+    return isLoopback(hostname) ? undefined : 'must be http on a loopback address, https, or a scheme of the app';
+  }
+  if (protocol === 'https:') {
+    return isLoopback(hostname) ? 'must be http on a loopback address: nobody can claim https there' : undefined;
+  }
+  return NOT_AN_APP.test(uri) ? `must not use the scheme ${protocol.slice(0, -1)}` : undefined;
+}
+
+/** An absolute URI without fragment, as RFC 8707 wants for resources. */
+export function resourceFault(uri: string): string | undefined {
+  if (!URL.canParse(uri) || /\s/.test(uri)) return 'must be an absolute URI such as https://api.example.com';
+  return uri.includes('#') ? 'must not have a fragment (#…)' : undefined;
+}
+
+function uriFault(uri: string): string | undefined {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  if (/[\s\\\u0000-\u001f\u007f]/.test(uri)) return 'must not contain spaces, backslashes or control characters';
+  if (!URL.canParse(uri)) return 'must be an absolute URI';
+  const url = new URL(uri);
+  if (/^https?:/i.test(uri) && !/^https?:\/\/[^/]/i.test(uri)) return 'must be an absolute URI';
+  return url.username !== '' || url.password !== '' ? 'must not contain a user name or password' : undefined;
+}

@@ -1,0 +1,46 @@
+// What may enter an audit row: text a database can hold and a person can read, and no secret even when a caller
+// hands one over by mistake (known by the name of its key).
+
+const SECRET_KEY =
+  /^(?:(?:current|new|old|client|totp|one time)? ?(?:password|passphrase|secret|otp|code)|(?:\w+ )?token|recovery codes?|code verifier|password hash|hash|code hash|token hash|private \w+|\w+ sealed|assertion|client assertion|saml ?(?:request|response)|cookie|authorization|csrf|proof)$/;
+const REMOVED = '[removed]';
+const MAX_DEPTH = 6;
+const MAX_ITEMS = 200;
+const MAX_TEXT = 2000;
+
+/** Without NUL (which PostgreSQL refuses), other control characters and lone surrogates; cut to `max` characters. */
+export function cleanText(text: string | undefined, max = 256): string | null {
+  if (text === undefined) return null;
+  // A cut through a surrogate pair leaves a lone half, so replace after cutting.
+  return text.slice(0, max).replace(/[\p{Cc}\p{Cs}]/gu, '\ufffd');
+}
+
+/** A copy that can be stored as JSON, with the values of secret-looking keys removed. */
+export function withoutSecrets(value: unknown, depth = 0): unknown {
+  if (typeof value === 'string') return cleanText(value, MAX_TEXT);
+  if (typeof value === 'bigint') return value.toString();
+  if (typeof value !== 'object' || value === null || value instanceof Date) return value;
+  if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`;
+  if (depth >= MAX_DEPTH) return '[deep]';
+  if (Array.isArray(value)) return value.slice(0, MAX_ITEMS).map((item) => withoutSecrets(item, depth + 1));
+  return Object.fromEntries(
+    Object.entries(value)
+      .slice(0, MAX_ITEMS)
+      .map(([key, item]) => [key, isSecret(key, item) ? REMOVED : withoutSecrets(item, depth + 1)]),
+  );
+}
+
+// Only text can be a secret: `{ password: true }` says that there is one.
+function isSecret(key: string, item: unknown): boolean {
+  if (typeof item !== 'string' && !Array.isArray(item) && typeof item !== 'object') return false;
+  return item !== null && SECRET_KEY.test(words(key));
+}
+
+// newPassword, new_password, New-Password: one spelling.
+function words(key: string): string {
+  return key
+    .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .replace(/[^A-Za-z0-9]+/g, ' ')
+    .trim()
+    .toLowerCase();
+}

@@ -1,0 +1,6 @@
+// The command line: `gatehouse COMMAND`. bin/gatehouse.js starts it.
+import './oidc/quiet.ts';
+import { processIo } from './cli/io.ts';
+import { run } from './cli/run.ts';
+
+process.exitCode = await run(process.argv.slice(2), processIo());

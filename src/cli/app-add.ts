@@ -1,0 +1,116 @@
+// `gatehouse app add`: registers an OIDC client from options, or a SAML service provider from its metadata.
+import { readFile } from 'node:fs/promises';
+import type { Access, OidcClientInput } from '../applications/oidc-client.ts';
+import { SamlError } from '../saml/errors.ts';
+import type { Services } from '../services.ts';
+import { printSecret } from './apps.ts';
+import { type Command, type Input, jsonOption, UsageError } from './command.ts';
+import { withServices } from './context.ts';
+import { type Io, plain } from './io.ts';
+
+const many = (value: string, help: string) => ({ type: 'string', value, multiple: true, help }) as const;
+
+export const appAdd: Command = {
+  name: 'app add',
+  summary: 'register an application; prints its client secret, once',
+  details: `OpenID Connect: gatehouse app add --name Shop --redirect-uri https://shop.example.com/callback
+SAML:           gatehouse app add --name Wiki --saml-metadata wiki-sp.xml (or an https URL)
+Everything else an application can say goes into the configuration file.`,
+  options: {
+    name: { type: 'string', value: 'NAME', help: 'name as shown to people' },
+    'client-id': { type: 'string', value: 'ID', help: 'OIDC client_id; made up when absent' },
+    'redirect-uri': many('URI', 'where answers go'),
+    'post-logout-redirect-uri': many('URI', 'where people go after signing out'),
+    'backchannel-logout-uri': { type: 'string', value: 'URI', help: 'where sign-outs are told' },
+    grant: many('GRANT', 'authorization_code (default), refresh_token, client_credentials, device'),
+    'auth-method': { type: 'string', value: 'METHOD', help: 'client_secret_basic (default), client_secret_post, …' },
+    public: { type: 'boolean', help: 'a browser or mobile app without a secret' },
+    native: { type: 'boolean', help: 'a mobile or desktop app' },
+    'first-party': { type: 'boolean', help: 'people are not asked for consent' },
+    role: many('ROLE', 'only people with this role may use it'),
+    'saml-metadata': { type: 'string', value: 'FILE|URL', help: 'metadata of a SAML service provider' },
+    'idp-initiated': { type: 'boolean', help: 'SAML: may be opened from the portal' },
+    ...jsonOption,
+  },
+  run: (input, io) =>
+    withServices(io, (services) =>
+      input.text('saml-metadata') === undefined ? addClient(input, io, services) : addProvider(input, io, services),
+    ),
+};
+
+async function addClient(input: Input, io: Io, { applications }: Services): Promise<number> {
+  const isPublic = input.flag('public');
+  const grants = input
+    .texts('grant')
+    .map((grant) => (grant === 'device' ? 'urn:ietf:params:oauth:grant-type:device_code' : grant));
+  const given = {
+    client_id: input.text('client-id'),
+    client_name: input.text('name'),
+    redirect_uris: input.texts('redirect-uri'),
+    post_logout_redirect_uris: input.texts('post-logout-redirect-uri'),
+    backchannel_logout_uri: input.text('backchannel-logout-uri'),
+    grant_types: grants.length > 0 ? grants : undefined,
+    token_endpoint_auth_method: isPublic ? 'none' : input.text('auth-method'),
+    application_type: input.flag('native') ? 'native' : undefined,
+    consent: input.flag('first-party') ? 'implicit' : undefined,
+    access: accessOf(input),
+  };
+  // The words were typed by a person: what they may be, the registration says.
+  const client = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+  const { application, clientSecret } = await applications.createOidc(client as Partial<OidcClientInput>);
+  if (input.flag('json')) {
+    io.json({ client_id: application.clientId, ...(clientSecret ? { client_secret: clientSecret } : {}) });
+    return 0;
+  }
+  io.out(`${plain(application.name)} was registered.`);
+  io.out(`Client ID:     ${application.clientId}`);
+  if (clientSecret) printSecret(clientSecret, io);
+  return 0;
+}
+
+async function addProvider(input: Input, io: Io, services: Services): Promise<number> {
+  const { applications, now, outgoing } = services;
+  const source = input.text('saml-metadata') ?? '';
+  const isUrl = /^https?:\/\//.test(source);
+  const xml = isUrl ? await (await outgoing(source)).text() : await readText(source);
+  const { serviceProvider, settingsOf } = await import('../applications/service-provider.ts');
+  const metadata = await parsed(xml, now());
+  const name = input.text('name') ?? metadata.displayName ?? metadata.entityId;
+  const entry = serviceProvider.parse({
+    name,
+    ...(isUrl ? { metadata_url: source } : { metadata: xml }),
+    idp_initiated: input.flag('idp-initiated'),
+    access: accessOf(input) ?? 'everyone',
+  });
+  const { enabled, consent, access } = entry;
+  const declared = { entityId: metadata.entityId, name, enabled, consent, access, settings: settingsOf(entry, xml) };
+  const application = await applications.createSaml(declared);
+  if (input.flag('json')) io.json({ entity_id: application.clientId, name: application.name });
+  else {
+    io.out(`${plain(application.name)} was registered.`);
+    io.out(`Entity ID: ${plain(application.clientId)}`);
+    io.out(`Give it our metadata: ${services.config.issuer}/saml/metadata`);
+  }
+  return 0;
+}
+
+function accessOf(input: Input): Access | undefined {
+  const roles = input.texts('role');
+  return roles.length > 0 ? { roles } : undefined;
+}
+
+function readText(file: string): Promise<string> {
+  return readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    throw new UsageError(`--saml-metadata: ${file} cannot be read (${error.code})`);
+  });
+}
+
+async function parsed(xml: string, now: Date) {
+  const { parseServiceProviderMetadata } = await import('../saml/metadata-parse.ts');
+  try {
+    return parseServiceProviderMetadata(xml, now);
+  } catch (error) {
+    if (error instanceof SamlError) throw new UsageError(`--saml-metadata: ${error.message}`);
+    throw error;
+  }
+}

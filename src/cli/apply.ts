@@ -1,0 +1,78 @@
+// `gatehouse apply` and `gatehouse export`: the configuration file in and out.
+import { ConfigError } from '../config/fault.ts';
+import type { Plan } from '../provisioning/provisioning.ts';
+import type { FieldChange, Step, StepKind } from '../provisioning/steps.ts';
+import { type Command, jsonOption } from './command.ts';
+import { withServices } from './context.ts';
+import { type Io, plain } from './io.ts';
+
+const signs: Record<StepKind, string> = { create: '+', change: '~', delete: '-' };
+const MAX_VALUE = 60;
+
+export const applyCommand: Command = {
+  name: 'apply',
+  args: ['FILE'],
+  summary: 'apply a configuration file, or show what it would change',
+  details: `The plan is printed first: + created, ~ changed, - deleted; secrets only as "(changed)". All of it is one transaction.
+What the file declared before and no longer declares is deleted; what was made elsewhere is left alone.`,
+  options: {
+    'dry-run': { type: 'boolean', help: 'only print what would be created, changed and deleted' },
+    ...jsonOption,
+  },
+  run: (input, io) =>
+    withServices(io, async ({ provisioning }) => {
+      const [{ readSoundFile }, { showFault }] = await Promise.all([
+        import('../provisioning/read-file.ts'),
+        import('../provisioning/file.ts'),
+      ]);
+      const [path = ''] = input.words;
+      const file = await readSoundFile(path);
+      const dryRun = input.flag('dry-run');
+      const result = dryRun ? await provisioning.plan(file) : await provisioning.apply(file);
+      if (!result.ok) throw new ConfigError(result.faults.map((fault) => showFault(path, fault)));
+      if (input.flag('json')) io.json(planJson(result.plan, dryRun));
+      else printPlan(result.plan, dryRun, io);
+      return 0;
+    }),
+};
+
+export const exportCommand: Command = {
+  name: 'export',
+  summary: 'print the configuration in the same format, secrets left out',
+  run: (_input, io) =>
+    withServices(io, async (services) => {
+      const { exportConfiguration } = await import('../provisioning/export.ts');
+      io.out((await exportConfiguration(services)).trimEnd());
+      return 0;
+    }),
+};
+
+function planJson({ steps, unchanged, warnings }: Plan, dryRun: boolean) {
+  const of = (kind: StepKind) =>
+    steps
+      .filter((step) => step.kind === kind)
+      .map(({ section, name, fields }) => ({ section, name, ...(kind === 'delete' ? {} : { fields }) }));
+  return { applied: !dryRun, create: of('create'), change: of('change'), delete: of('delete'), unchanged, warnings };
+}
+
+function printPlan({ steps, unchanged, warnings }: Plan, dryRun: boolean, io: Io): void {
+  for (const step of steps) {
+    io.out(`${signs[step.kind]} ${step.section} ${plain(step.name)}`);
+    if (step.kind === 'change') for (const field of step.fields) io.out(`    ${fieldLine(field)}`);
+  }
+  for (const warning of warnings) io.err(`warning: ${plain(warning)}`);
+  const count = (kind: StepKind) => steps.filter((step: Step) => step.kind === kind).length;
+  const counts = `${count('create')} created, ${count('change')} changed, ${count('delete')} deleted, ${unchanged} unchanged`;
+  io.out(dryRun ? `Nothing was changed. It would be: ${counts}` : `Applied: ${counts}`);
+}
+
+function fieldLine({ field, from, to }: FieldChange): string {
+  if (to === '(changed)') return `${field} ${to}`;
+  return `${field}: ${shown(from)} -> ${shown(to)}`;
+}
+
+function shown(value: unknown): string {
+  if (value === undefined) return '(none)';
+  const text = plain(typeof value === 'string' ? value : JSON.stringify(value));
+  return text.length > MAX_VALUE ? `${text.slice(0, MAX_VALUE - 1)}…` : text;
+}

@@ -1,0 +1,107 @@
+// `gatehouse app list`, `show` and `secret`: the registered applications of both protocols.
+
+import type { Application } from '../applications/application.ts';
+import type { Services } from '../services.ts';
+import { type Command, type Input, jsonOption, UsageError } from './command.ts';
+import { withServices } from './context.ts';
+import { type Io, plain, showDate } from './io.ts';
+
+export const appList: Command = {
+  name: 'app list',
+  summary: 'list the applications, OIDC and SAML',
+  options: jsonOption,
+  run: (input, io) =>
+    withServices(io, async ({ applications }) => {
+      const all = await applications.all();
+      if (input.flag('json')) {
+        io.json(all.map(({ metadata: _metadata, ...application }) => application));
+        return 0;
+      }
+      const rows = all.map((application) => [
+        application.clientId,
+        application.name,
+        application.protocol,
+        application.access === 'everyone' ? 'everyone' : application.access.roles.join(', '),
+        application.enabled ? 'yes' : 'no',
+        application.source,
+      ]);
+      io.table(['IDENTIFIER', 'NAME', 'PROTOCOL', 'ACCESS', 'ENABLED', 'SOURCE'], rows);
+      return 0;
+    }),
+};
+
+export const appShow: Command = {
+  name: 'app show',
+  args: ['IDENTIFIER'],
+  summary: 'show one application, by client_id or entity ID, as the configuration file would declare it',
+  options: jsonOption,
+  run: (input, io) =>
+    withApp(input, io, async (application, { applications }) => {
+      const secrets = await applications.openSecrets(application.id);
+      const shownSecrets = secrets.map(({ id, createdAt, expiresAt }) => ({ id, createdAt, expiresAt }));
+      if (input.flag('json')) {
+        io.json({ ...application, secrets: shownSecrets });
+        return 0;
+      }
+      io.out(
+        `# ${application.protocol === 'oidc' ? 'OpenID Connect' : 'SAML'}, from ${application.source}, changed ${showDate(application.updatedAt)}`,
+      );
+      for (const { createdAt, expiresAt } of secrets) {
+        io.out(`# a secret of ${showDate(createdAt)}${expiresAt ? `, until ${showDate(expiresAt)}` : ''}`);
+      }
+      const [{ stringify }, { applicationEntry }] = await Promise.all([
+        import('yaml'),
+        import('../provisioning/export.ts'),
+      ]);
+      io.out(stringify(applicationEntry(application), { lineWidth: 0 }).trimEnd());
+      return 0;
+    }),
+};
+
+export const appSecret: Command = {
+  name: 'app secret',
+  args: ['CLIENT_ID'],
+  summary: 'make a new client secret; prints it, once',
+  details:
+    'The old secrets end at once, or after --keep seconds, so that the application can be changed over without a break.',
+  options: {
+    keep: { type: 'string', value: 'SECONDS', help: 'how long the old secrets stay valid' },
+    ...jsonOption,
+  },
+  run: (input, io) =>
+    withApp(input, io, async (application, { applications }) => {
+      const keep = input.text('keep');
+      if (keep !== undefined && !/^\d{1,8}$/.test(keep)) throw new UsageError('--keep must be a number of seconds');
+      const { needsSecretValue, usesSecret } = await import('../applications/oidc-client.ts');
+      if (application.protocol !== 'oidc' || !usesSecret(application.metadata)) {
+        io.err('This application does not use a secret.');
+        return 1;
+      }
+      // A hash cannot serve an HMAC and the other way round only the newest is signed with: such secrets change at once.
+      const replace = keep === undefined || needsSecretValue(application.metadata) ? 'now' : Number(keep);
+      const { value } = await applications.addSecret(application.id, { replace });
+      if (input.flag('json')) io.json({ client_id: application.clientId, client_secret: value });
+      else printSecret(value, io);
+      return 0;
+    }),
+};
+
+/** A client secret that is never shown again. */
+export function printSecret(secret: string, io: Io): void {
+  io.out(`Client secret: ${secret}`);
+  io.out('It is shown only now.');
+}
+
+function withApp(
+  input: Input,
+  io: Io,
+  work: (application: Application, services: Services) => Promise<number>,
+): Promise<number> {
+  const [identifier = ''] = input.words;
+  return withServices(io, async (services) => {
+    const application = await services.applications.find(identifier);
+    if (application) return work(application, services);
+    io.err(`There is no application "${plain(identifier)}". gatehouse app list shows them all.`);
+    return 1;
+  });
+}

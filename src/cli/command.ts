@@ -1,0 +1,92 @@
+// What a command is, and how its words become values. Usage errors are exit code 2, so that a script can tell a wrong call
+// from a failure (1). node:util parses; a library would have to be bent to sub-commands and exit codes.
+import { parseArgs } from 'node:util';
+import type { Io } from './io.ts';
+
+export type Option = {
+  type: 'boolean' | 'string';
+  /** What stands for the value in the help. */
+  value?: string;
+  multiple?: true;
+  help: string;
+};
+
+export type Input = {
+  /** The words after the command, as many as `args` asks for. */
+  words: string[];
+  flag(name: string): boolean;
+  text(name: string): string | undefined;
+  texts(name: string): string[];
+};
+
+export type Command = {
+  /** `user add`. */
+  name: string;
+  /** Names of the words that must follow, in order; `[NAME]` may be left out. */
+  args?: readonly string[];
+  summary: string;
+  details?: string;
+  options?: Record<string, Option>;
+  /** Resolves with the exit code. */
+  run(input: Input, io: Io): Promise<number>;
+};
+
+/** A wrong call: exit code 2. */
+export class UsageError extends Error {
+  override name = 'UsageError';
+}
+
+export const jsonOption = { json: { type: 'boolean', help: 'print JSON, for scripts' } } as const satisfies Record<
+  string,
+  Option
+>;
+
+/** The values of a command line; throws UsageError. */
+export function readInput(command: Command, argv: string[]): Input {
+  const { options = {}, args = [] } = command;
+  const parsed = parse(argv, options);
+  const needed = args.filter((name) => !name.startsWith('[')).length;
+  if (parsed.positionals.length < needed) throw new UsageError(`${args[parsed.positionals.length]} is missing`);
+  const extra = parsed.positionals[args.length];
+  if (extra !== undefined) throw new UsageError(`unexpected word: ${extra}`);
+  const values = parsed.values as Record<string, boolean | string | string[] | undefined>;
+  return {
+    words: parsed.positionals,
+    flag: (name) => values[name] === true,
+    text(name) {
+      const value = values[name];
+      return typeof value === 'string' ? value : undefined;
+    },
+    texts(name) {
+      const value = values[name];
+      return Array.isArray(value) ? value : [];
+    },
+  };
+}
+
+/** The help of one command. */
+export function helpOf({ name, args = [], summary, details, options = {} }: Command): string {
+  const rows = Object.entries({ ...options, help: { type: 'boolean', help: 'this text' } as Option }).map(
+    ([option, { value, help, multiple }]) => [
+      `  --${option}${value ? ` ${value}` : ''}`,
+      multiple ? `${help} (may be repeated)` : help,
+    ],
+  );
+  const width = Math.max(...rows.map(([left = '']) => left.length));
+  const lines = rows.map(([left = '', right = '']) => `${left.padEnd(width)}  ${right}`);
+  const usage = ['Usage: gatehouse', name, ...args, '[options]'].join(' ');
+  return [usage, '', summary, ...(details ? ['', details] : []), '', 'Options:', ...lines].join('\n');
+}
+
+function parse(args: string[], options: Record<string, Option>) {
+  const known = Object.entries(options).map(
+    ([name, { type, multiple = false }]) => [name, { type, multiple }] as const,
+  );
+  try {
+    return parseArgs({ args, options: Object.fromEntries(known), allowPositionals: true, strict: true });
+  } catch (error) {
+    // Node's own sentences name the option; what follows the first one is about positionals.
+    const [message = 'wrong options'] = (error instanceof Error ? error.message : String(error)).split(/\. |\n/);
+    throw new UsageError(message);
+  }
+}

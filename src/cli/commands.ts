@@ -1,0 +1,30 @@
+// Every command, in the order of the help.
+import { appAdd } from './app-add.ts';
+import { applyCommand, exportCommand } from './apply.ts';
+import { appList, appSecret, appShow } from './apps.ts';
+import { auditVerify } from './audit.ts';
+import { backupCommand } from './backup.ts';
+import type { Command } from './command.ts';
+import { doctorCommand } from './doctor.ts';
+import { keysList, keysRotate } from './keys.ts';
+import { appRegistrationToken } from './registration-token.ts';
+import { serveCommand } from './serve.ts';
+import { userAdd, userSetPassword } from './user-passwords.ts';
+import { userDisable, userEnable, userList, userResetMfa, userShow, userUnlock } from './users.ts';
+
+export const commands: readonly Command[] = [
+  ...[serveCommand, applyCommand, exportCommand],
+  ...[userAdd, userList, userShow, userSetPassword, userDisable, userEnable, userUnlock, userResetMfa],
+  ...[
+    appList,
+    appShow,
+    appAdd,
+    appSecret,
+    appRegistrationToken,
+    keysList,
+    keysRotate,
+    auditVerify,
+    backupCommand,
+    doctorCommand,
+  ],
+];

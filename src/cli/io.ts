@@ -1,0 +1,55 @@
+// Where a command writes and reads: results to standard output, everything else to standard error, so that output can be
+// piped. Text from the database is shown without control characters, which could rewrite a terminal.
+import { text as readAll } from 'node:stream/consumers';
+
+export type Io = {
+  out(line: string): void;
+  err(line: string): void;
+  json(value: unknown): void;
+  table(head: readonly string[], rows: readonly (readonly string[])[]): void;
+  /** All of standard input, without the line break at its end. */
+  stdin(): Promise<string>;
+};
+
+/** The process's own streams. */
+export function processIo(): Io {
+  // `gatehouse user list | head` closes the pipe early: not an error of ours.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+  });
+  const out = (line: string) => void process.stdout.write(`${line}\n`);
+  return {
+    out,
+    err: (line) => void process.stderr.write(`${line}\n`),
+    json: (value) => out(JSON.stringify(value, replaceBigInt, 2)),
+    table: (head, rows) => tableLines(head, rows).forEach(out),
+    stdin: async () => (await readAll(process.stdin)).replace(/\r?\n$/, ''),
+  };
+}
+
+/** Columns as wide as their widest cell; nothing below the head means that there is nothing. */
+export function tableLines(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
+  const all = [head, ...rows].map((row) => row.map(plain));
+  const widths = head.map((_, column) => Math.max(...all.map((row) => [...(row[column] ?? '')].length)));
+  const pad = (cell: string, width: number) => cell + ' '.repeat(Math.max(0, width - [...cell].length));
+  return all.map((row) =>
+    row
+      .map((cell, column) => pad(cell, widths[column] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
+}
+
+/** Text that cannot move the cursor or colour the screen. */
+export function plain(text: string): string {
+  return text.replace(/[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu, ' ');
+}
+
+/** `2026-03-01 12:00`, or a dash. */
+export function showDate(date: Date | null | undefined): string {
+  return date ? date.toISOString().slice(0, 16).replace('T', ' ') : '-';
+}
+
+function replaceBigInt(_key: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? Number(value) : value;
+}

@@ -1,0 +1,28 @@
+// `gatehouse app registration-token`: an initial access token, with which somebody registers applications by themselves
+// (RFC 7591 3).
+import { createRegistrationTokens } from '../oidc/registration-tokens.ts';
+import { type Command, jsonOption, UsageError } from './command.ts';
+import { withServices } from './context.ts';
+
+export const appRegistrationToken: Command = {
+  name: 'app registration-token',
+  summary: 'make an initial access token for dynamic registration (/register); prints it, once',
+  options: {
+    seconds: { type: 'string', value: 'SECONDS', help: 'how long it may be used; 24 hours otherwise' },
+    ...jsonOption,
+  },
+  run: (input, io) =>
+    withServices(io, async (services) => {
+      const seconds = input.text('seconds');
+      if (seconds !== undefined && !/^[1-9]\d{0,7}$/.test(seconds))
+        throw new UsageError('--seconds must be a number of seconds');
+      const tokens = createRegistrationTokens(services);
+      const { token, expiresAt } = await tokens.issue(seconds === undefined ? {} : { seconds: Number(seconds) });
+      if (input.flag('json')) io.json({ initial_access_token: token, expires_at: expiresAt });
+      else {
+        io.out(`Initial access token: ${token}`);
+        io.out(`It is shown only now, and may be used until ${expiresAt.toISOString()}.`);
+      }
+      return 0;
+    }),
+};

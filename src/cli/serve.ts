@@ -1,0 +1,26 @@
+// `gatehouse serve`: the server, as `npm start` runs it.
+import { type Variable, variables } from '../config/variables.ts';
+import { loadConfig } from '../config.ts';
+import { createLogger } from '../platform/logger.ts';
+import type { Command } from './command.ts';
+
+export const serveCommand: Command = {
+  name: 'serve',
+  summary: 'start the server; SIGTERM and SIGINT let it finish what it is doing and stop',
+  details: `Environment:\n${environmentTable()}`,
+  async run() {
+    const config = loadConfig();
+    // Loaded here: no other command needs the server's code.
+    const { serve } = await import('../server/serve.ts');
+    return serve(config, createLogger({ level: config.logLevel, format: config.logFormat }));
+  },
+};
+
+function environmentTable(): string {
+  const rows = Object.entries<Variable>(variables).map(([name, variable]) => [
+    `  ${name}${variable.file ? ` or ${name}_FILE` : ''}`,
+    `${variable.meaning} (default: ${variable.default})`,
+  ]);
+  const width = Math.max(...rows.map(([left = '']) => left.length));
+  return rows.map(([left = '', right = '']) => `${left.padEnd(width)}  ${right}`).join('\n');
+}

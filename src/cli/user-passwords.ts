@@ -1,0 +1,92 @@
+// `gatehouse user add` and `set-password`. Without --password-stdin a one-time password is made and shown once; a password
+// on the command line would be in the shell's history and in the process list.
+import { type PasswordFault, passwordAdvice } from '../credentials/password-policy.ts';
+import { type Command, jsonOption } from './command.ts';
+import { withServices } from './context.ts';
+import { type Io, plain } from './io.ts';
+import { withUser } from './users.ts';
+
+const passwordStdin = {
+  'password-stdin': { type: 'boolean', help: 'read the password from standard input' },
+} as const;
+
+export const userAdd: Command = {
+  name: 'user add',
+  args: ['USERNAME'],
+  summary: 'add a user; prints a one-time password, once',
+  options: {
+    email: { type: 'string', value: 'ADDRESS', help: 'e-mail address' },
+    'email-verified': { type: 'boolean', help: 'the address is known to be theirs' },
+    name: { type: 'string', value: 'NAME', help: 'name as shown' },
+    role: { type: 'string', value: 'ROLE', multiple: true, help: 'role, such as admin' },
+    ...passwordStdin,
+    ...jsonOption,
+  },
+  run: (input, io) =>
+    withServices(io, async (services) => {
+      const { createAccountWithPassword } = await import('../provisioning/new-account.ts');
+      const [username = ''] = input.words;
+      const password = input.flag('password-stdin') ? await io.stdin() : undefined;
+      const created = await createAccountWithPassword(services, {
+        username,
+        email: input.text('email') ?? null,
+        emailVerified: input.flag('email-verified'),
+        name: input.text('name') ?? null,
+        roles: input.texts('role'),
+        password,
+      });
+      if (created.outcome === 'refused') return refused(created.faults, false, io);
+      const { account, oneTimePassword } = created;
+      if (input.flag('json')) {
+        io.json({ id: account.id, username: account.username, ...(oneTimePassword ? { oneTimePassword } : {}) });
+        return 0;
+      }
+      io.out(`${plain(account.username)} was added.`);
+      if (oneTimePassword) printOneTimePassword(oneTimePassword, io);
+      return 0;
+    }),
+};
+
+export const userSetPassword: Command = {
+  name: 'user set-password',
+  args: ['LOGIN'],
+  summary: 'give a user a new password, and end their sessions; prints a one-time password, once',
+  options: {
+    ...passwordStdin,
+    'must-change': { type: 'boolean', help: 'also a password from standard input must be changed at the next sign-in' },
+    ...jsonOption,
+  },
+  run: (input, io) =>
+    withUser(input, io, async (account, { credentials, endSession, mfa }) => {
+      const given = input.flag('password-stdin') ? await io.stdin() : undefined;
+      const { newOneTimePassword } = await import('../provisioning/new-account.ts');
+      const password = given ?? newOneTimePassword();
+      const mustChange = given === undefined || input.flag('must-change');
+      const outcome = await credentials.setPassword(account, password, { mustChange });
+      if (outcome !== 'ok') return refused(outcome, await mfa.factors.hasSecondFactor(account.id), io);
+      await mfa.knownBrowsers.endTrust(account.id);
+      await endSession.all(account.id, 'password-reset');
+      if (input.flag('json')) {
+        io.json({
+          id: account.id,
+          username: account.username,
+          ...(given === undefined ? { oneTimePassword: password } : {}),
+        });
+        return 0;
+      }
+      io.out(`${plain(account.username)} has a new password, and is signed out everywhere.`);
+      if (given === undefined) printOneTimePassword(password, io);
+      return 0;
+    }),
+};
+
+function printOneTimePassword(password: string, io: Io): void {
+  io.out(`One-time password: ${password}`);
+  io.out('It is shown only now, and must be changed at the first sign-in.');
+}
+
+function refused(faults: readonly PasswordFault[], hasSecondFactor: boolean, io: Io): number {
+  io.err('This password is refused:');
+  for (const fault of faults) io.err(`  ${passwordAdvice(fault, hasSecondFactor)}`);
+  return 1;
+}

@@ -1,0 +1,181 @@
+// `gatehouse user …`: looking at people and helping those who cannot get in.
+import type { Account } from '../accounts/account.ts';
+import type { Services } from '../services.ts';
+import { type Command, type Input, jsonOption, UsageError } from './command.ts';
+import { withServices } from './context.ts';
+import { type Io, plain, showDate } from './io.ts';
+
+export const userList: Command = {
+  name: 'user list',
+  summary: 'list the users',
+  options: {
+    search: { type: 'string', value: 'TEXT', help: 'part of the user name, e-mail address or name' },
+    ...jsonOption,
+  },
+  run: (input, io) =>
+    withServices(io, async ({ accounts }) => {
+      const search = input.text('search');
+      const found = [];
+      let after: string | undefined;
+      do {
+        const page = await accounts.list({ limit: 500, ...(search ? { search } : {}), ...(after ? { after } : {}) });
+        found.push(...page.accounts);
+        after = page.next;
+      } while (after !== undefined);
+      if (input.flag('json')) io.json(found);
+      else {
+        const rows = found.map(({ username, email, name, roles, isActive, source }) => [
+          username,
+          email ?? '-',
+          name ?? '-',
+          roles.join(', ') || '-',
+          isActive ? 'yes' : 'no',
+          source,
+        ]);
+        io.table(['USER NAME', 'E-MAIL', 'NAME', 'ROLES', 'ACTIVE', 'SOURCE'], rows);
+      }
+      return 0;
+    }),
+};
+
+export const userShow: Command = {
+  name: 'user show',
+  args: ['LOGIN'],
+  summary: 'show one user, by user name or e-mail address',
+  options: jsonOption,
+  run: (input, io) =>
+    withUser(input, io, async (account, services) => {
+      const { credentials, mfa, sessions, signInGuard } = services;
+      const password = await credentials.status(account.id);
+      const factors = await mfa.factors.of(account.id);
+      const live = await sessions.list(account.id);
+      const pause = Math.max(
+        await signInGuard.lockedSeconds(account.username),
+        account.email ? await signInGuard.lockedSeconds(account.email) : 0,
+      );
+      const details = { ...account, password: password ?? null, factors, sessions: live.length, lockedSeconds: pause };
+      if (input.flag('json')) {
+        io.json(details);
+        return 0;
+      }
+      const lines: [string, string][] = [
+        ['subject', account.id],
+        ['user name', account.username],
+        ['name', account.name ?? '-'],
+        ['e-mail', account.email ? `${account.email}${account.emailVerified ? '' : ' (not verified)'}` : '-'],
+        ['roles', account.roles.join(', ') || '-'],
+        ['active', account.isActive ? 'yes' : 'no'],
+        ['source', account.source === 'file' ? 'the configuration file' : account.source],
+        ['created', showDate(account.createdAt)],
+        [
+          'password',
+          password
+            ? `changed ${showDate(password.changedAt)}${password.mustChange ? ', must be changed' : ''}`
+            : 'none',
+        ],
+        ['second factor', factorText(factors)],
+        ['sessions', String(live.length)],
+        ['paused', pause > 0 ? `for ${pause} s after wrong passwords` : 'no'],
+      ];
+      for (const [label, value] of lines) io.out(`${label.padEnd(14)} ${plain(value)}`);
+      return 0;
+    }),
+};
+
+export const userDisable: Command = {
+  name: 'user disable',
+  args: ['LOGIN'],
+  summary: 'keep a user from signing in, and end their sessions',
+  run: (input, io) =>
+    withUser(input, io, async (account, { accounts, db, endSession, roles }) => {
+      const { transaction } = await import('../platform/db.ts');
+      const changed = await transaction(db, async (tx) => {
+        await roles.assertNotLastAdmin(account.id, tx);
+        if (!(await accounts.setActive(account.id, false, {}, tx))) return false;
+        await endSession.all(account.id, 'account-disabled', {}, tx);
+        return true;
+      });
+      io.out(
+        changed
+          ? `${plain(account.username)} is disabled, and signed out everywhere.`
+          : `${plain(account.username)} was disabled already.`,
+      );
+      if (account.source === 'file')
+        io.err(
+          'warning: the configuration file declares this user: say active: false there, or the next apply enables it',
+        );
+      return 0;
+    }),
+};
+
+export const userEnable: Command = {
+  name: 'user enable',
+  args: ['LOGIN'],
+  summary: 'let a disabled user sign in again',
+  run: (input, io) =>
+    withUser(input, io, async (account, { accounts }) => {
+      const changed = await accounts.setActive(account.id, true);
+      io.out(`${plain(account.username)} ${changed ? 'is enabled.' : 'was enabled already.'}`);
+      return 0;
+    }),
+};
+
+export const userUnlock: Command = {
+  name: 'user unlock',
+  args: ['LOGIN'],
+  summary: 'end the pause after too many wrong passwords',
+  run: (input, io) =>
+    withUser(input, io, async (account, { audit, signInGuard }) => {
+      await signInGuard.unlock(account);
+      await audit.record({ type: 'sign-in.unlocked', outcome: 'success', subjectId: account.id });
+      io.out(`${plain(account.username)} may try again now.`);
+      return 0;
+    }),
+};
+
+export const userResetMfa: Command = {
+  name: 'user reset-mfa',
+  args: ['LOGIN'],
+  summary: 'remove every second factor of a user who lost them, and end their sessions',
+  run: (input, io) =>
+    withUser(input, io, async (account, { endSession, mfa }) => {
+      await mfa.factors.reset(account.id);
+      await mfa.knownBrowsers.endTrust(account.id);
+      await endSession.all(account.id, 'ended-by-admin');
+      io.out(`${plain(account.username)} has no second factor any more, and is signed out everywhere.`);
+      return 0;
+    }),
+};
+
+/** Runs `work` with the account that the first word names. */
+export function withUser(
+  input: Input,
+  io: Io,
+  work: (account: Account, services: Services) => Promise<number>,
+): Promise<number> {
+  const [login = ''] = input.words;
+  if (login.trim() === '') throw new UsageError('LOGIN is empty');
+  return withServices(io, async (services) => {
+    const account = await services.accounts.findByLogin(login);
+    if (account) return work(account, services);
+    io.err(`There is no user "${plain(login)}". gatehouse user list shows them all.`);
+    return 1;
+  });
+}
+
+function factorText({
+  totp,
+  passkeys,
+  recoveryCodes,
+}: {
+  totp: boolean;
+  passkeys: number;
+  recoveryCodes: number;
+}): string {
+  const parts = [
+    totp ? 'authenticator app' : '',
+    passkeys > 0 ? `${passkeys} passkeys` : '',
+    recoveryCodes > 0 ? `${recoveryCodes} recovery codes` : '',
+  ];
+  return parts.filter(Boolean).join(', ') || 'none';
+}

@@ -1,0 +1,164 @@
+// Reads the environment once into a frozen Config. An unknown or wrong value stops the start with one line that names
+// the variable, what was found and what is allowed; nothing else in the tree reads process.env.
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { isLoopback } from './config/addresses.ts';
+import { ConfigError, fault, quote } from './config/fault.ts';
+import { parseSecrets, secretFromFile } from './config/secret.ts';
+import {
+  type logFormats,
+  type logLevels,
+  showValue,
+  type Variable,
+  type VariableName,
+  variables,
+} from './config/variables.ts';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export type Config = Readonly<{
+  issuer: string; // no trailing slash
+  issuerUrl: URL;
+  secure: boolean; // the issuer is https
+  loopback: boolean; // the issuer is on this machine
+  host: string;
+  port: number;
+  databaseUrl: string;
+  databaseKind: 'sqlite' | 'postgresql';
+  dataDir: string;
+  outboxDir: string;
+  configFile?: string;
+  secrets: readonly Buffer[]; // the first encrypts, all decrypt
+  secretFile?: string; // absent when the secret came from the environment
+  smtpUrl?: string;
+  mailFrom: string;
+  trustProxy: number;
+  logLevel: (typeof logLevels)[number];
+  logFormat: (typeof logFormats)[number];
+  production: boolean; // compiled code: templates are cached
+  warnings: readonly string[]; // for the log, once there is one
+}>;
+
+type Place = { cwd?: string; terminal?: boolean };
+type Values = { [Name in VariableName]?: (typeof variables)[Name]['schema']['_zod']['output'] };
+
+/** The configuration of this process; throws ConfigError with one line for each fault. */
+export function loadConfig(env: Environment = process.env, place: Place = {}): Config {
+  const { cwd = process.cwd(), terminal = process.stdout.isTTY === true } = place;
+  const faults = unknownVariables(env);
+  const values = readValues(env, cwd, faults);
+  const configFile = findConfigFile(values.GATEHOUSE_CONFIG, cwd, faults);
+  if (faults.length > 0) throw new ConfigError(faults);
+
+  const port = values.PORT ?? 3000;
+  const issuer = values.ISSUER ?? `http://localhost:${port}`;
+  const issuerUrl = new URL(issuer);
+  const dataDir = path.resolve(cwd, values.DATA_DIR ?? 'data');
+  const secret = values.GATEHOUSE_SECRET ? { keys: values.GATEHOUSE_SECRET, warnings: [] } : keptSecret(dataDir);
+  const databaseUrl = absoluteDatabase(values.DATABASE_URL ?? `file:${path.join(dataDir, 'gatehouse.db')}`, cwd);
+  const sender = `Gatehouse <no-reply@${isLoopback(issuerUrl.hostname) ? 'localhost' : issuerUrl.hostname}>`;
+  const warnings = [...secret.warnings];
+  if (values.SMTP_URL !== undefined && values.MAIL_FROM === undefined) {
+    warnings.push(`MAIL_FROM is not set: mail is sent as ${sender}`);
+  }
+  return Object.freeze({
+    issuer,
+    issuerUrl,
+    secure: issuerUrl.protocol === 'https:',
+    loopback: isLoopback(issuerUrl.hostname),
+    host: values.HOST ?? '127.0.0.1',
+    port,
+    databaseUrl,
+    databaseKind: databaseUrl.startsWith('file:') ? 'sqlite' : 'postgresql',
+    dataDir,
+    outboxDir: path.join(dataDir, 'outbox'),
+    ...(configFile === undefined ? {} : { configFile }),
+    secrets: Object.freeze(secret.keys),
+    ...('file' in secret ? { secretFile: secret.file } : {}),
+    ...(values.SMTP_URL === undefined ? {} : { smtpUrl: values.SMTP_URL }),
+    mailFrom: values.MAIL_FROM ?? sender,
+    trustProxy: values.TRUST_PROXY ?? 0,
+    logLevel: values.LOG_LEVEL ?? 'info',
+    logFormat: values.LOG_FORMAT ?? (terminal ? 'pretty' : 'json'),
+    production: !import.meta.url.endsWith('.ts'),
+    warnings: Object.freeze(warnings),
+  });
+}
+
+// A typing error in a name would otherwise be a silent default. Kubernetes and Docker links put GATEHOUSE_SERVICE_HOST,
+// GATEHOUSE_PORT=tcp://… and the like beside a service of our own name: those are not ours to complain about.
+function unknownVariables(env: Environment): string[] {
+  const known = Object.entries<Variable>(variables).flatMap(([name, { file }]) =>
+    file ? [name, `${name}_FILE`] : [name],
+  );
+  const ours = known.filter((name) => name.startsWith('GATEHOUSE_'));
+  return Object.keys(env)
+    .filter((name) => name.startsWith('GATEHOUSE_') && !known.includes(name))
+    .filter((name) => !/^GATEHOUSE_(SERVICE_|PORT_\d)/.test(name) && !(env[name] ?? '').startsWith('tcp://'))
+    .map((name) => fault(name, 'a variable that does not exist', `of this prefix only ${ours.join(', ')}`));
+}
+
+function readValues(env: Environment, cwd: string, faults: string[]): Values {
+  const values: Record<string, unknown> = {};
+  for (const [name, variable] of Object.entries<Variable>(variables)) {
+    const text = variable.file ? textOrFile(env, name, { cwd, faults }) : env[name]?.trim();
+    if (text === undefined || text === '') continue; // compose files pass unset variables on as empty ones
+    const parsed = variable.schema.safeParse(text);
+    if (parsed.success) values[name] = parsed.data;
+    else faults.push(fault(name, showValue(variable, text), variable.allowed));
+  }
+  return values as Values; // each entry is what its own schema gave
+}
+
+function textOrFile(
+  env: Environment,
+  name: string,
+  { cwd, faults }: { cwd: string; faults: string[] },
+): string | undefined {
+  const value = env[name]?.trim();
+  const file = env[`${name}_FILE`]?.trim();
+  if (!file) return value;
+  if (value) {
+    faults.push(fault(`${name}_FILE`, `a path, and ${name} is set too`, 'one of the two'));
+    return undefined;
+  }
+  try {
+    return readFileSync(path.resolve(cwd, file), 'utf8').trim();
+  } catch (error) {
+    faults.push(fault(`${name}_FILE`, `${quote(file)} (${reason(error)})`, 'the path of a file this user may read'));
+    return undefined;
+  }
+}
+
+function findConfigFile(named: string | undefined, cwd: string, faults: string[]): string | undefined {
+  const file = path.resolve(cwd, named ?? 'gatehouse.yaml');
+  if (named === undefined) return existsSync(file) ? file : undefined;
+  if (statSync(file, { throwIfNoEntry: false })?.isFile()) return file;
+  faults.push(fault('GATEHOUSE_CONFIG', `${quote(named)} (no such file)`, variables.GATEHOUSE_CONFIG.allowed));
+  return undefined;
+}
+
+function keptSecret(dataDir: string): { keys: Buffer[]; warnings: string[]; file: string } {
+  const { value, file, warning } = attempt(dataDir);
+  const keys = parseSecrets(value);
+  if (!Array.isArray(keys)) {
+    throw new ConfigError([fault('GATEHOUSE_SECRET', `${keys.wrong} in ${file}`, variables.GATEHOUSE_SECRET.allowed)]);
+  }
+  return { keys, warnings: warning === undefined ? [] : [warning], file };
+}
+
+function attempt(dataDir: string): ReturnType<typeof secretFromFile> {
+  try {
+    return secretFromFile(dataDir);
+  } catch (error) {
+    throw new ConfigError([fault('DATA_DIR', `${quote(dataDir)} (${reason(error)})`, variables.DATA_DIR.allowed)]);
+  }
+}
+
+function absoluteDatabase(url: string, cwd: string): string {
+  return url.startsWith('file:') ? `file:${path.resolve(cwd, url.slice(5))}` : url;
+}
+
+function reason(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : 'not readable';
+}

@@ -1,0 +1,16 @@
+// Which host names and addresses mean "this machine": the only ones for which http is allowed (seed 5.2).
+import { isIP } from 'node:net';
+
+/** True for localhost, *.localhost (RFC 6761 6.3) and the loopback addresses; takes the hostname of a URL, brackets allowed. */
+export function isLoopback(hostname: string): boolean {
+  const host = hostname.replace(/^\[|\]$/g, '').toLowerCase();
+  if (host === 'localhost' || host.endsWith('.localhost')) return true;
+  if (isIP(host) === 4) return host.startsWith('127.');
+  return isIP(host) === 6 && (host === '::1' || /^::ffff:(127\.|7f[0-9a-f]{2}:)/.test(host));
+}
+
+/** True for a name or address a server can listen on. */
+export function isHost(value: string): boolean {
+  if (isIP(value) !== 0) return true;
+  return value.length <= 253 && /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/i.test(value);
+}

@@ -1,0 +1,158 @@
+// The environment, one entry a variable (contract, "Environment"): how it is read, what is allowed, what it means.
+// `serve --help` prints this table, so it cannot drift from what is read.
+import { z } from 'zod';
+import { isHost, isLoopback } from './addresses.ts';
+import { quote, quoteUrl } from './fault.ts';
+import { parseSecrets } from './secret.ts';
+
+export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+export const logFormats = ['pretty', 'json'] as const;
+
+export type Variable = {
+  schema: z.ZodType<unknown, string>;
+  allowed: string;
+  default: string;
+  meaning: string;
+  /** How a refused value is shown; absent: in quotes. */
+  show?: (value: string) => string;
+  /** May also be given as NAME_FILE, the path of a file that holds it (Docker and Kubernetes secrets). */
+  file?: true;
+};
+
+const wholeNumber = (min: number, max: number) =>
+  z
+    .string()
+    .regex(/^\d{1,5}$/)
+    .transform(Number)
+    .pipe(z.number().min(min).max(max));
+
+// An issuer with a path would move /.well-known (RFC 8414 3.1) and forbid __Host- cookies, which need Path=/.
+const issuer = z.string().transform((value, context) => {
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  const plain = url && url.pathname === '/' && !/[?#@\\]/.test(value) && /^https?:\/\//i.test(value);
+  if (!plain || (url.protocol !== 'https:' && !isLoopback(url.hostname))) return refuse(context);
+  return url.origin;
+});
+
+const databaseUrl = z.string().transform((value, context) => {
+  if (/^postgres(ql)?:\/\//.test(value)) {
+    return URL.canParse(value) && new URL(value).pathname.length > 1 ? value : refuse(context);
+  }
+  const file = value.startsWith('file:') ? value.slice(5).replace(/^\/\/(?=\/)/, '') : '';
+  return file === '' || /[?#]|:memory:|^\/\//.test(file) ? refuse(context) : `file:${file}`;
+});
+
+const smtpUrl = z.string().refine((value) => {
+  if (!URL.canParse(value)) return false;
+  const url = new URL(value);
+  return (
+    /^smtps?:$/.test(url.protocol) && url.hostname !== '' && !`${url.pathname}${url.search}${url.hash}`.includes('@')
+  );
+});
+
+const address = String.raw`[^\s@<>"(),:;]+@[^\s@<>"(),:;]+`;
+const mailFrom = z.string().regex(new RegExp(`^(${address}|[^<>\\r\\n]*<${address}>)$`));
+
+const secrets = z.string().transform((value, context) => {
+  const keys = parseSecrets(value);
+  return Array.isArray(keys) ? keys : refuse(context);
+});
+
+export const variables = {
+  ISSUER: {
+    schema: issuer,
+    allowed:
+      'an https URL of a host alone, such as https://id.example.com, without path, query or fragment (the routes and ' +
+      'cookies live at the root); http only for localhost or a loopback address',
+    default: 'http://localhost:$PORT',
+    meaning: 'public base URL and OIDC issuer; the SAML entity ID is $ISSUER/saml/metadata',
+    show: quoteUrl,
+  },
+  HOST: {
+    schema: z.string().refine(isHost),
+    allowed: 'an IP address or host name to listen on, such as 127.0.0.1 or 0.0.0.0',
+    default: '127.0.0.1',
+    meaning: 'address to listen on',
+  },
+  PORT: {
+    schema: wholeNumber(1, 65_535),
+    allowed: 'a whole number from 1 to 65535',
+    default: '3000',
+    meaning: 'port to listen on',
+  },
+  DATABASE_URL: {
+    schema: databaseUrl,
+    allowed: 'file:PATH (SQLite) or postgresql://USER:PASSWORD@HOST/DATABASE, special characters percent-encoded',
+    default: 'file:$DATA_DIR/gatehouse.db',
+    meaning: 'SQLite file or PostgreSQL database',
+    show: quoteUrl,
+    file: true,
+  },
+  DATA_DIR: {
+    schema: z.string().refine((value) => !value.includes('\0')),
+    allowed: 'a folder this user may write',
+    default: './data',
+    meaning: 'embedded database, generated secret, outbox',
+  },
+  GATEHOUSE_CONFIG: {
+    schema: z.string(),
+    allowed: 'the path of a YAML file that exists',
+    default: './gatehouse.yaml if there',
+    meaning: 'configuration file, applied at each start',
+  },
+  GATEHOUSE_SECRET: {
+    schema: secrets,
+    allowed: "32 bytes base64url (openssl rand -base64 32 | tr '+/' '-_'), several comma separated, the first encrypts",
+    default: 'generated into $DATA_DIR/secret.key',
+    meaning: 'encrypts private keys and TOTP secrets at rest and derives cookie keys',
+    show: (value) => {
+      const keys = parseSecrets(value);
+      return Array.isArray(keys) ? `${keys.length} keys` : keys.wrong;
+    },
+    file: true,
+  },
+  SMTP_URL: {
+    schema: smtpUrl,
+    allowed: 'smtp://USER:PASSWORD@HOST:PORT or smtps://…, special characters in the password percent-encoded',
+    default: 'none: mail is written to $DATA_DIR/outbox',
+    meaning: 'nodemailer transport URL',
+    show: quoteUrl,
+    file: true,
+  },
+  MAIL_FROM: {
+    schema: mailFrom,
+    allowed: 'an address such as no-reply@example.com or Gatehouse <no-reply@example.com>',
+    default: 'Gatehouse <no-reply@HOST OF THE ISSUER>',
+    meaning: 'sender of the mail',
+  },
+  TRUST_PROXY: {
+    schema: z.union([z.literal('off').transform(() => 0), wholeNumber(0, 16)]),
+    allowed: 'off, or the number of proxies in front, 1 to 16',
+    default: 'off',
+    meaning: 'number of proxies whose X-Forwarded-* is believed',
+  },
+  LOG_LEVEL: {
+    schema: z.enum(logLevels),
+    allowed: logLevels.join(', '),
+    default: 'info',
+    meaning: 'least severe line that is logged',
+  },
+  LOG_FORMAT: {
+    schema: z.enum(logFormats),
+    allowed: logFormats.join(', '),
+    default: 'pretty on a terminal, else json',
+    meaning: 'how log lines look',
+  },
+} satisfies Record<string, Variable>;
+
+export type VariableName = keyof typeof variables;
+
+/** How a refused value of this variable may be shown. */
+export function showValue(variable: Variable, value: string): string {
+  return (variable.show ?? quote)(value);
+}
+
+function refuse(context: z.RefinementCtx): never {
+  context.addIssue({ code: 'custom', message: 'refused' });
+  return z.NEVER;
+}

@@ -1,0 +1,99 @@
+// What people allowed applications to see (OpenID Connect Core 3.1.2.4). A consent outlives the session it was given
+// in; the engine's grants are made from it, so ending a session takes tokens back and leaves the decision.
+import type { Db } from '../platform/db.ts';
+import { randomId } from '../platform/random.ts';
+
+/** What was asked for, or allowed: OIDC scopes, single claims, and scopes by resource (RFC 8707). */
+export interface Granted {
+  scopes: string[];
+  claims: string[];
+  resources: Record<string, string[]>;
+}
+
+export interface ConsentEntry {
+  applicationId: string;
+  clientId: string;
+  applicationName: string;
+  granted: Granted;
+  grantedAt: Date;
+}
+
+export interface Consents {
+  find(userId: string, applicationId: string): Promise<Granted | undefined>;
+  /** Adds to what was allowed before. */
+  allow(userId: string, applicationId: string, granted: Granted): Promise<void>;
+  list(userId: string): Promise<ConsentEntry[]>;
+  /** Takes the decision back; the caller also revokes the grants made from it. False when there was none. */
+  withdraw(userId: string, applicationId: string): Promise<boolean>;
+}
+
+export function createConsents({ db }: { db: Db }): Consents {
+  const keyOf = (userId: string, applicationId: string) => ({ userId_applicationId: { userId, applicationId } });
+
+  async function find(userId: string, applicationId: string): Promise<Granted | undefined> {
+    const row = await db.consent.findUnique({ where: keyOf(userId, applicationId), select: { granted: true } });
+    return row ? (JSON.parse(row.granted) as Granted) : undefined;
+  }
+
+  return {
+    find,
+
+    async allow(userId, applicationId, granted) {
+      const before = await find(userId, applicationId);
+      const all = JSON.stringify(before ? union(before, granted) : granted);
+      await db.consent.upsert({
+        where: keyOf(userId, applicationId),
+        create: { id: randomId(), userId, applicationId, granted: all },
+        update: { granted: all },
+      });
+    },
+
+    async list(userId) {
+      const rows = await db.consent.findMany({
+        where: { userId },
+        include: { application: { select: { clientId: true, name: true } } },
+        orderBy: { grantedAt: 'desc' },
+      });
+      return rows.map((row) => ({
+        applicationId: row.applicationId,
+        clientId: row.application.clientId,
+        applicationName: row.application.name,
+        granted: JSON.parse(row.granted) as Granted,
+        grantedAt: row.grantedAt,
+      }));
+    },
+
+    async withdraw(userId, applicationId) {
+      const { count } = await db.consent.deleteMany({ where: { userId, applicationId } });
+      return count > 0;
+    },
+  };
+}
+
+/** The part of `wanted` that `allowed` covers. */
+export function intersect(wanted: Granted, allowed: Granted): Granted {
+  const both = (a: string[], b: string[] = []) => a.filter((value) => b.includes(value));
+  return {
+    scopes: both(wanted.scopes, allowed.scopes),
+    claims: both(wanted.claims, allowed.claims),
+    resources: mapValues(wanted.resources, (scopes, resource) => both(scopes, allowed.resources[resource])),
+  };
+}
+
+function union(a: Granted, b: Granted): Granted {
+  const either = (x: string[] = [], y: string[] = []) => [...new Set([...x, ...y])];
+  return {
+    scopes: either(a.scopes, b.scopes),
+    claims: either(a.claims, b.claims),
+    resources: mapValues({ ...a.resources, ...b.resources }, (_, resource) =>
+      either(a.resources[resource], b.resources[resource]),
+    ),
+  };
+}
+
+function mapValues(
+  record: Record<string, string[]>,
+  change: (value: string[], key: string) => string[],
+): Record<string, string[]> {
+  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, change(value, key)]));
+}

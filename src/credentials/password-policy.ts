@@ -1,0 +1,102 @@
+// What a new password must be (seed 5.5 policy 1 and 2, NIST SP 800-63B): long enough, not guessable from the account,
+// and nothing else: no composition rules, every printable character counts. Pure.
+import { limits } from '../limits.ts';
+
+export type PasswordFault =
+  | 'too_short'
+  | 'too_long'
+  | 'unprintable'
+  | 'contains_name'
+  | 'contains_email'
+  | 'contains_service'
+  | 'pattern'
+  | 'common'
+  | 'breached'
+  | 'unchanged';
+
+export interface PolicyInput {
+  password: string;
+  hasSecondFactor: boolean;
+  account: { username: string; email?: string | null; name?: string | null };
+  /** Names of this service: the product, and the host of the issuer. */
+  serviceNames?: readonly string[];
+}
+
+/** Shorter parts of a name turn up in any sentence: "Tom" in "tomorrow". */
+const MIN_NAME_LENGTH = 4;
+const MAX_PATTERN_UNIT = 4;
+
+/** The shortest password that an account may have. */
+export function minimumLength(hasSecondFactor: boolean): number {
+  return hasSecondFactor ? limits.password.minWithMfa : limits.password.minWithoutMfa;
+}
+
+/** Code points, as NIST counts; the shorter of typed and normalised, so that no ligature counts as eighteen letters. */
+export function passwordLength(password: string): number {
+  return Math.min([...password].length, [...password.normalize('NFKC')].length);
+}
+
+/** Everything that is wrong with `password`, most helpful first; empty when the rules here are met. */
+export function passwordFaults({
+  password,
+  hasSecondFactor,
+  account,
+  serviceNames = [],
+}: PolicyInput): PasswordFault[] {
+  if (password.length > 2 * limits.password.max || [...password].length > limits.password.max) return ['too_long'];
+  const folded = fold(password);
+  const includes = (name: string) => fold(name).length >= MIN_NAME_LENGTH && folded.includes(fold(name));
+  const email = account.email ?? '';
+  const names = [account.username, account.name ?? '', ...(account.name ?? '').split(/[\s,.]+/)];
+  const faults: [boolean, PasswordFault][] = [
+    [passwordLength(password) < minimumLength(hasSecondFactor), 'too_short'],
+    [/[\p{Cc}\p{Cs}]/u.test(password), 'unprintable'],
+    [[email, email.split('@')[0] ?? ''].some(includes), 'contains_email'],
+    [names.some(includes), 'contains_name'],
+    [serviceNames.some(includes), 'contains_service'],
+    [isPattern(folded), 'pattern'],
+  ];
+  return faults.filter(([wrong]) => wrong).map(([, fault]) => fault);
+}
+
+/** One sentence for the person. Every fault says what to do. */
+export function passwordAdvice(fault: PasswordFault, hasSecondFactor: boolean): string {
+  const advice: Record<PasswordFault, string> = {
+    too_short: hasSecondFactor
+      ? `Use at least ${limits.password.minWithMfa} characters.`
+      : `Use at least ${limits.password.minWithoutMfa} characters. A few words in a row are easy to remember.`,
+    too_long: `Use at most ${limits.password.max} characters.`,
+    unprintable: 'Leave out characters that cannot be printed, such as line breaks.',
+    contains_name: 'Leave your own name out of it.',
+    contains_email: 'Leave your e-mail address out of it.',
+    contains_service: 'Leave the name of this service out of it.',
+    pattern: 'It repeats itself or only counts up or down. Mix in some words.',
+    common: 'Many people use this one, so it would be tried first. Choose another.',
+    breached: 'This one is in a list of stolen passwords. Choose another, also where else you use it.',
+    unchanged: 'This is the one you have now. Choose another.',
+  };
+  return advice[fault];
+}
+
+// "Alice Example" is also in "aliceexample1".
+function fold(text: string): string {
+  return text.normalize('NFKC').toLowerCase().replace(/\s+/gu, '');
+}
+
+// "aaaa…", "abcabcabc…", "123456789012…", "zyxwvu…"
+function isPattern(text: string): boolean {
+  const points = [...text].map((character) => character.codePointAt(0) ?? 0);
+  if (points.length < 4) return false;
+  for (let unit = 1; unit <= Math.min(MAX_PATTERN_UNIT, points.length / 2); unit += 1) {
+    if (points.every((point, index) => index < unit || point === points[index - unit])) return true;
+  }
+  return [1, -1].some((step) =>
+    points.every((point, index) => index === 0 || point === following(points[index - 1] ?? 0, step)),
+  );
+}
+
+function following(point: number, step: number): number {
+  if (step === 1 && point === 0x39) return 0x30; // 9 is followed by 0
+  if (step === -1 && point === 0x30) return 0x39;
+  return point + step;
+}

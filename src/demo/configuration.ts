@@ -1,0 +1,15 @@
+// The gatehouse.yaml of the demo: its applications, one role, one person.
+import { stringify } from 'yaml';
+import { type DemoApp, demoUser } from './app.ts';
+
+/** The text of the file. */
+export function demoConfiguration(apps: readonly DemoApp[]): string {
+  const entries = (section: DemoApp['declaration']['section']) =>
+    apps.flatMap(({ declaration }) => (declaration.section === section ? [declaration.entry] : []));
+  return stringify({
+    clients: entries('clients'),
+    service_providers: entries('service_providers'),
+    roles: [{ name: 'editor', description: 'Edits articles', permissions: ['articles:read', 'articles:write'] }],
+    users: [demoUser],
+  });
+}

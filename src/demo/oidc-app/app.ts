@@ -1,0 +1,163 @@
+// An application that signs people in over OpenID Connect, written as a newcomer would with openid-client 6: code flow
+// with PKCE, state and nonce; userinfo; refresh; sign-out at both ends; and the end of its session when Gatehouse says so.
+import { randomBytes } from 'node:crypto';
+import * as oidc from 'openid-client';
+import type { DemoApp } from '../app.ts';
+import { type Answer, originOf, type Request, type Routes, serveSite } from '../web.ts';
+import { type LogoutTokenCheck, logoutTokenCheck } from './logout-token.ts';
+import { APP_NAME, problemPage, signedInPage, signedOutPage } from './pages.ts';
+import { createSessions, type Session } from './sessions.ts';
+
+const SESSION = 'demo_oidc_session';
+const SIGN_IN = 'demo_oidc_sign_in';
+
+/** The application on this port, with a client secret of its own. */
+export function oidcApp(port: number): DemoApp {
+  const origin = originOf(port);
+  const clientId = 'demo-oidc';
+  const clientSecret = randomBytes(32).toString('base64url');
+  return {
+    name: APP_NAME,
+    protocol: 'OpenID Connect',
+    description: 'Shows the claims it was given, refreshes its tokens and signs you out.',
+    origin,
+    declaration: {
+      section: 'clients',
+      entry: {
+        client_id: clientId,
+        client_secret: clientSecret,
+        client_name: APP_NAME,
+        redirect_uris: [`${origin}/callback`],
+        post_logout_redirect_uris: [`${origin}/signed-out`],
+        backchannel_logout_uri: `${origin}/backchannel-logout`,
+        backchannel_logout_session_required: true,
+        grant_types: ['authorization_code', 'refresh_token'],
+      },
+    },
+    async start(issuer) {
+      const config = await oidc.discovery(
+        new URL(issuer),
+        clientId,
+        clientSecret,
+        oidc.ClientSecretBasic(clientSecret),
+        {
+          execute: [oidc.allowInsecureRequests], // plain http, which Gatehouse allows on this machine only
+        },
+      );
+      return serveSite(port, routes(config, origin));
+    },
+  };
+}
+
+function routes(config: oidc.Configuration, origin: string): Routes {
+  const sessions = createSessions();
+  const checkLogoutToken: LogoutTokenCheck = logoutTokenCheck(config);
+  const redirectUri = `${origin}/callback`;
+
+  async function signIn(): Promise<Answer> {
+    const codeVerifier = oidc.randomPKCECodeVerifier();
+    const state = oidc.randomState();
+    const nonce = oidc.randomNonce();
+    const url = oidc.buildAuthorizationUrl(config, {
+      redirect_uri: redirectUri,
+      scope: 'openid profile email roles offline_access',
+      code_challenge: await oidc.calculatePKCECodeChallenge(codeVerifier),
+      code_challenge_method: 'S256',
+      state,
+      nonce,
+    });
+    return { redirect: url.href, cookie: [SIGN_IN, sessions.startSignIn({ state, nonce, codeVerifier })] };
+  }
+
+  async function callback({ url, cookie }: Request): Promise<Answer> {
+    const started = sessions.takeStarted(cookie(SIGN_IN));
+    if (!started) return { status: 400, body: problemPage('This browser did not start that sign-in.') };
+    try {
+      const tokens = await oidc.authorizationCodeGrant(config, url, {
+        expectedState: started.state,
+        expectedNonce: started.nonce,
+        pkceCodeVerifier: started.codeVerifier,
+        idTokenExpected: true,
+      });
+      return { redirect: '/', cookie: [SESSION, sessions.create(await sessionFrom(tokens))] };
+    } catch (error) {
+      if (error instanceof oidc.AuthorizationResponseError && error.error === 'access_denied') {
+        return { body: signedOutPage('You did not allow the application to use your account.') };
+      }
+      return { status: 400, body: problemPage(`The sign-in failed: ${reason(error)}`) };
+    }
+  }
+
+  async function refresh({ cookie }: Request): Promise<Answer> {
+    const session = sessions.find(cookie(SESSION));
+    if (!session?.refreshToken) return { redirect: '/' };
+    try {
+      const tokens = await oidc.refreshTokenGrant(config, session.refreshToken);
+      Object.assign(session, await sessionFrom(tokens, session), { refreshes: session.refreshes + 1 });
+      return { redirect: '/?refreshed' };
+    } catch (error) {
+      sessions.end(cookie(SESSION));
+      return { body: signedOutPage(`Gatehouse gave no new tokens: ${reason(error)}`) };
+    }
+  }
+
+  async function sessionFrom(tokens: oidc.TokenEndpointResponse & oidc.TokenEndpointResponseHelpers, before?: Session) {
+    const claims = tokens.claims() ?? before?.claims ?? {};
+    const subject = String(claims.sub);
+    return {
+      subject,
+      sid: typeof claims.sid === 'string' ? claims.sid : before?.sid,
+      idToken: tokens.id_token ?? before?.idToken ?? '',
+      refreshToken: tokens.refresh_token ?? before?.refreshToken,
+      claims,
+      userinfo: await oidc.fetchUserInfo(config, tokens.access_token, subject),
+      accessTokenSeconds: tokens.expires_in,
+      tokensAt: new Date(),
+      refreshes: 0,
+    };
+  }
+
+  function signOut({ cookie }: Request): Answer {
+    // First here, then at Gatehouse: nothing that happens there may leave this session alive.
+    const session = sessions.end(cookie(SESSION));
+    if (!session) return { redirect: '/' };
+    const url = oidc.buildEndSessionUrl(config, {
+      id_token_hint: session.idToken,
+      post_logout_redirect_uri: `${origin}/signed-out`,
+    });
+    return { redirect: url.href, cookie: [SESSION, ''] };
+  }
+
+  async function backchannelLogout({ form }: Request): Promise<Answer> {
+    try {
+      const ended = sessions.endAll(await checkLogoutToken((await form()).get('logout_token') ?? ''));
+      return { body: `${ended} sessions ended`, type: 'text/plain' };
+    } catch (error) {
+      const body = JSON.stringify({ error: 'invalid_request', error_description: reason(error) });
+      return { status: 400, body, type: 'application/json' };
+    }
+  }
+
+  return {
+    'GET /': ({ url, cookie }) => {
+      const session = sessions.find(cookie(SESSION));
+      if (session)
+        return { body: signedInPage(session, url.searchParams.has('refreshed') ? 'New tokens came.' : undefined) };
+      const wasEnded = sessions.wasEndedFromOutside(cookie(SESSION));
+      return { body: signedOutPage(wasEnded ? 'Gatehouse ended your session here.' : undefined) };
+    },
+    'GET /sign-in': signIn,
+    'GET /callback': callback,
+    'POST /refresh': refresh,
+    'POST /sign-out': signOut,
+    'GET /signed-out': () => ({ body: signedOutPage('You are signed out, here and at Gatehouse.') }),
+    'POST /backchannel-logout': backchannelLogout,
+  };
+}
+
+function reason(error: unknown): string {
+  if (error instanceof oidc.ResponseBodyError || error instanceof oidc.AuthorizationResponseError) {
+    return error.error_description ?? error.error;
+  }
+  return error instanceof Error ? error.message : String(error);
+}

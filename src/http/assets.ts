@@ -1,0 +1,130 @@
+// Style sheet, scripts and pictures from memory, under names that change with their content, so that browsers may keep
+// them for ever. The list is read once: a request chooses from it and never names a path.
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import type { Context, Middleware } from './context.ts';
+import { notFound } from './errors.ts';
+
+/** Browser code of packages, served beside our own. */
+const browserBundles = {
+  'webauthn.js': fileURLToPath(
+    new URL('../dist/bundle/index.umd.min.js', import.meta.resolve('@simplewebauthn/browser')),
+  ),
+};
+
+export interface Assets {
+  /** `/assets/style.<hash>.css` for `style.css`. */
+  url(name: string): string;
+  /** Answers `/assets/…`. */
+  serve: Middleware;
+}
+
+export interface AssetsNeeds {
+  dir: string;
+  /** Files that live elsewhere, such as a browser bundle of a package: name -> path. */
+  extra?: Record<string, string>;
+  /** Read anew when asked for, while writing them. */
+  reload?: boolean;
+}
+
+interface Asset {
+  type: string;
+  hash: string;
+  encodings: Record<Encoding, () => Buffer>;
+}
+
+type Encoding = 'identity' | 'gzip' | 'br';
+
+const PREFIX = '/assets/';
+const TYPES: Record<string, string> = {
+  '.css': 'text/css; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.svg': 'image/svg+xml; charset=utf-8',
+  '.png': 'image/png',
+  '.ico': 'image/x-icon',
+  '.woff2': 'font/woff2',
+};
+
+/** Reads every asset of `dir` now: a missing folder stops the start, not a page. */
+export function createAssets({ dir, extra = browserBundles, reload = false }: AssetsNeeds): Assets {
+  const files = new Map(
+    readdirSync(dir)
+      .filter((name) => path.extname(name) in TYPES)
+      .map((name) => [name, path.join(dir, name)]),
+  );
+  for (const [name, file] of Object.entries(extra)) files.set(name, file);
+  const loaded = new Map([...files].map(([name, file]) => [name, load(file)]));
+
+  function find(name: string): Asset | undefined {
+    const file = files.get(name);
+    return reload && file ? load(file) : loaded.get(name);
+  }
+
+  return {
+    url(name) {
+      const asset = find(name);
+      if (!asset) throw new Error(`there is no asset ${name}`);
+      const extension = path.extname(name);
+      return `${PREFIX}${name.slice(0, -extension.length)}.${asset.hash}${extension}`;
+    },
+    serve: (ctx, next) => {
+      if (!ctx.path.startsWith(PREFIX)) return next();
+      ctx.state.route = '/assets/:name';
+      const match = /^([\w-]+)\.([0-9a-f]{16})(\.\w+)$/.exec(ctx.path.slice(PREFIX.length));
+      const asset = match ? find(`${match[1]}${match[3]}`) : undefined;
+      if (!match || !asset || (ctx.method !== 'GET' && ctx.method !== 'HEAD')) throw notFound();
+      send(ctx, asset, match[2] === asset.hash);
+      return Promise.resolve();
+    },
+  };
+}
+
+function send(ctx: Context, { type, hash, encodings }: Asset, isCurrent: boolean): void {
+  // Another hash is a page of the previous or next release, answered by another instance while they are exchanged:
+  // better today's style than none, but not to be remembered under that name.
+  ctx.set('Cache-Control', isCurrent ? 'public, max-age=31536000, immutable' : 'no-store');
+  ctx.type = type;
+  ctx.vary('Accept-Encoding');
+  const encoding = chosenEncoding(ctx);
+  // Strong tags name bytes, and each encoding has its own.
+  ctx.set('ETag', `"${hash}-${encoding}"`);
+  ctx.status = 200;
+  if (ctx.fresh) {
+    ctx.status = 304;
+    return;
+  }
+  if (encoding !== 'identity') ctx.set('Content-Encoding', encoding);
+  ctx.body = encodings[encoding]();
+}
+
+function chosenEncoding(ctx: Context): Encoding {
+  // Asked one by one: browsers list gzip first, and the smaller one is ours to prefer.
+  if (ctx.acceptsEncodings('br')) return 'br';
+  return ctx.acceptsEncodings('gzip') ? 'gzip' : 'identity';
+}
+
+function load(file: string): Asset {
+  const content = readFileSync(file);
+  const brotli = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } };
+  return {
+    type: TYPES[path.extname(file)] ?? 'application/octet-stream',
+    hash: createHash('sha256').update(content).digest('hex').slice(0, 16),
+    encodings: {
+      identity: () => content,
+      // Made when first asked for: some milliseconds once, and none at the start.
+      gzip: once(() => gzipSync(content, { level: 9 })),
+      br: once(() => brotliCompressSync(content, brotli)),
+    },
+  };
+}
+
+function once<T>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}

@@ -1,0 +1,124 @@
+// The only place where an error becomes a response: a page for people, RFC 9457 problem+json for programs.
+// Both name the request id that finds the log line; neither says more than the error's public sentence.
+import { STATUS_CODES } from 'node:http';
+import type { Context, Middleware } from './context.ts';
+import { AppError, badRequest, type ErrorOptions, internal, methodNotAllowed, notFound } from './errors.ts';
+
+export interface ErrorHandlerNeeds {
+  /** Renders the view `error`. */
+  render: (template: string, data: object) => string;
+  /** Paths whose clients are programs: they get JSON whatever they accept. */
+  jsonPaths?: readonly string[];
+}
+
+/** Second middleware, right inside the request context. */
+export function errorHandler({ render, jsonPaths = ['/api/', '/access/'] }: ErrorHandlerNeeds): Middleware {
+  return async (ctx, next) => {
+    try {
+      await next();
+      refuseWhatNobodyAnswered(ctx);
+    } catch (thrown) {
+      const error = asAppError(thrown);
+      ctx.state.errorCode = error.code;
+      logError(ctx, error);
+      if (ctx.headerSent || !ctx.writable) {
+        // Half an answer cannot be taken back; a broken connection at least does not look complete.
+        ctx.res.destroy();
+        return;
+      }
+      answer(ctx, error, wantsJson(ctx, jsonPaths) ? undefined : render);
+    }
+  };
+}
+
+function refuseWhatNobodyAnswered(ctx: Context): void {
+  if (ctx.respond === false || ctx.headerSent || (ctx.body !== undefined && ctx.body !== null)) return;
+  if (ctx.status === 404) throw notFound();
+  if (ctx.status === 405) throw methodNotAllowed();
+  if (ctx.status === 501) throw methodNotAllowed('method_unknown');
+}
+
+function asAppError(thrown: unknown): AppError {
+  if (thrown instanceof AppError) return thrown;
+  if (!isHttpError(thrown)) return internal(thrown);
+  // Errors of Koa and its middlewares (http-errors): the status is theirs, the words are ours.
+  const options: ErrorOptions = { cause: thrown };
+  const { status } = thrown;
+  if (status === 404) return notFound(options);
+  if (status === 405) return methodNotAllowed('method_not_allowed', options);
+  if (status === 413) return new AppError('body_too_large', options);
+  if (status === 415) return new AppError('unsupported_media_type', options);
+  if (status === 401) return new AppError('unauthenticated', options);
+  if (status === 403) return new AppError('forbidden', options);
+  if (status === 409) return new AppError('conflict', options);
+  return badRequest('bad_request', options);
+}
+
+function isHttpError(thrown: unknown): thrown is Error & { status: number } {
+  if (!(thrown instanceof Error) || !('status' in thrown) || !('expose' in thrown)) return false;
+  const { status } = thrown;
+  return thrown.expose === true && typeof status === 'number' && status >= 400 && status < 500;
+}
+
+function logError({ state, method, path }: Context, error: AppError): void {
+  const { code, detail, cause } = error;
+  if (error.status >= 500) {
+    state.log.error({ problem: code, method, path, detail, err: cause ?? error }, 'request failed');
+  } else if (detail !== undefined || cause !== undefined) {
+    // Without either, the access-log line with its code says everything.
+    state.log.info({ problem: code, detail, err: cause }, 'request refused');
+  }
+}
+
+function wantsJson(ctx: Context, jsonPaths: readonly string[]): boolean {
+  if (jsonPaths.some((prefix) => ctx.path.startsWith(prefix))) return true;
+  return ['json', 'application/problem+json'].includes(String(ctx.accepts('html', 'json', 'application/problem+json')));
+}
+
+function answer(ctx: Context, error: AppError, render: ErrorHandlerNeeds['render'] | undefined): void {
+  const { requestId } = ctx.state.request;
+  ctx.status = error.status;
+  // What the failed handler had begun to say about its body no longer holds.
+  for (const name of ['Content-Encoding', 'Content-Length', 'ETag', 'Last-Modified', 'Content-Disposition']) {
+    ctx.remove(name);
+  }
+  ctx.set('Cache-Control', 'no-store');
+  ctx.vary('Accept');
+  ctx.set(error.headers);
+  if (!render) {
+    ctx.body = JSON.stringify(problemOf(error, requestId));
+    ctx.type = 'application/problem+json';
+    return;
+  }
+  const page = renderPage(ctx, render, pageOf(error, requestId));
+  ctx.body = page.text;
+  ctx.type = page.type;
+}
+
+function renderPage(ctx: Context, render: ErrorHandlerNeeds['render'], data: { message: string; advice: string }) {
+  try {
+    return { text: render('error', data), type: 'text/html; charset=utf-8' };
+  } catch (err) {
+    // The page that explains failures must not fail silently itself.
+    ctx.state.log.error({ err }, 'error page could not be rendered');
+    const text = `${data.message} ${data.advice}\nRequest number: ${ctx.state.request.requestId}\n`;
+    return { text, type: 'text/plain; charset=utf-8' };
+  }
+}
+
+function pageOf({ status, message, advice = '', code, fields, next }: AppError, requestId: string) {
+  return { status, title: STATUS_CODES[status] ?? 'Error', message, advice, code, fields, next, requestId };
+}
+
+function problemOf(error: AppError, requestId: string): object {
+  const { code, status, message, advice, fields } = error;
+  return {
+    type: `urn:gatehouse:error:${code}`,
+    title: STATUS_CODES[status] ?? 'Error',
+    status,
+    detail: advice ? `${message} ${advice}` : message,
+    code,
+    requestId,
+    ...(fields.length > 0 ? { errors: fields } : {}),
+  };
+}

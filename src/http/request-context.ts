@@ -1,0 +1,97 @@
+// Who is asking: a request id of our own, the client's address as far as the configured proxies are to be believed,
+// a log with that id, one access-log line at the end (never the query: it carries codes and tokens), one observation.
+import { isIP } from 'node:net';
+import type { Logger } from '../platform/logger.ts';
+import { randomToken } from '../platform/random.ts';
+import type { Context, Middleware } from './context.ts';
+
+export interface RequestObservation {
+  method: string;
+  /** A route pattern, never a path: few values, so that it can be a metric label. */
+  route: string;
+  status: number;
+  seconds: number;
+  /** Code of the error that ended the request. */
+  problem: string | undefined;
+}
+
+export interface RequestContextNeeds {
+  logger: Logger;
+  /** Number of proxies whose X-Forwarded-For is believed; 0 for none. */
+  trustProxy: number;
+  observe?: (observation: RequestObservation) => void;
+  /** Paths whose access-log line is written at level debug. */
+  quietPaths?: readonly string[];
+}
+
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+const MAX_LOGGED = 256;
+
+/** First middleware of the application. */
+export function requestContext({ logger, trustProxy, observe, quietPaths = [] }: RequestContextNeeds): Middleware {
+  const quiet = new Set(quietPaths);
+  return (ctx, next) => {
+    const startedAt = process.hrtime.bigint();
+    const { method, path } = ctx;
+    const requestId = randomToken(12);
+    const address = clientAddress(ctx.get('X-Forwarded-For'), ctx.socket.remoteAddress ?? '', trustProxy);
+    ctx.state.request = { requestId, address, userAgent: ctx.get('User-Agent').slice(0, MAX_LOGGED) };
+    let log: Logger | undefined;
+    Object.defineProperty(ctx.state, 'log', {
+      // Made at first use: most requests log nothing of their own.
+      get: () => (log ??= logger.child({ requestId })),
+    });
+    ctx.set('X-Request-Id', requestId);
+
+    // 'close' comes after 'finish' and also when the client went away: exactly one line for each request.
+    ctx.res.once('close', () => {
+      const seconds = Number(process.hrtime.bigint() - startedAt) / 1e9;
+      const status = ctx.res.statusCode;
+      const line = {
+        requestId,
+        method: method.slice(0, 16),
+        path: path.slice(0, MAX_LOGGED),
+        status,
+        ms: Math.round(seconds * 10_000) / 10,
+        address,
+        ...(ctx.state.errorCode ? { problem: ctx.state.errorCode } : {}),
+        ...(ctx.res.writableFinished ? {} : { aborted: true }),
+      };
+      logger[quiet.has(path) ? 'debug' : 'info'](line, 'request');
+      observe?.({
+        method: METHODS.has(method) ? method : 'OTHER',
+        route: routeOf(ctx),
+        status,
+        seconds,
+        problem: ctx.state.errorCode,
+      });
+    });
+    return next();
+  };
+}
+
+function routeOf(ctx: Context): string {
+  // _matchedRoute is set by @koa/router: the pattern, or a RegExp.
+  const matched: unknown = ctx.state.route ?? Reflect.get(ctx, '_matchedRoute');
+  return typeof matched === 'string' ? matched : 'other';
+}
+
+/**
+ * The address of the client: with N believed proxies the Nth entry of X-Forwarded-For from the right, since everything
+ * further left was written by the client. With fewer entries the leftmost; anything that is no address is not believed.
+ */
+export function clientAddress(forwardedFor: string, peer: string, trustProxy: number): string {
+  const hops = trustProxy > 0 && forwardedFor ? forwardedFor.split(',') : [];
+  const hop = hops.at(-Math.min(trustProxy, hops.length));
+  return (hop === undefined ? undefined : asAddress(hop)) ?? asAddress(peer) ?? 'unknown';
+}
+
+// `192.0.2.1:4711`, `[2001:db8::1]:4711` and `::ffff:192.0.2.1` are how proxies and sockets write addresses too.
+function asAddress(text: string): string | undefined {
+  const bare = text
+    .trim()
+    .replace(/^\[([^\]]+)\](:\d+)?$/, '$1')
+    .replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, '$1')
+    .replace(/^::ffff:(?=\d+\.)/i, '');
+  return isIP(bare) === 0 ? undefined : bare;
+}

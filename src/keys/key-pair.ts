@@ -1,0 +1,75 @@
+// One signing key: made, named by its RFC 7638 thumbprint, sealed for its row and opened again.
+import { createPrivateKey, createPublicKey, generateKeyPair, type JsonWebKey, type KeyObject } from 'node:crypto';
+import { promisify } from 'node:util';
+import { limits } from '../limits.ts';
+import { sha256 } from '../platform/random.ts';
+import type { Vault } from '../platform/vault.ts';
+import type { KeyAlg } from './rotation.ts';
+
+/** A private key as the OIDC engine takes it. */
+export type PrivateJwk = JsonWebKey & { kid: string; alg: KeyAlg; use: 'sig' };
+
+export interface KeyPair {
+  kid: string;
+  privateKey: KeyObject;
+  publicKey: KeyObject;
+}
+
+/** Why the stored keys cannot be used; the message says what to do. */
+export class KeyringError extends Error {
+  override name = 'KeyringError';
+}
+
+const generate = promisify(generateKeyPair);
+
+/** Makes a key pair in the thread pool: an RSA key takes long enough to stall every request. */
+export async function makeKeyPair(alg: KeyAlg): Promise<KeyPair> {
+  const { privateKey, publicKey } =
+    alg === 'RS256'
+      ? await generate('rsa', { modulusLength: limits.keys.rsaBits })
+      : await generate('ec', { namedCurve: 'P-256' });
+  return { kid: thumbprint(publicKey), privateKey, publicKey };
+}
+
+/** The private part as it is stored. */
+export function sealKey({ kid, privateKey }: KeyPair, vault: Vault): string {
+  return vault.seal(privateKey.export({ type: 'pkcs8', format: 'der' }), contextOf(kid));
+}
+
+/** Opens a stored private key; throws where it is not the key that the row says it is. */
+export function openKey(row: { kid: string; alg: KeyAlg; privateSealed: string }, vault: Vault): KeyPair {
+  const { kid, alg, privateSealed } = row;
+  try {
+    const privateKey = createPrivateKey({
+      key: vault.open(privateSealed, contextOf(kid)),
+      type: 'pkcs8',
+      format: 'der',
+    });
+    const publicKey = createPublicKey(privateKey);
+    const expectedType = alg === 'RS256' ? 'rsa' : 'ec';
+    if (thumbprint(publicKey) !== kid || privateKey.asymmetricKeyType !== expectedType)
+      throw new Error('the row holds another key');
+    return { kid, privateKey, publicKey };
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new KeyringError(`signing key ${kid} cannot be opened: ${reason}`, { cause });
+  }
+}
+
+export function privateJwk({ kid, privateKey }: KeyPair, alg: KeyAlg): PrivateJwk {
+  return { ...privateKey.export({ format: 'jwk' }), kid, alg, use: 'sig' };
+}
+
+export function publicJwk({ kid, publicKey }: KeyPair, alg: KeyAlg): JsonWebKey {
+  return { ...publicKey.export({ format: 'jwk' }), kid, alg, use: 'sig' };
+}
+
+/** RFC 7638: the required members in alphabetical order, hashed. */
+export function thumbprint(key: KeyObject): string {
+  const { kty, e, n, crv, x, y } = key.export({ format: 'jwk' });
+  return sha256(JSON.stringify(kty === 'RSA' ? { e, kty, n } : { crv, kty, x, y }));
+}
+
+function contextOf(kid: string): string {
+  return `signing_keys:${kid}`;
+}

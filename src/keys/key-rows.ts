@@ -1,0 +1,151 @@
+// The signing_keys table: reads it, and applies the steps of a rotation, all of them or none. Of several
+// instances that want the same steps at the same time exactly one gets them.
+import { limits } from '../limits.ts';
+import type { Clock } from '../platform/clock.ts';
+import { type Db, type Tx, transaction } from '../platform/db.ts';
+import type { Vault } from '../platform/vault.ts';
+import { selfSignedCertificate } from './certificate.ts';
+import { KeyringError, makeKeyPair, openKey, publicJwk, sealKey } from './key-pair.ts';
+import type { KeyAlg, KeyDates, KeyState, KeyUse, Step } from './rotation.ts';
+
+export interface KeyRow extends KeyDates {
+  privateSealed: string;
+  certificate: string | null;
+  certificateUntil: Date | null;
+}
+
+export interface KeyRowsDeps {
+  db: Db;
+  vault: Vault;
+  now: Clock;
+  /** Host of the issuer, for the certificate. */
+  host: string;
+}
+
+const uses: KeyUse[] = ['oidc', 'saml'];
+const algs: KeyAlg[] = ['RS256', 'ES256'];
+const states: KeyState[] = ['active', 'next', 'retired'];
+
+/** Every key, those that sign first, then the next ones, then the retired ones, newest first. */
+export async function readKeys(db: Db): Promise<KeyRow[]> {
+  const rows = await db.signingKey.findMany();
+  return rows
+    .map(({ id, use, alg, state, ...rest }) => ({
+      ...rest,
+      kid: id,
+      use: oneOf(uses, use, id),
+      alg: oneOf(algs, alg, id),
+      state: oneOf(states, state, id),
+    }))
+    .sort(
+      (a, b) =>
+        states.indexOf(a.state) - states.indexOf(b.state) ||
+        algs.indexOf(a.alg) - algs.indexOf(b.alg) ||
+        b.createdAt.getTime() - a.createdAt.getTime(),
+    );
+}
+
+/** Changes whenever a key comes, goes or changes its state; cheap enough to ask often. */
+export async function keySetVersion(db: Db): Promise<string> {
+  const rows = await db.signingKey.findMany({ select: { id: true, state: true } });
+  return versionOf(rows.map(({ id, state }) => ({ kid: id, state })));
+}
+
+/** What keySetVersion() says about these rows. */
+export function versionOf(rows: readonly { kid: string; state: string }[]): string {
+  return rows
+    .map(({ kid, state }) => `${kid} ${state}`)
+    .sort()
+    .join();
+}
+
+/** Applies the steps and returns the keys it made; 'superseded', and nothing changed, when another was quicker. */
+export async function applySteps(steps: readonly Step[], deps: KeyRowsDeps): Promise<string[] | 'superseded'> {
+  const { db, now } = deps;
+  // Made before the transaction: finding primes takes longer than a transaction should.
+  const created = await Promise.all(steps.map((step) => (step.do === 'create' ? newRow(step, deps) : undefined)));
+  try {
+    // Serializable, because "only if there is none yet" is no condition on a row.
+    await transaction(
+      db,
+      async (tx) => {
+        for (const [index, step] of steps.entries())
+          if (!(await apply(tx, step, created[index], now()))) throw new Superseded();
+      },
+      { isolationLevel: 'Serializable' },
+    );
+    return created.flatMap((row) => (row ? [row.id] : []));
+  } catch (error) {
+    if (error instanceof Superseded) return 'superseded';
+    throw error;
+  }
+}
+
+/** Seals what an older secret sealed under the first one; a row that changed meanwhile is left alone. */
+export async function resealKeys(
+  rows: readonly KeyRow[],
+  { db, vault }: Pick<KeyRowsDeps, 'db' | 'vault'>,
+): Promise<number> {
+  const stale = rows.filter(({ privateSealed }) => vault.isStale(privateSealed));
+  for (const row of stale) {
+    const { kid: id, privateSealed } = row;
+    const sealedAgain = sealKey(openKey(row, vault), vault);
+    await db.signingKey.updateMany({ where: { id, privateSealed }, data: { privateSealed: sealedAgain } });
+  }
+  return stale.length;
+}
+
+class Superseded extends Error {}
+
+type NewRow = Awaited<ReturnType<typeof newRow>>;
+
+async function apply(tx: Tx, step: Step, created: NewRow | undefined, at: Date): Promise<boolean> {
+  switch (step.do) {
+    case 'create': {
+      const { use, alg, state } = step;
+      if (!created || (await tx.signingKey.count({ where: { use, alg, state } })) > 0) return false;
+      await tx.signingKey.create({ data: created });
+      return true;
+    }
+    case 'activate': {
+      const { count } = await tx.signingKey.updateMany({
+        where: { id: step.kid, state: 'next' },
+        data: { state: 'active', activatedAt: at },
+      });
+      if (count !== 1 || step.instead === undefined) return count === 1;
+      const retired = await tx.signingKey.updateMany({
+        where: { id: step.instead, state: 'active' },
+        data: { state: 'retired', retiredAt: at },
+      });
+      return retired.count === 1;
+    }
+    case 'remove': {
+      const { count } = await tx.signingKey.deleteMany({ where: { id: step.kid, state: 'retired' } });
+      return count === 1;
+    }
+  }
+}
+
+async function newRow({ use, alg, state }: Extract<Step, { do: 'create' }>, { vault, now, host }: KeyRowsDeps) {
+  const pair = await makeKeyPair(alg);
+  const from = now();
+  const until = new Date(from.getTime() + limits.saml.certificateDays * 24 * 3600 * 1000);
+  return {
+    id: pair.kid,
+    use,
+    alg,
+    state,
+    publicJwk: JSON.stringify(publicJwk(pair, alg)),
+    privateSealed: sealKey(pair, vault),
+    certificate: use === 'saml' ? selfSignedCertificate({ ...pair, host, from, until }) : null,
+    certificateUntil: use === 'saml' ? until : null,
+    createdAt: from,
+    activatedAt: state === 'active' ? from : null,
+  };
+}
+
+function oneOf<T extends string>(allowed: readonly T[], found: string, kid: string): T {
+  const match = allowed.find((value) => value === found);
+  if (match) return match;
+  throw new KeyringError(`signing key ${kid} has the value "${found}" where one of ${allowed.join(', ')} is allowed`);
+}

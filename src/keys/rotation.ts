@@ -1,0 +1,131 @@
+// When a key is published, signs, retires and goes (seed 1.4: "keys rotate automatically"; 5.3: certificates are
+// rotated and partners told). A key is published before it signs, and stays published until what it signed has
+// expired. Pure: from the keys that exist and the time to the steps that are due.
+import { limits } from '../limits.ts';
+
+export type KeyUse = 'oidc' | 'saml';
+export type KeyAlg = 'RS256' | 'ES256';
+export type KeyState = 'next' | 'active' | 'retired';
+
+export interface KeyDates {
+  kid: string;
+  use: KeyUse;
+  alg: KeyAlg;
+  state: KeyState;
+  createdAt: Date;
+  activatedAt: Date | null;
+  retiredAt: Date | null;
+}
+
+export interface RotationPolicy {
+  /** How long a key signs. */
+  rotateAfterSeconds: number;
+  /** How long a key is published before it may sign: clients and partners read the new set meanwhile. */
+  publishAheadSeconds: number;
+  /** How long a key stays published after it stopped signing. */
+  retireAfterSeconds: number;
+}
+
+export type Step =
+  | { do: 'create'; use: KeyUse; alg: KeyAlg; state: 'next' | 'active' }
+  | { do: 'activate'; kid: string; instead: string | undefined }
+  | { do: 'remove'; kid: string };
+
+export interface RotationRequest {
+  use: KeyUse;
+  /** Do not wait until the next key was published long enough: after a leak. */
+  force?: boolean;
+  /** SAML only: sign with the certificate that was published as the next one. */
+  activate?: boolean;
+}
+
+export type RotationPlan =
+  | { outcome: 'go'; steps: Step[] }
+  | { outcome: 'too-early'; kid: string; readyAt: Date }
+  | { outcome: 'published-already'; kid: string; readyAt: Date }
+  | { outcome: 'nothing-to-activate' };
+
+interface Slot {
+  use: KeyUse;
+  alg: KeyAlg;
+  /** OIDC clients follow the key set by themselves; SAML partners must be told, so there a person decides. */
+  isAutomatic: boolean;
+}
+
+const slots: Slot[] = [
+  { use: 'oidc', alg: 'RS256', isAutomatic: true },
+  { use: 'oidc', alg: 'ES256', isAutomatic: true },
+  { use: 'saml', alg: 'RS256', isAutomatic: false },
+];
+
+const HOUR = 3600;
+
+/** The policy for sessions of this length: an ID token is used as a hint for as long as its session may last. */
+export function rotationPolicy(sessionSeconds: number): RotationPolicy {
+  return {
+    rotateAfterSeconds: limits.keys.rotateAfterDays * 24 * HOUR,
+    publishAheadSeconds: limits.keys.publishAheadSeconds,
+    retireAfterSeconds: Math.max(limits.keys.retireAfterSeconds, sessionSeconds + HOUR),
+  };
+}
+
+/** What is due without anybody asking: missing keys, the turn of old ones, the end of retired ones. */
+export function dueSteps(keys: readonly KeyDates[], now: Date, policy: RotationPolicy): Step[] {
+  const removed = keys
+    .filter((key) => key.state === 'retired' && after(key.retiredAt ?? key.createdAt, policy.retireAfterSeconds) <= now)
+    .map(({ kid }): Step => ({ do: 'remove', kid }));
+  return [...slots.flatMap((slot) => [...missing(slot, keys), ...turn(slot, keys, now, policy)]), ...removed];
+}
+
+/** What a request to rotate leads to. */
+export function planRotation(
+  keys: readonly KeyDates[],
+  { use, force = false, activate = false }: RotationRequest,
+  { now, policy }: { now: Date; policy: RotationPolicy },
+): RotationPlan {
+  const own = slots.filter((slot) => slot.use === use);
+  const waiting = own.flatMap((slot) => find(keys, slot, 'next') ?? []);
+  const readyAt = ({ createdAt }: KeyDates) => after(createdAt, policy.publishAheadSeconds);
+  if (use === 'saml' && !activate) {
+    const [published] = waiting;
+    if (published) return { outcome: 'published-already', kid: published.kid, readyAt: readyAt(published) };
+    return { outcome: 'go', steps: [{ do: 'create', use, alg: 'RS256', state: 'next' }] };
+  }
+  if (waiting.length < own.length) return { outcome: 'nothing-to-activate' };
+  const early = waiting.find((key) => readyAt(key) > now);
+  if (early && !force) return { outcome: 'too-early', kid: early.kid, readyAt: readyAt(early) };
+  return { outcome: 'go', steps: own.flatMap((slot) => promotion(slot, keys)) };
+}
+
+function missing(slot: Slot, keys: readonly KeyDates[]): Step[] {
+  const { use, alg, isAutomatic } = slot;
+  const steps: Step[] = [];
+  if (!find(keys, slot, 'active')) steps.push({ do: 'create', use, alg, state: 'active' });
+  if (isAutomatic && !find(keys, slot, 'next')) steps.push({ do: 'create', use, alg, state: 'next' });
+  return steps;
+}
+
+function turn(slot: Slot, keys: readonly KeyDates[], now: Date, policy: RotationPolicy): Step[] {
+  const active = find(keys, slot, 'active');
+  const next = find(keys, slot, 'next');
+  if (!slot.isAutomatic || !active || !next) return [];
+  const isOld = after(active.activatedAt ?? active.createdAt, policy.rotateAfterSeconds) <= now;
+  const isKnown = after(next.createdAt, policy.publishAheadSeconds) <= now;
+  return isOld && isKnown ? promotion(slot, keys) : [];
+}
+
+function promotion(slot: Slot, keys: readonly KeyDates[]): Step[] {
+  const { use, alg, isAutomatic } = slot;
+  const next = find(keys, slot, 'next');
+  if (!next) return [];
+  const activate: Step = { do: 'activate', kid: next.kid, instead: find(keys, slot, 'active')?.kid };
+  return isAutomatic ? [activate, { do: 'create', use, alg, state: 'next' }] : [activate];
+}
+
+function find(keys: readonly KeyDates[], { use, alg }: Slot, state: KeyState): KeyDates | undefined {
+  return keys.find((key) => key.use === use && key.alg === alg && key.state === state);
+}
+
+function after(date: Date, seconds: number): Date {
+  return new Date(date.getTime() + seconds * 1000);
+}

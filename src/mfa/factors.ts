@@ -1,0 +1,79 @@
+// What second factors an account has, in one query: the policy asks at every sign-in.
+import type { Audit, By } from '../audit/audit.ts';
+import { type Db, type Tx, transaction } from '../platform/db.ts';
+import type { Passkeys } from './passkeys.ts';
+import type { Phones } from './phone.ts';
+import { type Factors as FactorSet, hasSecondFactor } from './policy.ts';
+import type { RecoveryCodes } from './recovery-codes.ts';
+import type { Totp } from './totp.ts';
+
+export type OwnFactors = FactorSet & {
+  /** The number that was proven for codes by SMS. */
+  phone: string | undefined;
+};
+
+export interface Factors {
+  of(userId: string, tx?: Tx): Promise<OwnFactors>;
+  /** For the password rules: 8 characters suffice beside a second factor. */
+  hasSecondFactor(userId: string, tx?: Tx): Promise<boolean>;
+  /** Whether the account would keep a second factor without this one. */
+  isLast(userId: string, without: { totp: true } | { passkeyId: string }, tx?: Tx): Promise<boolean>;
+  /** Removes them all, for who lost them; by an admin. */
+  reset(userId: string, by?: By): Promise<void>;
+}
+
+export interface FactorsNeeds {
+  db: Db;
+  audit: Audit;
+  totp: Pick<Totp, 'remove'>;
+  passkeys: Pick<Passkeys, 'removeAll'>;
+  phones: Pick<Phones, 'remove'>;
+  recoveryCodes: Pick<RecoveryCodes, 'remove'>;
+}
+
+interface Row {
+  totp: number | bigint;
+  passkeys: number | bigint;
+  verifyingPasskeys: number | bigint;
+  phone: string | null;
+  recoveryCodes: number | bigint;
+}
+
+export function createFactors({ db, audit, totp, passkeys, phones, recoveryCodes }: FactorsNeeds): Factors {
+  async function of(userId: string, tx: Tx = db): Promise<OwnFactors> {
+    const [row] = await tx.$queryRaw<Row[]>`
+      SELECT (SELECT COUNT(*) FROM totp_credentials WHERE user_id = ${userId} AND confirmed_at IS NOT NULL) AS "totp",
+        (SELECT COUNT(*) FROM passkeys WHERE user_id = ${userId}) AS "passkeys",
+        (SELECT COUNT(*) FROM passkeys WHERE user_id = ${userId} AND user_verified) AS "verifyingPasskeys",
+        (SELECT number FROM phone_factors WHERE user_id = ${userId}) AS "phone",
+        (SELECT COUNT(*) FROM recovery_codes WHERE user_id = ${userId} AND used_at IS NULL) AS "recoveryCodes"`;
+    return {
+      totp: Number(row?.totp ?? 0) > 0,
+      passkeys: Number(row?.passkeys ?? 0),
+      verifyingPasskeys: Number(row?.verifyingPasskeys ?? 0),
+      phone: row?.phone ?? undefined,
+      recoveryCodes: Number(row?.recoveryCodes ?? 0),
+    };
+  }
+
+  return {
+    of,
+    hasSecondFactor: async (userId, tx) => hasSecondFactor(await of(userId, tx)),
+
+    async isLast(userId, without, tx = db) {
+      const factors = await of(userId, tx);
+      if ('totp' in without) return factors.totp && factors.passkeys === 0;
+      const isTheirs = (await tx.passkey.count({ where: { userId, id: without.passkeyId } })) === 1;
+      return isTheirs && factors.passkeys === 1 && !factors.totp;
+    },
+
+    reset: (userId, by = {}) =>
+      transaction(db, async (tx) => {
+        await totp.remove(userId, by, tx);
+        await passkeys.removeAll(userId, by, tx);
+        await phones.remove(userId, by, tx);
+        await recoveryCodes.remove(userId, by, tx);
+        await audit.record({ ...by, type: 'factors.reset', outcome: 'success', subjectId: userId }, tx);
+      }),
+  };
+}

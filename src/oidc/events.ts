@@ -1,0 +1,83 @@
+// What the engine does, for the metrics, the audit log and the log. Refusals are expected; anything else is an error.
+import type { KoaContextWithOIDC, Provider } from 'oidc-provider';
+import type { Audit } from '../audit/audit.ts';
+import type { Context } from '../http/context.ts';
+import type { Logger } from '../platform/logger.ts';
+import type { Metrics } from '../platform/metrics.ts';
+import { outer } from './pages.ts';
+
+export interface EngineEvents {
+  audit: Audit;
+  metrics: Metrics;
+  logger: Logger;
+  /** Remembers the browser that a session was begun in. */
+  noteDevice(session: { uid: string; accountId: string; exp: number }, ctx: Context): Promise<void>;
+  seen(uid: string): Promise<void>;
+}
+
+interface EngineError extends Error {
+  error?: string;
+  error_description?: string;
+  error_detail?: string;
+}
+
+const TOKENS = {
+  access_token: 'access_token',
+  client_credentials: 'client_credentials',
+  refresh_token: 'refresh_token',
+  authorization_code: 'authorization_code',
+} as const;
+
+/** Refusals that the audit log keeps, by the engine's event. */
+const REFUSALS = {
+  'authorization.error': 'authorization.refused',
+  'grant.error': 'token.refused',
+  'pushed_authorization_request.error': 'authorization.refused',
+  'registration_create.error': 'registration.refused',
+  'end_session.error': 'sign-out.refused',
+} as const;
+
+export function listen(provider: Provider, { audit, metrics, logger, noteDevice, seen }: EngineEvents): void {
+  // The engine's typings name each event; these tables hold only events of its documentation.
+  const on = provider.on.bind(provider) as (
+    event: string,
+    listener: (ctx: KoaContextWithOIDC, err: EngineError) => void,
+  ) => void;
+  for (const [model, type] of Object.entries(TOKENS)) {
+    // JWT access tokens are not stored, only issued.
+    on(`${model}.saved`, () => metrics.tokensIssued.inc({ type }));
+    on(`${model}.issued`, () => metrics.tokensIssued.inc({ type }));
+  }
+  on('authorization.success', (ctx) => {
+    const { result, session } = ctx.oidc;
+    if (!session?.accountId) return;
+    const { uid, accountId, exp = 0 } = session;
+    // The browser once for each sign-in, not for each application that is opened with it.
+    const noting = result?.login ? noteDevice({ uid, accountId, exp }, outer(ctx)) : seen(uid);
+    noting.catch((cause) => logger.error({ err: cause }, 'the browser of a session was not noted'));
+  });
+  for (const [event, type] of Object.entries(REFUSALS)) {
+    on(event, (ctx: KoaContextWithOIDC, err: EngineError) => {
+      const { request, log } = outer(ctx).state;
+      const clientId = ctx.oidc.client?.clientId;
+      const reason = err.error ?? err.message;
+      const detail = err.error_detail ?? err.error_description;
+      log.info({ event: type, clientId, reason, detail }, 'request refused');
+      // An interaction that prompt=none does not allow is an answer, not a refusal worth keeping.
+      if (/^(login|consent|interaction|account_selection)_required$/.test(reason)) return;
+      audit
+        .record({
+          type,
+          outcome: 'failure',
+          reason,
+          request,
+          ...(clientId && { clientId }),
+          data: { detail: detail ?? null },
+        })
+        .catch((cause) => logger.error({ err: cause }, 'an audit event was not written'));
+    });
+  }
+  provider.on('server_error', (ctx: KoaContextWithOIDC, err: Error) => {
+    outer(ctx).state.log.error({ err }, 'the OpenID Connect engine failed');
+  });
+}

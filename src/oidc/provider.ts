@@ -1,0 +1,67 @@
+// The engine itself. Its keys are read at construction only, so a change of keys builds a second Provider on the same
+// storage and swaps one reference: sessions, codes and tokens go on, the new key signs first, the old ones stay
+// published.
+
+import { type Configuration, type KoaContextWithOIDC, Provider } from 'oidc-provider';
+import type { Vault } from '../platform/vault.ts';
+import { acceptEverySecret } from './client-secrets.ts';
+import type { ClientSource } from './clients.ts';
+import { slowDownPolls } from './device-pace.ts';
+import { type EngineEvents, listen } from './events.ts';
+import { addOwnClaims } from './own-claims.ts';
+import { hearAgain } from './quiet.ts';
+import { type SendLogoutToken, type SignOutHooks, takeOverSignOut } from './sign-out.ts';
+
+hearAgain();
+
+/** What a SAML response mode gets: `payload` holds `state`, and `error` when the request was refused. */
+export type ResponseMode = (
+  ctx: KoaContextWithOIDC,
+  redirectUri: string,
+  payload: Record<string, unknown>,
+) => Promise<void>;
+
+export interface EngineNeeds {
+  issuer: string;
+  /** The engine's options with the private JWKs of the moment. */
+  configuration(): Promise<Configuration>;
+  clients: ClientSource;
+  vault: Vault;
+  events: EngineEvents;
+  signOut: SignOutHooks;
+  /** Counts a poll of a device code; true when it came too soon after the last one. */
+  isTooSoon(deviceCode: string): Promise<boolean>;
+  samlResponse: ResponseMode;
+}
+
+export interface Engine {
+  current(): Provider;
+  /** Takes over the keys as they are now. */
+  rebuild(): Promise<void>;
+  /** Sends one logout token. Throws when the relying party does not answer with 200 or 204. */
+  sendLogoutToken: SendLogoutToken;
+}
+
+export async function createEngine(needs: EngineNeeds): Promise<Engine> {
+  let { provider, sendLogoutToken } = await build(needs);
+  return {
+    current: () => provider,
+    async rebuild() {
+      ({ provider, sendLogoutToken } = await build(needs));
+    },
+    sendLogoutToken: (...logout) => sendLogoutToken(...logout),
+  };
+}
+
+async function build(needs: EngineNeeds) {
+  const { issuer, configuration, clients, vault, events, signOut, isTooSoon, samlResponse } = needs;
+  const provider = new Provider(issuer, await configuration());
+  // The host guard in front of us has replaced the forwarded headers by facts of our own.
+  provider.proxy = true;
+  provider.registerResponseMode('saml', samlResponse);
+  listen(provider, events);
+  acceptEverySecret(provider, clients, vault);
+  addOwnClaims(provider);
+  slowDownPolls(provider, isTooSoon);
+  return { provider, sendLogoutToken: takeOverSignOut(provider, signOut) };
+}

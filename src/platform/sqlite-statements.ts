@@ -1,0 +1,89 @@
+// Prepared statements of a SQLite connection, kept: to parse a statement takes longer than to run it. Prisma's
+// adapter prepares anew each time, so its connection is given a `prepare` that remembers (version pinned; the
+// whole test suite runs on it).
+import type { SqlDriverAdapter } from '@prisma/driver-adapter-utils';
+import type Sqlite from 'better-sqlite3';
+import type { SqlValue } from './sql.ts';
+
+const KEPT_STATEMENTS = 500;
+
+export interface SqliteStatements {
+  query<Row>(statement: string, values: SqlValue[]): Row[];
+  execute(statement: string, values: SqlValue[]): number;
+  inTransaction(): boolean;
+}
+
+interface PlainStatement {
+  statement: Sqlite.Statement<unknown[]>;
+  /** Columns whose stored form is not what callers expect. */
+  convert: [name: string, from: (stored: unknown) => unknown][];
+}
+
+/** Makes the connection remember its statements, and returns a way to run some of them without Prisma. */
+export function withStatementCache(connection: SqlDriverAdapter): SqliteStatements {
+  const client = clientOf(connection);
+  const prepare = client.prepare.bind(client);
+  const forPrisma = createCache((text) => reusable(prepare(text)));
+  const plain = createCache((text) => plainStatement(prepare(text)));
+  Object.assign(client, { prepare: forPrisma });
+
+  return {
+    query<Row>(text: string, values: SqlValue[]): Row[] {
+      const { statement, convert } = plain(text);
+      const rows = statement.all(...values.map(stored)) as Record<string, unknown>[];
+      for (const [name, from] of convert)
+        for (const row of rows) row[name] = row[name] === null ? null : from(row[name]);
+      return rows as Row[];
+    },
+    execute: (text, values) => plain(text).statement.run(...values.map(stored)).changes,
+    inTransaction: () => client.inTransaction,
+  };
+}
+
+function clientOf(connection: SqlDriverAdapter): Sqlite.Database {
+  const { client } = connection as unknown as { client?: Sqlite.Database };
+  if (typeof client?.prepare !== 'function')
+    throw new Error('@prisma/adapter-better-sqlite3 changed: it has no client');
+  return client;
+}
+
+// What the adapter does with a statement: bind once, then read or run. A kept one takes its values each time.
+function reusable(statement: Sqlite.Statement<unknown[]>) {
+  const columns = statement.reader ? statement.columns() : [];
+  if (statement.reader) statement.raw();
+  const bind = (values: unknown[]) => ({
+    reader: statement.reader,
+    columns: () => columns,
+    raw: () => ({ all: () => statement.all(values) }),
+    run: () => statement.run(values),
+  });
+  return { bind, run: () => statement.run() };
+}
+
+function plainStatement(statement: Sqlite.Statement<unknown[]>): PlainStatement {
+  statement.safeIntegers(false); // nothing of ours counts beyond 2^53
+  const columns = statement.reader ? statement.columns() : [];
+  const convert = columns.flatMap(({ name, type }): PlainStatement['convert'] => {
+    if (type === 'DATETIME') return [[name, (text) => new Date(String(text))]];
+    return type === 'BOOLEAN' ? [[name, (flag) => flag === 1]] : [];
+  });
+  return { statement, convert };
+}
+
+function stored(value: SqlValue): unknown {
+  if (value instanceof Date) return value.toISOString().replace('Z', '+00:00'); // as Prisma stores it
+  return typeof value === 'boolean' ? Number(value) : value;
+}
+
+function createCache<T>(make: (text: string) => T): (text: string) => T {
+  const kept = new Map<string, T>();
+  return (text) => {
+    const known = kept.get(text);
+    if (known) return known;
+    const made = make(text);
+    const [oldest] = kept.keys();
+    if (kept.size >= KEPT_STATEMENTS && oldest !== undefined) kept.delete(oldest);
+    kept.set(text, made);
+    return made;
+  };
+}

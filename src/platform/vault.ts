@@ -1,0 +1,106 @@
+// Secrets that must be read back (private keys, TOTP secrets, mail bodies) are AES-256-GCM under
+// GATEHOUSE_SECRET, bound to the row they belong to; every other key is derived from the same secret by HKDF.
+// A sealed value is `v1.<key id>.<base64url of nonce, tag and ciphertext>`.
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
+import { safeEqual } from './random.ts';
+
+const VERSION = 'v1';
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+const KEY_BYTES = 32;
+
+export interface Vault {
+  /** Encrypts under the first secret. `context` names the row, e.g. `signing_keys:<kid>`. */
+  seal(plain: string | Uint8Array, context: string): string;
+  /** Decrypts under any secret; throws VaultError for another row, another secret or a changed value. */
+  open(sealed: string, context: string): Buffer;
+  /** Whether another secret than the first sealed this: seal it again, and that secret can be dropped one day. */
+  isStale(sealed: string): boolean;
+  /** A key for one purpose, derived from the first secret. */
+  deriveKey(purpose: string, bytes?: number): Buffer;
+  /** The keys for one purpose from every secret, the signing one first (cookie keys while a secret is rotated). */
+  deriveKeys(purpose: string, bytes?: number): Buffer[];
+  /** HMAC-SHA-256 under the first secret, base64url. */
+  mac(value: string, purpose: string): string;
+  /** Whether `mac` was made from `value` under any of the secrets. */
+  macMatches(value: string, mac: string, purpose: string): boolean;
+}
+
+export class VaultError extends Error {
+  override name = 'VaultError';
+}
+
+interface SealingKey {
+  id: string;
+  key: Buffer;
+}
+
+/** The first secret seals, all of them open: prepend a new one to rotate, drop the old one later. */
+export function createVault(secrets: readonly Buffer[]): Vault {
+  const [firstSecret] = secrets;
+  if (!firstSecret) throw new VaultError('at least one secret is needed');
+  for (const secret of secrets) {
+    if (secret.length < KEY_BYTES) throw new VaultError(`a secret has ${secret.length} bytes, 32 or more are needed`);
+  }
+  const sealingKeys = secrets.map((secret) => ({
+    id: derive(secret, 'vault key id', 6).toString('base64url'),
+    key: derive(secret, 'vault', KEY_BYTES),
+  }));
+  const [sealingKey] = sealingKeys as [SealingKey, ...SealingKey[]];
+  const macKeys = memoize((purpose) => secrets.map((secret) => derive(secret, `mac ${purpose}`, KEY_BYTES)));
+
+  return {
+    seal: (plain, context) => seal(plain, context, sealingKey),
+    open: (sealed, context) => open(sealed, context, sealingKeys),
+    isStale: (sealed) => sealed.split('.')[1] !== sealingKey.id,
+    deriveKey: (purpose, bytes = KEY_BYTES) => derive(firstSecret, `key ${purpose}`, bytes),
+    deriveKeys: (purpose, bytes = KEY_BYTES) => secrets.map((secret) => derive(secret, `key ${purpose}`, bytes)),
+    mac: (value, purpose) => hmac(macKeys(purpose)[0] as Buffer, value),
+    macMatches: (value, mac, purpose) => macKeys(purpose).some((key) => safeEqual(hmac(key, value), mac)),
+  };
+}
+
+function seal(plain: string | Uint8Array, context: string, { id, key }: SealingKey): string {
+  const nonce = randomBytes(NONCE_BYTES);
+  const cipher = createCipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES });
+  cipher.setAAD(Buffer.from(context));
+  const text = Buffer.concat([cipher.update(typeof plain === 'string' ? Buffer.from(plain) : plain), cipher.final()]);
+  return `${VERSION}.${id}.${Buffer.concat([nonce, cipher.getAuthTag(), text]).toString('base64url')}`;
+}
+
+function open(sealed: string, context: string, keys: readonly SealingKey[]): Buffer {
+  const [version, id, body, ...rest] = sealed.split('.');
+  if (version !== VERSION || !id || !body || rest.length > 0) throw new VaultError('this is not a sealed value');
+  const key = keys.find((candidate) => candidate.id === id)?.key;
+  if (!key) {
+    throw new VaultError(`sealed under a secret (${id}) that GATEHOUSE_SECRET no longer holds: add the old value back`);
+  }
+  const bytes = Buffer.from(body, 'base64url');
+  // Decoding passes over what it does not know; a value has one spelling only.
+  if (bytes.toString('base64url') !== body) throw new VaultError('this is not a sealed value');
+  try {
+    const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES });
+    decipher.setAAD(Buffer.from(context));
+    decipher.setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
+    return Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES)), decipher.final()]);
+  } catch (cause) {
+    throw new VaultError(`the sealed value of ${context} was changed or belongs to another row`, { cause });
+  }
+}
+
+function derive(secret: Buffer, info: string, bytes: number): Buffer {
+  return Buffer.from(hkdfSync('sha256', secret, Buffer.alloc(0), `gatehouse ${info}`, bytes));
+}
+
+function hmac(key: Buffer, value: string): string {
+  return createHmac('sha256', key).update(value).digest('base64url');
+}
+
+function memoize<T>(make: (purpose: string) => T): (purpose: string) => T {
+  const made = new Map<string, T>();
+  return (purpose) => {
+    const value = made.get(purpose) ?? make(purpose);
+    made.set(purpose, value);
+    return value;
+  };
+}

@@ -1,0 +1,156 @@
+// Users: what the file declares against the accounts. A declared `sub` finds the account first, so a user name can be
+// changed in the file; else the user name does. Fields that the file leaves out stay what the person made them.
+import type { Accounts } from '../accounts/accounts.ts';
+import { type AttributeSchema, attributeFaults } from '../accounts/attributes.ts';
+import { nameKey } from '../accounts/names.ts';
+import { type Profile, profileColumns } from '../accounts/profile.ts';
+import { at } from '../applications/validation.ts';
+import type { Db } from '../platform/db.ts';
+import type { Roles } from '../rbac/roles.ts';
+import { type CredentialChange, credentialChange, rememberedCredentials } from './declared-credentials.ts';
+import { matchFaults, matchUsers, type StoredUser, storedFor } from './match-users.ts';
+import type { CredentialNeeds } from './ports.ts';
+import type { DeclaredUser } from './schema.ts';
+import { differences, type FieldChange, nothingPlanned, type Planned, type Step, takeOver } from './steps.ts';
+import { profileOf, snakeCase } from './user-profile.ts';
+
+export type UserNeeds = CredentialNeeds & {
+  db: Db;
+  accounts: Accounts;
+  roles: Roles;
+  attributeSchema: AttributeSchema;
+};
+
+// Argon2 runs in four threads; more at once only waits.
+const AT_ONCE = 4;
+
+export async function planUsers(
+  declared: readonly DeclaredUser[],
+  knownRoles: ReadonlySet<string>,
+  needs: UserNeeds,
+): Promise<Planned> {
+  const plan = nothingPlanned();
+  const { stored, retired } = await storedFor(declared, needs.db);
+  const matches = matchUsers(declared, stored);
+  const remembered = await rememberedCredentials(needs.db);
+  for (const { index, faults } of matchFaults(matches, { roles: knownRoles, retired, stored })) {
+    plan.faults.push(...at(['users', index], faults));
+  }
+  for (const [index, { attributes = {} }] of declared.entries()) {
+    for (const { field, message } of attributeFaults(attributes, needs.attributeSchema))
+      plan.faults.push({ path: ['users', index, ...field.split('.')], message });
+  }
+  if (plan.faults.length > 0) return plan;
+
+  const steps = await inBatches(matches, AT_ONCE, async ({ entry, existing }) => {
+    const credentials = await credentialChange(entry, existing, existing && remembered.get(existing.id), needs);
+    return existing ? changeStep(entry, existing, credentials, needs) : createStep(entry, credentials, needs);
+  });
+  plan.steps.push(...steps.filter((step) => step !== undefined));
+  plan.unchanged = declared.length - plan.steps.length;
+  const declaredIds = new Set(matches.map(({ existing }) => existing?.id));
+  for (const { id, username, source } of stored) {
+    if (source === 'file' && !declaredIds.has(id)) plan.steps.push(deleteStep(id, username, needs));
+  }
+  return plan;
+}
+
+function createStep(entry: DeclaredUser, credentials: CredentialChange | undefined, needs: UserNeeds): Step {
+  const profile = profileOf(entry);
+  const roles = [...new Set(entry.roles)].sort();
+  const fields = [
+    ...differences({}, shown({ ...profile, active: entry.active, roles })),
+    ...(credentials?.fields ?? []),
+  ];
+  return {
+    ...{ kind: 'create', section: 'users', name: entry.username, fields },
+    async run(tx) {
+      const id = entry.sub === undefined ? {} : { id: entry.sub };
+      const account = await needs.accounts.create(
+        { ...profile, ...id, isActive: entry.active, source: 'file' },
+        {},
+        tx,
+      );
+      if (roles.length > 0) await needs.roles.setRoles(account.id, roles, {}, tx);
+      await credentials?.store(account.id, tx);
+    },
+  };
+}
+
+function changeStep(
+  entry: DeclaredUser,
+  existing: StoredUser,
+  credentials: CredentialChange | undefined,
+  { accounts, roles: assignments, endAllSessions }: UserNeeds,
+): Step | undefined {
+  const { id } = existing;
+  const given = profileOf(entry);
+  const roles = [...new Set(entry.roles)].sort();
+  const profileChanges = profileDifferences(given, existing);
+  const statusChanges = differences(
+    { active: existing.isActive, roles: existing.roles },
+    { active: entry.active, roles },
+  );
+  const fields: FieldChange[] = [
+    ...profileChanges,
+    ...statusChanges,
+    ...(credentials?.fields ?? []),
+    ...takeOver(existing.source),
+  ];
+  if (fields.length === 0) return undefined;
+  return {
+    ...{ kind: 'change', section: 'users', name: entry.username, fields },
+    async run(tx) {
+      await accounts.update(id, { ...given, source: 'file' }, {}, tx);
+      await assignments.setRoles(id, roles, {}, tx);
+      if (!entry.active) await assignments.assertNotLastAdmin(id, tx);
+      const changed = await accounts.setActive(id, entry.active, {}, tx);
+      if (changed && !entry.active) await endAllSessions(id, 'account-disabled', {}, tx);
+      await credentials?.store(id, tx);
+    },
+  };
+}
+
+// The person may come back under the same name, but never under the same `sub` (retired_subjects).
+function deleteStep(id: string, username: string, { accounts, endAllSessions, roles }: UserNeeds): Step {
+  return {
+    ...{ kind: 'delete', section: 'users', name: username, fields: [] },
+    async run(tx) {
+      await roles.assertNotLastAdmin(id, tx);
+      await endAllSessions(id, 'account-deleted', {}, tx);
+      await accounts.remove(id, {}, tx);
+    },
+  };
+}
+
+// Both sides in canonical form, and only what the file says.
+function profileDifferences(given: Profile, existing: StoredUser): FieldChange[] {
+  const emailChanges = given.email !== undefined && nameKey(given.email ?? '') !== nameKey(existing.email ?? '');
+  const emailVerified = given.emailVerified ?? (emailChanges ? false : existing.emailVerified);
+  const columns: Record<string, unknown> = profileColumns({ ...existing, ...given, emailVerified });
+  const names = Object.keys(given);
+  const pick = (from: Record<string, unknown>) =>
+    shown(Object.fromEntries(names.map((name) => [name, name === 'attributes' ? parsed(from[name]) : from[name]])));
+  return differences(pick({ ...existing }), pick(columns));
+}
+
+function parsed(value: unknown): unknown {
+  return typeof value === 'string' ? JSON.parse(value) : value;
+}
+
+function shown(fields: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [snakeCase(name), value]));
+}
+
+async function inBatches<In, Out>(
+  items: readonly In[],
+  size: number,
+  work: (item: In, index: number) => Promise<Out>,
+): Promise<Out[]> {
+  const results: Out[] = [];
+  for (let start = 0; start < items.length; start += size) {
+    const batch = items.slice(start, start + size);
+    results.push(...(await Promise.all(batch.map((item, offset) => work(item, start + offset)))));
+  }
+  return results;
+}

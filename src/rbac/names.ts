@@ -1,0 +1,20 @@
+// Names of roles and permissions. A permission is written `resource:action`; the last colon parts the two, so that a
+// resource may be a URN. No control characters: other places join names with line breaks.
+
+export interface PermissionName {
+  resource: string;
+  action: string;
+}
+
+const ROLE = /^[\p{L}\p{N}](?:[\p{L}\p{N}\p{M} ._:/-]{0,98}[\p{L}\p{N}\p{M}])?$/u;
+const PERMISSION = /^([^\s:\p{C}](?:[^\s\p{C}]{0,198}[^\s\p{C}])?):([^\s:\p{C}]{1,100})$/u;
+
+export function isRoleName(name: string): boolean {
+  return ROLE.test(name);
+}
+
+/** The parts of `resource:action`; undefined when it is not one. */
+export function parsePermission(text: string): PermissionName | undefined {
+  const [, resource, action] = PERMISSION.exec(text) ?? [];
+  return resource && action ? { resource, action } : undefined;
+}

@@ -1,0 +1,50 @@
+// The permissions of a role as a set: rows are made when first named and go when no role names them any more.
+import { badRequest } from '../http/errors.ts';
+import type { Tx } from '../platform/db.ts';
+import { randomId } from '../platform/random.ts';
+import { type PermissionName, parsePermission } from './names.ts';
+
+export interface PermissionSets {
+  /** Makes these the role's permissions. */
+  replace(roleId: string, permissions: readonly string[], tx: Tx): Promise<void>;
+  removeUnused(tx: Tx): Promise<void>;
+}
+
+export function createPermissionSets(): PermissionSets {
+  async function idOf({ resource, action }: PermissionName, tx: Tx): Promise<string> {
+    const unique = { resource_action: { resource, action } };
+    const row = await tx.permission.upsert({
+      where: unique,
+      create: { id: randomId(), resource, action },
+      update: {},
+      select: { id: true },
+    });
+    return row.id;
+  }
+
+  async function removeUnused(tx: Tx): Promise<void> {
+    await tx.permission.deleteMany({ where: { roles: { none: {} } } });
+  }
+
+  return {
+    removeUnused,
+
+    async replace(roleId, permissions, tx) {
+      const ids: string[] = [];
+      for (const name of new Set(permissions)) ids.push(await idOf(parsed(name), tx));
+      await tx.rolePermission.deleteMany({ where: { roleId, permissionId: { notIn: ids } } });
+      const kept = await tx.rolePermission.findMany({ where: { roleId }, select: { permissionId: true } });
+      const held = new Set(kept.map(({ permissionId }) => permissionId));
+      const data = ids.filter((id) => !held.has(id)).map((permissionId) => ({ roleId, permissionId }));
+      if (data.length > 0) await tx.rolePermission.createMany({ data });
+      await removeUnused(tx);
+    },
+  };
+}
+
+function parsed(text: string): PermissionName {
+  const name = parsePermission(text);
+  if (name) return name;
+  const message = `“${text}” is not a permission: write resource:action, such as articles:read.`;
+  throw badRequest('invalid_input', { fields: [{ field: 'permissions', message }] });
+}

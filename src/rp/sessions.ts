@@ -1,0 +1,87 @@
+// Sessions of our own pages (seed 2.4, 4.2, 5.4): the cookie `sessionId` holds a random value of which only the hash is
+// stored; each lives inside a single sign-on session and ends with it.
+import { limits } from '../limits.ts';
+import type { Sessions } from '../oidc/sessions.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Db } from '../platform/db.ts';
+import { randomToken, sha256 } from '../platform/random.ts';
+import type { OwnSignIn } from './own-client.ts';
+
+export interface RpSession {
+  userId: string;
+  ssoUid: string;
+  acr: string | undefined;
+  amr: string[];
+  /** When the person last proved who they are. */
+  authTime: Date;
+  expiresAt: Date;
+}
+
+export interface RpSessions {
+  /** A new session, always under a new cookie value (session fixation). */
+  create(signIn: OwnSignIn): Promise<string>;
+  find(cookie: string | undefined): Promise<RpSession | undefined>;
+  /** Another hour, when the session is within minutes of its end (seed 8); undefined when it has ended. */
+  refresh(cookie: string | undefined): Promise<RpSession | undefined>;
+  remove(cookie: string | undefined): Promise<void>;
+}
+
+export interface RpSessionsNeeds {
+  db: Db;
+  now: Clock;
+  sessions: Pick<Sessions, 'find'>;
+}
+
+const LIFETIME_MS = limits.rpSession.cookieSeconds * 1000;
+const THRESHOLD_MS = limits.rpSession.refreshThresholdSeconds * 1000;
+
+export function createRpSessions({ db, now, sessions }: RpSessionsNeeds): RpSessions {
+  async function find(cookie: string | undefined): Promise<RpSession | undefined> {
+    if (!cookie) return undefined;
+    const row = await db.rpSession.findUnique({ where: { id: sha256(cookie) } });
+    if (!row || row.expiresAt <= now()) return undefined;
+    // Ending the single sign-on session ends this one, whoever ended it.
+    const sso = await sessions.find(row.ssoUid);
+    if (sso?.accountId !== row.userId) return undefined;
+    return {
+      userId: row.userId,
+      ssoUid: row.ssoUid,
+      acr: row.acr ?? undefined,
+      amr: JSON.parse(row.amr) as string[],
+      authTime: row.authTime,
+      expiresAt: row.expiresAt,
+    };
+  }
+
+  return {
+    find,
+
+    async create({ accountId, ssoUid, acr, amr, authTime }) {
+      const cookie = randomToken();
+      const data = {
+        id: sha256(cookie),
+        userId: accountId,
+        ssoUid,
+        acr: acr ?? null,
+        amr: JSON.stringify(amr),
+        authTime,
+      };
+      const expiresAt = new Date(now().getTime() + LIFETIME_MS);
+      await db.rpSession.create({ data: { ...data, createdAt: now(), expiresAt } });
+      return cookie;
+    },
+
+    async refresh(cookie) {
+      const session = await find(cookie);
+      if (!session || !cookie) return undefined;
+      if (session.expiresAt.getTime() - now().getTime() > THRESHOLD_MS) return session;
+      const expiresAt = new Date(now().getTime() + LIFETIME_MS);
+      await db.rpSession.updateMany({ where: { id: sha256(cookie) }, data: { expiresAt } });
+      return { ...session, expiresAt };
+    },
+
+    async remove(cookie) {
+      if (cookie) await db.rpSession.deleteMany({ where: { id: sha256(cookie) } });
+    },
+  };
+}

@@ -1,0 +1,83 @@
+// Pages of a signed-in person: who it is, and whether they have proven it lately.
+import type { Account } from '../accounts/account.ts';
+import type { Accounts } from '../accounts/accounts.ts';
+import type { Context, Middleware } from '../http/context.ts';
+import type { Cookies } from '../http/cookies.ts';
+import { unauthorized } from '../http/errors.ts';
+import { limits } from '../limits.ts';
+import { acrLevel } from '../mfa/acr.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { RpSession, RpSessions } from './sessions.ts';
+
+export interface Person {
+  account: Account;
+  session: RpSession;
+}
+
+export interface SignedIn {
+  /** In front of a page: sends whoever is not signed in to /login, and brings them back. */
+  required: Middleware;
+  /** Behind `required`: the strongest proof that the account has, given in the last minutes. */
+  recentProof: Middleware;
+  of(ctx: Context): Person;
+}
+
+export interface SignedInNeeds {
+  cookies: Cookies;
+  rpSessions: RpSessions;
+  accounts: Pick<Accounts, 'find'>;
+  /** The strongest acr that this account can reach. */
+  strongestAcr(account: Account): Promise<string>;
+  /** The session is in use. */
+  seen(ssoUid: string): Promise<void>;
+  now: Clock;
+}
+
+export function createSignedIn({ cookies, rpSessions, accounts, strongestAcr, seen, now }: SignedInNeeds): SignedIn {
+  const people = new WeakMap<object, Person>();
+  const isRead = (ctx: Context) => ctx.method === 'GET' || ctx.method === 'HEAD';
+
+  function send(ctx: Context, parameters: Record<string, string>): void {
+    ctx.status = 303;
+    ctx.redirect(`/login?${new URLSearchParams(parameters)}`);
+  }
+
+  function of(ctx: Context): Person {
+    const person = people.get(ctx.req);
+    if (!person) throw unauthorized('unauthenticated');
+    return person;
+  }
+
+  return {
+    of,
+
+    async required(ctx, next) {
+      const session = await rpSessions.find(cookies.get(ctx, 'rpSession'));
+      const account = session && (await accounts.find(session.userId));
+      if (session && account?.isActive) {
+        people.set(ctx.req, { account, session });
+        await seen(session.ssoUid);
+        return next();
+      }
+      if (!isRead(ctx)) throw unauthorized('unauthenticated', { next: { href: '/login', label: 'Sign in' } });
+      send(ctx, { return_to: ctx.url });
+    },
+
+    async recentProof(ctx, next) {
+      const { account, session } = of(ctx);
+      const strongest = await strongestAcr(account);
+      const isRecent = (now().getTime() - session.authTime.getTime()) / 1000 <= limits.recentProof.seconds;
+      // A recovery code is what is left to somebody who lost the strongest factor, and now wants to replace it.
+      const isStrong = acrLevel(session.acr) >= acrLevel(strongest) || session.amr.includes('recovery');
+      if (isRecent && isStrong) return next();
+      const back = isRead(ctx) ? ctx.url : '/account';
+      const asked = { return_to: back, acr_values: strongest, login_hint: account.username };
+      // What was proven a moment ago is not asked again, only what is missing.
+      const again = isRecent ? asked : { ...asked, prompt: 'login' };
+      if (isRead(ctx)) return send(ctx, again);
+      throw unauthorized('proof_needed', {
+        next: { href: `/login?${new URLSearchParams(again)}`, label: 'Confirm that it is you' },
+      });
+    },
+  };
+}

@@ -1,0 +1,81 @@
+// Reading a parsed tree: always by namespace and local name, never by prefix, never deeper than asked.
+import { namespaces } from '../names.ts';
+
+export type Prefix = keyof typeof namespaces;
+export type QualifiedName = `${Prefix}:${string}`;
+
+/** Whether the element has this name, whatever prefix its author chose. */
+export function isElement(element: Element, name: QualifiedName): boolean {
+  const colon = name.indexOf(':');
+  return (
+    element.localName === name.slice(colon + 1) && element.namespaceURI === namespaces[name.slice(0, colon) as Prefix]
+  );
+}
+
+/** The child elements, in order. */
+export function elements(parent: Element): Element[] {
+  const found: Element[] = [];
+  for (let node = parent.firstChild; node; node = node.nextSibling) {
+    if (node.nodeType === 1) found.push(node as Element);
+  }
+  return found;
+}
+
+/** The children of this name, in order. */
+export function childrenOf(parent: Element, name: QualifiedName): Element[] {
+  return elements(parent).filter((child) => isElement(child, name));
+}
+
+/** The first child of this name. Where a second one must not exist, the schema has said so. */
+export function childOf(parent: Element, name: QualifiedName): Element | undefined {
+  return childrenOf(parent, name)[0];
+}
+
+/** Every element of the tree, the root first. */
+export function* everyElement(root: Element): Generator<Element> {
+  yield root;
+  for (const child of elements(root)) yield* everyElement(child);
+}
+
+/** The attribute without namespace, or undefined. */
+export function attribute(element: Element, name: string): string | undefined {
+  return element.getAttributeNode(name)?.value;
+}
+
+/** The text of an element, without the white space around it that pretty-printers add. */
+export function textOf(element: Element): string {
+  const text = element.textContent ?? '';
+  let start = 0;
+  let end = text.length;
+  // Not a regular expression: one that is anchored at the end is quadratic in a run of spaces that does not reach it.
+  while (start < end && isWhiteSpace(text.charCodeAt(start))) start += 1;
+  while (end > start && isWhiteSpace(text.charCodeAt(end - 1))) end -= 1;
+  return text.slice(start, end);
+}
+
+/** XML's four, not Unicode's many. */
+function isWhiteSpace(code: number): boolean {
+  return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
+}
+
+/** xs:boolean: `1` and `0` are as good as words. */
+export function booleanAttribute(element: Element, name: string): boolean | undefined {
+  const value = attribute(element, name)?.trim();
+  return value === undefined ? undefined : value === 'true' || value === '1';
+}
+
+/** A whole number that is not negative. */
+export function numberAttribute(element: Element, name: string): number | undefined {
+  const value = attribute(element, name)?.trim();
+  return value !== undefined && /^\d{1,9}$/.test(value) ? Number(value) : undefined;
+}
+
+const dateTime = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(\.\d+)?(Z|[+-]\d\d:\d\d)?$/;
+
+/** xs:dateTime; SAML times are UTC also when they do not say so (Core 1.3.3). An impossible time is undefined. */
+export function timeAttribute(element: Element, name: string): Date | undefined {
+  const match = dateTime.exec(attribute(element, name)?.trim() ?? '');
+  if (!match) return undefined;
+  const time = new Date(`${match[1]}${(match[2] ?? '').slice(0, 4)}${match[3] ?? 'Z'}`);
+  return Number.isNaN(time.getTime()) ? undefined : time;
+}

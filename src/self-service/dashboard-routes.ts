@@ -1,0 +1,65 @@
+// /dashboard, the portal: the applications I may open, and what I should know about my account.
+import Router from '@koa/router';
+import { z } from 'zod';
+import type { Account } from '../accounts/account.ts';
+import type { Credentials } from '../credentials/credentials.ts';
+import type { Extras, State } from '../http/context.ts';
+import { parseQuery } from '../http/input.ts';
+import { relaxPolicy } from '../http/security-headers.ts';
+import { limits } from '../limits.ts';
+import type { Factors } from '../mfa/factors.ts';
+import type { Sessions } from '../oidc/sessions.ts';
+import type { Launcher } from './launcher.ts';
+import type { OwnPage } from './page.ts';
+
+export interface DashboardRoutesNeeds {
+  page: OwnPage;
+  launcher: Launcher;
+  sessions: Pick<Sessions, 'list'>;
+  factors: Pick<Factors, 'of'>;
+  credentials: Pick<Credentials, 'status'>;
+}
+
+const query = z.object({ q: z.string().max(100).default('') });
+
+export function dashboardRoutes(needs: DashboardRoutesNeeds): Router<State, Extras> {
+  const { page, launcher, sessions, factors, credentials } = needs;
+  const { signedIn } = page;
+  const router = new Router<State, Extras>();
+
+  router.get('/dashboard', signedIn.required, async (ctx) => {
+    const { account } = signedIn.of(ctx);
+    const { q } = parseQuery(ctx, query);
+    const live = await sessions.list(account.id);
+    const opened = new Set(live.flatMap(({ participants }) => participants.map(({ clientId }) => clientId)));
+    const tiles = await launcher.tiles(account.id, { search: q, opened });
+    const logoOrigins = tiles.flatMap(({ logo }) => (logo ? [new URL(logo).origin] : []));
+    if (logoOrigins.length > 0) {
+      relaxPolicy(ctx, {
+        directive: 'img-src',
+        sources: logoOrigins,
+        reason: 'logos that the applications registered',
+      });
+    }
+    ctx.render('account/dashboard', {
+      account,
+      search: q,
+      tiles,
+      notices: await noticesFor(account),
+    });
+  });
+
+  async function noticesFor({ id, email, emailVerified }: Account): Promise<{ text: string; href: string }[]> {
+    const own = await factors.of(id);
+    const status = await credentials.status(id);
+    const notices: { text: string; href: string }[] = [];
+    const hasFactor = own.totp || own.passkeys > 0;
+    if (hasFactor && own.recoveryCodes < limits.recoveryCodes.warnBelow)
+      notices.push({ text: `Only ${own.recoveryCodes} recovery codes are left.`, href: '/account/factors' });
+    if (status?.mustChange) notices.push({ text: 'Your password must be changed.', href: '/account/password' });
+    if (email && !emailVerified) notices.push({ text: 'Your e-mail address is not confirmed yet.', href: '/account' });
+    return notices;
+  }
+
+  return router;
+}

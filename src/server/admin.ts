@@ -1,0 +1,108 @@
+// Puts administration together: the functions that the API and the console call, and the API itself.
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { applicationEndpoints } from '../admin/api/applications.ts';
+import { auditEndpoints } from '../admin/api/audit.ts';
+import { documentRoutes } from '../admin/api/documents.ts';
+import { keyEndpoints } from '../admin/api/keys.ts';
+import { mailEndpoints } from '../admin/api/mail.ts';
+import { overviewEndpoints } from '../admin/api/overview.ts';
+import { resourceEndpoints } from '../admin/api/resources.ts';
+import { roleEndpoints } from '../admin/api/roles.ts';
+import { apiRouter } from '../admin/api/router.ts';
+import { sessionEndpoints } from '../admin/api/sessions.ts';
+import { settingEndpoints } from '../admin/api/settings.ts';
+import { userEndpoints } from '../admin/api/users.ts';
+import { createApplicationAdmin } from '../admin/applications.ts';
+import { createCallers } from '../admin/caller.ts';
+import { createConfigurationAdmin } from '../admin/configuration.ts';
+import { createIdempotency } from '../admin/idempotency.ts';
+import { createKeyAdmin } from '../admin/keys.ts';
+import { createMailAdmin } from '../admin/mail.ts';
+import { createResourceAdmin } from '../admin/resources.ts';
+import { createRoleAdmin } from '../admin/roles.ts';
+import { createSessionAdmin } from '../admin/sessions.ts';
+import { createSettingAdmin } from '../admin/settings.ts';
+import { createStatistics } from '../admin/statistics.ts';
+import { createUserAdmin } from '../admin/users.ts';
+import { createResources } from '../applications/resources.ts';
+import type { OwnTokens } from '../oidc/own-tokens.ts';
+import { exportConfiguration } from '../provisioning/export.ts';
+import { createAuthority } from '../rbac/authority.ts';
+import { adminApi, ownResources } from '../rbac/built-in.ts';
+import { parseServiceProviderMetadata } from '../saml/metadata-parse.ts';
+import { packageRoot, type Services } from '../services.ts';
+import type { MailedLinks } from './mailed-links.ts';
+
+export type Administration = ReturnType<typeof createAdministration>;
+
+export interface AdministrationParts {
+  services: Services;
+  links: Pick<MailedLinks, 'invitations' | 'reset'>;
+  /** Wakes the delivery of mail. */
+  mailQueued(): void;
+}
+
+/** Everything an administrator can do, for the API and the console alike. Each function says who acts: `by`. */
+export function createAdministration({ services, links, mailQueued }: AdministrationParts) {
+  const { config, now, provisioning } = services;
+  const authority = createAuthority(services);
+  const reserved = Object.keys(ownResources(config.issuer));
+  return {
+    authority,
+    users: createUserAdmin({ ...services, ...links, authority }),
+    roles: createRoleAdmin(services),
+    applications: createApplicationAdmin({
+      ...services,
+      authority,
+      parseMetadata: (xml) => parseServiceProviderMetadata(xml, now()),
+    }),
+    resources: createResourceAdmin({ ...services, resources: createResources({ ...services, reserved }) }),
+    sessions: createSessionAdmin(services),
+    keys: createKeyAdmin(services),
+    settings: createSettingAdmin(services),
+    configuration: createConfigurationAdmin({
+      provisioning,
+      exportConfiguration: () => exportConfiguration(services),
+    }),
+    mail: createMailAdmin({ ...services, queued: mailQueued }),
+    statistics: createStatistics(services),
+  };
+}
+
+export interface AdminApiParts {
+  services: Services;
+  administration: Administration;
+  tokens: OwnTokens;
+}
+
+/** /api/admin and what describes it. */
+export function assembleAdminApi({ services, administration, tokens }: AdminApiParts) {
+  const { audit, config } = services;
+  const { authority, users, roles, applications, resources, sessions, keys, settings, configuration } = administration;
+  const endpoints = [
+    ...userEndpoints(users),
+    ...sessionEndpoints(sessions, users),
+    ...roleEndpoints(roles),
+    ...applicationEndpoints(applications),
+    ...resourceEndpoints(resources),
+    ...keyEndpoints(keys),
+    ...auditEndpoints(audit),
+    ...settingEndpoints(settings, configuration),
+    ...mailEndpoints(administration.mail),
+    ...overviewEndpoints(administration.statistics),
+  ];
+  const callers = createCallers({ ...services, tokens, authority, audience: adminApi(config.issuer) });
+  return {
+    endpoints,
+    routers: [
+      apiRouter({ endpoints, callers, idempotency: createIdempotency(services) }),
+      documentRoutes(endpoints, { issuer: config.issuer, version: packageVersion() }),
+    ],
+  };
+}
+
+function packageVersion(): string {
+  const { version } = JSON.parse(readFileSync(path.join(packageRoot, 'package.json'), 'utf8')) as { version: string };
+  return version;
+}

@@ -1,0 +1,23 @@
+// What every start makes sure of: the roles that Gatehouse brings, what the configuration file declares, and somebody
+// who can sign in at all.
+import { ConfigError } from '../config/fault.ts';
+import { showFault } from '../provisioning/file.ts';
+import { ensureFirstAdmin, type FirstAdmin } from '../provisioning/first-admin.ts';
+import { readSoundFile } from '../provisioning/read-file.ts';
+import type { Services } from '../services.ts';
+
+/** Throws ConfigError with one line for each fault of the configuration file. */
+export async function prepareData(services: Services): Promise<FirstAdmin | undefined> {
+  const { config, logger, provisioning, roles, settings } = services;
+  await roles.ensureBuiltInRoles();
+  const file = config.configFile === undefined ? undefined : await readSoundFile(config.configFile);
+  if (file) {
+    const result = await provisioning.apply(file);
+    if (!result.ok) throw new ConfigError(result.faults.map((fault) => showFault(file.path, fault)));
+    for (const warning of result.plan.warnings) logger.warn(warning);
+    logger.info({ file: file.path, changes: result.plan.steps.length }, 'configuration file applied');
+  }
+  if (!settings.latest().rate_limits)
+    logger.warn('RATE LIMITS ARE OFF (settings.rate_limits: false): only for load tests');
+  return ensureFirstAdmin(services);
+}

@@ -1,0 +1,49 @@
+// Runs a server until it is told to stop; for `npm start` and `gatehouse serve`.
+
+import { ConfigError } from '../config/fault.ts';
+import type { Config } from '../config.ts';
+import { DatabaseError } from '../platform/database-url.ts';
+import type { Logger } from '../platform/logger.ts';
+import { startServer } from './start.ts';
+
+/** Resolves with the exit code, after SIGTERM or SIGINT and an orderly end. */
+export async function serve(config: Config, logger: Logger): Promise<number> {
+  for (const warning of config.warnings) logger.warn(warning);
+  const server = await startServer({ config, logger }).catch((error: unknown) => {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (error instanceof DatabaseError) logger.fatal(error.message);
+    else if (error instanceof ConfigError) for (const line of error.message.split('\n')) logger.fatal(line);
+    else if (code === 'EADDRINUSE')
+      logger.fatal(`PORT ${config.port} on ${config.host} is taken: stop what listens there, or set PORT`);
+    else if (code === 'EACCES')
+      logger.fatal(`PORT ${config.port} may not be used by this user: set PORT to 1024 or more`);
+    else logger.fatal({ err: error }, 'the server could not be started');
+    return undefined;
+  });
+  if (!server) return 1;
+  const { issuer } = config;
+  // Whatever LOG_LEVEL says: without these lines nobody finds the server, or gets into it.
+  const announce = logger.child({}, { level: 'info' });
+  announce.info(`Gatehouse is ready at ${issuer}`);
+  announce.info(`OpenID Connect discovery: ${issuer}/.well-known/openid-configuration`);
+  announce.info(`SAML metadata:            ${issuer}/saml/metadata`);
+
+  if (server.firstAdmin) {
+    const { username, password } = server.firstAdmin;
+    announce.info(
+      `First administrator: user name ${username}, one-time password ${password} (shown once; it must be changed at the first sign-in)`,
+    );
+  }
+
+  const signal = await new Promise<string>((resolve) => {
+    process.once('SIGTERM', resolve);
+    process.once('SIGINT', resolve);
+  });
+  logger.info({ signal }, 'stopping: no new requests, those under way are finished');
+  // A second signal does not wait.
+  const insist = () => process.exit(130);
+  process.once('SIGINT', insist).once('SIGTERM', insist);
+  await server.stop();
+  logger.info('stopped');
+  return 0;
+}

@@ -1,0 +1,103 @@
+// Which page shows which step, and with what.
+import type { Client } from 'oidc-provider';
+import type { Context } from '../http/context.ts';
+import { limits } from '../limits.ts';
+import { askedFor, consentScopes, describe } from './consent.ts';
+import type { FactorPages } from './factor-pages.ts';
+import type { OpenStep } from './steps.ts';
+
+export interface Shown {
+  problem?: string;
+  loginHint?: string;
+  status?: number;
+  /** Which way of the second step to show. */
+  method?: string;
+  /** A begun enrolment. */
+  sealed?: string;
+}
+
+export interface Views {
+  show(ctx: Context, open: OpenStep, shown?: Shown): Promise<void>;
+}
+
+export interface ViewsNeeds {
+  findClient(clientId: string): Promise<Client | undefined>;
+  factorPages: FactorPages;
+  /** Shortest password that this person may choose. */
+  minPasswordLength(accountId: string): Promise<number>;
+  /** Links beside the sign-in form, where those pages exist. */
+  links: { forgotPassword?: string; register?: string };
+}
+
+export function createViews({ findClient, factorPages, minPasswordLength, links }: ViewsNeeds): Views {
+  return {
+    async show(ctx, open, shown = {}) {
+      const { problem, loginHint, status = 200 } = shown;
+      const { account, interaction, attempt } = open;
+      const client = await findClient(open.clientId);
+      const appName = client?.clientName ?? open.clientId;
+      const at = (action: string) => `/signin/${attempt.uid}/${action}`;
+      switch (open.step) {
+        case 'identify': {
+          const hint = attempt.wantsOther ? '' : (account?.username ?? String(interaction.params.login_hint ?? ''));
+          const page = { action: at('password'), cancelAction: at('cancel'), appName, problem };
+          return ctx.render(
+            'sign-in/identify',
+            {
+              ...page,
+              loginHint: loginHint ?? hint,
+              forgotPasswordUrl: links.forgotPassword && `${links.forgotPassword}?signin=${attempt.uid}`,
+              registerUrl: links.register && `${links.register}?signin=${attempt.uid}`,
+              passkey: open.needsPassword ? undefined : await factorPages.passkeyOffer(open),
+            },
+            status,
+          );
+        }
+        case 'second-factor':
+          return factorPages.showSecondFactor(ctx, open, {
+            ...shown,
+            method: shown.method ?? String(ctx.query.method ?? ''),
+          });
+        case 'enrol':
+          return factorPages.showEnrolment(ctx, open, shown);
+        case 'change-password':
+          return ctx.render(
+            'sign-in/change-password',
+            {
+              action: at('new-password'),
+              username: account?.username,
+              minLength: account ? await minPasswordLength(account.id) : limits.password.minWithoutMfa,
+              reason:
+                'Your password was given to you by somebody else, or must be changed. Choose one that only you know.',
+              problem,
+            },
+            status,
+          );
+        case 'select-account':
+          return ctx.render('sign-in/select-account', { action: at('account'), appName, account });
+        case 'refused':
+          return ctx.render(
+            'sign-in/refused',
+            { action: at('account'), appName, account, requestId: ctx.state.request.requestId },
+            403,
+          );
+        case 'consent': {
+          if (!account) throw new Error('a consent question without an account');
+          const asked = askedFor(interaction, consentScopes);
+          return ctx.render('sign-in/consent', {
+            action: at('consent'),
+            appName,
+            appUrl: client?.clientUri,
+            appHost: client?.clientUri ? new URL(client.clientUri).host : undefined,
+            policyUrl: client?.policyUri,
+            termsUrl: client?.tosUri,
+            account,
+            ...describe(asked, account),
+          });
+        }
+        case 'done':
+          throw new Error('a finished sign-in has no page');
+      }
+    },
+  };
+}

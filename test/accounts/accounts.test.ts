@@ -1,0 +1,106 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openPeople, type People, together } from './people.ts';
+
+let people: People;
+beforeAll(async () => {
+  people = await openPeople();
+});
+afterAll(() => people.close());
+
+const code = (expected: string) => expect.objectContaining({ code: expected });
+
+describe('finding an account', () => {
+  test('by user name or e-mail address, in any case and spelling', async () => {
+    const { id } = await people.person({ username: 'Finder', email: 'Finder@Example.org' });
+    for (const login of ['finder', 'FINDER ', 'ｆinder', 'finder@example.ORG']) {
+      expect((await people.accounts.findByLogin(login))?.id, login).toBe(id);
+    }
+    expect(await people.accounts.findByLogin('finde')).toBeUndefined();
+  });
+
+  test.each(['', ' ', 'nobody', "x' OR '1'='1", 'a\0b', '%', '\ud800'])('gives nothing for %j', async (login) => {
+    expect(await people.accounts.findByLogin(login)).toBeUndefined();
+  });
+
+  test('brings roles and permissions along, each once', async () => {
+    const { id } = await people.person();
+    for (const [name, actions] of Object.entries({ writer: ['read', 'write'], reader: ['read'] })) {
+      const role = await people.db.role.create({ data: { id: name, name } });
+      await people.db.userRole.create({ data: { userId: id, roleId: role.id } });
+      for (const action of actions) {
+        const key = { resource: 'articles', action };
+        const permission = await people.db.permission.upsert({
+          where: { resource_action: key },
+          create: { id: `articles-${action}`, ...key },
+          update: {},
+        });
+        await people.db.rolePermission.create({ data: { roleId: role.id, permissionId: permission.id } });
+      }
+    }
+    const account = await people.accounts.find(id);
+    expect(account?.roles).toEqual(['reader', 'writer']);
+    expect(account?.permissions).toEqual(['articles:read', 'articles:write']);
+  });
+});
+
+describe('creating an account', () => {
+  test('keeps what was given and audits it', async () => {
+    const account = await people.person({
+      name: 'Ann Example',
+      givenName: 'Ann',
+      emailVerified: true,
+      attributes: { department: 'R&D' },
+      source: 'file',
+    });
+    expect(account).toMatchObject({ name: 'Ann Example', givenName: 'Ann', emailVerified: true, source: 'file' });
+    expect(account).toMatchObject({ isActive: true, attributes: { department: 'R&D' }, roles: [], familyName: null });
+    expect(account.id).toMatch(/^[\w-]{21,}$/);
+    const [event] = await people.audit.list({ subjectId: account.id });
+    expect(event).toMatchObject({ type: 'account.created', outcome: 'success', data: { username: account.username } });
+  });
+
+  test.each([
+    ['the same user name', { username: 'taken', email: null }, 'user_name_taken'],
+    ['it in capitals', { username: 'TAKEN', email: null }, 'user_name_taken'],
+    ['it with one letter of another alphabet', { username: 'tаken', email: null }, 'invalid_input'],
+    ['it in Cyrillic look-alikes', { username: 'сорау', email: null }, 'user_name_taken'],
+    ['a homoglyph of it', { username: 'ｔaken', email: null }, 'user_name_taken'],
+    ['the same e-mail address in other case', { username: 'other', email: 'Taken@EXAMPLE.com' }, 'email_taken'],
+  ])('refuses %s', async (_, fields, expected) => {
+    await people.accounts.create({ username: 'taken', email: 'taken@example.com' }).catch(() => undefined);
+    await people.accounts.create({ username: 'copay' }).catch(() => undefined);
+    await expect(people.accounts.create(fields)).rejects.toEqual(code(expected));
+  });
+
+  test('lets one of many at the same moment win, and leaves nothing of the others', async () => {
+    const before = await people.accounts.count();
+    const results = await together(12, (index) =>
+      people.accounts
+        .create({ username: index % 2 ? 'Racer' : 'racer' })
+        .then(() => 'created')
+        .catch((error: { code: string }) => error.code),
+    );
+    expect(results.filter((result) => result === 'created')).toHaveLength(1);
+    expect(results.filter((result) => result === 'user_name_taken')).toHaveLength(11);
+    expect(await people.accounts.count()).toBe(before + 1);
+  });
+
+  test('names every field that is wrong', async () => {
+    const wrong = people.accounts.create({ username: 'a b', email: 'no', name: 'x\u202ey', picture: 'javascript:1' });
+    await expect(wrong).rejects.toMatchObject({
+      code: 'invalid_input',
+      fields: [{ field: 'username' }, { field: 'email' }, { field: 'name' }, { field: 'picture' }],
+    });
+  });
+});
+
+describe('the subject of a deleted account', () => {
+  test('is never given out again, and its names are free', async () => {
+    const account = await people.person({ username: 'leaver' });
+    await people.accounts.remove(account.id);
+    expect(await people.accounts.find(account.id)).toBeUndefined();
+    const again = await people.accounts.create({ username: 'leaver' });
+    expect(again.id).not.toBe(account.id);
+    await expect(people.accounts.create({ id: account.id, username: 'impostor' })).rejects.toEqual(code('conflict'));
+  });
+});

@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createAccounts } from '../../src/accounts/accounts.ts';
+import { attributeFaults } from '../../src/accounts/attributes.ts';
+import { openDatabase } from '../../src/platform/db.ts';
+import { settingSchemas } from '../../src/settings.ts';
+import { openPeople, type People } from './people.ts';
+
+const schema = {
+  type: 'object',
+  properties: {
+    department: { type: 'string', enum: ['Library', 'Payroll'] },
+    level: { type: 'integer', minimum: 1 },
+    desk: { type: 'object', properties: { floor: { type: 'integer' } }, required: ['floor'] },
+  },
+  required: ['department'],
+  additionalProperties: false,
+};
+
+describe('custom attributes', () => {
+  it('are text, numbers, true or false and lists of text where no schema says more', () => {
+    expect(attributeFaults({ a: 'x', b: 1, c: true, d: ['x', 'y'] }, {})).toEqual([]);
+    for (const value of [null, { a: 1 }, [1], [['x']]]) {
+      expect(attributeFaults({ a: value }, {}), JSON.stringify(value)).toMatchObject([{ field: 'attributes.a' }]);
+    }
+  });
+
+  it('have names that a mapping can name', () => {
+    for (const name of ['', '.a', 'a b', 'a\n', 'a\u200b', 'x'.repeat(65)])
+      expect(attributeFaults({ [name]: 'x' }, {}), name).toHaveLength(1);
+    expect(attributeFaults({ 'a.b:c': 'x', ünïcode: 'x' }, {})).toEqual([]);
+  });
+
+  it('are what the schema says, each fault with its path', () => {
+    expect(attributeFaults({ department: 'Library', level: 3, desk: { floor: 2 } }, schema)).toEqual([]);
+    const faults = attributeFaults({ department: 'Kitchen', level: 0, desk: { floor: 'two' }, other: 'x' }, schema);
+    expect(faults.map(({ field }) => field).sort()).toEqual([
+      'attributes.department',
+      'attributes.desk.floor',
+      'attributes.level',
+      'attributes.other',
+    ]);
+    expect(attributeFaults({}, schema)).toMatchObject([{ field: 'attributes.department' }]);
+  });
+});
+
+describe('the schema itself', () => {
+  const accepted = (value: unknown) => settingSchemas.user_attributes.safeParse(value).success;
+  it('is an object schema that is understood', () => {
+    expect(accepted(schema)).toBe(true);
+    expect(accepted({})).toBe(true);
+    expect(accepted(undefined)).toBe(true);
+    expect(accepted({ type: 'string' })).toBe(false);
+    expect(accepted({ type: 'object', properties: { a: { type: 'text' } } })).toBe(false);
+    expect(accepted({ type: 'object', properties: { a: { $ref: 'https://elsewhere.example/schema' } } })).toBe(false);
+    expect(accepted({ type: 'object', properties: { a: { type: 'string', pattern: '(' } } })).toBe(false);
+    expect(accepted({ type: 'object', description: 'x'.repeat(20_000) })).toBe(false);
+  });
+});
+
+describe('accounts', () => {
+  let people: People;
+  beforeAll(async () => {
+    people = await openPeople();
+  });
+  afterAll(() => people.close());
+
+  it('take only attributes that fit, and keep older ones until they are changed', async () => {
+    const database = await openDatabase(people.url);
+    const accounts = createAccounts({ ...database, ...people, attributeSchema: () => schema });
+    const refused = expect.objectContaining({ code: 'invalid_input' });
+    await expect(accounts.create({ username: 'zoe', attributes: { department: 'x' } })).rejects.toEqual(refused);
+    const zoe = await accounts.create({ username: 'zoe', attributes: { department: 'Library' } });
+    await expect(accounts.update(zoe.id, { attributes: { level: 2 } })).rejects.toEqual(refused);
+    const older = await people.person({ attributes: { team: 'red' } });
+    expect((await accounts.update(older.id, { name: 'Older', attributes: { team: 'red' } })).name).toBe('Older');
+    await expect(accounts.update(older.id, { attributes: { team: 'blue' } })).rejects.toEqual(refused);
+    // Nobody is kept out because they have none: a registration or the first admin says nothing about them.
+    expect((await accounts.create({ username: 'yve' })).attributes).toEqual({});
+    await database.close();
+  });
+});

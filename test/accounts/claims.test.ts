@@ -1,0 +1,112 @@
+import { describe, expect, test } from 'vitest';
+import type { Account } from '../../src/accounts/account.ts';
+import { attributesFor, claimsFor, isUserField } from '../../src/accounts/claims.ts';
+
+const ann: Account = {
+  id: 'sub-of-ann',
+  username: 'ann',
+  email: 'ann@example.com',
+  emailVerified: true,
+  name: 'Ann Example',
+  givenName: 'Ann',
+  familyName: null,
+  picture: null,
+  locale: null,
+  zoneinfo: 'Europe/Berlin',
+  phoneNumber: '+491234',
+  attributes: { department: 'R&D', groups: ['a', 'b'], level: 3, empty: '', nested: { x: 1 } },
+  ssoId: null,
+  isActive: true,
+  source: 'local',
+  createdAt: new Date(0),
+  updatedAt: new Date(1_700_000_000_999),
+  roles: ['editor', 'reader'],
+  permissions: ['articles:read'],
+};
+
+describe('claimsFor', () => {
+  test('gives the claims of the scopes and nothing else', () => {
+    expect(claimsFor(ann, ['openid'])).toEqual({ sub: 'sub-of-ann' });
+    expect(claimsFor(ann, ['openid', 'email'])).toEqual({
+      sub: 'sub-of-ann',
+      email: 'ann@example.com',
+      email_verified: true,
+    });
+    expect(claimsFor(ann, ['profile'])).toEqual({
+      sub: 'sub-of-ann',
+      name: 'Ann Example',
+      given_name: 'Ann',
+      preferred_username: 'ann',
+      zoneinfo: 'Europe/Berlin',
+      updated_at: 1_700_000_000,
+    });
+    expect(claimsFor(ann, ['roles', 'permissions', 'phone'])).toEqual({
+      sub: 'sub-of-ann',
+      roles: ['editor', 'reader'],
+      permissions: ['articles:read'],
+      phone_number: '+491234',
+    });
+  });
+
+  test('ignores unknown scopes, also the names of object members', () => {
+    expect(claimsFor(ann, ['offline_access', 'constructor', '__proto__', 'toString'])).toEqual({ sub: 'sub-of-ann' });
+  });
+
+  test('says nothing about the proof of an address that is not there', () => {
+    expect(claimsFor({ ...ann, email: null, emailVerified: false }, ['email'])).toEqual({ sub: 'sub-of-ann' });
+  });
+
+  test('adds custom claims, but never another sub', () => {
+    const custom = { dept: 'attributes.department', sub: 'username', level: 'attributes.level', none: 'attributes.no' };
+    expect(claimsFor(ann, ['openid'], custom)).toEqual({ sub: 'sub-of-ann', dept: 'R&D', level: 3 });
+  });
+});
+
+describe('attributesFor', () => {
+  test('names user fields as the service provider wants them, as lists of texts', () => {
+    const mapping = {
+      email: 'email',
+      displayName: 'name',
+      role: 'roles',
+      givenName: 'givenName',
+      uid: 'username',
+      'urn:oid:1.2.3': 'attributes.groups',
+      department: 'attributes.department',
+      level: 'attributes.level',
+      verified: 'email_verified',
+      nested: 'attributes.nested',
+    };
+    expect(attributesFor(ann, mapping)).toEqual({
+      email: ['ann@example.com'],
+      displayName: ['Ann Example'],
+      role: ['editor', 'reader'],
+      givenName: ['Ann'],
+      uid: ['ann'],
+      'urn:oid:1.2.3': ['a', 'b'],
+      department: ['R&D'],
+      level: ['3'],
+      verified: ['true'],
+      nested: ['{"x":1}'],
+    });
+  });
+
+  test('leaves out what has no value', () => {
+    const mapping = { a: 'family_name', b: 'attributes.empty', c: 'attributes.missing', d: 'attributes.constructor' };
+    expect(attributesFor({ ...ann, roles: [] }, { ...mapping, e: 'roles', f: 'constructor', g: 'unknown' })).toEqual(
+      {},
+    );
+  });
+});
+
+test.each([
+  ['email', true],
+  ['givenName', true],
+  ['roles', true],
+  ['attributes.department', true],
+  ['attributes.', false],
+  ['attributes', false],
+  ['password', false],
+  ['constructor', false],
+])('isUserField(%j) is %s', (path, expected) => {
+  expect(isUserField(path)).toBe(expected);
+});

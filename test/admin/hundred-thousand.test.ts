@@ -1,0 +1,118 @@
+// Lists with a hundred thousand users: which index a page is found in, and that pages stay pages. How long it took is
+// noted beside each test, and judged by the benchmarks.
+import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest';
+import { listAccounts, pageQuery } from '../../src/accounts/list.ts';
+import { nameKey } from '../../src/accounts/names.ts';
+import { sqlFor } from '../../src/platform/sql.ts';
+import { databaseKind, type TestDatabase, testDatabase } from '../support/database.ts';
+
+const USERS = 100_000;
+const START = Date.UTC(2026, 0, 1);
+const names = ['Ann Smith', 'Bob Jones', 'Çağla Öz', 'Дмитрий Орлов', 'Eve Miller'];
+const few = { roleId: 'r-few', count: 20 };
+const many = { roleId: 'r-many', count: USERS };
+let test: TestDatabase;
+
+beforeAll(async () => {
+  test = await testDatabase();
+  const { db } = test.database;
+  const sqlite = databaseKind() === 'sqlite';
+  await db.role.createMany({ data: [few, many].map(({ roleId }) => ({ id: roleId, name: roleId.slice(2) })) });
+  // One statement for all of them: the databases count by themselves.
+  const numbers = sqlite
+    ? `WITH RECURSIVE n(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM n WHERE n < ${USERS - 1})`
+    : `WITH n AS (SELECT generate_series(0, ${USERS - 1}) AS n)`;
+  const at = sqlite
+    ? `strftime('%Y-%m-%dT%H:%M:%S.000+00:00', ${START / 1000} + n, 'unixepoch')`
+    : `(to_timestamp(${START / 1000} + n) AT TIME ZONE 'UTC')`;
+  const oneOf = (texts: string[]) => `CASE n % 5 ${texts.map((text, i) => `WHEN ${i} THEN '${text}'`).join(' ')} END`;
+  const key = `'user-' || n || '${'\n'}user-' || n || '@example.com${'\n'}' || ${oneOf(names.map(nameKey))}`;
+  await db.$executeRawUnsafe(`INSERT INTO users
+    (id, username, username_key, email, email_key, name, search_key, is_active, created_at, updated_at)
+    ${numbers} SELECT 'sub-' || n, 'user-' || n, 'user-' || n, 'user-' || n || '@example.com', 'user-' || n || '@example.com',
+    ${oneOf(names)}, ${key}, n % 1000 <> 0, ${at}, ${at} FROM n`);
+  await db.$executeRawUnsafe(`INSERT INTO user_roles (user_id, role_id) SELECT id, 'r-many' FROM users`);
+  await db.userRole.createMany({
+    data: Array.from({ length: 20 }, (_, index) => ({ userId: `sub-${index * 4999}`, roleId: 'r-few' })),
+  });
+  if (!sqlite) await db.$executeRawUnsafe('VACUUM ANALYZE users, user_roles');
+}, 300_000);
+afterAll(() => test?.close());
+
+const list = (query: Parameters<typeof listAccounts>[1]) =>
+  listAccounts({ sql: test.database.sql, kind: databaseKind() }, query);
+
+async function timed<T>({ annotate, task }: TestContext, work: () => Promise<T>): Promise<T> {
+  await work();
+  const start = performance.now();
+  const result = await work();
+  await annotate(`${databaseKind()}: ${task.name}: ${(performance.now() - start).toFixed(1)} ms`);
+  return result;
+}
+
+async function plan(query: Parameters<typeof pageQuery>[1], members?: Parameters<typeof pageQuery>[2]) {
+  const { found, values } = pageQuery(databaseKind(), query, members);
+  const explain = databaseKind() === 'sqlite' ? 'EXPLAIN QUERY PLAN' : 'EXPLAIN';
+  const { statement } = sqlFor(databaseKind(), { statement: `${explain} ${found}` });
+  return JSON.stringify(await test.database.sql.query(statement, ...values));
+}
+const INDEX = 'users_created_at_id_is_active_source_search_key_idx';
+
+describe('a list of a hundred thousand users', () => {
+  it('shows its first page from the index', async (context) => {
+    const page = await timed(context, () => list({}));
+    expect(page.accounts).toHaveLength(50);
+    expect(page.accounts[0]).toMatchObject({ username: `user-${USERS - 1}`, roles: ['many'] });
+    expect(await plan({})).toContain(INDEX);
+  });
+
+  it('shows a page deep inside as quickly', async (context) => {
+    const after = `${START + 500 * 1000}.sub-500`;
+    const page = await timed(context, () => list({ after, limit: 200 }));
+    expect(page.accounts[0]?.username).toBe('user-499');
+    expect(page.accounts).toHaveLength(200);
+    expect(await plan({ after })).toContain(INDEX);
+  });
+
+  it('finds what is in one account only, reading the index alone', async (context) => {
+    const page = await timed(context, () => list({ search: 'USER-77777@' }));
+    expect(page.accounts.map(({ username }) => username)).toEqual(['user-77777']);
+    expect(await plan({ search: 'user-77777@' })).toMatch(
+      databaseKind() === 'sqlite' ? /COVERING INDEX/ : /Index Only Scan|Seq Scan/,
+    );
+  });
+
+  it('finds nothing', async (context) => {
+    expect((await timed(context, () => list({ search: 'nobody at all' }))).accounts).toEqual([]);
+  });
+
+  it.for([
+    ['smith', 'Ann Smith'],
+    ['ÇAĞLA', 'Çağla Öz'],
+    ['ОРЛОВ', 'Дмитрий Орлов'],
+    ['opлob', 'Дмитрий Орлов'],
+  ])('finds %s, in whatever case and spelling', async ([search, name], context) => {
+    const page = await timed(context, () => list({ search }));
+    expect(page.accounts).toHaveLength(50);
+    expect(new Set(page.accounts.map((account) => account.name))).toEqual(new Set([name]));
+    expect(page.next).toBeDefined();
+  });
+
+  it('filters by activity, and by a role with few or with all members', async (context) => {
+    const disabled = await timed(context, () => list({ isActive: false, limit: 100 }));
+    expect(disabled.accounts).toHaveLength(100);
+    const rare = await timed(context, () => list({ role: 'few', limit: 100 }));
+    expect(rare.accounts).toHaveLength(20);
+    const common = await timed(context, () => list({ role: 'many', search: 'smith' }));
+    expect(common.accounts).toHaveLength(50);
+    expect(await plan({}, few)).toMatch(/user_roles_role_id_idx|user_roles_pkey|sqlite_autoindex_user_roles/);
+    expect(await plan({}, many)).toContain(INDEX);
+    expect((await list({ role: 'none' })).accounts).toEqual([]);
+  });
+
+  it('takes a percent sign and an underscore for themselves', async () => {
+    expect((await list({ search: '%' })).accounts).toEqual([]);
+    expect((await list({ search: 'user_1' })).accounts).toEqual([]);
+    expect((await list({ search: '\\' })).accounts).toEqual([]);
+  });
+});

@@ -1,0 +1,151 @@
+// Registering applications: what is stored, who may change it, and that nothing comes back to life.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createApplications } from '../../src/applications/applications.ts';
+import { createAudit } from '../../src/audit/audit.ts';
+import { createLogger } from '../../src/platform/logger.ts';
+import { createVault } from '../../src/platform/vault.ts';
+import { type TestDatabase, testDatabase } from '../support/database.ts';
+
+let database: TestDatabase;
+let applications: ReturnType<typeof createApplications>;
+let db: TestDatabase['database']['db'];
+const clock = { at: new Date('2026-03-01T12:00:00Z') };
+beforeAll(async () => {
+  database = await testDatabase();
+  db = database.database.db;
+  const now = () => clock.at;
+  const audit = createAudit({ db, logger: createLogger({ level: 'silent', format: 'json' }), now });
+  applications = createApplications({ db, vault: createVault([Buffer.alloc(32, 1)]), audit, now });
+  await db.role.create({ data: { id: 'r1', name: 'editor' } });
+});
+afterAll(() => database.close());
+
+const uri = ['https://a.example/cb'];
+const secretsOf = (applicationId: string) =>
+  db.clientSecret.findMany({ where: { applicationId }, orderBy: { createdAt: 'asc' } });
+
+describe('a client secret', () => {
+  it('is hashed where it is only compared, and returned once', async () => {
+    const { application, clientSecret = '' } = await applications.createOidc({
+      client_id: 'basic',
+      redirect_uris: uri,
+    });
+    expect(clientSecret).toMatch(/^[\w-]{43}$/);
+    const [row] = await secretsOf(application.id);
+    expect(row).toMatchObject({ secretSealed: null, secretHash: expect.not.stringContaining(clientSecret) });
+    expect(await applications.hasSecret(application.id, clientSecret)).toBe(true);
+    expect(await applications.hasSecret(application.id, `${clientSecret}x`)).toBe(false);
+    expect(JSON.stringify(await applications.get(application.id))).not.toContain(clientSecret);
+  });
+
+  it.each([
+    { token_endpoint_auth_method: 'client_secret_jwt' as const },
+    { id_token_signed_response_alg: 'HS256' as const },
+  ])('is sealed where an HMAC needs it: %j', async (more) => {
+    const { application, clientSecret } = await applications.createOidc({ redirect_uris: uri, ...more });
+    const [row] = await secretsOf(application.id);
+    expect(row).toMatchObject({ secretHash: null, secretSealed: expect.not.stringContaining(clientSecret ?? '') });
+    expect(await applications.openSecrets(application.id)).toMatchObject([{ value: clientSecret }]);
+  });
+
+  it('follows a change of method: sealed becomes hashed, hashed is replaced', async () => {
+    const { application, clientSecret = '' } = await applications.createOidc({
+      redirect_uris: uri,
+      token_endpoint_auth_method: 'client_secret_jwt',
+    });
+    const hashed = await applications.updateOidc(application.id, { redirect_uris: uri });
+    expect(hashed).not.toHaveProperty('clientSecret');
+    expect(await secretsOf(application.id)).toMatchObject([{ secretSealed: null }]);
+    expect(await applications.hasSecret(application.id, clientSecret)).toBe(true);
+    const sealed = await applications.updateOidc(application.id, {
+      redirect_uris: uri,
+      id_token_signed_response_alg: 'HS256',
+    });
+    expect(await applications.openSecrets(application.id)).toMatchObject([{ value: sealed.clientSecret }]);
+    expect(await applications.hasSecret(application.id, clientSecret)).toBe(false);
+    await applications.updateOidc(application.id, { redirect_uris: uri, token_endpoint_auth_method: 'none' });
+    expect(await secretsOf(application.id)).toEqual([]);
+  });
+
+  it('is rotated with an overlap, and the old one ends', async () => {
+    const { application, clientSecret = '' } = await applications.createOidc({ redirect_uris: uri });
+    clock.at = new Date(clock.at.getTime() + 1000);
+    const { value } = await applications.addSecret(application.id, { replace: 60 });
+    for (const secret of [clientSecret, value]) expect(await applications.hasSecret(application.id, secret)).toBe(true);
+    clock.at = new Date(clock.at.getTime() + 61_000);
+    expect(await applications.hasSecret(application.id, clientSecret)).toBe(false);
+    expect(await applications.hasSecret(application.id, value)).toBe(true);
+  });
+
+  it('is one of five at most, and never for a public client', async () => {
+    const { application } = await applications.createOidc({ redirect_uris: uri });
+    for (let count = 1; count < 5; count += 1) await applications.addSecret(application.id);
+    await expect(applications.addSecret(application.id)).rejects.toMatchObject({ status: 409 });
+    const spa = await applications.createOidc({ redirect_uris: uri, token_endpoint_auth_method: 'none' });
+    expect(spa).not.toHaveProperty('clientSecret');
+    await expect(applications.addSecret(spa.application.id)).rejects.toMatchObject({ status: 409 });
+  });
+});
+
+describe('an application', () => {
+  it('has an identifier of its own, whatever the protocol and however many ask at once', async () => {
+    const create = () => applications.createOidc({ client_id: 'same', redirect_uris: uri });
+    const results = await Promise.allSettled([create(), create(), create()]);
+    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    for (const result of results)
+      if (result.status === 'rejected') expect(result.reason).toMatchObject({ code: 'application_taken' });
+  });
+
+  it('names every wrong field', async () => {
+    const wrong = applications.createOidc({ redirect_uris: ['http://a.example/'], client_name: '' });
+    await expect(wrong).rejects.toMatchObject({
+      code: 'invalid_input',
+      fields: [{ field: 'client_name', message: 'must not be empty' }],
+    });
+    const role = applications.createOidc({ redirect_uris: uri, access: { roles: ['editor', 'none'] } });
+    await expect(role).rejects.toMatchObject({ fields: [{ field: 'access.roles', message: 'no such role: none' }] });
+  });
+
+  it('of the file is changed by the file only', async () => {
+    const { application } = await applications.createOidc(
+      { client_id: 'filed', redirect_uris: uri, access: { roles: ['editor'] } },
+      { source: 'file' },
+    );
+    expect(await applications.openSecrets(application.id)).toEqual([]);
+    for (const change of [
+      () => applications.updateOidc(application.id, { redirect_uris: uri }),
+      () => applications.setEnabled(application.id, false),
+      () => applications.remove(application.id),
+    ])
+      await expect(change()).rejects.toMatchObject({ code: 'owned_by_file' });
+    await applications.setEnabled(application.id, false, { source: 'file' });
+    expect(await applications.get(application.id)).toMatchObject({ enabled: false, access: { roles: ['editor'] } });
+  });
+
+  it('takes its grants and tokens along when it goes, but nobody else’s', async () => {
+    const { application } = await applications.createOidc({ client_id: 'gone', redirect_uris: uri });
+    const artifact = (id: string, clientId: string) =>
+      db.oidcArtifact.create({ data: { id, model: 'RefreshToken', payload: '{}', clientId } });
+    await Promise.all([artifact('1', 'gone'), artifact('2', 'other')]);
+    await applications.remove(application.id);
+    expect((await db.oidcArtifact.findMany()).map(({ id }) => id)).toEqual(['2']);
+    expect(await secretsOf(application.id)).toEqual([]);
+    expect(await applications.find('gone')).toBeUndefined();
+  });
+
+  it('is listed in pages, by name, and found by a part of it', async () => {
+    const first = await applications.list({ limit: 3 });
+    const second = await applications.list({ limit: 3, ...(first.next ? { after: first.next } : {}) });
+    const ids = [...first.applications, ...second.applications].map(({ id }) => id);
+    expect(new Set(ids).size).toBe(6);
+    expect((await applications.list({ search: 'file' })).applications.map(({ clientId }) => clientId)).toEqual([
+      'filed',
+    ]);
+    expect((await applications.list({ protocol: 'saml' })).applications).toEqual([]);
+  });
+
+  it('leaves a trace of each change in the audit', async () => {
+    const events = await db.auditEvent.findMany({ where: { clientId: 'filed' }, orderBy: { id: 'asc' } });
+    expect(events.map(({ type }) => type)).toEqual(['application.created', 'application.disabled']);
+  });
+});

@@ -1,0 +1,107 @@
+// What nobody may ever send us, over real HTTP: a 4xx page that names the request, nothing signed, nothing stored, and
+// the next request is served.
+import { deflateRawSync } from 'node:zlib';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { aLiveSp, answerIn, type LiveSp, left, post, redirect } from '../saml/live.ts';
+import { type HttpClient, httpClient, type Page } from '../support/http.ts';
+import { startIdp, type TestIdp } from '../support/idp.ts';
+
+let idp: TestIdp;
+let sp: LiveSp;
+let browser: HttpClient;
+
+beforeAll(async () => {
+  idp = await startIdp();
+  sp = await aLiveSp(idp);
+});
+afterAll(() => idp?.stop());
+beforeEach(() => {
+  browser = httpClient(idp.issuer);
+});
+
+async function expectRefusal(send: () => Promise<Page>, ...statuses: number[]): Promise<void> {
+  const before = await left(idp);
+  const page = await send();
+  expect(statuses.length > 0 ? statuses : [400]).toContain(page.status);
+  expect(page.headers['content-type']).toContain('text/html');
+  expect(page.text).toContain(String(page.headers['x-request-id']));
+  expect(page.location).toBeUndefined();
+  expect(page.forms).toEqual([]);
+  expect(answerIn(page)).toBeUndefined();
+  expect(page.text).not.toMatch(/<script>|SAMLResponse|at \w+ \(/);
+  expect(await left(idp)).toEqual(before);
+  expect((await browser.get('/healthz')).status).toBe(200);
+}
+
+const laughs = `<!DOCTYPE l [<!ENTITY a "ha"><!ENTITY b "${'&a;'.repeat(10)}"><!ENTITY c "${'&b;'.repeat(10)}">]>`;
+const deflated = (octets: string | Uint8Array) => encodeURIComponent(deflateRawSync(octets).toString('base64'));
+const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
+const extensions = (content: string) => `<samlp:Extensions>${content}</samlp:Extensions>`;
+
+type Change = (xml: string) => string;
+const markup: Record<string, Change> = {
+  'a DOCTYPE': (xml) => `<!DOCTYPE x>${xml}`,
+  'an external DTD': (xml) => `<!DOCTYPE x SYSTEM "http://127.0.0.1:1/x.dtd">${xml}`,
+  'an external entity': (xml) =>
+    `<!DOCTYPE x [<!ENTITY e SYSTEM "file:///etc/passwd">]>${xml.replace(sp.entityId, '&e;')}`,
+  'a parameter entity': (xml) => `<!DOCTYPE x [<!ENTITY % p SYSTEM "http://127.0.0.1:1/p"> %p;]>${xml}`,
+  'billion laughs': (xml) => `${laughs}${xml.replace(sp.entityId, '&c;')}`,
+  'a processing instruction': (xml) => `<?xml-stylesheet href="x"?>${xml}`,
+  'a comment inside the Issuer': (xml) => xml.replace(sp.entityId, `${sp.entityId}<!-- -->.evil.example`),
+  CDATA: (xml) => xml.replace(sp.entityId, `<![CDATA[${sp.entityId}]]>`),
+  'an undeclared entity': (xml) => xml.replace(sp.entityId, '&nbsp;'),
+  'a NUL': (xml) => xml.replace('<saml:Issuer>', '<saml:Issuer>\u0000'),
+  'no XML': () => 'hello',
+  HTML: () => '<html><body><br></body></html>',
+  'another root': () => '<saml:Assertion xmlns:saml="urn:oasis:names:tc:SAML:2.0:assertion"/>',
+  'a Response': (xml) => xml.replaceAll('samlp:AuthnRequest', 'samlp:Response'),
+  'a LogoutRequest': () => sp.logout('alice'),
+  'several roots': (xml) => xml + xml,
+  'text around the root': (xml) => `x${xml}x`,
+  'two Issuers': (xml) => xml.replace('</saml:Issuer>', '</saml:Issuer><saml:Issuer>x</saml:Issuer>'),
+  'SAML 1.1': (xml) => xml.replace('Version="2.0"', 'Version="1.1"'),
+  'another namespace': (xml) => xml.replaceAll('SAML:2.0:protocol', 'SAML:2.0:protoco1'),
+  'too many elements': (xml) => xml.replace('</samlp:A', `${extensions('<a xmlns="urn:a"/>'.repeat(5000))}</samlp:A`),
+  'too deep a tree': (xml) =>
+    xml.replace('</samlp:A', `${extensions(`${'<a xmlns="urn:a">'.repeat(90)}${'</a>'.repeat(90)}`)}</samlp:A`),
+  'too long a text': (xml) => xml.replace(sp.entityId, 'x'.repeat(150_000)),
+};
+
+describe.each(Object.keys(markup))('a message with %s', (name) => {
+  const text = () => markup[name]?.(sp.request()) ?? '';
+  it('is refused by POST', () => expectRefusal(() => post(browser, text()), 400, 413));
+  it('is refused by redirect', () => expectRefusal(() => redirect(browser, text()), 400, 413));
+  it('is refused signed by redirect', () =>
+    expectRefusal(() => redirect(browser, text(), { key: sp.credential }), 400, 413));
+});
+
+const wire: Record<string, () => Promise<Page>> = {
+  'no message': () => browser.get('/saml/sso'),
+  'an empty one': () => browser.get('/saml/sso?SAMLRequest='),
+  'a deflate bomb': () => browser.get(`/saml/sso?SAMLRequest=${deflated(Buffer.alloc(15 * 1024 * 1024))}`),
+  'bad base64': () => browser.get('/saml/sso?SAMLRequest=ab!d'),
+  'bad deflate': () => browser.get('/saml/sso?SAMLRequest=YWJjZGVm'),
+  'bytes after the stream': () =>
+    browser.get(
+      `/saml/sso?SAMLRequest=${encodeURIComponent(Buffer.concat([deflateRawSync(sp.request()), Buffer.from('x')]).toString('base64'))}`,
+    ),
+  'bad percent-encoding': () => browser.get('/saml/sso?SAMLRequest=%'),
+  'two messages': () => browser.get(`/saml/sso?SAMLRequest=${deflated(sp.request())}&SAMLRequest=${deflated('<a/>')}`),
+  'a second message in disguise': () => browser.get(`/saml/sso?SAMLRequest=${deflated(sp.request())}&SAML%52equest=x`),
+  'text that is not UTF-8': () => browser.get(`/saml/sso?SAMLRequest=${deflated(Buffer.from([0x3c, 0xff, 0xfe]))}`),
+  'a RelayState over 2 KB': () => redirect(browser, sp.request(), { relayState: 'x'.repeat(2049) }),
+  'half a signature': () => browser.get(`/saml/sso?SAMLRequest=${deflated(sp.request())}&SigAlg=x`),
+  'a body over 256 KB': () => post(browser, sp.request(), 'x'.repeat(260 * 1024)),
+  'a body of separators': () => browser.post('/saml/sso', { body: '&'.repeat(200_000), headers: FORM }),
+  'a body of another type': () => browser.post('/saml/sso', { json: { SAMLRequest: 'x' } }),
+  'a compressed body': () =>
+    browser.post('/saml/sso', { body: 'SAMLRequest=x', headers: { ...FORM, 'content-encoding': 'gzip' } }),
+  'a POST as SimpleSign': () =>
+    browser.post('/saml/sso', { body: 'SAMLRequest=YQ==&SigAlg=x&Signature=YQ==', headers: FORM }),
+};
+
+describe('the wire', () => {
+  it.each(Object.keys(wire))('with %s is refused', (name) =>
+    expectRefusal(wire[name] as () => Promise<Page>, 400, 413, 415),
+  );
+});

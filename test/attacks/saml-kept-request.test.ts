@@ -1,0 +1,139 @@
+// A kept AuthnRequest is answered once, to the application that sent it, in the browser that brought it, and only as it
+// was asked: nobody gets anything signed by editing, borrowing or repeating an address.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { aLiveSp, answerIn, type LiveSp, post, redirect } from '../saml/live.ts';
+import { aUser, type TestUser } from '../support/factories.ts';
+import { type HttpClient, httpClient, type Page } from '../support/http.ts';
+import { startIdp, type TestIdp } from '../support/idp.ts';
+
+let idp: TestIdp;
+let sp: LiveSp;
+let other: LiveSp;
+let user: TestUser;
+/** Signed in. */
+let browser: HttpClient;
+
+beforeAll(async () => {
+  idp = await startIdp();
+  sp = await aLiveSp(idp);
+  other = await aLiveSp(idp);
+  user = await aUser(idp.services);
+});
+afterAll(() => idp?.stop());
+beforeEach(async () => {
+  browser = httpClient(idp.issuer);
+  const page = await browser.follow(await redirect(browser, sp.request()));
+  const answer = await browser.follow(await browser.submit(page, { username: user.username, password: user.password }));
+  expect(answerIn(answer)).toContain('<saml:Assertion');
+});
+
+/** The authorization request that our own redirect leads to, not followed. */
+async function kept(xml = sp.request(), by = browser): Promise<URL> {
+  return new URL((await redirect(by, xml)).location ?? '');
+}
+
+function edited(url: URL, changes: Record<string, string | null>): string {
+  const result = new URL(url);
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === null) result.searchParams.delete(name);
+    else result.searchParams.set(name, value);
+  }
+  return result.href;
+}
+
+function expectNothingSigned(page: Page): void {
+  expect(page.status).toBe(400);
+  expect([page.location, page.forms, answerIn(page)]).toEqual([undefined, [], undefined]);
+}
+
+describe('a kept request', () => {
+  it('is answered in the browser that brought it', async () => {
+    expect(answerIn(await browser.get((await kept()).href))).toContain('<saml:Assertion');
+  });
+
+  it('is answered once, also when it is asked for many times at the same moment', async () => {
+    const { href } = await kept();
+    const pages = await Promise.all(Array.from({ length: 8 }, () => browser.get(href)));
+    expect(pages.map(({ status }) => status).sort()).toEqual([200, ...Array.from({ length: 7 }, () => 400)]);
+    expectNothingSigned(await browser.get(href));
+  });
+
+  it('is not answered in another browser, signed in or not', async () => {
+    const mine = (await kept()).href;
+    expectNothingSigned(await httpClient(idp.issuer).get(mine));
+    const strangers = (await kept(sp.request(), httpClient(idp.issuer))).href;
+    expectNothingSigned(await browser.get(strangers));
+  });
+
+  it('is not answered to another application', async () => {
+    const url = await kept();
+    expectNothingSigned(await browser.get(edited(url, { client_id: other.entityId, redirect_uri: other.acs })));
+    expectNothingSigned(await browser.get(edited(url, { client_id: other.entityId })));
+  });
+
+  it.each<[string, Record<string, string | null>]>([
+    ['without prompt=login, where a new sign-in was demanded', { prompt: null }],
+    ['with another prompt', { prompt: 'consent' }],
+    ['with prompt=none', { prompt: 'none' }],
+    ['with acr_values', { acr_values: 'phr' }],
+    ['with claims', { claims: '{}' }],
+    ['with max_age', { max_age: '60' }],
+    ['with a hint', { login_hint: 'somebody' }],
+    ['with another scope', { scope: 'openid email' }],
+    ['with another state', { state: 'guessed' }],
+    ['without state', { state: null }],
+    ['with an ID token hint', { id_token_hint: 'x' }],
+    ['with a request object', { request: 'x.y.z' }],
+    ['with a pushed request', { request_uri: 'urn:ietf:params:oauth:request_uri:x' }],
+    ['with a nonce', { nonce: 'x' }],
+    ['with another response mode', { response_mode: 'query' }],
+    ['without response mode', { response_mode: null }],
+    ['as a form', { response_mode: 'form_post' }],
+    ['with another redirect URI', { redirect_uri: 'https://evil.example/acs' }],
+    ['with the redirect URI of another application', { redirect_uri: 'https://live2.example/acs' }],
+  ])('gets no assertion %s', async (_what, changes) => {
+    const url = await kept(sp.request({ attributes: ' ForceAuthn="true"' }));
+    const page = await browser.follow(await browser.get(edited(url, changes)), () => true);
+    expect(page.location ?? '').not.toContain('evil.example');
+    expect(page.text).not.toMatch(/saml:Assertion|evil\.example/);
+    // At most the service provider is told that its own question failed.
+    expect(answerIn(page) ?? '').not.toContain('<saml:Assertion');
+    expect(page.status).toBe(answerIn(page) ? 200 : 400);
+  });
+
+  it('is not answered to a code flow or a token request for the application', async () => {
+    const url = await kept();
+    const page = await browser.get(edited(url, { response_type: 'code' }));
+    expect(answerIn(page) ?? '').not.toContain('<saml:Assertion');
+    expect(page.location).toBeUndefined();
+  });
+
+  it('can neither be pushed nor asked for by a device', async () => {
+    const form = Object.fromEntries((await kept()).searchParams);
+    const pushed = await browser.post('/par', { form });
+    expect(pushed.status).toBe(400);
+    expect(pushed.json()).toMatchObject({ error: 'invalid_request' });
+    const device = await browser.post('/device/code', { form: { client_id: sp.entityId, scope: 'openid' } });
+    expect(device.status).toBe(400);
+  });
+});
+
+describe('a request that came by POST', () => {
+  it('goes on in one browser, and only once', async () => {
+    const { location = '' } = await post(httpClient(idp.issuer), sp.request());
+    expect(location).toMatch(/\/saml\/sso\/continue\?request=/);
+    const authorize = await browser.get(location);
+    expect(answerIn(await browser.get(authorize.location ?? ''))).toContain('<saml:Assertion');
+    expectNothingSigned(await browser.get(location));
+    expectNothingSigned(await httpClient(idp.issuer).get(location));
+  });
+
+  it('cannot go on without that step, or elsewhere once it was made', async () => {
+    const { location = '' } = await post(browser, sp.request());
+    const id = new URL(location).searchParams.get('request') ?? '';
+    const url = edited(await kept(), { state: id });
+    expectNothingSigned(await browser.get(url));
+    await httpClient(idp.issuer).get(location);
+    expectNothingSigned(await browser.get(url));
+  });
+});

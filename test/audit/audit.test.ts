@@ -1,0 +1,128 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { withoutSecrets } from '../../src/audit/scrub.ts';
+import { transaction } from '../../src/platform/db.ts';
+import { openPeople, type People } from '../accounts/people.ts';
+
+let people: People;
+beforeAll(async () => {
+  people = await openPeople();
+});
+afterAll(() => people.close());
+
+describe('recording an event', () => {
+  test('keeps actor, subject, address, user agent, outcome, reason and request id', async () => {
+    await people.audit.record({
+      type: 'sign-in.password',
+      outcome: 'failure',
+      reason: 'wrong_password',
+      actorId: 'actor',
+      subjectId: 'subject-1',
+      clientId: 'client',
+      request: { requestId: 'req-1', address: '192.0.2.7', userAgent: 'Mozilla/5.0' },
+      data: { tries: 3 },
+    });
+    expect(await people.audit.list({ subjectId: 'subject-1' })).toEqual([
+      {
+        id: expect.any(Number),
+        at: people.now(),
+        type: 'sign-in.password',
+        outcome: 'failure',
+        reason: 'wrong_password',
+        actorId: 'actor',
+        actorApp: null,
+        subjectId: 'subject-1',
+        clientId: 'client',
+        address: '192.0.2.7',
+        userAgent: 'Mozilla/5.0',
+        requestId: 'req-1',
+        data: { tries: 3 },
+      },
+    ]);
+    expect(people.log.find((line) => line.includes('req-1'))).toContain('sign-in.password');
+  });
+
+  test('survives whatever a client puts into its headers', async () => {
+    const request = { requestId: 'req-2', address: '::1', userAgent: `a\0b\ud800\r\nc${'x'.repeat(5000)}` };
+    await people.audit.record({ type: 'token.refused', outcome: 'failure', reason: 'a\0', request });
+    const [entry] = await people.audit.list({ requestId: 'req-2' });
+    expect(entry?.userAgent).toHaveLength(512);
+    expect(entry?.userAgent).toMatch(/^a\ufffdb\ufffd\ufffd\ufffdcx+$/);
+  });
+
+  test('goes with the transaction it reports', async () => {
+    const failing = transaction(people.db, async (tx) => {
+      await people.audit.record({ type: 'key.removed', outcome: 'success', subjectId: 'rolled-back' }, tx);
+      throw new Error('undone');
+    });
+    await expect(failing).rejects.toThrow('undone');
+    expect(await people.audit.list({ subjectId: 'rolled-back' })).toEqual([]);
+  });
+});
+
+describe('listing events', () => {
+  test('filters and pages from the newest', async () => {
+    for (let index = 0; index < 7; index += 1) {
+      people.clock.advance({ minutes: 1 });
+      const outcome = index % 2 ? 'failure' : 'success';
+      await people.audit.record({ type: 'consent.granted', outcome, clientId: 'paged', data: { index } });
+    }
+    const indexes = async (filter: object) =>
+      (await people.audit.list({ clientId: 'paged', ...filter })).map(({ data }) => data.index);
+    expect(await indexes({ limit: 3 })).toEqual([6, 5, 4]);
+    const last = (await people.audit.list({ clientId: 'paged', limit: 3 })).at(-1);
+    expect(await indexes({ before: last?.id, limit: 3 })).toEqual([3, 2, 1]);
+    expect(await indexes({ outcome: 'failure' })).toEqual([5, 3, 1]);
+    expect(await indexes({ types: ['consent.denied'] })).toEqual([]);
+    const from = new Date(people.now().getTime() - 2 * 60_000);
+    expect(await indexes({ from })).toEqual([6, 5, 4]);
+    expect(await indexes({ until: from })).toEqual([3, 2, 1, 0]);
+  });
+});
+
+describe('withoutSecrets', () => {
+  const secret = 'hunter2-hunter2';
+
+  test.each([
+    'password',
+    'newPassword',
+    'new_password',
+    'Current-Password',
+    'clientSecret',
+    'client_secret',
+    'secret',
+    'totpSecret',
+    'code',
+    'otp',
+    'token',
+    'access_token',
+    'refreshToken',
+    'reset_token',
+    'recoveryCodes',
+    'code_verifier',
+    'passwordHash',
+    'tokenHash',
+    'secretSealed',
+    'privateKey',
+    'private_jwk',
+    'SAMLResponse',
+    'assertion',
+    'cookie',
+    'Authorization',
+  ])('removes %s, however deep', (key) => {
+    expect(JSON.stringify(withoutSecrets({ a: [{ [key]: secret, kept: 1 }] }))).not.toContain(secret);
+    expect(JSON.stringify(withoutSecrets({ a: [{ [key]: [secret], kept: 1 }] }))).not.toContain(secret);
+  });
+
+  test('keeps what says nothing secret', () => {
+    const data = { password: true, errorCode: 'x', token_type: 'Bearer', roles: ['a'], at: null, passkey: 'iPhone' };
+    expect(withoutSecrets(data)).toEqual(data);
+  });
+
+  test('ends with deep and long values', () => {
+    const deep: Record<string, unknown> = {};
+    deep.self = deep;
+    expect(JSON.stringify(withoutSecrets(deep))).toContain('[deep]');
+    expect((withoutSecrets({ text: 'x'.repeat(1e6) }) as { text: string }).text).toHaveLength(2000);
+    expect(withoutSecrets({ id: 5n, bytes: new Uint8Array(3) })).toEqual({ id: '5', bytes: '[3 bytes]' });
+  });
+});

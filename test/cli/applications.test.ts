@@ -1,0 +1,121 @@
+// `gatehouse app …` and `gatehouse keys …`.
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { commandLine } from './support.ts';
+
+let cli: Awaited<ReturnType<typeof commandLine>>;
+beforeAll(async () => {
+  cli = await commandLine();
+});
+afterAll(() => cli.close());
+
+const metadata = `<?xml version="1.0"?>
+<EntityDescriptor xmlns="urn:oasis:names:tc:SAML:2.0:metadata" entityID="https://wiki.example/sp">
+  <SPSSODescriptor protocolSupportEnumeration="urn:oasis:names:tc:SAML:2.0:protocol">
+    <AssertionConsumerService index="0" Binding="urn:oasis:names:tc:SAML:2.0:bindings:HTTP-POST" Location="https://wiki.example/acs"/>
+  </SPSSODescriptor>
+</EntityDescriptor>`;
+
+describe('gatehouse app', () => {
+  it('registers a client, and shows its secret once', async () => {
+    const argv = ['app', 'add', '--name', 'Shop', '--client-id', 'shop', '--redirect-uri', 'https://shop.example/cb'];
+    const { code, out } = await cli.gatehouse([
+      ...argv,
+      '--grant',
+      'authorization_code',
+      '--grant',
+      'refresh_token',
+      '--json',
+    ]);
+    expect(code).toBe(0);
+    const { client_id, client_secret } = JSON.parse(out);
+    expect(client_id).toBe('shop');
+    expect(client_secret).toMatch(/^[\w-]{43}$/);
+    const shown = await cli.gatehouse(['app', 'show', 'shop']);
+    expect(shown.out).not.toContain(client_secret);
+    expect(parse(shown.out)).toEqual({
+      client_id: 'shop',
+      client_name: 'Shop',
+      redirect_uris: ['https://shop.example/cb'],
+      grant_types: ['authorization_code', 'refresh_token'],
+    });
+    const rows = JSON.stringify(await cli.db.clientSecret.findMany());
+    expect(rows).not.toContain(client_secret);
+  });
+
+  it('registers a public app without a secret, and a SAML one by its metadata', async () => {
+    const spa = await cli.gatehouse(['app', 'add', '--public', '--redirect-uri', 'http://localhost:5173/', '--json']);
+    expect(JSON.parse(spa.out)).toEqual({ client_id: expect.stringMatching(/^[\w-]{21,}$/) });
+    const file = path.join(cli.folder, 'sp.xml');
+    writeFileSync(file, metadata);
+    const saml = await cli.gatehouse(['app', 'add', '--name', 'Wiki', '--saml-metadata', file]);
+    expect(saml).toMatchObject({ code: 0, out: expect.stringContaining('Entity ID: https://wiki.example/sp') });
+    const list = await cli.gatehouse(['app', 'list', '--json']);
+    const found = JSON.parse(list.out).map(
+      ({ name, protocol }: { name: string; protocol: string }) => `${protocol} ${name}`,
+    );
+    expect(found).toEqual(expect.arrayContaining(['oidc Shop', 'saml Wiki']));
+    expect((await cli.gatehouse(['app', 'list'])).out).toContain('https://wiki.example/sp');
+    expect(parse((await cli.gatehouse(['app', 'show', 'https://wiki.example/sp'])).out)).toMatchObject({
+      name: 'Wiki',
+      metadata,
+    });
+  });
+
+  it.each([
+    [['app', 'add', '--redirect-uri', 'http://shop.example/cb'], 1, 'redirect_uris[0]: must be https'],
+    [['app', 'add', '--client-id', 'shop', '--redirect-uri', 'https://a.example/'], 1, 'already exists'],
+    [['app', 'add', '--redirect-uri', 'https://a.example/', '--role', 'editor'], 1, 'no such role: editor'],
+    [['app', 'add', '--saml-metadata', '/nowhere.xml'], 2, 'cannot be read'],
+    [['app', 'add', '--saml-metadata', 'package.json'], 2, 'not well-formed XML'],
+    [['app', 'show', 'nothing'], 1, 'There is no application "nothing"'],
+    [['app', 'secret', 'shop', '--keep', 'long'], 2, '--keep must be'],
+  ])('%j fails', async (argv, code, message) => {
+    expect(await cli.gatehouse(argv)).toMatchObject({ code, out: '', err: expect.stringContaining(message) });
+  });
+
+  it('makes a new secret beside the old one, or in its place', async () => {
+    const kept = JSON.parse((await cli.gatehouse(['app', 'secret', 'shop', '--keep', '3600', '--json'])).out);
+    expect(kept.client_secret).toMatch(/^[\w-]{43}$/);
+    const secrets = await cli.db.clientSecret.findMany({ orderBy: { createdAt: 'asc' } });
+    expect(secrets.map(({ expiresAt }) => expiresAt !== null)).toEqual([true, false]);
+    await cli.gatehouse(['app', 'secret', 'shop']);
+    expect(await cli.db.clientSecret.count()).toBe(1);
+  });
+});
+
+describe('gatehouse keys', () => {
+  const list = async () =>
+    JSON.parse((await cli.gatehouse(['keys', 'list', '--json'])).out) as { kid: string; use: string; state: string }[];
+  const active = async (use: string) =>
+    (await list()).filter((key) => key.use === use && key.state === 'active').map(({ kid }) => kid);
+
+  it('waits with a rotation until applications know the next key, unless told not to', async () => {
+    const early = await cli.gatehouse(['keys', 'rotate']);
+    expect(early).toMatchObject({ code: 1, out: '', err: expect.stringContaining('is too new') });
+    const before = await active('oidc');
+    expect(await cli.gatehouse(['keys', 'rotate', '--now'])).toMatchObject({ code: 0 });
+    const after = await active('oidc');
+    expect(after).toHaveLength(before.length);
+    expect(after.some((kid) => before.includes(kid))).toBe(false);
+  });
+
+  it('publishes the next SAML certificate first', async () => {
+    const before = await active('saml');
+    expect((await cli.gatehouse(['keys', 'rotate', '--saml'])).out).toContain('is in the metadata');
+    expect(await active('saml')).toEqual(before);
+    expect(await cli.gatehouse(['keys', 'rotate', '--saml'])).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('published before'),
+    });
+    expect(await cli.gatehouse(['keys', 'rotate', '--saml', '--activate'])).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('too new'),
+    });
+    expect(await cli.gatehouse(['keys', 'rotate', '--saml', '--now'])).toMatchObject({ code: 0 });
+    expect(await active('saml')).not.toEqual(before);
+    expect((await cli.gatehouse(['keys', 'list'])).out).toMatch(/saml\s+RS256\s+retired/);
+  });
+});

@@ -1,0 +1,112 @@
+// `gatehouse apply` and `export` as a script calls them.
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { commandLine } from './support.ts';
+
+let cli: Awaited<ReturnType<typeof commandLine>>;
+beforeAll(async () => {
+  cli = await commandLine();
+});
+afterAll(() => cli.close());
+
+const secret = 'at-least-32-bytes-of-secret-material-here';
+const good = `
+settings: { session_hours: 8 }
+clients:
+  - client_id: web
+    client_secret: ${secret}
+    redirect_uris: [http://127.0.0.1:4000/cb]
+users: [{ username: alice, password: a long pass phrase that is fine }]
+`;
+const file = (name: string) => path.join(cli.folder, name);
+const write = (name: string, text: string) => writeFileSync(file(name), text);
+
+describe('gatehouse apply', () => {
+  it('plans without changing anything', async () => {
+    write('good.yaml', good);
+    const { code, out, err } = await cli.gatehouse(['apply', file('good.yaml'), '--dry-run']);
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    expect(out).toBe(
+      '+ settings session_hours\n+ clients web\n+ users alice\nNothing was changed. It would be: 3 created, 0 changed, 0 deleted, 0 unchanged\n',
+    );
+    expect(await cli.db.application.count()).toBe(0);
+  });
+
+  it('applies, and tells a script what it did', async () => {
+    const { code, out } = await cli.gatehouse(['apply', file('good.yaml'), '--json']);
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({
+      applied: true,
+      create: [
+        { section: 'settings', name: 'session_hours' },
+        { section: 'clients', name: 'web' },
+        { section: 'users', name: 'alice' },
+      ],
+      ...{ change: [], delete: [], unchanged: 0, warnings: [] },
+    });
+    expect(out).not.toMatch(/secret-material|pass phrase/);
+  });
+
+  it('changes nothing the second time', async () => {
+    const { code, out } = await cli.gatehouse(['apply', file('good.yaml')]);
+    expect({ code, out }).toEqual({ code: 0, out: 'Applied: 0 created, 0 changed, 0 deleted, 3 unchanged\n' });
+  });
+
+  it('shows what differs, and hides secrets', async () => {
+    write(
+      'changed.yaml',
+      good
+        .replace('session_hours: 8', 'session_hours: 9')
+        .replace(secret, `${secret}-2`)
+        .replace(/users:.*/, ''),
+    );
+    const { code, out } = await cli.gatehouse(['apply', file('changed.yaml'), '--dry-run']);
+    expect(code).toBe(0);
+    expect(out.split('\n')).toEqual([
+      '- users alice',
+      '~ settings session_hours',
+      '    value: 8 -> 9',
+      '~ clients web',
+      '    client_secret (changed)',
+      'Nothing was changed. It would be: 0 created, 2 changed, 1 deleted, 0 unchanged',
+      '',
+    ]);
+  });
+
+  it('refuses a faulty file with every place, and changes nothing', async () => {
+    write(
+      'bad.yaml',
+      'clients:\n  - client_id: web\n    redirect_uri: https://a.example/\nroles: [{ name: x, permissions: [y] }]\n',
+    );
+    const { code, out, err } = await cli.gatehouse(['apply', file('bad.yaml')]);
+    expect({ code, out }).toEqual({ code: 1, out: '' });
+    expect(err.trim().split('\n')).toEqual([
+      `${file('bad.yaml')}:3:5: clients[0].redirect_uri: unknown key; did you mean redirect_uris?`,
+      `${file('bad.yaml')}:4:34: roles[0].permissions[0]: must be resource:action, such as articles:read`,
+    ]);
+    expect(await cli.db.user.count()).toBe(1);
+  });
+
+  it('says when there is no such file, or a wrong setting, in one line', async () => {
+    const missing = await cli.gatehouse(['apply', file('none.yaml')]);
+    expect(missing).toEqual({ code: 1, out: '', err: `${file('none.yaml')}: cannot be read (ENOENT)\n` });
+    const wrong = await cli.gatehouse(['apply', file('good.yaml')], { env: { LOG_LEVEL: 'loud' } });
+    expect(wrong).toMatchObject({
+      code: 1,
+      out: '',
+      err: expect.stringMatching(/^LOG_LEVEL: found "loud"; allowed: .+\n$/),
+    });
+  });
+});
+
+describe('gatehouse export', () => {
+  it('prints a file that changes nothing where it came from', async () => {
+    const { code, out } = await cli.gatehouse(['export']);
+    expect(code).toBe(0);
+    expect(out).not.toMatch(/secret-material|pass phrase|argon2/);
+    write('export.yaml', out);
+    const again = await cli.gatehouse(['apply', file('export.yaml'), '--json']);
+    expect(JSON.parse(again.out)).toMatchObject({ create: [], change: [], delete: [], unchanged: 3 });
+  });
+});

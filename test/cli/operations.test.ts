@@ -1,0 +1,141 @@
+// `gatehouse backup` and `gatehouse doctor`.
+import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openDatabase } from '../../src/platform/db.ts';
+import { commandLine } from './support.ts';
+
+let cli: Awaited<ReturnType<typeof commandLine>>;
+beforeAll(async () => {
+  cli = await commandLine();
+});
+afterAll(() => cli.close());
+
+describe('gatehouse backup', () => {
+  it('copies a database that is in use, whole and readable by its owner only', async () => {
+    await cli.gatehouse(['user', 'add', 'admin', '--role', 'admin']);
+    const file = path.join(cli.folder, 'backup.db');
+    const result = await cli.gatehouse(['backup', file]);
+    if (cli.kind === 'postgresql') {
+      expect(result).toMatchObject({
+        code: 1,
+        out: '',
+        err: expect.stringMatching(/pg_dump --format=custom --host=.+ --file=gatehouse\.dump test_/),
+      });
+      expect(result.err).not.toContain(new URL(cli.url).password || 'no password');
+      expect(existsSync(file)).toBe(false);
+      return;
+    }
+    expect(result).toMatchObject({ code: 0, out: expect.stringContaining(file) });
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    const copy = await openDatabase(`file:${file}`);
+    expect(await copy.db.user.findMany()).toEqual(await cli.db.user.findMany());
+    await copy.close();
+    const before = readFileSync(file);
+    expect(await cli.gatehouse(['backup', file])).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('is there already'),
+    });
+    expect(readFileSync(file).equals(before)).toBe(true);
+    expect(await cli.gatehouse(['backup', '/nowhere/backup.db'])).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('The backup failed'),
+    });
+  });
+});
+
+describe('gatehouse doctor', () => {
+  type Finding = { check: string; status: string; message: string; advice?: string };
+  // The issuer points to a port where nothing listens, whatever else runs on this machine.
+  const quiet = { ISSUER: 'http://127.0.0.1:9', DATA_DIR: '' };
+  async function doctor(env: Record<string, string> = {}) {
+    const { code, out } = await cli.gatehouse(['doctor', '--json'], {
+      env: { ...quiet, DATA_DIR: path.join(cli.folder, 'data'), ...env },
+    });
+    const findings = JSON.parse(out) as Finding[];
+    return { code, of: (check: string) => findings.find((finding) => finding.check === check), findings };
+  }
+
+  it('finds a server in order, with warnings for what is not set up', async () => {
+    await cli.gatehouse(['keys', 'rotate', '--now']); // makes the keys
+    const { code, of } = await doctor();
+    expect(code).toBe(0);
+    for (const check of ['environment', 'secret', 'migrations', 'rate limits', 'keys', 'admins'])
+      expect(of(check)?.status).toBe('ok');
+    expect(of('mail')).toMatchObject({ status: 'warning', advice: expect.stringContaining('SMTP_URL') });
+    expect(of('address')).toMatchObject({ status: 'warning', message: expect.stringContaining('does not answer') });
+  });
+
+  it('names what to fix, and fails', async () => {
+    await cli.gatehouse(['user', 'add', 'other']);
+    await cli.db.user.updateMany({ where: { usernameKey: 'admin' }, data: { isActive: false } });
+    await cli.db.setting.create({ data: { key: 'rate_limits', value: 'false' } });
+    await cli.gatehouse(['app', 'add', '--client-id', 'web', '--redirect-uri', 'https://a.example/']);
+    await cli.db.clientSecret.deleteMany();
+    const bad = path.join(cli.folder, 'bad.yaml');
+    writeFileSync(bad, 'user: []');
+    const env = {
+      ISSUER: 'https://id.invalid',
+      GATEHOUSE_SECRET: Buffer.alloc(32, 9).toString('base64url'),
+      GATEHOUSE_CONFIG: bad,
+    };
+    const { code, of } = await doctor(env);
+    expect(code).toBe(1);
+    expect(of('proxy')).toMatchObject({ status: 'failure', advice: expect.stringContaining('TRUST_PROXY') });
+    expect(of('keys')).toMatchObject({ status: 'failure', advice: expect.stringContaining('GATEHOUSE_SECRET') });
+    expect(of('rate limits')).toMatchObject({
+      status: 'failure',
+      message: expect.stringContaining('RATE LIMITS ARE OFF'),
+    });
+    expect(of('admins')).toMatchObject({ status: 'failure', advice: expect.stringContaining('--role admin') });
+    expect(of('secrets')).toMatchObject({ status: 'warning', advice: 'Run: gatehouse app secret web' });
+    expect(of('file')).toMatchObject({
+      status: 'failure',
+      message: expect.stringContaining('user: unknown key; did you mean users?'),
+    });
+    const text = await cli.gatehouse(['doctor'], { env });
+    expect(text.out).toMatch(/^FAILED {3}rate limits/m);
+    expect(text.out).toMatch(/\d failed, \d warnings, \d+ in order\n$/);
+  });
+
+  it('asks the mail server, and says when it is none', async () => {
+    const server = createServer((socket) => void socket.resume().end(greeting));
+    let greeting = '220 ready\r\n';
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const address = server.address();
+    const SMTP_URL = `smtp://user:hunter2@127.0.0.1:${typeof address === 'object' ? address?.port : 0}`;
+    expect((await doctor({ SMTP_URL })).of('mail')?.status).toBe('ok');
+    greeting = 'HTTP/1.1 400 Bad Request\r\n';
+    const { of, findings } = await doctor({ SMTP_URL });
+    expect(of('mail')).toMatchObject({ status: 'failure', message: expect.stringContaining('HTTP/1.1 400') });
+    expect(JSON.stringify(findings)).not.toContain('hunter2');
+    await new Promise((resolve) => server.close(resolve));
+  });
+
+  it('says which setting is wrong, instead of everything else', async () => {
+    const { code, findings } = await doctor({ PORT: 'x' });
+    expect(code).toBe(1);
+    expect(findings).toEqual([
+      expect.objectContaining({
+        check: 'environment',
+        status: 'failure',
+        message: expect.stringContaining('PORT: found "x"'),
+      }),
+    ]);
+  });
+
+  it('notices a database file that others can read', async () => {
+    if (cli.kind === 'postgresql') return;
+    const file = cli.url.slice('file:'.length);
+    chmodSync(file, 0o644);
+    expect((await doctor()).of('database')).toMatchObject({ status: 'warning', advice: `Run: chmod 600 ${file}` });
+  });
+
+  it('makes nothing where there is no database yet', async () => {
+    const DATA_DIR = path.join(cli.folder, 'fresh');
+    const { code, of } = await doctor({ DATABASE_URL: '', DATA_DIR });
+    expect({ code, status: of('database')?.status }).toEqual({ code: 0, status: 'warning' });
+    expect(existsSync(path.join(DATA_DIR, 'gatehouse.db'))).toBe(false);
+  });
+});

@@ -1,0 +1,56 @@
+// The command line as a shell sees it: exit codes, streams, and JSON that a script can read.
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { commandLine } from './support.ts';
+
+let cli: Awaited<ReturnType<typeof commandLine>>;
+beforeAll(async () => {
+  cli = await commandLine();
+});
+afterAll(() => cli.close());
+
+describe('the process', () => {
+  it('ends with 0 and prints nothing but the result', async () => {
+    writeFileSync(
+      path.join(cli.folder, 'gh.yaml'),
+      'users: [{ username: alice, password: a long pass phrase that is fine }]',
+    );
+    const { code, out, err } = await cli.process(['apply', 'gh.yaml', '--json']);
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    expect(JSON.parse(out)).toMatchObject({ applied: true, create: [{ section: 'users', name: 'alice' }] });
+  });
+
+  it('ends with 1 when the command fails', async () => {
+    writeFileSync(path.join(cli.folder, 'bad.yaml'), 'user: []');
+    const { code, out, err } = await cli.process(['apply', 'bad.yaml', '--json']);
+    expect({ code, out }).toEqual({ code: 1, out: '' });
+    expect(err).toBe('bad.yaml:1:1: user: unknown key; did you mean users?\n');
+  });
+
+  it('ends with 1 and one line when a setting is wrong', async () => {
+    const { code, out, err } = await cli.process(['user', 'list'], { env: { PORT: 'x' } });
+    expect({ code, out, err }).toEqual({
+      code: 1,
+      out: '',
+      err: 'PORT: found "x"; allowed: a whole number from 1 to 65535\n',
+    });
+  });
+
+  it('ends with 2 when it is called wrongly', async () => {
+    expect(await cli.process(['user', 'list', '--wrong'])).toMatchObject({
+      code: 2,
+      out: '',
+      err: expect.stringContaining('--wrong'),
+    });
+    expect(await cli.process([])).toMatchObject({ code: 2, out: '' });
+  });
+
+  it('reads a password from its standard input', async () => {
+    const { code, out } = await cli.process(['user', 'add', 'bob', '--password-stdin', '--json'], {
+      stdin: 'horses that write batteries\n',
+    });
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toEqual({ id: expect.any(String), username: 'bob' });
+  });
+});

@@ -1,0 +1,75 @@
+// The command line on a database and a folder of its own: in this process, which is quick, or as the process a shell starts.
+import { spawn } from 'node:child_process';
+import path from 'node:path';
+import { vi } from 'vitest';
+import { tableLines } from '../../src/cli/io.ts';
+import { run } from '../../src/cli/run.ts';
+import { databaseKind, testDatabase, testFolder } from '../support/database.ts';
+
+export interface Ended {
+  code: number | null;
+  out: string;
+  err: string;
+}
+export interface CallOptions {
+  stdin?: string;
+  env?: Record<string, string>;
+}
+
+const program = path.resolve('src/cli.ts');
+
+/** A folder and a database, and `gatehouse …` on them. Relative paths are not below the folder: join them with it. */
+export async function commandLine() {
+  const { database, url, close } = await testDatabase();
+  const folder = testFolder();
+  const key = Buffer.alloc(32, 5).toString('base64url');
+  const base = {
+    ...{ DATABASE_URL: url, GATEHOUSE_SECRET: key, DATA_DIR: path.join(folder, 'data'), GATEHOUSE_CONFIG: '' },
+    ...{
+      ISSUER: '',
+      HOST: '',
+      PORT: '',
+      SMTP_URL: '',
+      MAIL_FROM: '',
+      TRUST_PROXY: '',
+      LOG_LEVEL: '',
+      LOG_FORMAT: 'json',
+    },
+  };
+
+  async function gatehouse(args: string[], { stdin = '', env = {} }: CallOptions = {}): Promise<Ended> {
+    const ended: Ended = { code: null, out: '', err: '' };
+    const out = (line: string) => {
+      ended.out += `${line}\n`;
+    };
+    const err = (line: string) => {
+      ended.err += `${line}\n`;
+    };
+    for (const [name, value] of Object.entries({ ...base, ...env })) vi.stubEnv(name, value);
+    const json = (value: unknown) => out(JSON.stringify(value));
+    const table = (head: readonly string[], rows: readonly (readonly string[])[]) =>
+      tableLines(head, rows).forEach(out);
+    ended.code = await run(args, { out, err, json, table, stdin: async () => stdin.replace(/\n$/, '') });
+    return ended;
+  }
+
+  function process_(args: string[], { stdin = '', env = {} }: CallOptions = {}): Promise<Ended> {
+    return new Promise((resolve, reject) => {
+      const node = ['--import', import.meta.resolve('tsx'), program];
+      const child = spawn(process.execPath, [...node, ...args], {
+        cwd: folder,
+        env: { PATH: process.env.PATH, ...base, ...env },
+      });
+      const ended: Ended = { code: null, out: '', err: '' };
+      child.stdout.setEncoding('utf8').on('data', (text) => {
+        ended.out += text;
+      });
+      child.stderr.setEncoding('utf8').on('data', (text) => {
+        ended.err += text;
+      });
+      child.on('error', reject).on('close', (code) => resolve({ ...ended, code }));
+      child.stdin.end(stdin);
+    });
+  }
+  return { gatehouse, process: process_, folder, db: database.db, kind: databaseKind(), url, close };
+}

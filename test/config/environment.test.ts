@@ -1,0 +1,186 @@
+// The environment of the contract: defaults, and one line for each wrong value that names it and leaks nothing.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ConfigError } from '../../src/config/fault.ts';
+import { loadConfig } from '../../src/config.ts';
+
+const key = Buffer.alloc(32, 7).toString('base64url');
+let cwd: string;
+beforeAll(() => {
+  cwd = mkdtempSync(path.join(tmpdir(), 'gatehouse-config-'));
+});
+afterAll(() => rmSync(cwd, { recursive: true, force: true }));
+
+const load = (env: Record<string, string>) => loadConfig({ GATEHOUSE_SECRET: key, ...env }, { cwd, terminal: false });
+
+function faultsOf(env: Record<string, string>): string {
+  try {
+    load(env);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message;
+    throw error;
+  }
+  throw new Error('nothing was refused');
+}
+
+describe('the environment', () => {
+  it('has the defaults of the contract', () => {
+    expect(load({})).toMatchObject({
+      issuer: 'http://localhost:3000',
+      secure: false,
+      host: '127.0.0.1',
+      port: 3000,
+      databaseUrl: `file:${path.join(cwd, 'data/gatehouse.db')}`,
+      databaseKind: 'sqlite',
+      dataDir: path.join(cwd, 'data'),
+      mailFrom: 'Gatehouse <no-reply@localhost>',
+      trustProxy: 0,
+      logLevel: 'info',
+      logFormat: 'json',
+      warnings: [],
+    });
+    expect(load({})).not.toHaveProperty('configFile');
+    expect(loadConfig({ GATEHOUSE_SECRET: key }, { cwd, terminal: true }).logFormat).toBe('pretty');
+  });
+
+  it('takes every variable', () => {
+    const config = load({
+      ISSUER: 'https://ID.example.com:8443/',
+      HOST: '::',
+      PORT: '80',
+      DATABASE_URL: 'postgresql://gate:p%40ss@db:5432/gate?sslmode=require',
+      DATA_DIR: 'state',
+      SMTP_URL: 'smtps://me:secret@mail.example.com',
+      MAIL_FROM: 'Sign in <no-reply@example.com>',
+      TRUST_PROXY: '2',
+      LOG_LEVEL: 'debug',
+      LOG_FORMAT: 'pretty',
+    });
+    expect(config).toMatchObject({
+      issuer: 'https://id.example.com:8443',
+      secure: true,
+      host: '::',
+      port: 80,
+      databaseKind: 'postgresql',
+      dataDir: path.join(cwd, 'state'),
+      smtpUrl: 'smtps://me:secret@mail.example.com',
+      mailFrom: 'Sign in <no-reply@example.com>',
+      trustProxy: 2,
+      logLevel: 'debug',
+      logFormat: 'pretty',
+    });
+    expect(Object.isFrozen(config)).toBe(true);
+  });
+
+  it.each([
+    'http://localhost',
+    'http://127.0.0.1:3000',
+    'http://[::1]:3000',
+    'http://gate.localhost',
+    'https://10.0.0.1',
+  ])('accepts the issuer %s', (issuer) => {
+    expect(load({ ISSUER: `${issuer}/` }).issuer).toBe(issuer);
+  });
+
+  it.each([
+    ['ISSUER', 'http://id.example.com'],
+    ['ISSUER', 'http://localhost.example.com'],
+    ['ISSUER', 'https://id.example.com/auth'],
+    ['ISSUER', 'https://id.example.com?x=1'],
+    ['ISSUER', 'https://id.example.com/#x'],
+    ['ISSUER', 'https://id.example.com//'],
+    ['ISSUER', 'id.example.com'],
+    ['ISSUER', 'ftp://localhost'],
+    ['HOST', 'http://0.0.0.0'],
+    ['HOST', '-bad-'],
+    ['PORT', 'http'],
+    ['PORT', '0'],
+    ['PORT', '65536'],
+    ['PORT', '3e3'],
+    ['PORT', '-1'],
+    ['DATABASE_URL', 'mysql://db/gate'],
+    ['DATABASE_URL', 'gatehouse.db'],
+    ['DATABASE_URL', 'file:'],
+    ['DATABASE_URL', 'file::memory:'],
+    ['DATABASE_URL', 'postgresql://db'],
+    ['SMTP_URL', 'mail.example.com'],
+    ['SMTP_URL', 'http://mail.example.com'],
+    ['MAIL_FROM', 'nobody'],
+    ['MAIL_FROM', 'a@b, c@d'],
+    ['MAIL_FROM', 'x\r\nBcc: <a@b>'],
+    ['TRUST_PROXY', 'true'],
+    ['TRUST_PROXY', '-1'],
+    ['LOG_LEVEL', 'verbose'],
+    ['LOG_FORMAT', 'xml'],
+    ['GATEHOUSE_CONFIG', './missing.yaml'],
+  ])('refuses %s=%s in one line', (name, value) => {
+    const message = faultsOf({ [name]: value });
+    expect(message).toMatch(new RegExp(`^${name}: found .+; allowed: .+$`));
+    expect(message).toContain(value.replace(/\r\n/, '\\r\\n'));
+    expect(message.split('\n')).toHaveLength(1);
+  });
+
+  it('names each of several faults in a line of its own', () => {
+    expect(faultsOf({ PORT: 'x', LOG_LEVEL: 'y' }).split('\n')).toEqual([
+      expect.stringMatching(/^PORT: /),
+      expect.stringMatching(/^LOG_LEVEL: /),
+    ]);
+  });
+
+  it('refuses a variable of our prefix that does not exist', () => {
+    expect(faultsOf({ GATEHOUSE_SECRETS: 'x' })).toBe(
+      'GATEHOUSE_SECRETS: found a variable that does not exist; allowed: of this prefix only GATEHOUSE_CONFIG, GATEHOUSE_SECRET, GATEHOUSE_SECRET_FILE',
+    );
+  });
+
+  it('leaves alone what Kubernetes sets beside a service called gatehouse', () => {
+    const injected = {
+      GATEHOUSE_SERVICE_HOST: '10.0.0.1',
+      GATEHOUSE_PORT: 'tcp://10.0.0.1:80',
+      GATEHOUSE_PORT_80_TCP: 'tcp://x',
+    };
+    expect(load(injected).port).toBe(3000);
+  });
+
+  it('treats an empty value as not set', () => {
+    expect(load({ ISSUER: '', SMTP_URL: ' ' })).toMatchObject({ issuer: 'http://localhost:3000' });
+  });
+
+  it('uses gatehouse.yaml of the folder, or the one that is named', () => {
+    writeFileSync(path.join(cwd, 'other.yaml'), '');
+    expect(load({ GATEHOUSE_CONFIG: 'other.yaml' }).configFile).toBe(path.join(cwd, 'other.yaml'));
+    writeFileSync(path.join(cwd, 'gatehouse.yaml'), '');
+    expect(load({}).configFile).toBe(path.join(cwd, 'gatehouse.yaml'));
+    rmSync(path.join(cwd, 'gatehouse.yaml'));
+  });
+
+  it('says which sender it made up when mail is on', () => {
+    const config = load({ ISSUER: 'https://id.example.com', SMTP_URL: 'smtp://mail' });
+    expect(config.mailFrom).toBe('Gatehouse <no-reply@id.example.com>');
+    expect(config.warnings).toEqual(['MAIL_FROM is not set: mail is sent as Gatehouse <no-reply@id.example.com>']);
+  });
+});
+
+describe('a refused value', () => {
+  it.each([
+    ['DATABASE_URL', 'mysql://root:hunter2@db/gate'],
+    ['DATABASE_URL', 'postgresql://root:hunter2@db'],
+    ['DATABASE_URL', 'postgresql://root:hunt#er2@db/gate'],
+    ['DATABASE_URL', 'root:hunter2@tcp(db)/gate'],
+    ['DATABASE_URL', 'mysql://db/gate?password=hunter2'],
+    ['SMTP_URL', 'http://me:hunter2@mail'],
+    ['SMTP_URL', 'smtp://me:12/hunter2@mail'],
+    ['SMTP_URL', 'me:hunter2@mail'],
+    ['ISSUER', 'https://me:hunter2@id.example.com'],
+    ['GATEHOUSE_SECRET', 'hunter2'],
+    ['GATEHOUSE_SECRET', `${key},hunter2`],
+    ['GATEHOUSE_SECRET', 'hunter2 with spaces'],
+  ])('never shows the password in %s', (name, value) => {
+    const message = faultsOf({ [name]: value });
+    expect(message).toContain(`${name}: found `);
+    expect(message).not.toMatch(/hunt|er2/);
+    expect(message).not.toContain(key);
+  });
+});

@@ -1,0 +1,120 @@
+// The seams of the engine that are not in its documentation, and that our code hangs on.
+import Provider, { errors } from 'oidc-provider';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { httpClient } from '../support/http.ts';
+import { listen } from '../support/listen.ts';
+import { aKey, appUri, configuration, type Engine, sharedStore, startEngine } from './engine.ts';
+
+interface ClientSeams {
+  clientId: string;
+  compareClientSecret(actual: string): boolean | Promise<boolean>;
+  backchannelLogout(accountId: string, sid?: string): Promise<void>;
+}
+
+const told: string[] = [];
+let consumedOnce = new Set<string>();
+let engine: Engine;
+
+beforeAll(async () => {
+  const store = sharedStore();
+  const adapter = (model: string) => {
+    const plain = store(model);
+    // As ours does it: one conditional update, refused when it changed nothing.
+    const consume = async (id: string) => {
+      if (consumedOnce.has(id)) throw new errors.InvalidGrant('used already');
+      consumedOnce.add(id);
+      await plain.consume(id);
+    };
+    // Like a database: every answer takes its time.
+    const find = async (id: string) => {
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      return structuredClone(await plain.find(id));
+    };
+    return { ...plain, consume, find };
+  };
+  const keys = [await aKey('RS256')];
+  engine = await startEngine((issuer) => {
+    const provider = new Provider(issuer, configuration({ adapter, jwks: { keys: keys as never } }));
+    const client = provider.Client.prototype as unknown as ClientSeams;
+    client.compareClientSecret = async (actual) => actual === 'hashed elsewhere';
+    client.backchannelLogout = async function tell(accountId, sid) {
+      told.push(`${this.clientId} ${accountId} ${sid}`);
+    };
+    return provider;
+  });
+});
+afterAll(() => engine.close());
+
+async function signIn() {
+  const browser = httpClient();
+  const query = new URLSearchParams({ client_id: 'app', response_type: 'code', scope: 'openid', redirect_uri: appUri });
+  const back = await browser.follow(await browser.get(`${engine.origin}/auth?${query}`), (url) =>
+    url.startsWith(appUri),
+  );
+  return { browser, code: new URL(back.location ?? '').searchParams.get('code') ?? '' };
+}
+
+const redeem = (code: string, secret = 'hashed elsewhere') =>
+  httpClient().post(`${engine.origin}/token`, {
+    form: { grant_type: 'authorization_code', code, redirect_uri: appUri },
+    headers: { authorization: `Basic ${Buffer.from(`app:${secret}`).toString('base64')}` },
+  });
+
+describe('the engine', () => {
+  it('asks Client.prototype.compareClientSecret, so that only hashes need to be stored', async () => {
+    const { code } = await signIn();
+    expect((await redeem(code, 'secret')).status).toBe(401);
+    expect((await redeem(code)).status).toBe(200);
+  });
+
+  it('redeems a code once under load when consume throws InvalidGrant, and not by itself', async () => {
+    const { code } = await signIn();
+    const statuses = async (one: string) =>
+      (await Promise.all(Array.from({ length: 8 }, () => redeem(one)))).map(({ status }) => status).sort();
+    expect((await statuses(code)).filter((status) => status === 200)).toHaveLength(1);
+
+    const other = (await signIn()).code;
+    const guard = consumedOnce;
+    consumedOnce = Object.assign(new Set<string>(), { has: () => false });
+    expect((await statuses(other)).filter((status) => status === 200).length).toBeGreaterThan(1);
+    consumedOnce = guard;
+  });
+
+  it('lets a session be found, its participants told and itself be ended outside a request', async () => {
+    const { browser } = await signIn();
+    const [cookie] = browser.cookies.all().filter(({ name }) => name === '_session');
+    const { Session, Client } = engine.provider;
+    const session = await Session.find(cookie?.value ?? '');
+    const found = await Session.findByUid(session?.uid ?? '');
+    expect(found).toMatchObject({ accountId: 'alice', authorizations: { app: { sid: expect.any(String) } } });
+
+    const client = (await Client.find('app')) as unknown as ClientSeams;
+    await client.backchannelLogout('alice', found?.sidFor('app'));
+    expect(told).toEqual([`app alice ${found?.sidFor('app')}`]);
+    await found?.destroy();
+    expect(await Session.findByUid(session?.uid ?? '')).toBeUndefined();
+  });
+
+  it('calls no private address by itself: outgoing calls need our own fetch', async () => {
+    let calls = 0;
+    const app = await listen((_request, response) => {
+      calls += 1;
+      response.end();
+    });
+    const client = { client_id: 'app', client_secret: 'secret', redirect_uris: [appUri] };
+    const clients = [{ ...client, backchannel_logout_uri: `${app.origin}/bcl` }];
+    const features = { backchannelLogout: { enabled: true }, devInteractions: { enabled: false } };
+    const shared = { clients, features, adapter: sharedStore(), jwks: { keys: [(await aKey('RS256')) as never] } };
+    const build = (fetch?: typeof globalThis.fetch) =>
+      new Provider(engine.origin, configuration({ ...shared, ...(fetch && { fetch: fetch as never }) }));
+    const tell = async (provider: Provider) => {
+      const found = (await provider.Client.find('app')) as unknown as ClientSeams;
+      await found.backchannelLogout('alice', 'sid');
+    };
+    await expect(tell(build())).rejects.toThrow();
+    expect(calls).toBe(0);
+    await tell(build((url, init) => fetch(url, { method: init?.method, headers: init?.headers, body: init?.body })));
+    expect(calls).toBe(1);
+    await app.close();
+  });
+});

@@ -1,0 +1,126 @@
+import bcrypt from 'bcryptjs';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { isCurrentHash } from '../../src/credentials/password.ts';
+import { transaction } from '../../src/platform/db.ts';
+import { together } from '../accounts/people.ts';
+import { type CredentialsFixture, openCredentials } from './fixture.ts';
+
+let fixture: CredentialsFixture;
+beforeAll(async () => {
+  fixture = await openCredentials();
+});
+afterAll(() => fixture.close());
+
+const long = 'a walk along the river';
+const short = 'kq7-mzw2';
+const stored = (userId: string) => fixture.db.passwordCredential.findUniqueOrThrow({ where: { userId } });
+
+describe('setting a password', () => {
+  test('stores a hash, the time and the audit event, and never the password', async () => {
+    const account = await fixture.person();
+    const by = { actorId: account.id, request: { requestId: 'r-9', address: '192.0.2.1', userAgent: 'x' } };
+    expect(await fixture.credentials.setPassword(account, long, { event: 'password.changed', ...by })).toBe('ok');
+    expect(await fixture.credentials.status(account.id)).toEqual({
+      mustChange: false,
+      long: true,
+      changedAt: fixture.now(),
+    });
+    const [event] = await fixture.audit.list({ subjectId: account.id });
+    expect(event).toMatchObject({ type: 'password.changed', actorId: account.id, requestId: 'r-9' });
+    expect(JSON.stringify([event, fixture.log, (await stored(account.id)).hash])).not.toContain(long);
+  });
+
+  test('refuses what the rules forbid and keeps the old one', async () => {
+    const account = await fixture.person({ name: 'Marlene' });
+    await fixture.credentials.setPassword(account, long);
+    expect(await fixture.credentials.setPassword(account, short)).toEqual(['too_short']);
+    expect(await fixture.credentials.setPassword(account, 'my name is marlene!')).toEqual(['contains_name']);
+    expect(await fixture.credentials.setPassword(account, 'passwordpassword')).toEqual(['common']);
+    expect(await fixture.credentials.checkPassword(account, long)).toEqual({ outcome: 'ok' });
+  });
+
+  test('allows eight characters beside a second factor (seed 5.5, 8)', async () => {
+    const account = await fixture.person();
+    fixture.withSecondFactor.add(account.id);
+    expect(await fixture.credentials.setPassword(account, short)).toBe('ok');
+    expect(await fixture.credentials.checkPassword(account, short)).toEqual({ outcome: 'ok' });
+    fixture.withSecondFactor.delete(account.id);
+    expect(await fixture.credentials.checkPassword(account, short)).toEqual({ outcome: 'too-short' });
+  });
+
+  test('does not store a short one whose second factor went meanwhile', async () => {
+    const account = await fixture.person();
+    fixture.withSecondFactor.add(account.id);
+    const prepared = await fixture.credentials.preparePassword(account, short);
+    fixture.withSecondFactor.delete(account.id);
+    if (prepared.outcome !== 'ready') throw new Error('expected it to be ready');
+    await expect(transaction(fixture.db, prepared.store)).rejects.toMatchObject({ code: 'password_refused' });
+    expect(await fixture.credentials.status(account.id)).toBeUndefined();
+  });
+});
+
+describe('a one-time password', () => {
+  test('is right, but has to be replaced by another one', async () => {
+    const account = await fixture.person();
+    await fixture.credentials.setPassword(account, long, { mustChange: true });
+    expect(await fixture.credentials.checkPassword(account, long)).toEqual({ outcome: 'must-change' });
+    expect(await fixture.credentials.setPassword(account, long)).toEqual(['unchanged']);
+    expect(await fixture.credentials.setPassword(account, `${long} bank`)).toBe('ok');
+    expect(await fixture.credentials.checkPassword(account, `${long} bank`)).toEqual({ outcome: 'ok' });
+    await fixture.credentials.forceChange(account.id, { actorId: 'admin' });
+    expect(await fixture.credentials.checkPassword(account, `${long} bank`)).toEqual({ outcome: 'must-change' });
+  });
+});
+
+describe('checking a password', () => {
+  test('tells the audit what was wrong, in one and the same outcome', async () => {
+    const account = await fixture.person();
+    await fixture.credentials.setPassword(account, long);
+    const none = await fixture.person();
+    const check = fixture.credentials.checkPassword;
+    expect(await check(account, 'wrong')).toEqual({ outcome: 'wrong', reason: 'wrong_password' });
+    expect(await check(undefined, long)).toEqual({ outcome: 'wrong', reason: 'unknown_account' });
+    expect(await check(none, long)).toEqual({ outcome: 'wrong', reason: 'no_password' });
+    expect(await check({ ...account, isActive: false }, long)).toEqual({
+      outcome: 'wrong',
+      reason: 'disabled_account',
+    });
+  });
+});
+
+describe('an imported hash', () => {
+  test('lets its owner in once and is then replaced; a short password has to be changed', async () => {
+    const account = await fixture.person();
+    await fixture.credentials.importHash(account.id, bcrypt.hashSync(short, 6));
+    expect(await fixture.credentials.checkPassword(account, 'wrong')).toMatchObject({ outcome: 'wrong' });
+    expect(isCurrentHash((await stored(account.id)).hash)).toBe(false);
+    expect(await fixture.credentials.checkPassword(account, short)).toEqual({ outcome: 'too-short' });
+    expect(isCurrentHash((await stored(account.id)).hash)).toBe(true);
+    expect(await fixture.credentials.checkPassword(account, short)).toEqual({ outcome: 'too-short' });
+    const types = (await fixture.audit.list({ subjectId: account.id })).map(({ type }) => type);
+    expect(types).toEqual(['password.rehashed', 'password.imported', 'account.created']);
+  });
+
+  test('remembers that the password is long enough', async () => {
+    const account = await fixture.person();
+    await fixture.credentials.importHash(account.id, bcrypt.hashSync(long, 6));
+    expect(await fixture.credentials.checkPassword(account, long)).toEqual({ outcome: 'ok' });
+    expect(await fixture.credentials.status(account.id)).toMatchObject({ long: true });
+  });
+
+  test('is replaced once by many sign-ins at the same moment', async () => {
+    const account = await fixture.person();
+    await fixture.credentials.importHash(account.id, bcrypt.hashSync(long, 4));
+    const outcomes = await together(6, () => fixture.credentials.checkPassword(account, long));
+    expect(outcomes.every(({ outcome }) => outcome === 'ok')).toBe(true);
+    const events = await fixture.audit.list({ subjectId: account.id, types: ['password.rehashed'] });
+    expect(events).toHaveLength(1);
+  });
+
+  test('is refused when it is of a fast algorithm (seed 5.5)', async () => {
+    const account = await fixture.person();
+    const md5 = fixture.credentials.importHash(account.id, '5f4dcc3b5aa765d61d8327deb882cf99');
+    await expect(md5).rejects.toMatchObject({ code: 'invalid_input' });
+    expect(await fixture.credentials.status(account.id)).toBeUndefined();
+  });
+});

@@ -1,0 +1,27 @@
+// Credentials on a real database, with the real hashing and the real list.
+import { createBreached } from '../../src/credentials/breached.ts';
+import { createCredentials } from '../../src/credentials/credentials.ts';
+import { createPasswords } from '../../src/credentials/password.ts';
+import { createStrengthMeter } from '../../src/credentials/strength.ts';
+import { openPeople } from '../accounts/people.ts';
+
+export async function openCredentials() {
+  const people = await openPeople();
+  const passwords = createPasswords();
+  const strength = createStrengthMeter();
+  const withSecondFactor = new Set<string>();
+  const credentials = createCredentials({
+    ...people,
+    passwords,
+    breached: createBreached({ strength, logger: people.logger }),
+    hasSecondFactor: async (userId) => withSecondFactor.has(userId),
+    serviceNames: ['Gatehouse'],
+  });
+  const close = async () => {
+    await Promise.all([passwords.close(), strength.close()]);
+    await people.close();
+  };
+  return { ...people, passwords, strength, credentials, withSecondFactor, close };
+}
+
+export type CredentialsFixture = Awaited<ReturnType<typeof openCredentials>>;

@@ -1,0 +1,93 @@
+import bcrypt from 'bcryptjs';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createPasswords } from '../../src/credentials/password.ts';
+import { createQueue } from '../../src/credentials/queue.ts';
+import { createWorker } from '../../src/credentials/worker.ts';
+
+describe('the queue', () => {
+  test('runs no more at a time than it may, in order, and turns away what is beyond its end', async () => {
+    const queue = createQueue({ concurrency: 2, maxWaiting: 3 });
+    let running = 0;
+    let most = 0;
+    const order: number[] = [];
+    const work = (index: number) => async () => {
+      running += 1;
+      most = Math.max(most, running);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      running -= 1;
+      order.push(index);
+      if (index === 1) throw new Error('this one fails');
+      return index;
+    };
+    const results = await Promise.allSettled(Array.from({ length: 7 }, (_, index) => queue.run(work(index))));
+    expect(results.map(({ status }) => status)).toEqual([
+      'fulfilled',
+      'rejected',
+      'fulfilled',
+      'fulfilled',
+      'fulfilled',
+      'rejected',
+      'rejected',
+    ]);
+    expect(results[6]).toMatchObject({ reason: { code: 'unavailable', status: 503, headers: { 'Retry-After': '3' } } });
+    expect(most).toBe(2);
+    expect(order).toEqual([0, 1, 2, 3, 4]);
+    await expect(queue.run(work(9))).resolves.toBe(9);
+  });
+});
+
+describe('a flood of sign-ins', () => {
+  const passwords = createPasswords({ concurrency: 2, maxWaiting: 10 });
+  let hash: string;
+  beforeAll(async () => {
+    hash = await passwords.hash('the one and only password');
+  });
+  afterAll(() => passwords.close());
+
+  test('takes the memory of two hashes and refuses the rest', async () => {
+    const before = process.memoryUsage().rss;
+    let peak = before;
+    const watch = setInterval(() => {
+      peak = Math.max(peak, process.memoryUsage().rss);
+    }, 2);
+    const results = await Promise.allSettled(Array.from({ length: 300 }, () => passwords.verify(hash, 'guess')));
+    clearInterval(watch);
+    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(12);
+    expect((peak - before) / 2 ** 20).toBeLessThan(150);
+  });
+
+  test('with imported bcrypt hashes does not hold up the event loop', async () => {
+    const stored = bcrypt.hashSync('imported password', 12);
+    await passwords.verify(stored, 'starts the thread');
+    let longest = 0;
+    let last = performance.now();
+    const watch = setInterval(() => {
+      longest = Math.max(longest, performance.now() - last);
+      last = performance.now();
+    }, 1);
+    const results = await Promise.all([1, 2, 3].map(() => passwords.verify(stored, 'imported password')));
+    clearInterval(watch);
+    expect(results.every(({ ok }) => ok)).toBe(true);
+    // bcrypt itself takes 300 ms here each time; the rest is the noise of a shared machine.
+    expect(longest).toBeLessThan(150);
+  });
+});
+
+describe('the worker thread', () => {
+  test('answers each task, tells errors, and starts again after its end', async () => {
+    const worker = createWorker<number, number>({
+      modules: [],
+      task: "if (task < 0) throw new Error('negative'); if (task === 99) process.exit(1); return task * 2;",
+      maxWaiting: 4,
+    });
+    expect(await Promise.all([1, 2, 3].map((task) => worker.run(task)))).toEqual([2, 4, 6]);
+    await expect(worker.run(-1)).rejects.toThrow('negative');
+    await expect(worker.run(99)).rejects.toThrow('ended');
+    expect(await worker.run(21)).toBe(42);
+    const results = await Promise.allSettled([1, 2, 3, 4, 5].map((task) => worker.run(task)));
+    expect(results[4]).toMatchObject({ status: 'rejected', reason: { code: 'unavailable' } });
+    await worker.close();
+    expect(await worker.run(4)).toBe(8);
+    await worker.close();
+  });
+});

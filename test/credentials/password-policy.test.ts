@@ -1,0 +1,113 @@
+import { describe, expect, test } from 'vitest';
+import {
+  minimumLength,
+  type PasswordFault,
+  passwordAdvice,
+  passwordFaults,
+  passwordLength,
+} from '../../src/credentials/password-policy.ts';
+
+const account = { username: 'alice', email: 'alice.liddell@example.com', name: 'Alice Pleasance Liddell' };
+const serviceNames = ['Gatehouse', 'login.example.org'];
+const faults = (password: string, hasSecondFactor = false) =>
+  passwordFaults({ password, hasSecondFactor, account, serviceNames });
+
+describe('length (seed 5.5 policy 1, 8)', () => {
+  test.each<[number, boolean, PasswordFault[]]>([
+    [14, false, ['too_short']],
+    [15, false, []],
+    [7, true, ['too_short']],
+    [8, true, []],
+    [64, false, []],
+    [256, false, []],
+    [257, false, ['too_long']],
+    [100_000, true, ['too_long']],
+  ])('%i characters, second factor %s: %j', (length, factor, expected) => {
+    expect(faults('kx7 qm-wu2 zöä'.repeat(Math.ceil(length / 14)).slice(0, length), factor)).toEqual(expected);
+  });
+
+  test('counts characters as people see them, not bytes, and no ligature as eighteen', () => {
+    expect(passwordLength('🦄'.repeat(15))).toBe(15);
+    expect(passwordLength('\ufdfa')).toBe(1);
+    expect(faults('\ufdfa')).toContain('too_short');
+    expect(minimumLength(true)).toBe(8);
+    expect(minimumLength(false)).toBe(15);
+  });
+});
+
+describe('composition (seed 5.5 policy 2)', () => {
+  test.each([
+    'nothing but small letters',
+    'NOTHING BUT CAPITALS HERE',
+    '82736455501928374',
+    'spaces   in    between',
+    'пароль из нескольких слов',
+    '馬電池正確釘書針藍色河流山谷森林',
+    '🦄🌈🎸🚲🍕📚🎲🪁🧩🎻🎯🧭🪐🌋🛶',
+    '+--§$%&/()=?`´*~#-+',
+  ])('accepts %s', (password) => {
+    expect(faults(password)).toEqual([]);
+  });
+
+  test.each(['with\na line break here', 'with a \0 in between it', 'with a lone \ud800 surrogate'])(
+    'refuses %j',
+    (password) => expect(faults(password)).toEqual(['unprintable']),
+  );
+});
+
+describe('what others know about the person', () => {
+  test.each<[string, PasswordFault[]]>([
+    ['I am ALICE and this is long', ['contains_name']],
+    ['my name is Pleasance, you know', ['contains_name']],
+    ['a l i c e spaced out widely', ['contains_name']],
+    ['ａｌｉｃｅ in full width letters', ['contains_name']],
+    ['Alice.Liddell@example.com', ['contains_email', 'contains_name']],
+    ['alice.liddell forever and ever', ['contains_email', 'contains_name']],
+    ['my gatehouse password', ['contains_service']],
+    ['login.example.org is mine', ['contains_service']],
+  ])('refuses %s', (password, expected) => {
+    expect(faults(password)).toEqual(expected);
+  });
+
+  test('short names do not forbid the words they occur in', () => {
+    const tom = { username: 'tom', email: 'al@b.c', name: 'Tom Li' };
+    const password = 'tomorrow we lie in all day';
+    expect(passwordFaults({ password, hasSecondFactor: false, account: tom })).toEqual([]);
+  });
+
+  test('an account without name or address is no obstacle', () => {
+    const bare = { username: 'x', email: null, name: null };
+    const input = { password: 'any pass phrase will do', hasSecondFactor: false, account: bare };
+    expect(passwordFaults({ ...input, serviceNames: [''] })).toEqual([]);
+  });
+});
+
+test.each([
+  'aaaaaaaaaaaaaaaa',
+  'abababababababab',
+  'abcabcabcabcabcabc',
+  '1234512345',
+  '123456789012345',
+  'zyxwvutsrqponmlk',
+])('sees the pattern of %s', (password) => {
+  const expected = password === '1234512345' ? [] : ['pattern']; // five in a row is left to the list of common ones
+  expect(faults(password, true)).toEqual(expected);
+});
+
+test('every fault has a sentence that says what to do', () => {
+  const all: PasswordFault[] = [
+    'too_short',
+    'too_long',
+    'unprintable',
+    'contains_name',
+    'contains_email',
+    'contains_service',
+    'pattern',
+    'common',
+    'breached',
+    'unchanged',
+  ];
+  for (const fault of all) expect(passwordAdvice(fault, false)).toMatch(/^[A-Z].*\.$/);
+  expect(passwordAdvice('too_short', false)).toContain('15');
+  expect(passwordAdvice('too_short', true)).toContain('8');
+});

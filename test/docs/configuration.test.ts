@@ -1,0 +1,51 @@
+// docs/configuration.md can not lie: its tables are compared with the schemas that read the settings.
+// `UPDATE_DOCS=1 npx vitest run --project sqlite test/docs` brings the document up to date; new rows lack a meaning then.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { variables } from '../../src/config/variables.ts';
+import { type Row, tables } from './reference.ts';
+
+const document = 'docs/configuration.md';
+const escaped = (cell: string) => cell.replaceAll('|', '\\|').replaceAll('<', '&lt;');
+
+/** The rows of the table under a heading, cell by cell. */
+function rowsUnder(heading: string, text: string): string[][] {
+  const section = text.split(/^## /m).find((part) => part.startsWith(`${heading}\n`)) ?? '';
+  const lines = section.split('\n').filter((line) => line.startsWith('| '));
+  return lines.slice(2).map((line) => line.slice(2, -2).split(/ \| /));
+}
+
+function withCurrentRows(heading: string, rows: Row[], text: string): string {
+  const meanings = new Map(rowsUnder(heading, text).map((cells) => [cells[0], cells.at(-1) ?? '']));
+  const lines = rows.map((row) => `| ${[...row.map(escaped), meanings.get(escaped(row[0])) ?? ''].join(' | ')} |`);
+  return text.replace(
+    new RegExp(`(^## ${heading}\\n[\\s\\S]*?\\n\\|[-| ]+\\|\\n)(?:\\|.*\\n)*`, 'm'),
+    (_, head: string) => `${head}${lines.join('\n')}\n`,
+  );
+}
+
+if (process.env.UPDATE_DOCS) {
+  const before = readFileSync(document, 'utf8');
+  const entries = Object.entries(tables);
+  writeFileSync(
+    document,
+    entries.reduce((text, [heading, rows]) => withCurrentRows(heading, rows, text), before),
+  );
+}
+
+const text = readFileSync(document, 'utf8');
+
+it.each(Object.entries(tables))('lists all of %s with its default and what is allowed', (heading, rows) => {
+  expect(rowsUnder(heading, text).map((cells) => cells.slice(0, -1))).toEqual(rows.map((row) => row.map(escaped)));
+});
+
+it.each(Object.keys(tables))('says what each entry of %s means', (heading) => {
+  const silent = rowsUnder(heading, text).filter((cells) => (cells.at(-1) ?? '').trim().length < 5);
+  expect(silent).toEqual([]);
+});
+
+it('names each variable that may hold a secret in a file', () => {
+  for (const [name, variable] of Object.entries(variables)) {
+    expect(text.includes(`\`${name}_FILE\``)).toBe('file' in variable);
+  }
+});

@@ -1,0 +1,59 @@
+// What the documents point at is there: files, routes, metrics.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { routes } from '../../src/oidc/configuration.ts';
+import { createMetrics } from '../../src/platform/metrics.ts';
+
+const documents = ['README.md', 'CHANGELOG.md', ...readdirSync('docs', { recursive: true, encoding: 'utf8' })]
+  .filter((name) => name.endsWith('.md'))
+  .map((name) => (existsSync(name) ? name : path.join('docs', name)));
+const read = (name: string) => readFileSync(name, 'utf8');
+const headingId = (heading: string) =>
+  heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+    .trim()
+    .replaceAll(' ', '-');
+
+describe.each(documents)('%s', (name) => {
+  it('links to files and headings that exist', () => {
+    const targets = [
+      ...read(name).matchAll(/\]\(([^)\s]+)\)/g),
+      ...read(name).matchAll(/(?:src|srcset)="([^"]+)"/g),
+    ].map((match) => match[1] ?? '');
+    const broken = targets.filter((target) => {
+      if (/^[a-z]+:/.test(target)) return false;
+      const [file = '', fragment] = target.split('#');
+      const full = file === '' ? name : path.join(path.dirname(name), file);
+      if (!existsSync(full)) return true;
+      const headings = [...read(full).matchAll(/^#+ (.+)$/gm)].map((match) => headingId(match[1] ?? ''));
+      return fragment !== undefined && !headings.includes(fragment);
+    });
+    expect(broken).toEqual([]);
+  });
+});
+
+it('docs/api.md describes every OpenID Connect route', () => {
+  const api = read('docs/api.md');
+  const paths = [
+    '/.well-known/openid-configuration',
+    '/.well-known/oauth-authorization-server',
+    ...Object.values(routes),
+  ];
+  expect(paths.filter((route) => !api.includes(`${route}\``))).toEqual([]);
+});
+
+it('docs/operating.md lists every metric of ours', async () => {
+  const operating = read('docs/operating.md');
+  const names = (await createMetrics().registry.getMetricsAsArray()).map(({ name }) => name);
+  const ours = names.filter((name) => name.startsWith('gatehouse_'));
+  expect(ours.filter((name) => !operating.includes(`\`${name}\``))).toEqual([]);
+});
+
+it('docs/decisions has one file a number and an index that names them all', () => {
+  const files = readdirSync('docs/decisions').filter((name) => /^\d{4}-/.test(name));
+  const numbers = files.map((name) => name.slice(0, 4));
+  expect(new Set(numbers).size).toBe(files.length);
+  expect(files.filter((name) => !read('docs/README.md').includes(`decisions/${name}`))).toEqual([]);
+});

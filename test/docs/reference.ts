@@ -1,0 +1,88 @@
+// The tables of docs/configuration.md as the code has them: what may be set, what holds when it is not, what is
+// allowed. What it means is written by people, in the last column of the document.
+import { z } from 'zod';
+import { oidcClient } from '../../src/applications/oidc-client.ts';
+import { serviceProvider } from '../../src/applications/service-provider.ts';
+import { type Variable, variables } from '../../src/config/variables.ts';
+import * as file from '../../src/provisioning/schema.ts';
+import { settingSchemas } from '../../src/settings.ts';
+
+/** One row: the name, then the columns that follow from the code. */
+export type Row = [name: string, ...columns: string[]];
+
+type Json = {
+  type?: string | string[];
+  const?: unknown;
+  enum?: unknown[];
+  default?: unknown;
+  anyOf?: Json[];
+  items?: Json;
+  properties?: Record<string, Json>;
+  required?: string[];
+  minimum?: number;
+  maximum?: number;
+  minLength?: number;
+  maxLength?: number;
+  minItems?: number;
+};
+
+const code = (text: string) => `\`${text}\``;
+const list = (words: string[]) => [words.slice(0, -1).join(', '), ...words.slice(-1)].filter(Boolean).join(' or ');
+
+/** Heading of the document -> its rows, in the order of the code. */
+export const tables: Record<string, Row[]> = {
+  Environment: Object.entries<Variable>(variables).map(([name, { default: value, allowed, file: mayBeFile }]) => [
+    `${code(name)}${mayBeFile ? `, ${code(`${name}_FILE`)}` : ''}`,
+    value,
+    allowed,
+  ]),
+  settings: rowsOf(z.strictObject(settingSchemas)),
+  resources: rowsOf(file.resource),
+  clients: rowsOf(oidcClient),
+  service_providers: rowsOf(serviceProvider),
+  roles: rowsOf(file.role),
+  users: rowsOf(file.user),
+};
+
+function rowsOf(schema: z.ZodType): Row[] {
+  const { properties = {}, required = [] } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Json;
+  return Object.entries(properties).map(([name, field]) => [
+    code(name),
+    field.default === undefined ? (required.includes(name) ? 'required' : 'none') : code(yamlOf(field.default)),
+    allowedOf(field),
+  ]);
+}
+
+function allowedOf(field: Json): string {
+  if (field.const !== undefined) return code(String(field.const));
+  if (field.enum) return list(field.enum.map((value) => code(String(value))));
+  if (field.anyOf) return list([...new Set(field.anyOf.map(allowedOf))]);
+  switch (field.type) {
+    case 'boolean':
+      return list([code('true'), code('false')]);
+    case 'integer':
+      return rangeOf(field.minimum, field.maximum);
+    case 'array':
+      return `list of ${allowedOf(field.items ?? {})}${field.minItems ? `, at least ${field.minItems}` : ''}`;
+    case 'object':
+      return field.properties ? code(`{ ${Object.keys(field.properties).join(', ')} }`) : 'map';
+    case 'string':
+      return `text${lengthOf(field)}`;
+    default:
+      return Array.isArray(field.type) ? list(field.type.map((type) => (type === 'string' ? 'text' : code(type)))) : '';
+  }
+}
+
+function rangeOf(minimum = Number.MIN_SAFE_INTEGER, maximum = Number.MAX_SAFE_INTEGER): string {
+  return maximum === Number.MAX_SAFE_INTEGER ? `${minimum} or more` : `${minimum} to ${maximum}`;
+}
+
+function lengthOf({ minLength = 0, maxLength }: Json): string {
+  if (maxLength === undefined) return minLength > 1 ? `, at least ${minLength} characters` : '';
+  return minLength > 1 ? `, ${minLength} to ${maxLength} characters` : `, up to ${maxLength} characters`;
+}
+
+function yamlOf(value: unknown): string {
+  if (typeof value === 'string') return value || "''";
+  return JSON.stringify(value).replaceAll('"', '');
+}

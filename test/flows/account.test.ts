@@ -1,0 +1,95 @@
+// The person's own pages: they sign in like any application, and every change takes a recent proof.
+import { generateSync } from 'otplib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { aClient, aUser, type TestUser } from '../support/factories.ts';
+import { type HttpClient, httpClient } from '../support/http.ts';
+import { startIdp, type TestIdp } from '../support/idp.ts';
+
+let idp: TestIdp;
+beforeAll(async () => {
+  idp = await startIdp();
+});
+afterAll(() => idp?.stop());
+
+async function signedIn(user: TestUser): Promise<HttpClient> {
+  const browser = httpClient(idp.issuer);
+  const page = await browser.follow(await browser.get('/account'));
+  const account = await browser.follow(
+    await browser.submit(page, { username: user.username, password: user.password }),
+  );
+  expect(account.text).toContain('Your account');
+  return browser;
+}
+
+describe('the account page', () => {
+  it('sends a stranger to the sign-in and brings them back, with the sessionId cookie of the reference', async () => {
+    const user = await aUser(idp.services);
+    const browser = await signedIn(user);
+    const cookie = browser.cookies.headerFor(new URL(idp.issuer));
+    expect(cookie).toContain('sessionId=');
+  });
+
+  it('sets up an authenticator app and hands out recovery codes', async () => {
+    const user = await aUser(idp.services);
+    const browser = await signedIn(user);
+    const page = await browser.get('/account/factors/app');
+    const secret = /<code>([A-Z2-7 ]{16,})<\/code>/.exec(page.text)?.[1]?.replaceAll(' ', '') ?? '';
+    const codes = await browser.submit(page, { code: generateSync({ secret }) });
+    expect(codes.text.match(/<li><code>/g)).toHaveLength(10);
+    expect(await idp.services.mfa.factors.hasSecondFactor(user.account.id)).toBe(true);
+    // The session was proven by the password alone, which is no longer the strongest proof.
+    const again = await browser.get('/account/password');
+    expect(again.location).toContain('acr_values=');
+  });
+
+  it('changes the password and signs out the other browsers', async () => {
+    const user = await aUser(idp.services);
+    const other = await signedIn(user);
+    const browser = await signedIn(user);
+    const password = 'another long pass phrase, fine';
+    const page = await browser.submit(await browser.get('/account/password'), { password });
+    expect((await browser.follow(page)).text).toContain('Your password was changed.');
+    expect((await other.get('/account')).location).toContain('/login');
+    expect((await browser.get('/account')).status).toBe(200);
+  });
+
+  it('lists the sessions and ends another one', async () => {
+    const user = await aUser(idp.services);
+    const other = await signedIn(user);
+    const browser = await signedIn(user);
+    const page = await browser.get('/account/sessions');
+    expect(page.text).toContain('This one');
+    await browser.submit(page, {}, { form: '/account/sessions/end' });
+    expect((await other.get('/account')).location).toContain('/login');
+  });
+
+  it('signs out at once when a page of ours asks, and asks first when a link elsewhere does', async () => {
+    const user = await aUser(idp.services);
+    const browser = await signedIn(user);
+    const foreign = await browser.follow(await browser.get('/logout', { headers: { 'sec-fetch-site': 'cross-site' } }));
+    expect(foreign.text).toContain('Sign out?');
+  });
+
+  it('shows the applications that the person may open, and no others', async () => {
+    const user = await aUser(idp.services);
+    await idp.services.roles.create({ name: 'editor' });
+    const client_uri = 'https://wiki.example.com/';
+    await aClient(idp.services, {
+      client_name: 'Wiki for all',
+      redirect_uris: ['https://wiki.example.com/cb'],
+      client_uri,
+    });
+    await aClient(idp.services, {
+      client_name: 'Editors only',
+      redirect_uris: ['https://edit.example.com/cb'],
+      client_uri,
+      access: { roles: ['editor'] },
+    });
+    const browser = await signedIn(user);
+    const page = await browser.get('/dashboard');
+    expect(page.text).toContain('Wiki for all');
+    expect(page.text).not.toContain('Editors only');
+    await idp.services.roles.assign(user.account.id, 'editor');
+    expect((await browser.get('/dashboard?q=edit')).text).toContain('Editors only');
+  });
+});

@@ -1,0 +1,49 @@
+// The main job: somebody signs in to an application whose library nobody here wrote.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { aClient, aUser, type TestUser } from '../support/factories.ts';
+import { httpClient } from '../support/http.ts';
+import { startIdp, type TestIdp } from '../support/idp.ts';
+import { type RelyingParty, relyingParty } from '../support/rp.ts';
+
+const redirectUri = 'http://127.0.0.1:4000/cb';
+let idp: TestIdp;
+let user: TestUser;
+let rp: RelyingParty;
+
+beforeAll(async () => {
+  idp = await startIdp();
+  user = await aUser(idp.services, { name: 'Ann Example' });
+  const client = await aClient(idp.services, {
+    redirect_uris: [redirectUri],
+    grant_types: ['authorization_code', 'refresh_token'],
+  });
+  rp = await relyingParty({ issuer: idp.issuer, ...client, redirectUri });
+});
+afterAll(() => idp?.stop());
+
+describe('signing in over OpenID Connect', () => {
+  it('asks for the password, answers with a code, and the code gives tokens with the claims', async () => {
+    const browser = httpClient(idp.issuer);
+    const started = await rp.start();
+    const page = await browser.follow(await browser.get(started.url));
+    expect(page.status).toBe(200);
+    expect(page.text).toContain('Test application');
+    const answered = await browser.submit(page, { username: user.username, password: user.password });
+    const back = await browser.follow(answered, (url) => url.startsWith(redirectUri));
+    expect(back.location).toMatch(redirectUri);
+    const tokens = await rp.finish(back.location ?? '', started);
+    const claims = tokens.claims();
+    expect(claims).toMatchObject({
+      iss: idp.issuer,
+      sub: user.account.id,
+      name: 'Ann Example',
+      email: user.account.email,
+      email_verified: true,
+      preferred_username: user.username,
+      acr: 'urn:gatehouse:acr:password',
+      amr: ['pwd'],
+    });
+    expect(tokens.expires_in).toBe(15 * 60);
+    expect(await rp.userinfo(tokens)).toMatchObject({ sub: user.account.id, name: 'Ann Example' });
+  });
+});

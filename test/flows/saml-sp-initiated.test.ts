@@ -1,0 +1,61 @@
+// Somebody opens a SAML application, signs in, and is in; its library is node-saml.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { aClient, aUser, type TestUser } from '../support/factories.ts';
+import { type HttpClient, httpClient } from '../support/http.ts';
+import { startIdp, type TestIdp } from '../support/idp.ts';
+import { relyingParty } from '../support/rp.ts';
+import { aServiceProvider, type TestServiceProvider } from '../support/sp.ts';
+
+let idp: TestIdp;
+let user: TestUser;
+let sp: TestServiceProvider;
+
+beforeAll(async () => {
+  idp = await startIdp();
+  user = await aUser(idp.services, { name: 'Änn <Example>' });
+  sp = await aServiceProvider(idp.services, { settings: { attributes: { email: 'email', displayName: 'name' } } });
+});
+afterAll(() => idp?.stop());
+
+/** The form that is posted to the service provider, once nothing is left to ask. */
+async function openSaml(browser: HttpClient, url: string) {
+  const page = await browser.follow(await browser.get(url));
+  if (!page.text.includes('name="username"')) return page;
+  return browser.follow(await browser.submit(page, { username: user.username, password: user.password }));
+}
+
+describe('signing in over SAML', () => {
+  it('brings the person and their attributes to the service provider', async () => {
+    const page = await openSaml(
+      httpClient(idp.issuer),
+      await sp.saml.getAuthorizeUrlAsync('back/to?x=ü', undefined, {}),
+    );
+    const [form] = page.forms;
+    expect(form?.action).toBe(sp.acsUrl);
+    expect(form?.fields.RelayState).toBe('back/to?x=ü');
+    const profile = await sp.accept(form?.fields ?? {});
+    expect(profile).toMatchObject({
+      email: user.account.email,
+      displayName: 'Änn <Example>',
+      issuer: `${idp.issuer}/saml/metadata`,
+    });
+    expect(profile.nameIDFormat).toBe('urn:oasis:names:tc:SAML:2.0:nameid-format:persistent');
+    const until = Date.parse(/SessionNotOnOrAfter="([^"]+)"/.exec(profile.getAssertionXml?.() ?? '')?.[1] ?? '');
+    expect(until).toBeGreaterThan(Date.now() + 11 * 3600_000);
+  });
+
+  it('shares one session with OpenID Connect, both ways', async () => {
+    const redirectUri = 'http://127.0.0.1:4000/cb';
+    const client = await aClient(idp.services, { redirect_uris: [redirectUri] });
+    const rp = await relyingParty({ issuer: idp.issuer, ...client, redirectUri });
+    const browser = httpClient(idp.issuer);
+    await openSaml(browser, await sp.saml.getAuthorizeUrlAsync('', undefined, {}));
+    const started = await rp.start();
+    const back = await browser.follow(await browser.get(started.url), (url) => url.startsWith(redirectUri));
+    const tokens = await rp.finish(back.location ?? '', started);
+    expect(tokens.claims()?.sub).toBe(user.account.id);
+    const again = await browser.follow(await browser.get(await sp.saml.getAuthorizeUrlAsync('', undefined, {})));
+    expect(again.text).not.toContain('name="username"');
+    expect((await sp.accept(again.forms[0]?.fields ?? {})).nameID).toBeTruthy();
+  });
+});

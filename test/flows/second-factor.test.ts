@@ -1,0 +1,78 @@
+// The second step of a sign-in: asked when the account has a factor, when the setting wants one, and to step up.
+import { generateSync } from 'otplib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { aClient, aUser } from '../support/factories.ts';
+import { type HttpClient, httpClient, type Page } from '../support/http.ts';
+import { startIdp, type TestIdp } from '../support/idp.ts';
+import { type RelyingParty, relyingParty } from '../support/rp.ts';
+
+const redirectUri = 'http://127.0.0.1:4000/cb';
+const SECRET = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP';
+let idp: TestIdp;
+let rp: RelyingParty;
+
+beforeAll(async () => {
+  idp = await startIdp();
+  const client = await aClient(idp.services, { redirect_uris: [redirectUri] });
+  rp = await relyingParty({ issuer: idp.issuer, ...client, redirectUri });
+});
+afterAll(() => idp?.stop());
+
+const code = () => generateSync({ secret: SECRET });
+
+async function begin(browser: HttpClient, parameters: Record<string, string> = {}) {
+  const started = await rp.start(parameters);
+  return { started, page: await browser.follow(await browser.get(started.url), isBack) };
+}
+const isBack = (url: string) => url.startsWith(redirectUri);
+
+async function password(
+  browser: HttpClient,
+  page: Page,
+  { username, password }: { username: string; password: string },
+) {
+  return browser.follow(await browser.submit(page, { username, password }), isBack);
+}
+
+describe('the second factor', () => {
+  it('asks for the code of the app, refuses a wrong one, and tells the truth in acr and amr', async () => {
+    const user = await aUser(idp.services);
+    await idp.services.mfa.totp.importSecret(user.account.id, SECRET);
+    const browser = httpClient(idp.issuer);
+    const { started, page } = await begin(browser);
+    const second = await password(browser, page, user);
+    expect(second.text).toContain('autocomplete="one-time-code"');
+    const wrong = await browser.submit(second, { code: '000000' });
+    expect(wrong.status).toBe(401);
+    const back = await browser.follow(await browser.submit(wrong, { code: code() }), isBack);
+    const tokens = await rp.finish(back.location ?? '', started);
+    expect(tokens.claims()).toMatchObject({ acr: 'urn:gatehouse:acr:mfa', amr: ['pwd', 'otp', 'mfa'] });
+  });
+
+  it('asks only for the missing factor when an application steps up', async () => {
+    const user = await aUser(idp.services);
+    const browser = httpClient(idp.issuer);
+    const first = await begin(browser);
+    await password(browser, first.page, user);
+    await idp.services.mfa.totp.importSecret(user.account.id, SECRET);
+    const { started, page } = await begin(browser, { acr_values: 'urn:gatehouse:acr:mfa' });
+    expect(page.text).not.toContain('name="password"');
+    const back = await browser.follow(await browser.submit(page, { code: code() }), isBack);
+    const claims = (await rp.finish(back.location ?? '', started)).claims();
+    expect(claims).toMatchObject({ sub: user.account.id, acr: 'urn:gatehouse:acr:mfa' });
+  });
+
+  it('has somebody without a factor set one up where the setting demands it, and hands out recovery codes once', async () => {
+    await idp.services.settings.set('mfa', 'required');
+    const user = await aUser(idp.services);
+    const browser = httpClient(idp.issuer);
+    const { started, page } = await begin(browser);
+    const enrol = await password(browser, page, user);
+    const secret = /<code>([A-Z2-7 ]{16,})<\/code>/.exec(enrol.text)?.[1]?.replaceAll(' ', '') ?? '';
+    const codes = await browser.submit(enrol, { code: generateSync({ secret }) }, { form: 'enrol-totp' });
+    expect(codes.text.match(/<li><code>/g)).toHaveLength(10);
+    const back = await browser.follow(await browser.get(page.url), isBack);
+    expect((await rp.finish(back.location ?? '', started)).claims()).toMatchObject({ acr: 'urn:gatehouse:acr:mfa' });
+    await idp.services.settings.set('mfa', 'optional');
+  });
+});

@@ -1,0 +1,90 @@
+// The same sign-out where the browser has no script, or the server behind the address is exchanged on the way.
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { App } from '../logout/app.ts';
+import { oidcApp } from '../logout/oidc-app.ts';
+import { nodeSamlApp, samlifyApp } from '../logout/saml-apps.ts';
+import { type Switchboard, switchboard } from '../logout/switchboard.ts';
+import { type Browser, desktop, launchBrowser, type Page } from '../support/browser.ts';
+import { aUser, type TestUser } from '../support/factories.ts';
+import type { TestIdp } from '../support/idp.ts';
+
+let board: Switchboard;
+let idp: TestIdp;
+let browser: Browser;
+let wiki: App;
+let chat: App;
+let payroll: App;
+let library: App;
+let archive: App;
+
+beforeAll(async () => {
+  board = await switchboard();
+  idp = board.instances[0] as TestIdp;
+  browser = await launchBrowser();
+  wiki = await oidcApp(idp, 'back', 'Wiki');
+  chat = await oidcApp(idp, 'front', 'Chat');
+  payroll = await nodeSamlApp(idp, 'Payroll');
+  library = await samlifyApp(idp, 'Library');
+  archive = await nodeSamlApp(idp, 'Archive');
+});
+afterAll(async () => {
+  await browser?.close();
+  await board?.close();
+  await Promise.all([wiki, chat, payroll, library, archive].map((app) => app?.close()));
+});
+
+const line = (page: Page, app: App) => page.locator('.results li', { hasText: app.name }).textContent();
+const result = (page: Page) => page.getByRole('heading', { name: 'You are signed out' }).waitFor();
+
+/** Opens the applications; presses Continue where no script does. */
+async function openAll(page: Page, apps: App[], { username, password }: TestUser): Promise<void> {
+  for (const app of apps) {
+    await page.goto(`${app.origin}/sign-in`);
+    if (await page.isVisible('[name=username]')) {
+      await page.fill('[name=username]', username);
+      await page.fill('[name=password]', password);
+      await page.click('button.primary');
+    }
+    const hasScript = await page.evaluate('1').catch(() => undefined);
+    if (!hasScript || (await page.getByRole('heading', { name: 'One moment' }).isVisible()))
+      await page
+        .getByRole('button', { name: 'Continue' })
+        .click({ timeout: 2000 })
+        .catch(() => undefined);
+    await page.getByText(`${app.name}: signed in`).waitFor();
+  }
+}
+
+it('works without script', async () => {
+  const user = await aUser(idp.services);
+  const context = await browser.newContext({ ...desktop, javaScriptEnabled: false });
+  const page = await context.newPage();
+  await openAll(page, [wiki, chat, payroll, archive], user);
+  await archive.goDown();
+  await page.goto(`${wiki.origin}/sign-out`);
+  await page.getByRole('button', { name: 'Continue' }).click();
+  await result(page);
+  expect(await line(page, chat)).toContain('Was told in this browser.');
+  expect(await line(page, payroll)).toContain('Signed out.');
+  expect(await line(page, archive)).toContain('Did not answer.');
+  expect([chat.sessions(), payroll.sessions()]).toEqual([0, 0]);
+  await archive.comeBack();
+  await context.close();
+});
+
+it('begins on one instance and ends on another', async () => {
+  const user = await aUser(idp.services);
+  const context = await browser.newContext(desktop);
+  const page = await context.newPage();
+  await openAll(page, [wiki, chat, payroll, library], user);
+  const second = await board.another();
+  payroll.watch((method, path) => {
+    if (method === 'GET' && path === '/slo') board.use(second);
+    return undefined;
+  });
+  await page.goto(`${wiki.origin}/sign-out`);
+  await page.waitForURL(`${wiki.origin}/?state=from-app`);
+  await expect.poll(() => [wiki, chat, library].map((app) => app.sessions())).toEqual([0, 0, 0]);
+  expect(second.log.join('\n')).toContain('/saml/slo');
+  await context.close();
+});

@@ -1,0 +1,219 @@
+// Samples of the account pages and of the second step of a sign-in, for sample-pages.ts.
+
+const alice = {
+  name: 'Alice Example',
+  username: 'alice',
+  email: 'alice@example.com',
+  givenName: 'Alice',
+  familyName: 'Example',
+};
+const at = (text: string) => new Date(text);
+const qr = `data:image/svg+xml;base64,${Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 29 29"><path d="M0 0h7v7H0zM22 0h7v7h-7zM0 22h7v7H0zM10 10h9v9h-9z"/></svg>').toString('base64')}`;
+const app = { action: '/x', qr, secret: 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP', sealed: 'v1.x.y' };
+const codes = Array.from({ length: 10 }, (_, index) => `${index}bcd-efgh-jkmn-pqr${index}`);
+
+export const accountPages: Record<string, [string, object]> = {
+  account: [
+    'account/overview',
+    {
+      account: alice,
+      notice: 'Your password was changed.',
+      warnings: [{ text: 'Only 2 recovery codes are left.', href: '/account/factors', label: 'Make new ones' }],
+      unproven: 'alice@example.com',
+      sections: [
+        {
+          title: 'You',
+          links: [
+            { href: '/account/profile', label: 'Profile', hint: 'Alice Example' },
+            { href: '/account/email', label: 'E-mail address', hint: 'alice@example.com' },
+          ],
+        },
+        {
+          title: 'Signing in',
+          links: [
+            { href: '/account/password', label: 'Password', hint: 'Changed on 3 March 2026' },
+            { href: '/account/factors', label: 'Second factors and passkeys', hint: 'Authenticator app, 2 passkeys' },
+            { href: '/account/browsers', label: 'Known browsers', hint: 'Where you signed in before' },
+          ],
+        },
+        {
+          title: 'In use',
+          links: [
+            { href: '/account/sessions', label: 'Where you are signed in', hint: 'Browsers and their applications' },
+            { href: '/account/applications', label: 'Applications you allowed', hint: 'What they may see' },
+          ],
+        },
+      ],
+      signOutUrl: '/logout',
+    },
+  ],
+  accountProfile: ['account/profile', { account: alice, isOwnedByFile: false }],
+  accountProfileOfFile: ['account/profile', { account: alice, isOwnedByFile: true }],
+  accountEmail: ['account/email', { account: alice, isOwnedByFile: false }],
+  accountEmailError: [
+    'account/email',
+    { account: alice, isOwnedByFile: false, typed: 'alice@', problem: 'This is not an e-mail address.' },
+  ],
+  accountPassword: ['account/password', { username: 'alice', minLength: 8 }],
+  accountPasswordLonger: [
+    'account/password',
+    { username: 'alice', minLength: 15, need: 'long', problem: 'Use at least 15 characters.' },
+  ],
+  accountFactorsNone: [
+    'account/factors',
+    {
+      hasApp: false,
+      passkeys: [],
+      canAddPasskey: true,
+      offersSms: true,
+      recoveryCodes: 0,
+      fewCodes: true,
+      hasFactor: false,
+    },
+  ],
+  accountFactors: [
+    'account/factors',
+    {
+      hasApp: true,
+      passkeys: [
+        { id: 'k1', name: 'Phone', createdAt: at('2026-03-01'), lastUsedAt: at('2026-11-20') },
+        { id: 'k2', name: 'The yellow key in the drawer at home', createdAt: at('2026-04-01'), lastUsedAt: null },
+      ],
+      canAddPasskey: true,
+      offersSms: true,
+      phone: '+49•••••67',
+      recoveryCodes: 2,
+      fewCodes: true,
+      hasFactor: true,
+      notice: 'The passkey was added.',
+    },
+  ],
+  accountApp: ['account/app', app],
+  accountAppError: [
+    'account/app',
+    { ...app, problem: 'This code is not right. Enter the one that the app shows now.' },
+  ],
+  accountPasskey: [
+    'account/passkey',
+    {
+      passkey: {
+        action: '/x',
+        mode: 'create',
+        options: '{}',
+        sealed: 'v1.x',
+        name: 'My passkey',
+        label: 'Create the passkey',
+        isPrimary: true,
+      },
+    },
+  ],
+  accountPhone: ['account/phone', { action: '/account/factors/phone', number: '' }],
+  accountPhoneCode: [
+    'account/phone',
+    {
+      action: '/account/factors/phone',
+      number: '+491701234567',
+      sealed: 'v1.x',
+      sentTo: '+49•••••67',
+      problem: 'This code is not right. Check what you typed.',
+    },
+  ],
+  accountRecoveryCodes: [
+    'sign-in/recovery-codes',
+    {
+      codes,
+      downloadUri: 'data:text/plain;charset=utf-8,abcd',
+      username: 'alice',
+      host: 'id.example.com',
+      madeOn: '2026-11-21',
+      continueUrl: '/account/factors',
+    },
+  ],
+  accountSessions: [
+    'account/sessions',
+    {
+      sessions: [
+        {
+          uid: 's1',
+          isHere: true,
+          browser: 'Firefox on Windows',
+          address: '192.0.2.17',
+          signedInAt: at('2026-11-21T08:12:00Z'),
+          lastSeenAt: at('2026-11-21T10:09:00Z'),
+          apps: ['Wiki', 'Field Notes'],
+        },
+        {
+          uid: 's2',
+          isHere: false,
+          browser: 'Safari on iPhone',
+          address: '2001:db8:85a3::8a2e:370:7334',
+          signedInAt: at('2026-11-20T08:12:00Z'),
+          lastSeenAt: at('2026-11-20T18:30:00Z'),
+          apps: [],
+        },
+      ],
+      notice: 'Signed out there.',
+    },
+  ],
+  accountBrowsers: [
+    'account/browsers',
+    {
+      browsers: [
+        {
+          id: 'b1',
+          name: 'Firefox on Windows',
+          isHere: true,
+          isTrusted: true,
+          address: '192.0.2.17',
+          createdAt: at('2026-03-01'),
+          lastSeenAt: at('2026-11-21T10:09:00Z'),
+        },
+        {
+          id: 'b2',
+          name: 'Unknown browser',
+          isHere: false,
+          isTrusted: false,
+          address: null,
+          createdAt: at('2026-06-01'),
+          lastSeenAt: at('2026-11-01T09:00:00Z'),
+        },
+      ],
+    },
+  ],
+  accountBrowsersNone: ['account/browsers', { browsers: [] }],
+  accountApplications: [
+    'account/applications',
+    {
+      consents: [
+        {
+          applicationId: 'a1',
+          applicationName: 'Field Notes',
+          granted: ['Know that it is you', 'See your name and profile', 'See your e-mail address'],
+          grantedAt: at('2026-05-04'),
+        },
+      ],
+    },
+  ],
+  accountApplicationsNone: ['account/applications', { consents: [] }],
+  stepSendCode: [
+    'sign-in/second-factor',
+    {
+      action: '/x',
+      method: 'sms',
+      hint: 'We send a code to +49•••••67.',
+      isNumeric: true,
+      send: { action: '/y', method: 'sms', isFirst: true },
+      others: [{ href: '/z', label: 'Use a recovery code' }],
+    },
+  ],
+  stepSentCode: [
+    'sign-in/second-factor',
+    {
+      action: '/x',
+      method: 'email',
+      hint: 'Enter the code that was sent to a•••@example.com.',
+      isNumeric: true,
+      send: { action: '/y', method: 'email', isFirst: false },
+    },
+  ],
+};

@@ -1,0 +1,70 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { webLink } from '../../src/http/render.ts';
+import { formsOf } from '../support/html.ts';
+import { filesUnder } from '../support/imports.ts';
+import { render } from './app.ts';
+import { samplePages } from './sample-pages.ts';
+
+const evil = `"><script>alert(1)</script><img src=x onerror='alert(2)'>`;
+const templates = filesUnder('views', '.eta');
+
+// Every text of the data, however deep, becomes hostile.
+function poisoned(value: unknown): unknown {
+  if (typeof value === 'string') return evil;
+  if (Array.isArray(value)) return value.map(poisoned);
+  if (typeof value !== 'object' || value === null || value instanceof Date) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, entry]) => [key, poisoned(entry)]));
+}
+
+describe.each(Object.entries(samplePages))('page %s', (_name, [template, data]) => {
+  it('escapes whatever it is given', () => {
+    const html = render(template, { ...(poisoned(data) as object), csrfToken: evil });
+    expect(html).not.toContain('<script>alert');
+    expect(html).not.toContain('<img src=x');
+    // An address that is none of the web is left out altogether.
+    if (/:"[^/]/.test(JSON.stringify(data))) expect(html).toContain('&lt;script&gt;');
+  });
+
+  it('has no inline script, no event handler and no text "undefined"', () => {
+    const html = render(template, { ...data, csrfToken: 'token' });
+    expect(html).not.toMatch(/<script(?![^>]*\ssrc=)/);
+    expect(html).not.toMatch(/\son\w+=/);
+    expect(html).not.toMatch(/undefined|\[object/);
+    expect(html).toMatch(/^<!doctype html>/);
+  });
+
+  it('has a CSRF field in each form to ourselves, and at most one primary button', () => {
+    const html = render(template, { ...data, csrfToken: 'token' });
+    for (const form of formsOf(html, 'https://id.example.com')) {
+      const isOurs = form.action.startsWith('https://id.example.com/');
+      expect(form.fields._csrf).toBe(isOurs ? 'token' : undefined);
+    }
+    expect(html.match(/class="button primary"/g)?.length ?? 0).toBeLessThanOrEqual(1);
+  });
+});
+
+it('covers every page by a sample', () => {
+  const covered = new Set(Object.values(samplePages).map(([template]) => `views/${template}.eta`));
+  const frames = templates.filter((file) => file === 'views/layout.eta' || file.startsWith('views/partials/'));
+  expect(templates.filter((file) => !covered.has(file) && !frames.includes(file))).toEqual([]);
+});
+
+it.each(templates)('%s prints raw only what was rendered already', (file) => {
+  const raw = [...readFileSync(file, 'utf8').matchAll(/<%~\s*([^%]*?)\s*%>/g)].map(([, expression]) => expression);
+  expect(raw.filter((expression) => expression !== 'it.body' && !expression?.startsWith('include('))).toEqual([]);
+});
+
+it.each([
+  ['https://app.example/x?y=1', 'https://app.example/x?y=1'],
+  ['/account', '/account'],
+  ['javascript:alert(1)', '#'],
+  [' javascript:alert(1)', '#'],
+  ['data:text/html,x', '#'],
+  ['//evil.example', '#'],
+  ['/\\evil.example', '#'],
+  ['', '#'],
+  [undefined, '#'],
+])('links to %s as %s', (url, href) => {
+  expect(webLink(url)).toBe(href);
+});

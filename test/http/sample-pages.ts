@@ -1,0 +1,351 @@
+// One sample or more of every page: the tests render them, and a browser looks at them.
+import { accountPages } from './account-pages.ts';
+
+const alice = { name: 'Alice Example', username: 'alice', email: 'alice@example.com' };
+const error = {
+  status: 404,
+  title: 'Not Found',
+  message: 'There is nothing at this address.',
+  advice: 'Check the link, or go back to where you came from.',
+  code: 'not_found',
+  fields: [],
+  requestId: 'tFJX8YJrN1Fh2q3c',
+};
+export const samplePages: Record<string, [string, object]> = {
+  error404: ['error', error],
+  errorCsrf: [
+    'error',
+    {
+      ...error,
+      status: 403,
+      title: 'Forbidden',
+      message: 'This form is out of date, or your browser did not send the cookie that belongs to it.',
+      advice: 'Reload the page and send the form again. If that does not help, allow cookies for this site.',
+      next: { href: '/x', label: 'Back to the page' },
+    },
+  ],
+  errorFields: [
+    'error',
+    {
+      ...error,
+      status: 400,
+      title: 'Bad Request',
+      message: 'Some of what was sent is missing or wrong.',
+      advice: 'Correct it and send it again.',
+      fields: [
+        { field: 'username', message: 'Too long' },
+        { field: 'users.0.email', message: 'Invalid e-mail address' },
+      ],
+    },
+  ],
+  dashboard: [
+    'account/dashboard',
+    {
+      account: alice,
+      search: '',
+      tiles: [
+        { name: 'Wiki', url: '/saml/sso/start?sp=x', isRecent: true },
+        { name: 'Grafana', url: 'https://grafana.example.com/login', isRecent: false },
+      ],
+      notices: [{ text: 'Only 2 recovery codes are left.', href: '/account/factors' }],
+    },
+  ],
+  refused: [
+    'sign-in/refused',
+    { action: '/signin/u1/account', appName: 'Wiki', account: alice, requestId: 'tFJX8YJrN1Fh2q3c' },
+  ],
+  passkeyStep: [
+    'sign-in/passkey',
+    {
+      passkey: {
+        action: '/signin/u1/passkey',
+        mode: 'get',
+        options: '{"challenge":"AAAA"}',
+        label: 'Use my passkey',
+        isPrimary: true,
+      },
+      others: [{ href: '/signin/u1?method=totp', label: 'Use the authenticator app' }],
+    },
+  ],
+  enrol: [
+    'sign-in/enrol',
+    {
+      passkey: {
+        action: '/signin/u1/enrol-passkey',
+        mode: 'create',
+        options: '{}',
+        name: 'My passkey',
+        label: 'Set up a passkey',
+      },
+      totp: {
+        action: '/signin/u1/enrol-totp',
+        qr: 'data:image/gif;base64,R0lGODlhAQABAAAAACw=',
+        secret: 'JBSW Y3DP EHPK 3PXP',
+        sealed: 'v1.x.y',
+      },
+    },
+  ],
+  identify: [
+    'sign-in/identify',
+    {
+      action: '/signin/abc/password',
+      appName: 'Wiki',
+      forgotPasswordUrl: '/forgot-password',
+      cancelAction: '/signin/abc/abort',
+    },
+  ],
+  identifyError: [
+    'sign-in/identify',
+    {
+      action: '/signin/abc/password',
+      appName: 'Wiki',
+      loginHint: 'alice@example.com',
+      problem: 'The user name or the password is not right.',
+      forgotPasswordUrl: '/forgot-password',
+      registerUrl: '/sign-up',
+    },
+  ],
+  changePassword: [
+    'sign-in/change-password',
+    { action: '/x', username: 'alice', minLength: 15, reason: 'The one you used was for a single sign-in.' },
+  ],
+  changePasswordError: [
+    'sign-in/change-password',
+    {
+      action: '/x',
+      username: 'alice',
+      minLength: 15,
+      reason: 'The one you used was for a single sign-in.',
+      problem: 'This password is on the lists of leaked passwords. Choose another one.',
+    },
+  ],
+  consent: [
+    'sign-in/consent',
+    {
+      action: '/x',
+      appName: 'Field Notes',
+      appUrl: 'https://notes.example.com/',
+      appHost: 'notes.example.com',
+      policyUrl: 'https://notes.example.com/privacy',
+      termsUrl: 'https://notes.example.com/terms',
+      account: alice,
+      isOffline: true,
+      scopes: [
+        { name: 'openid', label: 'Know that it is you' },
+        { name: 'profile', label: 'See your name and user name', values: ['Alice Example', 'alice'] },
+        { name: 'email', label: 'See your e-mail address', values: ['alice@example.com'] },
+      ],
+      resources: [{ name: 'Articles API', scopes: ['articles:read', 'articles:write'] }],
+    },
+  ],
+  selectAccount: ['sign-in/select-account', { action: '/x', appName: 'Wiki', account: alice }],
+  secondFactor: [
+    'sign-in/second-factor',
+    {
+      action: '/x',
+      hint: 'Enter the six digits that your authenticator app shows.',
+      isNumeric: true,
+      rememberDays: 30,
+      others: [
+        { href: '/y', label: 'Use a passkey' },
+        { href: '/z', label: 'Use a recovery code' },
+      ],
+    },
+  ],
+  secondFactorError: [
+    'sign-in/second-factor',
+    {
+      action: '/x',
+      hint: 'Enter the six digits that your authenticator app shows.',
+      isNumeric: true,
+      problem: 'That code is not right. Wait for the next one and try again.',
+    },
+  ],
+  signOutConfirm: [
+    'sign-out/confirm',
+    {
+      action: '/x',
+      appName: 'Wiki',
+      account: alice,
+      apps: ['Wiki', 'Field Notes'],
+      hidden: [{ name: 'xsrf', value: 'abc' }],
+    },
+  ],
+  signOutDone: [
+    'sign-out/done',
+    {
+      appName: 'Wiki',
+      returnUrl: 'https://wiki.example.com',
+      isOpen: true,
+      results: [
+        { app: 'Wiki', text: 'Asked for this sign-out.', isOpen: false },
+        { app: 'Payroll', text: 'Signed out.', isOpen: false },
+        { app: 'Chat', text: 'Was told in this browser. It gives no answer.', isOpen: false },
+        { app: 'Field Notes', text: 'Did not answer. Sign out there, or close your browser.', isOpen: true },
+        {
+          app: 'Archive of the Municipal Library of Upper Example',
+          text: 'Does not support signing out from here. Sign out there, or close your browser.',
+          isOpen: true,
+        },
+      ],
+    },
+  ],
+  signOutProgress: [
+    'sign-out/progress',
+    {
+      next: '/x',
+      afterSeconds: 600,
+      app: 'Payroll',
+      results: [
+        { app: 'Wiki', text: 'Signed out.', isOpen: false },
+        { app: 'Payroll', text: 'Was asked, and has not answered yet.', isOpen: false },
+        { app: 'Library', text: 'Is being told.', isOpen: false },
+      ],
+    },
+  ],
+  signOutLeaveFrame: ['sign-out/leave-frame', { next: '/x' }],
+  signOutDonePlain: ['sign-out/done', {}],
+  deviceEnter: ['device/enter-code', { action: '/x' }],
+  deviceEnterError: [
+    'device/enter-code',
+    { action: '/x', userCode: 'ABCD-EFGH', problem: 'There is no such code. Check it and try again.' },
+  ],
+  deviceConfirm: [
+    'device/confirm',
+    { action: '/x', appName: 'Living room TV', userCode: 'WDJB-MJHT', address: '192.0.2.17', browser: 'TV app 4.2' },
+  ],
+  deviceDone: ['device/done', { isConnected: true, appName: 'Living room TV' }],
+  deviceDenied: ['device/done', { isConnected: false }],
+  formPost: [
+    'form-post',
+    { action: 'https://wiki.example.com/acs', fields: { SAMLResponse: 'PHNhbWw', RelayState: 'x' }, appName: 'Wiki' },
+  ],
+  forgotPassword: [
+    'self-service/ask',
+    {
+      title: 'Forgot your password?',
+      lead: 'Tell us who you are, and we send a link to your e-mail address. With it you choose a new password.',
+      action: '/forgot-password',
+      button: 'Send me a link',
+    },
+  ],
+  mailSent: [
+    'self-service/message',
+    {
+      title: 'Look into your mail',
+      lead: 'If there is an account of that name, a link is on its way to its e-mail address.',
+      hint: 'Nothing there after a few minutes? Look into the spam folder, or try again with the exact name.',
+      other: { href: '/forgot-password', label: 'Try again' },
+    },
+  ],
+  passwordChanged: [
+    'self-service/message',
+    {
+      title: 'Your password was changed',
+      lead: 'You were signed out everywhere. Sign in with the new password, here or in your application.',
+      next: { href: '/account', label: 'Sign in' },
+    },
+  ],
+  newPassword: ['password/new', { action: '/reset-password', username: 'alice', minLength: 15 }],
+  newPasswordError: [
+    'password/new',
+    {
+      title: 'Choose a password',
+      lead: 'Your account is ready. Choose the password that you will sign in with.',
+      action: '/invitation',
+      username: 'alice',
+      minLength: 15,
+      problem: 'Leave your own name out of it.',
+    },
+  ],
+  confirmEmail: [
+    'self-service/confirm',
+    {
+      title: 'Use this address?',
+      lead: 'It becomes the e-mail address of your account, in place of the old one.',
+      value: 'alice@example.org',
+      action: '/verify-email',
+      button: 'Use this address',
+    },
+  ],
+  register: ['registration/register', { action: '/sign-up', signInUrl: '/account' }],
+  registerError: [
+    'registration/register',
+    { action: '/sign-up', signInUrl: '/account', email: 'alice@', problem: 'This is not an e-mail address.' },
+  ],
+  registerFinish: ['registration/finish', { action: '/sign-up/finish', email: 'alice@example.com', minLength: 15 }],
+  mailLink: [
+    'mail/letter',
+    {
+      subject: 'Reset your password',
+      preheader: 'The link works for 20 minutes.',
+      paragraphs: ['Hello Alice Example,', 'Choose a new password for your account alice within 20 minutes:'],
+      action: { label: 'Choose a new password', url: 'https://id.example.com/reset-password?token=a'.padEnd(88, 'b') },
+      after: ['The link works once. If you did not ask for it, do nothing: your password stays as it is.'],
+      service: 'id.example.com',
+    },
+  ],
+  mailNotice: [
+    'mail/letter',
+    {
+      subject: 'New sign-in to your account',
+      preheader: '21 November 2026 at 10:09 UTC',
+      paragraphs: ['Hello Alice Example,', 'Your account alice was used in a browser that we have not seen before.'],
+      facts: [
+        { label: 'When', value: '21 November 2026 at 10:09 UTC' },
+        { label: 'Browser', value: 'Firefox on Windows' },
+        { label: 'Network address', value: '2001:db8:85a3::8a2e:370:7334' },
+      ],
+      action: { label: 'Reset my password', url: 'https://id.example.com/forgot-password' },
+      after: ['If it was you, there is nothing to do. If not, reset your password now and tell your administrator.'],
+      service: 'id.example.com',
+    },
+  ],
+  mailCode: [
+    'mail/letter',
+    {
+      subject: 'Your sign-in code',
+      preheader: 'It works for 10 minutes.',
+      paragraphs: ['Hello,', 'Enter this code to sign in to id.example.com:'],
+      code: '204 815',
+      after: ['Nobody from us will ever ask you for it.'],
+      service: 'id.example.com',
+    },
+  ],
+  home: [
+    'home',
+    {
+      issuer: 'https://id.example.com',
+      discoveryUrl: 'https://id.example.com/.well-known/openid-configuration',
+      samlMetadataUrl: 'https://id.example.com/saml/metadata',
+      accountUrl: '/account',
+      account: alice,
+    },
+  ],
+  ...accountPages,
+  apiDocs: [
+    'api/docs',
+    {
+      issuer: 'https://id.example.com',
+      groups: [
+        {
+          tag: 'users',
+          operations: [
+            {
+              id: 'listUsers',
+              method: 'GET',
+              path: '/users',
+              summary: 'People',
+              needs: ['users:read'],
+              parameters: [{ name: 'limit', in: 'query', required: false, type: 'integer' }],
+              body: [],
+              status: 200,
+              answer: 'UserList',
+            },
+          ],
+        },
+      ],
+      schemas: [{ name: 'User', fields: [{ name: 'id', type: 'string', required: true }] }],
+    },
+  ],
+};

@@ -1,0 +1,111 @@
+import { once } from 'node:events';
+import { createConnection, type Socket } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { Middleware } from '../../src/http/context.ts';
+import { readForm } from '../../src/http/input.ts';
+import { startApp, type TestApp } from './app.ts';
+
+let app: TestApp;
+afterEach(() => app.stop());
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+async function connect(): Promise<{ socket: Socket; answer: Promise<string> }> {
+  const socket = createConnection(app.port, '127.0.0.1');
+  const chunks: Buffer[] = [];
+  socket.on('data', (chunk: Buffer) => chunks.push(chunk));
+  socket.on('error', () => undefined);
+  const answer = once(socket, 'close').then(() => Buffer.concat(chunks).toString());
+  await once(socket, 'connect');
+  return { socket, answer };
+}
+
+function slowRoute(ms: number) {
+  return {
+    'GET /slow': async (ctx: { body: unknown }) => {
+      await pause(ms);
+      ctx.body = 'finished';
+    },
+  };
+}
+
+describe('a slow client is cut off', () => {
+  it('when its headers do not come', async () => {
+    app = await startApp({ timeouts: { headerSeconds: 0.3, requestSeconds: 0.6 } });
+    const { socket, answer } = await connect();
+    socket.write('GET / HTTP/1.1\r\nHost: x\r\n');
+    const drip = setInterval(() => socket.writable && socket.write('X-A: b\r\n'), 100);
+    expect(await answer).toMatch(/^HTTP\/1\.1 408 /);
+    clearInterval(drip);
+    expect((await app.client.get('/')).status).toBe(404);
+  });
+
+  it('when its body does not come', async () => {
+    const form: Middleware = async (ctx) => {
+      ctx.body = await readForm(ctx);
+    };
+    const timeouts = { headerSeconds: 0.3, requestSeconds: 0.5 };
+    app = await startApp({ routes: { 'POST /form': form }, timeouts });
+    const { socket, answer } = await connect();
+    const type = 'Content-Type: application/x-www-form-urlencoded';
+    socket.write(`POST /form HTTP/1.1\r\nHost: 127.0.0.1:${app.port}\r\n${type}\r\nContent-Length: 1000\r\n\r\na=`);
+    expect(await answer).toMatch(/^HTTP\/1\.1 408 /);
+    expect((await app.client.get('/')).status).toBe(404);
+  });
+
+  it('when it is silent', async () => {
+    app = await startApp({ timeouts: { idleSeconds: 0.2 } });
+    const { answer } = await connect();
+    expect(await answer).toBe('');
+  });
+});
+
+describe('what is no HTTP gets an answer with a request number', () => {
+  it.each([
+    ['garbage', 'garbage\r\n\r\n', 400],
+    ['a header without end', `GET / HTTP/1.1\r\nHost: x\r\nCookie: ${'c'.repeat(40_000)}\r\n\r\n`, 431],
+    ['two lengths', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n', 400],
+    ['length and chunks', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n', 400],
+  ])('%s', async (_name, text, status) => {
+    app = await startApp();
+    const { socket, answer } = await connect();
+    socket.write(text);
+    const received = await answer;
+    expect(received).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+    const [, requestId] = /Request number: (\S+)/.exec(received) ?? [];
+    expect(app.lines.some((line) => line.requestId === requestId && line.status === status)).toBe(true);
+  });
+});
+
+describe('a stop', () => {
+  it('lets a request under way finish, tells it to close, and accepts nothing new', async () => {
+    app = await startApp({ routes: slowRoute(300) });
+    const slow = app.client.get('/slow');
+    await pause(100);
+    expect(app.isDraining()).toBe(false);
+    const drained = app.drain({ seconds: 5 });
+    expect(app.isDraining()).toBe(true);
+    await expect(app.newClient().get('/')).rejects.toThrow('ECONNREFUSED');
+    expect((await slow).text).toBe('finished');
+    expect(await drained).toBe('clean');
+  });
+
+  it('does not wait for idle connections', async () => {
+    app = await startApp();
+    const { socket, answer } = await connect();
+    socket.write(`GET / HTTP/1.1\r\nHost: 127.0.0.1:${app.port}\r\nAccept: application/json\r\n\r\n`);
+    await once(socket, 'data');
+    const startedAt = Date.now();
+    expect(await app.drain({ seconds: 10 })).toBe('clean');
+    expect(Date.now() - startedAt).toBeLessThan(2000);
+    await answer;
+  });
+
+  it('cuts off what does not finish in time', async () => {
+    app = await startApp({ routes: slowRoute(5000) });
+    const slow = app.client.get('/slow').catch(() => 'cut off');
+    await pause(100);
+    expect(await app.drain({ seconds: 0.3 })).toBe('cut off');
+    expect(await slow).toBe('cut off');
+  });
+});

@@ -1,0 +1,85 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { calculateJwkThumbprint } from 'jose';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { makeKeyPair } from '../../src/keys/key-pair.ts';
+import { openDatabase } from '../../src/platform/db.ts';
+import { type TestDatabase, testDatabase } from '../support/database.ts';
+import { anInstance, statesOf } from './support.ts';
+
+let test: TestDatabase;
+beforeEach(async () => {
+  test = await testDatabase();
+});
+afterEach(() => test.close());
+
+const complete = ['oidc active RS256', 'saml active RS256', 'oidc active ES256', 'oidc next RS256', 'oidc next ES256'];
+
+describe('the first start', () => {
+  it('makes RSA and EC keys that sign, their published successors and a SAML certificate', async () => {
+    const { keyring } = anInstance(test.database);
+    await keyring.load();
+    expect((await statesOf(keyring)).sort()).toEqual([...complete].sort());
+
+    const { keys } = keyring.jwks();
+    expect(keys.map(({ alg, use }) => `${alg} ${use}`)).toEqual(['RS256 sig', 'ES256 sig', 'RS256 sig', 'ES256 sig']);
+    for (const jwk of keys) {
+      expect(jwk.kid).toBe(await calculateJwkThumbprint(jwk));
+      const { asymmetricKeyDetails } = createPrivateKey({ key: jwk, format: 'jwk' });
+      const expected = jwk.alg === 'RS256' ? { modulusLength: 2048 } : { namedCurve: 'prime256v1' };
+      expect(asymmetricKeyDetails).toMatchObject(expected);
+    }
+  });
+
+  it('has a certificate of the SAML key for about three years', async () => {
+    const { keyring, clock } = anInstance(test.database);
+    await keyring.load();
+    const credential = keyring.samlCredential();
+    const certificate = new X509Certificate(credential.certificatePem);
+    expect(certificate.checkPrivateKey(credential.privateKey)).toBe(true);
+    expect(certificate.subject).toBe('CN=id.example.com');
+    expect(Date.parse(certificate.validTo) - clock.now().getTime()).toBe(3 * 365 * 24 * 3600 * 1000);
+    expect(keyring.samlCertificates()).toMatchObject([{ kid: credential.kid, state: 'active' }]);
+    expect(keyring.jwks().keys.map(({ kid }) => kid)).not.toContain(credential.kid);
+  });
+
+  it('makes nothing at the second start', async () => {
+    const first = anInstance(test.database).keyring;
+    await first.load();
+    const second = anInstance(test.database).keyring;
+    await second.load();
+    expect(second.jwks()).toEqual(first.jwks());
+    expect(await second.list()).toEqual(await first.list());
+  });
+
+  it('makes one set of keys when several instances start at once', async () => {
+    const others = await Promise.all([openDatabase(test.url), openDatabase(test.url)]);
+    const instances = [test.database, ...others].map((database) => anInstance(database).keyring);
+    await Promise.all(instances.map((keyring) => keyring.load()));
+    const [first, ...rest] = instances;
+    expect(await first?.list()).toHaveLength(complete.length);
+    for (const keyring of rest) {
+      expect(keyring.jwks()).toEqual(first?.jwks());
+      expect(keyring.samlCredential().kid).toBe(first?.samlCredential().kid);
+    }
+    await Promise.all(others.map((database) => database.close()));
+  });
+
+  it('lets the event loop turn while it makes RSA keys', async () => {
+    let turns = 0;
+    const turn = () => {
+      turns += 1;
+      next = setImmediate(turn);
+    };
+    let next = setImmediate(turn);
+    await makeKeyPair('RS256');
+    clearImmediate(next);
+    // Made on the event loop the key would be there before the loop turned once.
+    expect(turns).toBeGreaterThan(100);
+  });
+
+  it('refuses to be used before it is loaded', () => {
+    const { keyring } = anInstance(test.database);
+    expect(() => keyring.jwks()).toThrow('not loaded');
+    expect(() => keyring.samlCredential()).toThrow('not loaded');
+  });
+});

@@ -1,0 +1,120 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Keyring } from '../../src/keys/keyring.ts';
+import { limits } from '../../src/limits.ts';
+import { openDatabase } from '../../src/platform/db.ts';
+import type { TestClock } from '../support/clock.ts';
+import { type TestDatabase, testDatabase } from '../support/database.ts';
+import { anInstance, startOfTests, statesOf } from './support.ts';
+
+let test: TestDatabase;
+let keyring: Keyring;
+let clock: TestClock;
+beforeEach(async () => {
+  test = await testDatabase({ keysFrom: startOfTests });
+  ({ keyring, clock } = anInstance(test.database));
+  await keyring.load();
+});
+afterEach(() => test.close());
+
+const published = { seconds: limits.keys.publishAheadSeconds };
+const kids = (of: Keyring, alg: string) => of.jwks().keys.flatMap((jwk) => (jwk.alg === alg ? [jwk.kid] : []));
+
+describe('rotation of the OIDC keys', () => {
+  it('signs with the key that was published before, and keeps the old one', async () => {
+    const [oldKey, nextKey] = kids(keyring, 'RS256');
+    expect(await keyring.rotate({ use: 'oidc' })).toMatchObject({ outcome: 'too-early' });
+    clock.advance(published);
+    expect(await keyring.rotate({ use: 'oidc' })).toMatchObject({ outcome: 'rotated', activated: { length: 2 } });
+    const [signing, successor, retired] = kids(keyring, 'RS256');
+    expect([signing, retired]).toEqual([nextKey, oldKey]);
+    expect([oldKey, nextKey]).not.toContain(successor);
+    expect(await keyring.rotate({ use: 'oidc' })).toMatchObject({ outcome: 'too-early' });
+  });
+
+  it('can be forced, for a key that leaked', async () => {
+    const [, nextKey] = kids(keyring, 'ES256');
+    expect(await keyring.rotate({ use: 'oidc', force: true })).toMatchObject({ outcome: 'rotated' });
+    expect(kids(keyring, 'ES256')[0]).toBe(nextKey);
+  });
+
+  it('goes by itself after 90 days, and removes the old key when nothing it signed is valid any more', async () => {
+    const [oldKey] = kids(keyring, 'RS256');
+    clock.advance({ days: limits.keys.rotateAfterDays, seconds: -1 });
+    await keyring.tend();
+    expect(kids(keyring, 'RS256')[0]).toBe(oldKey);
+    clock.advance({ seconds: 1 });
+    await keyring.tend();
+    expect(kids(keyring, 'RS256')).toHaveLength(3);
+    expect(kids(keyring, 'RS256')[2]).toBe(oldKey);
+    clock.advance({ seconds: limits.keys.retireAfterSeconds - 1 });
+    await keyring.tend();
+    expect(kids(keyring, 'RS256')).toContain(oldKey);
+    clock.advance({ seconds: 1 });
+    await keyring.tend();
+    expect(kids(keyring, 'RS256')).toHaveLength(2);
+    expect(await test.database.db.signingKey.findUnique({ where: { id: oldKey ?? '' } })).toBeNull();
+  });
+
+  it('keeps the old key as long as a long session may last', async () => {
+    const patient = anInstance({ db: test.database.db, clock, sessionSeconds: () => 30 * 24 * 3600 }).keyring;
+    await patient.load();
+    const [oldKey] = kids(patient, 'RS256');
+    await patient.rotate({ use: 'oidc', force: true });
+    clock.advance({ days: 30 });
+    await patient.tend();
+    expect(kids(patient, 'RS256')).toContain(oldKey);
+    clock.advance({ hours: 1 });
+    await patient.tend();
+    expect(kids(patient, 'RS256')).not.toContain(oldKey);
+  });
+});
+
+describe('several instances', () => {
+  it('follow a rotation that another one made, and tell their listeners once', async () => {
+    const other = anInstance({ db: test.database.db, clock }).keyring;
+    await other.load();
+    let told = 0;
+    const stop = other.onChange(() => {
+      told += 1;
+    });
+    expect(await other.refresh()).toBe(false);
+    await keyring.rotate({ use: 'oidc', force: true });
+    expect(other.jwks()).not.toEqual(keyring.jwks());
+    expect(await other.refresh()).toBe(true);
+    expect(await other.refresh()).toBe(false);
+    expect(other.jwks()).toEqual(keyring.jwks());
+    expect(told).toBe(1);
+    stop();
+    await other.rotate({ use: 'oidc', force: true });
+    expect(told).toBe(1);
+  });
+
+  it('tell a listener again that failed', async () => {
+    let calls = 0;
+    keyring.onChange(() => {
+      calls += 1;
+      if (calls === 1) throw new Error('could not rebuild');
+    });
+    await expect(keyring.rotate({ use: 'oidc', force: true })).rejects.toThrow('could not rebuild');
+    expect(await keyring.refresh()).toBe(true);
+    expect(calls).toBe(2);
+  });
+
+  it('rotate once when they rotate at the same time', async () => {
+    const database = await openDatabase(test.url);
+    const other = anInstance({ db: database.db, clock }).keyring;
+    await other.load();
+    for (let round = 0; round < 3; round += 1) {
+      clock.advance(published);
+      const outcomes = await Promise.all([keyring, other].map((one) => one.rotate({ use: 'oidc' })));
+      const names = outcomes.map(({ outcome }) => outcome).sort();
+      expect(names[0]).toBe('rotated');
+      expect(['superseded', 'too-early']).toContain(names[1]);
+      await Promise.all([keyring.refresh(), other.refresh()]);
+      expect(other.jwks()).toEqual(keyring.jwks());
+      const states = await statesOf(keyring);
+      expect(states.filter((state) => !state.includes('retired'))).toHaveLength(5);
+    }
+    await database.close();
+  });
+});

@@ -1,0 +1,104 @@
+import { describe, expect, it } from 'vitest';
+import {
+  dueSteps,
+  type KeyAlg,
+  type KeyDates,
+  type KeyState,
+  type KeyUse,
+  planRotation,
+  rotationPolicy,
+} from '../../src/keys/rotation.ts';
+import { limits } from '../../src/limits.ts';
+
+const HOUR = 3600;
+const DAY = 24 * HOUR;
+const policy = { rotateAfterSeconds: 90 * DAY, publishAheadSeconds: HOUR, retireAfterSeconds: 2 * DAY };
+const start = new Date('2026-01-01T00:00:00Z');
+const at = (seconds: number) => new Date(start.getTime() + seconds * 1000);
+
+function key(kid: string, state: KeyState, ageAt: Partial<KeyDates> = {}, alg: KeyAlg = 'RS256', use: KeyUse = 'oidc') {
+  return { kid, use, alg, state, createdAt: start, activatedAt: null, retiredAt: null, ...ageAt } satisfies KeyDates;
+}
+
+const complete = [
+  key('rs', 'active', { activatedAt: start }),
+  key('rs-next', 'next'),
+  key('es', 'active', { activatedAt: start }, 'ES256'),
+  key('es-next', 'next', {}, 'ES256'),
+  key('saml', 'active', { activatedAt: start }, 'RS256', 'saml'),
+];
+
+describe('what is due', () => {
+  it('makes, for an empty table, a signing key of each algorithm with its successor, and one SAML key', () => {
+    expect(dueSteps([], start, policy)).toEqual([
+      { do: 'create', use: 'oidc', alg: 'RS256', state: 'active' },
+      { do: 'create', use: 'oidc', alg: 'RS256', state: 'next' },
+      { do: 'create', use: 'oidc', alg: 'ES256', state: 'active' },
+      { do: 'create', use: 'oidc', alg: 'ES256', state: 'next' },
+      { do: 'create', use: 'saml', alg: 'RS256', state: 'active' },
+    ]);
+  });
+
+  it('is nothing while the keys are complete and young', () => {
+    expect(dueSteps(complete, at(90 * DAY - 1), policy)).toEqual([]);
+  });
+
+  it('turns the OIDC keys after 90 days, publishing a successor in the same step, and never the SAML key', () => {
+    expect(dueSteps(complete, at(90 * DAY), policy)).toEqual([
+      { do: 'activate', kid: 'rs-next', instead: 'rs' },
+      { do: 'create', use: 'oidc', alg: 'RS256', state: 'next' },
+      { do: 'activate', kid: 'es-next', instead: 'es' },
+      { do: 'create', use: 'oidc', alg: 'ES256', state: 'next' },
+    ]);
+  });
+
+  it('does not let a key sign that was published too late', () => {
+    const late = complete.map((one) => (one.kid === 'rs-next' ? { ...one, createdAt: at(90 * DAY) } : one));
+    const steps = (seconds: number) =>
+      dueSteps(late, at(seconds), policy).map((step) => ('kid' in step ? step.kid : ''));
+    expect(steps(90 * DAY + HOUR - 1)).not.toContain('rs-next');
+    expect(steps(90 * DAY + HOUR)).toContain('rs-next');
+  });
+
+  it('removes a retired key only when everything it signed has expired', () => {
+    const keys = [...complete, key('old', 'retired', { retiredAt: at(DAY) })];
+    expect(dueSteps(keys, at(3 * DAY - 1), policy)).toEqual([]);
+    expect(dueSteps(keys, at(3 * DAY), policy)).toEqual([{ do: 'remove', kid: 'old' }]);
+  });
+});
+
+describe('the policy', () => {
+  it('keeps retired keys longer than the longest session, at least as long as the limit says', () => {
+    expect(rotationPolicy(HOUR).retireAfterSeconds).toBe(limits.keys.retireAfterSeconds);
+    expect(rotationPolicy(30 * DAY).retireAfterSeconds).toBe(30 * DAY + HOUR);
+    expect(rotationPolicy(HOUR).rotateAfterSeconds).toBe(90 * DAY);
+  });
+});
+
+describe('rotation by request', () => {
+  const plan = (keys: KeyDates[], request: Parameters<typeof planRotation>[1], seconds: number) =>
+    planRotation(keys, request, { now: at(seconds), policy });
+
+  it('waits until the next keys were published long enough, unless forced', () => {
+    expect(plan(complete, { use: 'oidc' }, HOUR - 1)).toMatchObject({ outcome: 'too-early', readyAt: at(HOUR) });
+    const forced = plan(complete, { use: 'oidc', force: true }, 1);
+    expect(forced).toEqual(plan(complete, { use: 'oidc' }, HOUR));
+    expect(forced).toMatchObject({ outcome: 'go', steps: { length: 4 } });
+  });
+
+  it('takes two steps for SAML: publish the next certificate, then sign with it', () => {
+    expect(plan(complete, { use: 'saml' }, 1)).toEqual({
+      outcome: 'go',
+      steps: [{ do: 'create', use: 'saml', alg: 'RS256', state: 'next' }],
+    });
+    expect(plan(complete, { use: 'saml', activate: true }, 1)).toEqual({ outcome: 'nothing-to-activate' });
+
+    const published = [...complete, key('saml-next', 'next', {}, 'RS256', 'saml')];
+    expect(plan(published, { use: 'saml' }, 1)).toMatchObject({ outcome: 'published-already', kid: 'saml-next' });
+    expect(plan(published, { use: 'saml', activate: true }, 1)).toMatchObject({ outcome: 'too-early' });
+    expect(plan(published, { use: 'saml', activate: true }, HOUR)).toEqual({
+      outcome: 'go',
+      steps: [{ do: 'activate', kid: 'saml-next', instead: 'saml' }],
+    });
+  });
+});

@@ -1,0 +1,58 @@
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { Keyring } from '../../src/keys/keyring.ts';
+import { limits } from '../../src/limits.ts';
+import type { TestClock } from '../support/clock.ts';
+import { type TestDatabase, testDatabase } from '../support/database.ts';
+import { anInstance, startOfTests } from './support.ts';
+
+let test: TestDatabase;
+let keyring: Keyring;
+let clock: TestClock;
+const log: string[] = [];
+beforeEach(async () => {
+  test = await testDatabase({ keysFrom: startOfTests });
+  ({ keyring, clock } = anInstance({ db: test.database.db, log }));
+  await keyring.load();
+  log.length = 0;
+});
+afterEach(() => test.close());
+
+const states = () => keyring.samlCertificates().map(({ state }) => state);
+
+it('shows the next certificate before it signs, and the old one after', async () => {
+  const first = keyring.samlCredential();
+  expect(await keyring.rotate({ use: 'saml' })).toMatchObject({ outcome: 'published' });
+  expect(keyring.samlCredential().kid).toBe(first.kid);
+  expect(states()).toEqual(['active', 'next']);
+  const [, next] = keyring.samlCertificates();
+
+  expect(await keyring.rotate({ use: 'saml' })).toMatchObject({ outcome: 'published-already', kid: next?.kid });
+  expect(await keyring.rotate({ use: 'saml', activate: true })).toMatchObject({ outcome: 'too-early' });
+  clock.advance({ seconds: limits.keys.publishAheadSeconds });
+  expect(await keyring.rotate({ use: 'saml', activate: true })).toMatchObject({ outcome: 'rotated', published: [] });
+  expect(keyring.samlCredential()).toMatchObject({ kid: next?.kid, certificatePem: next?.certificatePem });
+  expect(states()).toEqual(['active', 'retired']);
+
+  clock.advance({ seconds: limits.keys.retireAfterSeconds });
+  await keyring.tend();
+  expect(states()).toEqual(['active']);
+});
+
+it('has nothing to activate before a certificate was published', async () => {
+  expect(await keyring.rotate({ use: 'saml', activate: true })).toEqual({ outcome: 'nothing-to-activate' });
+});
+
+it('never turns by itself, but warns for the last 30 days', async () => {
+  const { kid, until } = keyring.samlCredential();
+  const secondsLeft = (until.getTime() - clock.now().getTime()) / 1000;
+  clock.advance({ days: -limits.saml.certificateWarningDays, seconds: secondsLeft - 1 });
+  await keyring.tend();
+  expect(keyring.expiringCertificates()).toEqual([]);
+  expect(log.join()).not.toContain('ends soon');
+
+  clock.advance({ seconds: 1 });
+  await keyring.tend();
+  expect(keyring.expiringCertificates()).toMatchObject([{ kid, until }]);
+  expect(log.join()).toContain('ends soon');
+  expect(keyring.samlCredential().kid).toBe(kid);
+});

@@ -1,0 +1,109 @@
+import { createPrivateKey, generateKeyPairSync, randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { selfSignedCertificate } from '../../src/keys/certificate.ts';
+import { KeyringError } from '../../src/keys/key-pair.ts';
+import { type TestDatabase, testDatabase } from '../support/database.ts';
+import { testSecret } from '../support/secret.ts';
+import { anInstance, startOfTests } from './support.ts';
+
+let test: TestDatabase;
+beforeEach(async () => {
+  test = await testDatabase({ keysFrom: startOfTests });
+});
+afterEach(() => test.close());
+
+const newSecret = randomBytes(32);
+
+describe('private keys at rest', () => {
+  it('are nowhere in the table, in no form', async () => {
+    const log: string[] = [];
+    const { keyring } = anInstance({ db: test.database.db, log });
+    await keyring.load();
+    await keyring.rotate({ use: 'oidc', force: true }); // makes new ones
+    const rows = await test.database.db.signingKey.findMany();
+    const file = test.database.kind === 'sqlite' ? [test.url.slice('file:'.length)] : [];
+    const stored = [JSON.stringify(rows), log.join(), ...file.flatMap((name) => [name, `${name}-wal`].map(readText))];
+    expect(stored[0]).toContain(keyring.jwks().keys[0]?.n);
+    const pem = (der: Buffer) => der.toString('base64').slice(200, 260);
+    for (const jwk of keyring.jwks().keys) {
+      const der = createPrivateKey({ key: jwk, format: 'jwk' }).export({ type: 'pkcs8', format: 'der' });
+      const { d = '', p = '' } = jwk;
+      const traces = [d, p, pem(der), der.toString('latin1').slice(-40), Buffer.from(d, 'base64url').toString('hex')];
+      for (const trace of traces.filter((text) => text.length > 8))
+        for (const text of stored) expect(text.includes(trace)).toBe(false);
+    }
+  });
+
+  it('cannot be opened from another row', async () => {
+    const { keyring } = anInstance(test.database);
+    await keyring.load();
+    const [one, two] = keyring.jwks().keys;
+    const sealed = await test.database.db.signingKey.findUniqueOrThrow({ where: { id: two?.kid ?? '' } });
+    await test.database.db.signingKey.update({
+      where: { id: one?.kid ?? '' },
+      data: { privateSealed: sealed.privateSealed },
+    });
+    const failure = anInstance(test.database).keyring.load();
+    await expect(failure).rejects.toThrow(KeyringError);
+    await expect(failure).rejects.toThrow(`signing key ${one?.kid} cannot be opened`);
+  });
+
+  it('are refused when the row was changed: seal, name, algorithm, certificate, state', async () => {
+    const { keyring } = anInstance(test.database);
+    await keyring.load();
+    const { db } = test.database;
+    const row = await db.signingKey.findFirstOrThrow({ where: { use: 'saml' } });
+    const foreign = anotherCertificate();
+    const changes = [
+      { privateSealed: `${row.privateSealed.slice(0, -2)}AA` },
+      { id: 'chosen-by-somebody' },
+      { alg: 'ES256' },
+      { alg: 'none' },
+      { state: 'hidden' },
+      { certificate: foreign },
+    ];
+    for (const change of changes) {
+      await db.signingKey.update({ where: { id: row.id }, data: change });
+      await expect(anInstance(test.database).keyring.load(), JSON.stringify(change)).rejects.toThrow();
+      const { id = row.id } = change;
+      await db.signingKey.delete({ where: { id } });
+      await db.signingKey.create({ data: row });
+    }
+    await expect(anInstance(test.database).keyring.load()).resolves.toBeUndefined();
+  });
+});
+
+describe('a new GATEHOUSE_SECRET', () => {
+  it('opens what the old one sealed, as long as the old one is still listed', async () => {
+    const before = anInstance(test.database).keyring;
+    await before.load();
+    const after = anInstance({ db: test.database.db, secrets: [newSecret, testSecret] }).keyring;
+    await after.load();
+    expect(after.jwks()).toEqual(before.jwks());
+  });
+
+  it('seals them again, so that the old one can be dropped', async () => {
+    const both = anInstance({ db: test.database.db, secrets: [newSecret, testSecret] }).keyring;
+    await both.load();
+    const alone = anInstance({ db: test.database.db, secrets: [newSecret] }).keyring;
+    await alone.load();
+    expect(alone.jwks()).toEqual(both.jwks());
+    await expect(anInstance(test.database).keyring.load()).rejects.toThrow(KeyringError);
+  });
+
+  it('is refused alone, with the advice what is missing', async () => {
+    const alone = anInstance({ db: test.database.db, secrets: [newSecret] }).keyring;
+    await expect(alone.load()).rejects.toThrow(/GATEHOUSE_SECRET.*add the old value back/);
+    expect(await test.database.db.signingKey.count()).toBe(5);
+  });
+});
+
+function readText(file: string): string {
+  return readFileSync(file).toString('latin1');
+}
+
+function anotherCertificate(): string {
+  const pair = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  return selfSignedCertificate({ ...pair, host: 'id.example.com', from: startOfTests, until: new Date('2099-01-01') });
+}

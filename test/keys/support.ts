@@ -1,0 +1,50 @@
+import { pino } from 'pino';
+import { createKeyring, type Keyring } from '../../src/keys/keyring.ts';
+import { createVault } from '../../src/platform/vault.ts';
+import type { TestClock } from '../support/clock.ts';
+import { testClock } from '../support/clock.ts';
+import type { TestDatabase } from '../support/database.ts';
+import { testSecret } from '../support/secret.ts';
+
+export interface Instance {
+  keyring: Keyring;
+  clock: TestClock;
+}
+
+export interface InstanceOptions {
+  db: TestDatabase['database']['db'];
+  secrets?: Buffer[];
+  clock?: TestClock;
+  sessionSeconds?: () => number;
+  /** Collects the log lines. */
+  log?: string[];
+}
+
+export const startOfTests = new Date('2026-05-01T00:00:00Z');
+
+/** A keyring as one instance of the service has it. All share a secret unless told otherwise. */
+export function anInstance({
+  db,
+  secrets = [testSecret],
+  clock = testClock(startOfTests),
+  log,
+  sessionSeconds,
+}: InstanceOptions): Instance {
+  const logger = log
+    ? pino({ level: 'trace' }, { write: (line: string) => void log.push(line) })
+    : pino({ level: 'silent' });
+  const keyring = createKeyring({
+    db,
+    vault: createVault(secrets),
+    now: clock.now,
+    issuer: 'https://id.example.com',
+    logger,
+    sessionSeconds,
+  });
+  return { keyring, clock };
+}
+
+/** `active RS256`, … in the order of the table view. */
+export async function statesOf(keyring: Keyring): Promise<string[]> {
+  return (await keyring.list()).map(({ use, state, alg }) => `${use} ${state} ${alg}`);
+}

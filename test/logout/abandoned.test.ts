@@ -1,0 +1,87 @@
+// The browser is closed in the middle: what can be called is called, the rest is on record; and the remembered second
+// factor of a browser ends with the sign-out in it.
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createAbandonedRuns } from '../../src/logout/abandoned.ts';
+import { testClock } from '../support/clock.ts';
+import { aUser } from '../support/factories.ts';
+import { startIdp, type TestIdp } from '../support/idp.ts';
+import type { App } from './app.ts';
+import { oidcApp } from './oidc-app.ts';
+import { browserWith, leave, resultsOf } from './person.ts';
+import { nodeSamlApp } from './saml-apps.ts';
+import { walk } from './walk.ts';
+
+const clock = testClock();
+let idp: TestIdp;
+let wiki: App;
+let payroll: App;
+let board: App;
+
+beforeAll(async () => {
+  idp = await startIdp({ now: clock.now });
+  wiki = await oidcApp(idp, 'none', 'Wiki');
+  payroll = await nodeSamlApp(idp, 'Payroll');
+  board = await nodeSamlApp(idp, 'Board', { binding: 'soap' });
+  // Offers both ways.
+  const { applications } = idp.services;
+  const found = await applications.find(board.clientId);
+  if (found?.protocol !== 'saml') throw new Error('not registered');
+  const { metadata } = found;
+  const slo = [...(metadata.slo ?? []), { url: `${board.origin}/stuck`, binding: 'redirect' as const }];
+  await idp.services.db.application.update({
+    where: { id: found.id },
+    data: { metadata: JSON.stringify({ ...metadata, slo }), updatedAt: new Date() },
+  });
+});
+afterAll(async () => {
+  await idp?.stop();
+  await Promise.all([wiki, payroll, board].map((app) => app?.close()));
+});
+
+it('calls by SOAP whom the browser did not reach, and notes who was never told', async () => {
+  const user = await aUser(idp.services);
+  const browser = await browserWith([wiki, board, payroll], user);
+  const there = await walk(browser, await leave(browser, wiki), { until: ({ url }) => url.startsWith(board.origin) });
+  expect(there.page.url).toContain('/stuck?SAMLRequest');
+  const finish = createAbandonedRuns({ runs: idp.services.runs });
+  expect(await finish()).toBe(0);
+  clock.advance({ minutes: 3 });
+  expect(await finish()).toBe(1);
+  expect(await finish()).toBe(0);
+  await expect.poll(() => board.sessions(), { timeout: 15_000 }).toBe(0);
+  expect(payroll.sessions()).toBe(1);
+  const run = there.trail.find((url) => url.includes('/signout/')) ?? '';
+  await expect
+    .poll(
+      async () =>
+        (await idp.services.db.auditEvent.findMany({ where: { clientId: board.clientId, type: 'logout.delivered' } }))
+          .length,
+    )
+    .toBe(1);
+  expect(resultsOf((await walk(browser, await browser.get(run))).page)).toEqual({
+    Wiki: 'Asked for this sign-out.',
+    Board: 'Signed out.',
+    Payroll: 'Could not be told, because this browser left before its turn. Sign out there, or close your browser.',
+  });
+});
+
+it('forgets the second factor in the browser that was signed out, and in no other', async () => {
+  const { db, mfa, settings, endSession, sessions } = idp.services;
+  await settings.set('remember_browser_days', 7);
+  const user = await aUser(idp.services);
+  const id = user.account.id;
+  await browserWith([wiki], user);
+  await browserWith([wiki], user);
+  for (const { id: browser } of await mfa.knownBrowsers.list(id)) await mfa.knownBrowsers.trust(id, browser);
+  const trusted = async () => (await mfa.knownBrowsers.list(id)).filter(({ isTrusted }) => isTrusted).length;
+  expect(await trusted()).toBe(2);
+  const [first, second] = await sessions.list(id);
+  await expect.poll(() => db.sessionDevice.count({ where: { userId: id, browserId: { not: null } } })).toBe(2);
+  await endSession.one(first?.uid ?? '', 'signed-out');
+  expect(await trusted()).toBe(1);
+  await db.oidcArtifact.updateMany({ where: { uid: second?.uid ?? '', model: 'Session' }, data: { expiresAt: 1n } });
+  expect(await endSession.expired()).toBe(1);
+  expect(await trusted()).toBe(1);
+  await endSession.all(id, 'ended-by-admin');
+  expect(await trusted()).toBe(0);
+});

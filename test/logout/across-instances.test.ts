@@ -1,0 +1,74 @@
+// A sign-out lives in the database: begun on one instance it ends on another, and a restart in the middle loses nothing.
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { aUser, type TestUser } from '../support/factories.ts';
+import type { HttpClient } from '../support/http.ts';
+import type { App } from './app.ts';
+import { oidcApp } from './oidc-app.ts';
+import { browserWith, leave, resultsOf } from './person.ts';
+import { nodeSamlApp, samlifyApp } from './saml-apps.ts';
+import { type Switchboard, switchboard } from './switchboard.ts';
+import { walk } from './walk.ts';
+
+let board: Switchboard;
+let user: TestUser;
+let wiki: App;
+let chat: App;
+let payroll: App;
+let library: App;
+let dead: App;
+let browser: HttpClient;
+const live = () => [wiki, chat, payroll, library].map((app) => app.sessions());
+
+beforeEach(async () => {
+  board = await switchboard();
+  const [idp] = board.instances;
+  if (!idp) throw new Error('no instance');
+  user = await aUser(idp.services);
+  wiki = await oidcApp(idp, 'back', 'Wiki');
+  chat = await oidcApp(idp, 'front', 'Chat');
+  payroll = await nodeSamlApp(idp, 'Payroll');
+  library = await samlifyApp(idp, 'Library');
+  dead = await nodeSamlApp(idp, 'Archive');
+  browser = await browserWith([wiki, chat, payroll, library, dead], user);
+  await dead.goDown();
+  return async () => {
+    await board.close();
+    await Promise.all([wiki, chat, payroll, library].map((app) => app.close()));
+  };
+});
+afterEach(() => board?.close().catch(() => undefined));
+
+const everybody = {
+  Wiki: 'Signed out.',
+  Chat: 'Was told in this browser. It gives no answer.',
+  Payroll: 'Signed out.',
+  Library: 'Signed out.',
+  Archive: 'Did not answer. Sign out there, or close your browser.',
+};
+
+it('begins on one instance and ends on another', async () => {
+  const second = await board.another();
+  // The browser is at the first service provider when the balancer changes its mind.
+  const there = await walk(browser, await leave(browser, wiki), { until: ({ url }) => url.startsWith(payroll.origin) });
+  expect(there.page.url).toContain('/slo?SAMLRequest');
+  board.use(second);
+  const { page } = await walk(browser, there.page);
+  expect(resultsOf(page)).toEqual(everybody);
+  await expect.poll(live).toEqual([0, 0, 0, 0]);
+  expect(second.log.join('\n')).toContain('/signout/');
+});
+
+it('goes on after a restart in the middle, and answers whoever asked', async () => {
+  const there = await walk(browser, await leave(browser, library), {
+    until: ({ url }) => url.startsWith(payroll.origin),
+  });
+  expect(live()[3]).toBe(0);
+  board.use(undefined);
+  await board.instances[0]?.stop();
+  board.use(await board.another());
+  const { page } = await walk(browser, there.page);
+  expect(page.url).toBe(`${library.origin}/`);
+  expect(library.answers).toEqual([{ codes: ['Success', 'PartialLogout'], relayState: 'relay-2' }]);
+  await expect.poll(live).toEqual([0, 0, 0, 0]);
+  expect(wiki.heard).toEqual(['back']);
+});

@@ -1,0 +1,64 @@
+// The order of a sign-out, as a table: rows of participants and the time in, the next step out.
+import { describe, expect, it } from 'vitest';
+import { type Hop, nextHop } from '../../src/logout/next-hop.ts';
+
+const now = new Date('2031-05-04T10:00:00Z');
+const inSeconds = (seconds: number) => new Date(now.getTime() + seconds * 1000);
+const hop = (id: string, changes: Partial<Hop>): Hop => ({
+  id,
+  channel: 'redirect',
+  state: 'waiting',
+  reach: 'answers',
+  deadline: undefined,
+  ...changes,
+});
+const next = (hops: Hop[], startedAt = inSeconds(-60)) => nextHop(hops, startedAt, now);
+
+describe('the next step of a sign-out', () => {
+  it.each<[string, Hop[], object]>([
+    ['nobody took part', [], { kind: 'answer' }],
+    ['all are settled', [hop('a', { state: 'done' }), hop('b', { state: 'failed' })], { kind: 'answer' }],
+    ['a call that failed goes on without it', [hop('a', { channel: 'back', state: 'retrying' })], { kind: 'answer' }],
+    [
+      'nobody knows yet who answers',
+      [hop('a', { reach: undefined }), hop('b', { channel: 'front', reach: undefined }), hop('c', { channel: 'back' })],
+      { kind: 'probe', ids: ['a', 'b'] },
+    ],
+    ['frames come first', [hop('a', {}), hop('b', { channel: 'front' })], { kind: 'frames', ids: ['b'], seconds: 3 }],
+    [
+      'frames are shown again while there is time',
+      [hop('b', { channel: 'front', state: 'asked', deadline: inSeconds(2) })],
+      { kind: 'frames', ids: ['b'], seconds: 2 },
+    ],
+    [
+      'frames had their time',
+      [hop('b', { channel: 'front', state: 'asked', deadline: now })],
+      { kind: 'leave-frames', ids: ['b'] },
+    ],
+    [
+      'the first service provider',
+      [hop('a', {}), hop('b', { channel: 'post' })],
+      { kind: 'visit', id: 'a', inFrame: false },
+    ],
+    [
+      'one that does not answer us waits for the others, and gets a frame',
+      [hop('a', { reach: 'dead' }), hop('b', { channel: 'post', reach: 'unknown' })],
+      { kind: 'visit', id: 'b', inFrame: false },
+    ],
+    ['only the dead one is left', [hop('a', { reach: 'dead' })], { kind: 'visit', id: 'a', inFrame: true }],
+    [
+      'one at a time',
+      [hop('a', { state: 'asked', deadline: inSeconds(4) }), hop('b', {})],
+      { kind: 'wait', id: 'a', inFrame: false, seconds: 4 },
+    ],
+    ['too late', [hop('a', { state: 'asked', deadline: inSeconds(0) }), hop('b', {})], { kind: 'give-up', id: 'a' }],
+  ])('%s', (_name, hops, step) => {
+    expect(next(hops)).toEqual(step);
+  });
+
+  it('waits for the first results of our own calls, but not long', () => {
+    const calls = [hop('a', { channel: 'back' }), hop('b', { channel: 'soap' })];
+    expect(next(calls, inSeconds(-1))).toEqual({ kind: 'settle', seconds: 1 });
+    expect(next(calls, inSeconds(-4))).toEqual({ kind: 'answer' });
+  });
+});

@@ -1,0 +1,121 @@
+// Sessions that end while nobody looks: an admin, a reset, a change of roles, time. Whoever can be called is called, and
+// of the others it is on record that they were not told.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { testClock } from '../support/clock.ts';
+import { aUser, type TestUser } from '../support/factories.ts';
+import { startIdp, type TestIdp } from '../support/idp.ts';
+import type { App } from './app.ts';
+import { oidcApp } from './oidc-app.ts';
+import { browserWith } from './person.ts';
+import { nodeSamlApp } from './saml-apps.ts';
+
+const clock = testClock();
+let idp: TestIdp;
+let user: TestUser;
+let wiki: App;
+let chat: App;
+let payroll: App;
+let board: Awaited<ReturnType<typeof nodeSamlApp>>;
+const before = { chat: 0, payroll: 0 };
+
+beforeAll(async () => {
+  idp = await startIdp({ now: clock.now });
+  wiki = await oidcApp(idp, 'back', 'Wiki');
+  chat = await oidcApp(idp, 'front', 'Chat');
+  payroll = await nodeSamlApp(idp, 'Payroll');
+  board = await nodeSamlApp(idp, 'Board', { binding: 'soap' });
+});
+afterAll(async () => {
+  await idp?.stop();
+  await Promise.all([wiki, chat, payroll, board].map((app) => app?.close()));
+});
+beforeEach(async () => {
+  user = await aUser(idp.services);
+  board.spoil({});
+  Object.assign(before, { chat: chat.sessions(), payroll: payroll.sessions() });
+  await browserWith([wiki, chat, payroll, board], user);
+});
+
+const id = () => user.account.id;
+const uid = async () => (await idp.services.sessions.list(id()))[0]?.uid ?? '';
+const ends: Record<string, () => Promise<unknown>> = {
+  'an admin, one session': async () => idp.services.endSession.one(await uid(), 'ended-by-admin'),
+  'an admin, all of a person': () => idp.services.endSession.all(id(), 'ended-by-admin'),
+  'an admin, all of an application': () => idp.services.endSession.ofApplication(payroll.clientId, 'ended-by-admin'),
+  'a password reset': () => idp.services.endSession.all(id(), 'password-reset'),
+  'a disabled account': () => idp.services.endSession.all(id(), 'account-disabled'),
+  async 'a change of roles, where the setting says so'() {
+    const { roles, settings } = idp.services;
+    await settings.set('sign_out_on_role_change', true);
+    await settings.reload();
+    await roles.create({ name: `role ${id()}x` });
+    await roles.assign(id(), `role ${id()}x`);
+    await settings.unset('sign_out_on_role_change');
+  },
+};
+
+describe('a session ended by', () => {
+  it.each(Object.keys(ends))('%s', async (name) => {
+    await ends[name]?.();
+    expect(await idp.services.sessions.list(id())).toEqual([]);
+    await expect.poll(() => [wiki.sessions(), board.sessions()], { timeout: 15_000 }).toEqual([0, 0]);
+    expect([chat.sessions(), payroll.sessions()]).toEqual([before.chat + 1, before.payroll + 1]);
+    await expect.poll(outcomes, { timeout: 15_000 }).toEqual({
+      Wiki: 'done',
+      Chat: 'unsupported needs_browser',
+      Payroll: 'unsupported needs_browser',
+      Board: 'done',
+    });
+    expect(
+      await idp.services.db.auditEvent.count({ where: { subjectId: id(), type: { startsWith: 'session' } } }),
+    ).toBe(1);
+  });
+
+  it('time, though nobody was there to notice', async () => {
+    const session = await uid();
+    await idp.stop();
+    const later = testClock();
+    later.advance({ hours: 13 });
+    // The job of the next start finds it.
+    idp = await startIdp({ now: later.now, environment: idp.environment as Record<string, string> });
+    await expect.poll(() => [wiki.sessions(), board.sessions()], { timeout: 20_000 }).toEqual([0, 0]);
+    const event = await idp.services.db.auditEvent.findFirst({ where: { subjectId: id(), type: 'session.ended' } });
+    expect(event).toMatchObject({ reason: 'expired', outcome: 'success' });
+    expect(await idp.services.db.oidcArtifact.count({ where: { uid: session, model: 'Session' } })).toBe(0);
+    await idp.stop();
+    idp = await startIdp({ now: clock.now, environment: idp.environment as Record<string, string> });
+  });
+});
+
+it('a change of roles leaves sessions alone where the setting does not say so', async () => {
+  const { roles, sessions } = idp.services;
+  await roles.create({ name: 'a role more' });
+  await roles.assign(id(), 'a role more');
+  expect(await sessions.list(id())).toHaveLength(1);
+});
+
+describe('a service provider called by SOAP', () => {
+  it.each([
+    ['is down', async () => board.goDown(), async () => board.comeBack()],
+    ['says that it could not', async () => board.spoil({ status: 'failure' }), async () => board.spoil({})],
+    [
+      'signs with a key that is not its own',
+      async () => board.spoil({ sign: 'other-key' }),
+      async () => board.spoil({}),
+    ],
+    ['does not sign', async () => board.spoil({ sign: 'none' }), async () => board.spoil({})],
+  ])('that %s is called again', async (_name, breakIt, mendIt) => {
+    await breakIt();
+    await idp.services.endSession.all(id(), 'ended-by-admin');
+    await expect.poll(async () => (await outcomes()).Board, { timeout: 15_000 }).toMatch(/^retrying/);
+    await mendIt();
+    clock.advance({ seconds: 11 });
+    await expect.poll(async () => (await outcomes()).Board, { timeout: 15_000 }).toBe('done');
+  });
+});
+
+async function outcomes(): Promise<Record<string, string>> {
+  const run = await idp.services.db.logoutRun.findFirst({ where: { userId: id() }, include: { participants: true } });
+  const rows = run?.participants ?? [];
+  return Object.fromEntries(rows.map(({ name, state, reason }) => [name, `${state} ${reason ?? ''}`.trim()]));
+}

@@ -1,0 +1,130 @@
+// Service providers that answer wrongly, late, twice or not at all: each loses its own place in the result and nothing else.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { testClock } from '../support/clock.ts';
+import { aUser, type TestUser } from '../support/factories.ts';
+import { type HttpClient, httpClient, type Page } from '../support/http.ts';
+import { startIdp, type TestIdp } from '../support/idp.ts';
+import type { App } from './app.ts';
+import { oidcApp } from './oidc-app.ts';
+import { browserWith, leave, resultsOf } from './person.ts';
+import { nodeSamlApp, type Spoiled, samlifyApp } from './saml-apps.ts';
+import { walk } from './walk.ts';
+
+const clock = testClock();
+let idp: TestIdp;
+let user: TestUser;
+let chat: App;
+let payroll: Awaited<ReturnType<typeof nodeSamlApp>>;
+let library: App;
+let browser: HttpClient;
+
+beforeAll(async () => {
+  idp = await startIdp({ now: clock.now });
+  chat = await oidcApp(idp, 'front', 'Chat');
+  payroll = await nodeSamlApp(idp, 'Payroll');
+  library = await samlifyApp(idp, 'Library');
+});
+afterAll(async () => {
+  await idp?.stop();
+  await Promise.all([chat, payroll, library].map((app) => app?.close()));
+});
+beforeEach(async () => {
+  user = await aUser(idp.services);
+  payroll.spoil({});
+  browser = await browserWith([payroll, library, chat], user);
+});
+
+const signOut = async (from: Page) => (await walk(browser, from)).page;
+const events = (clientId: string) =>
+  idp.services.db.auditEvent.findMany({
+    where: { subjectId: user.account.id, clientId, type: { startsWith: 'logout.' } },
+  });
+
+describe('a service provider', () => {
+  it.each<[string, Spoiled, string, string]>([
+    [
+      'signs with a key that is not its own',
+      { sign: 'other-key' },
+      'Gave an answer that proves nothing.',
+      'invalid_answer: signature_invalid',
+    ],
+    [
+      'answers with what is no message',
+      { answer: 'garbage' },
+      'Gave an answer that proves nothing.',
+      'invalid_answer: bad_base64',
+    ],
+    ['says that it could not', { status: 'failure' }, 'Answered that it could not sign you out.', 'refused'],
+  ])('that %s is not called signed out, and the rest is told', async (_name, spoiled, text, reason) => {
+    payroll.spoil(spoiled);
+    const page = await signOut(await leave(browser, chat));
+    expect(resultsOf(page)).toEqual({
+      Chat: 'Was told in this browser. It gives no answer.',
+      Payroll: `${text} Sign out there, or close your browser.`,
+      Library: 'Signed out.',
+    });
+    expect(library.sessions()).toBe(0);
+    expect(await events(payroll.clientId)).toMatchObject([{ type: 'logout.failed', outcome: 'failure', reason }]);
+  });
+
+  it('that keeps the browser is left behind when the person comes back', async () => {
+    payroll.spoil({ answer: 'none' });
+    const stuck = await walk(browser, await leave(browser, chat));
+    expect(stuck.page.text).toContain('stuck here');
+    const run = stuck.trail.find((url) => url.includes('/signout/') && !url.includes('/to/')) ?? '';
+    const waiting = await browser.get(run);
+    expect(waiting.text).toContain('Payroll');
+    expect(waiting.headers.refresh).toMatch(/^[1-5];url=\/signout\//);
+    clock.advance({ seconds: 6 });
+    const page = await signOut(await browser.get(run));
+    expect(resultsOf(page)).toMatchObject({
+      Payroll: expect.stringContaining('Did not answer.'),
+      Library: 'Signed out.',
+    });
+  });
+
+  it('that answers late is believed after all, once', async () => {
+    const there = await walk(browser, await leave(browser, chat), {
+      until: ({ url }) => url.startsWith(payroll.origin),
+    });
+    const run = there.trail.findLast((url) => url.includes('/signout/') && !url.includes('/to/')) ?? '';
+    clock.advance({ seconds: 6 });
+    expect(resultsOf(await signOut(await browser.get(run))).Payroll).toContain('Did not answer.');
+    const answer = there.page.location ?? '';
+    // Nothing is left to be told, so it goes straight back.
+    expect((await signOut(await browser.get(answer))).url).toBe(`${chat.origin}/?state=from-app`);
+    const again = await browser.get(answer);
+    expect([again.status, again.location]).toEqual([400, undefined]);
+  });
+});
+
+describe('a LogoutResponse', () => {
+  it('that nobody waits for is refused', async () => {
+    const profile = { issuer: payroll.clientId, ID: '_never-asked', nameID: 'x', nameIDFormat: 'y' };
+    const url = await payroll.saml.getLogoutResponseUrlAsync(profile, '', {}, true);
+    const page = await httpClient(idp.issuer).get(url);
+    expect([page.status, page.location]).toEqual([400, undefined]);
+  });
+
+  it('of another service provider counts for nothing', async () => {
+    const there = await walk(browser, await leave(browser, chat), {
+      until: ({ url }) => url.startsWith(payroll.origin),
+    });
+    const { messageId } = await idp.services.db.logoutParticipant.findFirstOrThrow({
+      where: { clientId: payroll.clientId, state: 'asked' },
+    });
+    const other = await nodeSamlApp(idp, 'Other');
+    const profile = { issuer: other.clientId, ID: messageId ?? '', nameID: 'x', nameIDFormat: 'y' };
+    const page = await signOut(await browser.get(await other.saml.getLogoutResponseUrlAsync(profile, '', {}, true)));
+    expect(resultsOf(page).Payroll).toContain('Gave an answer that proves nothing.');
+    expect(there.page.url).toContain(payroll.origin);
+    await other.close();
+  });
+});
+
+it('the page of a sign-out opens only in the browser that walks it', async () => {
+  const { trail } = await walk(browser, await leave(browser, chat), { until: ({ url }) => url.includes('/signout/') });
+  const stranger = await httpClient(idp.issuer).get(trail.at(-1) ?? '');
+  expect([stranger.status, stranger.text.includes('Payroll')]).toEqual([400, false]);
+  expect((await browser.get(`${idp.issuer}/signout/nothing`)).status).toBe(404);
+});

@@ -1,0 +1,8 @@
+// An instance that delivers mail and is killed in the middle of it. Arguments: database, mail server.
+import { openDatabase } from '../../src/platform/db.ts';
+import { testClock } from '../support/clock.ts';
+import { post } from './support.ts';
+
+const [, , databaseUrl = '', smtpUrl = ''] = process.argv;
+const { db } = await openDatabase(databaseUrl);
+await post({ db, clock: testClock(), smtpUrl }).deliver();

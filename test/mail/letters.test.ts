@@ -1,0 +1,124 @@
+// What the mails say, and what nobody can make them say.
+import { describe, expect, it } from 'vitest';
+import { browserName } from '../../src/mail/browser-name.ts';
+import { plainText } from '../../src/mail/letter.ts';
+import { compose, type MailMessage, type Recipient } from '../../src/mail/messages.ts';
+import { textOf } from '../support/html.ts';
+import { ann, issuer, renderHtml } from './support.ts';
+
+const place = { at: new Date('2026-11-21T09:45:00Z'), browser: 'Firefox on Windows', address: '192.0.2.1' };
+const token = 'abc-DEF_123'.padEnd(43, 'x');
+
+function every(to: Recipient = ann): MailMessage[] {
+  return [
+    { kind: 'password-reset', to, token, minutes: 20 },
+    { kind: 'no-password-here', to },
+    { kind: 'password-changed', to, by: 'link', place },
+    { kind: 'verify-email', to, token, hours: 24 },
+    { kind: 'confirm-new-email', to, token, hours: 24 },
+    { kind: 'email-taken', to },
+    { kind: 'email-changed', to, newEmail: 'new@example.org', place },
+    { kind: 'invitation', to, token, hours: 72 },
+    { kind: 'registration', to, token, hours: 24 },
+    { kind: 'already-registered', to },
+    { kind: 'unlock', to, token, minutes: 60 },
+    { kind: 'factor-changed', to, change: 'totp-added', place },
+    { kind: 'new-sign-in', to, place },
+    { kind: 'saml-certificate', to, application: 'Wiki', until: place.at, isNextPublished: false },
+    { kind: 'saml-certificate', to, application: 'Wiki', until: place.at, isNextPublished: true },
+    { kind: 'one-time-code', to, code: '204815', minutes: 10 },
+  ];
+}
+
+describe.each(every().map((message) => [message.kind, message] as const))('the mail %s', (kind, message) => {
+  const letter = compose(message, issuer);
+  const html = renderHtml(letter);
+  const text = plainText(letter);
+
+  it('says the same in HTML and in plain text', () => {
+    const seen = textOf(html);
+    for (const words of [letter.subject, ...letter.paragraphs, ...letter.after, letter.code ?? '']) {
+      expect(seen).toContain(words);
+      expect(text.replace(/\s+/g, ' ')).toContain(words);
+    }
+    if (letter.action) {
+      expect(html).toContain(`href="${letter.action.url}"`);
+      expect(text).toContain(`\n${letter.action.url}\n`);
+    }
+    expect(seen).not.toMatch(/undefined|\[object|NaN/);
+  });
+
+  it('links only to this server and loads nothing', () => {
+    const links = [...html.matchAll(/href="([^"]*)"/g)].map(([, href]) => href);
+    for (const href of links) expect(href).toMatch(/^https:\/\/id\.example\.com\/[a-z-]+/);
+    expect(html).not.toMatch(/\ssrc=|url\(|@import|<link|<script|<img|<form/);
+    expect(text.match(/https?:\/\/\S+/g) ?? []).toEqual(letter.action ? [letter.action.url] : []);
+  });
+
+  it('is short, and its lines fit a terminal', () => {
+    expect(letter.subject.length).toBeLessThan(70);
+    for (const line of text.split('\n').filter((line) => !line.startsWith('https://')))
+      expect(line.length).toBeLessThan(80);
+    expect(text.length, kind).toBeLessThan(900);
+  });
+
+  it('has neither code nor token in its subject', () => {
+    expect(`${letter.subject} ${letter.preheader}`).not.toMatch(/204815|abc-DEF/);
+  });
+});
+
+describe('a hostile name', () => {
+  const evil = `<a href="https://evil.example">Click</a><img src=x onerror=alert(1)>`;
+
+  it.each(every({ ...ann, name: evil, username: evil }))('is only text in $kind', (message) => {
+    const html = renderHtml(compose(message, issuer));
+    expect(html).not.toMatch(/<img|<a href="https:\/\/evil|onerror=alert\(1\)>(?!&)/);
+  });
+
+  it.each(['Your prize: evil.example', 'http://evil.example', 'win@evil.example'])(
+    'that mail programs would make a link of is left out: %s',
+    (name) => {
+      for (const message of every({ ...ann, name })) expect(plainText(compose(message, issuer))).not.toContain(name);
+    },
+  );
+
+  it('does not go to addresses that nobody has proven', () => {
+    for (const message of every({ email: 'stranger@example.com', name: 'Buy now', username: 'buynow' })) {
+      if (message.kind !== 'confirm-new-email' && message.kind !== 'registration') continue;
+      expect(plainText(compose(message, issuer))).not.toMatch(/Buy now|buynow/);
+    }
+  });
+
+  it('of a real person greets them', () => {
+    for (const [name, hello] of [
+      ['Ann Example', 'Hello Ann Example,'],
+      ['Dr. José  Müller Jr.', 'Hello Dr. José Müller Jr.,'],
+      ['', 'Hello,'],
+    ] as const) {
+      const [first] = compose({ kind: 'no-password-here', to: { ...ann, name } }, issuer).paragraphs;
+      expect(first).toBe(hello);
+    }
+  });
+});
+
+describe('a browser in words', () => {
+  it.each([
+    ['Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:140.0) Gecko/20100101 Firefox/140.0', 'Firefox on Windows'],
+    [
+      'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/147.0.0.0 Safari/537.36',
+      'Chrome on Linux',
+    ],
+    ['Mozilla/5.0 (Windows NT 10.0) AppleWebKit/537.36 Chrome/147.0.0.0 Safari/537.36 Edg/147.0', 'Edge on Windows'],
+    [
+      'Mozilla/5.0 (iPhone; CPU iPhone OS 19_0 like Mac OS X) AppleWebKit/605 Version/19.0 Mobile Safari/604',
+      'Safari on iPhone',
+    ],
+    ['Mozilla/5.0 (Linux; Android 16) AppleWebKit/537 Chrome/147.0 Mobile Safari/537', 'Chrome on Android'],
+    ['Mozilla/5.0 (Macintosh; Intel Mac OS X 15_0) AppleWebKit/605 Version/19 Safari/605', 'Safari on macOS'],
+    ['<script>alert(1)</script>', undefined],
+    ['visit https://evil.example', undefined],
+    ['', undefined],
+  ])('%s', (userAgent, name) => {
+    expect(browserName(userAgent)).toBe(name);
+  });
+});

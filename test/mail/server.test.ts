@@ -1,0 +1,54 @@
+// Mail of a running server: files where there is no mail server, counted, and not kept for ever.
+import { readdirSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { limits } from '../../src/limits.ts';
+import { httpClient } from '../support/http.ts';
+import { startIdp, type TestIdp } from '../support/idp.ts';
+import { ann } from './support.ts';
+
+let idp: TestIdp;
+
+beforeAll(async () => {
+  idp = await startIdp();
+});
+afterAll(() => idp?.stop());
+
+async function until(condition: () => Promise<boolean> | boolean): Promise<void> {
+  for (let tries = 0; !(await condition()); tries += 1) {
+    if (tries > 800) throw new Error('it did not happen');
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+}
+
+describe('a server without SMTP_URL', () => {
+  it('says so when it starts, writes mail into its data folder, and counts it', async () => {
+    const folder = path.join(String(idp.environment.DATA_DIR), 'outbox');
+    expect(idp.log.join()).toContain('SMTP_URL is not set');
+    await idp.services.outbox.send({ kind: 'no-password-here', to: ann });
+    await until(async () => (await idp.services.db.mailMessage.count({ where: { sentAt: { not: null } } })) === 1);
+    expect(readdirSync(folder).filter((name) => name.endsWith('.eml'))).toHaveLength(1);
+    const { text } = await httpClient(idp.issuer).get('/metrics');
+    expect(text).toContain('gatehouse_mails_total{outcome="sent"} 1');
+  });
+
+  it('forgets mail that was sent or given up a week ago', async () => {
+    const { db, now } = idp.services;
+    const ago = (days: number) => new Date(now().getTime() - days * 86_400_000);
+    const { keepDays } = limits.mail;
+    const row = { recipient: ann.email, subject: 'x', bodySealed: '', nextTryAt: ago(keepDays + 2) };
+    await db.mailMessage.createMany({
+      data: [
+        { ...row, id: 'sent', sentAt: ago(keepDays + 1) },
+        { ...row, id: 'failed', failedAt: ago(keepDays + 1) },
+        { ...row, id: 'recent', sentAt: ago(keepDays - 1) },
+      ],
+    });
+    await idp.stop();
+    // Sweeping is one of the first things that a server does.
+    idp = await startIdp({ environment: { ...(idp.environment as Record<string, string>) } });
+    const kept = async () => (await idp.services.db.mailMessage.findMany()).map(({ id }) => id);
+    await until(async () => !(await kept()).includes('sent') && !(await kept()).includes('failed'));
+    expect(await kept()).toContain('recent');
+  });
+});

@@ -1,0 +1,25 @@
+// Second factors on a real database.
+import { createFactors } from '../../src/mfa/factors.ts';
+import { createKnownBrowsers } from '../../src/mfa/known-browsers.ts';
+import { createOneTimeCodes } from '../../src/mfa/one-time-code.ts';
+import { createPasskeys } from '../../src/mfa/passkeys.ts';
+import { createPhones } from '../../src/mfa/phone.ts';
+import { createRecoveryCodes } from '../../src/mfa/recovery-codes.ts';
+import { createTotp } from '../../src/mfa/totp.ts';
+import { openPeople } from '../accounts/people.ts';
+
+export const ISSUER = new URL('https://login.example.org');
+
+export async function openFactors() {
+  const people = await openPeople();
+  const totp = createTotp({ ...people, issuerName: ISSUER.host });
+  const recoveryCodes = createRecoveryCodes(people);
+  const passkeys = createPasskeys({ ...people, issuerUrl: ISSUER, serviceName: 'Gatehouse' });
+  const oneTimeCodes = createOneTimeCodes(people);
+  const phones = createPhones({ ...people, oneTimeCodes });
+  const factors = createFactors({ ...people, totp, passkeys, phones, recoveryCodes });
+  const knownBrowsers = createKnownBrowsers(people);
+  return { ...people, totp, recoveryCodes, passkeys, phones, factors, oneTimeCodes, knownBrowsers };
+}
+
+export type FactorsFixture = Awaited<ReturnType<typeof openFactors>>;

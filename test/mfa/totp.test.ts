@@ -1,0 +1,155 @@
+import { createHmac } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { Account } from '../../src/accounts/account.ts';
+import { cleanSecret } from '../../src/mfa/totp.ts';
+import { together } from '../accounts/people.ts';
+import { type FactorsFixture, openFactors } from './fixture.ts';
+
+let fixture: FactorsFixture;
+let account: Account;
+beforeAll(async () => {
+  fixture = await openFactors();
+});
+afterAll(() => fixture.close());
+beforeEach(async () => {
+  fixture.clock.advance({ minutes: 10 });
+  account = await fixture.person();
+});
+
+/** RFC 6238 by hand: what an authenticator app shows, judged by no library of ours. */
+function app(secret: string, at: Date): string {
+  const bits = [...secret].map((letter) =>
+    'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(letter).toString(2).padStart(5, '0'),
+  );
+  const key = Buffer.from((bits.join('').match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)));
+  const counter = Buffer.alloc(8);
+  counter.writeBigUInt64BE(BigInt(Math.floor(at.getTime() / 30_000)));
+  const mac = createHmac('sha1', key).update(counter).digest();
+  const offset = (mac.at(-1) ?? 0) & 15;
+  return String((mac.readUInt32BE(offset) & 0x7fffffff) % 1_000_000).padStart(6, '0');
+}
+const shown = (secret: string, seconds = 0) => app(secret, new Date(fixture.now().getTime() + seconds * 1000));
+
+/** Set up, a minute ago. */
+async function enrolled(): Promise<string> {
+  const { secret, sealed } = fixture.totp.begin(account);
+  expect(await fixture.totp.confirm(account, sealed, shown(secret))).toBe('ok');
+  fixture.clock.advance({ minutes: 1 });
+  return secret;
+}
+
+test('the app of these tests computes the vectors of RFC 6238', () => {
+  const secret = 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ';
+  expect(app(secret, new Date(59_000))).toBe('287082');
+  expect(app(secret, new Date(1_111_111_109_000))).toBe('081804');
+});
+
+describe('setting it up', () => {
+  test('gives a random secret, and a URI with account and issuer (seed 5.6)', () => {
+    const { secret, uri } = fixture.totp.begin(account);
+    expect(secret).toMatch(/^[A-Z2-7]{32}$/);
+    const url = new URL(uri);
+    expect(`${url.protocol}//${url.host}`).toBe('otpauth://totp');
+    expect(decodeURIComponent(url.pathname)).toBe(`/login.example.org:${account.username}`);
+    expect(url.searchParams.get('secret')).toBe(secret);
+    expect(url.searchParams.get('issuer')).toBe('login.example.org');
+    expect(fixture.totp.begin(account).secret).not.toBe(secret);
+  });
+
+  test('counts only after a code, and leaves the one in use alone until then', async () => {
+    const old = await enrolled();
+    const { secret, sealed } = fixture.totp.begin(account);
+    expect(await fixture.totp.confirm(account, sealed, '000000')).toBe('wrong');
+    expect(fixture.totp.resume(account, sealed)?.secret).toBe(secret);
+    expect(await fixture.totp.verify(account.id, shown(old))).toBe('ok');
+    expect(await fixture.totp.confirm(account, sealed, shown(secret))).toBe('ok');
+    fixture.clock.advance({ minutes: 1 });
+    expect(await fixture.totp.verify(account.id, shown(old))).toBe('wrong');
+    expect(await fixture.totp.verify(account.id, shown(secret))).toBe('ok');
+  });
+
+  test("refuses another account's form, a changed one and one from yesterday", async () => {
+    const { secret, sealed } = fixture.totp.begin(account);
+    const other = await fixture.person();
+    expect(await fixture.totp.confirm(other, sealed, shown(secret))).toBe('expired');
+    expect(await fixture.totp.confirm(account, `${sealed}A`, shown(secret))).toBe('expired');
+    expect(await fixture.totp.confirm(account, 'nonsense', shown(secret))).toBe('expired');
+    fixture.clock.advance({ hours: 2 });
+    expect(await fixture.totp.confirm(account, sealed, shown(secret))).toBe('expired');
+    expect(fixture.totp.resume(account, sealed)).toBeUndefined();
+    expect(await fixture.totp.isEnrolled(account.id)).toBe(false);
+  });
+
+  test('stores the secret sealed', async () => {
+    const secret = await enrolled();
+    const row = await fixture.db.totpCredential.findUniqueOrThrow({ where: { userId: account.id } });
+    expect(row.secretSealed).not.toContain(secret);
+    expect(fixture.log.join('')).not.toContain(secret);
+    expect(JSON.stringify(await fixture.audit.list({ subjectId: account.id }))).not.toContain(secret);
+  });
+});
+
+describe('a code', () => {
+  test.each([
+    [-60, 'wrong'],
+    [-30, 'ok'],
+    [0, 'ok'],
+    [30, 'ok'],
+    [60, 'wrong'],
+  ])('from %i seconds away is %s', async (seconds, outcome) => {
+    const secret = await enrolled();
+    expect(await fixture.totp.verify(account.id, shown(secret, seconds))).toBe(outcome);
+  });
+
+  test('works once', async () => {
+    const secret = await enrolled();
+    const code = shown(secret);
+    expect(await fixture.totp.verify(account.id, ` ${code.slice(0, 3)} ${code.slice(3)} `)).toBe('ok');
+    expect(await fixture.totp.verify(account.id, code)).toBe('replayed');
+    expect(await fixture.totp.verify(account.id, shown(secret, -30))).toBe('replayed');
+    expect(await fixture.totp.verify(account.id, shown(secret, 30))).toBe('ok');
+  });
+
+  test('that confirmed the enrolment does not also sign in', async () => {
+    const { secret, sealed } = fixture.totp.begin(account);
+    await fixture.totp.confirm(account, sealed, shown(secret));
+    expect(await fixture.totp.verify(account.id, shown(secret))).toBe('replayed');
+  });
+
+  test('sent twenty times at the same moment is accepted exactly once', async () => {
+    const secret = await enrolled();
+    const outcomes = await together(20, () => fixture.totp.verify(account.id, shown(secret)));
+    expect(outcomes.filter((outcome) => outcome === 'ok')).toHaveLength(1);
+    expect(outcomes.filter((outcome) => outcome === 'replayed')).toHaveLength(19);
+  });
+
+  test.each(['', '12345', '1234567', 'abcdef', '12345a', '１２３', '-12345', '1e5', '0x1234', `${'1'.repeat(1e5)}`])(
+    '%.20j is wrong without ado',
+    async (code) => {
+      await enrolled();
+      expect(await fixture.totp.verify(account.id, code)).toBe('wrong');
+    },
+  );
+
+  test('means nothing without enrolment, and after removal', async () => {
+    expect(await fixture.totp.verify(account.id, '123456')).toBe('not-enrolled');
+    const secret = await enrolled();
+    expect(await fixture.totp.remove(account.id)).toBe(true);
+    expect(await fixture.totp.remove(account.id)).toBe(false);
+    expect(await fixture.totp.verify(account.id, shown(secret))).toBe('not-enrolled');
+  });
+});
+
+describe('an imported secret', () => {
+  test('of ten bytes works, and importing it again does not make a used code good', async () => {
+    await fixture.totp.importSecret(account.id, 'jbsw y3dp-ehpk 3pxp');
+    const code = shown('JBSWY3DPEHPK3PXP');
+    expect(await fixture.totp.verify(account.id, code)).toBe('ok');
+    await fixture.totp.importSecret(account.id, 'JBSWY3DPEHPK3PXP====');
+    expect(await fixture.totp.verify(account.id, code)).toBe('replayed');
+  });
+
+  test.each(['', 'short', 'JBSWY3DP', 'JBSWY3DPEHPK3PX1', 'not base32 at all!'])('%j is refused', (secret) => {
+    expect(() => cleanSecret(secret)).toThrow(expect.objectContaining({ code: 'invalid_input' }));
+  });
+});

@@ -1,0 +1,118 @@
+// When the person is asked, and when not (OIDC Core 3.1.2.1: prompt, max_age, login_hint).
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { aUser, type TestUser } from '../support/factories.ts';
+import { type HttpClient, httpClient } from '../support/http.ts';
+import { startIdp, type TestIdp } from '../support/idp.ts';
+import { type Application, anApplication, authorizeUrl, outcome, redirectUri, signIn, walk } from './support.ts';
+
+let idp: TestIdp;
+let user: TestUser;
+let app: Application;
+let browser: HttpClient;
+
+beforeAll(async () => {
+  idp = await startIdp();
+  user = await aUser(idp.services);
+  app = await anApplication(idp);
+  browser = httpClient(idp.issuer);
+  await signIn(browser, app, user);
+});
+afterAll(() => idp?.stop());
+
+const url = (parameters: Record<string, string>) => authorizeUrl(idp, app.clientId, parameters);
+const pageFor = async (parameters: Record<string, string>, who = browser) =>
+  who.follow(await who.get(url(parameters)), (target) => target.startsWith(redirectUri));
+
+describe('a person who is signed in', () => {
+  it('is not asked again', async () => {
+    expect((await outcome(browser, url({}))).get('code')).toBeTruthy();
+    expect((await outcome(browser, url({ prompt: 'none' }))).get('code')).toBeTruthy();
+  });
+
+  it('is asked for the password with prompt=login, and the sign-in is new', async () => {
+    const before = (await signIn(browser, app, user)).tokens.claims()?.auth_time ?? 0;
+    await new Promise((resolve) => setTimeout(resolve, 1100));
+    expect((await pageFor({ prompt: 'login' })).text).toContain('name="password"');
+    const after = (await signIn(browser, app, user, { prompt: 'login' })).tokens.claims()?.auth_time;
+    expect(after).toBeGreaterThan(before);
+  });
+
+  it('cannot skip the password by opening the resume address', async () => {
+    const page = await pageFor({ prompt: 'login' });
+    const uid = new URL(page.url).pathname.split('/').at(-1);
+    const skipped = await browser.get(`/authorize/${uid}`);
+    expect(skipped.location).toContain('/signin/');
+    expect(skipped.location).not.toContain('code=');
+  });
+
+  it('is asked for consent with prompt=consent, even where consent is implicit', async () => {
+    const page = await pageFor({ prompt: 'consent' });
+    expect(page.text).toContain('It will be able to');
+    expect((await walk(browser, page, { user })).location).toMatch(/[?&]code=/);
+  });
+
+  it('chooses an account with prompt=select_account', async () => {
+    const page = await pageFor({ prompt: 'select_account' });
+    expect(page.text).toContain('Choose an account');
+    expect(page.text).toContain(user.username);
+    const answered = await browser.submit(page, {}, { button: `Continue as ${user.account.name}` });
+    expect((await browser.follow(answered, (target) => target.startsWith(redirectUri))).location).toMatch(/code=/);
+  });
+
+  it('is asked everything with prompt=login select_account consent, the account only once', async () => {
+    const signInPage = await pageFor({ prompt: 'login select_account consent' });
+    expect(signInPage.text).toContain('name="password"');
+    const submitted = await browser.submit(signInPage, { username: user.username, password: user.password });
+    const consent = await browser.follow(submitted, (target) => target.startsWith(redirectUri));
+    expect(consent.text).toContain('It will be able to');
+    expect((await walk(browser, consent, { user })).location).toMatch(/code=/);
+  });
+
+  it.each(['none login', 'none consent', 'dance', 'login dance', 'create'])(
+    'is not asked with prompt=%s: it is refused',
+    async (prompt) => {
+      expect((await outcome(browser, url({ prompt }))).get('error')).toBe('invalid_request');
+    },
+  );
+
+  it('signs in again when the sign-in is older than max_age', async () => {
+    expect((await outcome(browser, url({ max_age: '3600' }))).get('code')).toBeTruthy();
+    expect((await pageFor({ max_age: '0' })).text).toContain('name="password"');
+    await new Promise((resolve) => setTimeout(resolve, 2100));
+    expect((await pageFor({ max_age: '1' })).text).toContain('name="password"');
+    expect((await outcome(browser, url({ max_age: '1', prompt: 'none' }))).get('error')).toBe('login_required');
+    const { tokens } = await signIn(browser, app, user, { max_age: '1' });
+    expect(Date.now() / 1000 - (tokens.claims()?.auth_time ?? 0)).toBeLessThan(3);
+  });
+
+  it.each(['-1', 'abc', '1.5', '1e400', ''])(
+    'is not asked with max_age=%s: it is refused or ignored',
+    async (maxAge) => {
+      const answer = await outcome(browser, url({ max_age: maxAge }));
+      expect(answer.get(maxAge === '' ? 'code' : 'error')).toBeTruthy();
+    },
+  );
+});
+
+describe('a person who is not signed in', () => {
+  it('gets no page with prompt=none: the application is told', async () => {
+    const answer = await outcome(httpClient(idp.issuer), url({ prompt: 'none' }));
+    expect(Object.fromEntries(answer)).toMatchObject({ error: 'login_required', state: 'the-state', iss: idp.issuer });
+  });
+
+  it('finds the login hint filled in, harmless whatever it holds', async () => {
+    const page = await pageFor({ login_hint: 'ann@example.com' }, httpClient(idp.issuer));
+    expect(page.forms[0]?.fields.username).toBe('ann@example.com');
+    const hostile = await pageFor({ login_hint: '"><script>alert(1)</script>' }, httpClient(idp.issuer));
+    expect(hostile.forms[0]?.fields.username).toBe('"><script>alert(1)</script>');
+    expect(hostile.text).not.toContain('<script>alert');
+  });
+
+  it('may cancel, which the application is told', async () => {
+    const stranger = httpClient(idp.issuer);
+    const page = await pageFor({}, stranger);
+    const cancelled = await stranger.submit(page, {}, { form: '/cancel' });
+    const back = await stranger.follow(cancelled, (target) => target.startsWith(redirectUri));
+    expect(new URL(back.location ?? '').searchParams.get('error')).toBe('access_denied');
+  });
+});

@@ -1,0 +1,50 @@
+// The first administrator: made once on an empty server, by one of the instances that start at the same moment.
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ensureFirstAdmin } from '../../src/provisioning/first-admin.ts';
+import { provisioningBench } from './support.ts';
+
+let bench: Awaited<ReturnType<typeof provisioningBench>>;
+beforeEach(async () => {
+  bench = await provisioningBench();
+});
+afterEach(() => bench.close());
+
+const ensure = () => ensureFirstAdmin(bench);
+
+describe('the first admin', () => {
+  it('has the admin role and a password that must be changed', async () => {
+    const admin = await ensure();
+    expect(admin).toMatchObject({ username: 'admin', password: expect.stringMatching(/^[\w-]{24}$/) });
+    const account = await bench.accounts.findByLogin('admin');
+    expect(account?.roles).toEqual(['admin']);
+    expect(account?.permissions).toContain('gatehouse.users:write');
+    expect(await bench.credentials.checkPassword(account, admin?.password ?? '')).toEqual({ outcome: 'must-change' });
+  });
+
+  it('is made once', async () => {
+    await ensure();
+    expect(await ensure()).toBeUndefined();
+  });
+
+  it('is made by one of several instances that start at once', async () => {
+    const made = (await Promise.all([ensure(), ensure(), ensure()])).filter((admin) => admin !== undefined);
+    expect(made).toHaveLength(1);
+    const account = await bench.accounts.findByLogin('admin');
+    expect(await bench.credentials.checkPassword(account, made[0]?.password ?? '')).toEqual({ outcome: 'must-change' });
+  });
+
+  it('is not made beside other users', async () => {
+    await bench.accounts.create({ username: 'somebody' });
+    expect(await ensure()).toBeUndefined();
+  });
+
+  it.each([
+    ['users: [{ username: root, roles: [admin] }]', false],
+    ['users: [{ username: Admin }]', false],
+    ['users: [{ username: alice }]', true],
+  ])('is left to the file when it brings one: %s', async (text, isMade) => {
+    await bench.apply(text);
+    expect((await ensure()) !== undefined).toBe(isMade);
+    expect(await ensure()).toBeUndefined();
+  });
+});

@@ -1,0 +1,120 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { openDatabase } from '../../src/platform/db.ts';
+import { randomId } from '../../src/platform/random.ts';
+import { type PolicyName, policies } from '../../src/rate-limits/policies.ts';
+import { createRateLimits, type RateLimits } from '../../src/rate-limits/rate-limits.ts';
+import { openPeople, type People, together } from '../accounts/people.ts';
+
+let people: People;
+let rateLimits: RateLimits;
+let key: string;
+beforeAll(async () => {
+  people = await openPeople();
+  rateLimits = createRateLimits(people);
+});
+afterAll(() => people.close());
+beforeEach(() => {
+  key = randomId();
+});
+
+const names = Object.keys(policies) as PolicyName[];
+const firstAllowed = (name: PolicyName) => {
+  const policy = policies[name];
+  return policy.kind === 'window' ? policy.points : policy.free;
+};
+const passed = (verdicts: { allowed: boolean }[]) => verdicts.filter(({ allowed }) => allowed).length;
+
+describe('every policy', () => {
+  test.each(names.filter((name) => firstAllowed(name) <= 50))(
+    '%s lets exactly its number of attempts at the same moment pass',
+    async (name) => {
+      const verdicts = await together(firstAllowed(name) + 15, () => rateLimits.consume(name, key));
+      expect(passed(verdicts)).toBe(firstAllowed(name));
+      for (const { allowed, retryAfterSeconds } of verdicts) expect(retryAfterSeconds > 0).toBe(!allowed);
+      expect(await rateLimits.count(name, key)).toBe(firstAllowed(name));
+    },
+  );
+});
+
+describe('a window', () => {
+  const name = 'reset:account';
+
+  test('says how long it lasts, and opens again at its end', async () => {
+    for (let index = 0; index < 3; index += 1) expect((await rateLimits.consume(name, key)).allowed).toBe(true);
+    expect(await rateLimits.consume(name, key)).toEqual({ allowed: false, retryAfterSeconds: 3600 });
+    people.clock.advance({ minutes: 59, seconds: 59 });
+    expect(await rateLimits.consume(name, key)).toEqual({ allowed: false, retryAfterSeconds: 1 });
+    people.clock.advance({ seconds: 1 });
+    expect(await rateLimits.peek(name, key)).toEqual({ allowed: true, retryAfterSeconds: 0 });
+    expect(passed(await together(20, () => rateLimits.consume(name, key)))).toBe(3);
+  });
+
+  test('counts keys and policies apart', async () => {
+    await together(5, () => rateLimits.consume(name, key));
+    expect((await rateLimits.consume(name, `${key}x`)).allowed).toBe(true);
+    expect((await rateLimits.consume('reset:address', key)).allowed).toBe(true);
+  });
+
+  test('makes room for exactly one when one is given back, also after refusals', async () => {
+    await together(10, () => rateLimits.consume(name, key));
+    await rateLimits.refund(name, key);
+    expect(passed(await together(5, () => rateLimits.consume(name, key)))).toBe(1);
+    await rateLimits.refund(name, `${key}-never-seen`);
+    await together(9, () => rateLimits.refund(name, key));
+    expect(await rateLimits.count(name, key)).toBe(0);
+  });
+});
+
+describe('a growing pause', () => {
+  const name = 'sign-in:account';
+
+  test('doubles from half a minute to a quarter of an hour, one attempt between each', async () => {
+    expect(passed(await together(20, () => rateLimits.consume(name, key)))).toBe(5);
+    const pauses: number[] = [];
+    for (let index = 0; index < 8; index += 1) {
+      const { allowed, retryAfterSeconds } = await rateLimits.consume(name, key);
+      expect(allowed).toBe(false);
+      pauses.push(retryAfterSeconds);
+      people.clock.advance({ seconds: retryAfterSeconds });
+      expect(passed(await together(20, () => rateLimits.consume(name, key)))).toBe(1);
+    }
+    expect(pauses).toEqual([30, 60, 120, 240, 480, 900, 900, 900]);
+  });
+
+  test('is not prolonged by attempts made during it', async () => {
+    await together(20, () => rateLimits.consume(name, key));
+    people.clock.advance({ seconds: 20 });
+    await together(50, () => rateLimits.consume(name, key));
+    expect(await rateLimits.peek(name, key)).toEqual({ allowed: false, retryAfterSeconds: 10 });
+    expect(await rateLimits.count(name, key)).toBe(5);
+  });
+
+  test('is forgotten after an hour without attempts, and at once by a reset', async () => {
+    await together(20, () => rateLimits.consume(name, key));
+    people.clock.advance({ seconds: 30 + 3600 });
+    expect(passed(await together(20, () => rateLimits.consume(name, key)))).toBe(5);
+    await rateLimits.reset(name, key);
+    expect(passed(await together(20, () => rateLimits.consume(name, key)))).toBe(5);
+  });
+});
+
+test('two instances share every count', async () => {
+  const second = await openDatabase(people.url);
+  const other = createRateLimits({ db: second.db, now: people.now });
+  const verdicts = await together(30, (index) => (index % 2 ? other : rateLimits).consume('code:account', key));
+  expect(passed(verdicts)).toBe(5);
+  expect((await other.peek('code:account', key)).allowed).toBe(false);
+  await second.close();
+});
+
+test('switched off, everything passes and nothing is counted', async () => {
+  const off = createRateLimits({ ...people, isEnabled: () => false });
+  expect(passed(await together(50, () => off.consume('reset:account', key)))).toBe(50);
+  expect(await rateLimits.count('reset:account', key)).toBe(0);
+});
+
+test('what people typed is not in the table', async () => {
+  await rateLimits.consume('sign-in:account', 'alice@example.com');
+  const rows = await people.db.rateLimit.findMany();
+  expect(JSON.stringify(rows.map((row) => row.key))).not.toContain('alice');
+});

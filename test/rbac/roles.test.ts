@@ -1,0 +1,189 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { transaction } from '../../src/platform/db.ts';
+import { createAuthority } from '../../src/rbac/authority.ts';
+import { ownPermissions } from '../../src/rbac/built-in.ts';
+import { createPermissions, type Permissions } from '../../src/rbac/permissions.ts';
+import { createRoles, type Roles } from '../../src/rbac/roles.ts';
+import { openPeople, type People, together } from '../accounts/people.ts';
+
+let people: People;
+let roles: Roles;
+let permissions: Permissions;
+beforeAll(async () => {
+  people = await openPeople();
+  roles = createRoles(people);
+  permissions = createPermissions(people);
+  await roles.ensureBuiltInRoles();
+});
+afterAll(() => people.close());
+
+const code = (expected: string) => expect.objectContaining({ code: expected });
+const rolesOf = async (id: string) => (await people.accounts.find(id))?.roles;
+
+describe('a role', () => {
+  test('is created, changed and removed, with its permissions and an audit event each', async () => {
+    await roles.create({ name: 'life', description: 'A life', permissions: ['b:x', 'a:x', 'a:x'] });
+    expect(await roles.find('life')).toMatchObject({ source: 'local', permissions: ['a:x', 'b:x'] });
+    await roles.update('life', { permissions: ['b:x', 'c:x'], description: 'Changed' });
+    expect(await roles.find('life')).toMatchObject({ description: 'Changed', permissions: ['b:x', 'c:x'] });
+    await roles.update('life', { name: 'afterlife' });
+    const { id } = await people.person();
+    await roles.assign(id, 'afterlife');
+    await roles.remove('afterlife');
+    expect(await roles.find('afterlife')).toBeUndefined();
+    expect(await rolesOf(id)).toEqual([]);
+    const left = await people.db.permission.count({ where: { resource: { in: ['a', 'b', 'c'] } } });
+    expect(left).toBe(0);
+    const events = await people.audit.list({ types: ['role.created', 'role.updated', 'role.deleted'], limit: 4 });
+    expect(events.map(({ type }) => type)).toEqual(['role.deleted', 'role.updated', 'role.updated', 'role.created']);
+  });
+
+  test('applied twice changes nothing', async () => {
+    const role = { name: 'same', description: 'x', permissions: ['b:y', 'a:y'] };
+    await roles.create(role);
+    const events = (await people.audit.list({ types: ['role.updated'] })).length;
+    await roles.update('same', role);
+    expect((await people.audit.list({ types: ['role.updated'] })).length).toBe(events);
+  });
+
+  test('is given and taken once', async () => {
+    await roles.create({ name: 'given' });
+    const { id } = await people.person();
+    expect(await roles.assign(id, 'given')).toBe(true);
+    expect(await roles.assign(id, 'given')).toBe(false);
+    expect(await roles.unassign(id, 'given')).toBe(true);
+    expect(await roles.unassign(id, 'given')).toBe(false);
+    await expect(roles.assign(id, 'missing')).rejects.toEqual(code('not_found'));
+    await expect(roles.assign('missing', 'given')).rejects.toEqual(code('not_found'));
+    await roles.create({ name: 'kept' });
+    await roles.setRoles(id, ['kept', 'given']);
+    await roles.setRoles(id, ['kept', 'support']);
+    expect(await rolesOf(id)).toEqual(['kept', 'support']);
+  });
+});
+
+describe('the roles that Gatehouse brings', () => {
+  test('are made once, also by instances that start together, and completed later', async () => {
+    const fresh = await openPeople();
+    const theirs = createRoles(fresh);
+    await together(4, () => theirs.ensureBuiltInRoles());
+    expect((await theirs.list()).map(({ name, source }) => [name, source])).toEqual([
+      ['admin', 'built-in'],
+      ['auditor', 'built-in'],
+      ['support', 'built-in'],
+    ]);
+    // As an older version has left it.
+    await fresh.db.rolePermission.deleteMany({ where: { role: { name: 'auditor' } } });
+    await theirs.ensureBuiltInRoles();
+    expect((await theirs.find('auditor'))?.permissions).toContain('gatehouse.audit:read');
+    await fresh.close();
+  });
+
+  test('give least privilege, and cannot be renamed or removed', async () => {
+    const { id } = await people.person();
+    await roles.assign(id, 'auditor');
+    expect(await permissions.holds(id, 'gatehouse.users:read')).toBe(true);
+    expect(await permissions.holds(id, 'gatehouse.users:write')).toBe(false);
+    await expect(roles.remove('auditor')).rejects.toEqual(code('conflict'));
+    await expect(roles.update('auditor', { name: 'spy' })).rejects.toEqual(code('conflict'));
+    await expect(roles.update('admin', { permissions: [] })).rejects.toEqual(code('conflict'));
+  });
+});
+
+describe('nobody grants more than they hold', () => {
+  test('by assigning a role, making one or widening one', async () => {
+    const { id: supporter } = await people.person();
+    const { id: friend } = await people.person();
+    await roles.assign(supporter, 'support');
+    const by = { actorId: supporter };
+    await expect(roles.assign(friend, 'admin', by)).rejects.toEqual(code('forbidden'));
+    await expect(roles.assign(supporter, 'auditor', by)).rejects.toEqual(code('forbidden'));
+    const wide = roles.create({ name: 'wide', permissions: ['gatehouse.keys:write'] }, by);
+    await expect(wide).rejects.toEqual(code('forbidden'));
+    await roles.create({ name: 'narrow', permissions: ['gatehouse.audit:read'] }, by);
+    await expect(roles.update('narrow', { permissions: ['x:y'] }, by)).rejects.toEqual(code('forbidden'));
+    expect(await roles.assign(friend, 'narrow', by)).toBe(true);
+    expect(await rolesOf(friend)).toEqual(['narrow']);
+  });
+
+  test('nor takes away what they do not hold', async () => {
+    const { id: supporter } = await people.person();
+    const { id: keeper } = await people.person();
+    await roles.assign(supporter, 'support');
+    await roles.create({ name: 'keeper', permissions: ['gatehouse.keys:write'] });
+    await roles.assign(keeper, 'keeper');
+    const by = { actorId: supporter };
+    await expect(roles.unassign(keeper, 'keeper', by)).rejects.toEqual(code('forbidden'));
+    await expect(roles.update('keeper', { permissions: [] }, by)).rejects.toEqual(code('forbidden'));
+    await expect(roles.remove('keeper', by)).rejects.toEqual(code('forbidden'));
+    expect(await rolesOf(keeper)).toEqual(['keeper']);
+  });
+
+  test('whatever their roles say, when they act with less', async () => {
+    const { id: admin } = await people.person();
+    await roles.assign(admin, 'admin');
+    const by = { actorId: admin, holds: ['gatehouse.roles:write'] };
+    await expect(roles.assign(admin, 'support', by)).rejects.toEqual(code('forbidden'));
+    await roles.create({ name: 'scribe', permissions: ['gatehouse.roles:write'] }, by);
+    expect(await roles.assign(admin, 'scribe', { holds: 'everything' })).toBe(true);
+  });
+
+  test('and nobody manages who may do more', async () => {
+    const [admin, supporter, plain] = [await people.person(), await people.person(), await people.person()];
+    await roles.assign(admin.id, 'admin');
+    await roles.assign(supporter.id, 'support');
+    const authority = createAuthority(people);
+    const may = (actorId: string, userId: string) => authority.assertMayManage({ actorId }, userId);
+    await expect(may(supporter.id, admin.id)).rejects.toEqual(code('forbidden'));
+    await expect(may(plain.id, supporter.id)).rejects.toEqual(code('forbidden'));
+    await may(supporter.id, plain.id);
+    await may(admin.id, supporter.id);
+    await may(supporter.id, supporter.id);
+    await authority.assertMayManage({}, admin.id);
+    const all = { holds: ownPermissions };
+    await expect(authority.assertMayManage(all, admin.id)).rejects.toEqual(code('forbidden'));
+    await authority.assertMayManage(all, supporter.id);
+  });
+
+  test('but administrators grant what no role of theirs names', async () => {
+    const { id: admin } = await people.person();
+    await roles.assign(admin, 'admin');
+    await roles.create({ name: 'app-editor', permissions: ['pages:edit'] }, { actorId: admin });
+    const { id } = await people.person();
+    expect(await roles.assign(id, 'app-editor', { actorId: admin })).toBe(true);
+    await people.accounts.setActive(admin, false);
+    await expect(roles.assign(admin, 'app-editor', { actorId: admin })).rejects.toEqual(code('forbidden'));
+  });
+});
+
+describe('the last administrator', () => {
+  test('cannot be removed or disabled, while there are two either can', async () => {
+    const own = await openPeople();
+    const theirs = createRoles(own);
+    await theirs.ensureBuiltInRoles();
+    const [one, two, off] = [await own.person(), await own.person(), await own.person()];
+    for (const { id } of [one, two, off]) await theirs.assign(id, 'admin');
+    await own.accounts.setActive(off.id, false);
+    await theirs.unassign(two.id, 'admin');
+    await expect(theirs.unassign(one.id, 'admin')).rejects.toEqual(code('last_admin'));
+    await expect(theirs.setRoles(one.id, ['support'])).rejects.toEqual(code('last_admin'));
+    expect((await own.accounts.find(one.id))?.roles).toEqual(['admin']);
+    await expect(transaction(own.db, (tx) => theirs.assertNotLastAdmin(one.id, tx))).rejects.toEqual(
+      code('last_admin'),
+    );
+    await transaction(own.db, (tx) => theirs.assertNotLastAdmin(two.id, tx));
+    await own.close();
+  });
+
+  test('remains when two of them remove each other at the same moment', async () => {
+    const own = await openPeople();
+    const theirs = createRoles(own);
+    await theirs.ensureBuiltInRoles();
+    const admins = [await own.person(), await own.person(), await own.person()];
+    for (const { id } of admins) await theirs.assign(id, 'admin');
+    const results = await Promise.allSettled(admins.map(({ id }) => theirs.unassign(id, 'admin')));
+    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(2);
+    expect((await own.accounts.list({ role: 'admin' })).accounts).toHaveLength(1);
+    await own.close();
+  });
+});

@@ -1,0 +1,97 @@
+// Accounts that somebody else makes: their owner chooses the first password with a mailed link.
+import { describe, expect, it } from 'vitest';
+import { transaction } from '../../src/platform/db.ts';
+import { linkIn, mailOf, NEW_PASSWORD, open, passwordWorks, redeem } from '../reset/support.ts';
+import { office } from './support.ts';
+
+const test = office();
+let count = 0;
+
+async function invited(mail = true) {
+  count += 1;
+  const username = `guest${count}`;
+  const email = mail ? `${username}@example.com` : null;
+  const account = await test.idp.services.accounts.create({ username, email, name: 'Greta Guest' });
+  const outcome = await test.links.invitations.invite(account, { actorId: 'admin' });
+  return {
+    account,
+    outcome,
+    link: async () => linkIn(await mailOf(test.box, email ?? '', `Your account at ${host()}`)),
+  };
+}
+const host = () => new URL(test.idp.issuer).host;
+
+describe('an invitation', () => {
+  it('names the account, and its link sets the first password and proves the address', async () => {
+    const { account, outcome, link } = await invited();
+    expect(outcome).toBe('sent');
+    const { browser, page } = await open(test.idp, await link());
+    expect(page.url).toBe(`${test.idp.issuer}/invitation`);
+    expect(page.text).toContain(account.username);
+    const refused = await browser.submit(page, { password: 'greta' });
+    expect(refused.status).toBe(400);
+    const done = await browser.follow(await browser.submit(refused, { password: NEW_PASSWORD }));
+    expect(done.url).toBe(`${test.idp.issuer}/invitation/done`);
+    expect(await passwordWorks(test.idp.services, account.id, NEW_PASSWORD)).toBe('ok');
+    expect(await test.idp.services.accounts.find(account.id)).toMatchObject({ emailVerified: true });
+    const [event] = await test.idp.services.audit.list({ types: ['account.invited'], subjectId: account.id });
+    expect(event).toMatchObject({ actorId: 'admin' });
+  });
+
+  it('works once, for three days, and only the newest of them', async () => {
+    const { account, link } = await invited();
+    const older = await link();
+    await test.links.invitations.invite(account);
+    const newer = await link();
+    expect((await open(test.idp, older)).page.status).toBe(400);
+    test.clock.advance({ hours: 71 });
+    await redeem(test.idp, newer);
+    expect((await open(test.idp, newer)).page.status).toBe(400);
+    const late = await invited();
+    const lateLink = await late.link();
+    test.clock.advance({ hours: 72 });
+    expect((await open(test.idp, lateLink)).page.status).toBe(400);
+  });
+
+  it('accepted twenty times at the same moment counts once', async () => {
+    const { link } = await invited();
+    const token = new URL(await link()).searchParams.get('token') ?? '';
+    const request = { requestId: 'r', address: '127.0.0.1', userAgent: '' };
+    const outcomes = await Promise.all(
+      Array.from({ length: 20 }, (_, index) =>
+        test.links.invitations.accept(token, `password number ${index} of many`, request),
+      ),
+    );
+    expect(outcomes.filter(({ outcome }) => outcome === 'done')).toHaveLength(1);
+  });
+
+  it('is void once a password was set in another way, the address changed, or the account was disabled', async () => {
+    const { accounts, credentials } = test.idp.services;
+    const [set, moved, disabled] = [await invited(), await invited(), await invited()];
+    const links = [await set.link(), await moved.link(), await disabled.link()];
+    await credentials.setPassword(set.account, NEW_PASSWORD);
+    await accounts.update(moved.account.id, { email: 'elsewhere@example.com' });
+    await accounts.setActive(disabled.account.id, false);
+    for (const link of links) expect((await open(test.idp, link)).page.status).toBe(400);
+  });
+
+  it('needs an address, and goes with the account that it is for or not at all', async () => {
+    expect((await invited(false)).outcome).toBe('no-address');
+    const { accounts, db } = test.idp.services;
+    const failing = transaction(db, async (tx) => {
+      const account = await accounts.create({ username: 'ghost', email: 'ghost@example.com' }, {}, tx);
+      await test.links.invitations.invite(account, {}, tx);
+      throw new Error('something else went wrong');
+    });
+    await expect(failing).rejects.toThrow('something else');
+    expect(await db.mailMessage.count({ where: { recipient: 'ghost@example.com' } })).toBe(0);
+  });
+
+  it('is no reset link, and a reset link is no invitation', async () => {
+    const { link } = await invited();
+    const token = new URL(await link()).searchParams.get('token');
+    expect((await open(test.idp, `/reset-password?token=${token}`)).page.status).toBe(400);
+    expect((await open(test.idp, `/verify-email?token=${token}`)).page.status).toBe(400);
+    expect((await open(test.idp, `/unlock?token=${token}`)).page.status).toBe(400);
+  });
+});

@@ -1,0 +1,128 @@
+// People make their own account, where the setting allows it: a proven address first, and no word about who is here.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { linkIn, mailIsIdle, mailOf, NEW_PASSWORD, open, passwordWorks } from '../reset/support.ts';
+import { testClock } from '../support/clock.ts';
+import { aUser } from '../support/factories.ts';
+import { type HttpClient, httpClient, type Page } from '../support/http.ts';
+import { startIdp, type TestIdp } from '../support/idp.ts';
+import { type Mailbox, mailbox } from '../support/mailbox.ts';
+
+const clock = testClock();
+let box: Mailbox;
+let idp: TestIdp;
+
+beforeAll(async () => {
+  box = await mailbox();
+  idp = await startIdp({ environment: { SMTP_URL: box.url }, now: clock.now });
+});
+beforeEach(async () => {
+  await idp.services.settings.set('self_registration', true);
+  await idp.services.settings.reload();
+  await idp.services.db.rateLimit.deleteMany();
+});
+afterAll(async () => {
+  await idp?.stop();
+  await box?.close();
+});
+
+async function ask(email: string, browser: HttpClient = httpClient(idp.issuer)): Promise<Page> {
+  return browser.submit(await browser.get('/sign-up'), { email });
+}
+async function linkFor(email: string): Promise<string> {
+  await ask(email);
+  return linkIn(await mailOf(box, email, 'Finish creating your account'));
+}
+const find = (email: string) => idp.services.accounts.findByEmail(email);
+
+describe('a new account', () => {
+  it('is made with the link of the mail, and its address is proven by that', async () => {
+    const { browser, page } = await open(idp, await linkFor('new@example.com'));
+    expect(await find('new@example.com')).toBeUndefined();
+    const refused = await browser.submit(page, { name: 'Nora New', password: 'short' });
+    expect(refused.status).toBe(400);
+    expect(refused.text).toContain('value="Nora New"');
+    const done = await browser.follow(await browser.submit(refused, { name: 'Nora New', password: NEW_PASSWORD }));
+    expect(done.url).toBe(`${idp.issuer}/sign-up/done`);
+    const account = await find('new@example.com');
+    expect(account).toMatchObject({ username: 'new@example.com', name: 'Nora New', emailVerified: true, roles: [] });
+    expect(await passwordWorks(idp.services, account?.id ?? '', NEW_PASSWORD)).toBe('ok');
+    const events = await idp.services.audit.list({ subjectId: account?.id ?? '' });
+    expect(events.map(({ type }) => type)).toEqual(['account.registered', 'password.set', 'account.created']);
+  });
+
+  it('is made once: twenty posts, one account', async () => {
+    const link = await linkFor('twenty@example.com');
+    const forms = await Promise.all(Array.from({ length: 20 }, () => open(idp, link)));
+    const answers = await Promise.all(
+      forms.map(({ browser, page }) => browser.submit(page, { password: NEW_PASSWORD })),
+    );
+    expect(answers.map(({ status }) => status).sort()).toEqual([303, ...Array.from({ length: 19 }, () => 400)]);
+    expect((await open(idp, link)).page.status).toBe(400);
+  });
+
+  it('cannot be made for another address than the one that got the mail', async () => {
+    const { browser, page } = await open(idp, await linkFor('mine@example.com'));
+    await browser.submit(page, { username: 'victim@example.com', password: NEW_PASSWORD });
+    expect(await find('victim@example.com')).toBeUndefined();
+    expect(await find('mine@example.com')).toBeDefined();
+  });
+
+  it('cannot be made with a link that has expired or was made up', async () => {
+    const link = await linkFor('late@example.com');
+    clock.advance({ hours: 24 });
+    expect((await open(idp, link)).page.status).toBe(400);
+    const changed = `${link.slice(0, -3)}AAA`;
+    expect((await open(idp, changed)).page.status).toBe(400);
+  });
+});
+
+describe('the form', () => {
+  it('answers alike whether the address has an account, and tells its owner by mail', async () => {
+    const user = await aUser(idp.services, { username: 'owner' });
+    const disabled = await aUser(idp.services, { username: 'gone' });
+    await idp.services.accounts.setActive(disabled.account.id, false);
+    const answers = [];
+    for (const email of ['fresh@example.com', 'OWNER@example.com', 'gone@example.com']) {
+      const browser = httpClient(idp.issuer);
+      const answer = await ask(email, browser);
+      const { status, location } = answer;
+      answers.push({ status, location, text: (await browser.follow(answer)).text });
+    }
+    for (const answer of answers) expect(answer).toEqual(answers[0]);
+    await mailIsIdle(idp.services);
+    const mail = await mailOf(box, user.account.email ?? '', 'You already have an account');
+    expect(mail.text).toContain('owner');
+    expect(mail.text).not.toContain('token=');
+    expect(box.messages.some(({ to }) => to.includes('gone@example.com'))).toBe(false);
+  });
+
+  it.each(['nobody', 'a@b@c', '', 'a b@example.com'])('refuses what is no address: %j', async (email) => {
+    const answer = await ask(email);
+    expect(answer.status).toBe(400);
+    expect(answer.text).toContain('This is not an e-mail address.');
+  });
+
+  it('is refused to one network address after ten times, and writes to one person ten times at most', async () => {
+    for (let times = 0; times < 10; times += 1) expect((await ask('often@example.com')).status).toBe(303);
+    const refused = await ask('other@example.com');
+    expect(refused).toMatchObject({ status: 429 });
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
+    await idp.services.rateLimits.reset('registration:address', '127.0.0.1');
+    await ask('often@example.com');
+    await mailIsIdle(idp.services);
+    expect(box.messages.filter(({ to }) => to.includes('often@example.com'))).toHaveLength(10);
+  });
+
+  it('is not there while the setting is off, nor are links that were sent before', async () => {
+    const link = await linkFor('before@example.com');
+    const { browser, page } = await open(idp, link);
+    await idp.services.settings.set('self_registration', false);
+    await idp.services.settings.reload();
+    for (const path of ['/sign-up', '/sign-up/sent', '/sign-up/done']) {
+      expect((await httpClient(idp.issuer).get(path)).status).toBe(404);
+    }
+    expect((await browser.submit(page, { password: NEW_PASSWORD })).status).toBe(404);
+    expect((await open(idp, link)).page.status).toBe(404);
+    expect(await find('before@example.com')).toBeUndefined();
+  });
+});

@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest';
+import type { Acr } from '../../src/mfa/acr.ts';
+import { acceptableAcrs, answerContext, needsPassword } from '../../src/saml/authn-context.ts';
+import type { Comparison } from '../../src/saml/authn-request.ts';
+import { contextClasses } from '../../src/saml/names.ts';
+
+const { password, mfa, passkey } = contextClasses;
+const unspecified = 'urn:oasis:names:tc:SAML:2.0:ac:classes:unspecified';
+const plainPassword = 'urn:oasis:names:tc:SAML:2.0:ac:classes:Password';
+const acr = { password: 'urn:gatehouse:acr:password', mfa: 'urn:gatehouse:acr:mfa', passkey: 'phr' } as const;
+const facts = {
+  password: { acr: acr.password, amr: ['pwd'] },
+  mfa: { acr: acr.mfa, amr: ['pwd', 'otp', 'mfa'] },
+  passkey: { acr: acr.passkey, amr: ['hwk', 'user'] },
+};
+const ask = (comparison: Comparison, ...classes: string[]) => ({ comparison, classes, declarations: [] });
+
+describe('without a requested context', () => {
+  it('the strongest true class is stated', () => {
+    expect(answerContext(undefined, facts.password)).toBe(password);
+    expect(answerContext(undefined, facts.mfa)).toBe(mfa);
+    expect(answerContext(undefined, facts.passkey)).toBe(passkey);
+    expect(answerContext(undefined, { acr: undefined, amr: [] })).toBe(unspecified);
+    expect(acceptableAcrs(undefined)).toBeUndefined();
+  });
+});
+
+type Row = [ReturnType<typeof ask>, string | undefined, string | undefined, string | undefined, Acr[]];
+const rows: Row[] = [
+  // asked                              password     mfa          passkey      acrs that would do
+  [ask('exact', password), password, password, undefined, [acr.password, acr.mfa]],
+  [ask('exact', plainPassword), plainPassword, plainPassword, undefined, [acr.password, acr.mfa]],
+  [ask('exact', mfa), undefined, mfa, mfa, [acr.mfa, acr.passkey]],
+  [ask('exact', passkey), undefined, undefined, passkey, [acr.passkey]],
+  [ask('exact', passkey, password), password, password, passkey, [acr.password, acr.mfa, acr.passkey]],
+  [ask('exact', 'urn:x'), undefined, undefined, undefined, []],
+  [ask('exact', 'urn:x', unspecified), unspecified, unspecified, unspecified, [acr.password, acr.mfa, acr.passkey]],
+  [ask('minimum', password), password, mfa, passkey, [acr.password, acr.mfa, acr.passkey]],
+  [ask('minimum', mfa), undefined, mfa, passkey, [acr.mfa, acr.passkey]],
+  [ask('minimum', passkey, mfa), undefined, mfa, passkey, [acr.mfa, acr.passkey]],
+  [ask('minimum', 'urn:x'), undefined, undefined, undefined, []],
+  [ask('better', password), undefined, mfa, passkey, [acr.mfa, acr.passkey]],
+  [ask('better', mfa), undefined, undefined, passkey, [acr.passkey]],
+  [ask('better', passkey), undefined, undefined, undefined, []],
+  [ask('better', password, 'urn:x'), undefined, undefined, undefined, []],
+  [ask('better', unspecified), password, mfa, passkey, [acr.password, acr.mfa, acr.passkey]],
+  [ask('maximum', password), password, password, undefined, [acr.password, acr.mfa]],
+  [ask('maximum', mfa), password, mfa, mfa, [acr.password, acr.mfa, acr.passkey]],
+  [ask('maximum', passkey), password, mfa, passkey, [acr.password, acr.mfa, acr.passkey]],
+  [ask('exact'), undefined, undefined, undefined, []],
+];
+
+describe.each(rows)('asked for %j', (requested, afterPassword, afterMfa, afterPasskey, acrs) => {
+  it('states a true class that was asked for, or none', () => {
+    expect(answerContext(requested, facts.password)).toBe(afterPassword);
+    expect(answerContext(requested, facts.mfa)).toBe(afterMfa);
+    expect(answerContext(requested, facts.passkey)).toBe(afterPasskey);
+  });
+
+  it('knows which sign-ins would do', () => {
+    expect(acceptableAcrs(requested)).toEqual(acrs);
+  });
+});
+
+describe('the password itself', () => {
+  it.each([
+    [ask('exact', password), true],
+    [ask('exact', plainPassword), true],
+    [ask('exact', 'urn:x', password), true],
+    [ask('maximum', password), true],
+    [ask('exact', password, passkey), false],
+    [ask('exact', mfa), false],
+    [ask('exact', unspecified), false],
+    [ask('minimum', password), false],
+    [ask('better', password), false],
+    [ask('maximum', mfa), false],
+    [ask('exact', 'urn:x'), false],
+    [undefined, false],
+  ])('is needed for %j: %s', (requested, expected) => {
+    expect(needsPassword(requested)).toBe(expected);
+  });
+});
+
+describe('a request by declarations', () => {
+  it('cannot be met', () => {
+    const requested = { comparison: 'exact' as const, classes: [], declarations: ['urn:declaration'] };
+    expect(answerContext(requested, facts.passkey)).toBeUndefined();
+    expect(acceptableAcrs(requested)).toEqual([]);
+  });
+});

@@ -1,0 +1,180 @@
+// Logout messages in both directions, with node-saml and samlify at the other end.
+import { SAML } from '@node-saml/node-saml';
+import { describe, expect, it } from 'vitest';
+import { logoutRequest, logoutResponse, postMessage, redirectUrl } from '../../src/saml/logout-messages.ts';
+import { nameIdFormats, statusCodes } from '../../src/saml/names.ts';
+import { readLogoutRequest, readLogoutResponse, selectSessions } from '../../src/saml/slo.ts';
+import { maySign, receivePost, receiveRedirect } from './receive.ts';
+import {
+  idp,
+  idpCredential,
+  logoutRequestXml,
+  now,
+  refusal,
+  schemas,
+  signer,
+  signXml,
+  sp,
+  spCredential,
+} from './support.ts';
+
+const slo = 'https://id.example/saml/slo';
+const theirs = 'https://sp.example/slo?tenant=1';
+const expectation = { entityId: sp.entityId, endpoint: slo, now };
+const issued = {
+  value: 'opaque',
+  format: nameIdFormats.persistent,
+  nameQualifier: idp.entityId,
+  spNameQualifier: sp.entityId,
+};
+const parties = { identityProvider: idp.entityId, serviceProvider: sp.entityId };
+const nodeSaml = () =>
+  new SAML({
+    callbackUrl: sp.acs,
+    entryPoint: idp.sso,
+    logoutUrl: slo,
+    logoutCallbackUrl: 'https://sp.example/slo',
+    issuer: sp.entityId,
+    idpIssuer: idp.entityId,
+    idpCert: idpCredential.certificatePem,
+    privateKey: spCredential.privatePem,
+    signatureAlgorithm: 'sha256',
+  });
+const profile = {
+  issuer: sp.entityId,
+  ID: '_1',
+  nameID: 'opaque',
+  nameIDFormat: issued.format,
+  nameQualifier: idp.entityId,
+  spNameQualifier: sp.entityId,
+  sessionIndex: 's1',
+};
+const queryOf = (url: string) => url.slice(url.indexOf('?') + 1);
+
+describe('a LogoutRequest from a service provider', () => {
+  it('of node-saml is read with everything that names the session', async () => {
+    const url = await nodeSaml().getLogoutUrlAsync(profile, "it's here", {});
+    const message = await receiveRedirect(queryOf(url));
+    const request = readLogoutRequest(message, { ...expectation, now: new Date() });
+    expect(request).toMatchObject({ issuer: sp.entityId, nameId: issued, sessionIndexes: ['s1'], signed: true });
+  });
+
+  it('ends the sessions that it names, of this person, and no others', () => {
+    const session = (value: string, sessionIndex: string) => ({ nameId: { ...issued, value }, sessionIndex });
+    const sessions = [session('opaque', 's1'), session('opaque', 's2'), session('other', 's1')];
+    const pick = (...sessionIndexes: string[]) => selectSessions({ nameId: issued, sessionIndexes }, sessions, parties);
+    expect(pick('s1')).toEqual([sessions[0]]);
+    expect(pick('s1', 's2', 's9')).toEqual([sessions[0], sessions[1]]);
+    expect(pick()).toEqual([sessions[0], sessions[1]]);
+    expect(pick('s9')).toEqual([]);
+  });
+
+  it.each([
+    ['of another issuer', signXml(logoutRequestXml().replace(sp.entityId, 'urn:x')), {}, 'wrong_issuer'],
+    ['for another address', signXml(logoutRequestXml().replace(slo, idp.sso)), {}, 'wrong_destination'],
+    ['without an address', signXml(logoutRequestXml().replace(` Destination="${slo}"`, '')), {}, 'wrong_destination'],
+    ['that is old', signXml(logoutRequestXml()), { now: new Date(now.getTime() + 301_000) }, 'expired'],
+    ['from the future', signXml(logoutRequestXml()), { now: new Date(now.getTime() - 301_000) }, 'from_future'],
+    [
+      'past its own end',
+      signXml(logoutRequestXml().replace(' ID=', ` NotOnOrAfter="${now.toISOString()}" ID=`)),
+      {},
+      'expired',
+    ],
+  ])('is refused %s', async (_name, xml, changes, code) => {
+    expect(await refusal(() => readLogoutRequest(receivePost(xml), { ...expectation, ...changes }))).toBe(code);
+  });
+
+  it('is refused unsigned, also where requests for sign-in need no signature', async () => {
+    const message = receivePost(logoutRequestXml(), maySign);
+    expect(await refusal(() => readLogoutRequest(message, expectation))).toBe('signature_missing');
+  });
+
+  it('with an encrypted identifier names nobody', () => {
+    const encrypted =
+      '<saml:EncryptedID><x:EncryptedData xmlns:x="http://www.w3.org/2001/04/xmlenc#"><x:CipherData><x:CipherValue>AAAA</x:CipherValue></x:CipherData></x:EncryptedData></saml:EncryptedID>';
+    const xml = signXml(logoutRequestXml().replace(/<saml:NameID>.*<\/saml:NameID>/, encrypted));
+    expect(readLogoutRequest(receivePost(xml), expectation).nameId).toBeUndefined();
+  });
+});
+
+describe('a LogoutRequest of ours', () => {
+  const message = () =>
+    logoutRequest({
+      id: '_l1',
+      issuer: idp.entityId,
+      destination: theirs,
+      now: new Date(),
+      nameId: issued,
+      sessionIndexes: ['s1', 's2'],
+    });
+
+  it('is accepted by node-saml by redirect and by POST, NameID as issued', async () => {
+    const url = redirectUrl(
+      { location: theirs, parameter: 'SAMLRequest', message: message(), relayState: `it's "so" (far)!*` },
+      signer,
+    );
+    expect(url.startsWith(`${theirs}&SAMLRequest=`)).toBe(true);
+    expect(url).not.toMatch(/['"()!* ]/);
+    const byRedirect = await nodeSaml().validateRedirectAsync(
+      Object.fromEntries(new URL(url).searchParams),
+      queryOf(url),
+    );
+    const byPost = await nodeSaml().validatePostRequestAsync({ SAMLRequest: postMessage(message(), signer) });
+    const { value, format, nameQualifier, spNameQualifier } = issued;
+    const expected = { nameID: value, nameIDFormat: format, ID: '_l1' };
+    expect(byRedirect.profile).toMatchObject(expected);
+    // node-saml drops the qualifiers when it reads a request; that they were sent is checked on the text.
+    expect(byPost.profile).toMatchObject(expected);
+    const text = Buffer.from(postMessage(message(), signer), 'base64').toString();
+    expect(text).toContain(` NameQualifier="${nameQualifier}" SPNameQualifier="${spNameQualifier}">${value}<`);
+  });
+
+  it('survives a browser that writes the URL anew', async () => {
+    const url = redirectUrl(
+      { location: theirs, parameter: 'SAMLRequest', message: message(), relayState: "O'Brien" },
+      signer,
+    );
+    expect(new URL(url).href).toBe(url);
+  });
+
+  it('follows the schema', () => {
+    expect(schemas.protocol(Buffer.from(postMessage(message(), signer), 'base64').toString())).toBeUndefined();
+  });
+});
+
+describe('a LogoutResponse', () => {
+  const ours = (subcode?: string) =>
+    logoutResponse({
+      id: '_r1',
+      issuer: idp.entityId,
+      destination: theirs,
+      now: new Date(),
+      inResponseTo: '_l1',
+      status: { code: statusCodes.Success, ...(subcode ? { subcode } : {}) },
+    });
+
+  it('of ours is accepted by node-saml and follows the schema', async () => {
+    const post = postMessage(ours(statusCodes.PartialLogout), signer);
+    expect(schemas.protocol(Buffer.from(post, 'base64').toString())).toBeUndefined();
+    const url = redirectUrl({ location: theirs, parameter: 'SAMLResponse', message: ours() }, signer);
+    const seen = await nodeSaml().validateRedirectAsync(Object.fromEntries(new URL(url).searchParams), queryOf(url));
+    expect(seen.loggedOut).toBe(true);
+    await expect(
+      nodeSaml().validatePostResponseAsync({ SAMLResponse: postMessage(ours(), signer) }),
+    ).resolves.toMatchObject({ loggedOut: true });
+  });
+
+  it('of node-saml is accepted for the request that it answers, and for no other', async () => {
+    for (const success of [true, false]) {
+      const url = await nodeSaml().getLogoutResponseUrlAsync({ ...profile, ID: '_l1' }, '', {}, success);
+      const message = await receiveRedirect(queryOf(url));
+      const at = { ...expectation, now: new Date() };
+      expect(readLogoutResponse(message, { ...at, requestId: '_l1' })).toMatchObject({
+        succeeded: success,
+        inResponseTo: '_l1',
+      });
+      expect(await refusal(() => readLogoutResponse(message, { ...at, requestId: '_l2' }))).toBe('unexpected_response');
+    }
+  });
+});

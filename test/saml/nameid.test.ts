@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest';
+import {
+  chooseNameIdFormat,
+  mayCreateNameId,
+  type NameIdPolicy,
+  type NameIdSource,
+  nameIdFor,
+  sameNameId,
+} from '../../src/saml/nameid.ts';
+import { nameIdFormats } from '../../src/saml/names.ts';
+import { refusal } from './support.ts';
+
+const entityId = 'https://sp.example';
+const policy = (format?: string): NameIdPolicy => ({ format, allowCreate: undefined, spNameQualifier: undefined });
+const { persistent, transient, emailAddress, unspecified } = nameIdFormats;
+
+describe('the format of an answer', () => {
+  it.each([
+    ['nothing asked, nothing known', undefined, undefined, [], 'persistent'],
+    ['nothing asked, one configured', undefined, 'transient', [persistent], 'transient'],
+    ['nothing asked, some in the metadata', undefined, undefined, [unspecified, emailAddress], 'emailAddress'],
+    ['unspecified asked', policy(unspecified), 'emailAddress', [], 'emailAddress'],
+    ['asked and free', policy(emailAddress), undefined, [], 'emailAddress'],
+    ['asked as configured', policy(transient), 'transient', [], 'transient'],
+    ['asked and in the metadata', policy(transient), 'persistent', [transient], 'transient'],
+  ] as const)('with %s', (_name, asked, configured, offered, expected) => {
+    expect(chooseNameIdFormat(asked, { entityId, configured, offered })).toBe(expected);
+  });
+
+  it('is not one that neither the administrator nor the metadata allows', async () => {
+    const choose = (format: string, configured?: 'persistent', offered: string[] = []) =>
+      refusal(() => chooseNameIdFormat(policy(format), { entityId, configured, offered }));
+    expect(await choose(emailAddress, 'persistent')).toBe('invalid_name_id_policy');
+    expect(await choose(emailAddress, undefined, [transient])).toBe('invalid_name_id_policy');
+    expect(await choose('urn:oasis:names:tc:SAML:2.0:nameid-format:encrypted')).toBe('invalid_name_id_policy');
+  });
+
+  it('may be made new unless the request says no', () => {
+    expect(mayCreateNameId(undefined)).toBe(true);
+    expect(mayCreateNameId(policy())).toBe(true);
+    expect(mayCreateNameId({ ...policy(), allowCreate: false })).toBe(false);
+  });
+});
+
+describe('a NameID', () => {
+  const source = (format: NameIdSource['format'], verifiedEmail?: string): NameIdSource => ({
+    format,
+    identityProvider: 'https://id.example',
+    serviceProvider: entityId,
+    username: 'alice',
+    verifiedEmail,
+    persistent: () => 'opaque',
+    transient: () => 'random',
+  });
+
+  it('has the value and qualifiers of its format', () => {
+    const qualifiers = { nameQualifier: 'https://id.example', spNameQualifier: entityId };
+    expect(nameIdFor(source('persistent'))).toEqual({ value: 'opaque', format: persistent, ...qualifiers });
+    expect(nameIdFor(source('transient'))).toEqual({ value: 'random', format: transient, ...qualifiers });
+    expect(nameIdFor(source('unspecified'))).toEqual({ value: 'alice', format: unspecified });
+    expect(nameIdFor(source('emailAddress', 'a@b.example'))).toEqual({ value: 'a@b.example', format: emailAddress });
+  });
+
+  it('is not an e-mail address that nobody verified', async () => {
+    expect(await refusal(() => nameIdFor(source('emailAddress')))).toBe('invalid_name_id_policy');
+  });
+
+  it('is recognized with and without the qualifiers that go without saying', () => {
+    const parties = { identityProvider: 'https://id.example', serviceProvider: entityId };
+    const issued = nameIdFor(source('persistent'));
+    const back = { value: 'opaque', format: persistent };
+    expect(sameNameId(issued, issued, parties)).toBe(true);
+    expect(sameNameId(issued, back, parties)).toBe(true);
+    expect(sameNameId(issued, { ...back, format: '' }, parties)).toBe(true);
+    expect(sameNameId(issued, { ...back, format: emailAddress }, parties)).toBe(false);
+    expect(sameNameId(issued, { ...back, value: 'Opaque' }, parties)).toBe(false);
+    expect(sameNameId(issued, { ...back, spNameQualifier: 'https://other.example' }, parties)).toBe(false);
+    expect(sameNameId(issued, { ...back, nameQualifier: 'https://other.example' }, parties)).toBe(false);
+  });
+});

@@ -1,0 +1,127 @@
+import { describe, expect, it } from 'vitest';
+import { readAuthnRequest } from '../../src/saml/authn-request.ts';
+import { bindings, nameIdFormats, statusCodes } from '../../src/saml/names.ts';
+import { checkAuthnRequest, type RequestSender } from '../../src/saml/request-checks.ts';
+import { maySign, receivePost } from './receive.ts';
+import { authnRequestXml, idp, now, type RequestParts, refusal, signXml, sp } from './support.ts';
+
+const sender: RequestSender = {
+  entityId: sp.entityId,
+  offered: [],
+  acs: [
+    { url: 'https://sp.example/artifact', binding: 'urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Artifact', index: 0 },
+    { url: sp.acs, binding: bindings.post, index: 1 },
+    { url: 'https://sp.example/acs2', binding: bindings.post, index: 7, isDefault: true },
+  ],
+};
+const at = (seconds: number) => ({ endpoint: idp.sso, now: new Date(now.getTime() + seconds * 1000) });
+const check = (parts: RequestParts, changes: Partial<RequestSender> = {}, expectation = at(0)) =>
+  checkAuthnRequest(
+    readAuthnRequest(receivePost(authnRequestXml(parts), maySign)),
+    { ...sender, ...changes },
+    expectation,
+  );
+const policy = (attributes: string) => `<samlp:NameIDPolicy ${attributes}/>`;
+const context = (comparison: string, ...classes: string[]) =>
+  `<samlp:RequestedAuthnContext Comparison="${comparison}">${classes
+    .map(
+      (name) =>
+        `<a:AuthnContextClassRef xmlns:a="urn:oasis:names:tc:SAML:2.0:assertion">${name}</a:AuthnContextClassRef>`,
+    )
+    .join('')}</samlp:RequestedAuthnContext>`;
+
+describe('an AuthnRequest', () => {
+  it('is read in full', () => {
+    const subject =
+      '<a:Subject xmlns:a="urn:oasis:names:tc:SAML:2.0:assertion"><a:NameID>alice@example.com</a:NameID></a:Subject>';
+    const body = `${subject}${policy(`Format="${nameIdFormats.persistent}" AllowCreate="1" SPNameQualifier="${sp.entityId}"`)}${context('minimum', 'urn:a', ' urn:b\n')}<samlp:Scoping ProxyCount="0"/>`;
+    const attributes = ` ForceAuthn="1" IsPassive=" false " ProtocolBinding="${bindings.post}" Consent="urn:x" ProviderName="&lt;b>"`;
+    const request = readAuthnRequest(receivePost(authnRequestXml({ body, attributes }), maySign));
+    expect(request).toEqual({
+      id: '_request1',
+      issuer: sp.entityId,
+      issueInstant: now,
+      destination: idp.sso,
+      signed: false,
+      forceAuthn: true,
+      isPassive: false,
+      acsUrl: sp.acs,
+      acsIndex: undefined,
+      protocolBinding: bindings.post,
+      nameIdPolicy: { format: nameIdFormats.persistent, allowCreate: true, spNameQualifier: sp.entityId },
+      requestedAuthnContext: { comparison: 'minimum', classes: ['urn:a', 'urn:b'], declarations: [] },
+      subject: { value: 'alice@example.com', format: undefined },
+    });
+  });
+
+  it('is refused when it asks for more contexts, or longer names of them, than anybody means', async () => {
+    expect(await refusal(() => check({ body: context('exact', 'x'.repeat(513)) }))).toBe('too_large');
+    expect(await refusal(() => check({ body: context('exact', ...Array<string>(33).fill('urn:x')) }))).toBe(
+      'too_large',
+    );
+  });
+
+  it('is answered at the registered address that it means', () => {
+    expect(check({})).toMatchObject({ outcome: 'accepted', acs: { url: sp.acs }, nameIdFormat: 'persistent' });
+    expect(check({ acs: '' })).toMatchObject({ acs: { url: 'https://sp.example/acs2' } });
+    expect(check({ acs: ' AssertionConsumerServiceIndex="1"' })).toMatchObject({ acs: { url: sp.acs } });
+  });
+
+  it.each([
+    ['a foreign address', ' AssertionConsumerServiceURL="https://evil.example/acs"'],
+    ['a longer address', ` AssertionConsumerServiceURL="${sp.acs}/x"`],
+    ['a lookalike in case', ` AssertionConsumerServiceURL="${sp.acs.toUpperCase()}"`],
+    ['a lookalike in letters', ' AssertionConsumerServiceURL="https://ѕp.example/acs"'],
+    ['another host by user info', ' AssertionConsumerServiceURL="https://sp.example@evil.example/acs"'],
+    ['dots in the path', ' AssertionConsumerServiceURL="https://sp.example/x/../acs"'],
+    ['a script', ' AssertionConsumerServiceURL="javascript:alert(1)"'],
+    ['the address of another binding', ' AssertionConsumerServiceURL="https://sp.example/artifact"'],
+    ['the index of another binding', ' AssertionConsumerServiceIndex="0"'],
+    ['an index that nobody registered', ' AssertionConsumerServiceIndex="3"'],
+    ['both an address and an index', ` AssertionConsumerServiceURL="${sp.acs}" AssertionConsumerServiceIndex="1"`],
+  ])('is refused with a page for %s', async (_name, acs) => {
+    expect(await refusal(() => check({ acs }))).toBe('acs_not_registered');
+  });
+
+  it.each([
+    ['of another issuer', { issuer: 'https://other.example' }, {}, 'wrong_issuer'],
+    ['for another destination', { destination: 'https://other.example/sso' }, {}, 'wrong_destination'],
+    ['for our logout endpoint', { destination: 'https://id.example/saml/slo' }, {}, 'wrong_destination'],
+    ['that is older than five minutes', {}, at(301), 'expired'],
+    ['from more than five minutes ahead', {}, at(-301), 'from_future'],
+  ])('is refused with a page %s', async (_name, parts, expectation, code) => {
+    expect(await refusal(() => check(parts, {}, { ...at(0), ...expectation }))).toBe(code);
+  });
+
+  it('is accepted at the edges of the five minutes, and beyond them by the skew', () => {
+    expect(check({}, {}, at(300)).outcome).toBe('accepted');
+    expect(check({}, {}, at(-300)).outcome).toBe('accepted');
+    expect(check({}, {}, { ...at(330), skewSeconds: 60 } as ReturnType<typeof at>).outcome).toBe('accepted');
+  });
+
+  it('needs a Destination once it is signed', async () => {
+    const bare = authnRequestXml().replace(/ Destination="[^"]*"/, '');
+    const read = (xml: string) => readAuthnRequest(receivePost(xml, maySign));
+    expect(checkAuthnRequest(read(bare), sender, at(0)).outcome).toBe('accepted');
+    expect(await refusal(() => checkAuthnRequest(read(signXml(bare)), sender, at(0)))).toBe('wrong_destination');
+  });
+
+  it.each([
+    [
+      'another binding',
+      { attributes: ' ProtocolBinding="urn:oasis:names:tc:SAML:2.0:bindings:PAOS"' },
+      statusCodes.UnsupportedBinding,
+    ],
+    ['force and passive together', { attributes: ' ForceAuthn="true" IsPassive="true"' }, statusCodes.NoPassive],
+    ['an unknown NameID format', { body: policy('Format="urn:x"') }, statusCodes.InvalidNameIDPolicy],
+    ['the qualifier of somebody else', { body: policy('SPNameQualifier="urn:x"') }, statusCodes.InvalidNameIDPolicy],
+    ['an unknown context class', { body: context('exact', 'urn:x') }, statusCodes.NoAuthnContext],
+  ])('is answered with a status for %s', (_name, parts, subcode) => {
+    expect(check(parts)).toMatchObject({ outcome: 'refused', acs: { url: sp.acs }, reason: { status: { subcode } } });
+  });
+
+  it('is refused with a page, not a status, when its address is not registered either', async () => {
+    const parts = { acs: ' AssertionConsumerServiceURL="https://evil.example/"', body: context('exact', 'urn:x') };
+    expect(await refusal(() => check(parts))).toBe('acs_not_registered');
+  });
+});

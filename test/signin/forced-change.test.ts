@@ -1,0 +1,68 @@
+// A password that somebody else chose is replaced at the first sign-in, by one that is worth something.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Application, anApplication, authorizeUrl, redirectUri } from '../oidc/support.ts';
+import { aUser, type TestUser } from '../support/factories.ts';
+import { type HttpClient, httpClient, type Page } from '../support/http.ts';
+import { startIdp, type TestIdp } from '../support/idp.ts';
+
+let idp: TestIdp;
+let app: Application;
+
+beforeAll(async () => {
+  idp = await startIdp();
+  app = await anApplication(idp);
+});
+afterAll(() => idp?.stop());
+
+const isThere = (url: string) => url.startsWith(redirectUri);
+async function enter(username: string, password: string, browser = httpClient(idp.issuer)): Promise<Page> {
+  const form = await browser.follow(await browser.get(authorizeUrl(idp, app.clientId)));
+  return browser.follow(await browser.submit(form, { username, password }), isThere);
+}
+const isIn = (page: Page) => page.location?.includes('code=') === true;
+
+describe('a password that must be changed', () => {
+  async function atChange(): Promise<{ user: TestUser; browser: HttpClient; page: Page }> {
+    const user = await aUser(idp.services, { mustChange: true });
+    const browser = httpClient(idp.issuer);
+    return { user, browser, page: await enter(user.username, user.password, browser) };
+  }
+  const NEW = 'quite another pass phrase of mine';
+
+  it('is changed before anything else, and the new one counts', async () => {
+    const { user, browser, page } = await atChange();
+    expect(page.text).toContain('autocomplete="new-password"');
+    const changed = await browser.submit(page, { password: NEW });
+    expect(isIn(await browser.follow(changed, isThere))).toBe(true);
+    expect(isIn(await enter(user.username, user.password))).toBe(false);
+    expect(isIn(await enter(user.username, NEW))).toBe(true);
+  });
+
+  it('is not changed to something short, common, of one’s name, or the same', async () => {
+    const { user, browser, page } = await atChange();
+    const wrongs = [
+      '',
+      'short',
+      'passwordpassword',
+      user.username.repeat(3),
+      user.password,
+      'x'.repeat(300),
+      'a\0 pass phrase with a NUL in it',
+    ];
+    for (const password of wrongs) {
+      const refused = await browser.submit(page, { password });
+      expect([password, refused.status]).toEqual([password, 400]);
+    }
+    expect(isIn(await enter(user.username, user.password))).toBe(false);
+  });
+
+  it('cannot be skipped by going back to the application', async () => {
+    const { browser, page } = await atChange();
+    const uid = new URL(page.url).pathname.split('/')[2];
+    const resumed = await browser.follow(await browser.get(`/authorize/${uid}`), isThere);
+    expect(isIn(resumed)).toBe(false);
+    expect(
+      isIn(await browser.follow(await browser.get(authorizeUrl(idp, app.clientId, { prompt: 'none' })), isThere)),
+    ).toBe(false);
+  });
+});

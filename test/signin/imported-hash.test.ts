@@ -1,0 +1,60 @@
+// Hashes that came from another system: each lets its owner in, once, and is replaced by our own at that moment.
+import { pbkdf2Sync, scryptSync } from 'node:crypto';
+import argon2 from 'argon2';
+import bcrypt from 'bcryptjs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Application, anApplication, authorizeUrl, redirectUri } from '../oidc/support.ts';
+import { aUser } from '../support/factories.ts';
+import { httpClient, type Page } from '../support/http.ts';
+import { startIdp, type TestIdp } from '../support/idp.ts';
+
+let idp: TestIdp;
+let app: Application;
+
+beforeAll(async () => {
+  idp = await startIdp();
+  app = await anApplication(idp);
+});
+afterAll(() => idp?.stop());
+
+const isThere = (url: string) => url.startsWith(redirectUri);
+async function enter(username: string, password: string, browser = httpClient(idp.issuer)): Promise<Page> {
+  const form = await browser.follow(await browser.get(authorizeUrl(idp, app.clientId)));
+  return browser.follow(await browser.submit(form, { username, password }), isThere);
+}
+const isIn = (page: Page) => page.location?.includes('code=') === true;
+
+describe('a hash of another system', () => {
+  const b64 = (data: Buffer) => data.toString('base64').replace(/=+$/, '');
+  const salt = Buffer.from('0123456789abcdef');
+  const makers: [string, (password: string) => Promise<string> | string][] = [
+    ['bcrypt', (password) => bcrypt.hash(password, 4)],
+    [
+      'scrypt',
+      (password) =>
+        `$scrypt$ln=14,r=8,p=1$${b64(salt)}$${b64(scryptSync(password, salt, 32, { N: 16384, r: 8, p: 1, maxmem: 64e6 }))}`,
+    ],
+    [
+      'PBKDF2',
+      (password) => `$pbkdf2-sha256$i=10000$${b64(salt)}$${b64(pbkdf2Sync(password, salt, 10_000, 32, 'sha256'))}`,
+    ],
+    [
+      'weak Argon2',
+      (password) => argon2.hash(password, { type: argon2.argon2id, memoryCost: 4096, timeCost: 1, parallelism: 1 }),
+    ],
+  ];
+
+  it.each(makers)('by %s lets in once and is replaced by our own', async (_name, make) => {
+    const user = await aUser(idp.services);
+    const password = 'an imported pass phrase, long enough';
+    await idp.services.credentials.importHash(user.account.id, await make(password));
+    const hash = async () =>
+      (await idp.services.db.passwordCredential.findUniqueOrThrow({ where: { userId: user.account.id } })).hash;
+    const imported = await hash();
+    expect(isIn(await enter(user.username, 'wrong pass phrase, long enough'))).toBe(false);
+    expect(await hash()).toBe(imported);
+    expect(isIn(await enter(user.username, password))).toBe(true);
+    expect(await hash()).toMatch(/^\$argon2id\$v=19\$m=19456,(t=2,p=1|p=1,t=2)\$/);
+    expect(isIn(await enter(user.username, password))).toBe(true);
+  });
+});

@@ -1,0 +1,117 @@
+// A real Chromium. One per test file; a context per person in the test.
+import { mkdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import type { AxeResults } from 'axe-core';
+import { type Browser, type BrowserContextOptions, type CDPSession, chromium, type Page } from 'playwright-core';
+import { unpackChromium } from './chromium.ts';
+
+export type { Browser, BrowserContext, Page } from 'playwright-core';
+
+/** The two widths that every page is looked at. */
+export const phone: BrowserContextOptions = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
+export const desktop: BrowserContextOptions = { viewport: { width: 1280, height: 800 } };
+
+/** Starts the browser. Close it in afterAll; contexts and pages go with it. */
+export async function launchBrowser(): Promise<Browser> {
+  const { executable, fonts } = await unpackChromium();
+  return chromium.launch({
+    executablePath: executable,
+    // No sandbox: test runs are often root in a container. Unlike the package's own list of arguments these keep
+    // the web's security rules on, and processes apart: with one process, closing a context ends the browser.
+    args: [
+      '--no-sandbox',
+      '--no-zygote',
+      '--disable-gpu',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+      '--font-render-hinting=none',
+    ],
+    env: { ...process.env, FONTCONFIG_FILE: fonts } as Record<string, string>,
+  });
+}
+
+export interface Violation {
+  scheme: 'light' | 'dark';
+  rule: string;
+  impact: string;
+  help: string;
+  targets: string[];
+}
+
+const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** What axe finds on the page as it is now, in light and in dark: WCAG 2.2 A and AA and best practices. */
+export async function axe(page: Page): Promise<Violation[]> {
+  const found: Violation[] = [];
+  for (const scheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' });
+    // Evaluated, not added as a script: the page's own Content-Security-Policy would refuse that.
+    await page.evaluate(axeSource);
+    const { violations } = await page.evaluate<AxeResults>('axe.run(document)');
+    for (const { id, impact, help, nodes } of violations)
+      found.push({ scheme, rule: id, impact: impact ?? 'unknown', help, targets: nodes.map((node) => node.html) });
+  }
+  await page.emulateMedia({ colorScheme: null, reducedMotion: null });
+  return found;
+}
+
+/** Keeps a picture of the whole page where SCREENSHOTS names a folder; else does nothing. */
+export async function screenshot(page: Page, name: string): Promise<void> {
+  const folder = process.env.SCREENSHOTS;
+  if (!folder) return;
+  mkdirSync(folder, { recursive: true });
+  for (const scheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' });
+    await page.screenshot({ path: path.join(folder, `${name}-${scheme}.png`), fullPage: true });
+  }
+  await page.emulateMedia({ colorScheme: null });
+}
+
+type Credentials = Awaited<ReturnType<typeof credentialsOf>>;
+
+export interface VirtualAuthenticator {
+  /** Whether the person is there to touch it; else it waits. The offer in the user-name field is taken at once if so. */
+  setPresent(present: boolean): Promise<void>;
+  /** Whether the person touches and proves themselves when asked; false refuses. */
+  setUserVerified(verified: boolean): Promise<void>;
+  credentials(): Promise<Credentials>;
+  /** Puts a copy of a credential into it, as a cloned device holds. */
+  insert(credential: Credentials[number]): Promise<void>;
+  remove(): Promise<void>;
+}
+
+const credentialsOf = async (devtools: CDPSession, authenticatorId: string) =>
+  (await devtools.send('WebAuthn.getCredentials', { authenticatorId })).credentials;
+
+/** A passkey device for this page: platform authenticator with user verification unless told otherwise. */
+export async function addAuthenticator(
+  page: Page,
+  {
+    transport = 'internal',
+    hasUserVerification = true,
+  }: { transport?: 'internal' | 'usb'; hasUserVerification?: boolean } = {},
+): Promise<VirtualAuthenticator> {
+  const devtools: CDPSession = await page.context().newCDPSession(page);
+  await devtools.send('WebAuthn.enable');
+  const { authenticatorId } = await devtools.send('WebAuthn.addVirtualAuthenticator', {
+    options: {
+      protocol: 'ctap2',
+      transport,
+      hasResidentKey: hasUserVerification,
+      hasUserVerification,
+      isUserVerified: hasUserVerification,
+      automaticPresenceSimulation: true,
+    },
+  });
+  return {
+    setPresent: async (enabled) =>
+      void (await devtools.send('WebAuthn.setAutomaticPresenceSimulation', { authenticatorId, enabled })),
+    insert: async (credential) => void (await devtools.send('WebAuthn.addCredential', { authenticatorId, credential })),
+    setUserVerified: async (isUserVerified) =>
+      void (await devtools.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified })),
+    credentials: () => credentialsOf(devtools, authenticatorId),
+    remove: async () => void (await devtools.send('WebAuthn.removeVirtualAuthenticator', { authenticatorId })),
+  };
+}

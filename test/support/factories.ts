@@ -1,0 +1,60 @@
+// What tests need to exist: people and applications, each its own.
+import type { Account } from '../../src/accounts/account.ts';
+import type { OidcClientInput } from '../../src/applications/oidc-client.ts';
+import { randomToken } from '../../src/platform/random.ts';
+import type { Services } from '../../src/services.ts';
+
+export const PASSWORD = 'correct horse battery staple';
+
+export interface TestUser {
+  account: Account;
+  username: string;
+  password: string;
+}
+
+let count = 0;
+
+/** A person with a password of their own choice. */
+export async function aUser(
+  { accounts, credentials }: Services,
+  {
+    password = PASSWORD,
+    mustChange = false,
+    ...profile
+  }: Partial<Parameters<Services['accounts']['create']>[0]> & { password?: string; mustChange?: boolean } = {},
+): Promise<TestUser> {
+  count += 1;
+  const username = profile.username ?? `person${count}`;
+  const account = await accounts.create({
+    name: 'Ann Example',
+    email: `${username}@example.com`,
+    emailVerified: true,
+    ...profile,
+    username,
+  });
+  const result = await credentials.setPassword(account, password, { mustChange });
+  if (result !== 'ok') throw new Error(`the password was refused: ${result}`);
+  return { account, username, password };
+}
+
+export interface TestClient {
+  clientId: string;
+  clientSecret: string;
+  applicationId: string;
+}
+
+/** A confidential first-party web application unless told otherwise. */
+export async function aClient({ applications }: Services, input: Partial<OidcClientInput> = {}): Promise<TestClient> {
+  count += 1;
+  const clientId = input.client_id ?? `client${count}`;
+  const method = input.token_endpoint_auth_method ?? 'client_secret_basic';
+  const clientSecret = method.startsWith('client_secret') ? (input.client_secret ?? randomToken()) : '';
+  const { application } = await applications.createOidc({
+    client_name: 'Test application',
+    consent: 'implicit',
+    ...input,
+    client_id: clientId,
+    ...(clientSecret && { client_secret: clientSecret }),
+  });
+  return { clientId, clientSecret, applicationId: application.id };
+}

@@ -1,0 +1,96 @@
+// Just enough reading of our own pages to fill in their forms without a browser.
+
+export interface Form {
+  action: string;
+  method: 'get' | 'post';
+  /** What a browser would send if nothing was typed, without the buttons. */
+  fields: Record<string, string>;
+  buttons: { name: string; value: string; label: string }[];
+}
+
+/** The forms of a page, addresses resolved against the page's own. */
+export function formsOf(html: string, base: string): Form[] {
+  return [...html.matchAll(/<form\b([^>]*)>([\s\S]*?)<\/form>/gi)].map(([, attributes = '', body = '']) => {
+    const form = attributesOf(attributes);
+    return {
+      action: new URL(form.action ?? '', base).href,
+      method: form.method?.toLowerCase() === 'post' ? 'post' : 'get',
+      fields: { ...inputsOf(body), ...selectsOf(body), ...textAreasOf(body) },
+      buttons: buttonsOf(body),
+    };
+  });
+}
+
+/** The addresses that the page's links lead to. */
+export function linksOf(html: string, base: string): { href: string; label: string }[] {
+  return [...html.matchAll(/<a\b([^>]*)>([\s\S]*?)<\/a>/gi)].map(([, attributes = '', label = '']) => ({
+    href: new URL(attributesOf(attributes).href ?? '', base).href,
+    label: textOf(label),
+  }));
+}
+
+/** What a reader sees: no tags, one space between words. */
+export function textOf(html: string): string {
+  const visible = html.replace(/<(script|style|template)\b[\s\S]*?<\/\1>/gi, ' ').replace(/<[^>]*>/g, ' ');
+  return unescapeHtml(visible).replace(/\s+/g, ' ').trim();
+}
+
+export function unescapeHtml(text: string): string {
+  const named: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: '\u00a0' };
+  return text.replace(/&(?:#x([0-9a-f]+)|#(\d+)|([a-z]+));/gi, (whole, hex, decimal, name) => {
+    if (hex) return String.fromCodePoint(Number.parseInt(hex, 16));
+    if (decimal) return String.fromCodePoint(Number(decimal));
+    return named[name.toLowerCase()] ?? whole;
+  });
+}
+
+function attributesOf(source: string): Record<string, string> {
+  const pairs = [...source.matchAll(/([\w:-]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+)))?/g)];
+  return Object.fromEntries(
+    pairs.map(([, name = '', double, single, bare]) => [
+      name.toLowerCase(),
+      unescapeHtml(double ?? single ?? bare ?? ''),
+    ]),
+  );
+}
+
+function inputsOf(body: string): Record<string, string> {
+  const fields: Record<string, string> = {};
+  for (const [, source = ''] of body.matchAll(/<input\b([^>]*)>/gi)) {
+    const input = attributesOf(source);
+    const type = input.type ?? 'text';
+    if (!input.name || 'disabled' in input || ['submit', 'button', 'image', 'reset', 'file'].includes(type)) continue;
+    if (['checkbox', 'radio'].includes(type) && !('checked' in input)) continue;
+    fields[input.name] = input.value ?? (type === 'checkbox' ? 'on' : '');
+  }
+  return fields;
+}
+
+function selectsOf(body: string): Record<string, string> {
+  const fields: Record<string, string> = {};
+  for (const [, source = '', inner = ''] of body.matchAll(/<select\b([^>]*)>([\s\S]*?)<\/select>/gi)) {
+    const { name } = attributesOf(source);
+    const options = [...inner.matchAll(/<option\b([^>]*)>([^<]*)/gi)].map(([, attributes = '', label = '']) => ({
+      label: textOf(label),
+      ...attributesOf(attributes),
+    }));
+    const chosen: Record<string, string> | undefined = options.find((option) => 'selected' in option) ?? options[0];
+    if (name && chosen) fields[name] = chosen.value ?? chosen.label ?? '';
+  }
+  return fields;
+}
+
+function textAreasOf(body: string): Record<string, string> {
+  const areas = [...body.matchAll(/<textarea\b([^>]*)>([\s\S]*?)<\/textarea>/gi)];
+  return Object.fromEntries(
+    areas.map(([, source = '', text = '']) => [attributesOf(source).name ?? '', unescapeHtml(text).replace(/^\n/, '')]),
+  );
+}
+
+function buttonsOf(body: string): Form['buttons'] {
+  return [...body.matchAll(/<button\b([^>]*)>([\s\S]*?)<\/button>/gi)].flatMap(([, source = '', label = '']) => {
+    const button = attributesOf(source);
+    if (button.type === 'button') return [];
+    return [{ name: button.name ?? '', value: button.value ?? '', label: textOf(label) }];
+  });
+}

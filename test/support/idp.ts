@@ -1,0 +1,62 @@
+// The real server on a free port, with a database of its own (or a shared one, for a second instance).
+import { createServer } from 'node:net';
+import path from 'node:path';
+import { type Environment, loadConfig } from '../../src/config.ts';
+import type { Clock } from '../../src/platform/clock.ts';
+import { createLogger } from '../../src/platform/logger.ts';
+import { type RunningServer, startServer } from '../../src/server/start.ts';
+import { testDatabase, testFolder } from './database.ts';
+import { testSecret } from './secret.ts';
+
+export interface TestIdp extends RunningServer {
+  issuer: string;
+  /** Everything that was logged, one JSON line each. */
+  log: string[];
+  /** What another instance on the same data is started with. */
+  environment: Environment;
+}
+
+export interface TestIdpOptions {
+  environment?: Record<string, string>;
+  now?: Clock;
+}
+
+/** Starts Gatehouse. `stop` also closes its database; the files go with the test run. */
+export async function startIdp({ environment = {}, now }: TestIdpOptions = {}): Promise<TestIdp> {
+  const port = Number(environment.PORT ?? (await freePort()));
+  // The keys that were made for the whole run are sealed under the tests' own secret.
+  const keysFrom = environment.GATEHOUSE_SECRET ? undefined : (now?.() ?? new Date());
+  const databaseUrl = environment.DATABASE_URL ?? (await freshDatabase(keysFrom));
+  const env: Environment = {
+    DATA_DIR: path.join(testFolder(), `data-${port}`),
+    GATEHOUSE_SECRET: testSecret.toString('base64url'),
+    LOG_FORMAT: 'json',
+    ...environment,
+    PORT: String(port),
+    DATABASE_URL: databaseUrl,
+  };
+  const log: string[] = [];
+  const destination = { write: (line: string) => void log.push(line) };
+  const config = loadConfig(env, { cwd: testFolder(), terminal: false });
+  const logger = createLogger({ level: 'debug', format: 'json', destination });
+  const server = await startServer({ config, logger, ...(now && { now }) });
+  return { ...server, issuer: config.issuer, log, environment: env };
+}
+
+/** A port that was free a moment ago. */
+export function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer().once('error', reject);
+    probe.listen(0, '127.0.0.1', () => {
+      const address = probe.address();
+      const port = typeof address === 'object' && address ? address.port : 0;
+      probe.close(() => resolve(port));
+    });
+  });
+}
+
+async function freshDatabase(keysFrom: Date | undefined): Promise<string> {
+  const { url, close } = await testDatabase({ keysFrom });
+  await close();
+  return url;
+}

@@ -1,0 +1,107 @@
+// A real SMTP server on loopback that keeps what it receives, read by another library than the one that sent it.
+import { once } from 'node:events';
+import { buffer as readBuffer } from 'node:stream/consumers';
+import PostalMime, { type Email } from 'postal-mime';
+import { SMTPServer } from 'smtp-server';
+
+export interface ReceivedMail {
+  /** Envelope addresses: where it really went. */
+  from: string;
+  to: string[];
+  subject: string;
+  text: string;
+  html: string;
+  headers: Email['headers'];
+  /** As it came over the wire. */
+  source: string;
+}
+
+export interface Mailbox {
+  /** For SMTP_URL. */
+  url: string;
+  messages: ReceivedMail[];
+  /** The oldest mail to this address that no call has returned yet; waits for it. */
+  waitForMail(to: string, options?: { seconds?: number }): Promise<ReceivedMail>;
+  /** Answers the next messages with a temporary failure (451), as a busy server does. */
+  refuseNext(count: number): void;
+  close(): Promise<void>;
+}
+
+/** Starts an SMTP server on a free port. */
+export async function mailbox(): Promise<Mailbox> {
+  const messages: ReceivedMail[] = [];
+  const taken = new Set<ReceivedMail>();
+  const arrived = new Set<() => void>();
+  let refusals = 0;
+
+  const server = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ['STARTTLS'],
+    disableReverseLookup: true,
+    onData(stream, session, callback) {
+      readBuffer(stream)
+        .then(async (source) => {
+          if (refusals > 0) {
+            refusals -= 1;
+            throw Object.assign(new Error('Try again later'), { responseCode: 451 });
+          }
+          const { mailFrom, rcptTo } = session.envelope;
+          messages.push(
+            await read(
+              source,
+              mailFrom ? mailFrom.address : '',
+              rcptTo.map(({ address }) => address),
+            ),
+          );
+          callback();
+          for (const wake of arrived) wake();
+        })
+        .catch(callback);
+    },
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server.server, 'listening');
+  const address = server.server.address();
+  if (address === null || typeof address === 'string') throw new Error('The SMTP server has no port');
+
+  const waitForMail: Mailbox['waitForMail'] = async (to, { seconds = 20 } = {}) => {
+    const deadline = Date.now() + seconds * 1000;
+    for (;;) {
+      const mail = messages.find((one) => !taken.has(one) && one.to.includes(to));
+      if (mail) {
+        taken.add(mail);
+        return mail;
+      }
+      const remaining = deadline - Date.now();
+      if (remaining <= 0) throw new Error(`No mail to ${to} within ${seconds} s (${messages.length} to others)`);
+      await signal(arrived, remaining);
+    }
+  };
+
+  return {
+    url: `smtp://127.0.0.1:${address.port}`,
+    messages,
+    waitForMail,
+    refuseNext: (count) => {
+      refusals = count;
+    },
+    close: () => new Promise((resolve) => server.close(() => resolve())),
+  };
+}
+
+function signal(arrived: Set<() => void>, milliseconds: number): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer);
+      arrived.delete(done);
+      resolve();
+    };
+    const timer = setTimeout(done, milliseconds);
+    arrived.add(done);
+  });
+}
+
+async function read(source: Buffer, from: string, to: string[]): Promise<ReceivedMail> {
+  const { subject = '', text = '', html = '', headers } = await PostalMime.parse(source);
+  return { from, to, subject, text, html, headers, source: source.toString('utf8') };
+}

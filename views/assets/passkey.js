@@ -1,0 +1,58 @@
+// Passkeys in the browser: offers the ones of this device in the user-name field, and answers the buttons that ask for
+// one. The page holds the options; the answer goes back in an ordinary form.
+(() => {
+  const { browserSupportsWebAuthn, browserSupportsWebAuthnAutofill, startAuthentication, startRegistration } =
+    window.SimpleWebAuthnBrowser;
+  if (!browserSupportsWebAuthn()) {
+    for (const notice of document.querySelectorAll('[data-no-webauthn]')) notice.hidden = false;
+    return;
+  }
+
+  const told = (form, text) => {
+    const place = form.querySelector('[role="status"]');
+    if (place) place.textContent = text;
+  };
+
+  const send = (form, answer) => {
+    form.elements.response.value = JSON.stringify(answer);
+    form.requestSubmit();
+  };
+
+  for (const form of document.querySelectorAll('form[data-webauthn]')) {
+    const optionsJSON = JSON.parse(form.dataset.options);
+    const isNew = form.dataset.webauthn === 'create';
+    const button = form.querySelector('button');
+    form.hidden = false;
+
+    const ask = async (useBrowserAutofill) => {
+      try {
+        const answer = isNew
+          ? await startRegistration({ optionsJSON })
+          : await startAuthentication({ optionsJSON, useBrowserAutofill });
+        send(form, answer);
+      } catch (error) {
+        // Abandoned by the person, or by the button taking over from the offer in the field.
+        if (useBrowserAutofill) return;
+        told(
+          form,
+          error.name === 'InvalidStateError'
+            ? 'This device is already registered.'
+            : 'That did not work, or was cancelled. Try again, or use another way.',
+        );
+        button.disabled = false;
+      }
+    };
+
+    button.type = 'button';
+    button.addEventListener('click', () => {
+      button.disabled = true;
+      told(form, '');
+      ask(false);
+    });
+    if (form.dataset.webauthn === 'autofill') {
+      browserSupportsWebAuthnAutofill().then((supported) => {
+        if (supported) ask(true);
+      });
+    }
+  }
+})();

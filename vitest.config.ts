@@ -1,0 +1,40 @@
+// The whole suite on SQLite, and everything that opens a database again on a real PostgreSQL.
+// `npm test` runs both; `npx vitest run --project sqlite test/keys` is the quick way while working.
+import { availableParallelism } from 'node:os';
+import { defineConfig } from 'vitest/config';
+import { databaseTests } from './test/support/imports.ts';
+
+export default defineConfig({
+  test: {
+    // A process per file: native modules and the OIDC engine keep state of their own.
+    pool: 'forks',
+    maxWorkers: Math.max(2, availableParallelism() - 1),
+    // Password hashing, browsers and two databases share a small machine: slow is not wrong.
+    testTimeout: 60_000,
+    hookTimeout: 90_000,
+    teardownTimeout: 30_000,
+    // The engine's remark about Node 20, once in every file.
+    onConsoleLog: (line) => !line.includes('Unsupported runtime'),
+    restoreMocks: true,
+    unstubEnvs: true,
+    unstubGlobals: true,
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'sqlite',
+          include: ['test/**/*.test.ts'],
+          globalSetup: ['test/support/setup-sqlite.ts'],
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'postgresql',
+          include: databaseTests('test'),
+          globalSetup: ['test/support/setup-postgresql.ts'],
+        },
+      },
+    ],
+  },
+});
