@@ -150,12 +150,10 @@ describe('userinfo', () => {
   it('is refused to a token from the second it expires', async () => {
     const { tokens } = await signIn(httpClient(idp.issuer), app, user);
     const { db } = idp.services;
-    const row = await db.oidcArtifact.findFirstOrThrow({
-      where: { model: 'AccessToken' },
-      orderBy: { expiresAt: 'desc' },
-    });
-    const payload = { ...JSON.parse(row.payload), exp: Math.floor(Date.now() / 1000) };
-    await db.oidcArtifact.update({ where: { id: row.id }, data: { payload: JSON.stringify(payload) } });
+    for (const row of await db.oidcArtifact.findMany({ where: { model: 'AccessToken' } })) {
+      const payload = { ...JSON.parse(row.payload), exp: Math.floor(Date.now() / 1000) };
+      await db.oidcArtifact.update({ where: { id: row.id }, data: { payload: JSON.stringify(payload) } });
+    }
     const answer = await ask('GET', { authorization: `Bearer ${tokens.access_token}` });
     expect([answer.status, answer.json().error]).toEqual([401, 'invalid_token']);
   });
