@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { emailFault, nameKey, usernameFault } from '../../src/accounts/names.ts';
+import fc from '../support/property.ts';
 
 describe('nameKey', () => {
   test.each([

@@ -1,10 +1,11 @@
 // A claims parameter is JSON that a client chooses: none of it may break the server.
-import fc from 'fast-check';
+
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type Application, anApplication, authorizeUrl, signIn } from '../oidc/support.ts';
 import { aUser } from '../support/factories.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
+import fc from '../support/property.ts';
 
 let idp: TestIdp;
 let app: Application;

@@ -1,10 +1,11 @@
 // Whatever a client sends to the protocol's endpoints gets an answer below 500, and the server says no word of an error.
-import fc from 'fast-check';
+
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type Application, anApplication, authorizeUrl, basic, signIn } from '../oidc/support.ts';
 import { aUser } from '../support/factories.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
+import fc from '../support/property.ts';
 
 let idp: TestIdp;
 let app: Application;

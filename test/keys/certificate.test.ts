@@ -1,7 +1,7 @@
 import { generateKeyPairSync, X509Certificate } from 'node:crypto';
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { certificateInfo, selfSignedCertificate } from '../../src/keys/certificate.ts';
+import fc from '../support/property.ts';
 
 const pair = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const from = new Date('2026-03-01T10:20:30Z');

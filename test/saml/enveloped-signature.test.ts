@@ -1,10 +1,10 @@
 // Signatures inside the message: the one shape that is accepted, and everything that is only nearly it.
 import { createHmac, createPublicKey } from 'node:crypto';
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type AuthnRequest, readAuthnRequest } from '../../src/saml/authn-request.ts';
 import { readCertificate } from '../../src/saml/certificates.ts';
 import { algorithms } from '../../src/saml/names.ts';
+import fc from '../support/property.ts';
 import { mustSign, receivePost, receiveRedirect } from './receive.ts';
 import {
   aCredential,

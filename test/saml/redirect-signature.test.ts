@@ -1,12 +1,12 @@
 // Signatures beside the message: over the octets that travelled, by a registered key, with an accepted algorithm.
 import { constants, createHmac, createPublicKey, sign } from 'node:crypto';
 import { SAML } from '@node-saml/node-saml';
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readAuthnRequest } from '../../src/saml/authn-request.ts';
 import { readCertificate } from '../../src/saml/certificates.ts';
 import { decodeRedirect } from '../../src/saml/decode.ts';
 import { algorithms } from '../../src/saml/names.ts';
+import fc from '../support/property.ts';
 import { mustSign, receiveRedirect } from './receive.ts';
 import {
   aCredential,

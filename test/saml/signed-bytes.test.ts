@@ -1,12 +1,12 @@
 // The text that is read of a signed message, beside what xml-crypto's own SignedXml says was signed: the slow and
 // public way is the oracle of the quick one.
 import { DOMParser } from '@xmldom/xmldom';
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SignedXml } from 'xml-crypto';
 import { verifyEnveloped } from '../../src/saml/enveloped-signature.ts';
 import { algorithms } from '../../src/saml/names.ts';
 import { parseXml } from '../../src/saml/xml/parse.ts';
+import fc from '../support/property.ts';
 import { authnRequestXml, refusal, signXml, spCredential, spKeys } from './support.ts';
 
 const exclusive = algorithms.exclusiveC14n;

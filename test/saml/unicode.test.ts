@@ -1,11 +1,11 @@
 // Whatever a user record holds arrives at the service provider, and nothing in it breaks the signature.
 import { createPublicKey } from 'node:crypto';
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { describeAttributes } from '../../src/saml/attributes.ts';
 import { nameIdFormats } from '../../src/saml/names.ts';
 import { successResponse } from '../../src/saml/response.ts';
 import { representable } from '../../src/saml/xml/write.ts';
+import fc from '../support/property.ts';
 import { acceptedByNodeSaml, acceptedBySamlify, aSuccess } from './receivers.ts';
 import { schemas, signer, spCredential } from './support.ts';
 
