@@ -9,6 +9,7 @@ import { type Sql, sqlFor } from '../platform/sql.ts';
 import { isStorable } from '../platform/storable.ts';
 import type { Vault } from '../platform/vault.ts';
 import { isRegisteredOrigin } from './cors.ts';
+import { engineScope } from './scopes.ts';
 
 /** What the sign-in policy needs to know of an application beyond the engine's client metadata. */
 export interface ApplicationFacts {
@@ -131,12 +132,17 @@ export function createClientSource(deps: ClientSourceDeps): ClientSource {
     return deps.ownClient;
   }
 
-  function oidcClient(row: Row, metadata: Record<string, unknown>, secretValues: string[]): AdapterPayload {
+  function oidcClient(row: Row, metadata: Partial<OidcMetadata>, secretValues: string[]): AdapterPayload {
     const method = metadata.token_endpoint_auth_method ?? 'client_secret_basic';
     const isCompared = method === 'client_secret_basic' || method === 'client_secret_post';
     // The newest secret is the one that HMACs are made with; client-secrets.ts accepts them all.
     const secret = secretValues[0] ?? (isCompared ? HASHED : undefined);
-    return { ...metadata, client_id: row.clientId, client_name: row.name, ...(secret && { client_secret: secret }) };
+    return {
+      ...metadata,
+      ...(metadata.scope !== undefined && { scope: engineScope(metadata.scope) }),
+      ...{ client_id: row.clientId, client_name: row.name },
+      ...(secret && { client_secret: secret }),
+    };
   }
 
   async function serviceProvider(row: Row): Promise<AdapterPayload> {

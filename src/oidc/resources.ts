@@ -30,8 +30,10 @@ export function createResourceServer({ db, clients, accessTokenSeconds, own }: R
     if (facts?.metadata.resources && !facts.metadata.resources.includes(identifier)) {
       throw new errors.InvalidTarget('the client may not ask for this resource');
     }
+    const scopes = JSON.parse(resource.scopes) as string[];
+    const named = facts?.metadata.scope?.split(' ');
     return {
-      scope: (JSON.parse(resource.scopes) as string[]).join(' '),
+      scope: scopes.filter((one) => named?.includes(one) ?? true).join(' '),
       audience: resource.identifier,
       accessTokenTTL: accessTokenSeconds(),
       accessTokenFormat: 'jwt',

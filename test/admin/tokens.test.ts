@@ -1,0 +1,139 @@
+// Tokens for the admin API: who gets one, and what it is worth.
+import * as oidc from 'openid-client';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { adminApi } from '../../src/rbac/built-in.ts';
+import { anApplication, postAs } from '../oidc/support.ts';
+import { startIdp, type TestIdp } from '../support/idp.ts';
+import { aPerson, aService, aTool, caller } from './support.ts';
+
+let idp: TestIdp;
+let later = 0;
+beforeAll(async () => {
+  idp = await startIdp({ now: () => new Date(Date.now() + later) });
+});
+afterAll(() => idp?.stop());
+
+describe('a token of the admin API', () => {
+  it('lets an application act by itself', async () => {
+    const service = await aService(idp);
+    const me = await service.get('/me');
+    expect([me.status, me.json()]).toEqual([
+      200,
+      { application: service.app.clientId, user: null, permissions: 'everything' },
+    ]);
+    const users = await service.get('/users');
+    expect([users.status, users.headers['content-type']]).toEqual([200, 'application/json; charset=utf-8']);
+  });
+
+  it('lets a person act through an application, as their roles permit', async () => {
+    const admin = await aPerson(idp, ['admin']);
+    expect((await admin.get('/me')).json()).toMatchObject({
+      user: { username: admin.user?.username },
+      permissions: 'everything',
+    });
+    const auditor = await aPerson(idp, ['auditor'], { tool: admin.app });
+    const { permissions } = (await auditor.get('/me')).json<{ permissions: string[] }>();
+    expect(permissions).toContain('gatehouse.users:read');
+    expect(permissions.filter((name) => !name.endsWith(':read'))).toEqual([]);
+    expect((await auditor.get('/users')).status).toBe(200);
+  });
+});
+
+describe('what is no token of the admin API', () => {
+  const refused = async (token: string, why = 'invalid_token') => {
+    const page = await caller(idp, token, app).get('/me');
+    expect([page.status, page.headers['content-type'], page.json().code]).toEqual([
+      401,
+      'application/problem+json',
+      why,
+    ]);
+    expect(page.headers['www-authenticate']).toContain(`Bearer realm="${adminApi(idp.issuer)}"`);
+  };
+  let app: Awaited<ReturnType<typeof aService>>['app'];
+  beforeAll(async () => {
+    app = (await aService(idp)).app;
+  });
+
+  it('is nothing, something made up, or a token for somebody else', async () => {
+    await refused('', 'unauthenticated');
+    await refused('made-up');
+    const { access_token } = await oidc.clientCredentialsGrant(app.rp.config);
+    await refused(access_token);
+    await idp.services.db.resource.create({ data: { identifier: 'https://other.example', scopes: '["admin:*"]' } });
+    const other = await anApplication(idp, { redirect_uris: [], grant_types: ['client_credentials'] });
+    const jwt = await oidc.clientCredentialsGrant(other.rp.config, {
+      resource: 'https://other.example',
+      scope: 'admin:*',
+    });
+    await refused(jwt.access_token);
+  });
+
+  it('is one that has expired, was revoked, or whose application was disabled or deleted', async () => {
+    const expired = await aService(idp);
+    later = 15 * 60_000;
+    await refused(expired.token);
+    later = 0;
+
+    const revoked = await aService(idp);
+    await revoked.app.rp.revoke(revoked.token);
+    await refused(revoked.token);
+
+    const disabled = await aService(idp);
+    await idp.services.applications.setEnabled(disabled.app.applicationId, false);
+    await refused(disabled.token);
+
+    const deleted = await aService(idp);
+    await idp.services.applications.remove(deleted.app.applicationId);
+    await refused(deleted.token);
+  });
+
+  it('is that of a person who was disabled or signed out', async () => {
+    const person = await aPerson(idp, ['auditor']);
+    await idp.services.accounts.setActive(person.user?.account.id ?? '', false);
+    await refused(person.token);
+    const other = await aPerson(idp, ['auditor']);
+    await idp.services.endSession.all(other.user?.account.id ?? '', 'ended-by-admin', {});
+    await refused(other.token);
+  });
+
+  it('is one that is bound to a key', async () => {
+    const options = { DPoP: oidc.getDPoPHandle(app.rp.config, await oidc.randomDPoPKeyPair()) };
+    const parameters = { resource: adminApi(idp.issuer), scope: 'admin:*' };
+    const { access_token, token_type } = await oidc.clientCredentialsGrant(app.rp.config, parameters, options);
+    expect(token_type).toBe('dpop');
+    await refused(access_token);
+  });
+
+  it('is given only to applications that are registered for it, and with the scopes they are registered for', async () => {
+    const resource = adminApi(idp.issuer);
+    const ask = async (client: Parameters<typeof postAs>[1], scope: string) => {
+      const answer = await postAs(idp, client, '/token', { grant_type: 'client_credentials', resource, scope });
+      return [answer.status, answer.json().error ?? answer.json().scope];
+    };
+    const machine = { redirect_uris: [], grant_types: ['client_credentials' as const] };
+    expect(await ask(await anApplication(idp, machine), 'admin:*')).toEqual([400, 'invalid_target']);
+    const other = await anApplication(idp, { ...machine, resources: ['https://other.example'], scope: 'admin:*' });
+    expect(await ask(other, 'admin:*')).toEqual([400, 'invalid_target']);
+    const reader = await aService(idp, 'gatehouse.users:read');
+    expect(await ask(reader.app, 'admin:* gatehouse.users:read gatehouse.users:write')).toEqual([
+      200,
+      'gatehouse.users:read',
+    ]);
+    expect((await reader.get('/users')).status).toBe(200);
+    const roles = await reader.get('/roles');
+    expect([roles.status, roles.json().code]).toEqual([403, 'forbidden']);
+    expect(roles.headers['www-authenticate']).toBe('Bearer error="insufficient_scope", scope="gatehouse.roles:read"');
+  });
+
+  it('reaches no further than the person behind it, whatever its scopes say', async () => {
+    const nobody = await aPerson(idp, []);
+    expect((await nobody.get('/me')).json()).toMatchObject({ permissions: [] });
+    expect((await nobody.get('/users')).status).toBe(403);
+    const narrow = await aPerson(idp, ['admin'], {
+      scope: 'openid gatehouse.audit:read',
+      tool: await aTool(idp, { scope: 'openid gatehouse.audit:read' }),
+    });
+    expect((await narrow.get('/me')).json()).toMatchObject({ permissions: ['gatehouse.audit:read'] });
+    expect((await narrow.get('/users')).status).toBe(403);
+  });
+});
