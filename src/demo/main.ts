@@ -7,6 +7,7 @@ import { demoConfiguration } from './configuration.ts';
 import { startGatehouse } from './gatehouse.ts';
 import { oidcApp } from './oidc-app/app.ts';
 import { choosePort } from './ports.ts';
+import { samlApp } from './saml-app/app.ts';
 import { startPage } from './start-page.ts';
 import { serveSite } from './web.ts';
 
@@ -26,7 +27,7 @@ try {
 }
 
 async function run(): Promise<number> {
-  const apps: DemoApp[] = [oidcApp(await choosePort(4001))];
+  const apps: DemoApp[] = [oidcApp(await choosePort(4001)), samlApp(await choosePort(4002))];
   const gatehouse = await startGatehouse({
     folder,
     port: await choosePort(3000),

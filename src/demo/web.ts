@@ -30,12 +30,19 @@ export interface Site {
 const styleSheet = readFileSync(path.join(import.meta.dirname, 'style.css'), 'utf8');
 const MAX_FORM_BYTES = 64 * 1024;
 
-/** Serves the routes on this port of 127.0.0.1, so that nobody else on the network reaches them. */
-export async function serveSite(port: number, routes: Routes): Promise<Site> {
+/**
+ * Serves the routes on this port of 127.0.0.1, so that nobody else on the network reaches them. Forms of another site are
+ * refused, but for the paths that expect messages of Gatehouse and check their signature.
+ */
+export async function serveSite(
+  port: number,
+  routes: Routes,
+  { fromGatehouse = [] }: { fromGatehouse?: string[] } = {},
+): Promise<Site> {
   const origin = originOf(port);
   const all: Routes = { ...routes, 'GET /style.css': () => ({ body: styleSheet, type: 'text/css; charset=utf-8' }) };
   const server = createServer((incoming, outgoing) => {
-    answerFrom(all, incoming, origin).then(
+    answerFrom(all, incoming, { origin, fromGatehouse }).then(
       (answer) => send(outgoing, answer),
       (error: unknown) => {
         process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
@@ -59,13 +66,18 @@ export function originOf(port: number): string {
   return `http://127.0.0.1:${port}`;
 }
 
-async function answerFrom(routes: Routes, incoming: IncomingMessage, origin: string): Promise<Answer> {
+async function answerFrom(
+  routes: Routes,
+  incoming: IncomingMessage,
+  { origin, fromGatehouse }: { origin: string; fromGatehouse: string[] },
+): Promise<Answer> {
   const url = new URL(incoming.url ?? '/', origin);
   const route = routes[`${incoming.method} ${url.pathname}`];
   if (!route) return { status: 404, body: 'There is no such page.', type: 'text/plain' };
   // A form of another site must not act here in the person's name.
   const site = incoming.headers['sec-fetch-site'];
-  if (incoming.method === 'POST' && site !== undefined && site !== 'same-origin') {
+  const isForeign = site !== undefined && site !== 'same-origin';
+  if (incoming.method === 'POST' && isForeign && !fromGatehouse.includes(url.pathname)) {
     return { status: 403, body: 'This form came from another site.', type: 'text/plain' };
   }
   return route({

@@ -1,4 +1,5 @@
-// `npm run demo` as a newcomer meets it: one link, a sign-in, the claims, a sign-out; then Ctrl-C.
+// `npm run demo` as a newcomer meets it: one link, one sign-in for two applications of two protocols, what each was told,
+// one sign-out; then Ctrl-C.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';
@@ -34,11 +35,17 @@ afterAll(async () => {
   if (demo?.exitCode === null) demo.kill('SIGKILL');
 });
 
-async function signIn(): Promise<void> {
-  await page.getByRole('link', { name: 'Sign in with Gatehouse' }).click();
-  await page.getByLabel('User name or e-mail').fill(value('Sign in as'));
-  await page.getByLabel('Password', { exact: true }).fill(value('Password'));
-  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+async function signIn(tab: Page): Promise<void> {
+  await tab.getByRole('link', { name: 'Sign in with Gatehouse' }).click();
+  await tab.getByLabel('User name or e-mail').fill(value('Sign in as'));
+  await tab.getByLabel('Password', { exact: true }).fill(value('Password'));
+  await tab.getByRole('button', { name: 'Sign in', exact: true }).click();
+}
+
+/** Where the SAML application is, as the start page says. */
+async function samlOrigin(): Promise<string> {
+  const start = await (await fetch(value('Open'))).text();
+  return /<a href="([^"]+)"><strong>Demo SAML app/.exec(start)?.[1] ?? '';
 }
 
 async function textAfterReload(tab: Page): Promise<string> {
@@ -56,7 +63,7 @@ it('leads from the printed link to the sign-in page', async () => {
 });
 
 it('shows the claims after signing in and allowing the application', async () => {
-  await signIn();
+  await signIn(page);
   await screenshot(page, 'demo-consent');
   await page.getByRole('button', { name: 'Allow', exact: true }).click();
   await page.getByRole('heading', { name: 'Hello, Dana Demo' }).waitFor();
@@ -89,6 +96,75 @@ it('signs in a second time without a password, and both end when one signs out',
   await expect.poll(() => textAfterReload(second), { timeout: 20_000 }).toContain('Gatehouse ended your session here.');
   await screenshot(second, 'demo-oidc-ended');
   await elsewhere.close();
+});
+
+it('opens both applications from the start page and from the portal with one sign-in, SAML first', async () => {
+  const tab = await (await browser.newContext()).newPage();
+  await tab.goto(value('Open'));
+  expect(await tab.locator('.apps a strong').allTextContents()).toEqual(['Demo OIDC app', 'Demo SAML app']);
+  await tab.getByRole('link', { name: 'Demo SAML app' }).click();
+  await screenshot(tab, 'demo-saml-signed-out');
+  expect(await axe(tab)).toEqual([]);
+  await signIn(tab);
+  await tab.getByRole('heading', { name: 'Hello, Dana Demo' }).waitFor();
+  const text = await tab.locator('main').textContent();
+  for (const known of ['demo@example.com', 'editor', 'nameid-format:persistent', '/saml/metadata'])
+    expect(text).toContain(known);
+  await screenshot(tab, 'demo-saml-signed-in');
+  expect(await axe(tab)).toEqual([]);
+
+  await tab.goto(`${value('Gatehouse itself is at')}/dashboard`);
+  await tab.getByRole('link', { name: 'Demo OIDC app' }).click();
+  await tab.getByRole('link', { name: 'Sign in with Gatehouse' }).click();
+  await tab.getByRole('heading', { name: 'Hello, Dana Demo' }).waitFor();
+  expect(await tab.locator('.eyebrow').textContent()).toBe('Demo OIDC app');
+
+  await tab.goto(`${value('Gatehouse itself is at')}/dashboard`);
+  await screenshot(tab, 'demo-dashboard');
+  expect(await axe(tab)).toEqual([]);
+  await tab.getByRole('link', { name: 'Demo SAML app' }).click();
+  await tab.getByRole('heading', { name: 'Hello, Dana Demo' }).waitFor();
+  expect(await tab.locator('.eyebrow').textContent()).toBe('Demo SAML app');
+  await tab.context().close();
+});
+
+it.each([
+  ['Demo OIDC app', 'Demo SAML app'],
+  ['Demo SAML app', 'Demo OIDC app'],
+])('signs out everywhere from the %s', async (from, other) => {
+  const tab = await (await browser.newContext()).newPage();
+  const open = async (name: string) => {
+    await tab.goto(value('Open'));
+    await tab.getByRole('link', { name }).click();
+  };
+  await open(other);
+  await signIn(tab);
+  await tab.getByRole('heading', { name: 'Hello, Dana Demo' }).waitFor();
+  await open(from);
+  // Signed in to the other one, and simply in here.
+  await tab.getByRole('link', { name: 'Sign in with Gatehouse' }).click();
+  await tab.getByRole('heading', { name: 'Hello, Dana Demo' }).waitFor();
+  await tab.getByRole('button', { name: 'Sign out everywhere' }).click();
+  await tab.getByText('You are signed out, here and at Gatehouse.').waitFor();
+  expect(await tab.locator('h1').textContent()).toBe(from);
+  await open(other);
+  await expect.poll(() => textAfterReload(tab), { timeout: 20_000 }).toContain('You are not signed in here.');
+  await tab.getByRole('link', { name: 'Sign in with Gatehouse' }).click();
+  await tab.getByLabel('Password', { exact: true }).waitFor();
+  await tab.context().close();
+});
+
+it('refuses a form of another site, and a message that Gatehouse did not sign', async () => {
+  const origin = new URL(await samlOrigin()).origin;
+  const post = (path: string, headers: Record<string, string>, body: Record<string, string>) =>
+    fetch(`${origin}${path}`, { method: 'POST', headers, body: new URLSearchParams(body), redirect: 'manual' });
+  const foreign = { 'sec-fetch-site': 'cross-site' };
+  expect((await post('/sign-out', foreign, {})).status).toBe(403);
+  const forged = Buffer.from('<samlp:Response xmlns:samlp="urn:oasis:names:tc:SAML:2.0:protocol"/>').toString('base64');
+  for (const path of ['/acs', '/slo']) {
+    const answer = await post(path, foreign, { SAMLResponse: forged });
+    expect([answer.status, answer.headers.get('set-cookie')]).toEqual([400, null]);
+  }
 });
 
 it('asks for the password again after the sign-out, and refuses a wrong one', async () => {

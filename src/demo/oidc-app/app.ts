@@ -3,11 +3,14 @@
 import { randomBytes } from 'node:crypto';
 import * as oidc from 'openid-client';
 import type { DemoApp } from '../app.ts';
+import { problemPage, signedOutPage } from '../pages.ts';
+import { createSessions } from '../sessions.ts';
 import { type Answer, originOf, type Request, type Routes, serveSite } from '../web.ts';
 import { type LogoutTokenCheck, logoutTokenCheck } from './logout-token.ts';
-import { APP_NAME, problemPage, signedInPage, signedOutPage } from './pages.ts';
-import { createSessions, type Session } from './sessions.ts';
+import { signedInPage } from './pages.ts';
+import type { Session, StartedSignIn } from './session.ts';
 
+const APP = { name: 'Demo OIDC app', protocol: 'OpenID Connect' } as const;
 const SESSION = 'demo_oidc_session';
 const SIGN_IN = 'demo_oidc_sign_in';
 
@@ -17,8 +20,7 @@ export function oidcApp(port: number): DemoApp {
   const clientId = 'demo-oidc';
   const clientSecret = randomBytes(32).toString('base64url');
   return {
-    name: APP_NAME,
-    protocol: 'OpenID Connect',
+    ...APP,
     description: 'Shows the claims it was given, refreshes its tokens and signs you out.',
     origin,
     declaration: {
@@ -26,7 +28,8 @@ export function oidcApp(port: number): DemoApp {
       entry: {
         client_id: clientId,
         client_secret: clientSecret,
-        client_name: APP_NAME,
+        client_name: APP.name,
+        client_uri: `${origin}/`, // where the portal opens it
         redirect_uris: [`${origin}/callback`],
         post_logout_redirect_uris: [`${origin}/signed-out`],
         backchannel_logout_uri: `${origin}/backchannel-logout`,
@@ -50,7 +53,7 @@ export function oidcApp(port: number): DemoApp {
 }
 
 function routes(config: oidc.Configuration, origin: string): Routes {
-  const sessions = createSessions();
+  const sessions = createSessions<Session, StartedSignIn>();
   const checkLogoutToken: LogoutTokenCheck = logoutTokenCheck(config);
   const redirectUri = `${origin}/callback`;
 
@@ -71,7 +74,7 @@ function routes(config: oidc.Configuration, origin: string): Routes {
 
   async function callback({ url, cookie }: Request): Promise<Answer> {
     const started = sessions.takeStarted(cookie(SIGN_IN));
-    if (!started) return { status: 400, body: problemPage('This browser did not start that sign-in.') };
+    if (!started) return { status: 400, body: problemPage(APP, 'This browser did not start that sign-in.') };
     try {
       const tokens = await oidc.authorizationCodeGrant(config, url, {
         expectedState: started.state,
@@ -82,9 +85,9 @@ function routes(config: oidc.Configuration, origin: string): Routes {
       return { redirect: '/', cookie: [SESSION, sessions.create(await sessionFrom(tokens))] };
     } catch (error) {
       if (error instanceof oidc.AuthorizationResponseError && error.error === 'access_denied') {
-        return { body: signedOutPage('You did not allow the application to use your account.') };
+        return { body: signedOutPage(APP, 'You did not allow the application to use your account.') };
       }
-      return { status: 400, body: problemPage(`The sign-in failed: ${reason(error)}`) };
+      return { status: 400, body: problemPage(APP, `The sign-in failed: ${reason(error)}`) };
     }
   }
 
@@ -97,7 +100,7 @@ function routes(config: oidc.Configuration, origin: string): Routes {
       return { redirect: '/?refreshed' };
     } catch (error) {
       sessions.end(cookie(SESSION));
-      return { body: signedOutPage(`Gatehouse gave no new tokens: ${reason(error)}`) };
+      return { body: signedOutPage(APP, `Gatehouse gave no new tokens: ${reason(error)}`) };
     }
   }
 
@@ -130,7 +133,8 @@ function routes(config: oidc.Configuration, origin: string): Routes {
 
   async function backchannelLogout({ form }: Request): Promise<Answer> {
     try {
-      const ended = sessions.endAll(await checkLogoutToken((await form()).get('logout_token') ?? ''));
+      const { sid, subject } = await checkLogoutToken((await form()).get('logout_token') ?? '');
+      const ended = sessions.endThose((session) => (sid ? session.sid === sid : session.subject === subject));
       return { body: `${ended} sessions ended`, type: 'text/plain' };
     } catch (error) {
       const body = JSON.stringify({ error: 'invalid_request', error_description: reason(error) });
@@ -142,15 +146,17 @@ function routes(config: oidc.Configuration, origin: string): Routes {
     'GET /': ({ url, cookie }) => {
       const session = sessions.find(cookie(SESSION));
       if (session)
-        return { body: signedInPage(session, url.searchParams.has('refreshed') ? 'New tokens came.' : undefined) };
+        return {
+          body: signedInPage(APP.name, session, url.searchParams.has('refreshed') ? 'New tokens came.' : undefined),
+        };
       const wasEnded = sessions.wasEndedFromOutside(cookie(SESSION));
-      return { body: signedOutPage(wasEnded ? 'Gatehouse ended your session here.' : undefined) };
+      return { body: signedOutPage(APP, wasEnded ? 'Gatehouse ended your session here.' : undefined) };
     },
     'GET /sign-in': signIn,
     'GET /callback': callback,
     'POST /refresh': refresh,
     'POST /sign-out': signOut,
-    'GET /signed-out': () => ({ body: signedOutPage('You are signed out, here and at Gatehouse.') }),
+    'GET /signed-out': () => ({ body: signedOutPage(APP, 'You are signed out, here and at Gatehouse.') }),
     'POST /backchannel-logout': backchannelLogout,
   };
 }

@@ -1,33 +1,11 @@
-// Who is signed in to the demo application, in memory: a session for each browser, found again by its cookie, and by
-// the `sid` or `sub` that a logout token names.
+// Who is signed in to a demo application, in memory: a session for each browser, found again by its cookie, and by what
+// Gatehouse says of it when it ends.
 import { randomBytes } from 'node:crypto';
 
-export interface Session {
-  subject: string;
-  /** The session at Gatehouse that this one came from. */
-  sid: string | undefined;
-  idToken: string;
-  refreshToken: string | undefined;
-  claims: Record<string, unknown>;
-  userinfo: Record<string, unknown>;
-  accessTokenSeconds: number | undefined;
-  tokensAt: Date;
-  refreshes: number;
-}
-
-/** What must come back with the answer to a started sign-in. */
-export interface StartedSignIn {
-  state: string;
-  nonce: string;
-  codeVerifier: string;
-}
-
-export type Sessions = ReturnType<typeof createSessions>;
-
-/** The session store of one running application. */
-export function createSessions() {
+/** The session store of one running application; `Started` is what must come back with the answer to a sign-in. */
+export function createSessions<Session, Started = never>() {
   const sessions = new Map<string, Session>();
-  const started = new Map<string, StartedSignIn>();
+  const started = new Map<string, Started>();
   const endedFromOutside = new Set<string>();
   const newId = () => randomBytes(32).toString('base64url');
 
@@ -47,9 +25,9 @@ export function createSessions() {
       return session;
     },
 
-    /** Ends what a logout token is about; returns how many sessions that were. */
-    endAll({ sid, subject }: { sid: string | undefined; subject: string | undefined }): number {
-      const meant = [...sessions].filter(([, session]) => (sid ? session.sid === sid : session.subject === subject));
+    /** Ends what a message of Gatehouse is about; returns how many sessions that were. */
+    endThose(isMeant: (session: Session) => boolean): number {
+      const meant = [...sessions].filter(([, session]) => isMeant(session));
       for (const [id] of meant) {
         sessions.delete(id);
         endedFromOutside.add(id);
@@ -60,14 +38,14 @@ export function createSessions() {
     /** Whether Gatehouse ended this session; told once. */
     wasEndedFromOutside: (id: string | undefined) => id !== undefined && endedFromOutside.delete(id),
 
-    startSignIn(signIn: StartedSignIn): string {
+    startSignIn(signIn: Started): string {
       const id = newId();
       started.set(id, signIn);
       return id;
     },
 
     /** The sign-in that this browser started; each is good for one answer. */
-    takeStarted(id: string | undefined): StartedSignIn | undefined {
+    takeStarted(id: string | undefined): Started | undefined {
       const signIn = id === undefined ? undefined : started.get(id);
       if (id !== undefined) started.delete(id);
       return signIn;

@@ -1,0 +1,130 @@
+// An application that signs people in over SAML 2.0, written as a newcomer would with node-saml: known to Gatehouse by its
+// metadata, and knowing Gatehouse by that of Gatehouse alone. Requests go by redirect, answers come by POST; signing out
+// reaches the other application, and the other one's reaches this.
+import { generateServiceProviderMetadata, type Profile, SAML, ValidateInResponseTo } from '@node-saml/node-saml';
+import type { DemoApp } from '../app.ts';
+import { problemPage, signedOutPage } from '../pages.ts';
+import { createSessions } from '../sessions.ts';
+import { type Answer, originOf, type Request, type Routes, serveSite } from '../web.ts';
+import { aCredential } from './credential.ts';
+import { identityProvider } from './identity-provider.ts';
+import { type Session, signedInPage } from './pages.ts';
+
+const APP = { name: 'Demo SAML app', protocol: 'SAML 2.0' } as const;
+const SESSION = 'demo_saml_session';
+
+/** The application on this port, with a key of its own. */
+export function samlApp(port: number): DemoApp {
+  const origin = originOf(port);
+  const { privateKey, certificate } = aCredential();
+  const own = {
+    issuer: `${origin}/metadata`, // its entity ID
+    callbackUrl: `${origin}/acs`,
+    logoutCallbackUrl: `${origin}/slo`,
+    privateKey,
+    publicCerts: [certificate],
+    decryptionPvk: privateKey,
+    decryptionCert: certificate,
+    identifierFormat: 'urn:oasis:names:tc:SAML:2.0:nameid-format:persistent',
+    wantAssertionsSigned: true,
+  };
+  const metadata = generateServiceProviderMetadata(own);
+  return {
+    ...APP,
+    description: 'Shows the attributes of its assertion, which is signed and encrypted, and signs you out.',
+    origin,
+    declaration: {
+      section: 'service_providers',
+      entry: {
+        name: APP.name,
+        metadata,
+        attributes: { displayName: 'name', mail: 'email', role: 'roles' },
+        idp_initiated: true, // may be opened from the portal
+      },
+    },
+    async start(issuer) {
+      const saml = new SAML({
+        ...own,
+        ...(await identityProvider(issuer)),
+        signatureAlgorithm: 'sha256',
+        digestAlgorithm: 'sha256',
+        wantAuthnResponseSigned: false, // the assertion is
+        validateInResponseTo: ValidateInResponseTo.ifPresent, // absent when the portal opens it
+        disableRequestedAuthnContext: true, // any way of signing in will do
+      });
+      const fromGatehouse = ['/acs', '/slo'];
+      return serveSite(
+        port,
+        { ...routes(saml), 'GET /metadata': () => ({ body: metadata, type: 'text/xml' }) },
+        {
+          fromGatehouse,
+        },
+      );
+    },
+  };
+}
+
+function routes(saml: SAML): Routes {
+  const sessions = createSessions<Session>();
+
+  async function acs({ form }: Request): Promise<Answer> {
+    try {
+      const { profile } = await saml.validatePostResponseAsync(Object.fromEntries(await form()));
+      if (!profile) return { body: signedOutPage(APP, 'Nobody is signed in at Gatehouse.') };
+      return { redirect: '/', cookie: [SESSION, sessions.create({ profile, attributes: attributesOf(profile) })] };
+    } catch (error) {
+      return { status: 400, body: problemPage(APP, `The sign-in failed: ${reason(error)}`) };
+    }
+  }
+
+  async function signOut({ cookie }: Request): Promise<Answer> {
+    // First here, then at Gatehouse: nothing that happens there may leave this session alive.
+    const session = sessions.end(cookie(SESSION));
+    if (!session) return { redirect: '/' };
+    return { redirect: await saml.getLogoutUrlAsync(session.profile, '', {}), cookie: [SESSION, ''] };
+  }
+
+  /** Gatehouse asks to end a session, or answers to what was asked of it. */
+  async function slo({ form }: Request): Promise<Answer> {
+    const message = Object.fromEntries(await form());
+    try {
+      if (message.SAMLResponse) {
+        await saml.validatePostResponseAsync(message);
+        return { redirect: '/signed-out' };
+      }
+      const { profile: meant } = await saml.validatePostRequestAsync(message);
+      if (!meant) return { status: 400, body: problemPage(APP, 'Gatehouse named nobody.') };
+      sessions.endThose(
+        ({ profile }) => profile.nameID === meant.nameID && profile.sessionIndex === meant.sessionIndex,
+      );
+      return { redirect: await saml.getLogoutResponseUrlAsync(meant, message.RelayState ?? '', {}, true) };
+    } catch (error) {
+      return { status: 400, body: problemPage(APP, `The sign-out failed: ${reason(error)}`) };
+    }
+  }
+
+  return {
+    'GET /': ({ cookie }) => {
+      const session = sessions.find(cookie(SESSION));
+      if (session) return { body: signedInPage(APP.name, session) };
+      const wasEnded = sessions.wasEndedFromOutside(cookie(SESSION));
+      return { body: signedOutPage(APP, wasEnded ? 'Gatehouse ended your session here.' : undefined) };
+    },
+    'GET /sign-in': async () => ({ redirect: await saml.getAuthorizeUrlAsync('', undefined, {}) }),
+    'POST /acs': acs,
+    'POST /sign-out': signOut,
+    'POST /slo': slo,
+    'GET /signed-out': () => ({ body: signedOutPage(APP, 'You are signed out, here and at Gatehouse.') }),
+  };
+}
+
+function attributesOf({ attributes }: Profile): Record<string, string[]> {
+  const stated = Object.entries(typeof attributes === 'object' && attributes !== null ? attributes : {});
+  return Object.fromEntries(
+    stated.map(([name, value]) => [name, Array.isArray(value) ? value.map(String) : [String(value)]]),
+  );
+}
+
+function reason(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
