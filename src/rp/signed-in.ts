@@ -5,7 +5,7 @@ import type { Context, Middleware } from '../http/context.ts';
 import type { Cookies } from '../http/cookies.ts';
 import { unauthorized } from '../http/errors.ts';
 import { limits } from '../limits.ts';
-import { acrLevel } from '../mfa/acr.ts';
+import { acrLevel, MFA_ACR } from '../mfa/acr.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { RpSession, RpSessions } from './sessions.ts';
 
@@ -19,6 +19,10 @@ export interface SignedIn {
   required: Middleware;
   /** Behind `required`: the strongest proof that the account has, given in the last minutes. */
   recentProof: Middleware;
+  /** The same for a form whose page is at its own address: the proof leads back there. */
+  recentProofHere: Middleware;
+  /** Behind `required`: the second factor of this sign-in, where the account has one; however long ago. */
+  secondFactor: Middleware;
   of(ctx: Context): Person;
 }
 
@@ -48,6 +52,26 @@ export function createSignedIn({ cookies, rpSessions, accounts, strongestAcr, se
     return person;
   }
 
+  /** @param pageOf where the form of a refused POST is */
+  const proof =
+    (pageOf: (ctx: Context) => string): Middleware =>
+    async (ctx, next) => {
+      const { account, session } = of(ctx);
+      const strongest = await strongestAcr(account);
+      const isRecent = (now().getTime() - session.authTime.getTime()) / 1000 <= limits.recentProof.seconds;
+      // A recovery code is what is left to somebody who lost the strongest factor, and now wants to replace it.
+      const isStrong = acrLevel(session.acr) >= acrLevel(strongest) || session.amr.includes('recovery');
+      if (isRecent && isStrong) return next();
+      const back = isRead(ctx) ? ctx.url : pageOf(ctx);
+      const asked = { return_to: back, acr_values: strongest, login_hint: account.username };
+      // What was proven a moment ago is not asked again, only what is missing.
+      const again = isRecent ? asked : { ...asked, prompt: 'login' };
+      if (isRead(ctx)) return send(ctx, again);
+      throw unauthorized('proof_needed', {
+        next: { href: `/login?${new URLSearchParams(again)}`, label: 'Confirm that it is you' },
+      });
+    };
+
   return {
     of,
 
@@ -63,20 +87,18 @@ export function createSignedIn({ cookies, rpSessions, accounts, strongestAcr, se
       send(ctx, { return_to: ctx.url });
     },
 
-    async recentProof(ctx, next) {
+    recentProof: proof(() => '/account'),
+    recentProofHere: proof((ctx) => ctx.path),
+
+    async secondFactor(ctx, next) {
       const { account, session } = of(ctx);
       const strongest = await strongestAcr(account);
-      const isRecent = (now().getTime() - session.authTime.getTime()) / 1000 <= limits.recentProof.seconds;
-      // A recovery code is what is left to somebody who lost the strongest factor, and now wants to replace it.
-      const isStrong = acrLevel(session.acr) >= acrLevel(strongest) || session.amr.includes('recovery');
-      if (isRecent && isStrong) return next();
-      const back = isRead(ctx) ? ctx.url : '/account';
-      const asked = { return_to: back, acr_values: strongest, login_hint: account.username };
-      // What was proven a moment ago is not asked again, only what is missing.
-      const again = isRecent ? asked : { ...asked, prompt: 'login' };
-      if (isRead(ctx)) return send(ctx, again);
+      const wanted = acrLevel(strongest) > acrLevel(MFA_ACR) ? MFA_ACR : strongest;
+      if (acrLevel(session.acr) >= acrLevel(wanted) || session.amr.includes('recovery')) return next();
+      const asked = { return_to: isRead(ctx) ? ctx.url : ctx.path, acr_values: wanted, login_hint: account.username };
+      if (isRead(ctx)) return send(ctx, asked);
       throw unauthorized('proof_needed', {
-        next: { href: `/login?${new URLSearchParams(again)}`, label: 'Confirm that it is you' },
+        next: { href: `/login?${new URLSearchParams(asked)}`, label: 'Confirm that it is you' },
       });
     },
   };

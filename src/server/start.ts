@@ -17,6 +17,7 @@ import type { FirstAdmin } from '../provisioning/first-admin.ts';
 import { createServices, packageRoot, type Services } from '../services.ts';
 import { assembleAdminApi, createAdministration } from './admin.ts';
 import { createApp, mounted } from './app.ts';
+import { assembleConsole } from './console.ts';
 import { assembleEngine } from './engine.ts';
 import { homeRoutes } from './home.ts';
 import { assembleMail } from './mail.ts';
@@ -112,6 +113,7 @@ export async function startServer({ config, logger, now }: ServerOptions): Promi
       mounted(saml.logoutRoutes),
       mounted(signOut.routes),
       ...ownPages.routers.map(mounted),
+      ...assembleConsole({ services, administration, page: ownPages.page }).routers.map(mounted),
       ...assembleAdminApi({ services, administration, tokens }).routers.map(mounted),
       mounted(homeRoutes({ issuer: config.issuer })),
     ],

@@ -1,5 +1,6 @@
 // One sample or more of every page: the tests render them, and a browser looks at them.
 import { accountPages } from './account-pages.ts';
+import { consolePages } from './console-page.ts';
 
 const alice = { name: 'Alice Example', username: 'alice', email: 'alice@example.com' };
 const error = {
@@ -323,6 +324,7 @@ export const samplePages: Record<string, [string, object]> = {
     },
   ],
   ...accountPages,
+  ...consolePages,
   apiDocs: [
     'api/docs',
     {

@@ -1,0 +1,51 @@
+// Names of the people and applications that a page mentions by id: one query each for all of them.
+import type { Db } from '../../platform/db.ts';
+import type { Mark } from './blocks.ts';
+
+export interface Names {
+  /** By client_id or entity ID. */
+  applications(clientIds: readonly (string | null)[]): Promise<Map<string, { id: string; name: string }>>;
+  users(ids: readonly (string | null)[]): Promise<Map<string, string>>;
+}
+
+export function createNames({ db }: { db: Db }): Names {
+  return {
+    async applications(clientIds) {
+      const wanted = distinct(clientIds);
+      const rows = await db.application.findMany({
+        where: { clientId: { in: wanted } },
+        select: { id: true, clientId: true, name: true },
+      });
+      return new Map(rows.map(({ id, clientId, name }) => [clientId, { id, name }]));
+    },
+
+    async users(ids) {
+      const rows = await db.user.findMany({
+        where: { id: { in: distinct(ids) } },
+        select: { id: true, username: true },
+      });
+      return new Map(rows.map(({ id, username }) => [id, username]));
+    },
+  };
+}
+
+function distinct(ids: readonly (string | null)[]): string[] {
+  return [...new Set(ids.flatMap((id) => id ?? []))];
+}
+
+/** A user as a link; the id where the account is gone. */
+export function userMark(id: string | null, users: ReadonlyMap<string, string>): Mark | null {
+  if (id === null) return null;
+  const username = users.get(id);
+  return username ? { text: username, href: `/admin/users/${id}` } : { text: id, code: true };
+}
+
+/** An application as a link; its identifier where it is not registered. */
+export function applicationMark(
+  clientId: string | null,
+  applications: ReadonlyMap<string, { id: string; name: string }>,
+): Mark | null {
+  if (clientId === null) return null;
+  const found = applications.get(clientId);
+  return found ? { text: found.name, href: `/admin/applications/${found.id}` } : { text: clientId, code: true };
+}

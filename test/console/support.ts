@@ -1,0 +1,27 @@
+// The console as its people use it: signed in by a browser without a screen, or by a real one.
+import type { Page } from '../support/browser.ts';
+import { aUser, PASSWORD, type TestUser } from '../support/factories.ts';
+import { type HttpClient, httpClient } from '../support/http.ts';
+import type { TestIdp } from '../support/idp.ts';
+
+/** Somebody with these roles. */
+export async function staff({ services }: TestIdp, ...roles: string[]): Promise<TestUser> {
+  const user = await aUser(services);
+  for (const role of roles) await services.roles.assign(user.account.id, role);
+  return user;
+}
+
+/** A browser without a screen in which this person has opened the console. */
+export async function consoleOf(idp: TestIdp, user: TestUser): Promise<HttpClient> {
+  const client = httpClient(idp.issuer);
+  const page = await client.follow(await client.get('/admin'));
+  await client.follow(await client.submit(page, { username: user.username, password: user.password }));
+  return client;
+}
+
+/** The same in a real browser; ends where the person was going. */
+export async function signIn(page: Page, user: Pick<TestUser, 'username'>): Promise<void> {
+  await page.fill('[name=username]', user.username);
+  await page.fill('[name=password]', PASSWORD);
+  await page.click('button.primary');
+}

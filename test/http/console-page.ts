@@ -1,0 +1,135 @@
+// A page of the console with one of everything that a page can be made of.
+import type { ConsolePage } from '../../src/admin/console/blocks.ts';
+
+const page: ConsolePage = {
+  title: 'Wiki',
+  back: { href: '/admin/applications', label: 'Applications' },
+  tags: [{ text: 'Enabled', tone: 'good' }, { text: 'From the file' }],
+  actions: [
+    { label: 'Edit', of: 'Wiki', href: '/admin/applications/a1/edit' },
+    { label: 'Disable', of: 'Wiki', post: '/admin/applications/a1/disable', fields: { enabled: 'no' }, look: 'danger' },
+  ],
+  problem: 'Some of what was sent is missing or wrong.',
+  faults: [{ field: 'redirect_uris', message: 'must be an absolute URL' }],
+  blocks: [
+    { kind: 'text', text: 'A page that shows everything.', tone: 'lead' },
+    {
+      kind: 'stats',
+      items: [
+        { label: 'Users', value: 12, href: '/admin/users' },
+        { label: 'Mail not sent', value: 2, tone: 'bad' },
+        { label: 'Locked out now', value: 1, tone: 'warn' },
+      ],
+    },
+    {
+      kind: 'days',
+      title: 'Sign-ins',
+      summary: '12 signed in and 3 attempts failed.',
+      bars: [
+        { label: '2026-11-20', value: 5, bad: 3 },
+        { label: '2026-11-21', value: 7 },
+      ],
+      max: 8,
+    },
+    {
+      kind: 'bars',
+      title: 'By application',
+      summary: 'Today.',
+      bars: [{ label: 'Wiki', value: 7 }],
+      max: 7,
+      empty: '',
+    },
+    { kind: 'bars', title: 'By nobody', summary: 'Today.', bars: [], max: 1, empty: 'Nobody yet.' },
+    {
+      kind: 'facts',
+      title: 'Registered',
+      rows: [{ label: 'Client ID', value: { text: 'wiki', code: true, small: 'as sent' } }],
+    },
+    {
+      kind: 'search',
+      action: '/admin/applications',
+      fields: [
+        { name: 'q', label: 'Name', type: 'search', value: 'wi' },
+        { name: 'p', label: 'Protocol', type: 'select', value: 'saml', options: [{ value: 'saml', label: 'SAML' }] },
+      ],
+    },
+    {
+      kind: 'table',
+      title: 'List',
+      caption: 'Applications',
+      columns: ['Name', 'Roles', 'Since'],
+      rows: [
+        [{ text: 'Wiki', href: '/admin/applications/a1' }, [{ text: 'editor', tone: 'plain' }], new Date(0)],
+        ['Plain', [], null],
+      ],
+      empty: 'None.',
+      next: '/admin/applications?after=x',
+    },
+    { kind: 'table', caption: 'Nothing', columns: ['Name'], rows: [], empty: 'There are none.' },
+    {
+      kind: 'form',
+      title: 'Change it',
+      lead: 'Only what you change is changed.',
+      action: '/admin/applications/a1',
+      button: 'Save',
+      cancel: '/admin/applications/a1',
+      fields: [
+        { name: 'name', label: 'Name', value: 'Wiki', hint: 'As people see it', required: true },
+        { name: 'uris', label: 'Redirect URIs', type: 'textarea', value: 'https://wiki.example.com/cb' },
+        { name: 'on', label: 'Enabled', type: 'checkbox', checked: true, hint: 'May be opened' },
+        {
+          name: 'roles',
+          label: 'Roles',
+          type: 'checks',
+          values: ['editor'],
+          options: [{ value: 'editor', label: 'editor' }],
+          hint: 'Who may open it',
+        },
+        { name: 'version', label: '', type: 'hidden', value: 'v1' },
+      ],
+    },
+    {
+      kind: 'actions',
+      title: 'Danger',
+      items: [{ label: 'Delete', href: '/admin/applications/a1/delete', look: 'danger' }],
+    },
+    { kind: 'code', title: 'Paste this', label: 'Settings', text: 'issuer: https://id.example.com' },
+    {
+      kind: 'tiles',
+      title: 'New',
+      items: [{ title: 'Grafana', text: 'OpenID Connect', href: '/admin/applications/new/grafana' }],
+    },
+    {
+      kind: 'rules',
+      title: 'Rules in order',
+      rules: [
+        { label: 'The application is known', state: 'passed' },
+        {
+          label: 'The redirect URI is registered',
+          state: 'failed',
+          explanation: 'They have to agree letter by letter.',
+          received: 'https://wiki.example.com/cb/',
+          registered: 'https://wiki.example.com/cb',
+        },
+        { label: 'The scope is allowed', state: 'unknown' },
+      ],
+    },
+  ],
+};
+
+export const consolePages: Record<string, [string, object]> = {
+  console: [
+    'admin/page',
+    {
+      ...page,
+      console: {
+        name: 'Ann Example',
+        notice: 'Saved.',
+        navigation: [
+          { href: '/admin', label: 'Overview', isHere: false },
+          { href: '/admin/applications', label: 'Applications', isHere: true },
+        ],
+      },
+    },
+  ],
+};
