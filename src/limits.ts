@@ -140,8 +140,8 @@ export const limits = {
   /** Ours: how old a cached setting may be on another instance. */
   settings: { cacheSeconds: 5, maxSchemaBytes: 16 * KIB },
 
-  /** Seed 5.7 CAPTCHA: a second or two of a phone's work; who can't do it waits instead. */
-  captcha: { cost: 2_000, minCounter: 1_000, maxCounter: 2_000, seconds: 15 * MINUTE, waitSeconds: 30 },
+  /** Seed 5.7 CAPTCHA: a second or two of a phone's work, good as long as its page; who can't do it waits instead. */
+  captcha: { cost: 2_000, minCounter: 1_000, maxCounter: 2_000, seconds: HOUR, waitSeconds: 30 },
   /** Seed 8 "not shown": ours. `points` tries in `seconds`; one store shared by all instances (seed 5.7 brute force). */
   rateLimits: {
     signInPerAccount: { points: 5, seconds: 15 * MINUTE },
@@ -160,7 +160,7 @@ export const limits = {
     strengthPerAddress: { points: 90, seconds: MINUTE },
     apiPerCaller: { points: 1200, seconds: MINUTE },
     apiFailuresPerAddress: { points: 60, seconds: 5 * MINUTE },
-    captchaAfterFailures: 3,
+    captchaAfterFailures: { account: 3, address: 10 },
     captchaWaitPerAddress: { points: 5, seconds: 15 * MINUTE },
   },
 } as const;

@@ -27,6 +27,7 @@ import { migrate } from './platform/migrate.ts';
 import { createOutgoingFetch } from './platform/outgoing.ts';
 import { createVault } from './platform/vault.ts';
 import { createProvisioning } from './provisioning/provisioning.ts';
+import { createCaptcha } from './rate-limits/captcha.ts';
 import { createRateLimits } from './rate-limits/rate-limits.ts';
 import { createSignInGuard } from './rate-limits/sign-in-guard.ts';
 import { createPermissions } from './rbac/permissions.ts';
@@ -190,6 +191,7 @@ export async function createServices({
     meter,
     credentials,
     rateLimits,
+    captcha: createCaptcha({ db, vault, now, rateLimits }),
     sms,
     sentCodes,
     tell,

@@ -8,11 +8,15 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import type { Context, Middleware } from './context.ts';
 import { notFound } from './errors.ts';
 
+const inPackage = (entry: string, file: string) => fileURLToPath(new URL(file, import.meta.resolve(entry)));
+
 /** Browser code of packages, served beside our own. */
 const browserBundles = {
-  'webauthn.js': fileURLToPath(
-    new URL('../dist/bundle/index.umd.min.js', import.meta.resolve('@simplewebauthn/browser')),
-  ),
+  'webauthn.js': inPackage('@simplewebauthn/browser', '../dist/bundle/index.umd.min.js'),
+  // The build without inline style and workers, which the Content-Security-Policy would refuse.
+  'altcha.js': inPackage('altcha/external', 'altcha.min.js'),
+  'altcha.css': inPackage('altcha/external', 'altcha.css'),
+  'altcha-worker.js': inPackage('altcha/workers/pbkdf2', 'pbkdf2.js'),
 };
 
 export interface Assets {

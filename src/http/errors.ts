@@ -253,14 +253,17 @@ export function misdirected(issuer: string, options?: ErrorOptions): AppError {
 
 /** 429, with Retry-After. */
 export function tooManyRequests(retryAfterSeconds: number, options?: ErrorOptions): AppError {
-  const seconds = Math.max(1, Math.ceil(retryAfterSeconds));
-  const minutes = Math.ceil(seconds / 60);
-  const wait = seconds < 90 ? `${seconds} second${seconds === 1 ? '' : 's'}` : `${minutes} minutes`;
   return new AppError('too_many_requests', {
-    advice: `Wait ${wait} and try again.`,
+    advice: `Wait ${timeInWords(retryAfterSeconds)} and try again.`,
     ...options,
-    headers: { ...options?.headers, 'Retry-After': String(seconds) },
+    headers: { ...options?.headers, 'Retry-After': String(Math.max(1, Math.ceil(retryAfterSeconds))) },
   });
+}
+
+/** How long to wait, for people. */
+export function timeInWords(seconds: number): string {
+  const whole = Math.max(1, Math.ceil(seconds));
+  return whole < 90 ? `${whole} second${whole === 1 ? '' : 's'}` : `${Math.ceil(whole / 60)} minutes`;
 }
 
 /** 500, for what nobody expected; the cause is logged and never shown. */

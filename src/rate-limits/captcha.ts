@@ -18,19 +18,22 @@ export interface CaptchaAnswer {
   ticket?: string | undefined;
 }
 
-export interface CaptchaQuestion {
-  /** For the widget, as JSON. */
-  challenge: string;
-  /** For the form, to be sent by who has no script, after this many seconds. */
+/** The wait in place of the work: begun, and not over yet. */
+export interface Waiting {
   ticket: string;
   waitSeconds: number;
 }
 
-/** `early`: the ticket is good, the time is not over. */
-export type CaptchaResult = 'solved' | 'unsolved' | 'early';
+export interface CaptchaQuestion extends Waiting {
+  /** For the widget, as JSON. The ticket is for the form of who has no script, to be sent after `waitSeconds`. */
+  challenge: string;
+}
+
+export type CaptchaResult = { isSolved: true } | { isSolved: false; waiting?: Waiting };
 
 export interface Captcha {
-  ask(): Promise<CaptchaQuestion>;
+  /** A new question; a wait that was begun goes on. */
+  ask(waiting?: Waiting): Promise<CaptchaQuestion>;
   check(answer: CaptchaAnswer, address: string): Promise<CaptchaResult>;
 }
 
@@ -55,6 +58,7 @@ const payload = z.object({
       nonce: z.string(),
       salt: z.string(),
       keyPrefix: z.string(),
+      expiresAt: z.int(),
     }),
     signature: z.string(),
   }),
@@ -79,7 +83,7 @@ export function createCaptcha({ db, vault, now, rateLimits }: CaptchaNeeds): Cap
 
   async function isSolved(altcha: string): Promise<boolean> {
     const answer = payload.safeParse(decoded(altcha)).data;
-    if (!answer) return false;
+    if (!answer || answer.challenge.parameters.expiresAt * 1000 <= now().getTime()) return false;
     for (const key of keys()) {
       const options = { ...answer, deriveKey, hmacSignatureSecret: key, hmacKeySignatureSecret: `${key}:key` };
       const { verified } = await verifySolution(options as Parameters<typeof verifySolution>[0]);
@@ -91,10 +95,12 @@ export function createCaptcha({ db, vault, now, rateLimits }: CaptchaNeeds): Cap
   async function waited(sealed: string, address: string): Promise<CaptchaResult> {
     const ticket = opened(sealed);
     const at = now().getTime();
-    if (!ticket || ticket.until <= at) return 'unsolved';
-    if (ticket.from > at) return 'early';
+    if (!ticket || ticket.until <= at) return { isSolved: false };
+    if (ticket.from > at) {
+      return { isSolved: false, waiting: { ticket: sealed, waitSeconds: Math.ceil((ticket.from - at) / 1000) } };
+    }
     const { allowed } = await rateLimits.consume('captcha-wait:address', addressKey(address));
-    return allowed && (await useUp(ticket.id)) ? 'solved' : 'unsolved';
+    return { isSolved: allowed && (await useUp(ticket.id)) };
   }
 
   function opened(sealed: string): z.output<typeof ticketSchema> | undefined {
@@ -106,7 +112,7 @@ export function createCaptcha({ db, vault, now, rateLimits }: CaptchaNeeds): Cap
   }
 
   return {
-    async ask() {
+    async ask(waiting) {
       const [key = ''] = keys();
       const at = now().getTime();
       const challenge = await createChallenge({
@@ -119,16 +125,13 @@ export function createCaptcha({ db, vault, now, rateLimits }: CaptchaNeeds): Cap
         hmacKeySignatureSecret: `${key}:key`,
       });
       const ticket = { id: randomId(), from: at + waitSeconds * 1000, until: at + seconds * 1000 };
-      return {
-        challenge: JSON.stringify(challenge),
-        ticket: vault.seal(JSON.stringify(ticket), TICKET),
-        waitSeconds,
-      };
+      const begun = { ticket: vault.seal(JSON.stringify(ticket), TICKET), waitSeconds };
+      return { challenge: JSON.stringify(challenge), ...(waiting ?? begun) };
     },
 
     async check({ altcha, ticket }, address) {
-      if (altcha) return (await isSolved(altcha)) ? 'solved' : 'unsolved';
-      return ticket ? waited(ticket, address) : 'unsolved';
+      if (altcha) return { isSolved: await isSolved(altcha) };
+      return ticket ? waited(ticket, address) : { isSolved: false };
     },
   };
 }

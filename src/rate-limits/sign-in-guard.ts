@@ -12,15 +12,15 @@ export interface SignInTry {
   address: string;
   /** Id of the account's known browser this comes from; it has a count of its own. */
   knownBrowser?: string | undefined;
-  /** Undefined where no CAPTCHA is offered; then none is asked for. */
-  captchaSolved?: boolean | undefined;
+  /** Checks the answer to the CAPTCHA, which counts once. Undefined where none is offered; then none is asked for. */
+  solvesCaptcha?: (() => Promise<boolean>) | undefined;
 }
 
 export type GuardVerdict = { outcome: 'go' } | { outcome: 'captcha' } | { outcome: 'wait'; retryAfterSeconds: number };
 
 export interface SignInGuard {
   /** Whether the page should show a CAPTCHA. */
-  wantsCaptcha(attempt: Omit<SignInTry, 'captchaSolved'>): Promise<boolean>;
+  wantsCaptcha(attempt: SignInTry): Promise<boolean>;
   /** Counts the attempt. Only after `go` may the password be looked at. */
   begin(attempt: SignInTry): Promise<GuardVerdict>;
   /** The password was right: the owner is here. */
@@ -34,12 +34,24 @@ export interface SignInGuard {
 const EVERYBODY = 'all';
 
 export function createSignInGuard({ rateLimits }: { rateLimits: RateLimits }): SignInGuard {
-  async function wantsCaptcha({ login, address, knownBrowser }: Omit<SignInTry, 'captchaSolved'>): Promise<boolean> {
+  async function wantsCaptcha({ login, address, knownBrowser }: SignInTry): Promise<boolean> {
     if (knownBrowser) return false;
     const after = limits.rateLimits.captchaAfterFailures;
-    if ((await rateLimits.count('sign-in:account', nameKey(login))) >= after) return true;
-    if ((await rateLimits.count('sign-in:address', addressKey(address))) >= after) return true;
-    return !(await rateLimits.peek('sign-in:overall', EVERYBODY)).allowed;
+    const [byAccount, byAddress, overall] = await Promise.all([
+      rateLimits.count('sign-in:account', nameKey(login)),
+      rateLimits.count('sign-in:address', addressKey(address)),
+      rateLimits.peek('sign-in:overall', EVERYBODY),
+    ]);
+    return byAccount >= after.account || byAddress >= after.address || !overall.allowed;
+  }
+
+  /** Seconds that nothing can shorten: whoever has to wait is not asked to work. */
+  async function pauseOf({ login, address }: SignInTry): Promise<number> {
+    const verdicts = await Promise.all([
+      rateLimits.peek('sign-in:address', addressKey(address)),
+      rateLimits.peek('sign-in:account', nameKey(login)),
+    ]);
+    return Math.max(...verdicts.map(({ retryAfterSeconds }) => retryAfterSeconds));
   }
 
   const countAccount = ({ login, knownBrowser }: SignInTry): Promise<Verdict> =>
@@ -51,7 +63,11 @@ export function createSignInGuard({ rateLimits }: { rateLimits: RateLimits }): S
     wantsCaptcha,
 
     async begin(attempt) {
-      if (attempt.captchaSolved === false && (await wantsCaptcha(attempt))) return { outcome: 'captcha' };
+      if (attempt.solvesCaptcha && (await wantsCaptcha(attempt))) {
+        const retryAfterSeconds = await pauseOf(attempt);
+        if (retryAfterSeconds > 0) return { outcome: 'wait', retryAfterSeconds };
+        if (!(await attempt.solvesCaptcha())) return { outcome: 'captcha' };
+      }
       const address = addressKey(attempt.address);
       // The address first: a machine that is refused must not be able to lock accounts any more.
       const byAddress = await rateLimits.consume('sign-in:address', address);

@@ -35,7 +35,7 @@ export interface SignInParts {
 }
 
 export function assembleSignIn({ services, engine, clients, metrics, csrf, cookies, samlWishes }: SignInParts) {
-  const { db, now, accounts, audit, config, consents, credentials, endSession, mfa, outbox } = services;
+  const { db, now, accounts, audit, captcha, config, consents, credentials, endSession, mfa, outbox } = services;
   const { rateLimits, sessions, settings, signInGuard, tell } = services;
   const { protect } = csrf;
   const rememberDays = () => settings.latest().remember_browser_days;
@@ -65,9 +65,19 @@ export function assembleSignIn({ services, engine, clients, metrics, csrf, cooki
     },
     isTrustedBrowser: browsers.isTrusted,
   });
+  const firstFactor = createFirstFactor({
+    accounts,
+    credentials,
+    audit,
+    guard: signInGuard,
+    captcha,
+    browsers,
+    counted: (outcome) => metrics.signIns.inc({ outcome, method: 'password' }),
+  });
   const views = createViews({
     findClient: (clientId) => engine.current().Client.find(clientId),
     factorPages: createFactorPages({ attempts, passkeys: mfa.passkeys, totp: mfa.totp, rememberDays }),
+    captchaFor: firstFactor.captchaFor,
     minPasswordLength: async (accountId) => minimumLength(await mfa.factors.hasSecondFactor(accountId)),
     links: {
       forgotPassword: '/forgot-password',
@@ -78,14 +88,6 @@ export function assembleSignIn({ services, engine, clients, metrics, csrf, cooki
     },
   });
   const flow = createFlow({ steps, attempts, interactions, browsers, audit });
-  const firstFactor = createFirstFactor({
-    accounts,
-    credentials,
-    audit,
-    guard: signInGuard,
-    browsers,
-    counted: (outcome) => metrics.signIns.inc({ outcome, method: 'password' }),
-  });
   const codes = createSecondFactorCodes({
     ...mfa,
     rateLimits,

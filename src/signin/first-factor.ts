@@ -4,16 +4,25 @@ import type { Accounts } from '../accounts/accounts.ts';
 import type { Audit } from '../audit/audit.ts';
 import type { Credentials } from '../credentials/credentials.ts';
 import type { Context } from '../http/context.ts';
+import type { Captcha, CaptchaAnswer, CaptchaQuestion, Waiting } from '../rate-limits/captcha.ts';
 import type { SignInGuard } from '../rate-limits/sign-in-guard.ts';
 import type { Browsers } from './browsers.ts';
 
 export type FirstFactorResult =
   | { outcome: 'ok'; account: Account }
   | { outcome: 'wrong' }
+  | { outcome: 'captcha'; waiting?: Waiting | undefined }
   | { outcome: 'wait'; retryAfterSeconds: number };
 
+export interface FirstFactorInput extends CaptchaAnswer {
+  username: string;
+  password: string;
+}
+
 export interface FirstFactor {
-  verify(username: string, password: string, ctx: Context): Promise<FirstFactorResult>;
+  verify(ctx: Context, input: FirstFactorInput): Promise<FirstFactorResult>;
+  /** The CAPTCHA that the form for this login has to hold, if any. `waiting`: what an early answer brought. */
+  captchaFor(ctx: Context, login: string, waiting?: Waiting): Promise<CaptchaQuestion | undefined>;
 }
 
 export interface FirstFactorNeeds {
@@ -21,29 +30,48 @@ export interface FirstFactorNeeds {
   credentials: Pick<Credentials, 'checkPassword'>;
   audit: Audit;
   guard: SignInGuard;
+  captcha: Captcha;
   browsers: Pick<Browsers, 'knownTo'>;
   /** For the metrics. */
   counted(outcome: 'success' | 'failure' | 'throttled'): void;
 }
 
-export function createFirstFactor({
-  accounts,
-  credentials,
-  audit,
-  guard,
-  browsers,
-  counted,
-}: FirstFactorNeeds): FirstFactor {
+const NOBODY = 'nobody';
+
+export function createFirstFactor(needs: FirstFactorNeeds): FirstFactor {
+  const { accounts, credentials, audit, guard, captcha, browsers, counted } = needs;
+
+  async function attemptOf(ctx: Context, login: string) {
+    const account = await accounts.findByLogin(login);
+    // Looked for under every name, so that a name that exists takes no longer than another.
+    const knownBrowser = await browsers.knownTo(ctx, account?.id ?? NOBODY);
+    return { account, attempt: { login, address: ctx.state.request.address, knownBrowser } };
+  }
+
+  async function refused(ctx: Context, reason: 'too_many_tries' | 'captcha_unsolved'): Promise<void> {
+    counted('throttled');
+    await audit.record({ type: 'sign-in.throttled', outcome: 'failure', reason, request: ctx.state.request });
+  }
+
   return {
-    async verify(username, password, ctx) {
+    async verify(ctx, { username, password, ...answer }) {
       const { request } = ctx.state;
-      const account = await accounts.findByLogin(username);
-      const knownBrowser = account && (await browsers.knownTo(ctx, account.id));
-      const attempt = { login: username, address: request.address, knownBrowser };
-      const verdict = await guard.begin(attempt);
+      const { account, attempt } = await attemptOf(ctx, username);
+      let waiting: Waiting | undefined;
+      const verdict = await guard.begin({
+        ...attempt,
+        async solvesCaptcha() {
+          const result = await captcha.check(answer, request.address);
+          if (!result.isSolved) waiting = result.waiting;
+          return result.isSolved;
+        },
+      });
+      if (verdict.outcome === 'captcha') {
+        await refused(ctx, 'captcha_unsolved');
+        return { outcome: 'captcha', waiting };
+      }
       if (verdict.outcome === 'wait') {
-        counted('throttled');
-        await audit.record({ type: 'sign-in.throttled', outcome: 'failure', reason: 'too_many_tries', request });
+        await refused(ctx, 'too_many_tries');
         return verdict;
       }
       const check = await credentials.checkPassword(account, password);
@@ -58,6 +86,11 @@ export function createFirstFactor({
       await guard.succeeded(attempt);
       await audit.record({ ...about, outcome: 'success', actorId: account.id });
       return { outcome: 'ok', account };
+    },
+
+    async captchaFor(ctx, login, waiting) {
+      const { attempt } = await attemptOf(ctx, login);
+      return (await guard.wantsCaptcha(attempt)) ? captcha.ask(waiting) : undefined;
     },
   };
 }

@@ -8,8 +8,9 @@ import type { Consents } from '../consents/consents.ts';
 import type { Credentials } from '../credentials/credentials.ts';
 import { passwordAdvice } from '../credentials/password-policy.ts';
 import type { Context, Extras, Middleware, State } from '../http/context.ts';
-import { badRequest, tooManyRequests } from '../http/errors.ts';
+import { badRequest, timeInWords } from '../http/errors.ts';
 import { parseForm } from '../http/input.ts';
+import { limits } from '../limits.ts';
 import type { Attempts } from './attempts.ts';
 import { askedFor, consentScopes } from './consent.ts';
 import type { FirstFactor } from './first-factor.ts';
@@ -33,11 +34,17 @@ export interface SignInRoutesNeeds {
   protect: Middleware;
 }
 
-const identifyForm = z.object({ username: z.string().max(254), password: z.string().max(4096) });
+const identifyForm = z.object({
+  username: z.string().max(254),
+  password: z.string().max(4096),
+  altcha: z.string().max(8192).optional(),
+  ticket: z.string().max(1024).optional(),
+});
 const changeForm = z.object({ password: z.string().max(4096) });
 const decisionForm = z.object({ decision: z.enum(['allow', 'deny', 'other', 'continue']) });
 
 const WRONG = 'The user name or the password is wrong.';
+const CAPTCHA = 'There were several failed sign-ins. Confirm that you are a person, and enter your password again.';
 
 export function signInRoutes(needs: SignInRoutesNeeds): Router<State, Extras> {
   const { flow, views, interactions, attempts, firstFactor, credentials, passwordChanged, consents, audit, protect } =
@@ -53,13 +60,21 @@ export function signInRoutes(needs: SignInRoutesNeeds): Router<State, Extras> {
   router.post('/password', protect, async (ctx: StepContext) => {
     const open = await flow.expect(ctx, 'identify');
     if (!open) return;
-    const { username, password } = await parseForm(ctx, identifyForm);
-    const result = await firstFactor.verify(username, password, ctx);
+    const input = await parseForm(ctx, identifyForm);
+    const loginHint = input.username;
+    const result = await firstFactor.verify(ctx, input);
     if (result.outcome === 'wait') {
+      const problem = `There were too many attempts. Wait ${timeInWords(result.retryAfterSeconds)} and try again.`;
       const next = { href: `/unlock/ask?signin=${open.attempt.uid}`, label: 'Unlock by mail' };
-      throw tooManyRequests(result.retryAfterSeconds, { next });
+      ctx.set('Retry-After', String(result.retryAfterSeconds));
+      return views.show(ctx, open, { problem, next, loginHint, status: 429 });
     }
-    if (result.outcome === 'wrong') return views.show(ctx, open, { problem: WRONG, loginHint: username, status: 401 });
+    if (result.outcome === 'captcha') {
+      const { waiting } = result;
+      ctx.set('Retry-After', String(waiting?.waitSeconds ?? limits.captcha.waitSeconds));
+      return views.show(ctx, open, { problem: CAPTCHA, loginHint, waiting, status: 429 });
+    }
+    if (result.outcome === 'wrong') return views.show(ctx, open, { problem: WRONG, loginHint, status: 401 });
     // The password on top of what the same person has proven already, or the beginning of a sign-in.
     const proven = open.account?.id === result.account.id ? open.amr : [];
     await flow.proceed(ctx, open, { userId: result.account.id, amr: [...new Set(['pwd', ...proven])] });

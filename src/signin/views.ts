@@ -2,14 +2,19 @@
 import type { Client } from 'oidc-provider';
 import type { Context } from '../http/context.ts';
 import { limits } from '../limits.ts';
+import type { CaptchaQuestion, Waiting } from '../rate-limits/captcha.ts';
 import { askedFor, consentScopes, describe } from './consent.ts';
 import type { FactorPages } from './factor-pages.ts';
 import type { OpenStep } from './steps.ts';
 
 export interface Shown {
   problem?: string;
+  /** A way on from the problem. */
+  next?: { href: string; label: string };
   loginHint?: string;
   status?: number;
+  /** The wait in place of the CAPTCHA that goes on. */
+  waiting?: Waiting | undefined;
   /** Which way of the second step to show. */
   method?: string;
   /** A begun enrolment. */
@@ -25,14 +30,16 @@ export interface ViewsNeeds {
   factorPages: FactorPages;
   /** Shortest password that this person may choose. */
   minPasswordLength(accountId: string): Promise<number>;
+  /** The CAPTCHA that the sign-in form for this login has to hold. */
+  captchaFor(ctx: Context, login: string, waiting?: Waiting): Promise<CaptchaQuestion | undefined>;
   /** Links beside the sign-in form, where those pages exist. */
   links: { forgotPassword?: string; register?: string };
 }
 
-export function createViews({ findClient, factorPages, minPasswordLength, links }: ViewsNeeds): Views {
+export function createViews({ findClient, factorPages, minPasswordLength, captchaFor, links }: ViewsNeeds): Views {
   return {
     async show(ctx, open, shown = {}) {
-      const { problem, loginHint, status = 200 } = shown;
+      const { problem, next, loginHint, status = 200, waiting } = shown;
       const { account, interaction, attempt } = open;
       const client = await findClient(open.clientId);
       const appName = client?.clientName ?? open.clientId;
@@ -40,12 +47,14 @@ export function createViews({ findClient, factorPages, minPasswordLength, links 
       switch (open.step) {
         case 'identify': {
           const hint = attempt.wantsOther ? '' : (account?.username ?? String(interaction.params.login_hint ?? ''));
-          const page = { action: at('password'), cancelAction: at('cancel'), appName, problem };
+          const page = { action: at('password'), cancelAction: at('cancel'), appName, problem, next };
+          const login = loginHint ?? hint;
           return ctx.render(
             'sign-in/identify',
             {
               ...page,
-              loginHint: loginHint ?? hint,
+              loginHint: login,
+              captcha: await captchaFor(ctx, login, waiting),
               forgotPasswordUrl: links.forgotPassword && `${links.forgotPassword}?signin=${attempt.uid}`,
               registerUrl: links.register && `${links.register}?signin=${attempt.uid}`,
               passkey: open.needsPassword ? undefined : await factorPages.passkeyOffer(open),

@@ -98,22 +98,47 @@ describe('stuffing from one machine', () => {
 });
 
 describe('the CAPTCHA, where there is one', () => {
+  const [solved, unsolved] = [async () => true, async () => false];
+
   test('is asked for after three failures, and not at a known browser', async () => {
-    const attempt = () => ({ login, address: anywhere(), captchaSolved: false });
+    const attempt = () => ({ login, address: anywhere(), solvesCaptcha: unsolved });
     for (let index = 0; index < 3; index += 1) expect(await guard.begin(attempt())).toEqual({ outcome: 'go' });
     expect(await guard.begin(attempt())).toEqual({ outcome: 'captcha' });
     expect(await guard.wantsCaptcha(attempt())).toBe(true);
     expect(await guard.begin({ ...attempt(), knownBrowser: `b-${login}` })).toEqual({ outcome: 'go' });
-    expect(await guard.begin({ ...attempt(), captchaSolved: true })).toEqual({ outcome: 'go' });
+    expect(await guard.begin({ ...attempt(), solvesCaptcha: solved })).toEqual({ outcome: 'go' });
     expect(await rateLimits.count('sign-in:account', nameKey(login))).toBe(4);
   });
 
+  test('is asked for after ten failures of one machine, whatever the names', async () => {
+    const address = anywhere();
+    const attempt = (index: number) => ({ login: `${login}-${index}`, address, solvesCaptcha: unsolved });
+    for (let index = 0; index < 10; index += 1) expect(await guard.begin(attempt(index))).toEqual({ outcome: 'go' });
+    expect(await guard.begin(attempt(10))).toEqual({ outcome: 'captcha' });
+    expect(await guard.wantsCaptcha({ login: '', address })).toBe(true);
+  });
+
+  test('is not asked of those who have to wait in any case', async () => {
+    let asked = 0;
+    const solvesCaptcha = async () => {
+      asked += 1;
+      return true;
+    };
+    for (let index = 0; index < 5; index += 1) await guard.begin({ login, address: anywhere() });
+    expect(await guard.begin({ login, address: anywhere(), solvesCaptcha })).toMatchObject({ outcome: 'wait' });
+    expect(asked).toBe(0);
+  });
+
   test('is all that spraying over the whole server brings about: nobody is refused', async () => {
-    const full = { ...rateLimits, peek: async () => ({ allowed: false, retryAfterSeconds: 60 }) };
+    const full: RateLimits = {
+      ...rateLimits,
+      peek: async (policy, key) =>
+        policy === 'sign-in:overall' ? { allowed: false, retryAfterSeconds: 60 } : rateLimits.peek(policy, key),
+    };
     const sprayed = createSignInGuard({ rateLimits: full });
     const attempt = { login, address: anywhere() };
-    expect(await sprayed.begin({ ...attempt, captchaSolved: false })).toEqual({ outcome: 'captcha' });
-    expect(await sprayed.begin({ ...attempt, captchaSolved: true })).toEqual({ outcome: 'go' });
+    expect(await sprayed.begin({ ...attempt, solvesCaptcha: unsolved })).toEqual({ outcome: 'captcha' });
+    expect(await sprayed.begin({ ...attempt, solvesCaptcha: solved })).toEqual({ outcome: 'go' });
     expect(await sprayed.begin(attempt)).toEqual({ outcome: 'go' });
   });
 });

@@ -1,6 +1,7 @@
 // A password that somebody else chose is replaced at the first sign-in, by one that is worth something.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Application, anApplication, authorizeUrl, redirectUri } from '../oidc/support.ts';
+import { type Application, anApplication, authorizeUrl } from '../oidc/support.ts';
+import { enter as enterApp, isIn, isThere } from '../support/enter.ts';
 import { aUser, type TestUser } from '../support/factories.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
@@ -14,12 +15,8 @@ beforeAll(async () => {
 });
 afterAll(() => idp?.stop());
 
-const isThere = (url: string) => url.startsWith(redirectUri);
-async function enter(username: string, password: string, browser = httpClient(idp.issuer)): Promise<Page> {
-  const form = await browser.follow(await browser.get(authorizeUrl(idp, app.clientId)));
-  return browser.follow(await browser.submit(form, { username, password }), isThere);
-}
-const isIn = (page: Page) => page.location?.includes('code=') === true;
+const enter = (username: string, password: string, browser?: HttpClient) =>
+  enterApp(idp, { clientId: app.clientId, username, password }, browser);
 
 describe('a password that must be changed', () => {
   async function atChange(): Promise<{ user: TestUser; browser: HttpClient; page: Page }> {

@@ -3,9 +3,10 @@ import { pbkdf2Sync, scryptSync } from 'node:crypto';
 import argon2 from 'argon2';
 import bcrypt from 'bcryptjs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Application, anApplication, authorizeUrl, redirectUri } from '../oidc/support.ts';
+import { type Application, anApplication } from '../oidc/support.ts';
+import { enter as enterApp, isIn } from '../support/enter.ts';
 import { aUser } from '../support/factories.ts';
-import { httpClient, type Page } from '../support/http.ts';
+import type { HttpClient } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
 
 let idp: TestIdp;
@@ -17,12 +18,8 @@ beforeAll(async () => {
 });
 afterAll(() => idp?.stop());
 
-const isThere = (url: string) => url.startsWith(redirectUri);
-async function enter(username: string, password: string, browser = httpClient(idp.issuer)): Promise<Page> {
-  const form = await browser.follow(await browser.get(authorizeUrl(idp, app.clientId)));
-  return browser.follow(await browser.submit(form, { username, password }), isThere);
-}
-const isIn = (page: Page) => page.location?.includes('code=') === true;
+const enter = (username: string, password: string, browser?: HttpClient) =>
+  enterApp(idp, { clientId: app.clientId, username, password }, browser);
 
 describe('a hash of another system', () => {
   const b64 = (data: Buffer) => data.toString('base64').replace(/=+$/, '');
