@@ -1,11 +1,13 @@
-// Whoever calls the admin API in the tests: an application by itself, or a person through one.
+// Whoever calls the admin API in the tests: an application by itself, or a person through one. Every answer is held
+// against the API's own description.
 import * as oidc from 'openid-client';
 import { expect } from 'vitest';
 import { adminApi } from '../../src/rbac/built-in.ts';
 import { type Application, anApplication, type ClientInput, postAs, walk } from '../oidc/support.ts';
 import { aUser, type TestUser } from '../support/factories.ts';
-import { type HttpClient, httpClient, type Page, type RequestOptions } from '../support/http.ts';
+import { httpClient, type Page } from '../support/http.ts';
 import type { TestIdp } from '../support/idp.ts';
+import { type Description, descriptionOf } from './described.ts';
 
 export interface ApiCaller {
   token: string;
@@ -13,26 +15,33 @@ export interface ApiCaller {
   /** The person behind the token. */
   user?: TestUser;
   get(path: string, headers?: Record<string, string>): Promise<Page>;
-  /** Sends JSON. */
-  send(method: string, path: string, json?: unknown, headers?: Record<string, string>): Promise<Page>;
+  /** Sends JSON, or text of another type when `headers` name one. */
+  send(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Page>;
+}
+
+const descriptions = new Map<string, Description>();
+
+/** The description of this server, and what was seen of it so far. */
+export async function described(idp: TestIdp): Promise<Description> {
+  const description = descriptions.get(idp.issuer) ?? (await descriptionOf(idp.issuer));
+  descriptions.set(idp.issuer, description);
+  return description;
 }
 
 /** Calls below /api/admin with this token. */
 export function caller(idp: TestIdp, token: string, app: Application, user?: TestUser): ApiCaller {
-  const client: HttpClient = httpClient(`${idp.issuer}`);
-  const call = (method: string, path: string, { headers, ...options }: RequestOptions) =>
-    client.request(method, `/api/admin${path}`, {
-      ...options,
+  const client = httpClient(idp.issuer);
+  const send: ApiCaller['send'] = async (method, path, body, headers = {}) => {
+    const target = `/api/admin${path}`;
+    const isText = headers['content-type'] !== undefined;
+    const page = await client.request(method, target, {
       headers: { accept: '*/*', authorization: `Bearer ${token}`, ...headers },
+      ...(body === undefined ? {} : isText ? { body: String(body) } : { json: body }),
     });
-  return {
-    token,
-    app,
-    ...(user && { user }),
-    get: (path, headers = {}) => call('GET', path, { headers }),
-    send: (method, path, json, headers = {}) =>
-      call(method, path, { headers, ...(json === undefined ? {} : { json }) }),
+    (await described(idp)).check(method, target, body, page);
+    return page;
   };
+  return { token, app, ...(user && { user }), send, get: (path, headers) => send('GET', path, undefined, headers) };
 }
 
 /** An application that acts by itself, with these scopes. */

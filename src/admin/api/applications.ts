@@ -151,7 +151,7 @@ export function applicationEndpoints(applications: ApplicationAdmin): Endpoint[]
           needs: write,
         },
         summary: enabled ? 'Lets people sign in to it again' : 'Nobody signs in to it, and its tokens end',
-        ...{ params: byId, response: application },
+        ...{ params: byId, response: application, versioned: 'shows' },
         handle: async ({ params, by }) => shown(await applications.setEnabled(params.id, enabled, by)),
       });
     }),

@@ -30,6 +30,8 @@ export const problem = z
 
 const ETAG = { ETag: { description: 'The version, for If-Match', schema: { type: 'string' } } };
 
+const LOCATION = { Location: { description: 'Where it is', schema: { type: 'string' } } };
+
 export function openApiDocument(endpoints: readonly Endpoint[], { issuer, version }: OpenApiOptions): Json {
   const schemas: Json = {};
   const schemaOf = (schema: z.ZodType, io: 'input' | 'output') => hoisted(schema, io, schemas);
@@ -110,7 +112,7 @@ function parametersOf(
 }
 
 function responsesOf(
-  { status = 200, response, streams, versioned, idempotent, params, body, query }: Endpoint,
+  { method, status = 200, response, streams, versioned, idempotent, params, body, query }: Endpoint,
   schemaOf: (schema: z.ZodType, io: 'output') => Json,
   problemRef: Json,
 ): Json {
@@ -122,7 +124,7 @@ function responsesOf(
     [401, 'No token, or one that is not good here'],
     [403, 'The token permits less than this needs'],
     ...(params ? [[404, 'There is no such thing'] as [number, string]] : []),
-    ...(body || versioned === 'changes' ? [[409, 'It contradicts what is stored'] as [number, string]] : []),
+    ...(method !== 'get' ? [[409, 'It contradicts what is stored'] as [number, string]] : []),
     ...(versioned === 'changes' ? [[412, 'It was changed since'] as [number, string]] : []),
     ...(body
       ? ([
@@ -138,7 +140,7 @@ function responsesOf(
   return {
     [status]: {
       description: words[status],
-      ...(versioned ? { headers: ETAG } : {}),
+      ...(versioned && response ? { headers: status === 201 ? { ...ETAG, ...LOCATION } : ETAG } : {}),
       ...(Object.keys(content).length > 0 ? { content } : {}),
     },
     ...Object.fromEntries(
@@ -159,12 +161,7 @@ function hoisted(schema: z.ZodType, io: 'input' | 'output', schemas: Json): Json
   } = z.toJSONSchema(schema, { io, unrepresentable: 'any' }) as Json & { $defs?: Json };
   const text = (value: unknown) => JSON.stringify(value).replaceAll('"#/$defs/', '"#/components/schemas/');
   for (const [name, part] of Object.entries($defs)) schemas[name] = JSON.parse(text(part));
-  const whole = JSON.parse(text(json)) as Json;
-  const { id } = schema.meta() ?? {};
-  if (typeof id !== 'string') return whole;
-  const { id: _id, ...rest } = whole;
-  schemas[id] = rest;
-  return { $ref: `#/components/schemas/${id}` };
+  return JSON.parse(text(json)) as Json;
 }
 
 function securityScheme(endpoints: readonly Endpoint[], issuer: string): Json {

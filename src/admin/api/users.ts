@@ -118,7 +118,7 @@ export function userEndpoints(users: UserAdmin): Endpoint[] {
       endpoint({
         ...{ method: 'post', path: `/users/{id}/${action}`, operationId: `${action}User`, tag, needs: write },
         summary: action === 'enable' ? 'Lets the user sign in again' : 'Keeps the user out and ends every session',
-        ...{ params: byId, response: user },
+        ...{ params: byId, response: user, versioned: 'shows' },
         handle: async ({ params, by }) => shown(await users.setActive(params.id, action === 'enable', by)),
       }),
     ),

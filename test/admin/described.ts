@@ -1,0 +1,77 @@
+// The API held against its own OpenAPI document: what it answers must be what it says that it answers.
+import { Ajv2020, type AnySchemaObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import { expect } from 'vitest';
+import { httpClient, type Page } from '../support/http.ts';
+
+interface Content {
+  content?: Record<string, { schema: AnySchemaObject }>;
+  headers?: Record<string, unknown>;
+}
+interface Operation {
+  operationId: string;
+  security: { oauth: string[] }[];
+  parameters: { name: string; in: string; required: boolean }[];
+  requestBody?: Content;
+  responses: Record<string, Content>;
+}
+export interface OpenApi {
+  openapi: string;
+  paths: Record<string, Record<string, Operation>>;
+  components: { schemas: Record<string, AnySchemaObject> };
+}
+
+export interface Description {
+  document: OpenApi;
+  /** operationId -> the first part of its answers' status: what was seen so far. */
+  seen: Map<string, Set<number>>;
+  /** Throws unless this answer to that request is one that the document describes. */
+  check(method: string, path: string, sent: unknown, page: Page): void;
+}
+
+/** Reads the document of a running server, and makes a judge of it. */
+export async function descriptionOf(issuer: string): Promise<Description> {
+  const document = (await httpClient(issuer).get('/api/openapi.json')).json<unknown>() as OpenApi;
+  const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false });
+  ajv.addSchema({ $id: 'api', components: document.components });
+  const compiled = new Map<AnySchemaObject, ValidateFunction>();
+  const seen = new Map<string, Set<number>>();
+
+  function validate(schema: AnySchemaObject, value: unknown, what: string): void {
+    const absolute = JSON.parse(JSON.stringify(schema).replaceAll('"#/components/', '"api#/components/'));
+    const judge = compiled.get(schema) ?? ajv.compile(absolute);
+    compiled.set(schema, judge);
+    expect(judge(value) ? [] : judge.errors, `${what}: ${JSON.stringify(value)?.slice(0, 500)}`).toEqual([]);
+  }
+
+  return {
+    document,
+    seen,
+    check(method, path, sent, page) {
+      const operation = find(document, method, path);
+      const name = `${operation.operationId} ${page.status}`;
+      seen.set(operation.operationId, (seen.get(operation.operationId) ?? new Set()).add(page.status));
+      const described = operation.responses[String(page.status)];
+      expect(Object.keys(operation.responses), `${name}: ${page.text.slice(0, 500)}`).toContain(String(page.status));
+      const type = page.headers['content-type']?.split(';')[0];
+      const types = Object.keys(described?.content ?? {});
+      expect(page.text === '' ? [] : [type], name).toEqual(types.filter((one) => one === type || types.length === 1));
+      for (const header of Object.keys(described?.headers ?? {}))
+        expect(page.headers, name).toHaveProperty(header.toLowerCase());
+      const schema = described?.content?.[type ?? '']?.schema;
+      if (schema && type?.endsWith('json')) validate(schema, page.json(), name);
+      const body = operation.requestBody?.content?.['application/json']?.schema;
+      if (body && page.status < 300) validate(body, sent, `the request of ${name}`);
+    },
+  };
+}
+
+function find({ paths }: OpenApi, method: string, target: string): Operation {
+  const [pathname = ''] = target.split('?');
+  const fits = (template: string) => new RegExp(`^${template.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(pathname);
+  // What is written out goes before what is a parameter.
+  const templates = Object.keys(paths).sort((a, b) => Number(a.includes('{')) - Number(b.includes('{')));
+  const operation = templates.filter(fits).map((template) => paths[template]?.[method.toLowerCase()]);
+  const [found] = operation.filter((one) => one !== undefined);
+  if (!found) throw new Error(`the document has no ${method} ${target}`);
+  return found;
+}

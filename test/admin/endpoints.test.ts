@@ -1,0 +1,268 @@
+// Every endpoint of the admin API once with success, held against its own OpenAPI document: status, media type, headers
+// and body of every answer, and the body of every request that was taken.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { PASSWORD } from '../support/factories.ts';
+import { httpClient } from '../support/http.ts';
+import { startIdp, type TestIdp } from '../support/idp.ts';
+import { type ApiCaller, aPerson, aService, described } from './support.ts';
+
+const metadata = `<?xml version="1.0"?>
+<EntityDescriptor xmlns="urn:oasis:names:tc:SAML:2.0:metadata" entityID="https://wiki.example/sp">
+  <SPSSODescriptor protocolSupportEnumeration="urn:oasis:names:tc:SAML:2.0:protocol">
+    <AssertionConsumerService index="0" Binding="urn:oasis:names:tc:SAML:2.0:bindings:HTTP-POST" Location="https://wiki.example/acs"/>
+  </SPSSODescriptor>
+</EntityDescriptor>`;
+
+let idp: TestIdp;
+let admin: ApiCaller;
+beforeAll(async () => {
+  idp = await startIdp();
+  admin = await aService(idp);
+});
+afterAll(() => idp?.stop());
+
+/** Expects this status, and gives the body. */
+async function ok<T = Record<string, unknown>>(
+  method: string,
+  path: string,
+  body?: unknown,
+  { status = 200, headers = {} }: { status?: number; headers?: Record<string, string> } = {},
+): Promise<T & { etag: string }> {
+  const page = await admin.send(method, path, body, headers);
+  expect(page.status, page.text).toBe(status);
+  return { ...(page.text ? page.json<T & object>() : ({} as T)), etag: page.headers.etag ?? '' };
+}
+const ifMatch = (etag: string) => ({ headers: { 'if-match': etag } });
+
+describe('the description', () => {
+  it('is an OpenAPI 3.1 document whose references all lead somewhere, and a page for people', async () => {
+    const { document } = await described(idp);
+    expect(document.openapi).toBe('3.1.0');
+    const text = JSON.stringify(document);
+    for (const [, name = ''] of text.matchAll(/"#\/components\/schemas\/([^"]+)"/g))
+      expect(document.components.schemas).toHaveProperty(name);
+    const ids = Object.values(document.paths).flatMap((path) => Object.values(path).map((one) => one.operationId));
+    expect(new Set(ids).size).toBe(ids.length);
+    const page = await httpClient(idp.issuer).get('/api/docs');
+    expect(page.status).toBe(200);
+    for (const path of Object.keys(document.paths)) expect(page.text).toContain(path);
+  });
+});
+
+describe('users', () => {
+  it('are created, found, changed, put into roles and deleted', async () => {
+    const fields = { username: 'ann', email: 'ann@example.com', name: 'Ann Example', given_name: 'Ann' };
+    const made = await ok<{ id: string; one_time_password: string }>('POST', '/users', fields, { status: 201 });
+    expect(made).toMatchObject({ ...fields, active: true, source: 'local', roles: [], email_verified: false });
+    expect(made.one_time_password.length).toBeGreaterThan(20);
+    const path = `/users/${made.id}`;
+    const read = await ok('GET', path);
+    expect(read).toMatchObject({ ...fields, password: { must_change: true }, locked_seconds: 0 });
+    expect(await ok('GET', '/users?search=ANN%20ex&active=true&source=local&limit=1')).toMatchObject({
+      items: [{ id: made.id, username: 'ann' }],
+    });
+    const changed = await ok('PATCH', path, { email: null, locale: 'de' }, ifMatch(made.etag));
+    expect(changed).toMatchObject({ email: null, locale: 'de', given_name: 'Ann' });
+    const inRoles = await ok('PUT', `${path}/roles`, { roles: ['auditor'] }, ifMatch(changed.etag));
+    expect(inRoles).toMatchObject({ roles: ['auditor'] });
+    expect(await ok('GET', '/users?role=auditor')).toMatchObject({ items: [{ id: made.id }], next: null });
+    await ok('DELETE', path, undefined, { status: 204, ...ifMatch(inRoles.etag) });
+    expect((await admin.get(path)).status).toBe(404);
+  });
+
+  it('are invited, disabled, enabled, and helped when they cannot get in', async () => {
+    const bob = { username: 'bob', email: 'bob@example.com', invite: true };
+    const path = `/users/${(await ok('POST', '/users', bob, { status: 201 })).id}`;
+    await ok('POST', `${path}/invite`, undefined, { status: 202 });
+    expect(await ok('POST', `${path}/disable`)).toMatchObject({ active: false });
+    expect((await admin.send('POST', `${path}/invite`)).status).toBe(409);
+    expect(await ok('POST', `${path}/enable`)).toMatchObject({ active: true });
+    expect(await ok('POST', `${path}/password`, { password: PASSWORD })).toEqual({ etag: '' });
+    expect(await ok('POST', `${path}/password`, {})).toHaveProperty('one_time_password');
+    await ok('POST', `${path}/password-reset`, undefined, { status: 202 });
+    await ok('POST', `${path}/unlock`);
+    await ok('POST', `${path}/reset-factors`);
+  });
+
+  it('have sessions, which can be looked at and ended', async () => {
+    const { user } = await aPerson(idp, []);
+    const mine = `/users/${user?.account.id}/sessions`;
+    const { items } = await ok<{ items: { uid: string; username: string }[] }>('GET', mine);
+    expect(items).toMatchObject([{ username: user?.username }]);
+    const path = `/sessions/${items[0]?.uid}`;
+    expect(await ok('GET', path)).toMatchObject({ user: user?.account.id, amr: ['pwd'] });
+    const all = await ok<{ items: { uid: string }[] }>('GET', '/sessions?limit=200');
+    expect(all.items.map(({ uid }) => uid)).toContain(items[0]?.uid);
+    await ok('DELETE', path, undefined, { status: 204 });
+    expect((await admin.get(path)).status).toBe(404);
+    expect(await ok('DELETE', mine)).toMatchObject({ ended: 0 });
+  });
+});
+
+describe('roles', () => {
+  it('are created, changed, listed with their permissions, and deleted', async () => {
+    const editor = { name: 'editor', description: 'Edits', permissions: ['articles:read', 'articles:write'] };
+    const made = await ok('POST', '/roles', editor, { status: 201 });
+    expect(made).toMatchObject({ ...editor, source: 'local' });
+    const path = `/roles/${made.id}`;
+    expect(await ok('GET', path)).toEqual(made);
+    const { items } = await ok<{ items: { permission: string }[] }>('GET', '/permissions?limit=2');
+    expect(items.map(({ permission }) => permission)).toEqual(['articles:read', 'articles:write']);
+    const changed = await ok('PATCH', path, { permissions: ['articles:read'] }, ifMatch(made.etag));
+    expect(changed).toMatchObject({ name: 'editor', permissions: ['articles:read'] });
+    const first = await ok<{ next: string; items: { name: string }[] }>('GET', '/roles?limit=2');
+    const second = await ok<{ next: null; items: { name: string }[] }>('GET', `/roles?limit=2&cursor=${first.next}`);
+    expect([...first.items, ...second.items].map(({ name }) => name)).toEqual([
+      'admin',
+      'auditor',
+      'editor',
+      'support',
+    ]);
+    await ok('DELETE', path, undefined, { status: 204, ...ifMatch(changed.etag) });
+  });
+});
+
+describe('applications', () => {
+  it('of OpenID Connect are registered, changed, given secrets, disabled and deleted', async () => {
+    const shop = {
+      protocol: 'oidc',
+      client_id: 'shop',
+      client_name: 'Shop',
+      redirect_uris: ['https://shop.example/cb'],
+    };
+    const made = await ok('POST', '/applications', shop, { status: 201 });
+    expect(made).toMatchObject({
+      identifier: 'shop',
+      name: 'Shop',
+      client_secret: expect.stringMatching(/^[\w-]{43}$/),
+    });
+    const path = `/applications/${made.id}`;
+    const read = await ok('GET', path);
+    expect(read).toMatchObject({ declaration: { client_id: 'shop' }, secrets: [{ expires_at: null }] });
+    expect(JSON.stringify(read)).not.toContain(made.client_secret);
+    const changed = await ok('PATCH', path, { client_name: 'The shop', consent: 'implicit' }, ifMatch(read.etag));
+    expect(changed).toMatchObject({ name: 'The shop', declaration: { consent: 'implicit' } });
+    const secret = await ok('POST', `${path}/secrets`, { overlap_seconds: 3600 }, { status: 201 });
+    expect(secret.client_secret).not.toBe(made.client_secret);
+    const { secrets } = await ok<{ secrets: { id: string }[] }>('GET', path);
+    expect(secrets).toMatchObject([{ id: secret.id, expires_at: null }, { expires_at: expect.any(String) }]);
+    await ok('DELETE', `${path}/secrets/${secrets[1]?.id}`, undefined, { status: 204 });
+    expect(await ok('POST', `${path}/disable`)).toMatchObject({ enabled: false });
+    expect(await ok('GET', '/applications?enabled=false&protocol=oidc&search=SHOP')).toMatchObject({
+      items: [{ identifier: 'shop' }],
+    });
+    const { etag } = await ok('POST', `${path}/enable`);
+    const now = await ok('GET', path);
+    expect(etag).toBe(now.etag);
+    await ok('DELETE', path, undefined, { status: 204, ...ifMatch(now.etag) });
+  });
+
+  it('of SAML are registered from their metadata, or by hand', async () => {
+    expect(await ok('POST', '/saml-metadata', { metadata })).toMatchObject({
+      entity_id: 'https://wiki.example/sp',
+      acs: [{ url: 'https://wiki.example/acs' }],
+    });
+    const wiki = { protocol: 'saml', name: 'Wiki', metadata, attributes: { email: 'email' } };
+    const made = await ok('POST', '/applications', wiki, { status: 201 });
+    expect(made).toMatchObject({ identifier: 'https://wiki.example/sp', declaration: { name: 'Wiki', metadata } });
+    const patch = { attributes: { role: 'roles' } };
+    expect(await ok('PATCH', `/applications/${made.id}`, patch, ifMatch(made.etag))).toMatchObject({
+      declaration: { attributes: { email: 'email', role: 'roles' } },
+    });
+    const byHand = { name: 'By hand', entity_id: 'https://hand.example', acs_url: 'https://hand.example/acs' };
+    await ok('POST', '/applications', { protocol: 'saml', ...byHand }, { status: 201 });
+  });
+
+  it('ask for tokens of APIs', async () => {
+    const identifier = 'https://api.example.com';
+    const made = await ok('POST', '/resources', { identifier, scopes: ['articles:read'] }, { status: 201 });
+    const path = `/resources/${encodeURIComponent(identifier)}`;
+    expect(await ok('GET', path)).toEqual(made);
+    expect(await ok('GET', '/resources')).toMatchObject({ items: [{ identifier, signing_alg: 'RS256' }] });
+    const changed = await ok('PATCH', path, { signing_alg: 'ES256' }, ifMatch(made.etag));
+    expect(changed).toMatchObject({ signing_alg: 'ES256', scopes: ['articles:read'] });
+    await ok('DELETE', path, undefined, { status: 204, ...ifMatch(changed.etag) });
+  });
+});
+
+describe('the server', () => {
+  it('shows and turns its keys', async () => {
+    const { items } = await ok<{ items: object[] }>('GET', '/keys');
+    expect(items).toContainEqual(expect.objectContaining({ use: 'saml', state: 'active' }));
+    expect(JSON.stringify(items)).not.toContain('PRIVATE');
+    expect(await ok('POST', '/keys/rotate', { use: 'saml' })).toMatchObject({ outcome: 'published' });
+    expect(await ok('POST', '/keys/rotate', { use: 'oidc' })).toMatchObject({ outcome: 'too-early' });
+  });
+
+  it('shows and changes its settings', async () => {
+    const before = await ok<{ items: { name: string; source: string; value: unknown }[] }>('GET', '/settings');
+    expect(before.items).toContainEqual({ name: 'session_hours', value: 12, source: 'default' });
+    const after = await ok<typeof before>('PATCH', '/settings', { session_hours: 8 }, ifMatch(before.etag));
+    expect(after.items).toContainEqual({ name: 'session_hours', value: 8, source: 'local' });
+    const back = await ok<typeof before>('PATCH', '/settings', { session_hours: null }, ifMatch(after.etag));
+    expect(back.items).toContainEqual({ name: 'session_hours', value: 12, source: 'default' });
+  });
+
+  it('tells what a configuration file would do, and does none of it', async () => {
+    const yaml = { headers: { 'content-type': 'application/yaml' } };
+    const file = 'roles:\n  - name: planned\n    permissions: [plans:make]\nsettings:\n  session_hours: 9\n';
+    expect(await ok('POST', '/configuration/plan', file, yaml)).toMatchObject({
+      create: [
+        { section: 'settings', name: 'session_hours', fields: [{ field: 'value', to: 9 }] },
+        { section: 'roles', name: 'planned' },
+      ],
+    });
+    expect(await idp.services.roles.find('planned')).toBeUndefined();
+    const wrong = await admin.send('POST', '/configuration/plan', 'roles:\n  - nam: x\n', yaml.headers);
+    expect([wrong.status, wrong.json().errors]).toEqual([
+      400,
+      expect.arrayContaining([{ field: 'roles[0].nam', message: expect.stringContaining('line 2') }]),
+    ]);
+    const exported = await admin.get('/configuration');
+    expect(exported.headers['content-disposition']).toContain('gatehouse.yaml');
+    expect(parse(exported.text)).toHaveProperty('users');
+  });
+
+  it('shows its mail without the text, and tries again', async () => {
+    const { items } = await ok<{ items: { id: string; recipient: string }[] }>('GET', '/mail?limit=200');
+    expect(items.length).toBeGreaterThan(0);
+    expect(JSON.stringify(items)).not.toContain('token');
+    const id = 'mail-that-failed';
+    const mail = { id, recipient: 'x@example.com', subject: 'Hello', bodySealed: 'x', createdAt: new Date() };
+    await idp.services.db.mailMessage.create({ data: { ...mail, nextTryAt: new Date(), failedAt: new Date() } });
+    expect(await ok('GET', '/mail?state=failed')).toMatchObject({ items: [{ id }] });
+    await ok('POST', `/mail/${id}/retry`, undefined, { status: 202 });
+    await idp.services.db.mailMessage.delete({ where: { id } });
+  });
+
+  it('counts', async () => {
+    const { days, ...counted } = await ok<{ days: object[] }>('GET', '/statistics?days=2');
+    expect(days).toMatchObject([{ sign_ins: 0 }, { sign_ins: 1 }]);
+    expect(counted).toMatchObject({ users: { total: expect.any(Number) }, applications: { saml: 2 } });
+  });
+
+  it('keeps an audit, in pages and as a stream', async () => {
+    const page = await ok<{ items: { id: number }[]; next: string }>('GET', '/audit?limit=1&type=role.created');
+    expect(page.items).toMatchObject([{ type: 'role.created', actor_app: admin.app.clientId }]);
+    const all = await admin.get('/audit/export');
+    const lines = all.text
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { id: number });
+    expect(lines.length).toBe(await idp.services.db.auditEvent.count());
+    const csv = await admin.get('/audit/export?format=csv&type=role.created,role.deleted');
+    expect(csv.text.split('\r\n')[0]).toContain('id,at,type');
+  });
+
+  it('says who is calling', async () => {
+    expect(await ok('GET', '/me')).toMatchObject({ permissions: 'everything' });
+  });
+});
+
+it('has no endpoint that was not called here with success', async () => {
+  const { document, seen } = await described(idp);
+  const operations = Object.values(document.paths).flatMap((path) => Object.values(path));
+  const missing = operations.filter(({ operationId }) => ![...(seen.get(operationId) ?? [])].some((one) => one < 300));
+  expect(missing.map(({ operationId }) => operationId)).toEqual([]);
+});
