@@ -79,7 +79,7 @@ export function createAccounts(needs: AccountsNeeds): Accounts {
         const data = { ...columns, id, isActive, source, createdAt: at, updatedAt: at };
         await tx.user.create({ data, select: { id: true } }).catch(throwTaken);
         await audit.record(
-          { ...by, type: 'account.created', outcome: 'success', subjectId: id, data: shown(columns) },
+          { ...by, type: 'account.created', outcome: 'success', subjectId: id, data: { after: shown(columns) } },
           tx,
         );
         return found(tx, id);
@@ -123,7 +123,8 @@ export function createAccounts(needs: AccountsNeeds): Accounts {
           return false;
         }
         const type = isActive ? 'account.enabled' : 'account.disabled';
-        await audit.record({ ...by, type, outcome: 'success', subjectId: id }, tx);
+        const difference = { before: { isActive: !isActive }, after: { isActive } };
+        await audit.record({ ...by, type, outcome: 'success', subjectId: id, data: difference }, tx);
         return true;
       }),
 
@@ -132,8 +133,8 @@ export function createAccounts(needs: AccountsNeeds): Accounts {
         const account = await found(tx, id);
         await tx.retiredSubject.create({ data: { id, retiredAt: now() } });
         await tx.user.delete({ where: { id }, select: { id: true } });
-        const data = { username: account.username, email: account.email };
-        await audit.record({ ...by, type: 'account.deleted', outcome: 'success', subjectId: id, data }, tx);
+        const { permissions: _permissions, createdAt: _at, updatedAt: _changed, ...before } = account;
+        await audit.record({ ...by, type: 'account.deleted', outcome: 'success', subjectId: id, data: { before } }, tx);
       }),
   };
 }

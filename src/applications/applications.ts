@@ -5,9 +5,10 @@ import { badRequest, conflict, forbidden, notFound } from '../http/errors.ts';
 import { inChunks } from '../platform/chunks.ts';
 import type { Clock } from '../platform/clock.ts';
 import { type Db, isUniqueViolation, type Tx, transaction } from '../platform/db.ts';
-import { randomId, sha256 } from '../platform/random.ts';
+import { randomId } from '../platform/random.ts';
 import type { Vault } from '../platform/vault.ts';
 import { type Application, type ApplicationSource, fromRow, withRoles } from './application.ts';
+import { declared, difference } from './audited.ts';
 import type { Change, Registered, SamlInput } from './changes.ts';
 import { type ApplicationPage, type ListApplications, listApplications } from './list.ts';
 import {
@@ -81,8 +82,10 @@ export function createApplications(needs: { db: Db; vault: Vault; audit: Audit; 
       const { id } = await tx.application.create({ data, select: { id: true } }).catch(throwTaken);
       await setAccess(id, access, tx);
       await after(id, tx);
-      await record('application.created', row.clientId, tx, by, { name: row.name, protocol: row.protocol, source });
-      return get(id, tx);
+      const made = await get(id, tx);
+      const { name, protocol } = row;
+      await record('application.created', row.clientId, tx, by, { name, protocol, source, after: declared(made) });
+      return made;
     });
   }
 
@@ -98,7 +101,7 @@ export function createApplications(needs: { db: Db; vault: Vault; audit: Audit; 
     await setAccess(before.id, access, tx);
     if (before.enabled && !row.enabled) await takeBack(before.clientId, tx);
     const after = await get(before.id, tx);
-    await record('application.updated', before.clientId, tx, by, { name: row.name, ...changed(before, after) });
+    await record('application.updated', before.clientId, tx, by, { name: row.name, ...difference(before, after) });
     return after;
   }
 
@@ -175,15 +178,18 @@ export function createApplications(needs: { db: Db; vault: Vault; audit: Audit; 
           data: { enabled, updatedAt: now() },
         });
         if (count > 0 && !enabled) await takeBack(clientId, tx);
-        if (count > 0) await record(enabled ? 'application.enabled' : 'application.disabled', clientId, tx, by);
+        if (count === 0) return;
+        const data = { before: { enabled: !enabled }, after: { enabled } };
+        await record(enabled ? 'application.enabled' : 'application.disabled', clientId, tx, by, data);
       }),
 
     remove: (id, { by, tx: outer, source = 'local' } = {}) =>
       within(outer, async (tx) => {
-        const { clientId, name } = await changeable(id, source, tx);
+        const before = await changeable(id, source, tx);
+        const { clientId, name } = before;
         await tx.application.delete({ where: { id }, select: { id: true } });
         await forget(id, clientId, tx);
-        await record('application.deleted', clientId, tx, by, { name });
+        await record('application.deleted', clientId, tx, by, { name, before: declared(before) });
       }),
 
     addSecret: (id, options = {}, { by, tx: outer } = {}) =>
@@ -193,7 +199,11 @@ export function createApplications(needs: { db: Db; vault: Vault; audit: Audit; 
           throw conflict('conflict', { message: 'This application does not use a secret.' });
         }
         const added = await secrets.add(id, { ...options, sealed: needsSecretValue(metadata) }, tx);
-        await record('application.secret-created', clientId, tx, by);
+        const data = {
+          secretId: added.id,
+          othersStaySeconds: options.replace === 'now' ? 0 : (options.replace ?? null),
+        };
+        await record('application.secret-created', clientId, tx, by, data);
         return added;
       }),
 
@@ -202,27 +212,13 @@ export function createApplications(needs: { db: Db; vault: Vault; audit: Audit; 
         const { clientId } = await get(id, tx);
         const { count } = await tx.clientSecret.deleteMany({ where: { id: secretId, applicationId: id } });
         if (count === 0) throw notFound();
-        await record('application.secret-removed', clientId, tx, by);
+        await record('application.secret-removed', clientId, tx, by, { secretId });
       }),
 
     openSecrets: (id, tx = db) => secrets.open(id, tx),
     hasSecret: async (id, value, tx = db) =>
       (await secrets.open(id, tx)).some((secret) => secrets.matches(secret, value)),
   };
-}
-
-/** What differs, for the audit; a document of metadata as its hash. */
-function changed(before: Application, after: Application) {
-  const [old, now] = [before, after].map(({ name, consent, access, enabled, source, metadata }) => {
-    const xml = 'metadata_xml' in metadata ? metadata.metadata_xml : undefined;
-    const document = xml === undefined ? {} : { metadata_xml: `${xml.length} characters, SHA-256 ${sha256(xml)}` };
-    return { name, consent, access, enabled, source, ...metadata, ...document } as Record<string, unknown>;
-  });
-  const fields = [...new Set([...Object.keys(old ?? {}), ...Object.keys(now ?? {})])];
-  const different = fields.filter((field) => JSON.stringify(old?.[field]) !== JSON.stringify(now?.[field]));
-  const pick = (from: Record<string, unknown> = {}) =>
-    Object.fromEntries(different.map((field) => [field, from[field] ?? null]));
-  return { before: pick(old), after: pick(now) };
 }
 
 type NewRow = Omit<ReturnType<typeof oidcColumns>, never> & { clientId: string; protocol: 'oidc' | 'saml' };

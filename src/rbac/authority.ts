@@ -17,8 +17,9 @@ export interface Authority {
 }
 
 export function createAuthority({ db }: { db: Db }): Authority {
-  async function rightsOf(userId: string, tx: Tx = db): Promise<'everything' | string[]> {
-    const user = { id: userId, isActive: true };
+  const rightsOf = (userId: string, tx?: Tx) => rightsBehind({ id: userId, isActive: true }, tx);
+
+  async function rightsBehind(user: { id: string; isActive?: true }, tx: Tx = db): Promise<'everything' | string[]> {
     // Administrators hold every right there is, also those of applications that no role of theirs names.
     const isAdmin = await tx.userRole.count({ where: { user, role: { name: ADMIN_ROLE } } });
     if (isAdmin > 0) return 'everything';
@@ -51,7 +52,8 @@ export function createAuthority({ db }: { db: Db }): Authority {
     async assertMayManage(by, userId, tx) {
       const held = await heldBy(by, tx);
       if (held === 'everything' || (by.actorId === userId && !by.holds)) return;
-      const theirs = await rightsOf(userId, tx);
+      // Also of a disabled account: it may be enabled again.
+      const theirs = await rightsBehind({ id: userId }, tx);
       const own = theirs === 'everything' ? theirs : theirs.filter((permission) => permission.startsWith(OWN_PREFIX));
       if (own !== 'everything' && own.every((permission) => held.includes(permission))) return;
       throw forbidden('forbidden', { message: 'This account may do more than you, so you cannot change it.' });

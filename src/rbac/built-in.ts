@@ -15,6 +15,8 @@ export type OwnAction = 'read' | 'write' | 'unlock' | 'reset-factors' | 'reset-p
 export type OwnPermission = `${OwnResource}:${OwnAction}`;
 
 export const ADMIN_ROLE = 'admin';
+/** The right to be an administrator. No permission is called so: it is none that a role could be given. */
+export const EVERYTHING = 'everything';
 /** Rights in Gatehouse itself begin with it. */
 export const OWN_PREFIX = 'gatehouse.';
 /** The scope of the admin API that stands for all rights of whoever is behind the token. */
@@ -61,5 +63,5 @@ export const accessApi = (issuer: string): string => `${issuer}/access/v1`;
 export function rightsOfClient({ resources = [], scope = '' }: { resources?: string[]; scope?: string }): string[] {
   if (!resources.some((resource) => resource.endsWith('/api/admin'))) return [];
   const named = scope.split(' ');
-  return named.includes(EVERYTHING_SCOPE) ? [EVERYTHING_SCOPE] : named.filter((one) => one.startsWith(OWN_PREFIX));
+  return named.includes(EVERYTHING_SCOPE) ? [EVERYTHING] : named.filter((one) => one.startsWith(OWN_PREFIX));
 }

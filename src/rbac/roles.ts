@@ -6,7 +6,7 @@ import type { Clock } from '../platform/clock.ts';
 import { type Db, isUniqueViolation, type Tx, transaction } from '../platform/db.ts';
 import { randomId } from '../platform/random.ts';
 import { createAuthority } from './authority.ts';
-import { ADMIN_ROLE, builtInRoles } from './built-in.ts';
+import { ADMIN_ROLE, builtInRoles, EVERYTHING } from './built-in.ts';
 import { isRoleName } from './names.ts';
 import { createPermissionSets } from './permission-sets.ts';
 
@@ -93,7 +93,10 @@ export function createRoles({ db, now, audit, rolesChanged = async () => {} }: R
       const data = { id, name, description, source, createdAt: now() };
       await tx.role.create({ data }).catch(throwTaken);
       await sets.replace(id, permissions, tx);
-      await audit.record({ ...by, type: 'role.created', outcome: 'success', data: { name, permissions } }, tx);
+      await audit.record(
+        { ...by, type: 'role.created', outcome: 'success', data: { after: { name, description, permissions } } },
+        tx,
+      );
       return found(name, tx);
     });
   };
@@ -125,7 +128,7 @@ export function createRoles({ db, now, audit, rolesChanged = async () => {} }: R
   const assign: Roles['assign'] = (userId, roleName, by = {}, outer) =>
     within(outer, async (tx) => {
       const role = await found(roleName, tx);
-      await assertHolds(by, role.permissions, tx);
+      await assertHolds(by, rightsOf(role), tx);
       if (await tx.userRole.findUnique({ where: { userId_roleId: { userId, roleId: role.id } } })) return false;
       if ((await tx.user.count({ where: { id: userId } })) === 0) throw notFound({ detail: { userId } });
       await tx.userRole.create({ data: { userId, roleId: role.id } });
@@ -140,7 +143,7 @@ export function createRoles({ db, now, audit, rolesChanged = async () => {} }: R
   const unassign: Roles['unassign'] = (userId, roleName, by = {}, outer) =>
     within(outer, async (tx) => {
       const role = await found(roleName, tx);
-      await assertHolds(by, role.permissions, tx);
+      await assertHolds(by, rightsOf(role), tx);
       if (role.name === ADMIN_ROLE) await assertNotLastAdmin(userId, tx);
       const { count } = await tx.userRole.deleteMany({ where: { userId, roleId: role.id } });
       if (count === 0) return false;
@@ -206,6 +209,11 @@ export function createRoles({ db, now, audit, rolesChanged = async () => {} }: R
       }
     },
   };
+}
+
+// Administrators may do more than their role lists, so whoever holds all of the list is not one yet.
+function rightsOf({ name, permissions }: Role): string[] {
+  return name === ADMIN_ROLE ? [EVERYTHING, ...permissions] : permissions;
 }
 
 function toRole(row: {

@@ -56,7 +56,11 @@ describe('creating an account', () => {
     expect(account).toMatchObject({ isActive: true, attributes: { department: 'R&D' }, roles: [], familyName: null });
     expect(account.id).toMatch(/^[\w-]{21,}$/);
     const [event] = await people.audit.list({ subjectId: account.id });
-    expect(event).toMatchObject({ type: 'account.created', outcome: 'success', data: { username: account.username } });
+    expect(event).toMatchObject({
+      type: 'account.created',
+      outcome: 'success',
+      data: { after: { username: account.username } },
+    });
   });
 
   test.each([

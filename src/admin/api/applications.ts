@@ -1,7 +1,7 @@
 // /api/admin/applications: OIDC clients and SAML service providers, declared in the words of the configuration file.
 import { z } from 'zod';
 import type { Application } from '../../applications/application.ts';
-import { oidcClient } from '../../applications/oidc-client.ts';
+import { clientId, oidcClient } from '../../applications/oidc-client.ts';
 import { serviceProvider } from '../../applications/service-provider.ts';
 import { limits } from '../../limits.ts';
 import { applicationEntry } from '../../provisioning/export.ts';
@@ -21,7 +21,9 @@ const newApplication = z
   .discriminatedUnion(
     'protocol',
     [
-      z.strictObject({ protocol: z.literal('oidc'), ...oidcClient.shape }).meta({ id: 'OidcClient' }),
+      z
+        .strictObject({ protocol: z.literal('oidc'), ...oidcClient.shape, client_id: clientId.optional() })
+        .meta({ id: 'OidcClient' }),
       z.strictObject({ protocol: z.literal('saml'), ...saml }).meta({ id: 'ServiceProvider' }),
     ],
     { error: 'must be oidc or saml' },
@@ -97,7 +99,7 @@ export function applicationEndpoints(applications: ApplicationAdmin): Endpoint[]
       ...{ method: 'post', path: '/applications', operationId: 'createApplication', tag, needs: write, maxBodyBytes },
       summary: 'Registers an application',
       description:
-        'A client secret is made where the authentication method needs one and none is given. SAML: metadata, metadata_url, or entity_id with acs_url.',
+        'client_id is made up when absent, and so is a client secret where the authentication method needs one. SAML: metadata, metadata_url, or entity_id with acs_url.',
       ...{ body: newApplication, response: withSecret, status: 201, versioned: 'shows', idempotent: true },
       async handle({ body: { protocol, ...declared }, by }) {
         if (protocol === 'saml') {

@@ -9,6 +9,9 @@ import { iso, paged, pageOf, text, time } from './parts.ts';
 const tag = 'Audit';
 const needs = ['gatehouse.audit:read'] as const;
 
+// 32 bits in the table.
+const MAX_ID = 2 ** 31 - 1;
+
 const types = z
   .string()
   .max(1000)
@@ -52,15 +55,12 @@ export function auditEndpoints(audit: Audit): Endpoint[] {
       summary: 'The audit log, newest first',
       query: z.object({
         ...paged,
-        cursor: z
-          .string()
-          .regex(/^\d{1,10}$/)
-          .optional(),
+        cursor: z.coerce.number().int().min(1).max(MAX_ID).optional(),
         ...filters,
       }),
       response: pageOf(entry),
       async handle({ query: { limit, cursor, ...query } }) {
-        const before = cursor === undefined ? {} : { before: Number(cursor) };
+        const before = cursor === undefined ? {} : { before: cursor };
         const entries = await audit.list({ ...filterOf(query), ...before, limit: limit + 1 });
         const items = entries.slice(0, limit).map(showEntry);
         const last = items.at(-1);

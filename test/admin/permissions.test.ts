@@ -1,0 +1,218 @@
+// Who may do what: every endpoint by role, and that nobody hands on, takes over or takes away more than they hold.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { adminApi } from '../../src/rbac/built-in.ts';
+import { type Application, anApplication, postAs } from '../oidc/support.ts';
+import { aUser } from '../support/factories.ts';
+import { startIdp, type TestIdp } from '../support/idp.ts';
+import { type ApiCaller, aPerson, aService, aTool, caller, described } from './support.ts';
+
+type Role = 'admin' | 'auditor' | 'support' | 'nobody';
+
+/** Who may call what, written by hand: the document says the same, or it is wrong. */
+const everybody = ['whoAmI'];
+const ofSupport = [
+  'listUsers',
+  'getUser',
+  'unlockUser',
+  'resetFactors',
+  'sendPasswordReset',
+  'listSessions',
+  'getSession',
+].concat(['endSession', 'listUserSessions', 'endUserSessions', 'listAudit', 'exportAudit', 'statistics']);
+const ofAuditor = [
+  'listUsers',
+  'getUser',
+  'listSessions',
+  'getSession',
+  'listUserSessions',
+  'listAudit',
+  'exportAudit',
+].concat(
+  ['statistics', 'listRoles', 'getRole', 'listPermissions', 'listApplications', 'getApplication', 'listResources'],
+  ['getResource', 'listKeys', 'listSettings', 'exportConfiguration', 'listMail'],
+);
+const may = (role: Role, operation: string) =>
+  role === 'admin' ||
+  everybody.includes(operation) ||
+  (role === 'support' && ofSupport.includes(operation)) ||
+  (role === 'auditor' && ofAuditor.includes(operation));
+
+let idp: TestIdp;
+let tool: Application;
+let people: Record<Role, ApiCaller>;
+beforeAll(async () => {
+  idp = await startIdp();
+  tool = await aTool(idp);
+  const [admin, auditor, support, nobody] = await Promise.all(
+    [['admin'], ['auditor'], ['support'], []].map((roles) => aPerson(idp, roles, { tool })),
+  );
+  if (!admin || !auditor || !support || !nobody) throw new Error('people are missing');
+  people = { admin, auditor, support, nobody };
+});
+afterAll(() => idp?.stop());
+
+const idOf = (person: ApiCaller) => person.user?.account.id ?? '';
+
+describe('every endpoint', () => {
+  it.each(['admin', 'auditor', 'support', 'nobody'] as const)(
+    'lets %s do what the role says and no more',
+    async (role) => {
+      const { document } = await described(idp);
+      for (const [template, operations] of Object.entries(document.paths)) {
+        for (const [method, { operationId, security }] of Object.entries(operations)) {
+          const path = template.replace('/api/admin', '').replaceAll(/\{\w+\}/g, 'nothing');
+          const { status, headers } = await people[role].send(method.toUpperCase(), path);
+          const told = `${role} ${operationId} ${status}`;
+          if (may(role, operationId)) expect([401, 403], told).not.toContain(status);
+          else {
+            expect(status, told).toBe(403);
+            expect(headers['www-authenticate'], told).toContain('error="insufficient_scope"');
+          }
+          expect(security[0]?.oauth.length ?? 0, operationId).toBeGreaterThanOrEqual(
+            everybody.includes(operationId) ? 0 : 1,
+          );
+        }
+      }
+    },
+  );
+
+  it('answers nobody without a token', async () => {
+    const { document } = await described(idp);
+    const stranger = caller(idp, 'made-up', tool);
+    for (const [template, operations] of Object.entries(document.paths)) {
+      // Failures are counted by address: 60, and then nobody from there is listened to.
+      await idp.services.db.rateLimit.deleteMany();
+      for (const method of Object.keys(operations)) {
+        const path = template.replace('/api/admin', '').replaceAll(/\{\w+\}/g, 'nothing');
+        expect((await stranger.send(method.toUpperCase(), path)).status, `${method} ${path}`).toBe(401);
+      }
+    }
+    const many: number[] = [];
+    while (many.length < 60 && !many.includes(429)) many.push((await stranger.get('/me')).status);
+    expect(many).toContain(429);
+    await idp.services.db.rateLimit.deleteMany();
+  });
+});
+
+describe('nobody', () => {
+  const refused = async (answer: Promise<{ status: number; json(): Record<string, unknown> }>) => {
+    const { status, json } = await answer;
+    expect([status, json().code]).toEqual([403, 'forbidden']);
+  };
+  const any = { 'if-match': '*' };
+
+  /** Somebody who manages people and roles, and may read articles; not an administrator. */
+  async function aManager() {
+    const { roles } = idp.services;
+    if (!(await roles.find('manager'))) {
+      const permissions = ['users:read', 'users:write', 'roles:read', 'roles:write'].map((name) => `gatehouse.${name}`);
+      await roles.create({ name: 'manager', permissions: [...permissions, 'articles:read'] });
+      await roles.create({ name: 'reader', permissions: ['articles:read'] });
+      await roles.create({ name: 'writer', permissions: ['articles:write'] });
+    }
+    return aPerson(idp, ['manager'], { tool });
+  }
+
+  it('grants a role that permits more than they may do, nor takes one away', async () => {
+    const manager = await aManager();
+    const { account } = await aUser(idp.services);
+    const give = (roles: string[]) => manager.send('PUT', `/users/${account.id}/roles`, { roles }, any);
+    expect((await give(['reader'])).status).toBe(200);
+    for (const role of ['writer', 'auditor', 'admin']) await refused(give(['reader', role]));
+    await refused(manager.send('POST', '/users', { username: 'sneaky', roles: ['admin'] }));
+    expect(await idp.services.accounts.findByLogin('sneaky')).toBeUndefined();
+    await idp.services.roles.assign(account.id, 'writer');
+    await refused(give([]));
+    expect((await manager.get(`/users/${account.id}`)).json()).toMatchObject({ roles: ['reader', 'writer'] });
+  });
+
+  it('makes or changes a role beyond their own rights', async () => {
+    const manager = await aManager();
+    await refused(manager.send('POST', '/roles', { name: 'x', permissions: ['gatehouse.keys:write'] }));
+    await refused(manager.send('POST', '/roles', { name: 'x', permissions: ['articles:write'] }));
+    const reader = await idp.services.roles.find('reader');
+    await refused(manager.send('PATCH', `/roles/${reader?.id}`, { permissions: ['articles:write'] }, any));
+    const writer = await idp.services.roles.find('writer');
+    await refused(manager.send('PATCH', `/roles/${writer?.id}`, { permissions: [] }, any));
+    await refused(manager.send('DELETE', `/roles/${writer?.id}`, undefined, any));
+    expect((await manager.send('POST', '/roles', { name: 'mine', permissions: ['articles:read'] })).status).toBe(201);
+  });
+
+  it('becomes an administrator by holding every single right', async () => {
+    const { permissions } = (await idp.services.roles.find('admin')) ?? { permissions: [] };
+    await idp.services.roles.create({ name: 'nearly', permissions: [...permissions, 'admin:*'] });
+    const nearly = await aPerson(idp, ['nearly'], { tool });
+    await refused(nearly.send('PUT', `/users/${idOf(nearly)}/roles`, { roles: ['nearly', 'admin'] }, any));
+    const client = { redirect_uris: [], grant_types: ['client_credentials'], resources: [adminApi(idp.issuer)] };
+    await refused(nearly.send('POST', '/applications', { protocol: 'oidc', ...client, scope: 'admin:*' }));
+    const service = await aService(idp, permissions.join(' '));
+    await refused(service.send('PUT', `/users/${idOf(nearly)}/roles`, { roles: ['nearly', 'admin'] }, any));
+  });
+
+  it('handles the credentials or the account of somebody who may do more, not even a disabled one', async () => {
+    const manager = await aManager();
+    const admin = await aPerson(idp, ['admin'], { tool });
+    await idp.services.accounts.setActive(idOf(admin), false);
+    for (const who of [idOf(people.admin), idOf(people.auditor), idOf(admin)]) {
+      await refused(manager.send('PATCH', `/users/${who}`, { email: 'mine@example.com' }, any));
+      await refused(manager.send('POST', `/users/${who}/password`, { password: 'a pass phrase that I know' }));
+      await refused(manager.send('POST', `/users/${who}/disable`));
+      await refused(manager.send('POST', `/users/${who}/enable`));
+      await refused(manager.send('POST', `/users/${who}/invite`));
+      await refused(manager.send('DELETE', `/users/${who}`, undefined, any));
+      if (who === idOf(people.auditor)) continue;
+      await refused(people.support.send('POST', `/users/${who}/password-reset`));
+      await refused(people.support.send('POST', `/users/${who}/reset-factors`));
+    }
+  });
+
+  it('takes an application over that may do more', async () => {
+    await idp.services.roles.create({
+      name: 'app-manager',
+      permissions: ['gatehouse.applications:read', 'gatehouse.applications:write'],
+    });
+    const manager = await aPerson(idp, ['app-manager'], { tool });
+    const strong = await anApplication(idp, {
+      ...{ redirect_uris: [], grant_types: ['client_credentials'], resources: [adminApi(idp.issuer)] },
+      scope: 'gatehouse.users:write',
+    });
+    const path = `/applications/${strong.applicationId}`;
+    await refused(manager.send('POST', `${path}/secrets`, {}));
+    await refused(manager.send('PATCH', path, { client_name: 'Mine' }, any));
+    await refused(manager.send('DELETE', path, undefined, any));
+    await refused(manager.send('POST', `${path}/disable`));
+    const weak = await anApplication(idp, { redirect_uris: [], grant_types: ['client_credentials'] });
+    const grown = { resources: [adminApi(idp.issuer)], scope: 'gatehouse.users:write' };
+    await refused(manager.send('PATCH', `/applications/${weak.applicationId}`, grown, any));
+    const answer = await postAs(idp, weak, '/token', {
+      ...{ grant_type: 'client_credentials', resource: adminApi(idp.issuer), scope: 'gatehouse.users:write' },
+    });
+    expect(answer.json().error).toBe('invalid_target');
+  });
+
+  it('may remove the last administrator, whichever way', async () => {
+    const { db, roles } = idp.services;
+    const service = await aService(idp);
+    const admin = await aUser(idp.services);
+    await roles.setRoles(admin.account.id, ['admin']);
+    const others = { id: { not: admin.account.id }, roles: { some: { role: { name: 'admin' } } } };
+    for (const { id } of await db.user.findMany({ where: others, select: { id: true } }))
+      expect((await service.send('DELETE', `/users/${id}`, undefined, any)).status).toBe(204);
+    const path = `/users/${admin.account.id}`;
+    for (const answer of [
+      await service.send('PUT', `${path}/roles`, { roles: [] }, any),
+      await service.send('POST', `${path}/disable`),
+      await service.send('DELETE', path, undefined, any),
+    ])
+      expect([answer.status, answer.json().code]).toEqual([409, 'last_admin']);
+    const { id } = (await roles.find('admin')) ?? {};
+    expect((await service.send('DELETE', `/roles/${id}`, undefined, any)).status).toBe(409);
+    expect((await service.send('PATCH', `/roles/${id}`, { permissions: [] }, any)).status).toBe(409);
+
+    // Two that remove each other at the same moment.
+    const second = await aUser(idp.services);
+    await roles.setRoles(second.account.id, ['admin']);
+    const both = [admin, second].map(({ account }) => service.send('POST', `/users/${account.id}/disable`));
+    expect((await Promise.all(both)).map(({ status }) => status).sort()).toEqual([200, 409]);
+  });
+});
