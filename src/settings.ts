@@ -6,9 +6,15 @@ import { limits } from './limits.ts';
 import type { Clock } from './platform/clock.ts';
 import type { Db, Tx } from './platform/db.ts';
 import { compileJsonSchema } from './platform/json-schema.ts';
+import { holdsLoopback } from './platform/networks.ts';
 import type { Vault } from './platform/vault.ts';
 
 const network = z.string().refine(isNetwork, 'must be a network such as 10.0.0.0/8 or fd00::/8');
+
+/** Never this machine itself: whoever shut everybody out could not undo it in the console. */
+const deniedNetwork = network.refine((text) => !isNetwork(text) || !holdsLoopback(text), {
+  message: 'must not hold 127.0.0.1 or ::1, from where the server can always be administered',
+});
 
 /** JSON Schema of the custom attributes of users; empty: text, numbers, true or false, lists of text, under any name. */
 const attributeSchema = z.record(z.string(), z.json()).superRefine((schema, context) => {
@@ -47,7 +53,7 @@ export const settingSchemas = {
   self_registration: z.boolean().default(false),
   outgoing_networks: z.array(network).default([]),
   rate_limits: z.boolean().default(true),
-  denied_networks: z.array(network).default([]), // addresses that may not sign in (seed 5.7)
+  denied_networks: z.array(deniedNetwork).max(1000).default([]), // nothing is answered to these (seed 5.7)
   breached_password_lookup: z.boolean().default(false), // Have-I-Been-Pwned range API besides the built-in list
   remember_browser_days: z.int().min(0).max(limits.rememberedBrowser.days).default(0), // 0: the second factor every time
   email_codes: z.boolean().default(false), // codes by e-mail as second factor of who has no other

@@ -1,9 +1,10 @@
 // What administrators do with settings: what the file sets stays the file's, secrets go in and never out, and each change
 // is audited with what was there before.
 import type { Audit, By } from '../audit/audit.ts';
-import { forbidden } from '../http/errors.ts';
+import { badRequest, forbidden } from '../http/errors.ts';
 import type { Clock } from '../platform/clock.ts';
 import { type Db, type Tx, transaction } from '../platform/db.ts';
+import { inNetworks } from '../platform/networks.ts';
 import {
   type SettingEntry,
   type SettingName,
@@ -47,6 +48,7 @@ export function createSettingAdmin(needs: { db: Db; now: Clock; audit: Audit; se
     list: () => settings.list(),
 
     async update(changes, by, expected = 'any') {
+      refuseOwnAddress(changes, by);
       await transaction(db, async (tx) => {
         // One change at a time: the version that is compared is the one that is changed.
         const row = { value: '{}', updatedAt: now() };
@@ -62,6 +64,13 @@ export function createSettingAdmin(needs: { db: Db; now: Clock; audit: Audit; se
       return settings.list();
     },
   };
+}
+
+/** Who shuts out the address they are using would not get back in to undo it. */
+function refuseOwnAddress({ denied_networks: networks }: SettingChanges, { request }: By): void {
+  if (!networks || !request || !inNetworks(networks)(request.address)) return;
+  const message = `holds ${request.address}, the address that you are using now`;
+  throw badRequest('invalid_input', { fields: [{ field: 'denied_networks', message }] });
 }
 
 function isGroup(value: unknown): value is Record<string, unknown> {

@@ -10,7 +10,6 @@ export const auditEventTypes = [
   'sign-in.completed',
   'sign-in.throttled',
   'sign-in.unlocked',
-  'sign-in.denied-network',
   'sign-in.new-browser',
   'session.ended',
   'sessions.ended-all',
@@ -99,6 +98,7 @@ export const auditEventTypes = [
   'mail.retried',
   'backup.created',
   'audit.exported',
+  'address.denied',
   'server.started',
 ] as const;
 

@@ -105,10 +105,12 @@ async function postgresFinding({ database, now }: Opened): Promise<Finding> {
 }
 
 async function settingsFindings({ config, database: { db }, now }: Opened): Promise<Finding[]> {
-  const { rate_limits: on } = await createSettings({ db, now }).reload();
-  if (on) return [ok('rate limits', 'on')];
+  const { rate_limits: on, denied_networks: denied } = await createSettings({ db, now }).reload();
+  const networks = denied.length === 0 ? [] : [ok('denied networks', denied.join(', '))];
+  if (on) return [ok('rate limits', 'on'), ...networks];
   const make = config.loopback ? warning : failure;
   return [
+    ...networks,
     make(
       'rate limits',
       'RATE LIMITS ARE OFF: passwords and codes can be guessed without end',

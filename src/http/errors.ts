@@ -79,6 +79,11 @@ const problems = {
     message: 'This account is not active.',
     advice: 'Ask an administrator to enable it.',
   },
+  address_denied: {
+    status: 403,
+    message: 'This server does not answer to your network.',
+    advice: 'If you think it should, tell its administrator the request number below.',
+  },
   owned_by_file: {
     status: 403,
     message: 'This is declared in the configuration file and cannot be changed here.',

@@ -4,12 +4,14 @@ import { createAssets } from '../http/assets.ts';
 import type { Application, Context, Extras, Middleware, State } from '../http/context.ts';
 import { type CookieKeys, createKoa } from '../http/context.ts';
 import type { Csrf } from '../http/csrf.ts';
+import { deniedNetworks } from '../http/denied-networks.ts';
 import { errorHandler } from '../http/error-handler.ts';
 import { hostGuard } from '../http/host-guard.ts';
 import { createRenderer, rendering } from '../http/render.ts';
 import { requestContext } from '../http/request-context.ts';
 import { securityHeaders } from '../http/security-headers.ts';
 import type { Metrics } from '../platform/metrics.ts';
+import { addressKey } from '../rate-limits/sign-in-guard.ts';
 import type { Services } from '../services.ts';
 
 export interface AppNeeds {
@@ -23,7 +25,7 @@ export interface AppNeeds {
 }
 
 export function createApp({ services, metrics, cookieKeys, csrf, viewsDir, routes }: AppNeeds): Application {
-  const { config, logger } = services;
+  const { audit, config, logger, rateLimits, settings } = services;
   const assets = createAssets({ dir: `${viewsDir}/assets`, reload: !config.production });
   const render = createRenderer({ viewsDir, production: config.production, assets });
   const app = createKoa(cookieKeys, logger);
@@ -46,6 +48,17 @@ export function createApp({ services, metrics, cookieKeys, csrf, viewsDir, route
   // Nothing below is steered by a Host or X-Forwarded header.
   app.use(hostGuard({ issuerUrl: config.issuerUrl, trustProxy: config.trustProxy }));
   app.use(assets.serve);
+  // Before any route; after the style sheet, so that the page that says so is one.
+  app.use(
+    deniedNetworks({
+      networks: () => settings.latest().denied_networks,
+      async refused(request) {
+        // Once an hour: an address that is shut out must not fill the audit log.
+        if (!(await rateLimits.consume('denied:address', addressKey(request.address))).allowed) return;
+        await audit.record({ type: 'address.denied', outcome: 'failure', reason: 'denied_network', request });
+      },
+    }),
+  );
   app.use(csrf.tokens);
   app.use(rendering({ render }));
   for (const route of routes) app.use(route);

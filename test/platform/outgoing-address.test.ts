@@ -66,7 +66,9 @@ describe('addresses that the server may call', () => {
     for (const address of ['0.0.0.0', '::', '10.0.0.1']) expect(isAllowed(address), address).toBe(false);
   });
 
-  it('refuses a network that is not in CIDR notation', () => {
-    expect(() => createAddressPolicy({ allowedNetworks: ['10.0.0.0'], allowLoopback: false })).toThrow();
+  it('takes an address alone, as the setting does, and nothing that is no network', () => {
+    const one = createAddressPolicy({ allowedNetworks: ['10.0.0.1'], allowLoopback: false });
+    expect([one('10.0.0.1'), one('10.0.0.2')]).toEqual([true, false]);
+    expect(() => createAddressPolicy({ allowedNetworks: ['10.0.0.0/33'], allowLoopback: false })).toThrow();
   });
 });

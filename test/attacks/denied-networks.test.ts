@@ -1,0 +1,94 @@
+// Seed 5.7, IP reputation: networks that the operator shut out get a 403 on every route, and the audit log knows.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createSettingAdmin } from '../../src/admin/settings.ts';
+import { aUser } from '../support/factories.ts';
+import { httpClient } from '../support/http.ts';
+import { startIdp, type TestIdp } from '../support/idp.ts';
+
+let idp: TestIdp;
+
+beforeAll(async () => {
+  idp = await startIdp({ environment: { TRUST_PROXY: '1' } });
+  await idp.services.settings.set('denied_networks', ['192.0.2.0/24', '198.51.100.7', '2001:db8:bad::/48']);
+  await idp.services.settings.reload();
+});
+afterAll(() => idp?.stop());
+
+const from = (address: string) => httpClient(idp.issuer, { headers: { 'x-forwarded-for': address } });
+const ROUTES = [
+  '/',
+  '/account',
+  '/forgot-password',
+  '/signin/anything',
+  '/authorize?client_id=x',
+  '/.well-known/openid-configuration',
+  '/jwks',
+  '/saml/metadata',
+  '/saml/sso',
+  '/healthz',
+  '/metrics',
+  '/api/admin/users',
+  '/no-such-page',
+];
+
+describe('a denied network', () => {
+  it.each(ROUTES)('gets nothing at %s', async (route) => {
+    expect((await from('192.0.2.44').get(route)).status).toBe(403);
+    expect((await from('192.0.2.44').post(route, { form: { a: 'b' } })).status).toBe(403);
+    expect((await from('192.0.3.44').get(route)).status).not.toBe(403);
+  });
+
+  it('gets a page that says so, or JSON, with the request number of the log line', async () => {
+    const page = await from('192.0.2.45').get('/account', { headers: { accept: 'text/html' } });
+    expect(page.headers['content-type']).toContain('text/html');
+    expect(page.text).toContain('This server does not answer to your network.');
+    expect(page.text).toContain(String(page.headers['x-request-id']));
+    const json = await from('192.0.2.45').get('/account', { headers: { accept: 'application/json' } });
+    expect(json.json()).toMatchObject({ status: 403, code: 'address_denied' });
+    const style = /href="(\/assets\/style[^"]+)"/.exec(page.text)?.[1] ?? '';
+    expect((await from('192.0.2.45').get(style)).status).toBe(200);
+  });
+
+  it.each(['198.51.100.7', '::ffff:192.0.2.1', '::ffff:c000:201', '2001:db8:bad:1::9', '[2001:db8:bad::1]:443'])(
+    'is known in the spelling %s',
+    async (address) => expect((await from(address).get('/account')).status).toBe(403),
+  );
+
+  it.each(['198.51.100.8', '2001:db8:bae::1', '::ffff:192.0.3.1', '127.0.0.1', 'nonsense'])(
+    'is not %s',
+    async (address) => expect((await from(address).get('/forgot-password')).status).toBe(200),
+  );
+
+  it('is not left by a header that the client writes itself', async () => {
+    expect((await from('10.0.0.1, 192.0.2.46').get('/account')).status).toBe(403);
+  });
+
+  it('is in the audit log once an hour for each address, not once for each request', async () => {
+    for (let times = 0; times < 3; times += 1) await from('192.0.2.47').get('/account');
+    const events = await idp.services.audit.list({ types: ['address.denied'], address: '192.0.2.47' });
+    expect(events).toMatchObject([{ outcome: 'failure', reason: 'denied_network' }]);
+  });
+});
+
+describe('the setting', () => {
+  it.each(['127.0.0.0/8', '0.0.0.0/0', '::/0', '::1', '10.0.0.0/33', 'somewhere'])(
+    'does not take %s',
+    async (network) => {
+      await expect(idp.services.settings.set('denied_networks', [network])).rejects.toThrow();
+    },
+  );
+
+  it('does not take the address of the administrator who sets it', async () => {
+    const admin = createSettingAdmin(idp.services);
+    const { account } = await aUser(idp.services);
+    const request = { requestId: 'r', address: '203.0.113.9', userAgent: '' };
+    const by = { actorId: account.id, request };
+    await expect(admin.update({ denied_networks: ['203.0.113.0/24'] }, by)).rejects.toMatchObject({
+      code: 'invalid_input',
+      fields: [{ field: 'denied_networks' }],
+    });
+    await admin.update({ denied_networks: ['203.0.113.10'] }, by);
+    expect((await from('203.0.113.10').get('/account')).status).toBe(403);
+    expect((await from('192.0.2.44').get('/forgot-password')).status).toBe(200);
+  });
+});
