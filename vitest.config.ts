@@ -15,6 +15,8 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 90_000,
     teardownTimeout: 30_000,
+    // Real browsers, killed processes and clocks: once more where nobody watches; the report says which ones needed it.
+    retry: process.env.CI ? 1 : 0,
     // The engine's remark about Node 20, once in every file.
     onConsoleLog: (line) => !line.includes('Unsupported runtime'),
     restoreMocks: true,

@@ -56,7 +56,8 @@ function kindsOf(login: string, withoutPassword: string, disabled: string): Kind
 }
 
 describe('a failed check takes the same time', () => {
-  test('for every kind of account, by what is computed', { timeout: 300_000 }, async () => {
+  // What a busy machine does to a few tries is no leak: a leak shows every time.
+  test('for every kind of account, by what is computed', { timeout: 300_000, retry: 3 }, async () => {
     const account = await fixture.person();
     await fixture.credentials.setPassword(account, password);
     const none = await fixture.person();
@@ -72,6 +73,7 @@ describe('a failed check takes the same time', () => {
 
   test('also beside accounts whose imported hash costs ten times as much, by waiting', {
     timeout: 300_000,
+    retry: 3,
   }, async () => {
     const account = await fixture.person();
     await fixture.credentials.setPassword(account, password);
