@@ -17,8 +17,6 @@ export default defineConfig({
     teardownTimeout: 30_000,
     // Real browsers, killed processes and clocks: once more where nobody watches; the report says which ones needed it.
     retry: process.env.CI ? 1 : 0,
-    // The engine's remark about Node 20, once in every file.
-    onConsoleLog: (line) => !line.includes('Unsupported runtime'),
     restoreMocks: true,
     unstubEnvs: true,
     unstubGlobals: true,

@@ -2,7 +2,7 @@
 // Whoever comes is signed in as `alice` and consents, without a page or a password.
 import { generateKeyPairSync } from 'node:crypto';
 import { createServer } from 'node:http';
-import Provider, { type JWK } from 'oidc-provider';
+import { type JWK, Provider } from '../src/oidc/library.ts';
 
 const { ORIGIN: origin = '', CLIENT = '{}' } = process.env;
 const { id, secret, redirectUri } = JSON.parse(CLIENT);

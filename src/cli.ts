@@ -1,5 +1,4 @@
 // The command line: `gatehouse COMMAND`. bin/gatehouse.js starts it.
-import './oidc/quiet.ts';
 import { processIo } from './cli/io.ts';
 import { run } from './cli/run.ts';
 

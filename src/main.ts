@@ -1,7 +1,5 @@
 // The server process: reads the configuration, starts, says where it is, and drains on SIGTERM and SIGINT.
-
 import { ConfigError } from './config/fault.ts';
-import './oidc/quiet.ts';
 import { loadConfig } from './config.ts';
 import { createLogger } from './platform/logger.ts';
 import { serve } from './server/serve.ts';

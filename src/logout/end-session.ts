@@ -79,7 +79,7 @@ export function createEndSession(needs: EndSessionNeeds): EndSession {
   /** Sessions of one account. */
   async function endSome(meant: SessionEntry[], reason: EndReason, by: EndBy, tx: Tx): Promise<Ended | undefined> {
     const ended: SessionEntry[] = [];
-    for (const session of meant) if (await sessions.remove(session, tx)) ended.push(session);
+    for (const session of meant) ended.push(...[(await sessions.remove(session, tx)) ?? []].flat());
     const [first] = ended;
     if (!first) return undefined;
     const uids = ended.map(({ uid }) => uid);
@@ -104,8 +104,7 @@ export function createEndSession(needs: EndSessionNeeds): EndSession {
   }
 
   async function endAll(accountId: string, reason: EndReason, by: By, tx: Tx): Promise<number> {
-    const live = await sessions.list(accountId, tx);
-    await sessions.removeAllOf(accountId, tx);
+    const live = await sessions.removeAllOf(accountId, tx);
     // A sign-in that has proven the old password must not be finished with it.
     await tx.signInAttempt.deleteMany({ where: { userId: accountId } });
     await endTrust(accountId, 'all', tx);

@@ -1,11 +1,12 @@
 // The engine's storage on our database (oidc-provider's adapter contract). Every request passes here several
-// times, so it speaks SQL directly: the same statements on SQLite and PostgreSQL.
+// times, so it speaks SQL directly: the same statements on SQLite and PostgreSQL. Sessions are written by session-store.ts.
 // What a client or browser holds as a bearer secret is stored only as its hash.
-import { type Adapter, type AdapterPayload, errors, Provider } from 'oidc-provider';
+
 import type { Clock } from '../platform/clock.ts';
 import { randomToken, sha256 } from '../platform/random.ts';
 import { type Sql, sqlFor } from '../platform/sql.ts';
 import { notEnded } from './ended-sessions.ts';
+import { type Adapter, type AdapterPayload, errors } from './library.ts';
 
 /**
  * Stands in front of an id that is already a stored hash: what is found by uid or user code comes back without its
@@ -29,10 +30,8 @@ const EXPIRES = new Set(['AccessToken', 'ClientCredentials', 'InitialAccessToken
 const TOKEN_MODELS = "('AccessToken','AuthorizationCode','RefreshToken','DeviceCode')";
 
 const SELECT = 'SELECT id, payload, consumed_at AS "consumedAt" FROM oidc_artifacts';
-const INTO =
-  'INSERT INTO oidc_artifacts (id, model, payload, grant_id, user_code, uid, account_id, client_id, expires_at)';
-const INSERT = `${INTO} VALUES (?,?,?,?,?,?,?,?,?)`;
-const TEXT = 'CAST(? AS TEXT)';
+const INSERT = `INSERT INTO oidc_artifacts
+    (id, model, payload, grant_id, user_code, uid, account_id, client_id, expires_at) VALUES (?,?,?,?,?,?,?,?,?)`;
 const REPLACE = `ON CONFLICT (id) DO UPDATE SET payload = excluded.payload, grant_id = excluded.grant_id,
     uid = excluded.uid, account_id = excluded.account_id, client_id = excluded.client_id, expires_at = excluded.expires_at`;
 
@@ -43,7 +42,6 @@ const SQL = {
   findByUserCode: `${SELECT} WHERE user_code = ? AND model = ?`,
   insert: `${INSERT} ON CONFLICT (id) DO NOTHING`,
   upsert: `${INSERT} ${REPLACE}`,
-  upsertLive: `${INTO} SELECT ${`${TEXT}, `.repeat(8)} CAST(? AS BIGINT) WHERE ${notEnded(TEXT)} ${REPLACE}`,
   consume: 'UPDATE oidc_artifacts SET consumed_at = ? WHERE id = ? AND consumed_at IS NULL',
   grantOf: 'SELECT grant_id AS "grantId" FROM oidc_artifacts WHERE id = ?',
   destroy: 'DELETE FROM oidc_artifacts WHERE id = ?',
@@ -91,18 +89,6 @@ export function createArtifactAdapter(model: string, { sql, kind, now }: Artifac
     await sql.execute(text.destroy, artifactId('Grant', row.grantId));
   }
 
-  // The engine saves the session at the end of every request, changed or not. An unchanged one need not be written, and
-  // must not overwrite what another request has written since this one read it.
-  const seen = new WeakMap<object, Map<string, string>>();
-  function noteRead({ id, payload }: Row): void {
-    const request = Provider.ctx;
-    if (!request) return;
-    const read = seen.get(request) ?? new Map<string, string>();
-    seen.set(request, read.set(id, payload));
-  }
-  const isAsRead = (id: string, payload: string) =>
-    Provider.ctx !== undefined && seen.get(Provider.ctx)?.get(id) === payload;
-
   return {
     async upsert(value, payload, expiresIn) {
       const { jti: _bearer, ...kept } = payload;
@@ -113,12 +99,10 @@ export function createArtifactAdapter(model: string, { sql, kind, now }: Artifac
       if (typeof kept.parJti === 'string') kept.parJti = artifactId('PushedAuthorizationRequest', kept.parJti);
       const uid = payload.uid ?? (OF_SESSION.has(model) ? payload.sessionUid : undefined) ?? null;
       const id = artifactId(model, value);
-      const stored = JSON.stringify(kept);
-      if (model === 'Session' && isAsRead(id, stored)) return;
       const row = [
         id,
         model,
-        stored,
+        JSON.stringify(kept),
         payload.grantId ?? null,
         payload.userCode ?? null,
         uid,
@@ -131,14 +115,12 @@ export function createArtifactAdapter(model: string, { sql, kind, now }: Artifac
       if (model === 'ReplayDetection') {
         const changed = await sql.execute(text.insert, ...row);
         if (changed === 0) throw new errors.InvalidRequest('this proof was already used');
-      } else if (model === 'Session') await sql.execute(text.upsertLive, ...row, uid);
-      else await sql.execute(text.upsert, ...row);
+      } else await sql.execute(text.upsert, ...row);
     },
 
     async find(value) {
       const statement = OF_SESSION.has(model) ? text.findLive : text.find;
       const [row] = await sql.query<Row>(statement, artifactId(model, value));
-      if (row && model === 'Session') noteRead(row);
       return restore(row, value);
     },
 

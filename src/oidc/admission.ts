@@ -2,8 +2,8 @@
 // extra parameter on every request, with or without the parameter, after its own checks of client, redirect URI,
 // PKCE and scope: the one documented place for them.
 import { decodeJwt } from 'jose';
-import { errors, type KoaContextWithOIDC } from 'oidc-provider';
 import type { ClientSource } from './clients.ts';
+import { errors, type KoaContextWithOIDC } from './library.ts';
 
 /** The parameter whose validator carries these checks; it also tells the sign-in page where to begin. */
 export const ADMISSION_PARAMETER = 'screen_hint';

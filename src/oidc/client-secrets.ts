@@ -1,9 +1,10 @@
 // A client may have several secrets while one is rotated, and most are stored as hashes. The engine knows of one value;
 // this makes it accept all of them, compared (client_secret_basic, client_secret_post) or as HMAC keys.
-import type { Client, Provider } from 'oidc-provider';
+
 import { safeEqual } from '../platform/random.ts';
 import type { Vault } from '../platform/vault.ts';
 import type { ClientSource } from './clients.ts';
+import type { Client, Provider } from './library.ts';
 
 interface Key {
   kty: 'oct';

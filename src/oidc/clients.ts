@@ -1,6 +1,6 @@
 // Registered applications as the engine's clients. A SAML service provider is a client whose response type is
 // `none` and whose redirect URIs are its assertion consumer URLs, so one engine signs people in for both.
-import { type Adapter, type AdapterPayload, errors } from 'oidc-provider';
+
 import type { OidcMetadata } from '../applications/oidc-client.ts';
 import { AppError } from '../http/errors.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -9,6 +9,7 @@ import { type Sql, sqlFor } from '../platform/sql.ts';
 import { isStorable } from '../platform/storable.ts';
 import type { Vault } from '../platform/vault.ts';
 import { isRegisteredOrigin } from './cors.ts';
+import { type Adapter, type AdapterPayload, errors } from './library.ts';
 import { engineScope } from './scopes.ts';
 
 /** What the sign-in policy needs to know of an application beyond the engine's client metadata. */

@@ -1,12 +1,13 @@
 // The engine's options, one block for each table of the seed (2.1, 2.2, 2.4, 4.1, 5.1, 5.2, 8). Every default of
 // oidc-provider that is not ours is set here, so that an upgrade changes nothing unseen.
-import type { Configuration, FindAccount, KoaContextWithOIDC } from 'oidc-provider';
+
 import { claimsByScope } from '../accounts/claims.ts';
 import type { CookieKeys } from '../http/context.ts';
 import { limits } from '../limits.ts';
 import { ADMISSION_PARAMETER } from './admission.ts';
 import { clientBasedCORS } from './cors.ts';
 import { createIntrospectionPolicy } from './introspection.ts';
+import type { Configuration, FindAccount, KoaContextWithOIDC } from './library.ts';
 
 /** The contract's routes. */
 export const routes = {
@@ -59,7 +60,8 @@ export interface ConfigurationNeeds {
   pages: Pages;
 }
 
-const now = () => Math.floor(Date.now() / 1000);
+/** The engine's own clock, in epoch seconds: its lifetimes are reckoned by it. */
+export const engineSeconds = () => Math.floor(Date.now() / 1000);
 
 export function createConfiguration(needs: ConfigurationNeeds): Configuration {
   const accessTokenSeconds = () => needs.settings().accessTokenMinutes * 60;
@@ -123,13 +125,16 @@ export function createConfiguration(needs: ConfigurationNeeds): Configuration {
       // A session ends that long after the sign-in, however much it is used.
       Session: (_ctx, session) => {
         if (!session.accountId) return limits.interaction.seconds;
-        return Math.max(1, (session.loginTs ?? now()) + needs.settings().sessionHours * 3600 - now());
+        return Math.max(
+          1,
+          (session.loginTs ?? engineSeconds()) + needs.settings().sessionHours * 3600 - engineSeconds(),
+        );
       },
       // A grant lives as long as what was made from it can.
       Grant: (ctx, grant) => {
         if (grant.getOIDCScope().split(' ').includes('offline_access')) return limits.grant.seconds;
-        const exp = ctx.oidc.session?.exp ?? now() + needs.settings().sessionHours * 3600;
-        return Math.max(1, exp - now()) + accessTokenSeconds();
+        const exp = ctx.oidc.session?.exp ?? engineSeconds() + needs.settings().sessionHours * 3600;
+        return Math.max(1, exp - engineSeconds()) + accessTokenSeconds();
       },
       RefreshToken: (ctx, token, client) => {
         const rotated = ctx.oidc.entities.RotatedRefreshToken;

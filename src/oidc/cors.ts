@@ -1,8 +1,9 @@
 // Which pages of other origins may read our answers: those of a client's own redirect URIs. Where no client is known
 // (documents, preflights, strangers that are refused) those of any registered application.
-import type { Client, KoaContextWithOIDC } from 'oidc-provider';
+
 import type { Context } from '../http/context.ts';
 import type { Db } from '../platform/db.ts';
+import type { Client, KoaContextWithOIDC } from './library.ts';
 
 const HEADERS = ['Origin', 'Methods', 'Headers'].map((name) => `Access-Control-Allow-${name}`);
 const MORE_HEADERS = ['Access-Control-Max-Age', 'Access-Control-Expose-Headers'];

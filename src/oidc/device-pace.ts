@@ -1,5 +1,5 @@
 // A device that asks more often than it was told to hears `slow_down` (RFC 8628 3.5) while it has to wait.
-import { errors, Provider } from 'oidc-provider';
+import { errors, Provider } from './library.ts';
 
 type DeviceCodes = Provider['DeviceCode'];
 type DeviceCode = InstanceType<DeviceCodes>;

@@ -1,9 +1,10 @@
 // What the engine does, for the metrics, the audit log and the log. Refusals are expected; anything else is an error.
-import type { KoaContextWithOIDC, Provider } from 'oidc-provider';
+
 import type { Audit } from '../audit/audit.ts';
 import type { Context } from '../http/context.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Metrics } from '../platform/metrics.ts';
+import type { KoaContextWithOIDC, Provider } from './library.ts';
 import { outer } from './pages.ts';
 
 export interface EngineEvents {

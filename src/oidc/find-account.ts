@@ -1,7 +1,7 @@
 // The person behind a request or token, for the engine: with the claims that this application is shown, or nobody when
 // the account is disabled, or may not open the application any more (seed 2.5). What is still held then ends here, at the
 // next refresh at the latest.
-import type { FindAccount } from 'oidc-provider';
+
 import type { Account } from '../accounts/account.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import { claimsFor, fieldValue } from '../accounts/claims.ts';
@@ -9,6 +9,7 @@ import { seenBy } from '../accounts/view.ts';
 import type { Audit } from '../audit/audit.ts';
 import type { Permissions } from '../rbac/permissions.ts';
 import type { ApplicationFacts, ClientSource } from './clients.ts';
+import type { FindAccount } from './library.ts';
 import { OWN_CLAIMS } from './own-claims.ts';
 import { outer } from './pages.ts';
 import type { Sessions } from './sessions.ts';

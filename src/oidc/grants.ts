@@ -1,8 +1,11 @@
 // The engine's grant for a request: what the person may let this application see, from their consent or, for a
 // first-party application (`consent: implicit`), from the request itself.
-import type { Grant, KoaContextWithOIDC } from 'oidc-provider';
+
 import { type Consents, type Granted, intersect } from '../consents/consents.ts';
 import type { ClientSource } from './clients.ts';
+import { errors, type Grant, type KoaContextWithOIDC } from './library.ts';
+import { isStored } from './session-saving.ts';
+import type { SessionStore } from './session-store.ts';
 
 /** Scopes, claims and resource scopes that the request asks for. */
 export function wantedBy(ctx: KoaContextWithOIDC): Granted {
@@ -18,8 +21,14 @@ export function wantedBy(ctx: KoaContextWithOIDC): Granted {
   };
 }
 
+export interface GrantLoaderNeeds {
+  consents: Consents;
+  clients: ClientSource;
+  enter: SessionStore['enter'];
+}
+
 /** oidc-provider's `loadExistingGrant`. */
-export function createGrantLoader({ consents, clients }: { consents: Consents; clients: ClientSource }) {
+export function createGrantLoader({ consents, clients, enter }: GrantLoaderNeeds) {
   return async function loadExistingGrant(ctx: KoaContextWithOIDC): Promise<Grant | undefined> {
     const { client, account, session, provider } = ctx.oidc;
     if (!client || !account || !session) return undefined;
@@ -39,8 +48,28 @@ export function createGrantLoader({ consents, clients }: { consents: Consents; c
     const extended = grant ?? new provider.Grant({ accountId: account.accountId, clientId: client.clientId });
     add(extended, allowed);
     await extended.save();
-    return extended;
+    if (extended === grant || (await isFirst(ctx, extended))) return extended;
+    await extended.destroy();
+    return loadExistingGrant(ctx);
   };
+
+  /**
+   * Enters the application into the session with this new grant. Tabs of one application may ask for it at the same
+   * moment, and tokens are good only under the grant and `sid` that the session names: false when another one was first,
+   * whose entry this request then goes by.
+   */
+  async function isFirst({ oidc }: KoaContextWithOIDC, grant: Grant): Promise<boolean> {
+    const { client, session } = oidc;
+    if (!client || !session?.accountId || !isStored(session)) return true;
+    const { clientId } = client;
+    const known = { ...session.authorizationFor(clientId) };
+    session.ensureClientContainer(clientId);
+    const entry = { sid: session.sidFor(clientId) ?? '', grantId: grant.jti };
+    const kept = await enter({ uid: session.uid, accountId: session.accountId }, clientId, entry, known);
+    if (!kept) throw new errors.LoginRequired('the session has ended');
+    Object.assign(session.authorizationFor(clientId), kept);
+    return kept.grantId === grant.jti;
+  }
 }
 
 function add(grant: Grant, { scopes, claims, resources }: Granted): void {

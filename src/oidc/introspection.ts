@@ -1,5 +1,5 @@
 // Who may ask about a token (RFC 7662 2.2 and 4): its own client, and confidential clients as the APIs that receive it.
-import type { Client, FindAccount, KoaContextWithOIDC } from 'oidc-provider';
+import type { Client, FindAccount, KoaContextWithOIDC } from './library.ts';
 
 interface Asked {
   kind: string;

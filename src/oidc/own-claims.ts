@@ -1,6 +1,6 @@
 // Claims that an application alone has, by its registration. The engine's claims are a list made at its start, and what
 // is not on it is dropped; so these travel beside the others, under a symbol, and are put in at the end.
-import type { Provider } from 'oidc-provider';
+import type { Provider } from './library.ts';
 
 /** Where an account's claims hold those of the application's own. */
 export const OWN_CLAIMS = Symbol('own claims');

@@ -1,6 +1,6 @@
 // Access tokens that this very server is the audience of: the admin API and access evaluation. They are opaque and stored,
 // so that a sign-out, a lost role or a disabled application ends them at once.
-import type { Provider } from 'oidc-provider';
+import type { Provider } from './library.ts';
 
 export interface OwnToken {
   clientId: string;

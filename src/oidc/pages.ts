@@ -1,9 +1,10 @@
 // The engine's own pages in our dress: errors of its endpoints, sign-out confirmation, device flow. Their forms post
 // back to the engine and carry its own per-session token (`xsrf`).
-import type { ErrorOut, errors, KoaContextWithOIDC } from 'oidc-provider';
+
 import type { Context } from '../http/context.ts';
 import { AppError, type ErrorCode } from '../http/errors.ts';
 import type { DeviceGuesses } from './device-guesses.ts';
+import type { ErrorOut, errors, KoaContextWithOIDC } from './library.ts';
 import { provesThisSession } from './sign-out-proof.ts';
 
 /** The engine runs inside our application, on our context. */

@@ -1,7 +1,8 @@
 // When a person has to be asked: the engine's interaction policy with our additions, for both protocols.
 // Order: who are you (login), which account (select_account), may you (access), may the application (consent).
-import { errors, interactionPolicy, type KoaContextWithOIDC } from 'oidc-provider';
+
 import type { ApplicationFacts, ClientSource } from './clients.ts';
+import { errors, interactionPolicy, type KoaContextWithOIDC } from './library.ts';
 
 const { Check, Prompt, base } = interactionPolicy;
 const ASK = Check.REQUEST_PROMPT;

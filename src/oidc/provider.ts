@@ -1,18 +1,15 @@
 // The engine itself. Its keys are read at construction only, so a change of keys builds a second Provider on the same
 // storage and swaps one reference: sessions, codes and tokens go on, the new key signs first, the old ones stay
 // published.
-
-import { type Configuration, type KoaContextWithOIDC, Provider } from 'oidc-provider';
 import type { Vault } from '../platform/vault.ts';
 import { acceptEverySecret } from './client-secrets.ts';
 import type { ClientSource } from './clients.ts';
 import { slowDownPolls } from './device-pace.ts';
 import { type EngineEvents, listen } from './events.ts';
+import { type Configuration, type KoaContextWithOIDC, Provider } from './library.ts';
 import { addOwnClaims } from './own-claims.ts';
-import { hearAgain } from './quiet.ts';
+import { type SessionSavingNeeds, takeOverSaving } from './session-saving.ts';
 import { type SendLogoutToken, type SignOutHooks, takeOverSignOut } from './sign-out.ts';
-
-hearAgain();
 
 /** What a SAML response mode gets: `payload` holds `state`, and `error` when the request was refused. */
 export type ResponseMode = (
@@ -29,6 +26,7 @@ export interface EngineNeeds {
   vault: Vault;
   events: EngineEvents;
   signOut: SignOutHooks;
+  sessionSaving: SessionSavingNeeds;
   /** Counts a poll of a device code; true when it came too soon after the last one. */
   isTooSoon(deviceCode: string): Promise<boolean>;
   samlResponse: ResponseMode;
@@ -54,7 +52,7 @@ export async function createEngine(needs: EngineNeeds): Promise<Engine> {
 }
 
 async function build(needs: EngineNeeds) {
-  const { issuer, configuration, clients, vault, events, signOut, isTooSoon, samlResponse } = needs;
+  const { issuer, configuration, clients, vault, events, signOut, sessionSaving, isTooSoon, samlResponse } = needs;
   const provider = new Provider(issuer, await configuration());
   // The host guard in front of us has replaced the forwarded headers by facts of our own.
   provider.proxy = true;
@@ -62,6 +60,7 @@ async function build(needs: EngineNeeds) {
   listen(provider, events);
   acceptEverySecret(provider, clients, vault);
   addOwnClaims(provider);
+  takeOverSaving(provider, sessionSaving);
   slowDownPolls(provider, isTooSoon);
   return { provider, sendLogoutToken: takeOverSignOut(provider, signOut) };
 }

@@ -1,6 +1,7 @@
 // Discovery and JWKS say the same to everybody until the keys change: made by the engine once, then kept as text.
-import type { Provider } from 'oidc-provider';
+
 import type { Context } from '../http/context.ts';
+import type { Provider } from './library.ts';
 
 export interface PublicDocuments {
   /** Answers with the kept text. False when the engine has to be asked. */

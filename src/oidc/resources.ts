@@ -1,9 +1,10 @@
 // APIs with an audience of their own (RFC 8707): whoever asks for one gets a JWT access token (RFC 9068) for it alone.
-import { errors, type KoaContextWithOIDC, type ResourceServer } from 'oidc-provider';
+
 import type { OidcMetadata } from '../applications/oidc-client.ts';
 import type { Db } from '../platform/db.ts';
 import { isStorable } from '../platform/storable.ts';
 import type { ClientSource } from './clients.ts';
+import { errors, type KoaContextWithOIDC, type ResourceServer } from './library.ts';
 
 export interface ResourcesNeeds {
   db: Db;

@@ -55,10 +55,10 @@ export interface Sessions {
   expired(limit: number): Promise<SessionEntry[]>;
   /** Live sessions in which an application takes part. */
   withParticipant(clientId: string): AsyncIterable<SessionEntry>;
-  /** Removes the session and every grant that lives in it. False when somebody else was first. */
-  remove(session: SessionEntry, tx: Tx): Promise<boolean>;
-  /** Removes whatever the account still has: sessions, grants, codes, access and refresh tokens. */
-  removeAllOf(accountId: string, tx: Tx): Promise<void>;
+  /** Removes the session and every grant that lives in it. Returns it as it ended; nothing when somebody else was first. */
+  remove(session: SessionEntry, tx: Tx): Promise<SessionEntry | undefined>;
+  /** Removes whatever the account still has: sessions, grants, codes, access and refresh tokens. Returns the sessions. */
+  removeAllOf(accountId: string, tx: Tx): Promise<SessionEntry[]>;
   /** Removes all that one application holds for one account. */
   removeGrants(accountId: string, clientId: string): Promise<void>;
   /** Removes all that an application holds. */
@@ -168,16 +168,22 @@ export function createSessions({ db, now }: { db: Db; now: Clock }): Sessions {
     },
 
     async remove(session, tx) {
-      await tx.oidcArtifact.deleteMany({ where: { model: 'Session', uid: session.uid } });
-      if (!(await markEnded(tx, session.uid, lastSecond(session)))) return false;
-      const ended = session.participants.flatMap((p) => (p.grantId && !p.staysConnected ? [p.grantId] : []));
-      if (ended.length > 0) await removeGrantsById(tx, session.accountId, ended);
-      return true;
+      // What a request has stored since the session was read takes part in its end as well.
+      const removed = await tx.$queryRaw<{ payload: string }[]>`DELETE FROM oidc_artifacts
+        WHERE uid = ${session.uid} AND model = 'Session' RETURNING payload`;
+      const [last = session] = removed.flatMap((row) => read(row.payload) ?? []);
+      if (!(await markEnded(tx, last.uid, lastSecond(last)))) return undefined;
+      const ended = last.participants.flatMap((p) => (p.grantId && !p.staysConnected ? [p.grantId] : []));
+      if (ended.length > 0) await removeGrantsById(tx, last.accountId, ended);
+      return last;
     },
 
     async removeAllOf(accountId, tx) {
-      for (const session of await this.list(accountId, tx)) await markEnded(tx, session.uid, lastSecond(session));
+      const ended: SessionEntry[] = [];
+      for (const session of await this.list(accountId, tx))
+        ended.push(...[(await this.remove(session, tx)) ?? []].flat());
       await tx.oidcArtifact.deleteMany({ where: { accountId } });
+      return ended;
     },
 
     async removeGrants(accountId, clientId) {

@@ -1,7 +1,8 @@
 // A sign-out confirmed at the engine's end-session endpoint is done by our own operation: session, tokens, deliveries
 // and audit in one transaction, as for every other way a session ends. Also how logout tokens leave the engine.
-import { Provider } from 'oidc-provider';
+
 import type { Context } from '../http/context.ts';
+import { Provider } from './library.ts';
 import { outer } from './pages.ts';
 
 /** Who wants the session of this browser ended, and where they want to be then. */

@@ -1,6 +1,6 @@
 // Roles and permissions in JWT access tokens (RFC 9068 2.2.3): what the application is shown of them, when the person let
 // it see them (scopes `roles` and `permissions`). Opaque tokens hold none: who reads those asks us anyway.
-import type { KoaContextWithOIDC } from 'oidc-provider';
+import type { KoaContextWithOIDC } from './library.ts';
 
 interface IssuedToken {
   kind: string;

@@ -16,6 +16,7 @@ import { createPages } from '../oidc/pages.ts';
 import { createPrompts } from '../oidc/prompts.ts';
 import { createEngine, type Engine, type ResponseMode } from '../oidc/provider.ts';
 import { createResourceServer } from '../oidc/resources.ts';
+import { createSessionStore } from '../oidc/session-store.ts';
 import { extraTokenClaims } from '../oidc/token-claims.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import { randomToken, sha256 } from '../platform/random.ts';
@@ -86,6 +87,8 @@ export async function assembleEngine(parts: EngineParts): Promise<AssembledEngin
   const pairwiseIdentifier = async (_ctx: unknown, accountId: string, client: Client) =>
     sha256(`${sectorOf(client)}\0${accountId}\0${pairwiseSalt}`);
 
+  const sessionStore = createSessionStore({ sql, kind });
+
   const deviceGuesses = createDeviceGuesses({
     consume: (address) => services.rateLimits.consume('device:address', addressKey(address)),
     refund: (address) => services.rateLimits.refund('device:address', addressKey(address)),
@@ -97,7 +100,7 @@ export async function assembleEngine(parts: EngineParts): Promise<AssembledEngin
       adapter: (model: string) =>
         model === 'Client' ? clients.adapter : createArtifactAdapter(model, { sql, kind, now }),
       findAccount: createFindAccount({ ...services, clients }),
-      loadExistingGrant: createGrantLoader({ consents, clients }),
+      loadExistingGrant: createGrantLoader({ consents, clients, enter: sessionStore.enter }),
       prompts: createPrompts({
         clients,
         accessAllowed: permissions.accessAllowed,
@@ -142,6 +145,7 @@ export async function assembleEngine(parts: EngineParts): Promise<AssembledEngin
     vault,
     events: { audit, metrics, logger, noteDevice, seen: services.sessions.seen },
     signOut: engineSignOut({ services, cookies }),
+    sessionSaving: { store: sessionStore, epoch: () => Math.floor(now().getTime() / 1000) },
     isTooSoon: async (deviceCode) => !(await services.rateLimits.consume('device:poll', deviceCode)).allowed,
     samlResponse: saml.respond,
   });

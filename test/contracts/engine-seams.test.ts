@@ -1,6 +1,7 @@
 // The seams of the engine that are not in its documentation, and that our code hangs on.
-import Provider, { errors } from 'oidc-provider';
+
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { errors, Provider } from '../../src/oidc/library.ts';
 import { httpClient } from '../support/http.ts';
 import { listen } from '../support/listen.ts';
 import { aKey, appUri, configuration, type Engine, sharedStore, startEngine } from './engine.ts';

@@ -1,6 +1,5 @@
 // A bare oidc-provider on a real port, set up only as far as our own configuration relies on it.
-import type Provider from 'oidc-provider';
-import type { Adapter, AdapterPayload, Configuration } from 'oidc-provider';
+import type { Adapter, AdapterPayload, Configuration, Provider } from 'oidc-provider';
 import { makeKeyPair, type PrivateJwk, privateJwk } from '../../src/keys/key-pair.ts';
 import type { KeyAlg } from '../../src/keys/rotation.ts';
 import { type Listening, listen } from '../support/listen.ts';

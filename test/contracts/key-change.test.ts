@@ -1,8 +1,8 @@
 // Keys are changed by building a second Provider on the same storage: what that rests on.
 import { createLocalJWKSet, decodeProtectedHeader, type JSONWebKeySet, jwtVerify } from 'jose';
-import Provider from 'oidc-provider';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { PrivateJwk } from '../../src/keys/key-pair.ts';
+import { Provider } from '../../src/oidc/library.ts';
 import { type HttpClient, httpClient } from '../support/http.ts';
 import { aKey, appUri, configuration, type Engine, sharedStore, startEngine } from './engine.ts';
 

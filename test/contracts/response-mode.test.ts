@@ -1,6 +1,7 @@
 // SAML rides on the authorization endpoint by registerResponseMode: tested by its makers, named in none of their docs.
-import Provider, { type Configuration, type KoaContextWithOIDC } from 'oidc-provider';
+
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Configuration, type KoaContextWithOIDC, Provider } from '../../src/oidc/library.ts';
 import { httpClient } from '../support/http.ts';
 import { acsUri, aKey, appUri, configuration, type Engine, sharedStore, startEngine } from './engine.ts';
 

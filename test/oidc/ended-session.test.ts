@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { EndSession } from '../../src/logout/end-session.ts';
 import { createArtifactAdapter } from '../../src/oidc/adapter.ts';
+import { createSessionStore } from '../../src/oidc/session-store.ts';
 import type { Sessions } from '../../src/oidc/sessions.ts';
 import { aUser, type TestUser } from '../support/factories.ts';
 import { type HttpClient, httpClient } from '../support/http.ts';
@@ -84,15 +85,19 @@ describe('a session that ends in the middle of a request', () => {
   it('cannot be written again, nor found if it had been', async () => {
     const { db, kind, now, sql } = idp.services;
     const { uid } = await signedIn();
-    const adapter = createArtifactAdapter('Session', { sql, kind, now });
-    const payload = await adapter.findByUid(uid);
-    if (!payload) throw new Error('the session is missing');
+    const store = createSessionStore({ sql, kind });
     const row = await db.oidcArtifact.findFirstOrThrow({ where: { model: 'Session', uid } });
+    const payload = JSON.parse(row.payload);
+    const session = { id: row.id, oldId: undefined, expiresAt: Number(row.expiresAt) };
     await endSession.one(uid, 'ended-by-admin');
-    await adapter.upsert('another-cookie-value', payload, 3600);
+    const changed = { ...payload, authorizations: {} };
+    expect(await store.save({ ...session, asRead: row.payload, payload: changed })).toBe(false);
+    expect(await store.save({ ...session, asRead: undefined, payload })).toBe(false);
+    expect(await store.enter(payload, 'another-app', { sid: 'sid' }, undefined)).toBeUndefined();
     expect(await db.oidcArtifact.count({ where: { model: 'Session', uid } })).toBe(0);
     // The one interleaving that a statement of its own can't refuse: written before the end was committed.
     await db.oidcArtifact.create({ data: row });
+    const adapter = createArtifactAdapter('Session', { sql, kind, now });
     expect(await adapter.findByUid(uid)).toBeUndefined();
     expect(await sessions.find(uid)).toBeUndefined();
   });
