@@ -8,7 +8,7 @@ import { filesUnder, type Import, importsOf } from './support/imports.ts';
 /** Imports point down this list, or stay on a line; what must point up is handed in by the composition root. */
 const layers: string[][] = [
   ['main', 'server', 'services', 'cli', 'demo'],
-  ['admin', 'self-service', 'rp'],
+  ['admin', 'access', 'self-service', 'rp'],
   ['logout'],
   ['saml'],
   ['oidc', 'signin'],
@@ -44,7 +44,7 @@ const keepers: Record<string, { in: string[]; typesToo: boolean }> = {
 };
 
 /** Where Koa may be seen: the edges that speak HTTP. */
-const httpEdges = ['http/', 'oidc/', 'self-service/', 'admin/', 'rp/', 'server/', 'demo/'];
+const httpEdges = ['http/', 'oidc/', 'self-service/', 'admin/', 'access/', 'rp/', 'server/', 'demo/'];
 /** Where the process's environment may be read. The demo hands it on to the server it starts. */
 const mayReadEnvironment = ['config.ts', 'config/', 'demo/'];
 /** Where something is said past the log: command line, faults in the settings, the demo. */

@@ -105,6 +105,6 @@ async function membersOf(sql: Sql, kind: DatabaseKind, role: string): Promise<{ 
 
 // A cursor that is not one begins at the start: it only ever comes from a link of ours.
 function parseCursor(text: string): { at: Date; id: string } | undefined {
-  const [, time, id] = /^(\d{1,15})\.([\w.~-]{1,64})$/.exec(text) ?? [];
+  const [, time, id] = /^(\d{1,14})\.([\w.~-]{1,64})$/.exec(text) ?? [];
   return time && id ? { at: new Date(Number(time)), id } : undefined;
 }

@@ -3,6 +3,7 @@
 import type { Account } from '../accounts/account.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import type { By } from '../audit/audit.ts';
+import { bearerOf } from '../http/authorization.ts';
 import type { Context } from '../http/context.ts';
 import { type AppError, forbidden, tooManyRequests, unauthorized } from '../http/errors.ts';
 import type { OwnTokens } from '../oidc/own-tokens.ts';
@@ -84,11 +85,6 @@ export function rightsOf(
     return person === undefined || person === 'everything' ? 'everything' : [...person];
   const named = ownPermissions.filter((permission) => scopes.includes(permission));
   return person === undefined || person === 'everything' ? named : named.filter((one) => person.includes(one));
-}
-
-/** The value of `Authorization: Bearer`, if there is one. */
-export function bearerOf(ctx: Context): string | undefined {
-  return /^Bearer ([A-Za-z0-9._~+/-]{1,4096}=*)$/i.exec(ctx.get('Authorization'))?.[1];
 }
 
 function challenge(realm: string, error?: string) {

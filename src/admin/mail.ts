@@ -45,7 +45,7 @@ const LETTER = { recipient: { not: '' } };
 export function createMailAdmin({ db, now, audit, queued }: MailAdminNeeds): MailAdmin {
   return {
     async list({ limit, after, state }) {
-      const [, time, id] = /^(\d{1,15})\.([\w-]{1,64})$/.exec(after ?? '') ?? [];
+      const [, time, id] = /^(\d{1,14})\.([\w-]{1,64})$/.exec(after ?? '') ?? [];
       const at = time === undefined ? undefined : new Date(Number(time));
       const cursor = at && id ? { OR: [{ createdAt: { lt: at } }, { createdAt: { equals: at }, id: { lt: id } }] } : {};
       const rows = await db.mailMessage.findMany({

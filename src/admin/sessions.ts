@@ -100,6 +100,6 @@ function cursorOf(cursor: Cursor | undefined): string {
 }
 
 function parseCursor(text: string | undefined): Cursor | undefined {
-  const [, time, uid] = /^(\d{1,15})\.([\w-]{1,64})$/.exec(text ?? '') ?? [];
+  const [, time, uid] = /^(\d{1,14})\.([\w-]{1,64})$/.exec(text ?? '') ?? [];
   return time && uid ? { at: new Date(Number(time)), uid } : undefined;
 }

@@ -2,7 +2,8 @@
 import type { By } from '../audit/audit.ts';
 import { forbidden } from '../http/errors.ts';
 import type { Db, Tx } from '../platform/db.ts';
-import { ADMIN_ROLE, OWN_PREFIX } from './built-in.ts';
+import { ADMIN_ROLE, EVERYTHING, OWN_PREFIX } from './built-in.ts';
+import { createPermissions } from './permissions.ts';
 
 export interface Authority {
   /** Throws forbidden unless the actor holds all of these permissions. */
@@ -17,17 +18,14 @@ export interface Authority {
 }
 
 export function createAuthority({ db }: { db: Db }): Authority {
-  const rightsOf = (userId: string, tx?: Tx) => rightsBehind({ id: userId, isActive: true }, tx);
+  const permissions = createPermissions({ db });
+  const rightsOf: Authority['rightsOf'] = (userId, tx) => rightsBehind(userId, {}, tx);
 
-  async function rightsBehind(user: { id: string; isActive?: true }, tx: Tx = db): Promise<'everything' | string[]> {
+  async function rightsBehind(userId: string, options: { evenDisabled?: boolean }, tx: Tx = db) {
+    const user = { id: userId, ...(options.evenDisabled ? {} : { isActive: true }) };
     // Administrators hold every right there is, also those of applications that no role of theirs names.
     const isAdmin = await tx.userRole.count({ where: { user, role: { name: ADMIN_ROLE } } });
-    if (isAdmin > 0) return 'everything';
-    const rows = await tx.permission.findMany({
-      where: { roles: { some: { role: { users: { some: { user } } } } } },
-      select: { resource: true, action: true },
-    });
-    return rows.map(({ resource, action }) => `${resource}:${action}`).sort();
+    return isAdmin > 0 ? EVERYTHING : permissions.list(userId, options, tx);
   }
 
   async function assertHolds(by: By, permissions: readonly string[], tx?: Tx): Promise<void> {
@@ -53,7 +51,7 @@ export function createAuthority({ db }: { db: Db }): Authority {
       const held = await heldBy(by, tx);
       if (held === 'everything' || (by.actorId === userId && !by.holds)) return;
       // Also of a disabled account: it may be enabled again.
-      const theirs = await rightsBehind({ id: userId }, tx);
+      const theirs = await rightsBehind(userId, { evenDisabled: true }, tx);
       const own = theirs === 'everything' ? theirs : theirs.filter((permission) => permission.startsWith(OWN_PREFIX));
       if (own !== 'everything' && own.every((permission) => held.includes(permission))) return;
       throw forbidden('forbidden', { message: 'This account may do more than you, so you cannot change it.' });

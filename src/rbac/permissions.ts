@@ -7,6 +7,8 @@ export interface Permissions {
   can(userId: string, resource: string, action: string, tx?: Tx): Promise<boolean>;
   /** `resource:action`; false for anything that is not one. */
   holds(userId: string, permission: string, tx?: Tx): Promise<boolean>;
+  /** Everything that `can` says yes to, sorted; of a disabled account what it could do again, when asked for. */
+  list(userId: string, options?: { evenDisabled?: boolean }, tx?: Tx): Promise<string[]>;
   /** Whether the account may use the application: enabled, and open to everyone or to a role of theirs. */
   accessAllowed(applicationId: string, userId: string, tx?: Tx): Promise<boolean>;
 }
@@ -30,6 +32,15 @@ export function createPermissions({ db }: { db: Db }): Permissions {
     async holds(userId, permission, tx) {
       const name = parsePermission(permission);
       return name !== undefined && can(userId, name.resource, name.action, tx);
+    },
+
+    async list(userId, { evenDisabled = false } = {}, tx = db) {
+      const user = { id: userId, ...(evenDisabled ? {} : { isActive: true }) };
+      const rows = await tx.permission.findMany({
+        where: { roles: { some: { role: { users: { some: { user } } } } } },
+        select: { resource: true, action: true },
+      });
+      return rows.map(({ resource, action }) => `${resource}:${action}`).sort();
     },
 
     async accessAllowed(applicationId, userId, tx = db) {

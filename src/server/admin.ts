@@ -1,6 +1,9 @@
 // Puts administration together: the functions that the API and the console call, and the API itself.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { createEvaluationCallers } from '../access/callers.ts';
+import { createEvaluations } from '../access/evaluation.ts';
+import { evaluationRoutes } from '../access/routes.ts';
 import { applicationEndpoints } from '../admin/api/applications.ts';
 import { auditEndpoints } from '../admin/api/audit.ts';
 import { documentRoutes } from '../admin/api/documents.ts';
@@ -29,7 +32,7 @@ import { createResources } from '../applications/resources.ts';
 import type { OwnTokens } from '../oidc/own-tokens.ts';
 import { exportConfiguration } from '../provisioning/export.ts';
 import { createAuthority } from '../rbac/authority.ts';
-import { adminApi, ownResources } from '../rbac/built-in.ts';
+import { accessApi, adminApi, ownResources } from '../rbac/built-in.ts';
 import { parseServiceProviderMetadata } from '../saml/metadata-parse.ts';
 import { packageRoot, type Services } from '../services.ts';
 import type { MailedLinks } from './mailed-links.ts';
@@ -100,6 +103,13 @@ export function assembleAdminApi({ services, administration, tokens }: AdminApiP
       documentRoutes(endpoints, { issuer: config.issuer, version: packageVersion() }),
     ],
   };
+}
+
+/** Access evaluation for applications (AuthZEN). */
+export function assembleEvaluation({ services, tokens }: Pick<AdminApiParts, 'services' | 'tokens'>) {
+  const { config } = services;
+  const callers = createEvaluationCallers({ ...services, tokens, audience: accessApi(config.issuer) });
+  return evaluationRoutes({ ...services, issuer: config.issuer, callers, evaluations: createEvaluations(services) });
 }
 
 function packageVersion(): string {

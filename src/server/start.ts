@@ -15,7 +15,7 @@ import { createMetrics } from '../platform/metrics.ts';
 import { randomId } from '../platform/random.ts';
 import type { FirstAdmin } from '../provisioning/first-admin.ts';
 import { createServices, packageRoot, type Services } from '../services.ts';
-import { assembleAdminApi, createAdministration } from './admin.ts';
+import { assembleAdminApi, assembleEvaluation, createAdministration } from './admin.ts';
 import { createApp, mounted } from './app.ts';
 import { assembleConsole } from './console.ts';
 import { assembleEngine } from './engine.ts';
@@ -115,6 +115,7 @@ export async function startServer({ config, logger, now }: ServerOptions): Promi
       ...ownPages.routers.map(mounted),
       ...assembleConsole({ services, administration, page: ownPages.page }).routers.map(mounted),
       ...assembleAdminApi({ services, administration, tokens }).routers.map(mounted),
+      mounted(assembleEvaluation({ services, tokens })),
       mounted(homeRoutes({ issuer: config.issuer })),
     ],
   });

@@ -12,6 +12,9 @@ const needs = ['gatehouse.audit:read'] as const;
 // 32 bits in the table.
 const MAX_ID = 2 ** 31 - 1;
 
+// PostgreSQL knows no year 0.
+const moment = time.refine((text) => !text.startsWith('0000'), 'must be a time since the year 1');
+
 const types = z
   .string()
   .max(1000)
@@ -27,8 +30,8 @@ const filters = {
   client: z.string().max(1024).optional().describe('client_id or entity ID that it is about'),
   address: text.optional(),
   request_id: text.optional(),
-  from: time.optional(),
-  until: time.optional().describe('Before this time'),
+  from: moment.optional(),
+  until: moment.optional().describe('Before this time'),
 };
 const entry = z
   .object({

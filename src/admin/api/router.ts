@@ -5,9 +5,8 @@ import Router from '@koa/router';
 import { z } from 'zod';
 import { check, showPath } from '../../applications/validation.ts';
 import type { Context, Extras, Middleware, State } from '../../http/context.ts';
-import { badRequest, notFound, preconditionFailed } from '../../http/errors.ts';
+import { badRequest, preconditionFailed } from '../../http/errors.ts';
 import { bodyLimit, parse, parseJson, parseQuery, readText } from '../../http/input.ts';
-import { isStorable } from '../../platform/storable.ts';
 import { assertMay, type Caller, type Callers } from '../caller.ts';
 import type { Idempotency, KeptAnswer } from '../idempotency.ts';
 import { etagOf } from '../versions.ts';
@@ -67,7 +66,7 @@ async function readCall(
   const version = ctx.get('If-Match');
   if (versioned === 'changes' && version === '') throw preconditionFailed('precondition_required');
   return {
-    params: params && parse(params, storable(named)),
+    params: params && parse(params, named),
     query: query && parseQuery(ctx, query),
     body: body && checked(body, accepts ? await readText(ctx, accepts) : await parseJson(ctx, z.unknown())),
     version,
@@ -75,12 +74,6 @@ async function readCall(
     caller,
     ctx,
   };
-}
-
-/** What cannot be stored names nothing. */
-function storable(named: Record<string, string>): Record<string, string> {
-  if (Object.values(named).every(isStorable)) return named;
-  throw notFound();
 }
 
 /** In the words and paths of the configuration file, which declares the same things. */

@@ -1,0 +1,282 @@
+// What changes through the API: no update is lost, nothing is created twice, a secret is changed over without a break,
+// two names that look the same are one, and the audit holds what was there before and after.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { anApplication, postAs } from '../oidc/support.ts';
+import { aUser } from '../support/factories.ts';
+import { startIdp, type TestIdp } from '../support/idp.ts';
+import { type ApiCaller, aService } from './support.ts';
+
+let idp: TestIdp;
+let admin: ApiCaller;
+let later = 0;
+beforeAll(async () => {
+  idp = await startIdp({ now: () => new Date(Date.now() + later) });
+  admin = await aService(idp);
+});
+afterAll(() => idp?.stop());
+
+const any = { 'if-match': '*' };
+const codeOf = ({ status, json }: { status: number; json(): Record<string, unknown> }) => [status, json().code];
+
+describe('a change', () => {
+  it('is refused without the version that it is made to, and when somebody was quicker', async () => {
+    const { account } = await aUser(idp.services);
+    const role = await idp.services.roles.create({ name: 'lost' });
+    const client = await anApplication(idp);
+    await idp.services.db.resource.create({ data: { identifier: 'urn:lost', scopes: '["a"]' } });
+    for (const [path, method, body] of [
+      [`/users/${account.id}`, 'PATCH', { name: 'Mine' }],
+      [`/users/${account.id}`, 'DELETE', undefined],
+      [`/roles/${role.id}`, 'PATCH', { description: 'Mine' }],
+      [`/applications/${client.applicationId}`, 'PATCH', { client_name: 'Mine' }],
+      ['/resources/urn:lost', 'PATCH', { scopes: ['b'] }],
+      ['/settings', 'PATCH', { session_hours: 5 }],
+    ] as const) {
+      const { etag = '' } = (await admin.get(path)).headers;
+      expect(codeOf(await admin.send(method, path, body)), path).toEqual([428, 'precondition_required']);
+      for (const stale of ['"another"', `W/${etag}`, 'x'])
+        expect(codeOf(await admin.send(method, path, body, { 'if-match': stale })), path).toEqual([
+          412,
+          'precondition_failed',
+        ]);
+      expect((await admin.get(path)).headers.etag).toBe(etag);
+    }
+    const path = `/users/${account.id}`;
+    const { etag = '' } = (await admin.get(path)).headers;
+    const both = ['One', 'Two'].map((name) => admin.send('PATCH', path, { name }, { 'if-match': etag }));
+    expect((await Promise.all(both)).map(({ status }) => status).sort()).toEqual([200, 412]);
+    expect((await admin.send('PATCH', path, { name: 'Three' }, any)).status).toBe(200);
+  });
+
+  it('says which fields are wrong, and changes nothing', async () => {
+    const wrong = {
+      protocol: 'oidc',
+      redirect_uris: ['https://ok.example/', 'http://shop.example/cb'],
+      grant_typs: [],
+    };
+    const page = await admin.send('POST', '/applications', wrong);
+    expect([page.headers['content-type'], page.json()]).toEqual([
+      'application/problem+json',
+      expect.objectContaining({
+        ...{
+          type: 'urn:gatehouse:error:invalid_input',
+          title: 'Bad Request',
+          status: 400,
+          requestId: expect.any(String),
+        },
+        errors: [{ field: 'grant_typs', message: expect.stringContaining('did you mean grant_types?') }],
+      }),
+    ]);
+    const uris = await admin.send('POST', '/applications', { ...wrong, grant_typs: undefined });
+    expect(uris.json().errors).toEqual([{ field: 'redirect_uris[1]', message: expect.stringContaining('https') }]);
+    const user = await admin.send('POST', '/users', { username: 'x', email: 'no address', roles: 'admin' });
+    expect(user.json<{ errors: { field: string }[] }>().errors.map(({ field }) => field)).toEqual(['roles']);
+    const email = await admin.send('POST', '/users', { username: 'x', given_name: 'X', email: 'no address' });
+    expect(email.json<{ errors: { field: string }[] }>().errors.map(({ field }) => field)).toEqual(['email']);
+    const short = await admin.send('POST', '/users', { username: 'x', password: 'password1' });
+    expect(codeOf(short)).toEqual([400, 'password_refused']);
+    expect(await idp.services.accounts.findByLogin('x')).toBeUndefined();
+  });
+
+  it.each([
+    ['GET', '/users?limit=201'],
+    ['GET', '/users?limit=0'],
+    ['GET', '/users?active=perhaps'],
+    ['GET', '/users?search=a&search=b'],
+    ['GET', '/audit?cursor=99999999999'],
+    ['GET', '/audit?type=made.up'],
+    ['GET', '/statistics?days=91'],
+    ['GET', '/users?search=%00'],
+  ])('%s %s is refused', async (method, path) => {
+    expect((await admin.send(method, path)).status).toBe(400);
+  });
+
+  it('takes no more than it is meant to', async () => {
+    const long = await admin.send('POST', '/users', { username: 'long', name: 'x'.repeat(300_000) });
+    expect(codeOf(long)).toEqual([413, 'body_too_large']);
+    const text = await admin.send('POST', '/users', 'username=x', { 'content-type': 'text/plain' });
+    expect(codeOf(text)).toEqual([415, 'unsupported_media_type']);
+    for (const path of ['/users/%00', '/applications/%00', '/roles/%00', '/sessions/%00', '/resources/%00'])
+      expect((await admin.get(path)).status, path).toBe(400);
+    for (const time of ['0000-01-01T00:00:00Z', '9999-12-31T23:59:59Z'])
+      expect([200, 400]).toContain((await admin.get(`/audit?until=${time}`)).status);
+    for (const cursor of ['999999999999999.x', '99999999999999.x', 'nonsense'])
+      for (const list of ['users', 'mail', 'sessions', 'applications', 'roles'])
+        expect((await admin.get(`/${list}?cursor=${cursor}`)).status, list).toBe(200);
+  });
+});
+
+describe('a create', () => {
+  it('that is sent again with its key is done once, and answered the same', async () => {
+    const key = { 'idempotency-key': 'one-two-three' };
+    const first = await admin.send('POST', '/users', { username: 'once' }, key);
+    const again = await admin.send('POST', '/users', { username: 'once' }, key);
+    expect([first.status, again.status, again.text]).toEqual([201, 201, first.text]);
+    expect(again.headers).toMatchObject({
+      ...{ etag: first.headers.etag, location: first.headers.location, 'idempotency-replayed': 'true' },
+    });
+    expect(first.json()).toHaveProperty('one_time_password');
+    expect(codeOf(await admin.send('POST', '/users', { username: 'twice' }, key))).toEqual([422, 'key_reused']);
+    const other = await aService(idp);
+    expect((await other.send('POST', '/users', { username: 'else' }, key)).status).toBe(201);
+    const kept = JSON.stringify(await idp.services.db.idempotencyKey.findMany());
+    expect(kept).not.toContain(first.json().one_time_password);
+    expect((await admin.send('POST', '/users', { username: 'y' }, { 'idempotency-key': 'a b' })).status).toBe(400);
+  });
+
+  it('that failed may be corrected under the same key, and two at once are one', async () => {
+    const key = { 'idempotency-key': 'corrected' };
+    expect((await admin.send('POST', '/roles', { name: '!' }, key)).status).toBe(400);
+    expect((await admin.send('POST', '/roles', { name: 'corrected' }, key)).status).toBe(201);
+    const same = { 'idempotency-key': 'at-once' };
+    const both = [1, 2].map(() => admin.send('POST', '/roles', { name: 'at-once' }, same));
+    for (const answer of await Promise.all(both)) {
+      if (answer.status !== 201) expect(codeOf(answer)).toEqual([409, 'in_progress']);
+    }
+    expect((await idp.services.roles.list()).filter(({ name }) => name === 'at-once')).toHaveLength(1);
+  });
+
+  it('of what is there already is a conflict, however it is spelled', async () => {
+    await admin.send('POST', '/users', { username: 'copay', email: 'Pay@example.com' });
+    for (const username of ['copay', 'COPAY', 'сорау', 'ｃｏｐａｙ'])
+      expect(codeOf(await admin.send('POST', '/users', { username })), username).toEqual([409, 'user_name_taken']);
+    for (const email of ['pay@EXAMPLE.com', 'PAY@example.com'])
+      expect(codeOf(await admin.send('POST', '/users', { username: 'other', email })), email).toEqual([
+        409,
+        'email_taken',
+      ]);
+    const { account } = await aUser(idp.services);
+    const rename = admin.send('PATCH', `/users/${account.id}`, { username: 'CoPay' }, any);
+    expect(codeOf(await rename)).toEqual([409, 'user_name_taken']);
+    await admin.send('POST', '/roles', { name: 'taken' });
+    expect(codeOf(await admin.send('POST', '/roles', { name: 'taken' }))).toEqual([409, 'role_name_taken']);
+    const client = { protocol: 'oidc', client_id: 'taken', redirect_uris: ['https://a.example/'] };
+    expect((await admin.send('POST', '/applications', client)).status).toBe(201);
+    expect(codeOf(await admin.send('POST', '/applications', client))).toEqual([409, 'application_taken']);
+    const api = { identifier: 'urn:taken', scopes: ['a'] };
+    expect((await admin.send('POST', '/resources', api)).status).toBe(201);
+    expect(codeOf(await admin.send('POST', '/resources', api))).toEqual([409, 'conflict']);
+    const own = await admin.send('POST', '/resources', { ...api, identifier: `${idp.issuer}/api/admin` });
+    expect(codeOf(own)).toEqual([400, 'invalid_input']);
+  });
+});
+
+describe('a client secret', () => {
+  it('is changed over: both work until the overlap ends', async () => {
+    const app = await anApplication(idp, { redirect_uris: [], grant_types: ['client_credentials'] });
+    const path = `/applications/${app.applicationId}/secrets`;
+    const works = async (clientSecret: string) =>
+      (await postAs(idp, { ...app, clientSecret }, '/token', { grant_type: 'client_credentials' })).status === 200;
+    const made = await admin.send('POST', path, { overlap_seconds: 3600 });
+    const { client_secret: next } = made.json<{ client_secret: string }>();
+    expect([await works(app.clientSecret), await works(next)]).toEqual([true, true]);
+    later = 3600_000;
+    expect([await works(app.clientSecret), await works(next)]).toEqual([false, true]);
+    later = 0;
+    const last = (await admin.send('POST', path, { overlap_seconds: 0 })).json<{ client_secret: string }>();
+    expect([await works(next), await works(last.client_secret)]).toEqual([false, true]);
+    expect((await admin.send('POST', path, { overlap_seconds: 8_000_000 })).status).toBe(400);
+  });
+});
+
+describe('the audit', () => {
+  it('holds before and after of every change, who made it and for whom, and no secret', async () => {
+    const made = (
+      await admin.send('POST', '/users', { username: 'audited', password: 'a long pass phrase of mine' })
+    ).json();
+    const path = `/users/${made.id}`;
+    await admin.send('PATCH', path, { name: 'After' }, any);
+    await admin.send('PUT', `${path}/roles`, { roles: ['auditor'] }, any);
+    await admin.send('POST', `${path}/disable`);
+    await admin.send('DELETE', path, undefined, any);
+    const client = { protocol: 'oidc', client_id: 'audited', redirect_uris: ['https://a.example/'] };
+    const app = (await admin.send('POST', '/applications', client)).json();
+    await admin.send('PATCH', `/applications/${app.id}`, { consent: 'implicit', client_name: 'After' }, any);
+    const { client_secret } = (await admin.send('POST', `/applications/${app.id}/secrets`, {})).json();
+    await admin.send('DELETE', `/applications/${app.id}`, undefined, any);
+    await admin.send('PATCH', '/settings', { session_hours: 7 }, any);
+
+    const events = async (query: string) =>
+      (await admin.get(`/audit?limit=200&actor_app=${admin.app.clientId}&${query}`)).json<{
+        items: { type: string; data: object }[];
+      }>().items;
+    const ofUser = await events(`user=${made.id}`);
+    const changes = ofUser.filter(({ type }) => type !== 'sessions.ended-all').reverse();
+    expect(changes.map(({ type, data }) => [type, data])).toMatchObject([
+      ['account.created', { after: { username: 'audited' } }],
+      ['password.set', {}],
+      ['account.updated', { before: { name: null }, after: { name: 'After' } }],
+      ['role.assigned', { roleName: 'auditor' }],
+      ['account.disabled', { before: { isActive: true }, after: { isActive: false } }],
+      ['account.deleted', { before: { username: 'audited', roles: ['auditor'], isActive: false } }],
+    ]);
+    const ofApp = await events('client=audited');
+    expect(ofApp.map(({ type, data }) => [type, data]).reverse()).toMatchObject([
+      [
+        'application.created',
+        { after: { redirect_uris: ['https://a.example/'], consent: 'explicit', access: 'everyone' } },
+      ],
+      ['application.updated', { before: { consent: 'explicit' }, after: { consent: 'implicit', name: 'After' } }],
+      ['application.secret-created', { secretId: expect.any(String) }],
+      ['application.deleted', { before: { consent: 'implicit' } }],
+    ]);
+    expect(await events('type=setting.changed')).toMatchObject([{ data: { setting: 'session_hours', after: 7 } }]);
+    const log = (await admin.get('/audit/export')).text;
+    for (const secret of [app.client_secret, client_secret, 'a long pass phrase of mine'])
+      expect(log).not.toContain(secret);
+  });
+
+  it('is exported whole, and no cell of it runs in a spreadsheet', async () => {
+    const name = '=HYPERLINK("https://evil.example","x")';
+    await admin.send('POST', '/users', { username: 'csv', name }, { 'user-agent': '@SUM(1+1)*cmd|/C calc' });
+    const csv = (await admin.get('/audit/export?format=csv&type=account.created')).text;
+    expect(csv).toContain("'@SUM(1+1)*cmd|/C calc");
+    expect(csv).not.toMatch(/(^|,|\n)"?[=@+-][A-Z]/);
+    const { account } = await aUser(idp.services);
+    const by = { actorId: account.id };
+    await idp.services.db.auditEvent.createMany({
+      data: Array.from({ length: 1200 }, () => ({
+        at: new Date(),
+        type: 'server.started',
+        outcome: 'success',
+        data: '{}',
+        ...by,
+      })),
+    });
+    const lines = (await admin.get(`/audit/export?actor=${account.id}`)).text.trimEnd().split('\n');
+    const ids = lines.map((line) => (JSON.parse(line) as { id: number }).id);
+    expect(new Set(ids).size).toBe(1200);
+  });
+});
+
+describe('a list', () => {
+  it('shows each user once while others come and go', async () => {
+    const { accounts } = idp.services;
+    const named = (index: number) => `paged${String(index).padStart(3, '0')}`;
+    const ids: string[] = [];
+    for (let index = 0; index < 40; index += 1) ids.push((await accounts.create({ username: named(index) })).id);
+    const seen: string[] = [];
+    let cursor = '';
+    for (let page = 0; page < 30; page += 1) {
+      const answer = await admin.get(`/users?search=paged&limit=7${cursor && `&cursor=${cursor}`}`);
+      const { items, next } = answer.json<{ items: { username: string }[]; next: string | null }>();
+      seen.push(...items.map(({ username }) => username));
+      if (next === null) break;
+      cursor = next;
+      await accounts.create({ username: named(100 + page) });
+      const gone = ids[39 - page * 8];
+      if (gone) await accounts.remove(gone);
+    }
+    expect(new Set(seen).size).toBe(seen.length);
+    const stayed = (await accounts.list({ search: 'paged0', limit: 100 })).accounts.map(({ username }) => username);
+    expect(stayed.filter((username) => !seen.includes(username))).toEqual([]);
+  });
+
+  it('gives names back as they are, and the page of the API escapes them', async () => {
+    const name = '<script>alert(1)</script>';
+    const made = await admin.send('POST', '/users', { username: 'markup', name });
+    expect(made.json()).toMatchObject({ name });
+    expect(made.headers['content-type']).toBe('application/json; charset=utf-8');
+    expect(made.headers['x-content-type-options']).toBe('nosniff');
+  });
+});
