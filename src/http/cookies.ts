@@ -36,6 +36,8 @@ const cookieTable = {
   wayBack: { name: 'gatehouse_back', maxAgeSeconds: limits.interaction.seconds },
   /** Browsers that the person signed in from: they pass pauses, and may skip the second factor. */
   knownBrowser: { name: 'gatehouse_browser', maxAgeSeconds: limits.knownBrowser.days * 24 * 3600 },
+  /** The test of an application that an administrator began. */
+  consoleTest: { name: 'gatehouse_test', maxAgeSeconds: limits.interaction.seconds },
   /** A sentence to show once after a redirect. */
   notice: { name: 'gatehouse_notice', maxAgeSeconds: 60 },
 } as const satisfies Record<string, CookieRow>;

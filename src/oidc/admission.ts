@@ -4,6 +4,7 @@
 import { decodeJwt } from 'jose';
 import type { ClientSource } from './clients.ts';
 import { errors, type KoaContextWithOIDC } from './library.ts';
+import { TEST_MODE } from './test-mode.ts';
 
 /** The parameter whose validator carries these checks; it also tells the sign-in page where to begin. */
 export const ADMISSION_PARAMETER = 'screen_hint';
@@ -15,8 +16,11 @@ export const ADMISSION_PARAMETER = 'screen_hint';
 export function createAdmission({
   clients,
   isSamlAsked,
+  isTestAsked,
 }: {
   clients: ClientSource;
+  /** Whether an administrator began this very test in this browser. */
+  isTestAsked(ctx: KoaContextWithOIDC, params: Record<string, unknown>): boolean;
   isSamlAsked(ctx: KoaContextWithOIDC, params: Record<string, unknown>): Promise<boolean>;
 }) {
   return async function admit(ctx: KoaContextWithOIDC): Promise<void> {
@@ -33,6 +37,9 @@ export function createAdmission({
       return;
     }
     if (params.response_mode === 'saml') throw refusal('this application signs in by OpenID Connect');
+    if (params.response_mode === TEST_MODE && !isTestAsked(ctx, { ...params })) {
+      throw refusal('there is no test of this application in this browser');
+    }
     keepOfflineAccess(ctx);
   };
 }

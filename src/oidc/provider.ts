@@ -10,6 +10,7 @@ import { type Configuration, type KoaContextWithOIDC, Provider } from './library
 import { addOwnClaims } from './own-claims.ts';
 import { type SessionSavingNeeds, takeOverSaving } from './session-saving.ts';
 import { type SendLogoutToken, type SignOutHooks, takeOverSignOut } from './sign-out.ts';
+import { respondToTest, TEST_MODE } from './test-mode.ts';
 
 /** What a SAML response mode gets: `payload` holds `state`, and `error` when the request was refused. */
 export type ResponseMode = (
@@ -57,6 +58,7 @@ async function build(needs: EngineNeeds) {
   // The host guard in front of us has replaced the forwarded headers by facts of our own.
   provider.proxy = true;
   provider.registerResponseMode('saml', samlResponse);
+  provider.registerResponseMode(TEST_MODE, respondToTest);
   listen(provider, events);
   acceptEverySecret(provider, clients, vault);
   addOwnClaims(provider);

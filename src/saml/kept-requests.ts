@@ -25,6 +25,8 @@ export interface Question {
   forceAuthn: boolean;
   isPassive: boolean;
   subjectHint: string | undefined;
+  /** Begun in the console: the answer is shown there and never reaches the application. */
+  isTest?: true;
 }
 
 export interface KeptRequests {
@@ -35,6 +37,9 @@ export interface KeptRequests {
   open(id: string, applicationId: string, browser: string | undefined): Promise<Question | undefined>;
   /** The same, and nobody gets it again. */
   take(id: string, applicationId: string, browser: string | undefined): Promise<Question | undefined>;
+  /** Keeps the sealed answer to a test, for the page that shows it in this browser. */
+  keepAnswer(id: string, sealed: string): Promise<void>;
+  answer(id: string, browser: string | undefined): Promise<string | undefined>;
   /** False when the message was seen before. */
   isNew(issuer: string, messageId: string): Promise<boolean>;
 }
@@ -49,6 +54,8 @@ const SQL = {
   open: `SELECT data FROM saml_requests WHERE id = ? AND application_id = ? AND browser_hash = ? AND ${OPEN}`,
   take: `UPDATE saml_requests SET used_at = ?
     WHERE id = ? AND application_id = ? AND browser_hash = ? AND ${OPEN} RETURNING data`,
+  keepAnswer: 'UPDATE saml_requests SET data = ? WHERE id = ? AND used_at IS NOT NULL',
+  answer: 'SELECT data FROM saml_requests WHERE id = ? AND browser_hash = ? AND used_at IS NOT NULL AND expires_at > ?',
   see: 'INSERT INTO seen_messages (id, expires_at) VALUES (?,?) ON CONFLICT (id) DO NOTHING',
 };
 
@@ -82,6 +89,16 @@ export function createKeptRequests({ sql, kind, now }: KeptRequestsNeeds): KeptR
     async take(id, applicationId, browser) {
       if (!id || !browser) return undefined;
       return questionOf(await sql.query(text.take, now(), id, applicationId, sha256(browser), now()));
+    },
+
+    async keepAnswer(id, sealed) {
+      await sql.execute(text.keepAnswer, JSON.stringify({ answer: sealed }), id);
+    },
+
+    async answer(id, browser) {
+      if (!browser) return undefined;
+      const [row] = await sql.query<{ data: string }>(text.answer, id, sha256(browser), now());
+      return row && (JSON.parse(row.data) as { answer?: string }).answer;
     },
 
     async isNew(issuer, messageId) {

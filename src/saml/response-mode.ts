@@ -25,6 +25,8 @@ export interface ResponseModeNeeds {
   sessionSeconds(): number;
   /** The browser's own secret for SAML requests. */
   browserOf(ctx: Context): string | undefined;
+  /** Seals the answer to a test under its request's id. */
+  seal(xml: string, id: string): string;
 }
 
 interface Outcome {
@@ -42,11 +44,23 @@ const statuses: Record<string, SamlStatus> = {
   access_denied: { code: statusCodes.Responder, subcode: statusCodes.RequestDenied },
   unmet_authentication_requirements: { code: statusCodes.Responder, subcode: statusCodes.NoAuthnContext },
 };
+/** The page of the console that shows the answer to a test. */
+export const SAML_TEST_RESULT = '/admin/test/saml';
 const FAILED: SamlStatus = { code: statusCodes.Responder, subcode: statusCodes.AuthnFailed };
 
 export function createResponseMode(needs: ResponseModeNeeds) {
-  const { serviceProviders, keptRequests, answers, participants, accounts, audit, metrics, sessionSeconds, browserOf } =
-    needs;
+  const {
+    serviceProviders,
+    keptRequests,
+    answers,
+    participants,
+    accounts,
+    audit,
+    metrics,
+    sessionSeconds,
+    browserOf,
+    seal,
+  } = needs;
 
   async function answer(ctx: KoaContextWithOIDC, sp: ServiceProvider, question: Question): Promise<string> {
     const { session, client } = ctx.oidc;
@@ -67,13 +81,14 @@ export function createResponseMode(needs: ResponseModeNeeds) {
       sessionIndex,
       held: before?.userId === account.id ? before.nameId : undefined,
     });
-    // Before the assertion leaves: whoever holds it has to be found at sign-out.
-    await participants.add(
+    // Before the assertion leaves: whoever holds it has to be found at sign-out. A test's never leaves.
+    const joins = question.isTest ? undefined : participants.add;
+    await joins?.(
       { sessionUid: session.uid, userId: account.id, applicationId: sp.applicationId, nameId, sessionIndex },
       sessionEndsAt,
     );
     const about = { actorId: account.id, subjectId: account.id, clientId: sp.entityId };
-    const data = { nameIdFormat: nameId.format, contextClass };
+    const data = { nameIdFormat: nameId.format, contextClass, ...(question.isTest && { test: true }) };
     await audit.record({
       type: 'saml.response',
       outcome: 'success',
@@ -126,6 +141,12 @@ export function createResponseMode(needs: ResponseModeNeeds) {
           return refuse(ctx, sp, question, reason.status, reason.code);
         });
     outer.state.log.info({ clientId: sp.entityId, error }, 'SAML response');
+    if (question.isTest) {
+      await keptRequests.keepAnswer(state, seal(xml, state));
+      outer.status = 303;
+      outer.redirect(`${SAML_TEST_RESULT}?${new URLSearchParams({ request: state })}`);
+      return;
+    }
     answers.post(outer, sp, question, xml);
   };
 }

@@ -1,23 +1,57 @@
 // Puts the console together: the pages under /admin, on the functions that the admin API calls as well.
 import { createAttention } from '../admin/attention.ts';
+import { applicationForms } from '../admin/console/application-forms.ts';
+import { applicationRoutes } from '../admin/console/applications.ts';
 import { createFrame } from '../admin/console/frame.ts';
 import { createNames } from '../admin/console/names.ts';
 import { overviewRoutes } from '../admin/console/overview.ts';
+import { testSignInRoutes } from '../admin/console/test-sign-in.ts';
+import type { Cookies } from '../http/cookies.ts';
+import type { ClientSource } from '../oidc/clients.ts';
+import type { Engine } from '../oidc/provider.ts';
+import { createReceived } from '../oidc/received.ts';
+import { createTestTickets } from '../oidc/test-tickets.ts';
 import type { OwnPage } from '../self-service/page.ts';
 import type { Services } from '../services.ts';
 import type { Administration } from './admin.ts';
+import { samlTests } from './console-tests.ts';
+import type { assembleSaml } from './saml.ts';
 
 export interface ConsoleParts {
   services: Services;
   administration: Administration;
   page: OwnPage;
+  cookies: Cookies;
+  engine: Engine;
+  clients: ClientSource;
+  samlTestParts: ReturnType<typeof assembleSaml>['tests'];
 }
 
-export function assembleConsole({ services, administration, page }: ConsoleParts) {
+export function assembleConsole(parts: ConsoleParts) {
+  const { services, administration, page, cookies, engine, clients, samlTestParts } = parts;
   const { authority, statistics } = administration;
   const frame = createFrame({ page, authority });
   const names = createNames(services);
+  const ourSide = () => ({
+    issuer: services.config.issuer,
+    certificate: services.keyring.samlCertificates().find(({ state }) => state === 'active')?.certificatePem ?? '',
+  });
+  const { applications, roles } = administration;
+  const received = createReceived({ provider: engine.current, clients, accounts: services.accounts });
   return {
-    routers: [overviewRoutes({ frame, names, statistics, attention: createAttention(services) })],
+    routers: [
+      overviewRoutes({ frame, names, statistics, attention: createAttention(services) }),
+      // Before the pages of one application, whose ids `new` is none of.
+      applicationForms({ frame, applications, roles, ourSide }),
+      applicationRoutes({ frame, applications, roles, ourSide }),
+      testSignInRoutes({
+        frame,
+        issuer: services.config.issuer,
+        applications,
+        tickets: createTestTickets({ ...services, cookies }),
+        received,
+        ...samlTests(services, samlTestParts),
+      }),
+    ],
   };
 }

@@ -12,11 +12,12 @@ import { createDeviceGuesses, type DeviceGuesses } from '../oidc/device-guesses.
 import type { EngineEvents } from '../oidc/events.ts';
 import { createFindAccount } from '../oidc/find-account.ts';
 import { createGrantLoader } from '../oidc/grants.ts';
-import { createPages } from '../oidc/pages.ts';
+import { createPages, outer } from '../oidc/pages.ts';
 import { createPrompts } from '../oidc/prompts.ts';
 import { createEngine, type Engine, type ResponseMode } from '../oidc/provider.ts';
 import { createResourceServer } from '../oidc/resources.ts';
 import { createSessionStore } from '../oidc/session-store.ts';
+import { createTestTickets } from '../oidc/test-tickets.ts';
 import { extraTokenClaims } from '../oidc/token-claims.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import { randomToken, sha256 } from '../platform/random.ts';
@@ -68,6 +69,7 @@ export async function assembleEngine(parts: EngineParts): Promise<AssembledEngin
   } = services;
   const pairwiseSalt = (await stableSecret({ db, vault }, 'pairwise')).toString('base64url');
   const accessTokenSeconds = () => settings.latest().access_token_minutes * 60;
+  const { isAsked: isTestAsked } = createTestTickets({ cookies, vault, now });
   const clients = createClientSource({
     db,
     sql,
@@ -115,7 +117,11 @@ export async function assembleEngine(parts: EngineParts): Promise<AssembledEngin
         subjectOf: async (ctx, accountId) =>
           ctx.oidc.client?.subjectType === 'pairwise' ? pairwiseIdentifier(ctx, accountId, ctx.oidc.client) : accountId,
       }),
-      admit: createAdmission({ clients, isSamlAsked: saml.isAsked }),
+      admit: createAdmission({
+        clients,
+        isSamlAsked: saml.isAsked,
+        isTestAsked: (ctx, params) => isTestAsked(outer(ctx), params),
+      }),
       acrValues: [...acrValues],
       cookieKeys,
       secure: config.secure,

@@ -30,6 +30,9 @@ export interface SamlParts {
   cookies: Cookies;
 }
 
+/** What the answer to a test is sealed with. */
+export const samlTestContext = (id: string): string => `saml test:${id}`;
+
 export function assembleSaml({ services, metrics, cookies }: SamlParts) {
   const { accounts, audit, config, endSession, keyring, now, runs, settings } = services;
   const base = config.issuer;
@@ -97,6 +100,7 @@ export function assembleSaml({ services, metrics, cookies }: SamlParts) {
     routes: samlRoutes({ ...common, metadata: () => current().metadata, answers, browser }),
     samlMessages,
     serviceProviders,
+    tests: { serviceProviders, keptRequests, browser },
     logoutRoutes: samlLogoutRoutes({
       ...common,
       issuer,
@@ -117,6 +121,7 @@ export function assembleSaml({ services, metrics, cookies }: SamlParts) {
         metrics,
         sessionSeconds: () => settings.latest().session_hours * 3600,
         browserOf: browser.of,
+        seal: (xml, id) => services.vault.seal(xml, samlTestContext(id)),
       }),
       isAsked: (ctx: unknown, params: Record<string, unknown> = {}) => questions.isAsked(ctx as Context, params),
       wishes: (ctx: unknown, params: Record<string, unknown> = {}) => questions.wishes(ctx as Context, params),

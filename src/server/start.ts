@@ -113,7 +113,10 @@ export async function startServer({ config, logger, now }: ServerOptions): Promi
       mounted(saml.logoutRoutes),
       mounted(signOut.routes),
       ...ownPages.routers.map(mounted),
-      ...assembleConsole({ services, administration, page: ownPages.page }).routers.map(mounted),
+      ...assembleConsole({
+        ...{ services, administration, page: ownPages.page, cookies, engine, clients },
+        samlTestParts: saml.tests,
+      }).routers.map(mounted),
       ...assembleAdminApi({ services, administration, tokens }).routers.map(mounted),
       mounted(assembleEvaluation({ services, tokens })),
       mounted(homeRoutes({ issuer: config.issuer })),

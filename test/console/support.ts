@@ -1,6 +1,5 @@
-// The console as its people use it: signed in by a browser without a screen, or by a real one.
-import type { Page } from '../support/browser.ts';
-import { aUser, PASSWORD, type TestUser } from '../support/factories.ts';
+// The console as its people use it: signed in, in a browser without a screen.
+import { aUser, type TestUser } from '../support/factories.ts';
 import { type HttpClient, httpClient } from '../support/http.ts';
 import type { TestIdp } from '../support/idp.ts';
 
@@ -17,11 +16,4 @@ export async function consoleOf(idp: TestIdp, user: TestUser): Promise<HttpClien
   const page = await client.follow(await client.get('/admin'));
   await client.follow(await client.submit(page, { username: user.username, password: user.password }));
   return client;
-}
-
-/** The same in a real browser; ends where the person was going. */
-export async function signIn(page: Page, user: Pick<TestUser, 'username'>): Promise<void> {
-  await page.fill('[name=username]', user.username);
-  await page.fill('[name=password]', PASSWORD);
-  await page.click('button.primary');
 }

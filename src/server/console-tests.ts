@@ -1,0 +1,47 @@
+// What a test sign-in of the console needs of the engine and of SAML.
+import type { TestSignInNeeds } from '../admin/console/test-sign-in.ts';
+import { notFound } from '../http/errors.ts';
+import { acrLevel, acrValues } from '../mfa/acr.ts';
+import { defaultAcs } from '../saml/acs.ts';
+import { newMessageId } from '../saml/answers.ts';
+import type { Question } from '../saml/kept-requests.ts';
+import { chooseNameIdFormat } from '../saml/nameid.ts';
+import { authorizationParameters } from '../saml/open-question.ts';
+import type { Services } from '../services.ts';
+import { type assembleSaml, samlTestContext } from './saml.ts';
+
+type Parts = Pick<TestSignInNeeds, 'beginSaml' | 'samlAnswer'>;
+
+export function samlTests({ config, vault }: Services, tests: ReturnType<typeof assembleSaml>['tests']): Parts {
+  const { serviceProviders, keptRequests, browser } = tests;
+  return {
+    async beginSaml(ctx, entityId, { forceAuthn, isUnsolicited, acr }) {
+      const sp = await serviceProviders.find(entityId);
+      const acs = sp && defaultAcs(sp.acs);
+      if (!sp || !acs)
+        throw notFound({ message: 'This application is disabled, or has no address to send an answer to.' });
+      const question: Question = {
+        entityId,
+        requestId: isUnsolicited ? undefined : newMessageId(),
+        acsUrl: acs.url,
+        relayState: undefined,
+        nameIdFormat: chooseNameIdFormat(undefined, sp),
+        mayCreateNameId: true,
+        requestedContext: undefined,
+        acrs: acr ? acrValues.filter((value) => acrLevel(value) >= acrLevel(acr)) : undefined,
+        needsPassword: false,
+        forceAuthn,
+        isPassive: false,
+        subjectHint: undefined,
+        isTest: true,
+      };
+      const id = await keptRequests.keep(sp.applicationId, question, browser.remember(ctx));
+      return `${config.issuer}/authorize?${new URLSearchParams(authorizationParameters(question, id))}`;
+    },
+
+    async samlAnswer(ctx, request) {
+      const sealed = await keptRequests.answer(request, browser.of(ctx));
+      return sealed && vault.open(sealed, samlTestContext(request)).toString();
+    },
+  };
+}

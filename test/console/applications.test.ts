@@ -1,0 +1,209 @@
+// Applications in the console: registered from what they are, tested with the real sign-in, changed, and left alone by
+// whoever may not.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { products } from '../../src/admin/console/presets.ts';
+import { aClient } from '../support/factories.ts';
+import { textOf } from '../support/html.ts';
+import type { HttpClient, Page } from '../support/http.ts';
+import { startIdp, type TestIdp } from '../support/idp.ts';
+import { consoleOf, staff } from './support.ts';
+
+let idp: TestIdp;
+let admin: HttpClient;
+beforeAll(async () => {
+  idp = await startIdp();
+  admin = await consoleOf(idp, await staff(idp, 'admin'));
+});
+afterAll(() => idp?.stop());
+
+const register = async (preset: string, fields: Record<string, string>): Promise<Page> =>
+  admin.submit(await admin.get(`/admin/applications/new/${preset}`), fields);
+const answers: Record<string, string> = {
+  url: 'https://app.example.com/',
+  domain: 'example.com',
+  my_domain: 'acme',
+  workspace: 'acme',
+  account: '123456789012',
+  provider: 'Gatehouse',
+  iam_role: 'Developer',
+  role: 'developer',
+};
+
+/** The application that was registered last. */
+const newest = () => idp.services.db.application.findFirstOrThrow({ orderBy: { createdAt: 'desc' } });
+
+describe('a new application', () => {
+  it.each(products)('$title is registered with its real addresses, and told what to paste', async (preset) => {
+    if (preset.id === 'aws') await idp.services.roles.create({ name: 'developer' });
+    const fields = Object.fromEntries(preset.fields.map(({ name }) => [name, answers[name] ?? '']));
+    const page = await register(preset.id, fields);
+    expect(page.status).toBe(201);
+    const { protocol, metadata, clientId } = await newest();
+    expect(protocol).toBe(preset.protocol);
+    expect(JSON.stringify([clientId, JSON.parse(metadata)])).toMatch(/app\.example\.com\/|example\.com|acme|amazon/);
+    expect(page.text).toContain(idp.issuer);
+    expect(page.text).toContain('/admin/test/');
+    expect(textOf(page.text)).not.toMatch(/undefined|\[object/);
+  });
+
+  it.each([
+    ['web', { name: 'Web <b>one</b>', redirect_uris: 'https://one.example.com/cb' }],
+    ['spa', { name: 'Spa', redirect_uris: 'https://spa.example.com/cb' }],
+    ['native', { name: 'Phone', redirect_uris: 'com.example.phone:/cb' }],
+    ['service', { name: 'Robot' }],
+    ['saml', { name: 'Wiki', entity_id: 'https://wiki.example.com', acs_url: 'https://wiki.example.com/acs' }],
+  ])('of the kind %s asks only for what that needs', async (kind, fields) => {
+    const page = await register(kind, fields);
+    expect(page.status).toBe(201);
+    expect(page.text).not.toContain('<b>one</b>');
+    expect(page.text.includes('The secret is shown this once')).toBe(kind === 'web' || kind === 'service');
+  });
+
+  it('says what is wrong, and keeps what was typed', async () => {
+    const page = await register('web', { name: 'Wrong', redirect_uris: 'not an address' });
+    expect(page.status).toBe(400);
+    expect(page.text).toContain('redirect_uris');
+    expect(page.text).toContain('not an address');
+    expect((await register('grafana', { url: 'http://' })).status).toBe(400);
+  });
+});
+
+describe('the test sign-in', () => {
+  it('runs the real flow of an OpenID Connect application and shows the decoded ID token', async () => {
+    const { applicationId } = await aClient(idp.services, {
+      client_name: 'Tested',
+      redirect_uris: ['https://tested.example.com/cb'],
+    });
+    const page = await admin.submit(await admin.get(`/admin/test/${applicationId}`));
+    const shown = await admin.follow(page);
+    expect(shown.url).toContain('/admin/test/callback');
+    expect(textOf(shown.text)).toContain('The sign-in works.');
+    expect(shown.text).toContain('preferred_username');
+    expect(shown.text).toContain('auth_time');
+    // The code was redeemed by that page, and the answer belongs to this browser.
+    expect((await admin.get(shown.url)).status).toBe(400);
+  });
+
+  it('shows the refusal where the person may not open it', async () => {
+    await idp.services.roles.create({ name: 'nobody' });
+    const { applicationId } = await aClient(idp.services, {
+      client_name: 'Closed',
+      redirect_uris: ['https://closed.example.com/cb'],
+      access: { roles: ['nobody'] },
+    });
+    const refused = await admin.follow(await admin.submit(await admin.get(`/admin/test/${applicationId}`)));
+    expect(textOf(refused.text)).toMatch(/may not open|not.*access|does not have access/i);
+  });
+
+  it('answers in no browser in which nobody began it', async () => {
+    const { clientId } = await aClient(idp.services, { redirect_uris: ['https://lured.example.com/cb'] });
+    const parameters = new URLSearchParams({
+      client_id: clientId,
+      redirect_uri: 'https://lured.example.com/cb',
+      response_type: 'code',
+      response_mode: 'gatehouse_test',
+      scope: 'openid',
+      state: 'guessed',
+      code_challenge: 'x'.repeat(43),
+      code_challenge_method: 'S256',
+    });
+    const refused = await admin.get(`/authorize?${parameters}`);
+    expect(refused.status).toBe(400);
+    expect(refused.location).toBeUndefined();
+  });
+
+  it('runs the real flow of a SAML application and shows the assertion, which never leaves', async () => {
+    await register('saml', {
+      name: 'Tested SP',
+      entity_id: 'https://tested-sp.example.com',
+      acs_url: 'https://tested-sp.example.com/acs',
+    });
+    const { id } = await newest();
+    const shown = await admin.follow(await admin.submit(await admin.get(`/admin/test/${id}`)));
+    expect(shown.url).toContain('/admin/test/saml');
+    const text = textOf(shown.text);
+    for (const part of ['Success', 'https://tested-sp.example.com/acs', 'displayName', 'Ann Example'])
+      expect(text).toContain(part);
+    expect(await idp.services.db.samlParticipant.count({ where: { applicationId: id } })).toBe(0);
+    // Another browser that learns the address sees nothing.
+    const other = await consoleOf(idp, await staff(idp, 'admin'));
+    expect((await other.get(shown.url)).status).toBe(400);
+  });
+});
+
+describe('an application that is there', () => {
+  it('gets a new secret beside the old one, shown once, and both work', async () => {
+    const { applicationId, clientSecret } = await aClient(idp.services, {
+      redirect_uris: ['https://s.example.com/cb'],
+    });
+    const page = await admin.submit(await admin.get(`/admin/applications/${applicationId}/secret`), {
+      overlap: '86400',
+    });
+    const value = /<pre[^>]*>\s*<code>([\w-]{20,})<\/code>/.exec(page.text)?.[1] ?? '';
+    const { hasSecret } = idp.services.applications;
+    expect(await hasSecret(applicationId, value)).toBe(true);
+    expect(await hasSecret(applicationId, clientSecret)).toBe(true);
+    const detail = await admin.get(`/admin/applications/${applicationId}`);
+    expect(detail.text).not.toContain(value);
+    await admin.submit(detail, {}, { form: '/secrets/' });
+    expect(await hasSecret(applicationId, clientSecret)).toBe(false);
+  });
+
+  it('is edited, given to a role, disabled and enabled, all of it audited', async () => {
+    await idp.services.roles.create({ name: 'editor' });
+    const { applicationId, clientId } = await aClient(idp.services, { redirect_uris: ['https://e.example.com/cb'] });
+    const at = `/admin/applications/${applicationId}`;
+    const saved = await admin.submit(await admin.get(`${at}/edit`), {
+      name: 'Renamed',
+      open: 'roles',
+      roles: 'editor',
+    });
+    expect((await admin.follow(saved)).text).toContain('Saved.');
+    await admin.submit(await admin.get(`${at}/disable`));
+    expect(await idp.services.applications.get(applicationId)).toMatchObject({
+      name: 'Renamed',
+      enabled: false,
+      access: { roles: ['editor'] },
+    });
+    await admin.submit(await admin.get(at), {}, { form: '/enable' });
+    const events = await idp.services.audit.list({ clientId });
+    for (const type of ['application.updated', 'application.disabled', 'application.enabled'])
+      expect(events.map((event) => event.type)).toContain(type);
+  });
+
+  it('asks for a recent sign-in before something dangerous', async () => {
+    const { applicationId } = await aClient(idp.services, { redirect_uris: ['https://d.example.com/cb'] });
+    await idp.services.db.rpSession.updateMany({ data: { authTime: new Date(Date.now() - 3_600_000) } });
+    const asked = await admin.get(`/admin/applications/${applicationId}/delete`);
+    expect(asked.location).toContain('prompt=login');
+    await idp.services.db.rpSession.updateMany({ data: { authTime: new Date() } });
+    const done = await admin.submit(await admin.get(`/admin/applications/${applicationId}/delete`));
+    expect((await admin.follow(done)).text).toContain('It was deleted.');
+  });
+
+  it('is found by its name among many', async () => {
+    const page = await admin.get('/admin/applications?q=renamed&protocol=oidc');
+    expect(page.text).toContain('Renamed');
+    expect((await admin.get('/admin/applications?q=no-such-thing')).text).toContain('No application is called that.');
+  });
+});
+
+describe('people who may not', () => {
+  it('see an application without a button, and are refused when they send its form all the same', async () => {
+    const { applicationId } = await aClient(idp.services, { redirect_uris: ['https://a.example.com/cb'] });
+    const at = `/admin/applications/${applicationId}`;
+    const auditor = await consoleOf(idp, await staff(idp, 'auditor'));
+    const page = await auditor.get(at);
+    expect(page.status).toBe(200);
+    expect(page.forms).toEqual([]);
+    expect(page.text).not.toMatch(/\/edit|\/disable|\/secret"|Test sign-in/);
+    expect((await auditor.get(`${at}/edit`)).status).toBe(403);
+    const form = await admin.get(`${at}/disable`);
+    const token = form.forms[0]?.fields._csrf ?? '';
+    for (const path of ['disable', 'delete', 'enable', 'edit', 'secret'])
+      expect([403, 401]).toContain((await auditor.post(`${at}/${path}`, { form: { _csrf: token } })).status);
+    const support = await consoleOf(idp, await staff(idp, 'support'));
+    expect((await support.get(at)).status).toBe(403);
+    expect(await idp.services.applications.get(applicationId)).toMatchObject({ enabled: true });
+  });
+});
