@@ -1,12 +1,12 @@
 // What an OpenID Connect application receives about a person: shown to administrators before anybody signs in, and after a
 // test of theirs, whose answer comes back to the console instead of the application.
 import { decodeJwt, decodeProtectedHeader } from 'jose';
-import type { Client, Provider } from 'oidc-provider';
 import type { Account } from '../accounts/account.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import { sha256 } from '../platform/random.ts';
 import type { ClientSource } from './clients.ts';
 import { claimsOf } from './find-account.ts';
+import type { Client, Provider } from './library.ts';
 
 export interface Received {
   /** Claims of the ID token. */

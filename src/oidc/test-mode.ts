@@ -1,6 +1,6 @@
 // The response mode of tests that administrators run: the answer of the authorization endpoint goes to the console instead of
 // the application. Answered only for a test that was begun in this browser (admission.ts, test-tickets.ts).
-import type { KoaContextWithOIDC } from 'oidc-provider';
+import type { KoaContextWithOIDC } from './library.ts';
 
 export const TEST_MODE = 'gatehouse_test';
 export const TEST_CALLBACK = '/admin/test/callback';
