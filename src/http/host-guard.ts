@@ -21,7 +21,7 @@ export function hostGuard({ issuerUrl, trustProxy, exemptPaths = OPERATOR_PATHS 
     refuseMalformedTarget(ctx);
     if (!exempt.has(ctx.path)) {
       const asked = requestedHost(ctx, trustProxy);
-      if (hostOf(asked, scheme) !== issuerUrl.host) {
+      if (asked !== issuerUrl.host && hostOf(asked, scheme) !== issuerUrl.host) {
         throw misdirected(issuerUrl.origin, { detail: { host: asked.slice(0, 256) } });
       }
     }
@@ -49,14 +49,20 @@ function refuseMalformedTarget(ctx: Context): void {
 }
 
 function requestedHost({ req }: Context, trustProxy: number): string {
-  const hosts = req.rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host');
-  if (hosts.length > 1) throw badRequest('bad_request', { detail: 'more than one Host header' });
+  // Node keeps the first of several; the others are in the raw headers only.
+  let hosts = 0;
+  for (let at = 0; at < req.rawHeaders.length; at += 2) if (isHostName(req.rawHeaders[at])) hosts += 1;
+  if (hosts > 1) throw badRequest('bad_request', { detail: 'more than one Host header' });
   const forwarded = req.headers['x-forwarded-host'];
   if (trustProxy > 0 && forwarded) {
     const names = String(forwarded).split(',');
     return names.at(-Math.min(trustProxy, names.length))?.trim() ?? '';
   }
   return req.headers.host ?? '';
+}
+
+function isHostName(name = ''): boolean {
+  return name.length === 4 && name.toLowerCase() === 'host';
 }
 
 // As URL.host writes it: lower case, without the default port.

@@ -1,6 +1,7 @@
 // What stands between our application and the engine: which requests are the engine's, and the places where the
 // protocol or its users want something else than the engine does by itself.
 import compose from 'koa-compose';
+import type { Provider } from 'oidc-provider';
 import type { Context, Middleware } from '../http/context.ts';
 import { badRequest, methodNotAllowed } from '../http/errors.ts';
 import { readForm } from '../http/input.ts';
@@ -42,6 +43,7 @@ export interface EngineFrontNeeds {
 /** Serves the engine's routes; everything else goes on. */
 export function engineFront({ engine, clients, deviceGuesses }: EngineFrontNeeds): Middleware {
   const documents = createPublicDocuments({ provider: engine.current });
+  const engineOf = composedOnce();
   return async (ctx, next) => {
     const route = engineRoute(ctx);
     if (!route) return next();
@@ -60,10 +62,7 @@ export function engineFront({ engine, clients, deviceGuesses }: EngineFrontNeeds
     const isGuess = ctx.method === 'POST' && ctx.path === routes.code_verification;
     if (isGuess) await deviceGuesses.begin(ctx);
 
-    await compose(engine.current().middleware as never)(ctx as never, async () => {
-      // The engine passes on what it has no handler for: the path is its own, so the method is wrong.
-      throw methodNotAllowed();
-    });
+    await engineOf(engine.current())(ctx, unanswered);
     if (isGuess) await deviceGuesses.end(ctx);
     if (ctx.state.goOnAt) ctx.redirect(ctx.state.goOnAt);
     await hideFromStrangers(ctx, clients.isRegisteredOrigin);
@@ -71,6 +70,20 @@ export function engineFront({ engine, clients, deviceGuesses }: EngineFrontNeeds
     if (isDocument) documents.keep(ctx);
     dressForm(ctx, policy);
   };
+}
+
+/** The engine's middlewares as one, made anew only when a change of keys has made a new engine. */
+function composedOnce() {
+  let made: { provider: Provider; answer: Middleware } | undefined;
+  return (provider: Provider): Middleware => {
+    if (made?.provider !== provider) made = { provider, answer: compose(provider.middleware as never) as Middleware };
+    return made.answer;
+  };
+}
+
+/** The engine passes on what it has no handler for: the path is its own, so the method is wrong. */
+async function unanswered(): Promise<never> {
+  throw methodNotAllowed();
 }
 
 function engineRoute(ctx: Context): string | undefined {

@@ -105,8 +105,9 @@ export async function startServer({ config, logger, now }: ServerOptions): Promi
     csrf,
     viewsDir: path.join(packageRoot, 'views'),
     routes: [
-      mounted(operators),
+      // First, because most requests are for it.
       engineFront({ engine, clients, deviceGuesses }),
+      mounted(operators),
       ...assembleSignIn({ services, engine, clients, metrics, csrf, cookies, samlWishes: saml.wishes }).map(mounted),
       ...assembleMailedLinkPages({ services, links, cookies, csrf }).map(mounted),
       mounted(saml.routes),
