@@ -1,7 +1,8 @@
 // A client may have several secrets while one is rotated, and most are stored as hashes. The engine knows of one value;
 // this makes it accept all of them, compared (client_secret_basic, client_secret_post) or as HMAC keys.
-
+import { keepFresh } from '../platform/kept.ts';
 import { safeEqual } from '../platform/random.ts';
+import type { Sql } from '../platform/sql.ts';
 import type { Vault } from '../platform/vault.ts';
 import type { ClientSource } from './clients.ts';
 import type { Client, Provider } from './library.ts';
@@ -20,8 +21,16 @@ interface EngineClient {
   compareClientSecret(actual: string): Promise<boolean>;
 }
 
+export interface ClientSecretsNeeds {
+  clients: ClientSource;
+  vault: Vault;
+  sql: Pick<Sql, 'revision'>;
+}
+
+const MAX_KEPT = 500;
+
 /** Call once for each Provider. */
-export function acceptEverySecret(provider: Provider, clients: ClientSource, vault: Vault): void {
+export function acceptEverySecret(provider: Provider, { clients, vault, sql }: ClientSecretsNeeds): void {
   const client = provider.Client.prototype as unknown as EngineClient;
   client.compareClientSecret = async function compare(actual) {
     const facts = await clients.facts(this.clientId);
@@ -32,11 +41,14 @@ export function acceptEverySecret(provider: Provider, clients: ClientSource, vau
 
   const find = provider.Client.find;
   const ownKeys = new WeakMap<EngineClient, Key[]>();
-  provider.Client.find = async function findWithSecrets(id: string) {
-    const found = await find.call(provider.Client, id);
+  async function findWithSecrets(id: string): Promise<Client | undefined> {
+    const found: Client | undefined = await find.call(provider.Client, id);
     if (found) await addKeys(found as unknown as EngineClient);
-    return found as Client | undefined;
-  };
+    return found;
+  }
+  // Nearly every request of a program begins here, and the engine would check and hash the whole registration each time.
+  const isLasting = ({ clientId }: Client) => clients.known(clientId)?.secretsExpire === false;
+  provider.Client.find = keepFresh(sql, findWithSecrets, { max: MAX_KEPT, isLasting });
 
   async function addKeys(found: EngineClient): Promise<void> {
     const older = (await clients.facts(found.clientId))?.secretValues.slice(1) ?? [];

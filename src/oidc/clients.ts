@@ -28,6 +28,8 @@ export interface ApplicationFacts {
   secretHashes: string[];
   /** and values of those that an HMAC needs. */
   secretValues: string[];
+  /** One of them is accepted for some time only. */
+  secretsExpire: boolean;
 }
 
 interface Row {
@@ -71,6 +73,8 @@ export interface ClientSource {
   adapter: Adapter;
   /** Facts of a client that the engine has just looked up; read from the database if it has not. */
   facts(clientId: string): Promise<ApplicationFacts | undefined>;
+  /** The facts as they were last read. */
+  known(clientId: string): ApplicationFacts | undefined;
   /** Whether any registered application redirects to this origin (cors.ts). */
   isRegisteredOrigin(origin: string): Promise<boolean>;
 }
@@ -112,6 +116,7 @@ export function createClientSource(deps: ClientSourceDeps): ClientSource {
       metadata,
       secretHashes,
       secretValues,
+      secretsExpire: secrets.some(({ secretExpires }) => secretExpires !== null),
     });
     return protocol === 'saml' ? serviceProvider(row) : oidcClient(row, metadata, secretValues);
   }
@@ -129,6 +134,7 @@ export function createClientSource(deps: ClientSourceDeps): ClientSource {
       metadata: {},
       secretHashes: [],
       secretValues: [],
+      secretsExpire: false,
     });
     return deps.ownClient;
   }
@@ -179,6 +185,7 @@ export function createClientSource(deps: ClientSourceDeps): ClientSource {
       return known.get(clientId);
     },
 
+    known: (clientId) => known.get(clientId),
     isRegisteredOrigin: (origin) => isRegisteredOrigin(db, origin),
   };
 }

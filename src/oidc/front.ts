@@ -1,7 +1,6 @@
 // What stands between our application and the engine: which requests are the engine's, and the places where the
 // protocol or its users want something else than the engine does by itself.
 import compose from 'koa-compose';
-import type { Provider } from 'oidc-provider';
 import type { Context, Middleware } from '../http/context.ts';
 import { badRequest, methodNotAllowed } from '../http/errors.ts';
 import { readForm } from '../http/input.ts';
@@ -10,6 +9,7 @@ import { routes } from './configuration.ts';
 import { hideFromStrangers } from './cors.ts';
 import type { DeviceGuesses } from './device-guesses.ts';
 import { readEngineForm } from './engine-form.ts';
+import type { Provider } from './library.ts';
 import type { Engine } from './provider.ts';
 import { createPublicDocuments } from './public-documents.ts';
 

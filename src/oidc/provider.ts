@@ -1,6 +1,7 @@
 // The engine itself. Its keys are read at construction only, so a change of keys builds a second Provider on the same
 // storage and swaps one reference: sessions, codes and tokens go on, the new key signs first, the old ones stay
 // published.
+import type { Sql } from '../platform/sql.ts';
 import type { Vault } from '../platform/vault.ts';
 import { acceptEverySecret } from './client-secrets.ts';
 import type { ClientSource } from './clients.ts';
@@ -25,6 +26,7 @@ export interface EngineNeeds {
   configuration(): Promise<Configuration>;
   clients: ClientSource;
   vault: Vault;
+  sql: Pick<Sql, 'revision'>;
   events: EngineEvents;
   signOut: SignOutHooks;
   sessionSaving: SessionSavingNeeds;
@@ -53,14 +55,14 @@ export async function createEngine(needs: EngineNeeds): Promise<Engine> {
 }
 
 async function build(needs: EngineNeeds) {
-  const { issuer, configuration, clients, vault, events, signOut, sessionSaving, isTooSoon, samlResponse } = needs;
+  const { issuer, configuration, clients, vault, sql, events, signOut, sessionSaving, isTooSoon, samlResponse } = needs;
   const provider = new Provider(issuer, await configuration());
   // The host guard in front of us has replaced the forwarded headers by facts of our own.
   provider.proxy = true;
   provider.registerResponseMode('saml', samlResponse);
   provider.registerResponseMode(TEST_MODE, respondToTest);
   listen(provider, events);
-  acceptEverySecret(provider, clients, vault);
+  acceptEverySecret(provider, { clients, vault, sql });
   addOwnClaims(provider);
   takeOverSaving(provider, sessionSaving);
   slowDownPolls(provider, isTooSoon);

@@ -29,6 +29,7 @@ export async function openPostgres(location: Location): Promise<{ adapter: SqlDr
       );
     },
     execute: (statement, ...args) => adapter.executeRaw({ sql: statement, args, argTypes: untyped(args) }),
+    revision: () => undefined,
   };
   return { adapter, sql };
 }

@@ -9,6 +9,8 @@ export interface Sql {
   query<Row>(statement: string, ...values: SqlValue[]): Promise<Row[]>;
   /** How many rows an INSERT, UPDATE or DELETE changed. */
   execute(statement: string, ...values: SqlValue[]): Promise<number>;
+  /** Changes with every change of people, roles and applications; undefined where the database can't say (kept.ts). */
+  revision(): number | undefined;
 }
 
 /** The statements as the given database wants their parameters. No statement may hold a `?` of its own. */

@@ -10,7 +10,8 @@ import { PrismaBetterSqlite3 } from '@prisma/adapter-better-sqlite3';
 import type { SqlDriverAdapter, Transaction } from '@prisma/driver-adapter-utils';
 import type { Sql, SqlValue } from './sql.ts';
 import { createGroupCommit } from './sqlite-group.ts';
-import { withStatementCache } from './sqlite-statements.ts';
+import { createRevisions } from './sqlite-revision.ts';
+import { clientOf, withStatementCache } from './sqlite-statements.ts';
 
 const BUSY_MILLISECONDS = 5000; // another process (the command line, a backup) holds the write lock
 const PRAGMAS = `PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;
@@ -33,8 +34,9 @@ export async function openSqlite(file: string): Promise<{ adapter: SqlDriverAdap
   await configureSqlite(reader);
   await reader.executeScript('PRAGMA query_only = ON');
   const turn = createTurn();
+  const revisions = createRevisions(clientOf(writer));
   const reading = withStatementCache(reader);
-  const writing = withStatementCache(writer);
+  const writing = withStatementCache(writer, revisions.noteOf);
 
   const commit = createGroupCommit(writing, turn.run);
 
@@ -52,11 +54,13 @@ export async function openSqlite(file: string): Promise<{ adapter: SqlDriverAdap
     },
   };
   const sql: Sql = {
-    query: async <Row>(statement: string, ...values: SqlValue[]) =>
-      isRead(statement) && turn.isTaken()
-        ? reading.query<Row>(statement, values)
-        : turn.run(async () => writing.query<Row>(statement, values)),
+    query: async <Row>(statement: string, ...values: SqlValue[]) => {
+      if (!turn.isTaken()) return writing.query<Row>(statement, values);
+      if (isRead(statement)) return reading.query<Row>(statement, values);
+      return turn.run(async () => writing.query<Row>(statement, values));
+    },
     execute: (statement, ...values) => commit(statement, values),
+    revision: revisions.current,
   };
   return { adapter, sql };
 }

@@ -15,32 +15,43 @@ export interface SqliteStatements {
 
 interface PlainStatement {
   statement: Sqlite.Statement<unknown[]>;
+  note: (() => void) | undefined;
   /** Columns whose stored form is not what callers expect. */
   convert: [name: string, from: (stored: unknown) => unknown][];
 }
 
+/** What is to be told after a run of the statement, if anything. */
+export type NoteOf = (statement: string) => (() => void) | undefined;
+
 /** Makes the connection remember its statements, and returns a way to run some of them without Prisma. */
-export function withStatementCache(connection: SqlDriverAdapter): SqliteStatements {
+export function withStatementCache(connection: SqlDriverAdapter, noteOf: NoteOf = () => undefined): SqliteStatements {
   const client = clientOf(connection);
   const prepare = client.prepare.bind(client);
-  const forPrisma = createCache((text) => reusable(prepare(text)));
-  const plain = createCache((text) => plainStatement(prepare(text)));
+  const forPrisma = createCache((text) => reusable(prepare(text), noteOf(text)));
+  const plain = createCache((text) => plainStatement(prepare(text), noteOf(text)));
   Object.assign(client, { prepare: forPrisma });
 
   return {
     query<Row>(text: string, values: SqlValue[]): Row[] {
-      const { statement, convert } = plain(text);
-      const rows = statement.all(...values.map(stored)) as Record<string, unknown>[];
+      const { statement, note, convert } = plain(text);
+      const rows = statement.all(values.map(stored)) as Record<string, unknown>[];
+      note?.();
       for (const [name, from] of convert)
         for (const row of rows) row[name] = row[name] === null ? null : from(row[name]);
       return rows as Row[];
     },
-    execute: (text, values) => plain(text).statement.run(...values.map(stored)).changes,
+    execute(text, values) {
+      const { statement, note } = plain(text);
+      const { changes } = statement.run(values.map(stored));
+      note?.();
+      return changes;
+    },
     inTransaction: () => client.inTransaction,
   };
 }
 
-function clientOf(connection: SqlDriverAdapter): Sqlite.Database {
+/** better-sqlite3's own connection, which Prisma's adapter keeps to itself. */
+export function clientOf(connection: SqlDriverAdapter): Sqlite.Database {
   const { client } = connection as unknown as { client?: Sqlite.Database };
   if (typeof client?.prepare !== 'function')
     throw new Error('@prisma/adapter-better-sqlite3 changed: it has no client');
@@ -48,26 +59,30 @@ function clientOf(connection: SqlDriverAdapter): Sqlite.Database {
 }
 
 // What the adapter does with a statement: bind once, then read or run. A kept one takes its values each time.
-function reusable(statement: Sqlite.Statement<unknown[]>) {
+function reusable(statement: Sqlite.Statement<unknown[]>, note: (() => void) | undefined) {
   const columns = statement.reader ? statement.columns() : [];
   if (statement.reader) statement.raw();
+  const noted = <T>(result: T): T => {
+    note?.();
+    return result;
+  };
   const bind = (values: unknown[]) => ({
     reader: statement.reader,
     columns: () => columns,
-    raw: () => ({ all: () => statement.all(values) }),
-    run: () => statement.run(values),
+    raw: () => ({ all: () => noted(statement.all(values)) }),
+    run: () => noted(statement.run(values)),
   });
-  return { bind, run: () => statement.run() };
+  return { bind, run: () => noted(statement.run()) };
 }
 
-function plainStatement(statement: Sqlite.Statement<unknown[]>): PlainStatement {
+function plainStatement(statement: Sqlite.Statement<unknown[]>, note: (() => void) | undefined): PlainStatement {
   statement.safeIntegers(false); // nothing of ours counts beyond 2^53
   const columns = statement.reader ? statement.columns() : [];
   const convert = columns.flatMap(({ name, type }): PlainStatement['convert'] => {
     if (type === 'DATETIME') return [[name, (text) => new Date(String(text))]];
     return type === 'BOOLEAN' ? [[name, (flag) => flag === 1]] : [];
   });
-  return { statement, convert };
+  return { statement, note, convert };
 }
 
 function stored(value: SqlValue): unknown {

@@ -149,6 +149,7 @@ export async function assembleEngine(parts: EngineParts): Promise<AssembledEngin
     configuration,
     clients,
     vault,
+    sql,
     events: { audit, metrics, logger, noteDevice, seen: services.sessions.seen },
     signOut: engineSignOut({ services, cookies }),
     sessionSaving: { store: sessionStore, epoch: () => Math.floor(now().getTime() / 1000) },
