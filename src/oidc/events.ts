@@ -4,6 +4,7 @@ import type { Audit } from '../audit/audit.ts';
 import type { Context } from '../http/context.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Metrics } from '../platform/metrics.ts';
+import { TooManyAttempts } from './client-limits.ts';
 import type { KoaContextWithOIDC, Provider } from './library.ts';
 import { outer } from './pages.ts';
 
@@ -33,6 +34,9 @@ const TOKENS = {
 const REFUSALS = {
   'authorization.error': 'authorization.refused',
   'grant.error': 'token.refused',
+  'introspection.error': 'token.refused',
+  'revocation.error': 'token.refused',
+  'device_authorization.error': 'token.refused',
   'pushed_authorization_request.error': 'authorization.refused',
   'registration_create.error': 'registration.refused',
   'end_session.error': 'sign-out.refused',
@@ -64,6 +68,8 @@ export function listen(provider: Provider, { audit, metrics, logger, noteDevice,
       const reason = err.error ?? err.message;
       const detail = err.error_detail ?? err.error_description;
       log.info({ event: type, clientId, reason, detail }, 'request refused');
+      // The log is enough: who is refused so often must not fill the audit log.
+      if (err instanceof TooManyAttempts) return;
       // An interaction that prompt=none does not allow is an answer, not a refusal worth keeping.
       if (/^(login|consent|interaction|account_selection)_required$/.test(reason)) return;
       audit

@@ -4,6 +4,7 @@ import compose from 'koa-compose';
 import type { Context, Middleware } from '../http/context.ts';
 import { badRequest, methodNotAllowed } from '../http/errors.ts';
 import { readForm } from '../http/input.ts';
+import type { ClientLimits } from './client-limits.ts';
 import type { ClientSource } from './clients.ts';
 import { routes } from './configuration.ts';
 import { hideFromStrangers } from './cors.ts';
@@ -37,11 +38,12 @@ const MAX_QUERY = 8 * 1024;
 export interface EngineFrontNeeds {
   engine: Engine;
   clients: ClientSource;
+  clientLimits: Pick<ClientLimits, 'begin' | 'end'>;
   deviceGuesses: DeviceGuesses;
 }
 
 /** Serves the engine's routes; everything else goes on. */
-export function engineFront({ engine, clients, deviceGuesses }: EngineFrontNeeds): Middleware {
+export function engineFront({ engine, clients, clientLimits, deviceGuesses }: EngineFrontNeeds): Middleware {
   const documents = createPublicDocuments({ provider: engine.current });
   const engineOf = composedOnce();
   return async (ctx, next) => {
@@ -61,9 +63,11 @@ export function engineFront({ engine, clients, deviceGuesses }: EngineFrontNeeds
     const policy = ctx.response.get('Content-Security-Policy');
     const isGuess = ctx.method === 'POST' && ctx.path === routes.code_verification;
     if (isGuess) await deviceGuesses.begin(ctx);
+    await clientLimits.begin(ctx);
 
     await engineOf(engine.current())(ctx, unanswered);
     if (isGuess) await deviceGuesses.end(ctx);
+    await clientLimits.end(ctx);
     if (ctx.state.goOnAt) ctx.redirect(ctx.state.goOnAt);
     await hideFromStrangers(ctx, clients.isRegisteredOrigin);
     adjust(ctx, route);

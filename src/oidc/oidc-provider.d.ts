@@ -6,6 +6,7 @@ declare module 'oidc-provider/lib/provider.js' {
 declare module 'oidc-provider/lib/helpers/errors.js' {
   import { errors } from 'oidc-provider';
   export import AccessDenied = errors.AccessDenied;
+  export import CustomOIDCProviderError = errors.CustomOIDCProviderError;
   export import InvalidClientMetadata = errors.InvalidClientMetadata;
   export import InvalidGrant = errors.InvalidGrant;
   export import InvalidRequest = errors.InvalidRequest;

@@ -3,6 +3,7 @@
 // published.
 import type { Sql } from '../platform/sql.ts';
 import type { Vault } from '../platform/vault.ts';
+import type { ClientLimits } from './client-limits.ts';
 import { acceptEverySecret } from './client-secrets.ts';
 import type { ClientSource } from './clients.ts';
 import { slowDownPolls } from './device-pace.ts';
@@ -25,6 +26,7 @@ export interface EngineNeeds {
   /** The engine's options with the private JWKs of the moment. */
   configuration(): Promise<Configuration>;
   clients: ClientSource;
+  clientLimits: Pick<ClientLimits, 'guard'>;
   vault: Vault;
   sql: Pick<Sql, 'revision'>;
   events: EngineEvents;
@@ -55,7 +57,19 @@ export async function createEngine(needs: EngineNeeds): Promise<Engine> {
 }
 
 async function build(needs: EngineNeeds) {
-  const { issuer, configuration, clients, vault, sql, events, signOut, sessionSaving, isTooSoon, samlResponse } = needs;
+  const {
+    issuer,
+    configuration,
+    clients,
+    clientLimits,
+    vault,
+    sql,
+    events,
+    signOut,
+    sessionSaving,
+    isTooSoon,
+    samlResponse,
+  } = needs;
   const provider = new Provider(issuer, await configuration());
   // The host guard in front of us has replaced the forwarded headers by facts of our own.
   provider.proxy = true;
@@ -63,6 +77,7 @@ async function build(needs: EngineNeeds) {
   provider.registerResponseMode(TEST_MODE, respondToTest);
   listen(provider, events);
   acceptEverySecret(provider, { clients, vault, sql });
+  clientLimits.guard(provider);
   addOwnClaims(provider);
   takeOverSaving(provider, sessionSaving);
   slowDownPolls(provider, isTooSoon);

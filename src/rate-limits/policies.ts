@@ -45,8 +45,6 @@ export const policies = {
     maxSeconds: 15 * 60,
     forgetSeconds: 60 * 60,
   },
-  /** Confirming a password or code on the account pages: somebody at an unlocked computer. */
-  'proof:account': window({ points: 10, seconds: 15 * 60 }),
   /** Reset mails to one person: enough for a lost mail, too few to flood an inbox. */
   'reset:account': window(rateLimits.resetPerAccount),
   /** Reset requests from one machine: walking through a list of addresses. */
@@ -74,7 +72,7 @@ export const policies = {
   'saml:address': window(rateLimits.samlPerAddress),
   /** One device asking whether it is connected; a second less than it was told, for what the network adds. */
   'device:poll': window({ points: 1, seconds: limits.deviceCode.pollSeconds - 1 }),
-  /** Wrong client credentials at the token endpoint, by client and address: no stranger locks a client out. */
+  /** Wrong credentials of applications, by client and address: no stranger locks a client out. */
   'client-auth:address': window(rateLimits.clientAuthPerAddress),
   /** Calls of the admin API and of access evaluation, by who calls: a program gone wild costs itself. */
   'api:caller': window(rateLimits.apiPerCaller),

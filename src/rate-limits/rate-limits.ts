@@ -75,9 +75,10 @@ export function createRateLimits({ db, now, isEnabled = () => true }: RateLimits
   }
 
   async function find(id: string): Promise<{ points: number; leftMs: number } | undefined> {
-    const row = await db.rateLimit.findUnique({ where: { key: id } });
-    const leftMs = Number(row?.expiresAt ?? 0) - now().getTime();
-    return row && leftMs > 0 ? { points: row.points, leftMs } : undefined;
+    const [row] = await db.$queryRaw<(Row & { until: bigint | number })[]>`
+      SELECT points, expires_at AS until FROM rate_limits WHERE key = ${id}`;
+    const leftMs = Number(row?.until ?? 0) - now().getTime();
+    return row && leftMs > 0 ? { points: Number(row.points), leftMs } : undefined;
   }
 
   async function peekRow(id: string, policy: Window | Backoff): Promise<Verdict> {

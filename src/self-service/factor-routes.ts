@@ -4,6 +4,7 @@ import Router from '@koa/router';
 import QRCode from 'qrcode';
 import { z } from 'zod';
 import type { Context, Extras, State } from '../http/context.ts';
+import { tooManyRequests } from '../http/errors.ts';
 import { parseForm } from '../http/input.ts';
 import { limits } from '../limits.ts';
 import type { Factors } from '../mfa/factors.ts';
@@ -11,6 +12,7 @@ import type { Passkeys } from '../mfa/passkeys.ts';
 import { masked } from '../mfa/phone.ts';
 import { hasSecondFactor } from '../mfa/policy.ts';
 import type { Totp } from '../mfa/totp.ts';
+import type { RateLimits } from '../rate-limits/rate-limits.ts';
 import type { SentCodes } from '../signin/sent-codes.ts';
 import type { LongPassword } from './long-password.ts';
 import { FACTORS_PAGE, type NewFactor } from './new-factor.ts';
@@ -22,6 +24,7 @@ export interface FactorRoutesNeeds {
   totp: Totp;
   passkeys: Pick<Passkeys, 'list'>;
   sentCodes: Pick<SentCodes, 'hasSms'>;
+  rateLimits: Pick<RateLimits, 'consume' | 'reset'>;
   newFactor: NewFactor;
   longPassword: LongPassword;
 }
@@ -29,7 +32,7 @@ export interface FactorRoutesNeeds {
 const appForm = z.object({ code: z.string().max(64), sealed: z.string().max(1024) });
 
 export function factorRoutes(needs: FactorRoutesNeeds): Router<State, Extras> {
-  const { page, factors, totp, passkeys, sentCodes, newFactor, longPassword } = needs;
+  const { page, factors, totp, passkeys, sentCodes, rateLimits, newFactor, longPassword } = needs;
   const { signedIn, protect } = page;
   const router = new Router<State, Extras>({ prefix: FACTORS_PAGE });
   const changing = [signedIn.required, signedIn.recentProof, protect] as const;
@@ -55,10 +58,13 @@ export function factorRoutes(needs: FactorRoutesNeeds): Router<State, Extras> {
   router.post('/app', ...changing, async (ctx) => {
     const { account } = signedIn.of(ctx);
     const { code, sealed } = await parseForm(ctx, appForm);
+    const verdict = await rateLimits.consume('code:account', account.id);
+    if (!verdict.allowed) throw tooManyRequests(verdict.retryAfterSeconds);
     const outcome = await totp.confirm(account, sealed, code, page.by(ctx));
     if (outcome === 'wrong')
       return showApp(ctx, 'This code is not right. Enter the one that the app shows now.', sealed);
     if (outcome === 'expired') return showApp(ctx, 'This took too long. Scan the new picture.');
+    await rateLimits.reset('code:account', account.id);
     await page.tell(account, 'totp-added', ctx);
     await newFactor.added(ctx, 'The authenticator app was added.');
   });

@@ -6,6 +6,7 @@ import type { Cookies } from '../http/cookies.ts';
 import { MFA_ACR, PHISHING_RESISTANT_ACR, satisfies } from '../mfa/acr.ts';
 import { createArtifactAdapter } from '../oidc/adapter.ts';
 import { createAdmission } from '../oidc/admission.ts';
+import { type ClientLimits, createClientLimits } from '../oidc/client-limits.ts';
 import { type ClientSource, createClientSource } from '../oidc/clients.ts';
 import { createConfiguration } from '../oidc/configuration.ts';
 import { createDeviceGuesses, type DeviceGuesses } from '../oidc/device-guesses.ts';
@@ -45,6 +46,7 @@ export interface EngineParts {
 export interface AssembledEngine {
   engine: Engine;
   clients: ClientSource;
+  clientLimits: ClientLimits;
   deviceGuesses: DeviceGuesses;
 }
 
@@ -94,6 +96,14 @@ export async function assembleEngine(parts: EngineParts): Promise<AssembledEngin
   const deviceGuesses = createDeviceGuesses({
     consume: (address) => services.rateLimits.consume('device:address', addressKey(address)),
     refund: (address) => services.rateLimits.refund('device:address', addressKey(address)),
+  });
+
+  const { rateLimits } = services;
+  const at = (who: string, address: string) => `${who}|${addressKey(address)}`;
+  const clientLimits = createClientLimits({
+    failures: (who, address) => rateLimits.peek('client-auth:address', at(who, address)),
+    failed: async (who, address) => void (await rateLimits.consume('client-auth:address', at(who, address))),
+    deviceStart: (who, address) => rateLimits.consume('device-start:address', at(who, address)),
   });
 
   const configuration = async () =>
@@ -148,6 +158,7 @@ export async function assembleEngine(parts: EngineParts): Promise<AssembledEngin
     issuer: config.issuer,
     configuration,
     clients,
+    clientLimits,
     vault,
     sql,
     events: { audit, metrics, logger, noteDevice, seen: services.sessions.seen },
@@ -157,7 +168,7 @@ export async function assembleEngine(parts: EngineParts): Promise<AssembledEngin
     samlResponse: saml.respond,
   });
   keyring.onChange(() => engine.rebuild());
-  return { engine, clients, deviceGuesses };
+  return { engine, clients, clientLimits, deviceGuesses };
 }
 
 /** The host that the client's redirect URIs share; absent from the engine's typings. */

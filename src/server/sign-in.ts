@@ -122,7 +122,7 @@ export function assembleSignIn({ services, engine, clients, metrics, csrf, cooki
       audit,
       protect,
     }),
-    enrolmentRoutes({ flow, views, attempts, ...mfa, tell, host: config.issuerUrl.host, now, protect }),
+    enrolmentRoutes({ flow, views, attempts, ...mfa, tell, rateLimits, host: config.issuerUrl.host, now, protect }),
   ];
 }
 

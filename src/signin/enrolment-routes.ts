@@ -10,6 +10,7 @@ import type { RecoveryCodes } from '../mfa/recovery-codes.ts';
 import type { Totp } from '../mfa/totp.ts';
 import { parseAttestation } from '../mfa/webauthn-input.ts';
 import type { Clock } from '../platform/clock.ts';
+import type { RateLimits } from '../rate-limits/rate-limits.ts';
 import type { Attempts } from './attempts.ts';
 import { mustVerify } from './factor-pages.ts';
 import type { Flow, StepContext } from './flow.ts';
@@ -27,6 +28,7 @@ export interface EnrolmentRoutesNeeds {
   recoveryCodes: Pick<RecoveryCodes, 'create'>;
   /** Mail about the change, to the account's owner. */
   tell: Tell;
+  rateLimits: Pick<RateLimits, 'consume' | 'reset'>;
   host: string;
   now: Clock;
   protect: Middleware;
@@ -36,13 +38,15 @@ const totpForm = z.object({ code: z.string().max(64), sealed: z.string().max(102
 const passkeyForm = z.object({ response: z.string().max(20_000), name: z.string().max(200).default('') });
 
 export function enrolmentRoutes(needs: EnrolmentRoutesNeeds): Router<State, Extras> {
-  const { flow, views, attempts, factors, totp, passkeys, recoveryCodes, tell, host, now, protect } = needs;
+  const { flow, views, attempts, factors, totp, passkeys, recoveryCodes, tell, rateLimits, host, now, protect } = needs;
   const router = new Router<State, Extras>({ prefix: '/signin/:uid' });
 
   router.post('/enrol-totp', protect, async (ctx: StepContext) => {
     const open = await flow.expect(ctx, 'enrol');
     if (!open?.account) return;
     const { code, sealed } = await parseForm(ctx, totpForm);
+    const verdict = await rateLimits.consume('code:account', open.account.id);
+    if (!verdict.allowed) return views.wait(ctx, open, verdict.retryAfterSeconds, { sealed });
     const by = { actorId: open.account.id, request: ctx.state.request };
     const outcome = await totp.confirm(open.account, sealed, code, by);
     if (outcome !== 'ok') {
@@ -52,6 +56,7 @@ export function enrolmentRoutes(needs: EnrolmentRoutesNeeds): Router<State, Extr
           : 'This code is not right. Enter the one that the app shows now.';
       return views.show(ctx, open, { problem, status: 400, ...(outcome === 'wrong' && { sealed }) });
     }
+    await rateLimits.reset('code:account', open.account.id);
     await tell(open.account, 'totp-added', ctx.state.request);
     // The code that confirmed the app proves it for this sign-in, too.
     await done(ctx, open, ['otp']);

@@ -8,7 +8,7 @@ import type { Consents } from '../consents/consents.ts';
 import type { Credentials } from '../credentials/credentials.ts';
 import { passwordAdvice } from '../credentials/password-policy.ts';
 import type { Context, Extras, Middleware, State } from '../http/context.ts';
-import { badRequest, timeInWords } from '../http/errors.ts';
+import { badRequest } from '../http/errors.ts';
 import { parseForm } from '../http/input.ts';
 import { limits } from '../limits.ts';
 import type { Attempts } from './attempts.ts';
@@ -64,15 +64,13 @@ export function signInRoutes(needs: SignInRoutesNeeds): Router<State, Extras> {
     const loginHint = input.username;
     const result = await firstFactor.verify(ctx, input);
     if (result.outcome === 'wait') {
-      const problem = `There were too many attempts. Wait ${timeInWords(result.retryAfterSeconds)} and try again.`;
       const next = { href: `/unlock/ask?signin=${open.attempt.uid}`, label: 'Unlock by mail' };
-      ctx.set('Retry-After', String(result.retryAfterSeconds));
-      return views.show(ctx, open, { problem, next, loginHint, status: 429 });
+      return views.wait(ctx, open, result.retryAfterSeconds, { next, loginHint });
     }
     if (result.outcome === 'captcha') {
       const { waiting } = result;
-      ctx.set('Retry-After', String(waiting?.waitSeconds ?? limits.captcha.waitSeconds));
-      return views.show(ctx, open, { problem: CAPTCHA, loginHint, waiting, status: 429 });
+      const seconds = waiting?.waitSeconds ?? limits.captcha.waitSeconds;
+      return views.wait(ctx, open, seconds, { problem: CAPTCHA, loginHint, waiting });
     }
     if (result.outcome === 'wrong') return views.show(ctx, open, { problem: WRONG, loginHint, status: 401 });
     // The password on top of what the same person has proven already, or the beginning of a sign-in.

@@ -3,7 +3,7 @@ import Router from '@koa/router';
 import { z } from 'zod';
 import type { Audit } from '../audit/audit.ts';
 import type { Context, Extras, Middleware, State } from '../http/context.ts';
-import { badRequest, tooManyRequests } from '../http/errors.ts';
+import { badRequest } from '../http/errors.ts';
 import { parseForm } from '../http/input.ts';
 import type { Passkeys } from '../mfa/passkeys.ts';
 import { parseAssertion } from '../mfa/webauthn-input.ts';
@@ -48,7 +48,7 @@ export function secondFactorRoutes(needs: SecondFactorRoutesNeeds): Router<State
     if (!open.methods.includes(method)) throw badRequest('invalid_input', { detail: { method } });
     const sentTo = (method === 'email' || method === 'sms' ? open.channels[method] : undefined) ?? '';
     const result = await codes.verify(open.account, method, sentTo, code, ctx.state.request);
-    if (result.outcome === 'wait') throw tooManyRequests(result.retryAfterSeconds, { next: backTo(open) });
+    if (result.outcome === 'wait') return views.wait(ctx, open, result.retryAfterSeconds, { method });
     if (result.outcome !== 'ok')
       return views.show(ctx, open, { problem: PROBLEMS[result.outcome], status: 401, method });
     await prove(ctx, open, [result.amr], remember);
@@ -61,7 +61,7 @@ export function secondFactorRoutes(needs: SecondFactorRoutesNeeds): Router<State
     const to = open.channels[method];
     if (!open.methods.includes(method) || !to) throw badRequest('invalid_input', { detail: { method } });
     const result = await sentCodes.send(open.account, method, to, ctx.state.request);
-    if (result.outcome === 'wait') throw tooManyRequests(result.retryAfterSeconds, { next: backTo(open) });
+    if (result.outcome === 'wait') return views.wait(ctx, open, result.retryAfterSeconds, { method });
     if (result.outcome === 'failed') return views.show(ctx, open, { problem: NOT_SENT, status: 502, method });
     await attempts.save({ ...open.attempt, sent: method });
     ctx.status = 303;
@@ -109,8 +109,4 @@ export function secondFactorRoutes(needs: SecondFactorRoutesNeeds): Router<State
   }
 
   return router;
-}
-
-function backTo({ attempt }: OpenStep) {
-  return { href: `/signin/${attempt.uid}`, label: 'Back to the sign-in' };
 }

@@ -1,6 +1,7 @@
 // Which page shows which step, and with what.
 import type { Client } from 'oidc-provider';
 import type { Context } from '../http/context.ts';
+import { timeInWords } from '../http/errors.ts';
 import { limits } from '../limits.ts';
 import type { CaptchaQuestion, Waiting } from '../rate-limits/captcha.ts';
 import { askedFor, consentScopes, describe } from './consent.ts';
@@ -23,6 +24,8 @@ export interface Shown {
 
 export interface Views {
   show(ctx: Context, open: OpenStep, shown?: Shown): Promise<void>;
+  /** The same page again, with how long to wait (429). */
+  wait(ctx: Context, open: OpenStep, retryAfterSeconds: number, shown?: Shown): Promise<void>;
 }
 
 export interface ViewsNeeds {
@@ -37,7 +40,7 @@ export interface ViewsNeeds {
 }
 
 export function createViews({ findClient, factorPages, minPasswordLength, captchaFor, links }: ViewsNeeds): Views {
-  return {
+  const views: Views = {
     async show(ctx, open, shown = {}) {
       const { problem, next, loginHint, status = 200, waiting } = shown;
       const { account, interaction, attempt } = open;
@@ -108,5 +111,12 @@ export function createViews({ findClient, factorPages, minPasswordLength, captch
           throw new Error('a finished sign-in has no page');
       }
     },
+
+    wait(ctx, open, retryAfterSeconds, shown) {
+      ctx.set('Retry-After', String(retryAfterSeconds));
+      const problem = `There were too many attempts. Wait ${timeInWords(retryAfterSeconds)} and try again.`;
+      return views.show(ctx, open, { problem, ...shown, status: 429 });
+    },
   };
+  return views;
 }
