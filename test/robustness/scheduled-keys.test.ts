@@ -1,0 +1,62 @@
+// The turn of the signing keys by the calendar, under traffic on two instances: a client that caches the key set by the
+// rules (jose's createRemoteJWKSet) never fails to verify a token, and nothing is restarted.
+import { createRemoteJWKSet, decodeProtectedHeader, jwtVerify } from 'jose';
+import * as oidc from 'openid-client';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { limits } from '../../src/limits.ts';
+import { type Switchboard, switchboard } from '../logout/switchboard.ts';
+import { type Application, anApplication } from '../oidc/support.ts';
+import { testClock } from '../support/clock.ts';
+import type { TestIdp } from '../support/idp.ts';
+import { connectAnew } from './support.ts';
+
+const api = 'https://api.example.com';
+const clock = testClock();
+let board: Switchboard;
+let one: TestIdp;
+let other: TestIdp;
+let app: Application;
+
+beforeAll(async () => {
+  board = await switchboard({ now: clock.now });
+  other = await board.another();
+  one = board.instances[0] ?? expect.fail();
+  await one.services.db.resource.create({ data: { identifier: api, scopes: '["articles:read"]' } });
+  app = await anApplication(one, { grant_types: ['client_credentials'], redirect_uris: [] });
+  connectAnew(app);
+});
+afterAll(() => board?.close());
+
+it('is noticed by nobody', async () => {
+  const keys = createRemoteJWKSet(new URL(`${one.issuer}/jwks`), { headers: { connection: 'close' } });
+  /** Gets a token, checks it with the cached keys, and tells who signed it. */
+  async function useApi(): Promise<string> {
+    const { access_token: token } = await oidc.clientCredentialsGrant(app.rp.config, { resource: api });
+    await jwtVerify(token, keys, { issuer: one.issuer, audience: api, typ: 'at+jwt' });
+    return decodeProtectedHeader(token).kid ?? '';
+  }
+  const [first] = await Promise.all(Array.from({ length: 4 }, useApi));
+
+  clock.advance({ days: limits.keys.rotateAfterDays, hours: 1 });
+  const [meanwhile] = await Promise.all([useApi(), useApi(), one.services.keyring.tend(), useApi(), useApi()]);
+  const second = await useApi();
+  expect(second).not.toBe(first);
+  expect([first, second]).toContain(meanwhile);
+
+  // Until the other one has looked, it signs with the old key, which is published still.
+  board.use(other);
+  expect([first, second]).toContain(await useApi());
+  await other.services.keyring.refresh();
+  expect(await useApi()).toBe(second);
+
+  // And once more by the calendar, this time turned by the other instance, for a client that read the keys in between.
+  clock.advance({ days: limits.keys.rotateAfterDays, hours: 1 });
+  await keys.reload();
+  await Promise.all([useApi(), other.services.keyring.tend(), useApi()]);
+  const third = await useApi();
+  expect([first, second]).not.toContain(third);
+  board.use(one);
+  expect([second, third]).toContain(await useApi());
+  await one.services.keyring.refresh();
+  expect(await useApi()).toBe(third);
+});

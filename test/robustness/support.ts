@@ -1,0 +1,45 @@
+// The server as the process that an operator starts, and that the machine may kill.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+import * as oidc from 'openid-client';
+import type { Application } from '../oidc/support.ts';
+import type { TestIdp } from '../support/idp.ts';
+
+export interface ServerProcess {
+  kill(signal: 'SIGKILL' | 'SIGTERM'): Promise<{ code: number | null }>;
+}
+
+/** Starts `src/main.ts` with this environment; resolves when it says that it is ready. */
+export async function serverProcess(environment: TestIdp['environment']): Promise<ServerProcess> {
+  const child = spawn(process.execPath, ['--import', import.meta.resolve('tsx'), path.resolve('src/main.ts')], {
+    env: { PATH: process.env.PATH, ...environment, LOG_LEVEL: 'warn' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  await ready(child);
+  return {
+    async kill(signal) {
+      const ended = once(child, 'exit');
+      child.kill(signal);
+      const [code] = await ended;
+      return { code };
+    },
+  };
+}
+
+function ready(child: ChildProcess): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let said = '';
+    child.stdout?.setEncoding('utf8').on('data', (text) => {
+      said += text;
+      if (said.includes('Gatehouse is ready')) resolve();
+    });
+    child.once('exit', (code) => reject(new Error(`the server ended with ${code}:\n${said}`)));
+  });
+}
+
+/** Each call of this application gets a connection of its own, so that the balancer decides about every one. */
+export function connectAnew({ rp }: Application): void {
+  rp.config[oidc.customFetch] = (url, { headers, ...options }) =>
+    fetch(url, { ...options, headers: { ...headers, connection: 'close' } } as RequestInit);
+}
