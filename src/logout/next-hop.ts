@@ -27,12 +27,24 @@ export type ParticipantState =
   | 'failed'
   | 'unsupported';
 
+/** What a call of ours found at the address of an application. */
+export type Reach =
+  /** Something that answers; of a SAML service provider: one that sends a browser back to us. */
+  | 'answers'
+  /** The same, and it said under its signature that it has signed the person out. */
+  | 'confirmed'
+  /** A page of its own, from which no browser would come back. */
+  | 'keeps'
+  | 'dead'
+  /** We may not call it, or it wants what only the browser has. */
+  | 'unknown';
+
 export interface Hop {
   id: string;
   channel: Channel;
   state: ParticipantState;
-  /** What a call of ours found at its address; undefined before that call. */
-  reach: 'answers' | 'dead' | 'unknown' | undefined;
+  /** Undefined before that call. */
+  reach: Reach | undefined;
   /** Until when an answer is waited for, once it was asked. */
   deadline: Date | undefined;
 }
@@ -83,15 +95,23 @@ export function nextHop(hops: readonly Hop[], startedAt: Date, now: Date): NextH
   if (asked) {
     const seconds = remaining(asked, now) ?? 0;
     if (seconds <= 0) return { kind: 'give-up', id: asked.id };
-    return { kind: 'wait', id: asked.id, inFrame: asked.reach === 'dead', seconds };
+    return { kind: 'wait', id: asked.id, inFrame: wouldStay(asked), seconds };
   }
-  // Those that answer first: the one where the browser may get stuck comes when all others are done.
-  const next = visits.find(({ reach }) => reach !== 'dead') ?? visits[0];
-  if (next) return { kind: 'visit', id: next.id, inFrame: next.reach === 'dead' };
+  // Those that come back, then those that are kept in a frame; where the window may get stuck, all others are done.
+  const next = visits.find(comesBack) ?? visits.find(wouldStay) ?? visits[0];
+  if (next) return { kind: 'visit', id: next.id, inFrame: wouldStay(next) };
 
   const patience = limits.signOut.settleSeconds - (now.getTime() - startedAt.getTime()) / 1000;
   if (open.length > 0 && patience > 0) return { kind: 'settle', seconds: Math.ceil(Math.min(patience, 1)) };
   return { kind: 'answer' };
+}
+
+function comesBack({ reach }: Hop): boolean {
+  return reach === 'answers' || reach === 'confirmed';
+}
+
+function wouldStay({ reach }: Hop): boolean {
+  return reach === 'dead' || reach === 'keeps';
 }
 
 /** Whole seconds until the deadline; 0 when it has passed, undefined when there is none. */

@@ -11,18 +11,20 @@ import type { Clock } from '../platform/clock.ts';
 import { randomToken } from '../platform/random.ts';
 import { statusCodes } from '../saml/names.ts';
 import type { ServiceProviders } from '../saml/service-providers.ts';
-import { type NextHop, nextHop } from './next-hop.ts';
+import { type NextHop, nextHop, type Reach } from './next-hop.ts';
 import type { Probe } from './probe.ts';
 import { hasTrouble, isComplete, isUnderWay, livesOn, resultLines } from './results.ts';
 import type { LogoutRun, Participant } from './run.ts';
 import type { Runs } from './runs.ts';
 import type { SamlMessages } from './saml-messages.ts';
+import type { SamlProbe } from './saml-probe.ts';
 
 export interface SignOutRoutesNeeds {
   now: Clock;
   cookies: Cookies;
   runs: Runs;
   probe: Probe;
+  samlProbe: SamlProbe;
   samlMessages: SamlMessages;
   serviceProviders: Pick<ServiceProviders, 'find'>;
   /** The page of an OIDC application that ends its session in a frame, with `iss` and `sid`. */
@@ -32,7 +34,7 @@ export interface SignOutRoutesNeeds {
 type Step<Kind extends NextHop['kind']> = Extract<NextHop, { kind: Kind }>;
 
 export function signOutRoutes(needs: SignOutRoutesNeeds): Router<State, Extras> {
-  const { now, cookies, runs, probe, samlMessages, serviceProviders, frontChannelUrl } = needs;
+  const { now, cookies, runs, probe, samlProbe, samlMessages, serviceProviders, frontChannelUrl } = needs;
   const router = new Router<State, Extras>({ prefix: '/signout' });
 
   router.get('/:run', async (ctx) => {
@@ -101,9 +103,14 @@ export function signOutRoutes(needs: SignOutRoutesNeeds): Router<State, Extras> 
   }
 
   async function lookAhead(participant: Participant): Promise<void> {
-    const url = await (participant.channel === 'front' ? frontChannelUrl : samlMessages.addressOf)(participant);
-    if (url) await runs.noteReach(participant.id, await probe(url));
+    const reach = await (participant.channel === 'front' ? reachOfFrame : samlProbe)(participant);
+    if (reach) await runs.noteReach(participant.id, reach);
     else await runs.fail(participant, 'switched_off');
+  }
+
+  async function reachOfFrame(participant: Participant): Promise<Reach | undefined> {
+    const url = await frontChannelUrl(participant);
+    return url === undefined ? undefined : probe(url);
   }
 
   async function leaveFrames(participants: readonly Participant[]): Promise<void> {
@@ -137,7 +144,7 @@ export function signOutRoutes(needs: SignOutRoutesNeeds): Router<State, Extras> 
     const afterSeconds = limits.signOut.hopSeconds + 1;
     if (!inFrame || !address) return showProgress(ctx, run, { to, afterSeconds, current: id });
     // The answer comes back in the frame, so our own address is shown in one as well.
-    allowFrames(ctx, [address], 'SAML single logout of a service provider that does not answer us');
+    allowFrames(ctx, [address], 'SAML single logout of a service provider that would keep the window');
     showProgress(ctx, run, { frames: [{ url: to, app: participant.name }], afterSeconds, current: id });
   }
 

@@ -5,7 +5,7 @@ import { limits } from '../limits.ts';
 import type { Clock } from '../platform/clock.ts';
 import { type Db, type Tx, transaction } from '../platform/db.ts';
 import { randomId, randomToken, sha256 } from '../platform/random.ts';
-import { type Hop, isSettled, needsBrowser, type ParticipantState } from './next-hop.ts';
+import { type Hop, isSettled, needsBrowser, type ParticipantState, type Reach } from './next-hop.ts';
 import {
   deliveryOf,
   eventOf,
@@ -29,14 +29,14 @@ export interface Runs {
   open(id: string, cookie: string | undefined): Promise<LogoutRun | 'other-browser' | undefined>;
   /** The run of that id, for jobs and for answers that prove themselves. */
   find(id: string): Promise<LogoutRun | undefined>;
-  noteReach(participantId: string, reach: NonNullable<Hop['reach']>): Promise<void>;
+  noteReach(participantId: string, reach: Reach): Promise<void>;
   /** Begins to wait for an application, once. */
   ask(participantId: string, options: { messageId?: string; seconds: number }): Promise<boolean>;
   /** The participant that our LogoutRequest of this ID was for, while its answer counts. */
   awaiting(messageId: string): Promise<Participant | undefined>;
   /** Notes an outcome, unless there is one already, with its audit event. */
   settle(participant: Pick<Participant, 'id'>, outcome: Outcome): Promise<boolean>;
-  /** The browser did not get through: call the application instead where that is possible, else it has failed. */
+  /** The browser did not get through: unless it is done already, call it where that is possible, else it has failed. */
   fail(participant: Participant, reason: string): Promise<void>;
   /** Marks the run as answered; false when it was before. */
   finish(id: string): Promise<boolean>;
@@ -156,7 +156,9 @@ export function createRuns({ db, now, audit, deliverSoon }: RunsNeeds): Runs {
     },
 
     async fail(participant, reason) {
-      const { id, runId, data } = participant;
+      const { id, runId, data, reach } = participant;
+      // It has said so to us, and finds nothing more to end.
+      if (reach === 'confirmed') return void (await settle(participant, { state: 'done' }));
       if (!data.hasSoap || participant.channel === 'soap')
         return void (await settle(participant, { state: 'failed', reason }));
       const changed = await transaction(db, async (tx) => {

@@ -30,6 +30,14 @@ export interface PreparedRequest {
   send(ctx: Context, page: FormPage): void;
 }
 
+/** A LogoutRequest that is ready for a call of ours. */
+export interface Trial {
+  sp: ServiceProvider;
+  messageId: string;
+  url: string;
+  init: { method: 'GET' | 'POST'; body?: URLSearchParams };
+}
+
 /** What the page with the self-sending form needs beside the message. */
 export interface FormPage {
   /** Where the browser goes when the service provider lets it hang. */
@@ -40,6 +48,8 @@ export interface FormPage {
 export interface SamlMessages {
   /** Undefined when the service provider is not registered any more, or has lost that address. */
   request(participant: Participant): Promise<PreparedRequest | undefined>;
+  /** The same message as the browser will bring, by the same binding, under an ID of its own. */
+  trial(participant: Participant): Promise<Trial | undefined>;
   /** Calls the service provider itself. Throws when that should be tried again. */
   call(participant: Participant): Promise<CallResult>;
   /** By the binding of the request where the service provider has an address for it, else by the other one. */
@@ -97,6 +107,20 @@ export function createSamlMessages(needs: SamlMessagesNeeds): SamlMessages {
           ctx.render('form-post', { action: location, fields, appName: participant.name, ...page });
         },
       };
+    },
+
+    async trial(participant) {
+      const [sp, endpoint] = [await serviceProviders.find(participant.clientId), await endpointOf(participant)];
+      if (!sp || !endpoint) return undefined;
+      const { location, binding } = endpoint;
+      const messageId = newMessageId();
+      const message = build(participant, location, messageId, 'user');
+      if (binding === 'redirect') {
+        const url = redirectUrl({ location, parameter: 'SAMLRequest', message }, signer());
+        return { sp, messageId, url, init: { method: 'GET' } };
+      }
+      const body = new URLSearchParams({ SAMLRequest: postMessage(message, signer()) });
+      return { sp, messageId, url: location, init: { method: 'POST', body } };
     },
 
     async call(participant) {

@@ -4,6 +4,7 @@ import type { Context } from '../http/context.ts';
 import type { Cookies } from '../http/cookies.ts';
 import { createSamlAnswers } from '../logout/saml-answers.ts';
 import { createSamlMessages } from '../logout/saml-messages.ts';
+import { createSamlProbe } from '../logout/saml-probe.ts';
 import { samlLogoutRoutes } from '../logout/saml-routes.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import { randomToken } from '../platform/random.ts';
@@ -80,15 +81,8 @@ export function assembleSaml({ services, metrics, cookies }: SamlParts) {
   const throttled = throttle(services);
   const common = { base, now, skewSeconds, judge, serviceProviders, keptRequests, audit, throttled };
 
-  const samlMessages = createSamlMessages({
-    issuer,
-    now,
-    skewSeconds,
-    judge,
-    signer,
-    serviceProviders,
-    fetch: services.outgoing as typeof fetch,
-  });
+  const calls = { now, skewSeconds, judge, fetch: services.outgoing as typeof fetch };
+  const samlMessages = createSamlMessages({ ...calls, issuer, signer, serviceProviders });
   const questions = createOpenQuestions({ serviceProviders, keptRequests, browserOf: browser.of });
 
   return {
@@ -99,6 +93,7 @@ export function assembleSaml({ services, metrics, cookies }: SamlParts) {
     },
     routes: samlRoutes({ ...common, metadata: () => current().metadata, answers, browser }),
     samlMessages,
+    samlProbe: createSamlProbe({ ...calls, base, samlMessages }),
     serviceProviders,
     tests: { serviceProviders, keptRequests, browser },
     logoutRoutes: samlLogoutRoutes({

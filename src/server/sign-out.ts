@@ -8,6 +8,7 @@ import { createProbe } from '../logout/probe.ts';
 import { signOutRoutes } from '../logout/routes.ts';
 import type { Answer, Participant, Walker } from '../logout/run.ts';
 import type { SamlMessages } from '../logout/saml-messages.ts';
+import type { SamlProbe } from '../logout/saml-probe.ts';
 import type { SendLogoutToken, SignOutHooks } from '../oidc/sign-out.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import { randomToken } from '../platform/random.ts';
@@ -19,12 +20,13 @@ export interface SignOutParts {
   metrics: Metrics;
   cookies: Cookies;
   samlMessages: SamlMessages;
+  samlProbe: SamlProbe;
   serviceProviders: Parameters<typeof signOutRoutes>[0]['serviceProviders'];
   sendLogoutToken: SendLogoutToken;
 }
 
 export function assembleSignOut(parts: SignOutParts) {
-  const { services, metrics, cookies, samlMessages, serviceProviders, sendLogoutToken } = parts;
+  const { services, metrics, cookies, samlMessages, samlProbe, serviceProviders, sendLogoutToken } = parts;
   const { applications, audit, config, db, endSession, now, outgoing, runs } = services;
 
   async function frontChannelUrl({ clientId, data }: Participant): Promise<string | undefined> {
@@ -44,6 +46,7 @@ export function assembleSignOut(parts: SignOutParts) {
       cookies,
       runs,
       probe: createProbe({ fetch: outgoing as typeof fetch }),
+      samlProbe,
       samlMessages,
       serviceProviders,
       frontChannelUrl,

@@ -16,6 +16,7 @@ let chat: App;
 let payroll: App;
 let library: App;
 let archive: App;
+let keeper: App;
 
 beforeAll(async () => {
   board = await switchboard();
@@ -26,11 +27,12 @@ beforeAll(async () => {
   payroll = await nodeSamlApp(idp, 'Payroll');
   library = await samlifyApp(idp, 'Library');
   archive = await nodeSamlApp(idp, 'Archive');
+  keeper = await nodeSamlApp(idp, 'Keeper', { spoiled: { answer: 'none' } });
 });
 afterAll(async () => {
   await browser?.close();
   await board?.close();
-  await Promise.all([wiki, chat, payroll, library, archive].map((app) => app?.close()));
+  await Promise.all([wiki, chat, payroll, library, archive, keeper].map((app) => app?.close()));
 });
 
 const line = (page: Page, app: App) => page.locator('.results li', { hasText: app.name }).textContent();
@@ -59,7 +61,7 @@ it('works without script', async () => {
   const user = await aUser(idp.services);
   const context = await browser.newContext({ ...desktop, javaScriptEnabled: false });
   const page = await context.newPage();
-  await openAll(page, [wiki, chat, payroll, archive], user);
+  await openAll(page, [wiki, chat, keeper, payroll, archive], user);
   await archive.goDown();
   await page.goto(`${wiki.origin}/sign-out`);
   await page.getByRole('button', { name: 'Continue' }).click();
@@ -67,8 +69,26 @@ it('works without script', async () => {
   expect(await line(page, chat)).toContain('Was told in this browser.');
   expect(await line(page, payroll)).toContain('Signed out.');
   expect(await line(page, archive)).toContain('Did not answer.');
+  expect(await line(page, keeper)).toContain('Did not answer.');
   expect([chat.sessions(), payroll.sessions()]).toEqual([0, 0]);
   await archive.comeBack();
+  await context.close();
+});
+
+it('goes on where an application answers with a page of its own', async () => {
+  const user = await aUser(idp.services);
+  const context = await browser.newContext(desktop);
+  const page = await context.newPage();
+  await openAll(page, [keeper, payroll, library, wiki], user);
+  const startedAt = Date.now();
+  await page.goto(`${wiki.origin}/sign-out`);
+  await result(page);
+  expect(Date.now() - startedAt).toBeLessThan(20_000);
+  expect(await line(page, keeper)).toContain('Did not answer.');
+  expect(await line(page, library)).toContain('Signed out.');
+  expect([payroll.sessions(), library.sessions()]).toEqual([0, 0]);
+  await page.getByRole('link', { name: 'Back to Wiki' }).click();
+  expect(page.url()).toBe(`${wiki.origin}/?state=from-app`);
   await context.close();
 });
 
@@ -78,8 +98,8 @@ it('begins on one instance and ends on another', async () => {
   const page = await context.newPage();
   await openAll(page, [wiki, chat, payroll, library], user);
   const second = await board.another();
-  payroll.watch((method, path) => {
-    if (method === 'GET' && path === '/slo') board.use(second);
+  payroll.watch((method, path, isBrowser) => {
+    if (method === 'GET' && path === '/slo' && isBrowser) board.use(second);
     return undefined;
   });
   await page.goto(`${wiki.origin}/sign-out`);

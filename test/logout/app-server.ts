@@ -27,8 +27,8 @@ export interface AppServer {
   /** Refuses connections from now on. */
   goDown(): Promise<void>;
   comeBack(): Promise<void>;
-  /** Looks at each request before it is answered; `hang` leaves it without an answer. */
-  watch(look: (method: string, path: string) => 'hang' | undefined): void;
+  /** Looks at each request before it is answered; `hang` leaves it without an answer. A browser brings its cookie. */
+  watch(look: (method: string, path: string, isBrowser: boolean) => 'hang' | undefined): void;
   close(): Promise<void>;
 }
 
@@ -45,7 +45,7 @@ export async function appServer(answer: (request: AppRequest) => Promise<AppAnsw
     const body = incoming.method === 'POST' ? await readText(incoming) : '';
     const cookie = new RegExp(`(?:^|; )${cookieName}=([^;]*)`).exec(incoming.headers.cookie ?? '')?.[1];
     const { method = 'GET' } = incoming;
-    if (look(method, url.pathname) === 'hang') return;
+    if (look(method, url.pathname, cookie !== undefined) === 'hang') return;
     const form = Object.fromEntries(new URLSearchParams(body));
     const reply = await answer({ method, url, query: url.search.slice(1), body, form, cookie });
     outgoing.setHeader('content-type', 'text/html; charset=utf-8').setHeader('cache-control', 'no-store');

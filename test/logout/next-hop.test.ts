@@ -41,9 +41,19 @@ describe('the next step of a sign-out', () => {
       { kind: 'visit', id: 'a', inFrame: false },
     ],
     [
-      'one that does not answer us waits for the others, and gets a frame',
-      [hop('a', { reach: 'dead' }), hop('b', { channel: 'post', reach: 'unknown' })],
-      { kind: 'visit', id: 'b', inFrame: false },
+      'those that would keep the window come after those that come back, in a frame',
+      [hop('a', { reach: 'dead' }), hop('b', { reach: 'keeps' }), hop('c', { reach: 'confirmed' })],
+      { kind: 'visit', id: 'c', inFrame: false },
+    ],
+    [
+      'one where the window may get stuck comes last',
+      [hop('a', { channel: 'post', reach: 'unknown' }), hop('b', { reach: 'keeps' })],
+      { kind: 'visit', id: 'b', inFrame: true },
+    ],
+    [
+      'and is visited in the window, where its cookies are',
+      [hop('a', { reach: 'unknown' })],
+      { kind: 'visit', id: 'a', inFrame: false },
     ],
     ['only the dead one is left', [hop('a', { reach: 'dead' })], { kind: 'visit', id: 'a', inFrame: true }],
     [

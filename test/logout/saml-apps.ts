@@ -38,8 +38,13 @@ async function register(
   return { entityId, origin, credential };
 }
 
-/** How a service provider spoils its answer. */
-export type Spoiled = { sign?: 'other-key' | 'none'; status?: 'failure'; answer?: 'garbage' | 'none' };
+/** How a service provider spoils its answer; `none` is a page of its own. `withoutCookie`: finds nobody without one. */
+export type Spoiled = {
+  sign?: 'other-key' | 'none';
+  status?: 'failure';
+  answer?: 'garbage' | 'none';
+  withoutCookie?: 'refuses';
+};
 
 /** node-saml, by redirect or by SOAP. */
 export async function nodeSamlApp(
@@ -75,11 +80,13 @@ export async function nodeSamlApp(
           return { redirect: '/' };
         }
         if (!profile) return { status: 400 };
-        heard.push('slo');
-        if (how.answer === 'none') return { html: 'stuck here' };
-        if (!how.status) for (const [id, one] of held) if (one.nameId === profile.nameID) held.delete(id);
+        if (!heard.includes('slo')) heard.push('slo');
+        const isBlind = how.withoutCookie === 'refuses' && cookie === undefined;
+        if (how.answer === 'none' && !isBlind) return { html: 'stuck here' };
+        const isDone = !how.status && !isBlind;
+        if (isDone) for (const [id, one] of held) if (one.nameId === profile.nameID) held.delete(id);
         const signer = how.sign === 'other-key' ? stranger : saml;
-        const back = await signer.getLogoutResponseUrlAsync(profile, parameters.RelayState ?? '', {}, !how.status);
+        const back = await signer.getLogoutResponseUrlAsync(profile, parameters.RelayState ?? '', {}, isDone);
         const garbage = `${idp.issuer}/saml/slo?${new URLSearchParams({ SAMLResponse: 'garbage', RelayState: parameters.RelayState ?? '' })}`;
         return { redirect: how.answer === 'garbage' ? garbage : back };
       }
@@ -173,7 +180,7 @@ export async function samlifyApp(idp: Idp, name: string): Promise<App> {
           return { redirect: '/' };
         }
         const { extract } = await sp.parseLogoutRequest(provider, 'post', body);
-        heard.push('slo');
+        if (!heard.includes('slo')) heard.push('slo');
         for (const [id, one] of held) if (one.nameId === extract.nameID) held.delete(id);
         const response = sp.createLogoutResponse(provider, { extract }, 'post', form.RelayState ?? '') as {
           context: string;

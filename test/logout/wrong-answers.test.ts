@@ -67,8 +67,26 @@ describe('a service provider', () => {
     expect(await events(payroll.clientId)).toMatchObject([{ type: 'logout.failed', outcome: 'failure', reason }]);
   });
 
-  it('that keeps the browser is left behind when the person comes back', async () => {
+  it('that would keep the browser never gets it', async () => {
     payroll.spoil({ answer: 'none' });
+    const { page, trail } = await walk(browser, await leave(browser, chat));
+    expect(trail.filter((url) => url.startsWith(payroll.origin))).toEqual([]);
+    expect(resultsOf(page)).toMatchObject({
+      Payroll: 'Did not answer. Sign out there, or close your browser.',
+      Library: 'Signed out.',
+    });
+  });
+
+  it('that finds nobody without a cookie is asked by the browser, and believed', async () => {
+    payroll.spoil({ withoutCookie: 'refuses' });
+    const before = payroll.sessions();
+    const page = await signOut(await leave(browser, chat));
+    expect([page.url, payroll.sessions()]).toEqual([`${chat.origin}/?state=from-app`, before - 1]);
+    expect(await events(payroll.clientId)).toMatchObject([{ type: 'logout.delivered', outcome: 'success' }]);
+  });
+
+  it('that keeps the browser all the same is left behind when the person comes back', async () => {
+    payroll.spoil({ answer: 'none', withoutCookie: 'refuses' });
     const stuck = await walk(browser, await leave(browser, chat));
     expect(stuck.page.text).toContain('stuck here');
     const run = stuck.trail.find((url) => url.includes('/signout/') && !url.includes('/to/')) ?? '';
@@ -84,6 +102,7 @@ describe('a service provider', () => {
   });
 
   it('that answers late is believed after all, once', async () => {
+    payroll.spoil({ withoutCookie: 'refuses' });
     const there = await walk(browser, await leave(browser, chat), {
       until: ({ url }) => url.startsWith(payroll.origin),
     });
@@ -107,6 +126,7 @@ describe('a LogoutResponse', () => {
   });
 
   it('of another service provider counts for nothing', async () => {
+    payroll.spoil({ withoutCookie: 'refuses' });
     const there = await walk(browser, await leave(browser, chat), {
       until: ({ url }) => url.startsWith(payroll.origin),
     });
