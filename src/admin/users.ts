@@ -10,6 +10,7 @@ import { type PasswordFault, passwordAdvice } from '../credentials/password-poli
 import type { Reset } from '../credentials/reset.ts';
 import { badRequest, conflict, forbidden, notFound } from '../http/errors.ts';
 import type { EndSession } from '../logout/end-session.ts';
+import type { Tell } from '../mail/notices.ts';
 import type { Factors, OwnFactors } from '../mfa/factors.ts';
 import type { KnownBrowsers } from '../mfa/known-browsers.ts';
 import type { DatabaseKind } from '../platform/database-url.ts';
@@ -54,6 +55,8 @@ export interface UserAdmin {
   sendPasswordReset(id: string, by: By): Promise<void>;
   /** Without a password a one-time one is made and returned. Ends every session. */
   setPassword(id: string, password: string | undefined, by: By): Promise<{ oneTimePassword?: string }>;
+  /** The password is to be changed at the next sign-in. Ends every session, so that there is one. */
+  forcePasswordChange(id: string, by: By): Promise<void>;
   unlock(id: string, by: By): Promise<void>;
   /** Removes every second factor and ends every session. */
   resetFactors(id: string, by: By): Promise<void>;
@@ -71,12 +74,14 @@ export interface UserAdminNeeds {
   mfa: { factors: Factors; knownBrowsers: KnownBrowsers };
   signInGuard: SignInGuard;
   endSession: Pick<EndSession, 'all'>;
+  /** Mail to the owner about what was changed. */
+  tell: Tell;
   invitations: Pick<Invitations, 'invite'>;
   reset: Pick<Reset, 'sendLink'>;
 }
 
 export function createUserAdmin(needs: UserAdminNeeds): UserAdmin {
-  const { db, kind, audit, accounts, roles, authority, credentials, mfa, signInGuard, endSession } = needs;
+  const { db, kind, audit, accounts, roles, authority, credentials, mfa, signInGuard, endSession, tell } = needs;
 
   async function found(id: string, tx?: Tx): Promise<Account> {
     const account = await accounts.find(id, tx);
@@ -183,7 +188,14 @@ export function createUserAdmin(needs: UserAdminNeeds): UserAdmin {
       if (outcome !== 'ok') throw passwordRefused(outcome, await mfa.factors.hasSecondFactor(id));
       await mfa.knownBrowsers.endTrust(id);
       await endSession.all(id, 'password-reset', by);
+      await tell(account, 'password-changed', by.request, 'admin');
       return mustChange ? { oneTimePassword: plain } : {};
+    },
+
+    async forcePasswordChange(id, by) {
+      await managed(id, by);
+      await credentials.forceChange(id, by);
+      await endSession.all(id, 'ended-by-admin', by);
     },
 
     async unlock(id, by) {
@@ -192,10 +204,11 @@ export function createUserAdmin(needs: UserAdminNeeds): UserAdmin {
     },
 
     async resetFactors(id, by) {
-      await managed(id, by);
+      const account = await managed(id, by);
       await mfa.factors.reset(id, by);
       await mfa.knownBrowsers.endTrust(id);
       await endSession.all(id, 'ended-by-admin', by);
+      await tell(account, 'factors-reset', by.request);
     },
 
     async endSessions(id, by) {

@@ -1,7 +1,7 @@
 // `gatehouse user add` and `set-password`. Without --password-stdin a one-time password is made and shown once; a password
 // on the command line would be in the shell's history and in the process list.
 import { type PasswordFault, passwordAdvice } from '../credentials/password-policy.ts';
-import { type Command, jsonOption } from './command.ts';
+import { type Command, jsonOption, UsageError } from './command.ts';
 import { withServices } from './context.ts';
 import { type Io, plain } from './io.ts';
 import { withUser } from './users.ts';
@@ -54,10 +54,20 @@ export const userSetPassword: Command = {
   options: {
     ...passwordStdin,
     'must-change': { type: 'boolean', help: 'also a password from standard input must be changed at the next sign-in' },
+    keep: { type: 'boolean', help: 'keep the password that they have, and have it changed at the next sign-in' },
     ...jsonOption,
   },
   run: (input, io) =>
-    withUser(input, io, async (account, { credentials, endSession, mfa }) => {
+    withUser(input, io, async (account, { credentials, endSession, mfa, tell }) => {
+      if (input.flag('keep')) {
+        if (input.flag('password-stdin')) throw new UsageError('--keep and --password-stdin exclude each other');
+        await credentials.forceChange(account.id);
+        await endSession.all(account.id, 'ended-by-admin');
+        io.out(
+          `${plain(account.username)} has to choose a new password at the next sign-in, and is signed out everywhere.`,
+        );
+        return 0;
+      }
       const given = input.flag('password-stdin') ? await io.stdin() : undefined;
       const { newOneTimePassword } = await import('../provisioning/new-account.ts');
       const password = given ?? newOneTimePassword();
@@ -66,6 +76,7 @@ export const userSetPassword: Command = {
       if (outcome !== 'ok') return refused(outcome, await mfa.factors.hasSecondFactor(account.id), io);
       await mfa.knownBrowsers.endTrust(account.id);
       await endSession.all(account.id, 'password-reset');
+      await tell(account, 'password-changed', undefined, 'admin');
       if (input.flag('json')) {
         io.json({
           id: account.id,

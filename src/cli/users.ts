@@ -138,10 +138,11 @@ export const userResetMfa: Command = {
   args: ['LOGIN'],
   summary: 'remove every second factor of a user who lost them, and end their sessions',
   run: (input, io) =>
-    withUser(input, io, async (account, { endSession, mfa }) => {
+    withUser(input, io, async (account, { endSession, mfa, tell }) => {
       await mfa.factors.reset(account.id);
       await mfa.knownBrowsers.endTrust(account.id);
       await endSession.all(account.id, 'ended-by-admin');
+      await tell(account, 'factors-reset');
       io.out(`${plain(account.username)} has no second factor any more, and is signed out everywhere.`);
       return 0;
     }),

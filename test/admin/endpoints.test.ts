@@ -80,6 +80,7 @@ describe('users', () => {
     expect(await ok('POST', `${path}/enable`)).toMatchObject({ active: true });
     expect(await ok('POST', `${path}/password`, { password: PASSWORD })).toEqual({ etag: '' });
     expect(await ok('POST', `${path}/password`, {})).toHaveProperty('one_time_password');
+    await ok('POST', `${path}/password-change`);
     await ok('POST', `${path}/password-reset`, undefined, { status: 202 });
     await ok('POST', `${path}/unlock`);
     await ok('POST', `${path}/reset-factors`);

@@ -80,6 +80,22 @@ describe('gatehouse user', () => {
     expect((await show('bob')).password.mustChange).toBe(true);
   });
 
+  it('has the password changed that somebody has, and tells them of one that they did not set', async () => {
+    await cli.gatehouse(['user', 'set-password', 'bob', '--password-stdin'], {
+      stdin: 'seven green umbrellas in march',
+    });
+    expect((await show('bob')).password.mustChange).toBe(false);
+    const mails = await cli.db.mailMessage.count();
+    const before = await cli.db.passwordCredential.findMany({ select: { hash: true } });
+    expect(await cli.gatehouse(['user', 'set-password', 'bob', '--keep'])).toMatchObject({ code: 0 });
+    expect((await show('bob')).password.mustChange).toBe(true);
+    expect(await cli.db.passwordCredential.findMany({ select: { hash: true } })).toEqual(before);
+    expect(await cli.db.mailMessage.count()).toBe(mails);
+    expect((await cli.gatehouse(['user', 'set-password', 'bob', '--keep', '--password-stdin'])).code).toBe(2);
+    const { id } = await show('bob');
+    expect(await cli.db.auditEvent.count({ where: { subjectId: id, type: 'password.change-forced' } })).toBe(1);
+  });
+
   it('resets the second factors and ends a pause, and the audit knows', async () => {
     const { id } = await show('bob');
     await cli.db.totpCredential.create({ data: { userId: id, secretSealed: 'x', confirmedAt: new Date() } });

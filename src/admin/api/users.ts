@@ -146,6 +146,12 @@ export function userEndpoints(users: UserAdmin): Endpoint[] {
       },
     }),
     endpoint({
+      ...{ method: 'post', path: '/users/{id}/password-change', operationId: 'forcePasswordChange', tag, needs: write },
+      summary: 'Has the password changed at the next sign-in, and ends every session',
+      ...{ params: byId, response: done },
+      handle: ({ params, by }) => users.forcePasswordChange(params.id, by).then(isDone),
+    }),
+    endpoint({
       ...{
         method: 'post',
         path: '/users/{id}/unlock',
