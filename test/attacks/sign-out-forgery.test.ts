@@ -65,3 +65,49 @@ describe('a sign-out', () => {
     expect((await postAs(idp, app, '/end-session', { id_token_hint: hint })).status).toBe(303);
   });
 });
+
+describe('a link or picture of another site', () => {
+  const crossSite = { headers: { 'sec-fetch-site': 'cross-site', referer: 'https://evil.example/' } };
+
+  /** Signed in to an application and to the pages of one's own account. */
+  async function atHome(): Promise<HttpClient> {
+    const { browser } = await signedIn();
+    expect((await browser.follow(await browser.get('/account'))).text).toContain(user.username);
+    return browser;
+  }
+
+  it('that leads to /logout gets a question, and nothing has ended before it', async () => {
+    const browser = await atHome();
+    const page = await browser.get('/logout', crossSite);
+    expect(page.location).not.toContain('id_token_hint');
+    const question = await browser.request('GET', page.location ?? '', crossSite);
+    expect(question.text).toContain('Stay signed in');
+    expect((await browser.get('/account')).status).toBe(200);
+    expect(await isSignedIn(browser)).toBe(true);
+    // The same link on a page of ours is a click of the person, and takes no question.
+    const own = await browser.get('/logout', { headers: { 'sec-fetch-site': 'same-origin' } });
+    const done = await browser.get(own.location ?? '');
+    expect([done.text.includes('Stay signed in'), done.text.includes('autosubmit')]).toEqual([false, true]);
+  });
+
+  const changing = [
+    '/end-session',
+    '/end-session?client_id=gatehouse&logout=yes',
+    '/end-session/confirm?logout=yes',
+    '/api/logout',
+    '/account/sessions/end-all',
+    '/account/sessions/end-others',
+    '/signout/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA',
+    '/saml/slo?SAMLRequest=AAAA',
+  ];
+
+  it('that leads to any address of a sign-out ends nothing', async () => {
+    const browser = await atHome();
+    for (const path of changing) {
+      const { setCookie } = await browser.get(path, crossSite);
+      const removed = setCookie.filter((cookie) => /^(sessionId|gatehouse_session)=;/.test(cookie));
+      expect([path, removed, (await browser.get('/account')).status]).toEqual([path, [], 200]);
+      expect(await isSignedIn(browser)).toBe(true);
+    }
+  });
+});
