@@ -132,7 +132,7 @@ export async function createServices({
   // Applications, keys, sessions
   const applications = createApplications({ db, vault, audit, now });
   const sessionSeconds = () => settings.latest().session_hours * 3600;
-  const keyring = createKeyring({ db, vault, now, issuer: config.issuer, logger, sessionSeconds });
+  const keyring = createKeyring({ db, vault, now, issuer: config.issuer, logger, audit, sessionSeconds });
   const sessions = createSessions({ db, now });
   const runs = createRuns({ db, now, audit, deliverSoon: logoutQueued });
   const endSession = createEndSession({

@@ -1,8 +1,10 @@
-// `gatehouse app add`: registers an OIDC client from options, or a SAML service provider from its metadata.
+// `gatehouse app add`: registers an OIDC client from options, or a SAML service provider from its metadata. Without options,
+// on a terminal, it asks.
 import { readFile } from 'node:fs/promises';
 import type { Access, OidcClientInput } from '../applications/oidc-client.ts';
 import { SamlError } from '../saml/errors.ts';
 import type { Services } from '../services.ts';
+import { askForApplication } from './app-wizard.ts';
 import { printSecret } from './apps.ts';
 import { type Command, type Input, jsonOption, UsageError } from './command.ts';
 import { withServices } from './context.ts';
@@ -13,7 +15,8 @@ const many = (value: string, help: string) => ({ type: 'string', value, multiple
 export const appAdd: Command = {
   name: 'app add',
   summary: 'register an application; prints its client secret, once',
-  details: `OpenID Connect: gatehouse app add --name Shop --redirect-uri https://shop.example.com/callback
+  details: `On a terminal and without options it asks for what it needs.
+OpenID Connect: gatehouse app add --name Shop --redirect-uri https://shop.example.com/callback
 SAML:           gatehouse app add --name Wiki --saml-metadata wiki-sp.xml (or an https URL)
 Everything else an application can say goes into the configuration file.`,
   options: {
@@ -23,6 +26,8 @@ Everything else an application can say goes into the configuration file.`,
     'post-logout-redirect-uri': many('URI', 'where people go after signing out'),
     'backchannel-logout-uri': { type: 'string', value: 'URI', help: 'where sign-outs are told' },
     grant: many('GRANT', 'authorization_code (default), refresh_token, client_credentials, device'),
+    resource: many('URI', 'API that it may ask tokens for, such as ISSUER/api/admin'),
+    scope: { type: 'string', value: 'SCOPES', help: 'what it may ask for, with spaces between them' },
     'auth-method': { type: 'string', value: 'METHOD', help: 'client_secret_basic (default), client_secret_post, …' },
     public: { type: 'boolean', help: 'a browser or mobile app without a secret' },
     native: { type: 'boolean', help: 'a mobile or desktop app' },
@@ -32,17 +37,21 @@ Everything else an application can say goes into the configuration file.`,
     'idp-initiated': { type: 'boolean', help: 'SAML: may be opened from the portal' },
     ...jsonOption,
   },
-  run: (input, io) =>
-    withServices(io, (services) =>
-      input.text('saml-metadata') === undefined ? addClient(input, io, services) : addProvider(input, io, services),
-    ),
+  run: (given, io) =>
+    withServices(io, async (services) => {
+      const input = given.isEmpty && io.ask ? await askForApplication(io.ask, io, services) : given;
+      return input.text('saml-metadata') === undefined
+        ? addClient(input, io, services)
+        : addProvider(input, io, services);
+    }),
 };
 
-async function addClient(input: Input, io: Io, { applications }: Services): Promise<number> {
+async function addClient(input: Input, io: Io, { applications, config }: Services): Promise<number> {
   const isPublic = input.flag('public');
   const grants = input
     .texts('grant')
     .map((grant) => (grant === 'device' ? 'urn:ietf:params:oauth:grant-type:device_code' : grant));
+  const resources = input.texts('resource');
   const given = {
     client_id: input.text('client-id'),
     client_name: input.text('name'),
@@ -50,6 +59,8 @@ async function addClient(input: Input, io: Io, { applications }: Services): Prom
     post_logout_redirect_uris: input.texts('post-logout-redirect-uri'),
     backchannel_logout_uri: input.text('backchannel-logout-uri'),
     grant_types: grants.length > 0 ? grants : undefined,
+    resources: resources.length > 0 ? resources : undefined,
+    scope: input.text('scope'),
     token_endpoint_auth_method: isPublic ? 'none' : input.text('auth-method'),
     application_type: input.flag('native') ? 'native' : undefined,
     consent: input.flag('first-party') ? 'implicit' : undefined,
@@ -63,6 +74,7 @@ async function addClient(input: Input, io: Io, { applications }: Services): Prom
     return 0;
   }
   io.out(`${plain(application.name)} was registered.`);
+  io.out(`Issuer:        ${config.issuer}`);
   io.out(`Client ID:     ${application.clientId}`);
   if (clientSecret) printSecret(clientSecret, io);
   return 0;

@@ -120,7 +120,8 @@ async function settingsFindings({ config, database: { db }, now }: Opened): Prom
 }
 
 async function keyFindings({ config, database: { db }, logger, now }: Opened): Promise<Finding[]> {
-  const keyring = createKeyring({ db, vault: createVault(config.secrets), now, issuer: config.issuer, logger });
+  const audit = createAudit({ db, logger, now });
+  const keyring = createKeyring({ db, vault: createVault(config.secrets), now, issuer: config.issuer, logger, audit });
   const keys = await keyring.list();
   if (keys.length === 0) return [warning('keys', 'there are none yet', 'Start the server once: it makes them.')];
   try {

@@ -12,6 +12,8 @@ export type Option = {
 };
 
 export type Input = {
+  /** Whether neither word nor option was given. */
+  isEmpty: boolean;
   /** The words after the command, as many as `args` asks for. */
   words: string[];
   flag(name: string): boolean;
@@ -51,6 +53,7 @@ export function readInput(command: Command, argv: string[]): Input {
   if (extra !== undefined) throw new UsageError(`unexpected word: ${extra}`);
   const values = parsed.values as Record<string, boolean | string | string[] | undefined>;
   return {
+    isEmpty: parsed.positionals.length === 0 && Object.keys(values).length === 0,
     words: parsed.positionals,
     flag: (name) => values[name] === true,
     text(name) {

@@ -1,5 +1,6 @@
 // Where a command writes and reads: results to standard output, everything else to standard error, so that output can be
 // piped. Text from the database is shown without control characters, which could rewrite a terminal.
+import { createInterface } from 'node:readline/promises';
 import { text as readAll } from 'node:stream/consumers';
 
 export type Io = {
@@ -9,6 +10,8 @@ export type Io = {
   table(head: readonly string[], rows: readonly (readonly string[])[]): void;
   /** All of standard input, without the line break at its end. */
   stdin(): Promise<string>;
+  /** Asks whoever sits at the terminal; absent when nobody does. */
+  ask?(question: string): Promise<string>;
 };
 
 /** The process's own streams. */
@@ -24,7 +27,17 @@ export function processIo(): Io {
     json: (value) => out(JSON.stringify(value, replaceBigInt, 2)),
     table: (head, rows) => tableLines(head, rows).forEach(out),
     stdin: async () => (await readAll(process.stdin)).replace(/\r?\n$/, ''),
+    ...(process.stdin.isTTY && process.stdout.isTTY && { ask }),
   };
+}
+
+async function ask(question: string): Promise<string> {
+  const terminal = createInterface({ input: process.stdin, output: process.stdout });
+  try {
+    return await terminal.question(question);
+  } finally {
+    terminal.close();
+  }
 }
 
 /** Columns as wide as their widest cell; nothing below the head means that there is nothing. */

@@ -22,6 +22,9 @@ export interface KeyRowsDeps {
   host: string;
 }
 
+/** Told of each step that was made, inside its transaction. */
+export type NoteStep = (step: Step, kid: string, tx: Tx) => Promise<void>;
+
 const uses: KeyUse[] = ['oidc', 'saml'];
 const algs: KeyAlg[] = ['RS256', 'ES256'];
 const states: KeyState[] = ['active', 'next', 'retired'];
@@ -60,7 +63,11 @@ export function versionOf(rows: readonly { kid: string; state: string }[]): stri
 }
 
 /** Applies the steps and returns the keys it made; 'superseded', and nothing changed, when another was quicker. */
-export async function applySteps(steps: readonly Step[], deps: KeyRowsDeps): Promise<string[] | 'superseded'> {
+export async function applySteps(
+  steps: readonly Step[],
+  deps: KeyRowsDeps,
+  note: NoteStep,
+): Promise<string[] | 'superseded'> {
   const { db, now } = deps;
   // Made before the transaction: finding primes takes longer than a transaction should.
   const created = await Promise.all(steps.map((step) => (step.do === 'create' ? newRow(step, deps) : undefined)));
@@ -69,8 +76,10 @@ export async function applySteps(steps: readonly Step[], deps: KeyRowsDeps): Pro
     await transaction(
       db,
       async (tx) => {
-        for (const [index, step] of steps.entries())
+        for (const [index, step] of steps.entries()) {
           if (!(await apply(tx, step, created[index], now()))) throw new Superseded();
+          await note(step, step.do === 'create' ? (created[index]?.id ?? '') : step.kid, tx);
+        }
       },
       { isolationLevel: 'Serializable' },
     );

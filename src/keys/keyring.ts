@@ -1,14 +1,16 @@
 // The keys that tokens and assertions are signed with: made at the first start, sealed in signing_keys, rotated
 // without a restart. Each instance holds the opened set and follows the table by refresh().
 import { type KeyObject, X509Certificate } from 'node:crypto';
+import type { Audit, By } from '../audit/audit.ts';
+import type { AuditEventType } from '../audit/events.ts';
 import { limits } from '../limits.ts';
 import type { Clock } from '../platform/clock.ts';
-import type { Db } from '../platform/db.ts';
+import type { Db, Tx } from '../platform/db.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Vault } from '../platform/vault.ts';
 import { certificateInfo } from './certificate.ts';
 import { type KeyPair, KeyringError, openKey, type PrivateJwk, privateJwk } from './key-pair.ts';
-import { applySteps, type KeyRow, keySetVersion, readKeys, resealKeys, versionOf } from './key-rows.ts';
+import { applySteps, type KeyRow, keySetVersion, type NoteStep, readKeys, resealKeys, versionOf } from './key-rows.ts';
 import {
   dueSteps,
   type KeyDates,
@@ -25,6 +27,8 @@ export interface KeyringDeps {
   /** Public base URL; its host names the certificate. */
   issuer: string;
   logger: Logger;
+  /** Told of every key that comes, signs, retires or goes. */
+  audit: Pick<Audit, 'record'>;
   /** How long a session may last at present: a retired key stays published longer than that. */
   sessionSeconds?: () => number;
 }
@@ -62,7 +66,7 @@ export interface Keyring {
   /** Private keys for the OIDC engine, which signs with the first that fits: active, then next, then retired. */
   jwks(): { keys: PrivateJwk[] };
   /** Lets the next key sign. SAML in two steps: publish the next certificate, later `activate` it. */
-  rotate(request: RotationRequest): Promise<RotationOutcome>;
+  rotate(request: RotationRequest, by?: By): Promise<RotationOutcome>;
   /** Every key as the table has it, for people to read. */
   list(): Promise<KeyInfo[]>;
   /** What SAML messages are signed with. */
@@ -83,7 +87,7 @@ const DAY_MS = 24 * 3600 * 1000;
 
 /** Makes the keyring of this instance; load() it before use. */
 export function createKeyring(deps: KeyringDeps): Keyring {
-  const { db, vault, now, logger, sessionSeconds = () => limits.session.defaultHours * 3600 } = deps;
+  const { db, vault, now, logger, audit, sessionSeconds = () => limits.session.defaultHours * 3600 } = deps;
   const rowsDeps = { db, vault, now, host: new URL(deps.issuer).hostname };
   const policy = () => rotationPolicy(sessionSeconds());
   const listeners = new Set<() => void | Promise<void>>();
@@ -100,7 +104,7 @@ export function createKeyring(deps: KeyringDeps): Keyring {
     for (let attempt = 1; attempt <= 3; attempt += 1) {
       const steps = dueSteps(await readKeys(db), now(), policy());
       if (steps.length === 0) return;
-      const made = await applySteps(steps, rowsDeps);
+      const made = await applySteps(steps, rowsDeps, noteAs({}, { scheduled: true }));
       if (made !== 'superseded') logger.info({ steps, made }, 'signing keys changed as scheduled');
     }
   }
@@ -119,10 +123,24 @@ export function createKeyring(deps: KeyringDeps): Keyring {
     return true;
   }
 
-  async function rotate(request: RotationRequest): Promise<RotationOutcome> {
+  function noteAs(by: By, how: { scheduled: true } | { forced: boolean }): NoteStep {
+    const record = (type: AuditEventType, tx: Tx, data: object) =>
+      audit.record({ ...by, type, outcome: 'success', data: { ...data, ...how } }, tx);
+    return async (step, kid, tx) => {
+      if (step.do === 'remove') return record('key.removed', tx, { kid });
+      if (step.do === 'create') {
+        const { use, alg, state } = step;
+        return record('key.created', tx, { kid, use, alg, state });
+      }
+      await record('key.activated', tx, { kid, instead: step.instead ?? null });
+      if (step.instead !== undefined) await record('key.retired', tx, { kid: step.instead });
+    };
+  }
+
+  async function rotate(request: RotationRequest, by: By): Promise<RotationOutcome> {
     const plan = planRotation(await readKeys(db), request, { now: now(), policy: policy() });
     if (plan.outcome !== 'go') return plan;
-    const made = await applySteps(plan.steps, rowsDeps);
+    const made = await applySteps(plan.steps, rowsDeps, noteAs(by, { forced: request.force === true }));
     await follow();
     if (made === 'superseded') return { outcome: 'superseded' };
     logger.info({ steps: plan.steps, made }, 'signing keys rotated by request');
@@ -145,7 +163,7 @@ export function createKeyring(deps: KeyringDeps): Keyring {
   }
 
   return {
-    rotate: (request) => inTurn(() => rotate(request)),
+    rotate: (request, by = {}) => inTurn(() => rotate(request, by)),
     refresh: () => inTurn(follow),
     samlCertificates,
     expiringCertificates,

@@ -64,6 +64,55 @@ describe('gatehouse app', () => {
     });
   });
 
+  it('asks on a terminal, and again after a wrong answer', async () => {
+    const web = await cli.gatehouse(['app', 'add'], {
+      answers: [
+        '7',
+        '1',
+        '',
+        'Asked',
+        'http://asked.example/cb',
+        'https://asked.example/cb, https://b.example/cb',
+      ].concat(['', 'y', 'n', 'nobody', 'admin, support']),
+    });
+    expect(web.code, web.err).toBe(0);
+    expect(web.err.match(/one of 1 to 5|this is needed|must be https|there is no role nobody/g)).toHaveLength(4);
+    const [, clientId = ''] = /Client ID: +(\S+)/.exec(web.out) ?? [];
+    expect(web.out).toMatch(/Client secret: [\w-]{43}/);
+    expect(parse((await cli.gatehouse(['app', 'show', clientId])).out)).toEqual({
+      ...{ client_id: clientId, client_name: 'Asked', access: { roles: ['admin', 'support'] } },
+      redirect_uris: ['https://asked.example/cb', 'https://b.example/cb'],
+      grant_types: ['authorization_code', 'refresh_token'],
+    });
+    const api = 'https://id.example.com/api/admin';
+    const service = await cli.gatehouse(['app', 'add'], { answers: ['4', 'Script', api, 'admin:*'] });
+    expect(service).toMatchObject({ code: 0, out: expect.stringContaining('Client secret') });
+    const file = path.join(cli.folder, 'asked.xml');
+    writeFileSync(file, metadata.replace('wiki.example/sp', 'asked.example/sp'));
+    const saml = await cli.gatehouse(['app', 'add'], { answers: ['5', 'SAML', '/nowhere', file, 'y', ''] });
+    expect(saml).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('https://asked.example/sp'),
+      err: expect.stringContaining('cannot be read'),
+    });
+    const native = await cli.gatehouse(['app', 'add'], {
+      answers: ['3', 'App', 'com.example.app:/cb', '', 'n', 'y', ''],
+    });
+    expect(native.out).not.toContain('Client secret');
+  });
+
+  it('takes an API and scopes for a service, in a script', async () => {
+    const argv = ['app', 'add', '--client-id', 'script', '--grant', 'client_credentials', '--scope', 'admin:*'];
+    expect((await cli.gatehouse([...argv, '--resource', 'https://id.example.com/api/admin'])).code).toBe(0);
+    expect(parse((await cli.gatehouse(['app', 'show', 'script'])).out)).toMatchObject({
+      ...{ resources: ['https://id.example.com/api/admin'], scope: 'admin:*' },
+    });
+    expect(await cli.gatehouse(['app', 'add'])).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('redirect_uris'),
+    });
+  });
+
   it.each([
     [['app', 'add', '--redirect-uri', 'http://shop.example/cb'], 1, 'redirect_uris[0]: must be https'],
     [['app', 'add', '--client-id', 'shop', '--redirect-uri', 'https://a.example/'], 1, 'already exists'],
@@ -79,10 +128,11 @@ describe('gatehouse app', () => {
   it('makes a new secret beside the old one, or in its place', async () => {
     const kept = JSON.parse((await cli.gatehouse(['app', 'secret', 'shop', '--keep', '3600', '--json'])).out);
     expect(kept.client_secret).toMatch(/^[\w-]{43}$/);
-    const secrets = await cli.db.clientSecret.findMany({ orderBy: { createdAt: 'asc' } });
+    const where = { application: { clientId: 'shop' } };
+    const secrets = await cli.db.clientSecret.findMany({ where, orderBy: { createdAt: 'asc' } });
     expect(secrets.map(({ expiresAt }) => expiresAt !== null)).toEqual([true, false]);
     await cli.gatehouse(['app', 'secret', 'shop']);
-    expect(await cli.db.clientSecret.count()).toBe(1);
+    expect(await cli.db.clientSecret.count({ where })).toBe(1);
   });
 });
 
@@ -100,6 +150,8 @@ describe('gatehouse keys', () => {
     const after = await active('oidc');
     expect(after).toHaveLength(before.length);
     expect(after.some((kid) => before.includes(kid))).toBe(false);
+    const noted = await cli.db.auditEvent.findMany({ where: { type: 'key.activated' } });
+    expect(noted.map(({ data }) => JSON.parse(data).kid)).toEqual(expect.arrayContaining(after));
   });
 
   it('publishes the next SAML certificate first', async () => {

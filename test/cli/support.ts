@@ -13,6 +13,8 @@ export interface Ended {
 }
 export interface CallOptions {
   stdin?: string;
+  /** What somebody at a terminal answers, one after the other. */
+  answers?: string[];
   env?: Record<string, string>;
 }
 
@@ -37,7 +39,7 @@ export async function commandLine() {
     },
   };
 
-  async function gatehouse(args: string[], { stdin = '', env = {} }: CallOptions = {}): Promise<Ended> {
+  async function gatehouse(args: string[], { stdin = '', answers, env = {} }: CallOptions = {}): Promise<Ended> {
     const ended: Ended = { code: null, out: '', err: '' };
     const out = (line: string) => {
       ended.out += `${line}\n`;
@@ -49,7 +51,15 @@ export async function commandLine() {
     const json = (value: unknown) => out(JSON.stringify(value));
     const table = (head: readonly string[], rows: readonly (readonly string[])[]) =>
       tableLines(head, rows).forEach(out);
-    ended.code = await run(args, { out, err, json, table, stdin: async () => stdin.replace(/\n$/, '') });
+    const left = [...(answers ?? [])];
+    const ask = async (question: string) => {
+      const answer = left.shift();
+      if (answer === undefined) throw new Error(`nobody answers: ${question}`);
+      out(`${question}${answer}`);
+      return answer;
+    };
+    const io = { out, err, json, table, stdin: async () => stdin.replace(/\n$/, ''), ...(answers && { ask }) };
+    ended.code = await run(args, io);
     return ended;
   }
 

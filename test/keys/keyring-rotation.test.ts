@@ -55,6 +55,27 @@ describe('rotation of the OIDC keys', () => {
     expect(await test.database.db.signingKey.findUnique({ where: { id: oldKey ?? '' } })).toBeNull();
   });
 
+  it('is in the audit, by a person and by itself', async () => {
+    const [oldKey, nextKey] = kids(keyring, 'RS256');
+    const noted = async () => {
+      const rows = await test.database.db.auditEvent.findMany({ orderBy: { id: 'asc' } });
+      return rows.map(({ type, actorId, data }) => ({ type, actorId, ...JSON.parse(data) }));
+    };
+    await keyring.rotate({ use: 'oidc', force: true }, { actorId: 'ann' });
+    const byAnn = await noted();
+    expect(byAnn).toContainEqual({
+      ...{ type: 'key.activated', actorId: 'ann', kid: nextKey, instead: oldKey, forced: true },
+    });
+    expect(byAnn).toContainEqual({ type: 'key.retired', actorId: 'ann', kid: oldKey, forced: true });
+    expect(byAnn.filter(({ type }) => type === 'key.created')).toHaveLength(2);
+    clock.advance({ seconds: limits.keys.retireAfterSeconds });
+    await keyring.tend();
+    expect(await noted()).toContainEqual({ type: 'key.removed', actorId: null, kid: oldKey, scheduled: true });
+    const count = (await noted()).length;
+    await keyring.tend();
+    expect(await noted()).toHaveLength(count);
+  });
+
   it('keeps the old key as long as a long session may last', async () => {
     const patient = anInstance({ db: test.database.db, clock, sessionSeconds: () => 30 * 24 * 3600 }).keyring;
     await patient.load();

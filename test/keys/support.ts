@@ -1,4 +1,5 @@
 import { pino } from 'pino';
+import { createAudit } from '../../src/audit/audit.ts';
 import { createKeyring, type Keyring } from '../../src/keys/keyring.ts';
 import { createVault } from '../../src/platform/vault.ts';
 import type { TestClock } from '../support/clock.ts';
@@ -39,6 +40,7 @@ export function anInstance({
     now: clock.now,
     issuer: 'https://id.example.com',
     logger,
+    audit: createAudit({ db, logger, now: clock.now }),
     sessionSeconds,
   });
   return { keyring, clock };

@@ -11,7 +11,9 @@ const url = process.argv[2] ?? '';
 await migrate(url);
 const { db, close } = await openDatabase(url);
 const deps = { vault: createVault([testSecret]), now: () => new Date(), logger: pino({ level: 'silent' }) };
-await createKeyring({ db, issuer: 'http://localhost', ...deps }).load();
+// Whoever copies the database begins with an empty audit log.
+const audit = { record: async () => {} };
+await createKeyring({ db, issuer: 'http://localhost', audit, ...deps }).load();
 const rows = JSON.stringify(await db.signingKey.findMany());
 await db.signingKey.deleteMany();
 await close();

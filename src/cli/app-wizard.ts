@@ -1,0 +1,120 @@
+// `gatehouse app add` on a terminal: asks what the application is, then only what that kind needs. The answers are the
+// options that a script would give, so both go the same way from there. A wrong answer is told, and asked for again.
+import { access } from 'node:fs/promises';
+import { redirectUriFault, resourceFault } from '../applications/uris.ts';
+import type { Services } from '../services.ts';
+import type { Input } from './command.ts';
+import type { Io } from './io.ts';
+
+type Ask = NonNullable<Io['ask']>;
+type Values = Record<string, string | boolean | string[]>;
+/** What is wrong with an answer, or nothing. */
+type Judge = (answer: string) => string | undefined | Promise<string | undefined>;
+
+const KINDS = [
+  'a web application with a server',
+  'a single-page application in the browser',
+  'a mobile or desktop app',
+  'a service, without people',
+  'a SAML application',
+] as const;
+
+/** Asks, and gives the answers as options. */
+export async function askForApplication(ask: Ask, io: Io, services: Services): Promise<Input> {
+  const { config, roles } = services;
+  const put = (question: string, judge?: Judge) => askUntilSound(ask, io, question, judge);
+  const list = async (question: string, judge: Judge, isNeeded = false) =>
+    split(await put(question, ofEach(judge, isNeeded)));
+  const yes = async (question: string) => /^y/i.test(await put(`${question} [y/N] `));
+
+  io.out('What is it?');
+  for (const [index, kind] of KINDS.entries()) io.out(`  ${index + 1}  ${kind}`);
+  const kind = Number(await put('1 to 5: ', (answer) => (/^[1-5]$/.test(answer) ? undefined : 'one of 1 to 5')));
+  const values: Values = { name: await put('Its name, as people see it: ', required) };
+  const native = kind === 3;
+
+  if (kind <= 3) {
+    const uri: Judge = (answer) => redirectUriFault(answer, native ? 'native' : 'web');
+    values['redirect-uri'] = await list('Redirect URI (several: commas between them): ', uri, true);
+    values['post-logout-redirect-uri'] = await list('Where people go after signing out (may be empty): ', uri);
+    const stays = await yes('May it stay connected when nobody is there (refresh tokens)?');
+    values.grant = ['authorization_code', ...(stays ? ['refresh_token'] : [])];
+    values.public = kind !== 1;
+    values.native = native;
+    values['first-party'] = await yes('Is it your own, so that people need not be asked for consent?');
+  }
+  if (kind === 4) {
+    values.grant = ['client_credentials'];
+    values.resource = await list(
+      `The API that it calls, if any (the admin API is ${config.issuer}/api/admin): `,
+      resourceFault,
+    );
+    values.scope = await put('Scopes of that API, with spaces between them (may be empty): ');
+  }
+  if (kind === 5) {
+    values['saml-metadata'] = await put('Its metadata, a file or an https URL: ', readable);
+    values['idp-initiated'] = await yes('May it be opened from the portal?');
+  }
+  if (kind !== 4) {
+    const known: Judge = async (name) => ((await roles.find(name)) ? undefined : `there is no role ${name}`);
+    values.role = await list('Roles that may use it (several: commas; empty: everyone): ', known);
+  }
+  return inputOf(values);
+}
+
+async function askUntilSound(ask: Ask, io: Io, question: string, judge: Judge = () => undefined): Promise<string> {
+  for (;;) {
+    const answer = (await ask(question)).trim();
+    const fault = await judge(answer);
+    if (fault === undefined) return answer;
+    io.err(`  ${fault}`);
+  }
+}
+
+function required(answer: string): string | undefined {
+  return answer === '' ? 'this is needed' : undefined;
+}
+
+async function readable(source: string): Promise<string | undefined> {
+  if (source === '') return required('');
+  if (/^https?:\/\//.test(source)) return undefined;
+  return access(source).then(
+    () => undefined,
+    () => `${source} cannot be read`,
+  );
+}
+
+function ofEach(judge: Judge, isNeeded: boolean): Judge {
+  return async (answer) => {
+    const parts = split(answer);
+    if (isNeeded && parts.length === 0) return required('');
+    for (const part of parts) {
+      const fault = await judge(part);
+      if (fault !== undefined) return `${part}: ${fault}`;
+    }
+    return undefined;
+  };
+}
+
+function split(answer: string): string[] {
+  return answer
+    .split(',')
+    .map((part) => part.trim())
+    .filter(Boolean);
+}
+
+function inputOf(values: Values): Input {
+  return {
+    isEmpty: false,
+    words: [],
+    flag: (name) => values[name] === true,
+    text(name) {
+      const value = values[name];
+      return typeof value === 'string' && value !== '' ? value : undefined;
+    },
+    texts(name) {
+      const value = values[name];
+      return Array.isArray(value) ? value : [];
+    },
+  };
+}
