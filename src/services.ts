@@ -1,4 +1,5 @@
 // Everything but HTTP, built once and in order: what the server, the command line and the tests stand on.
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createAccounts } from './accounts/accounts.ts';
@@ -54,6 +55,12 @@ export interface ServicesOptions {
 
 /** Folder that holds views/, prisma/ and package.json, from src/ and from dist/ alike. */
 export const packageRoot = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
+
+/** The version in package.json. */
+export function packageVersion(): string {
+  const { version } = JSON.parse(readFileSync(path.join(packageRoot, 'package.json'), 'utf8')) as { version: string };
+  return version;
+}
 
 /** Opens the database (migrating it first) and builds the services on it; `close` takes all of it down again. */
 export async function createServices({

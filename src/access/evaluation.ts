@@ -2,9 +2,10 @@
 // A resource's type and an action's name are a permission (`articles:read`); it holds for every resource of that type.
 import { z } from 'zod';
 import { isShown } from '../accounts/view.ts';
-import { check, type Fault, showPath } from '../applications/validation.ts';
+import { check, showPath } from '../applications/validation.ts';
 import { badRequest } from '../http/errors.ts';
 import { limits } from '../limits.ts';
+import type { Fault } from '../platform/faults.ts';
 import type { Permissions } from '../rbac/permissions.ts';
 import type { EvaluatingApp } from './callers.ts';
 

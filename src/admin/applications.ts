@@ -11,12 +11,13 @@ import {
   serviceProviderRules,
   settingsOf,
 } from '../applications/service-provider.ts';
-import { check, type Fault, showPath } from '../applications/validation.ts';
+import { check, showPath } from '../applications/validation.ts';
 import type { By } from '../audit/audit.ts';
 import { badRequest } from '../http/errors.ts';
 import { limits } from '../limits.ts';
 import type { DatabaseKind } from '../platform/database-url.ts';
 import { type Db, type Tx, transaction } from '../platform/db.ts';
+import type { Fault } from '../platform/faults.ts';
 import { lockRow } from '../platform/lock.ts';
 import { applicationEntry } from '../provisioning/export.ts';
 import type { Authority } from '../rbac/authority.ts';

@@ -1,7 +1,8 @@
 // What must hold between the fields of one OIDC client (seed 5.2; RFC 7591 2; OpenID Connect Registration 2).
+
+import type { Fault } from '../platform/faults.ts';
 import { deviceCodeGrant, type OidcMetadata, usesSecret } from './oidc-client.ts';
 import { redirectUriFault } from './uris.ts';
-import type { Fault } from './validation.ts';
 
 const hmacFields = [
   'id_token_signed_response_alg',

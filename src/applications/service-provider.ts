@@ -3,10 +3,10 @@
 import { X509Certificate } from 'node:crypto';
 import { z } from 'zod';
 import { limits } from '../limits.ts';
+import type { Fault } from '../platform/faults.ts';
 import { access, consent, mfaRule } from './oidc-client.ts';
 import { userField, viewFields } from './shown.ts';
 import { webUriFault } from './uris.ts';
-import type { Fault } from './validation.ts';
 
 const text = z
   .string()

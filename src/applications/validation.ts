@@ -1,12 +1,8 @@
 // Checks what people and files declare and says all that is wrong with it, each fault with its path and in words.
-// Values are not repeated where they may be secret; zod's own sentences are for programmers.
-import type { output, ZodType, z } from 'zod';
+import type { output, ZodType } from 'zod';
+import { type Fault, faultsOf, type Path, sentence } from '../platform/faults.ts';
 
-export type Path = readonly (string | number)[];
-export type Fault = { path: Path; message: string };
 export type Checked<T> = { ok: true; value: T } | { ok: false; faults: Fault[] };
-
-const NO_BRANCH = 'fits none of the allowed forms';
 
 /** `input` as `schema` reads it, or every fault; `rules` look at the whole once its parts are sound. */
 export function check<Schema extends ZodType>(
@@ -20,119 +16,10 @@ export function check<Schema extends ZodType>(
   return { ok: false, faults };
 }
 
-/** The same faults one level down: `at(['clients', 0], faults)`. */
-export function at(path: Path, faults: readonly Fault[]): Fault[] {
-  return faults.map((fault) => ({ path: [...path, ...fault.path], message: fault.message }));
-}
-
 /** `clients[0].redirect_uris[1]`. */
 export function showPath(path: Path): string {
   return path
     .map((part) => (typeof part === 'number' ? `[${part}]` : `.${part}`))
     .join('')
     .replace(/^\./, '');
-}
-
-function faultsOf(issue: z.core.$ZodIssue): Fault[] {
-  const path = issue.path.map((part) => (typeof part === 'number' ? part : String(part)));
-  if (issue.code === 'invalid_union' && issue.message === NO_BRANCH) return at(path, branchFaults(issue.errors));
-  if (issue.code !== 'unrecognized_keys') return [{ path, message: issue.message }];
-  const lines = issue.message.split('\n');
-  return issue.keys.map((key, index) => ({ path: [...path, key], message: lines[index] ?? 'unknown key' }));
-}
-
-// Of several allowed forms the one whose type fits is what the person meant; its faults are the useful ones.
-function branchFaults(branches: readonly z.core.$ZodIssue[][]): Fault[] {
-  const isOtherType = (issue: z.core.$ZodIssue) => issue.code === 'invalid_type' && issue.path.length === 0;
-  const meant = branches.find((issues) => !issues.some(isOtherType));
-  if (meant) return meant.flatMap(faultsOf);
-  const types = branches
-    .flat()
-    .flatMap((issue) => (isOtherType(issue) && 'expected' in issue ? typeName(issue.expected) : []));
-  return [{ path: [], message: `must be ${[...new Set(types)].join(' or ')}` }];
-}
-
-function sentence(issue: z.core.$ZodRawIssue): string | undefined {
-  switch (issue.code) {
-    case 'invalid_type':
-      if (issue.input === undefined) return `missing; it must be ${typeName(issue.expected)}`;
-      return `must be ${typeName(issue.expected)}, not ${kindOf(issue.input)}`;
-    case 'invalid_value': {
-      const allowed = issue.values.map(String).join(', ');
-      if (issue.input === undefined) return `missing; one of ${allowed}`;
-      return `must be ${issue.values.length > 1 ? 'one of ' : ''}${allowed}${shown(issue.input)}`;
-    }
-    case 'unrecognized_keys': {
-      const known = knownKeys(issue.inst);
-      return issue.keys.map((key) => `unknown key${suggestion(key, known)}`).join('\n');
-    }
-    case 'too_small':
-      return sizeOf(issue, 'at least', issue.minimum);
-    case 'too_big':
-      return sizeOf(issue, 'at most', issue.maximum);
-    case 'invalid_union':
-      return NO_BRANCH;
-    default:
-      return undefined;
-  }
-}
-
-function sizeOf(issue: z.core.$ZodRawIssue & { origin?: string }, word: string, bound: number | bigint): string {
-  if (issue.origin === 'string') return bound === 1 ? 'must not be empty' : `must have ${word} ${bound} characters`;
-  if (issue.origin === 'array') return `must have ${word} ${bound} ${bound === 1 ? 'entry' : 'entries'}`;
-  return `must be ${word} ${bound}${shown(issue.input)}`;
-}
-
-function typeName(expected: string): string {
-  const names: Record<string, string> = {
-    int: 'a whole number',
-    number: 'a number',
-    string: 'text',
-    boolean: 'true or false',
-    array: 'a list',
-    object: 'a group of keys',
-    record: 'a group of keys',
-  };
-  return names[expected] ?? expected;
-}
-
-function kindOf(input: unknown): string {
-  if (input === null) return 'empty';
-  if (Array.isArray(input)) return 'a list';
-  if (typeof input === 'number') return Number.isInteger(input) ? 'a number' : 'a fraction';
-  if (typeof input === 'string') return 'text';
-  return typeof input === 'boolean' ? 'true or false' : 'a group of keys';
-}
-
-// Only what cannot be a secret is shown again: short single words and numbers.
-function shown(input: unknown): string {
-  if (typeof input === 'number') return `, not ${input}`;
-  return typeof input === 'string' && /^[\w.:-]{1,24}$/.test(input) ? `, not "${input}"` : '';
-}
-
-function knownKeys(schema: unknown): string[] {
-  if (typeof schema !== 'object' || schema === null || !('shape' in schema)) return [];
-  return typeof schema.shape === 'object' && schema.shape !== null ? Object.keys(schema.shape) : [];
-}
-
-function suggestion(key: string, known: readonly string[]): string {
-  const plain = (name: string) => name.toLowerCase().replace(/[^a-z]/g, '');
-  const near = known
-    .map((name) => ({ name, distance: editDistance(plain(key), plain(name)) }))
-    .sort((a, b) => a.distance - b.distance)[0];
-  if (near && near.distance <= Math.max(1, Math.floor(near.name.length / 5))) return `; did you mean ${near.name}?`;
-  return known.length > 0 && known.length <= 12 ? `; known here: ${known.join(', ')}` : '';
-}
-
-function editDistance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
-  for (let i = 1; i <= a.length; i += 1) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j += 1) {
-      const substitution = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min((row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, substitution));
-    }
-    row = next;
-  }
-  return row[b.length] ?? 0;
 }

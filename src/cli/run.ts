@@ -2,12 +2,17 @@
 import { ConfigError } from '../config/fault.ts';
 import { AppError } from '../http/errors.ts';
 import { DatabaseError } from '../platform/database-url.ts';
+import { packageVersion } from '../services.ts';
 import { type Command, helpOf, readInput, UsageError } from './command.ts';
 import { commands } from './commands.ts';
 import type { Io } from './io.ts';
 
 /** Runs one command line and resolves with its exit code. */
 export async function run(argv: readonly string[], io: Io): Promise<number> {
+  if (argv[0] === '--version' || argv[0] === 'version') {
+    io.out(packageVersion());
+    return 0;
+  }
   const wantsHelp = argv.includes('--help') || argv.includes('-h') || argv[0] === 'help';
   const words = (argv[0] === 'help' ? argv.slice(1) : argv).filter((word) => word !== '--help' && word !== '-h');
   if (words.length === 0 && !wantsHelp) {
@@ -67,6 +72,7 @@ function overview(): string {
     listing(commands),
     '',
     'gatehouse COMMAND --help tells more. The environment is the one of the server: gatehouse serve --help lists it.',
+    'gatehouse --version says which one this is.',
   ].join('\n');
 }
 

@@ -2,6 +2,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { fault, quote } from '../config/fault.ts';
+import { variables } from '../config/variables.ts';
 import { type DemoApp, demoUser } from './app.ts';
 import { demoConfiguration } from './configuration.ts';
 import { startGatehouse } from './gatehouse.ts';
@@ -30,7 +32,7 @@ async function run(): Promise<number> {
   const apps: DemoApp[] = [oidcApp(await choosePort(4001)), samlApp(await choosePort(4002))];
   const gatehouse = await startGatehouse({
     folder,
-    port: await choosePort(3000),
+    port: await choosePort(wantedPort()),
     configuration: demoConfiguration(apps),
   });
   undo.push(gatehouse.stop);
@@ -53,4 +55,13 @@ async function run(): Promise<number> {
   if (end === 'signal') return 0;
   process.stderr.write(`Gatehouse ended by itself:\n${end}\n`);
   return 1;
+}
+
+function wantedPort(): number {
+  const { PORT } = process.env;
+  if (!PORT) return 3000;
+  const { schema, allowed } = variables.PORT;
+  const read = schema.safeParse(PORT);
+  if (!read.success) throw new Error(fault('PORT', quote(PORT), allowed));
+  return read.data;
 }

@@ -35,7 +35,8 @@ function refuseWhatNobodyAnswered(ctx: Context): void {
   if (ctx.respond === false || ctx.headerSent || (ctx.body !== undefined && ctx.body !== null)) return;
   if (ctx.status === 404) throw notFound();
   if (ctx.status === 405) throw methodNotAllowed();
-  if (ctx.status === 501) throw methodNotAllowed('method_unknown');
+  // Koa's router does not know TRACE, but HTTP does.
+  if (ctx.status === 501) throw methodNotAllowed(ctx.method === 'TRACE' ? 'method_not_allowed' : 'method_unknown');
 }
 
 function asAppError(thrown: unknown): AppError {

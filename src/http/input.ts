@@ -2,6 +2,7 @@
 // so many bytes, each parameter once, no characters that storage cannot hold; then the zod schema of the route.
 import type { output, ZodType } from 'zod';
 import { limits } from '../limits.ts';
+import { faultsOf, sentence } from '../platform/faults.ts';
 import { isStorable } from '../platform/storable.ts';
 import { readBody } from './body.ts';
 import type { Context, Middleware } from './context.ts';
@@ -73,11 +74,12 @@ export async function readForm(ctx: Context, options?: FieldOptions): Promise<Fi
 
 /** Checks any value; faults become one 400 that names the fields. */
 export function parse<Schema extends ZodType>(schema: Schema, value: unknown): output<Schema> {
-  const result = schema.safeParse(value);
+  const result = schema.safeParse(value, { error: sentence });
   if (result.success) return result.data;
   const fields: FieldFault[] = result.error.issues
+    .flatMap(faultsOf)
     .slice(0, MAX_FAULTS)
-    .map(({ path, message }) => ({ field: path.map(String).join('.'), message }));
+    .map(({ path, message }) => ({ field: path.join('.'), message }));
   throw badRequest('invalid_input', { fields, detail: fields });
 }
 

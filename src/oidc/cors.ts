@@ -37,6 +37,11 @@ export async function hideFromStrangers(ctx: Context, isRegistered: (origin: str
   const { oidc } = ctx as unknown as Partial<KoaContextWithOIDC>;
   if (oidc?.client && origin) return;
   if (origin && (await isRegistered(origin))) return;
+  hideFromPages(ctx);
+}
+
+/** Takes back what the engine allows: no page may read this answer. */
+export function hideFromPages(ctx: Context): void {
   for (const header of [...HEADERS, ...MORE_HEADERS]) ctx.remove(header);
 }
 

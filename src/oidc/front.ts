@@ -7,9 +7,10 @@ import { readForm } from '../http/input.ts';
 import type { ClientLimits } from './client-limits.ts';
 import type { ClientSource } from './clients.ts';
 import { routes } from './configuration.ts';
-import { hideFromStrangers } from './cors.ts';
+import { hideFromPages, hideFromStrangers } from './cors.ts';
 import type { DeviceGuesses } from './device-guesses.ts';
 import { readEngineForm } from './engine-form.ts';
+import { nameForAsker, type PairwiseIdentifier } from './introspection.ts';
 import type { Provider } from './library.ts';
 import type { Engine } from './provider.ts';
 import { createPublicDocuments } from './public-documents.ts';
@@ -33,6 +34,14 @@ const EXACT = new Set<string>([...Object.values(routes), ...DISCOVERY]);
 const PARENTS = [routes.authorization, routes.code_verification, routes.registration];
 const END_SESSION_STEPS = new Set([`${routes.end_session}/confirm`, `${routes.end_session}/success`]);
 const PUBLIC_DOCUMENTS = new Set<string>([routes.jwks, ...DISCOVERY]);
+/** What an application that lives in a browser may read from its own origin. */
+const FOR_BROWSER_CLIENTS = new Set<string>([
+  routes.token,
+  routes.userinfo,
+  routes.revocation,
+  routes.jwks,
+  ...DISCOVERY,
+]);
 const MAX_QUERY = 8 * 1024;
 
 export interface EngineFrontNeeds {
@@ -40,10 +49,17 @@ export interface EngineFrontNeeds {
   clients: ClientSource;
   clientLimits: Pick<ClientLimits, 'begin' | 'end'>;
   deviceGuesses: DeviceGuesses;
+  pairwiseIdentifier: PairwiseIdentifier;
 }
 
 /** Serves the engine's routes; everything else goes on. */
-export function engineFront({ engine, clients, clientLimits, deviceGuesses }: EngineFrontNeeds): Middleware {
+export function engineFront({
+  engine,
+  clients,
+  clientLimits,
+  deviceGuesses,
+  pairwiseIdentifier,
+}: EngineFrontNeeds): Middleware {
   const documents = createPublicDocuments({ provider: engine.current });
   const engineOf = composedOnce();
   return async (ctx, next) => {
@@ -69,7 +85,9 @@ export function engineFront({ engine, clients, clientLimits, deviceGuesses }: En
     if (isGuess) await deviceGuesses.end(ctx);
     await clientLimits.end(ctx);
     if (ctx.state.goOnAt) ctx.redirect(ctx.state.goOnAt);
-    await hideFromStrangers(ctx, clients.isRegisteredOrigin);
+    if (FOR_BROWSER_CLIENTS.has(ctx.path)) await hideFromStrangers(ctx, clients.isRegisteredOrigin);
+    else hideFromPages(ctx);
+    if (ctx.path === routes.introspection) await nameForAsker(ctx, pairwiseIdentifier);
     adjust(ctx, route);
     if (isDocument) documents.keep(ctx);
     dressForm(ctx, policy);

@@ -4,7 +4,8 @@ import { isMap, isNode, isPair, isScalar, LineCounter, type Node, type Pair, par
 import { type OidcClient, oidcClient } from '../applications/oidc-client.ts';
 import { oidcRules } from '../applications/oidc-rules.ts';
 import { type ServiceProvider, serviceProvider, serviceProviderRules } from '../applications/service-provider.ts';
-import { at, check, type Fault, type Path, showPath } from '../applications/validation.ts';
+import { check, showPath } from '../applications/validation.ts';
+import { at, type Fault, type Path } from '../platform/faults.ts';
 import { betweenEntries, userRules } from './rules.ts';
 import { type Declared, type EntrySection, entrySections, resource, role, settings, top, user } from './schema.ts';
 
@@ -16,13 +17,17 @@ export type ParsedFile = { declared: Declared; faults: FileFault[]; locate(fault
 
 // "Billion laughs" with YAML aliases; the file is ours, but it may be generated.
 const MAX_ALIASES = 100;
+const EMPTY = 'the file is empty; to declare nothing, and delete what it declared before, write {}';
 
 /** `gatehouse.yaml:12:5: clients[0].redirect_uri: unknown key`. */
 export function showFault(name: string, fault: FileFault): string {
   return [`${name}:${fault.line}:${fault.column}`, fault.path, fault.message].filter((part) => part !== '').join(': ');
 }
 
-/** Parses the text of a configuration file; an empty one declares nothing. */
+/**
+ * Parses the text of a configuration file. One without any content is a fault: a file that was cut off, or not written
+ * yet, must not delete all that an earlier one declared. `{}` declares nothing.
+ */
 export function parseFile(text: string): ParsedFile {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: true, merge: true });
@@ -43,9 +48,12 @@ export function parseFile(text: string): ParsedFile {
 
   let content: unknown;
   try {
-    content = document.toJS({ maxAliasCount: MAX_ALIASES }) ?? {};
+    content = document.toJS({ maxAliasCount: MAX_ALIASES });
   } catch {
     return { declared: nothing(), faults: [{ ...position(0), path: '', message: 'too many aliases' }], locate };
+  }
+  if (content === null || content === undefined) {
+    return { declared: nothing(), faults: [{ ...position(0), path: '', message: EMPTY }], locate };
   }
   const { declared, faults } = judge(content);
   return { declared, faults: locate(faults), locate };

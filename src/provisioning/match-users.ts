@@ -2,9 +2,9 @@
 // its user name. And what speaks against it: a subject, name or address that is somebody else's.
 import type { Account } from '../accounts/account.ts';
 import { nameKey } from '../accounts/names.ts';
-import type { Fault } from '../applications/validation.ts';
 import { inChunks } from '../platform/chunks.ts';
 import type { Db } from '../platform/db.ts';
+import type { Fault } from '../platform/faults.ts';
 import type { DeclaredUser } from './schema.ts';
 
 export type StoredUser = Account & { usernameKey: string; emailKey: string | null; hash: string | null };

@@ -3,7 +3,7 @@
 import type { Application, SamlApplication } from '../applications/application.ts';
 import type { Applications, SamlInput } from '../applications/applications.ts';
 import { type ServiceProvider, settingsOf } from '../applications/service-provider.ts';
-import type { Fault } from '../applications/validation.ts';
+import type { Fault } from '../platform/faults.ts';
 import { sha256 } from '../platform/random.ts';
 import { differences, nothingPlanned, type Planned, takeOver } from './steps.ts';
 

@@ -1,9 +1,9 @@
 // The rules between the fields of a user, and between the entries of the file.
 import { nameKey } from '../accounts/names.ts';
 import { profileColumns } from '../accounts/profile.ts';
-import { at, type Fault } from '../applications/validation.ts';
 import { AppError, type FieldFault } from '../http/errors.ts';
 import { limits } from '../limits.ts';
+import { at, type Fault } from '../platform/faults.ts';
 import type { Declared, DeclaredUser, EntrySection } from './schema.ts';
 import { profileOf, snakeCase } from './user-profile.ts';
 

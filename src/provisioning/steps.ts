@@ -1,7 +1,8 @@
 // What a plan is made of: one step for each row that the file would create, change or delete, with the fields that
 // differ. Secrets are never shown, only that they change.
-import type { Fault } from '../applications/validation.ts';
+
 import type { Tx } from '../platform/db.ts';
+import type { Fault } from '../platform/faults.ts';
 
 export type Section = 'settings' | 'resources' | 'roles' | 'clients' | 'service_providers' | 'users';
 export type FieldChange = { field: string; from?: unknown; to?: unknown };

@@ -41,6 +41,10 @@ const begun = z.object({
   returnTo: z.string(),
   redirectUri: z.string(),
 });
+type Start = z.output<typeof begun>;
+const MAX_STARTS = 5;
+/** Browsers keep 4096 bytes of a cookie, with its name and attributes; an address to return to may be long. */
+const MAX_COOKIE = 3600;
 
 export function rpRoutes({ base, cookies, ownClient, rpSessions, protect }: RpRoutesNeeds): Router<State, Extras> {
   const router = new Router<State, Extras>();
@@ -54,7 +58,8 @@ export function rpRoutes({ base, cookies, ownClient, rpSessions, protect }: RpRo
       returnTo: localPath(return_to) ?? HOME,
       redirectUri: `${base}/auth/callback`,
     };
-    cookies.set(ctx, 'rpSignIn', Buffer.from(JSON.stringify(start)).toString('base64url'));
+    // One for each tab that signs in at the same moment.
+    keep(ctx, [start, ...readStarts(cookies.get(ctx, 'rpSignIn'))].slice(0, MAX_STARTS));
     const parameters = new URLSearchParams({
       response_type: 'code',
       client_id: OWN_CLIENT_ID,
@@ -71,11 +76,12 @@ export function rpRoutes({ base, cookies, ownClient, rpSessions, protect }: RpRo
 
   router.get(['/auth/callback', '/callback'], async (ctx) => {
     const { code, state, error } = parseQuery(ctx, callbackQuery);
-    const start = readStart(cookies.get(ctx, 'rpSignIn'));
-    cookies.clear(ctx, 'rpSignIn');
+    const starts = readStarts(cookies.get(ctx, 'rpSignIn'));
+    const start = starts.find((one) => safeEqual(state, one.state));
     // Compared, then removed: an answer counts only in the browser that asked, and only once.
-    if (!start || !safeEqual(state, start.state))
-      throw badRequest('state_mismatch', { next: { href: '/login', label: 'Sign in' } });
+    const others = starts.filter((one) => one !== start);
+    keep(ctx, others);
+    if (!start) throw badRequest('state_mismatch', { next: { href: '/login', label: 'Sign in' } });
     const signIn =
       code && !error
         ? await ownClient.redeem(code, start.verifier, start.redirectUri).catch(() => undefined)
@@ -123,6 +129,13 @@ export function rpRoutes({ base, cookies, ownClient, rpSessions, protect }: RpRo
     ctx.body = { refreshed: true, expires_at: session.expiresAt.toISOString() };
   });
 
+  function keep(ctx: Context, starts: Start[]): void {
+    const cookie = Buffer.from(JSON.stringify(starts)).toString('base64url');
+    if (starts.length === 0) cookies.clear(ctx, 'rpSignIn');
+    else if (cookie.length > MAX_COOKIE) keep(ctx, starts.slice(0, -1));
+    else cookies.set(ctx, 'rpSignIn', cookie);
+  }
+
   return router;
 }
 
@@ -136,11 +149,11 @@ function redirect(ctx: Context, target: string): void {
   ctx.redirect(target);
 }
 
-function readStart(cookie: string | undefined): z.output<typeof begun> | undefined {
-  if (!cookie) return undefined;
+function readStarts(cookie: string | undefined): Start[] {
+  if (!cookie) return [];
   try {
-    return begun.safeParse(JSON.parse(Buffer.from(cookie, 'base64url').toString())).data;
+    return z.array(begun).safeParse(JSON.parse(Buffer.from(cookie, 'base64url').toString())).data ?? [];
   } catch {
-    return undefined;
+    return [];
   }
 }

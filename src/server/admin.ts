@@ -1,6 +1,4 @@
 // Puts administration together: the functions that the API and the console call, and the API itself.
-import { readFileSync } from 'node:fs';
-import path from 'node:path';
 import { createEvaluationCallers } from '../access/callers.ts';
 import { createEvaluations } from '../access/evaluation.ts';
 import { evaluationRoutes } from '../access/routes.ts';
@@ -34,7 +32,7 @@ import { exportConfiguration } from '../provisioning/export.ts';
 import { createAuthority } from '../rbac/authority.ts';
 import { accessApi, adminApi, ownResources } from '../rbac/built-in.ts';
 import { parseServiceProviderMetadata } from '../saml/metadata-parse.ts';
-import { packageRoot, type Services } from '../services.ts';
+import { packageVersion, type Services } from '../services.ts';
 import type { MailedLinks } from './mailed-links.ts';
 
 export type Administration = ReturnType<typeof createAdministration>;
@@ -110,9 +108,4 @@ export function assembleEvaluation({ services, tokens }: Pick<AdminApiParts, 'se
   const { config } = services;
   const callers = createEvaluationCallers({ ...services, tokens, audience: accessApi(config.issuer) });
   return evaluationRoutes({ ...services, issuer: config.issuer, callers, evaluations: createEvaluations(services) });
-}
-
-function packageVersion(): string {
-  const { version } = JSON.parse(readFileSync(path.join(packageRoot, 'package.json'), 'utf8')) as { version: string };
-  return version;
 }

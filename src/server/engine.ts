@@ -13,6 +13,7 @@ import { createDeviceGuesses, type DeviceGuesses } from '../oidc/device-guesses.
 import type { EngineEvents } from '../oidc/events.ts';
 import { createFindAccount } from '../oidc/find-account.ts';
 import { createGrantLoader } from '../oidc/grants.ts';
+import type { PairwiseIdentifier } from '../oidc/introspection.ts';
 import { createPages, outer } from '../oidc/pages.ts';
 import { createPrompts } from '../oidc/prompts.ts';
 import { createEngine, type Engine, type ResponseMode } from '../oidc/provider.ts';
@@ -48,6 +49,7 @@ export interface AssembledEngine {
   clients: ClientSource;
   clientLimits: ClientLimits;
   deviceGuesses: DeviceGuesses;
+  pairwiseIdentifier: PairwiseIdentifier;
 }
 
 export async function assembleEngine(parts: EngineParts): Promise<AssembledEngine> {
@@ -88,7 +90,7 @@ export async function assembleEngine(parts: EngineParts): Promise<AssembledEngin
   });
 
   // OIDC Core 8.1: the sector, the account, and a salt that never changes.
-  const pairwiseIdentifier = async (_ctx: unknown, accountId: string, client: Client) =>
+  const pairwiseIdentifier: PairwiseIdentifier = async (_ctx, accountId, client) =>
     sha256(`${sectorOf(client)}\0${accountId}\0${pairwiseSalt}`);
 
   const sessionStore = createSessionStore({ sql, kind });
@@ -168,7 +170,7 @@ export async function assembleEngine(parts: EngineParts): Promise<AssembledEngin
     samlResponse: saml.respond,
   });
   keyring.onChange(() => engine.rebuild());
-  return { engine, clients, clientLimits, deviceGuesses };
+  return { engine, clients, clientLimits, deviceGuesses, pairwiseIdentifier };
 }
 
 /** The host that the client's redirect URIs share; absent from the engine's typings. */

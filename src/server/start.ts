@@ -73,7 +73,7 @@ export async function startServer({ config, logger, now }: ServerOptions): Promi
 
   await keyring.load();
   const saml = assembleSaml({ services, metrics, cookies });
-  const { engine, clients, clientLimits, deviceGuesses } = await assembleEngine({
+  const { engine, clients, ...front } = await assembleEngine({
     services,
     metrics,
     cookies,
@@ -106,7 +106,7 @@ export async function startServer({ config, logger, now }: ServerOptions): Promi
     viewsDir: path.join(packageRoot, 'views'),
     routes: [
       // First, because most requests are for it.
-      engineFront({ engine, clients, clientLimits, deviceGuesses }),
+      engineFront({ engine, clients, ...front }),
       mounted(operators),
       ...assembleSignIn({ services, engine, clients, metrics, csrf, cookies, samlWishes: saml.wishes }).map(mounted),
       ...assembleMailedLinkPages({ services, links, cookies, csrf }).map(mounted),

@@ -33,6 +33,10 @@ describe('gatehouse', () => {
     expect(out).toContain('gatehouse doctor');
   });
 
+  it('--version says which one it is', async () => {
+    expect(await call('--version')).toEqual({ code: 0, out: expect.stringMatching(/^\d+\.\d+\.\d+\n$/), err: '' });
+  });
+
   it('has the commands of the contract', () => {
     const contract =
       'serve,apply,export,user add,user list,user show,user set-password,user disable,user enable,user unlock,user reset-mfa,app list,app show,app add,keys list,keys rotate,backup,doctor';

@@ -143,3 +143,12 @@ describe('the token, userinfo and revocation endpoints', () => {
     expect([page.status, allowed(page)]).toEqual([400, undefined]);
   });
 });
+
+describe('the endpoints for servers', () => {
+  it.each(['/introspect', '/par', '/device/code', '/register'])('%s can be read by no page', async (path) => {
+    const form = { client_id: spa.clientId, token: 'any', redirect_uri: `${spaOrigin}/cb` };
+    const page = await httpClient(idp.issuer).post(path, { form, ...from(spaOrigin) });
+    expect(allowed(page)).toBeUndefined();
+    expect(allowed(await preflight(path, spaOrigin, 'POST'))).toBeUndefined();
+  });
+});

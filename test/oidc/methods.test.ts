@@ -22,13 +22,18 @@ describe('endpoints', () => {
   it.each([...programs, ...documents, ...pages, '/userinfo', '/end-session/confirm'])(
     '%s refuses methods it does not know',
     async (path) => {
-      for (const method of ['PUT', 'DELETE', 'PATCH', 'PROPFIND']) {
+      for (const method of ['PUT', 'DELETE', 'PATCH', 'PROPFIND', 'TRACE']) {
         const page = await client().request(method, path);
         expect([path, method, page.status]).toEqual([path, method, 405]);
         expect(page.headers['x-request-id']).toBeTruthy();
       }
     },
   );
+
+  it('nor does any page of ours know TRACE', async () => {
+    for (const path of ['/', '/login', '/forgot-password', '/healthz'])
+      expect([path, (await client().request('TRACE', path)).status]).toEqual([path, 405]);
+  });
 
   it.each(programs)('%s is for POST alone', async (path) => {
     for (const method of ['GET', 'HEAD']) expect((await client().request(method, path)).status).toBe(405);

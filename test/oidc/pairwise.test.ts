@@ -69,6 +69,16 @@ describe('a pairwise subject', () => {
     expect(jose.decodeJwt(String(answer.json().access_token))).toMatchObject({ sub, aud: api });
   });
 
+  it('is what a pairwise API learns at introspection, whoever the token was given to', async () => {
+    const site = await anApplication(idp);
+    const { tokens } = await signIn(httpClient(idp.issuer), site, user);
+    const asked = await postAs(idp, shopApp, '/introspect', { token: tokens.access_token });
+    expect(asked.json()).toMatchObject({ active: true, sub: await subOf(shop), client_id: site.clientId });
+    const { tokens: others } = await signIn(httpClient(idp.issuer), wiki, user);
+    const foreign = await postAs(idp, shopApp, '/introspect', { token: others.access_token });
+    expect(foreign.json()).toMatchObject({ active: true, sub: await subOf(shop), client_id: wiki.clientId });
+  });
+
   it('is understood in an id_token_hint and as a requested sub', async () => {
     const browser = httpClient(idp.issuer);
     const { tokens } = await signIn(browser, wiki, user);

@@ -64,9 +64,21 @@ describe('the configuration file', () => {
     expect(declared.users[0]).toMatchObject({ username: 'alice', roles: ['editor'] });
   });
 
-  it.each(['', '# only a comment', 'clients:\nusers: []\n'])('accepts a file that declares nothing: %j', (text) => {
-    expect(parseFile(text)).toMatchObject({ faults: [], declared: { clients: [], users: [], settings: {} } });
-  });
+  it.each(['', '# only a comment', '---\n', 'null'])(
+    'refuses a file without content, which may be cut off: %j',
+    (text) => {
+      expect(parseFile(text).faults).toEqual([
+        { line: 1, column: 1, path: '', message: expect.stringContaining('the file is empty') },
+      ]);
+    },
+  );
+
+  it.each(['{}', '# nothing any more\n{}', 'clients:\nusers: []\n'])(
+    'accepts a file that declares nothing: %j',
+    (text) => {
+      expect(parseFile(text)).toMatchObject({ faults: [], declared: { clients: [], users: [], settings: {} } });
+    },
+  );
 
   it('names an unknown key with its path and line, and the key that was meant', () => {
     const text = 'clients:\n  - client_id: web\n    redirect_uri: https://a.example/cb\nsetings: {}\n';

@@ -1,0 +1,40 @@
+// Several tabs of our own pages sign in at the same moment: each answer finds the question of its own tab.
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { aUser } from '../support/factories.ts';
+import { httpClient } from '../support/http.ts';
+import { startIdp, type TestIdp } from '../support/idp.ts';
+
+let idp: TestIdp;
+beforeAll(async () => {
+  idp = await startIdp();
+});
+afterAll(() => idp?.stop());
+
+const home = (url: string) => !/\/(authorize|signin|auth)\b/.test(new URL(url).pathname);
+
+it('all arrive where they wanted to go, and no answer counts twice', async () => {
+  const user = await aUser(idp.services);
+  const browser = httpClient(idp.issuer);
+  const first = await browser.follow(await browser.get('/login?return_to=/account/password'));
+  const second = await browser.follow(await browser.get('/login?return_to=/account/sessions'));
+  const fields = { username: user.username, password: user.password };
+  const callback = (url: string) => new URL(url).pathname === '/auth/callback';
+  const ready = await browser.follow(await browser.submit(first, fields), callback);
+  expect((await browser.follow(await browser.submit(second, fields), home)).location).toBe(
+    `${idp.issuer}/account/sessions`,
+  );
+  expect((await browser.follow(ready, home)).location).toBe(`${idp.issuer}/account/password`);
+  expect((await browser.get(ready.location ?? '')).status).toBe(400);
+});
+
+it('of many that are open at once the newest is remembered, however long its way back', async () => {
+  const user = await aUser(idp.services);
+  const browser = httpClient(idp.issuer);
+  const way = `/account?${'x'.repeat(900)}`;
+  const pages = [];
+  for (let tab = 0; tab < 7; tab += 1) pages.push(await browser.get(`/login?return_to=${way}${tab}`));
+  expect(browser.cookies.get('gatehouse_signin')?.value.length).toBeLessThan(4000);
+  const form = await browser.follow(pages.at(-1) ?? expect.fail());
+  const answer = await browser.submit(form, { username: user.username, password: user.password });
+  expect((await browser.follow(answer, home)).location).toBe(`${idp.issuer}${way}6`);
+});
