@@ -75,7 +75,11 @@ export function createAudit({ db, logger, now }: { db: Db; logger: Logger; now: 
   return {
     async record(event, tx = db) {
       const row = toRow(event, now());
-      await tx.auditEvent.create({ data: row, select: { id: true } });
+      // Raw: several events for each sign-in, at a third of the time.
+      await tx.$executeRaw`INSERT INTO audit_events (at, type, outcome, reason, actor_id, actor_app, subject_id, client_id,
+        address, user_agent, request_id, data) VALUES (${row.at}, ${row.type}, ${row.outcome}, ${row.reason},
+        ${row.actorId}, ${row.actorApp}, ${row.subjectId}, ${row.clientId}, ${row.address}, ${row.userAgent},
+        ${row.requestId}, ${row.data})`;
       // Also a log line, so that the request id of an error page leads to both.
       logger.info({ audit: { ...row, at: undefined, data: undefined } }, `audit ${row.type} ${row.outcome}`);
     },

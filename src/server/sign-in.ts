@@ -35,12 +35,12 @@ export interface SignInParts {
 }
 
 export function assembleSignIn({ services, engine, clients, metrics, csrf, cookies, samlWishes }: SignInParts) {
-  const { db, now, accounts, audit, captcha, config, consents, credentials, endSession, mfa, outbox } = services;
+  const { sql, kind, now, accounts, audit, captcha, config, consents, credentials, endSession, mfa, outbox } = services;
   const { rateLimits, sessions, settings, signInGuard, tell } = services;
   const { protect } = csrf;
   const rememberDays = () => settings.latest().remember_browser_days;
   const interactions = createInteractions({ engine: engine.current });
-  const attempts = createAttempts({ db, now });
+  const attempts = createAttempts({ sql, kind, now });
   const browsers = createBrowsers({
     cookies,
     knownBrowsers: mfa.knownBrowsers,

@@ -2,7 +2,8 @@
 // hears of the person only when all that was needed is proven.
 import { limits } from '../limits.ts';
 import type { Clock } from '../platform/clock.ts';
-import type { Db } from '../platform/db.ts';
+import type { DatabaseKind } from '../platform/database-url.ts';
+import { type Sql, sqlFor } from '../platform/sql.ts';
 
 export interface Attempt {
   uid: string;
@@ -27,10 +28,34 @@ export interface Attempts {
   remove(uid: string): Promise<void>;
 }
 
-export function createAttempts({ db, now }: { db: Db; now: Clock }): Attempts {
+interface Row {
+  userId: string | null;
+  factors: string;
+  data: string;
+  expiresAt: Date;
+}
+
+// Plain statements: each page of a sign-in passes here several times.
+const SQL = {
+  find: `SELECT user_id AS "userId", factors, data, expires_at AS "expiresAt" FROM sign_in_attempts WHERE uid = ?`,
+  save: `INSERT INTO sign_in_attempts (uid, user_id, factors, data, expires_at) VALUES (?,?,?,?,?)
+    ON CONFLICT (uid) DO UPDATE SET user_id = excluded.user_id, factors = excluded.factors, data = excluded.data,
+      expires_at = excluded.expires_at`,
+  remove: 'DELETE FROM sign_in_attempts WHERE uid = ?',
+};
+
+export interface AttemptsNeeds {
+  sql: Sql;
+  kind: DatabaseKind;
+  now: Clock;
+}
+
+export function createAttempts({ sql, kind, now }: AttemptsNeeds): Attempts {
+  const text = sqlFor(kind, SQL);
+
   return {
     async find(uid) {
-      const row = await db.signInAttempt.findUnique({ where: { uid } });
+      const [row] = await sql.query<Row>(text.find, uid);
       if (!row || row.expiresAt <= now())
         return { uid, userId: undefined, amr: [], wantsOther: false, trustBrowser: false };
       const { wantsOther = false, trustBrowser = false, challenge, sent } = JSON.parse(row.data) as Partial<Attempt>;
@@ -39,17 +64,13 @@ export function createAttempts({ db, now }: { db: Db; now: Clock }): Attempts {
     },
 
     async save({ uid, userId, amr, wantsOther, trustBrowser, challenge, sent }) {
-      const row = {
-        userId: userId ?? null,
-        factors: JSON.stringify(amr),
-        data: JSON.stringify({ wantsOther, trustBrowser, challenge, sent }),
-        expiresAt: new Date(now().getTime() + limits.interaction.seconds * 1000),
-      };
-      await db.signInAttempt.upsert({ where: { uid }, create: { uid, ...row }, update: row });
+      const expiresAt = new Date(now().getTime() + limits.interaction.seconds * 1000);
+      const data = JSON.stringify({ wantsOther, trustBrowser, challenge, sent });
+      await sql.execute(text.save, uid, userId ?? null, JSON.stringify(amr), data, expiresAt);
     },
 
     async remove(uid) {
-      await db.signInAttempt.deleteMany({ where: { uid } });
+      await sql.execute(text.remove, uid);
     },
   };
 }
