@@ -160,7 +160,7 @@ export const limits = {
     strengthPerAddress: { points: 90, seconds: MINUTE },
     apiPerCaller: { points: 1200, seconds: MINUTE },
     apiFailuresPerAddress: { points: 60, seconds: 5 * MINUTE },
-    captchaAfterFailures: { account: 3, address: 10 },
+    captchaAfterFailures: { account: 3, address: 20 },
     captchaWaitPerAddress: { points: 5, seconds: 15 * MINUTE },
   },
 } as const;

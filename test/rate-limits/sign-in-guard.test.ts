@@ -110,11 +110,11 @@ describe('the CAPTCHA, where there is one', () => {
     expect(await rateLimits.count('sign-in:account', nameKey(login))).toBe(4);
   });
 
-  test('is asked for after ten failures of one machine, whatever the names', async () => {
+  test('is asked for after twenty failures of one machine, whatever the names', async () => {
     const address = anywhere();
     const attempt = (index: number) => ({ login: `${login}-${index}`, address, solvesCaptcha: unsolved });
-    for (let index = 0; index < 10; index += 1) expect(await guard.begin(attempt(index))).toEqual({ outcome: 'go' });
-    expect(await guard.begin(attempt(10))).toEqual({ outcome: 'captcha' });
+    for (let index = 0; index < 20; index += 1) expect(await guard.begin(attempt(index))).toEqual({ outcome: 'go' });
+    expect(await guard.begin(attempt(20))).toEqual({ outcome: 'captcha' });
     expect(await guard.wantsCaptcha({ login: '', address })).toBe(true);
   });
 

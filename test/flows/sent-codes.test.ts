@@ -1,0 +1,217 @@
+// Seed 5.6, codes by e-mail and SMS, from the form to the mailbox and to the HTTP request of the gateway as
+// docs/accounts.md describes it.
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { mailOf } from '../reset/support.ts';
+import { atAccount, signedIn } from '../support/account.ts';
+import { aUser, type TestUser } from '../support/factories.ts';
+import { type HttpClient, httpClient, type Page } from '../support/http.ts';
+import { startIdp, type TestIdp } from '../support/idp.ts';
+import { type Listening, listen } from '../support/listen.ts';
+import { type Mailbox, mailbox } from '../support/mailbox.ts';
+
+interface Message {
+  method: string | undefined;
+  path: string | undefined;
+  authorization: string | undefined;
+  type: string | undefined;
+  body: { to: string; text: string; from?: string };
+}
+
+let box: Mailbox;
+let gateway: Listening;
+let idp: TestIdp;
+let user: TestUser;
+let messages: Message[] = [];
+let gatewayStatus = 202;
+
+beforeAll(async () => {
+  box = await mailbox();
+  gateway = await listen(async (request, response) => {
+    const { method, url: path, headers } = request;
+    const body = JSON.parse(await text(request));
+    messages.push({ method, path, authorization: headers.authorization, type: headers['content-type'], body });
+    response.writeHead(gatewayStatus).end();
+  });
+  idp = await startIdp({ environment: { SMTP_URL: box.url } });
+  await idp.services.settings.set('email_codes', true);
+  const sms = { url: `${gateway.origin}/messages`, token: 'a gateway token', sender: 'Gatehouse' };
+  await idp.services.settings.set('sms_gateway', sms);
+  await idp.services.settings.set('mfa', 'required');
+  await idp.services.settings.reload();
+});
+afterAll(async () => {
+  await idp?.stop();
+  await gateway?.close();
+  await box?.close();
+});
+beforeEach(async () => {
+  user = await aUser(idp.services);
+  messages = [];
+  gatewayStatus = 202;
+});
+
+const email = () => user.account.email ?? '';
+const codeIn = (words: string) => /\b(\d{6})\b/.exec(words)?.[1] ?? '';
+/** At the question for a code, before one is sent. */
+async function atQuestion(): Promise<{ browser: HttpClient; page: Page }> {
+  const browser = httpClient(idp.issuer);
+  return { browser, page: await atAccount(idp, user, browser) };
+}
+const send = async (browser: HttpClient, page: Page) =>
+  browser.follow(await browser.submit(page, {}, { form: 'send-code' }));
+const mailedCode = async () => codeIn((await mailOf(box, email(), 'Your sign-in code')).text);
+const enter = (browser: HttpClient, page: Page, code: string) => browser.submit(page, { code });
+
+describe('a code by e-mail', () => {
+  it('is sent when asked for, six digits, and lets in once', async () => {
+    const { browser, page } = await atQuestion();
+    expect(page.text).toContain('Send the code');
+    expect(box.messages.filter(({ to }) => to.includes(email()))).toEqual([]);
+    const sent = await send(browser, page);
+    const code = await mailedCode();
+    expect(code).toMatch(/^\d{6}$/);
+    const wrong = await enter(browser, sent, code === '000000' ? '000001' : '000000');
+    expect(wrong.status).toBe(401);
+    expect((await browser.follow(await enter(browser, wrong, code))).text).toContain('Your account');
+
+    const other = await atQuestion();
+    expect((await enter(other.browser, await send(other.browser, other.page), code)).status).toBe(401);
+  });
+
+  it('is void after ten minutes, and after a newer one', async () => {
+    const { browser, page } = await atQuestion();
+    let sent = await send(browser, page);
+    const older = await mailedCode();
+    sent = await send(browser, sent);
+    const newer = await mailedCode();
+    expect(older === newer || (await enter(browser, sent, older)).status === 401).toBe(true);
+    const [row] = await idp.services.db.oneTimeCode.findMany({ where: { userId: user.account.id } });
+    expect(Number(row?.expiresAt) - Number(row?.createdAt)).toBe(10 * 60_000);
+    await idp.services.db.oneTimeCode.updateMany({ data: { expiresAt: new Date() } });
+    const late = await enter(browser, sent, newer);
+    expect(late.status).toBe(401);
+    expect(late.text).toContain('expired');
+  });
+
+  it('is refused after five tries, the right one too, on the form that says how long to wait', async () => {
+    const { browser, page } = await atQuestion();
+    const sent = await send(browser, page);
+    const code = await mailedCode();
+    const wrong = code === '000000' ? '000001' : '000000';
+    const statuses = [];
+    for (let tries = 0; tries < 5; tries += 1) statuses.push((await enter(browser, sent, wrong)).status);
+    const refused = await enter(browser, sent, code);
+    expect([...statuses, refused.status]).toEqual([401, 401, 401, 401, 401, 429]);
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
+    expect(refused.text).toContain('There were too many attempts');
+    expect(refused.forms.some(({ fields }) => 'code' in fields)).toBe(true);
+  });
+
+  it('goes to one person ten times in an hour at most', async () => {
+    const { browser, page } = await atQuestion();
+    const statuses = [];
+    for (let times = 0; times < 11; times += 1) {
+      statuses.push((await browser.submit(page, {}, { form: 'send-code' })).status);
+    }
+    expect(statuses).toEqual([...Array.from({ length: 10 }, () => 303), 429]);
+  });
+});
+
+describe('a code by SMS', () => {
+  const NUMBER = '+491701234567';
+
+  /** Proves the number on the account page. */
+  async function withPhone(): Promise<HttpClient> {
+    const { browser, page } = await atQuestion();
+    await browser.follow(await enter(browser, await send(browser, page), await mailedCode()));
+    const form = await browser.follow(await browser.get('/account/factors/phone'));
+    const asked = await browser.submit(form, { phone: '+49 170 1234567' });
+    expect(asked.text).toContain('567');
+    const code = codeIn(messages.at(-1)?.body.text ?? '');
+    const wrong = await browser.submit(asked, { code: code === '000000' ? '000001' : '000000' }, { form: '/confirm' });
+    expect(wrong.status).toBe(400);
+    const done = await browser.follow(await browser.submit(wrong, { code }, { form: '/confirm' }));
+    expect(done.text).toMatch(/recovery codes|Codes by SMS are set up/);
+    await mailOf(box, email(), 'The phone number of your account was changed');
+    return browser;
+  }
+
+  it('is one request in the documented form, and signs in', async () => {
+    await withPhone();
+    messages = [];
+    const { browser, page } = await atQuestion();
+    const chosen = page.text.includes('method" value="sms"')
+      ? page
+      : await browser.get(`${new URL(page.url).pathname}?method=sms`);
+    const sent = await send(browser, chosen);
+    const host = new URL(idp.issuer).host;
+    const code = codeIn(messages[0]?.body.text ?? '');
+    expect(messages).toEqual([
+      {
+        method: 'POST',
+        path: '/messages',
+        authorization: 'Bearer a gateway token',
+        type: 'application/json',
+        body: {
+          to: NUMBER,
+          from: 'Gatehouse',
+          text: `${code} is your sign-in code for ${host}. It works for 10 minutes.\n\n@${host} #${code}`,
+        },
+      },
+    ]);
+    expect((await browser.follow(await enter(browser, sent, code))).text).toContain('Your account');
+  });
+
+  it('that the gateway does not take is told to the person, and to the log without the code', async () => {
+    await withPhone();
+    gatewayStatus = 500;
+    messages = [];
+    const { browser, page } = await atQuestion();
+    const chosen = await browser.get(`${new URL(page.url).pathname}?method=sms`);
+    const failed = await browser.submit(chosen, {}, { form: 'send-code' });
+    expect(failed.status).toBe(502);
+    expect(failed.text).toContain('could not be sent');
+    const log = idp.log.join('');
+    expect(log).toContain('the SMS gateway did not take a message');
+    expect(log).not.toContain(codeIn(messages[0]?.body.text ?? ''));
+    expect(log).not.toContain('a gateway token');
+  });
+
+  it('goes out five times in an hour at most', async () => {
+    await withPhone();
+    const { browser, page } = await atQuestion();
+    const chosen = await browser.get(`${new URL(page.url).pathname}?method=sms`);
+    const statuses = [];
+    for (let times = 0; times < 5; times += 1) {
+      statuses.push((await browser.submit(chosen, {}, { form: 'send-code' })).status);
+    }
+    expect(statuses).toEqual([303, 303, 303, 303, 429]);
+  });
+
+  it('is removed with its number', async () => {
+    const browser = await withPhone();
+    const page = await browser.get('/account/factors');
+    const gone = await browser.follow(await browser.submit(page, {}, { form: '/phone/remove' }));
+    expect(gone.text).toContain('Your phone number was removed.');
+    expect(await idp.services.mfa.factors.hasSecondFactor(user.account.id)).toBe(false);
+  });
+
+  it.each(['0170 1234567', 'my phone', '+1'])('cannot be had for %j', async (phone) => {
+    const { browser, page } = await atQuestion();
+    await browser.follow(await enter(browser, await send(browser, page), await mailedCode()));
+    const form = await browser.get('/account/factors/phone');
+    const refused = await browser.submit(form, { phone });
+    expect(refused.status).toBe(400);
+    expect(messages).toEqual([]);
+  });
+});
+
+it('is off where the setting is not made', async () => {
+  await idp.services.settings.unset('sms_gateway');
+  await idp.services.settings.set('mfa', 'optional');
+  await idp.services.settings.reload();
+  const browser = await signedIn(idp, user);
+  expect((await browser.get('/account/factors')).text).not.toContain('SMS');
+  expect((await browser.get('/account/factors/phone')).status).toBe(404);
+});
