@@ -1,6 +1,6 @@
 // User name or e-mail and password: who gets in, and that nobody else can tell why they did not (issue 2, part 4).
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Application, anApplication, authorizeUrl, redirectUri } from '../oidc/support.ts';
 import { aUser, PASSWORD } from '../support/factories.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';
@@ -14,6 +14,8 @@ beforeAll(async () => {
   app = await anApplication(idp);
 });
 afterAll(() => idp?.stop());
+// All of this file comes from one address, which would soon be asked for a proof of work.
+beforeEach(() => idp.services.db.rateLimit.deleteMany());
 
 const isThere = (url: string) => url.startsWith(redirectUri);
 const atForm = async (browser: HttpClient) => browser.follow(await browser.get(authorizeUrl(idp, app.clientId)));
