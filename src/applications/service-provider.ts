@@ -61,6 +61,8 @@ const answer = z.strictObject({
   encrypt_assertion: z.enum(['auto', 'always', 'never']).default('auto'),
   require_signed_requests: z.boolean().optional(), // absent: what the metadata's AuthnRequestsSigned says
   idp_initiated: z.boolean().default(false),
+  start_url: webUri.optional(), // where the portal opens it; it then asks for a sign-in by itself
+  logo_uri: webUri.optional(),
   allow_sha1: z.boolean().default(false),
   contacts: z.array(z.string().regex(/^[^\s@]+@[^\s@]+$/, 'must be an e-mail address')).optional(),
 });

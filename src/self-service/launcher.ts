@@ -1,5 +1,7 @@
-// The applications that a person may open from here, and how: SAML by a sign-in begun at this server, OpenID Connect at
-// the address that begins a sign-in at the application (OIDC Core 4) or its home page.
+// The applications that a person may open from here, and how: SAML at its own start page or by a sign-in begun at this
+// server, OpenID Connect at the address that begins a sign-in at the application (OIDC Core 4) or its home page.
+import type { Audit } from '../audit/audit.ts';
+import type { Clock } from '../platform/clock.ts';
 import type { Db } from '../platform/db.ts';
 
 export interface Tile {
@@ -10,8 +12,15 @@ export interface Tile {
 }
 
 export interface Launcher {
-  /** In alphabetical order, those opened in a live session first. */
+  /** Those that were used lately or are open in a live session, the last one first; then the others by name. */
   tiles(userId: string, options: { search: string; opened: ReadonlySet<string> }): Promise<Tile[]>;
+}
+
+export interface LauncherNeeds {
+  db: Db;
+  audit: Pick<Audit, 'list'>;
+  now: Clock;
+  issuer: string;
 }
 
 interface Metadata {
@@ -19,36 +28,62 @@ interface Metadata {
   client_uri?: string;
   logo_uri?: string;
   idp_initiated?: boolean;
+  start_url?: string;
 }
 
 const MAX_TILES = 500;
+const RECENT_DAYS = 30;
+const RECENT_EVENTS = 200;
 
-export function createLauncher({ db, issuer }: { db: Db; issuer: string }): Launcher {
+export function createLauncher({ db, audit, now, issuer }: LauncherNeeds): Launcher {
+  /** Identifiers of what the person used lately, the last one first. */
+  async function usedLately(userId: string): Promise<string[]> {
+    const events = await audit.list({
+      types: ['sign-in.completed', 'saml.response'],
+      ...{ outcome: 'success', subjectId: userId, limit: RECENT_EVENTS },
+      from: new Date(now().getTime() - RECENT_DAYS * 24 * 3600 * 1000),
+    });
+    return [...new Set(events.flatMap(({ clientId }) => clientId ?? []))];
+  }
+
   return {
     async tiles(userId, { search, opened }) {
-      const rows = await db.application.findMany({
+      const recent = [...new Set([...(await usedLately(userId)), ...opened])];
+      const rank = (clientId: string) => (recent.includes(clientId) ? recent.indexOf(clientId) : recent.length);
+      const allowed = await db.application.findMany({
         where: {
           enabled: true,
           // The rule of the sign-in itself: open to everyone, or to a role of this person.
           OR: [{ access: 'everyone' }, { roles: { some: { role: { users: { some: { userId } } } } } }],
         },
-        select: { clientId: true, name: true, protocol: true, metadata: true },
+        select: { id: true, clientId: true, name: true },
         orderBy: { name: 'asc' },
-        take: MAX_TILES,
       });
-      const wanted = search.normalize('NFKC').toLowerCase();
-      const tiles = rows.flatMap(({ clientId, name, protocol, metadata }) => {
-        const settings = JSON.parse(metadata) as Metadata;
-        const url = protocol === 'saml' ? samlStart(clientId, settings) : oidcStart(settings, issuer);
-        const isFound = name.normalize('NFKC').toLowerCase().includes(wanted);
-        return url && isFound ? [{ name, url, logo: safeLogo(settings.logo_uri), isRecent: opened.has(clientId) }] : [];
+      const wanted = fold(search);
+      const found = allowed
+        .filter(({ name }) => fold(name).includes(wanted))
+        .sort((a, b) => rank(a.clientId) - rank(b.clientId))
+        .slice(0, MAX_TILES);
+      const rows = await db.application.findMany({
+        where: { id: { in: found.map(({ id }) => id) } },
+        select: { id: true, protocol: true, metadata: true },
       });
-      return [...tiles.filter(({ isRecent }) => isRecent), ...tiles.filter(({ isRecent }) => !isRecent)];
+      return found.flatMap(({ id, clientId, name }) => {
+        const row = rows.find((one) => one.id === id);
+        const settings = JSON.parse(row?.metadata ?? '{}') as Metadata;
+        const url = row?.protocol === 'saml' ? samlStart(clientId, settings) : oidcStart(settings, issuer);
+        return url ? [{ name, url, logo: safeLogo(settings.logo_uri), isRecent: recent.includes(clientId) }] : [];
+      });
     },
   };
 }
 
-function samlStart(entityId: string, { idp_initiated }: Metadata): string | undefined {
+function fold(text: string): string {
+  return text.normalize('NFKC').toLowerCase();
+}
+
+function samlStart(entityId: string, { idp_initiated, start_url }: Metadata): string | undefined {
+  if (start_url) return start_url;
   return idp_initiated ? `/saml/sso/start?${new URLSearchParams({ sp: entityId })}` : undefined;
 }
 

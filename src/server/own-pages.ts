@@ -61,7 +61,7 @@ export function assembleOwnPages({ services, engine, cookies, csrf, emailProof }
       rpRoutes({ base: config.issuer, cookies, ownClient, rpSessions, protect }),
       dashboardRoutes({
         page,
-        launcher: createLauncher({ db, issuer: config.issuer }),
+        launcher: createLauncher({ ...services, issuer: config.issuer }),
         sessions,
         factors: mfa.factors,
         credentials,

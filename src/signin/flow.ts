@@ -36,11 +36,11 @@ export function createFlow({ steps, attempts, interactions, browsers, audit }: F
     ctx.redirect(`/signin/${attempt.uid}`);
   };
 
-  async function finish(ctx: Context, { account, attempt, acr, amr }: OpenStep): Promise<void> {
+  async function finish(ctx: Context, { account, attempt, clientId, acr, amr }: OpenStep): Promise<void> {
     if (!account) throw badRequest('sign_in_expired');
     const { request } = ctx.state;
     await attempts.remove(attempt.uid);
-    const about = { actorId: account.id, subjectId: account.id, request };
+    const about = { actorId: account.id, subjectId: account.id, clientId, request };
     await audit.record({ type: 'sign-in.completed', outcome: 'success', ...about, data: { acr, amr } });
     await browsers.signedIn(ctx, account, { trust: attempt.trustBrowser && amr.includes('mfa') });
     // A fresh sign-in is a choice of account, too.

@@ -1,0 +1,136 @@
+// The portal: which applications a person sees there, how each is opened, and what it tells them to see to.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { anApplication, signIn, walk } from '../oidc/support.ts';
+import { aClient, aUser, type TestUser } from '../support/factories.ts';
+import { type HttpClient, httpClient, type Page } from '../support/http.ts';
+import { startIdp, type TestIdp } from '../support/idp.ts';
+import { aServiceProvider } from '../support/sp.ts';
+
+let idp: TestIdp;
+let user: TestUser;
+let browser: HttpClient;
+beforeAll(async () => {
+  idp = await startIdp();
+  user = await aUser(idp.services);
+  browser = httpClient(idp.issuer);
+  await walk(browser, '/login', { user, redirectUri: `${idp.issuer}/auth/callback` });
+});
+afterAll(() => idp?.stop());
+
+const portal = async (query = ''): Promise<Page> => {
+  const page = await browser.follow(await browser.get(`/dashboard${query}`));
+  expect([page.status, new URL(page.url).pathname]).toEqual([200, '/dashboard']);
+  return page;
+};
+/** Name -> address, in the order of the page. */
+const tilesOf = ({ text }: Page) =>
+  [...text.matchAll(/<li><a href="([^"]+)">.*?<strong>(.*?)<\/strong>/g)].map(([, url = '', name = '']) => [
+    name,
+    url.replaceAll('&amp;', '&'),
+  ]);
+const tile = async (name: string) => tilesOf(await portal()).find(([found]) => found === name)?.[1];
+
+describe('a tile', () => {
+  it('opens an OpenID Connect application where a sign-in begins, or at its home', async () => {
+    const initiate_login_uri = 'https://start.example.com/login?tenant=7';
+    await aClient(idp.services, {
+      client_name: 'Begins',
+      redirect_uris: ['https://start.example.com/cb'],
+      initiate_login_uri,
+    });
+    expect(await tile('Begins')).toBe(`${initiate_login_uri}&iss=${encodeURIComponent(idp.issuer)}`);
+    const client_uri = 'https://home.example.com/';
+    await aClient(idp.services, { client_name: 'At home', redirect_uris: ['https://home.example.com/cb'], client_uri });
+    expect(await tile('At home')).toBe(client_uri);
+  });
+
+  it('opens a SAML application by a sign-in of ours, or at its own start page', async () => {
+    const sp = await aServiceProvider(idp.services, { settings: { name: 'Ours', idp_initiated: true } });
+    const url = (await tile('Ours')) ?? '';
+    expect(url).toBe(`/saml/sso/start?sp=${encodeURIComponent(sp.entityId)}`);
+    const answer = await browser.follow(await browser.get(url));
+    expect(answer.forms[0]).toMatchObject({ action: sp.acsUrl, fields: { SAMLResponse: expect.any(String) } });
+    const start_url = 'https://wiki.example.com/sso';
+    await aServiceProvider(idp.services, { settings: { name: 'Its own', idp_initiated: true, start_url } });
+    expect(await tile('Its own')).toBe(start_url);
+  });
+
+  it('is not there for what cannot be opened from here, is switched off, or is for others', async () => {
+    const home = { redirect_uris: ['https://x.example.com/cb'], client_uri: 'https://x.example.com/' };
+    await aClient(idp.services, { client_name: 'No start', redirect_uris: home.redirect_uris });
+    await aServiceProvider(idp.services, { settings: { name: 'Asks only' } });
+    await aClient(idp.services, { ...home, client_name: 'Off', enabled: false });
+    await aClient(idp.services, { ...home, client_name: 'For support', access: { roles: ['support'] } });
+    const names = tilesOf(await portal()).map(([name]) => name);
+    for (const name of ['No start', 'Asks only', 'Off', 'For support']) expect(names).not.toContain(name);
+    await idp.services.roles.assign(user.account.id, 'support');
+    expect(tilesOf(await portal()).map(([name]) => name)).toContain('For support');
+  });
+
+  it('shows the logo of https only, and lets the page load it from there alone', async () => {
+    const home = { redirect_uris: ['https://l.example.com/cb'], client_uri: 'https://l.example.com/' };
+    await aClient(idp.services, { ...home, client_name: 'Logo', logo_uri: 'https://cdn.example.net/l.png' });
+    await aServiceProvider(idp.services, {
+      settings: { name: 'SAML logo', idp_initiated: true, logo_uri: 'https://saml.example.net/l.png' },
+    });
+    await aClient(idp.services, { ...home, client_name: 'Plain', logo_uri: 'http://127.0.0.1/l.png' });
+    const page = await portal();
+    expect(page.text).toContain('src="https://cdn.example.net/l.png"');
+    expect(page.text).toContain('src="https://saml.example.net/l.png"');
+    expect(page.text).not.toContain('http://127.0.0.1/l.png');
+    const policy = String(page.headers['content-security-policy']);
+    expect(policy).toMatch(/img-src [^;]*https:\/\/cdn\.example\.net(?![/\w])/);
+    expect(policy).not.toContain('img-src *');
+  });
+
+  it('shows a name as it is written', async () => {
+    const client_uri = 'https://m.example.com/';
+    const client_name = '<img src=x onerror=alert(1)>';
+    await aClient(idp.services, { client_name, redirect_uris: ['https://m.example.com/cb'], client_uri });
+    const { text } = await portal();
+    expect(text).not.toContain(client_name);
+    expect(text).toContain('&lt;img src=x');
+  });
+});
+
+describe('the portal', () => {
+  it('finds by part of a name, in any case', async () => {
+    expect(tilesOf(await portal('?q=BEGI')).map(([name]) => name)).toEqual(['Begins']);
+    const none = await portal('?q=%3Cscript%3E');
+    expect(tilesOf(none)).toEqual([]);
+    expect(none.text).toContain('No application of yours is called that');
+    expect(none.text).toContain('value="&lt;script&gt;"');
+  });
+
+  it('puts what was used last first, also after the session in which it was', async () => {
+    const used = await anApplication(idp, { client_name: 'Zebra', client_uri: 'https://zebra.example.com/' });
+    expect(tilesOf(await portal())[0]?.[0]).not.toBe('Zebra');
+    const elsewhere = httpClient(idp.issuer);
+    await signIn(elsewhere, used, user);
+    const page = await portal();
+    expect(tilesOf(page)[0]?.[0]).toBe('Zebra');
+    expect(page.text).toContain('Used recently');
+    await elsewhere.follow(await elsewhere.get('/logout', { headers: { 'sec-fetch-site': 'same-origin' } }));
+    expect(tilesOf(await portal())[0]?.[0]).toBe('Zebra');
+  });
+
+  it('says what has to be seen to', async () => {
+    const { db } = idp.services;
+    expect((await portal()).text).not.toContain('class="notice"');
+    const userId = user.account.id;
+    const at = new Date();
+    await db.totpCredential.create({
+      data: { userId, secretSealed: 'x', createdAt: at, confirmedAt: at },
+    });
+    await db.passwordCredential.updateMany({ where: { userId }, data: { mustChange: true } });
+    await db.user.update({ where: { id: userId }, data: { emailVerified: false } });
+    const { text } = await portal();
+    for (const notice of ['Only 0 recovery codes are left', 'Your password must be changed', 'is not confirmed yet'])
+      expect(text).toContain(notice);
+  });
+
+  it('asks strangers to sign in', async () => {
+    const stranger = await httpClient(idp.issuer).get('/dashboard');
+    expect(stranger.location).toContain('/login');
+  });
+});
