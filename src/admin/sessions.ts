@@ -1,4 +1,5 @@
 // Single sign-on sessions as administrators see them: whose, since when, in which browser, with which applications.
+import type { Applications } from '../applications/applications.ts';
 import type { By } from '../audit/audit.ts';
 import { notFound } from '../http/errors.ts';
 import { limits } from '../limits.ts';
@@ -23,15 +24,20 @@ export interface SessionAdmin {
   ofUser(userId: string): Promise<SessionView[]>;
   get(uid: string): Promise<SessionView>;
   end(uid: string, by: By): Promise<void>;
+  /** Ends every session that the application takes part in. Returns how many. */
+  endOfApplication(id: string, by: By): Promise<number>;
 }
 
 export interface SessionAdminNeeds {
   db: Db;
   sessions: Pick<Sessions, 'find' | 'findAll' | 'list'>;
-  endSession: Pick<EndSession, 'one'>;
+  endSession: Pick<EndSession, 'one' | 'ofApplication'>;
+  applications: Pick<Applications, 'get'>;
 }
 
-export function createSessionAdmin({ db, sessions, endSession }: SessionAdminNeeds): SessionAdmin {
+export function createSessionAdmin(needs: SessionAdminNeeds): SessionAdmin {
+  const { db, sessions, endSession, applications } = needs;
+
   async function views(found: readonly SessionEntry[]): Promise<SessionView[]> {
     const [devices, users] = await Promise.all([
       db.sessionDevice.findMany({ where: { uid: { in: found.map(({ uid }) => uid) } } }),
@@ -86,6 +92,11 @@ export function createSessionAdmin({ db, sessions, endSession }: SessionAdminNee
       if (!(await endSession.one(uid, 'ended-by-admin', by))) {
         throw notFound({ message: 'There is no such session, or it has ended.' });
       }
+    },
+
+    async endOfApplication(id, by) {
+      const { clientId } = await applications.get(id);
+      return endSession.ofApplication(clientId, 'ended-by-admin', by);
     },
   };
 }

@@ -87,7 +87,7 @@ describe('users', () => {
   });
 
   it('have sessions, which can be looked at and ended', async () => {
-    const { user } = await aPerson(idp, []);
+    const { user, app } = await aPerson(idp, []);
     const mine = `/users/${user?.account.id}/sessions`;
     const { items } = await ok<{ items: { uid: string; username: string }[] }>('GET', mine);
     expect(items).toMatchObject([{ username: user?.username }]);
@@ -98,6 +98,8 @@ describe('users', () => {
     await ok('DELETE', path, undefined, { status: 204 });
     expect((await admin.get(path)).status).toBe(404);
     expect(await ok('DELETE', mine)).toMatchObject({ ended: 0 });
+    const { items: found } = await ok<{ items: { id: string }[] }>('GET', `/applications?search=${app.clientId}`);
+    expect(await ok('DELETE', `/applications/${found[0]?.id}/sessions`)).toMatchObject({ ended: 0 });
   });
 });
 

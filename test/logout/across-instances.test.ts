@@ -1,5 +1,5 @@
 // A sign-out lives in the database: begun on one instance it ends on another, and a restart in the middle loses nothing.
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { aUser, type TestUser } from '../support/factories.ts';
 import type { HttpClient } from '../support/http.ts';
 import type { App } from './app.ts';
@@ -17,6 +17,9 @@ let payroll: App;
 let library: App;
 let dead: App;
 let browser: HttpClient;
+// Each starts several servers.
+vi.setConfig({ testTimeout: 120_000 });
+
 const live = () => [wiki, chat, payroll, library].map((app) => app.sessions());
 
 beforeEach(async () => {

@@ -8,6 +8,8 @@ import { byId, id, iso, paged, pageOf, time } from './parts.ts';
 const tag = 'Sessions';
 const read = ['gatehouse.sessions:read'] as const;
 const end = ['gatehouse.sessions:end'] as const;
+/** It is felt by everybody who uses the application. */
+const endMany = ['gatehouse.sessions:end', 'gatehouse.applications:write'] as const;
 
 const byUid = z.object({ uid: id });
 const session = z
@@ -63,6 +65,18 @@ export function sessionEndpoints(sessions: SessionAdmin, users: Pick<UserAdmin, 
       summary: 'Ends every session of the user and takes back every token',
       ...{ params: byId, response: z.object({ ended: z.int() }) },
       handle: async ({ params, by }) => ({ body: { ended: await users.endSessions(params.id, by) } }),
+    }),
+    endpoint({
+      ...{
+        method: 'delete',
+        path: '/applications/{id}/sessions',
+        operationId: 'endApplicationSessions',
+        tag,
+        needs: endMany,
+      },
+      summary: 'Ends every session that the application takes part in; all its applications are told',
+      ...{ params: byId, response: z.object({ ended: z.int() }) },
+      handle: async ({ params, by }) => ({ body: { ended: await sessions.endOfApplication(params.id, by) } }),
     }),
   ];
 }
