@@ -137,6 +137,8 @@ export const limits = {
   api: { pageSize: 50, maxPageSize: 200, idempotencySeconds: DAY, idempotencyLockSeconds: MINUTE, maxEvaluations: 100 },
   /** Ours: how long the old secrets of an application stay valid beside a new one. */
   secretOverlap: { defaultSeconds: 7 * DAY, maxSeconds: 90 * DAY },
+  /** Ours: how long the reason of a refused request can be looked up. */
+  refusals: { keepDays: 14 },
   /** Ours: how old a cached setting may be on another instance. */
   settings: { cacheSeconds: 5, maxSchemaBytes: 16 * KIB },
 

@@ -30,9 +30,10 @@ import { createVault } from './platform/vault.ts';
 import { createProvisioning } from './provisioning/provisioning.ts';
 import { createCaptcha } from './rate-limits/captcha.ts';
 import { createRateLimits } from './rate-limits/rate-limits.ts';
-import { createSignInGuard } from './rate-limits/sign-in-guard.ts';
+import { addressKey, createSignInGuard } from './rate-limits/sign-in-guard.ts';
 import { createPermissions } from './rbac/permissions.ts';
 import { createRoles } from './rbac/roles.ts';
+import { createRefusals } from './refusals/refusals.ts';
 import { OWN_CLIENT_ID } from './rp/own-client.ts';
 import { createMetadataFetch } from './saml/metadata-fetch.ts';
 import { parseServiceProviderMetadata } from './saml/metadata-parse.ts';
@@ -123,6 +124,12 @@ export async function createServices({
   const serviceNames = ['gatehouse', config.issuerUrl.hostname];
   const credentials = createCredentials({ db, now, audit, passwords, breached, hasSecondFactor, serviceNames });
   const rateLimits = createRateLimits({ db, now, isEnabled: () => settings.latest().rate_limits });
+  const refusals = createRefusals({
+    db,
+    now,
+    logger,
+    admit: async (address) => (await rateLimits.consume('refusals:address', addressKey(address))).allowed,
+  });
   const sms = createSmsGateway({
     gateway: () => settings.latest().sms_gateway,
     fetch: outgoing,
@@ -198,6 +205,7 @@ export async function createServices({
     meter,
     credentials,
     rateLimits,
+    refusals,
     captcha: createCaptcha({ db, vault, now, rateLimits }),
     sms,
     sentCodes,

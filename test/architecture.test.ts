@@ -14,7 +14,7 @@ const layers: string[][] = [
   ['oidc', 'signin'],
   ['credentials', 'mfa', 'rbac', 'applications', 'provisioning', 'consents', 'rate-limits'],
   ['accounts'],
-  ['audit', 'mail', 'sms', 'keys', 'settings'],
+  ['audit', 'mail', 'sms', 'keys', 'settings', 'refusals'],
   ['http', 'platform', 'limits', 'config'],
 ];
 

@@ -107,12 +107,12 @@ function renderPage(ctx: Context, render: ErrorHandlerNeeds['render'], data: { m
   }
 }
 
-function pageOf({ status, message, advice = '', code, fields, next }: AppError, requestId: string) {
-  return { status, title: STATUS_CODES[status] ?? 'Error', message, advice, code, fields, next, requestId };
+function pageOf({ status, message, advice = '', code, fields, next, refusal }: AppError, requestId: string) {
+  return { status, title: STATUS_CODES[status] ?? 'Error', message, advice, code, fields, next, refusal, requestId };
 }
 
 function problemOf(error: AppError, requestId: string): object {
-  const { code, status, message, advice, fields } = error;
+  const { code, status, message, advice, fields, refusal } = error;
   return {
     type: `urn:gatehouse:error:${code}`,
     title: STATUS_CODES[status] ?? 'Error',
@@ -120,6 +120,7 @@ function problemOf(error: AppError, requestId: string): object {
     detail: advice ? `${message} ${advice}` : message,
     code,
     requestId,
+    ...(refusal && { refusal }),
     ...(fields.length > 0 ? { errors: fields } : {}),
   };
 }

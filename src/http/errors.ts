@@ -183,6 +183,8 @@ export interface ErrorOptions {
   fields?: FieldFault[];
   /** A link of ours that leads on, shown on the page. */
   next?: { href: string; label: string };
+  /** Code under which an administrator finds the reason. */
+  refusal?: string;
 }
 
 /** A refusal that ends the request; `message` is public. Made by the constructors below. */
@@ -195,6 +197,7 @@ export class AppError extends Error {
   readonly headers: Record<string, string>;
   readonly fields: FieldFault[];
   readonly next: { href: string; label: string } | undefined;
+  readonly refusal: string | undefined;
 
   constructor(code: ErrorCode, options: ErrorOptions = {}) {
     const problem: Problem = problems[code];
@@ -206,6 +209,7 @@ export class AppError extends Error {
     this.headers = options.headers ?? {};
     this.fields = options.fields ?? [];
     this.next = options.next;
+    this.refusal = options.refusal;
   }
 }
 

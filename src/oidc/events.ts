@@ -5,8 +5,10 @@ import type { Context } from '../http/context.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import { TooManyAttempts } from './client-limits.ts';
+import type { Refusals } from '../refusals/refusals.ts';
 import type { KoaContextWithOIDC, Provider } from './library.ts';
 import { outer } from './pages.ts';
+import { keepRefusal } from './refused.ts';
 
 export interface EngineEvents {
   audit: Audit;
@@ -15,6 +17,7 @@ export interface EngineEvents {
   /** Remembers the browser that a session was begun in. */
   noteDevice(session: { uid: string; accountId: string; exp: number }, ctx: Context): Promise<void>;
   seen(uid: string): Promise<void>;
+  refusals: Refusals;
 }
 
 interface EngineError extends Error {
@@ -42,7 +45,7 @@ const REFUSALS = {
   'end_session.error': 'sign-out.refused',
 } as const;
 
-export function listen(provider: Provider, { audit, metrics, logger, noteDevice, seen }: EngineEvents): void {
+export function listen(provider: Provider, { audit, metrics, logger, noteDevice, seen, refusals }: EngineEvents): void {
   // The engine's typings name each event; these tables hold only events of its documentation.
   const on = provider.on.bind(provider) as (
     event: string,
@@ -72,6 +75,7 @@ export function listen(provider: Provider, { audit, metrics, logger, noteDevice,
       if (err instanceof TooManyAttempts) return;
       // An interaction that prompt=none does not allow is an answer, not a refusal worth keeping.
       if (/^(login|consent|interaction|account_selection)_required$/.test(reason)) return;
+      keepRefusal(refusals, event, ctx, outer(ctx), err);
       audit
         .record({
           type,

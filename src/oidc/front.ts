@@ -5,6 +5,7 @@ import type { Context, Middleware } from '../http/context.ts';
 import { badRequest, methodNotAllowed } from '../http/errors.ts';
 import { readForm } from '../http/input.ts';
 import type { ClientLimits } from './client-limits.ts';
+import type { Refusals } from '../refusals/refusals.ts';
 import type { ClientSource } from './clients.ts';
 import { routes } from './configuration.ts';
 import { hideFromPages, hideFromStrangers } from './cors.ts';
@@ -14,6 +15,7 @@ import { nameForAsker, type PairwiseIdentifier } from './introspection.ts';
 import type { Provider } from './library.ts';
 import type { Engine } from './provider.ts';
 import { createPublicDocuments } from './public-documents.ts';
+import { withCode } from './refused.ts';
 
 const DISCOVERY = ['/.well-known/openid-configuration', '/.well-known/oauth-authorization-server'];
 /** Endpoints that programs call: their errors are JSON whatever the Accept header prefers. */
@@ -50,6 +52,7 @@ export interface EngineFrontNeeds {
   clientLimits: Pick<ClientLimits, 'begin' | 'end'>;
   deviceGuesses: DeviceGuesses;
   pairwiseIdentifier: PairwiseIdentifier;
+  refusals: Pick<Refusals, 'known'>;
 }
 
 /** Serves the engine's routes; everything else goes on. */
@@ -59,6 +62,7 @@ export function engineFront({
   clientLimits,
   deviceGuesses,
   pairwiseIdentifier,
+  refusals,
 }: EngineFrontNeeds): Middleware {
   const documents = createPublicDocuments({ provider: engine.current });
   const engineOf = composedOnce();
@@ -89,6 +93,7 @@ export function engineFront({
     else hideFromPages(ctx);
     if (ctx.path === routes.introspection) await nameForAsker(ctx, pairwiseIdentifier);
     adjust(ctx, route);
+    nameRefusal(ctx, refusals);
     if (isDocument) documents.keep(ctx);
     dressForm(ctx, policy);
   };
@@ -204,6 +209,17 @@ function adjust(ctx: Context, route: string): void {
   if (ctx.path === routes.revocation && ctx.status === 200) ctx.body = {};
   // The secret is shown once, in the answer that created it; what the engine would show here is a placeholder.
   if (route === `${routes.registration}/:uid` && isRecord(ctx.body)) delete ctx.body.client_secret;
+}
+
+/** An error that goes back to the application by redirect says under which code its administrator finds the reason. */
+function nameRefusal(ctx: Context, refusals: Pick<Refusals, 'known'>): void {
+  const code = refusals.known(ctx.state.request);
+  const location = String(ctx.response.get('Location') ?? '');
+  if (!code || !URL.canParse(location)) return;
+  const url = new URL(location);
+  if (!url.searchParams.has('error')) return;
+  url.searchParams.set('error_description', withCode(url.searchParams.get('error_description') ?? undefined, code));
+  ctx.set('Location', url.href);
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

@@ -3,6 +3,7 @@
 
 import type { Context } from '../http/context.ts';
 import { AppError, type ErrorCode } from '../http/errors.ts';
+import type { Refusals } from '../refusals/refusals.ts';
 import type { DeviceGuesses } from './device-guesses.ts';
 import type { ErrorOut, errors, KoaContextWithOIDC } from './library.ts';
 import { provesThisSession } from './sign-out-proof.ts';
@@ -27,6 +28,7 @@ export interface Shown {
 export interface PagesNeeds {
   findAccount(id: string): Promise<Shown | undefined>;
   deviceGuesses: DeviceGuesses;
+  refusals: Pick<Refusals, 'known'>;
 }
 
 const codes: Record<string, ErrorCode> = {
@@ -43,11 +45,13 @@ const sentences: Record<string, string> = {
 };
 
 /** Renders an error that must not, or can not, be sent back to the application. */
-export async function renderError(
+async function renderError(
+  refusals: Pick<Refusals, 'known'>,
   ctx: KoaContextWithOIDC,
   out: ErrorOut,
   error: errors.OIDCProviderError | Error,
 ): Promise<void> {
+  const refusal = refusals.known(outer(ctx).state.request);
   const application = ctx.oidc.client?.clientName ?? ctx.oidc.client?.clientId;
   const status = 'statusCode' in error && typeof error.statusCode === 'number' ? error.statusCode : 500;
   if (status >= 500) throw error;
@@ -65,10 +69,11 @@ export async function renderError(
       clientId: ctx.oidc.client?.clientId,
     },
     cause: error,
+    ...(refusal && !expired && { refusal }),
   });
 }
 
-export function createPages({ findAccount, deviceGuesses }: PagesNeeds) {
+export function createPages({ findAccount, deviceGuesses, refusals }: PagesNeeds) {
   const secretOf = (ctx: KoaContextWithOIDC) => (ctx.oidc.session as SessionState | undefined)?.state?.secret ?? '';
   const applicationName = (ctx: KoaContextWithOIDC) => ctx.oidc.client?.clientName ?? ctx.oidc.client?.clientId;
 
@@ -79,7 +84,8 @@ export function createPages({ findAccount, deviceGuesses }: PagesNeeds) {
   }
 
   return {
-    renderError,
+    renderError: (ctx: KoaContextWithOIDC, out: ErrorOut, error: errors.OIDCProviderError | Error) =>
+      renderError(refusals, ctx, out, error),
 
     async logoutSource(ctx: KoaContextWithOIDC): Promise<void> {
       const page = { action: ctx.oidc.urlFor('end_session_confirm'), appName: applicationName(ctx) };

@@ -72,6 +72,8 @@ export const policies = {
   'saml:address': window(rateLimits.samlPerAddress),
   /** One device asking whether it is connected; a second less than it was told, for what the network adds. */
   'device:poll': window({ points: 1, seconds: limits.deviceCode.pollSeconds - 1 }),
+  /** Refused requests that are kept for administrators: a stranger can make as many as they like. */
+  'refusals:address': window({ points: 100, seconds: 60 * 60 }),
   /** Wrong credentials of applications, by client and address: no stranger locks a client out. */
   'client-auth:address': window(rateLimits.clientAuthPerAddress),
   /** Calls of the admin API and of access evaluation, by who calls: a program gone wild costs itself. */

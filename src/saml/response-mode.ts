@@ -6,6 +6,7 @@ import type { Audit } from '../audit/audit.ts';
 import type { Context } from '../http/context.ts';
 import { AppError, badRequest } from '../http/errors.ts';
 import type { Metrics } from '../platform/metrics.ts';
+import type { Refusals } from '../refusals/refusals.ts';
 import type { Answers } from './answers.ts';
 import { SamlError, type SamlStatus } from './errors.ts';
 import type { KeptRequests, Question } from './kept-requests.ts';
@@ -20,6 +21,7 @@ export interface ResponseModeNeeds {
   participants: Participants;
   accounts: Pick<Accounts, 'find'>;
   audit: Audit;
+  refusals: Pick<Refusals, 'keep'>;
   metrics: Metrics;
   /** How long a session lives from its sign-in. */
   sessionSeconds(): number;
@@ -56,6 +58,7 @@ export function createResponseMode(needs: ResponseModeNeeds) {
     participants,
     accounts,
     audit,
+    refusals,
     metrics,
     sessionSeconds,
     browserOf,
@@ -117,7 +120,22 @@ export function createResponseMode(needs: ResponseModeNeeds) {
       ...(subjectId && { subjectId }),
     });
     metrics.samlResponses.inc({ outcome: 'refused' });
-    return answers.status(question.acsUrl, question.requestId, status);
+    // That nobody may be asked anything is an answer, no fault.
+    if (status.subcode === statusCodes.NoPassive) return answers.status(question.acsUrl, question.requestId, status);
+    const code = refusals.keep(outerOf(ctx).state.request, {
+      endpoint: 'saml',
+      reason,
+      message: status.message ?? reason,
+      clientId: sp.entityId,
+      subjectId,
+      received: {
+        Issuer: sp.entityId,
+        AssertionConsumerServiceURL: question.acsUrl,
+        NameIDPolicy: question.nameIdFormat,
+      },
+    });
+    const message = `${status.message ?? 'The sign-in was refused.'} Refusal ${code}.`;
+    return answers.status(question.acsUrl, question.requestId, { ...status, message });
   }
 
   return async function respond(

@@ -5,20 +5,22 @@ import { z } from 'zod';
 import type { Audit } from '../audit/audit.ts';
 import { readBody } from '../http/body.ts';
 import type { Context, Extras, Middleware, State } from '../http/context.ts';
-import { badRequest, forbidden, unsupportedMediaType } from '../http/errors.ts';
+import { AppError, badRequest, forbidden, unsupportedMediaType } from '../http/errors.ts';
 import { parseQuery } from '../http/input.ts';
 import { limits } from '../limits.ts';
 import type { Clock } from '../platform/clock.ts';
+import type { Refusals } from '../refusals/refusals.ts';
 import { defaultAcs } from './acs.ts';
 import type { Answers } from './answers.ts';
 import { type AuthnRequest, readAuthnRequest } from './authn-request.ts';
 import { type DecodedMessage, decodePost, decodeRedirect } from './decode.ts';
 import { SamlError } from './errors.ts';
-import { authenticateMessage, openMessage } from './inbound.ts';
+import { authenticateMessage, type OpenedMessage, openMessage } from './inbound.ts';
 import type { KeptRequests, Question } from './kept-requests.ts';
 import { chooseNameIdFormat, mayCreateNameId } from './nameid.ts';
 import { authorizationParameters } from './open-question.ts';
 import { asPage } from './page-error.ts';
+import { receivedOf } from './refused.ts';
 import { checkAuthnRequest } from './request-checks.ts';
 import type { ServiceProvider, ServiceProviders } from './service-providers.ts';
 import type { XmlJudge } from './xml/schema.ts';
@@ -34,6 +36,7 @@ export interface SamlRoutesNeeds {
   keptRequests: KeptRequests;
   answers: Answers;
   audit: Audit;
+  refusals: Pick<Refusals, 'keep'>;
   /** Refuses an address that sends too much. */
   throttled: Middleware;
   /** The browser's own secret; made when it has none. */
@@ -51,7 +54,19 @@ const METADATA_TYPE = 'application/samlmetadata+xml';
 const FORM = 'application/x-www-form-urlencoded';
 
 export function samlRoutes(needs: SamlRoutesNeeds): Router<State, Extras> {
-  const { base, now, skewSeconds, judge, serviceProviders, keptRequests, answers, audit, browser, throttled } = needs;
+  const {
+    base,
+    now,
+    skewSeconds,
+    judge,
+    serviceProviders,
+    keptRequests,
+    answers,
+    audit,
+    refusals,
+    browser,
+    throttled,
+  } = needs;
   const router = new Router<State, Extras>({ prefix: '/saml' });
 
   router.get('/metadata', (ctx) => {
@@ -118,9 +133,10 @@ export function samlRoutes(needs: SamlRoutesNeeds): Router<State, Extras> {
   /** Every check of a request. Undefined when the refusal was told to the service provider. */
   async function accept(ctx: Context, decode: () => Promise<DecodedMessage>) {
     let sp: ServiceProvider | undefined;
+    let opened: OpenedMessage | undefined;
     try {
       const decoded = await decode();
-      const opened = openMessage(decoded, ['AuthnRequest'], judge);
+      opened = openMessage(decoded, ['AuthnRequest'], judge);
       sp = await serviceProviders.find(opened.claimedIssuer);
       if (!sp) throw badRequest('service_provider_unknown', { detail: { entityId: opened.claimedIssuer } });
       const request = readAuthnRequest(authenticateMessage(opened, sp));
@@ -129,8 +145,10 @@ export function samlRoutes(needs: SamlRoutesNeeds): Router<State, Extras> {
       if (!(await keptRequests.isNew(sp.entityId, request.id))) throw new SamlError('replayed');
       if (verdict.outcome === 'refused') {
         await refused(ctx, sp, verdict.reason);
+        const refusal = kept(ctx, verdict.reason, opened);
         const { status } = verdict.reason;
-        const xml = status && answers.status(verdict.acs.url, request.id, status);
+        const message = `${verdict.reason.message} Refusal ${refusal}.`;
+        const xml = status && answers.status(verdict.acs.url, request.id, { ...status, message });
         if (!xml) throw verdict.reason;
         answers.post(ctx, sp, { acsUrl: verdict.acs.url, relayState: decoded.relayState }, xml);
         return undefined;
@@ -139,8 +157,20 @@ export function samlRoutes(needs: SamlRoutesNeeds): Router<State, Extras> {
     } catch (error) {
       // An unknown sender is only logged: a stranger must not be able to fill the audit log.
       if (sp && error instanceof SamlError) await refused(ctx, sp, error);
-      throw asPage(error, sp?.name);
+      if (!(error instanceof SamlError || error instanceof AppError)) throw error;
+      throw asPage(error, sp?.name, kept(ctx, error, opened));
     }
+  }
+
+  function kept(ctx: Context, error: SamlError | AppError, opened: OpenedMessage | undefined): string {
+    const detail = typeof error.detail === 'string' ? ` (${error.detail})` : '';
+    return refusals.keep(ctx.state.request, {
+      endpoint: 'saml',
+      reason: error.code,
+      message: `${error.message}${detail}`,
+      clientId: opened?.claimedIssuer,
+      received: opened ? receivedOf(opened) : {},
+    });
   }
 
   function refused(ctx: Context, sp: ServiceProvider, error: SamlError): Promise<void> {

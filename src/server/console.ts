@@ -1,11 +1,14 @@
 // Puts the console together: the pages under /admin, on the functions that the admin API calls as well.
+import { claimsByScope } from '../accounts/claims.ts';
 import { createAttention } from '../admin/attention.ts';
 import { applicationForms } from '../admin/console/application-forms.ts';
 import { applicationRoutes } from '../admin/console/applications.ts';
 import { createFrame } from '../admin/console/frame.ts';
 import { createNames } from '../admin/console/names.ts';
 import { overviewRoutes } from '../admin/console/overview.ts';
+import { refusalRoutes } from '../admin/console/refusals.ts';
 import { testSignInRoutes } from '../admin/console/test-sign-in.ts';
+import { createRefusalAdmin } from '../admin/refusals.ts';
 import type { Cookies } from '../http/cookies.ts';
 import type { ClientSource } from '../oidc/clients.ts';
 import type { Engine } from '../oidc/provider.ts';
@@ -14,7 +17,7 @@ import { createTestTickets } from '../oidc/test-tickets.ts';
 import type { OwnPage } from '../self-service/page.ts';
 import type { Services } from '../services.ts';
 import type { Administration } from './admin.ts';
-import { samlTests } from './console-tests.ts';
+import { samlSides, samlTests } from './console-saml.ts';
 import type { assembleSaml } from './saml.ts';
 
 export interface ConsoleParts {
@@ -44,6 +47,17 @@ export function assembleConsole(parts: ConsoleParts) {
       // Before the pages of one application, whose ids `new` is none of.
       applicationForms({ frame, applications, roles, ourSide }),
       applicationRoutes({ frame, applications, roles, ourSide }),
+      refusalRoutes({
+        frame,
+        names,
+        refusals: createRefusalAdmin({
+          ...services,
+          applicationAdmin: applications,
+          userAdmin: administration.users,
+          samlSide: samlSides(services),
+          scopesKnown: Object.keys(claimsByScope).concat('offline_access'),
+        }),
+      }),
       testSignInRoutes({
         frame,
         issuer: services.config.issuer,

@@ -148,7 +148,7 @@ export async function assembleEngine(parts: EngineParts): Promise<AssembledEngin
       extraTokenClaims,
       clientSecret: () => randomToken(),
       fetch: services.outgoing as never,
-      pages: createPages({ findAccount: (id) => accounts.find(id), deviceGuesses }),
+      pages: createPages({ findAccount: (id) => accounts.find(id), deviceGuesses, refusals: services.refusals }),
     });
 
   const noteDevice: EngineEvents['noteDevice'] = async (session, ctx) => {
@@ -163,7 +163,7 @@ export async function assembleEngine(parts: EngineParts): Promise<AssembledEngin
     clientLimits,
     vault,
     sql,
-    events: { audit, metrics, logger, noteDevice, seen: services.sessions.seen },
+    events: { audit, metrics, logger, noteDevice, seen: services.sessions.seen, refusals: services.refusals },
     signOut: engineSignOut({ services, cookies }),
     sessionSaving: { store: sessionStore, epoch: () => Math.floor(now().getTime() / 1000) },
     isTooSoon: async (deviceCode) => !(await services.rateLimits.consume('device:poll', deviceCode)).allowed,

@@ -35,7 +35,7 @@ export interface SamlParts {
 export const samlTestContext = (id: string): string => `saml test:${id}`;
 
 export function assembleSaml({ services, metrics, cookies }: SamlParts) {
-  const { accounts, audit, config, endSession, keyring, now, runs, settings } = services;
+  const { accounts, audit, refusals, config, endSession, keyring, now, runs, settings } = services;
   const base = config.issuer;
   const issuer = `${base}/saml/metadata`;
   const { protocol: judge } = loadSamlSchemas();
@@ -79,7 +79,7 @@ export function assembleSaml({ services, metrics, cookies }: SamlParts) {
   const participants = createParticipants({ ...store, now });
   const answers = createAnswers({ issuer, now, signer, nameIds: createStoredNameIds({ ...store, now }) });
   const throttled = throttle(services);
-  const common = { base, now, skewSeconds, judge, serviceProviders, keptRequests, audit, throttled };
+  const common = { base, now, skewSeconds, judge, serviceProviders, keptRequests, audit, refusals, throttled };
 
   const calls = { now, skewSeconds, judge, fetch: services.outgoing as typeof fetch };
   const samlMessages = createSamlMessages({ ...calls, issuer, signer, serviceProviders });
@@ -113,6 +113,7 @@ export function assembleSaml({ services, metrics, cookies }: SamlParts) {
         participants,
         accounts,
         audit,
+        refusals,
         metrics,
         sessionSeconds: () => settings.latest().session_hours * 3600,
         browserOf: browser.of,

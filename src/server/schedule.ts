@@ -21,6 +21,7 @@ const EXPIRING: SweepTarget[] = [
   { table: 'rp_sessions', column: 'expires_at' },
   { table: 'client_secrets', column: 'expires_at' },
   { table: 'idempotency_keys', column: 'expires_at' },
+  { table: 'refusals', column: 'expires_at' },
   { table: 'logout_runs', column: 'expires_at' },
   { table: 'logout_deliveries', column: 'done_at', keepSeconds: 7 * 24 * 3600 },
   { table: 'mail_messages', column: 'sent_at', keepSeconds: limits.mail.keepDays * 24 * 3600 },

@@ -78,6 +78,7 @@ export function assembleSignIn({ services, engine, clients, metrics, csrf, cooki
     findClient: (clientId) => engine.current().Client.find(clientId),
     factorPages: createFactorPages({ attempts, passkeys: mfa.passkeys, totp: mfa.totp, rememberDays }),
     captchaFor: firstFactor.captchaFor,
+    refusals: services.refusals,
     minPasswordLength: async (accountId) => minimumLength(await mfa.factors.hasSecondFactor(accountId)),
     links: {
       forgotPassword: '/forgot-password',

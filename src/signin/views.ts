@@ -4,6 +4,7 @@ import type { Context } from '../http/context.ts';
 import { timeInWords } from '../http/errors.ts';
 import { limits } from '../limits.ts';
 import type { CaptchaQuestion, Waiting } from '../rate-limits/captcha.ts';
+import type { Refusals } from '../refusals/refusals.ts';
 import { askedFor, consentScopes, describe } from './consent.ts';
 import type { FactorPages } from './factor-pages.ts';
 import type { OpenStep } from './steps.ts';
@@ -35,11 +36,13 @@ export interface ViewsNeeds {
   minPasswordLength(accountId: string): Promise<number>;
   /** The CAPTCHA that the sign-in form for this login has to hold. */
   captchaFor(ctx: Context, login: string, waiting?: Waiting): Promise<CaptchaQuestion | undefined>;
+  refusals: Pick<Refusals, 'keep'>;
   /** Links beside the sign-in form, where those pages exist. */
   links: { forgotPassword?: string; register?: string };
 }
 
-export function createViews({ findClient, factorPages, minPasswordLength, captchaFor, links }: ViewsNeeds): Views {
+export function createViews(needs: ViewsNeeds): Views {
+  const { findClient, factorPages, minPasswordLength, captchaFor, refusals, links } = needs;
   const views: Views = {
     async show(ctx, open, shown = {}) {
       const { problem, next, loginHint, status = 200, waiting } = shown;
@@ -90,7 +93,20 @@ export function createViews({ findClient, factorPages, minPasswordLength, captch
         case 'refused':
           return ctx.render(
             'sign-in/refused',
-            { action: at('account'), appName, account, requestId: ctx.state.request.requestId },
+            {
+              action: at('account'),
+              appName,
+              account,
+              requestId: ctx.state.request.requestId,
+              refusal: refusals.keep(ctx.state.request, {
+                endpoint: 'access',
+                reason: 'access_denied',
+                message: 'The account has none of the roles that the application is open to.',
+                clientId: open.clientId,
+                subjectId: account?.id,
+                received: { user: account?.username ?? '' },
+              }),
+            },
             403,
           );
         case 'consent': {

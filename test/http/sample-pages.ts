@@ -53,7 +53,13 @@ export const samplePages: Record<string, [string, object]> = {
   ],
   refused: [
     'sign-in/refused',
-    { action: '/signin/u1/account', appName: 'Wiki', account: alice, requestId: 'tFJX8YJrN1Fh2q3c' },
+    {
+      action: '/signin/u1/account',
+      appName: 'Wiki',
+      account: alice,
+      refusal: 'K7F3-2Q9M',
+      requestId: 'tFJX8YJrN1Fh2q3c',
+    },
   ],
   passkeyStep: [
     'sign-in/passkey',

@@ -18,6 +18,8 @@ export interface Frame {
   /** In front of the page and the action of something dangerous, at one address: proven again within minutes. */
   danger(...needed: OwnPermission[]): Middleware[];
   may(ctx: Context, permission: OwnPermission): boolean;
+  /** Throws 403: for an action that is permitted by what it changes. */
+  assertMay(ctx: Context, permission: OwnPermission): void;
   account(ctx: Context): Account;
   by(ctx: Context): By;
   show(ctx: Context, page: ConsolePage, status?: number): void;
@@ -80,6 +82,9 @@ export function createFrame({ page: own, authority }: FrameNeeds): Frame {
 
   return {
     may,
+    assertMay(ctx, permission) {
+      if (!may(ctx, permission)) throw forbidden('forbidden', { detail: { missing: permission } });
+    },
     page: (...needed) => [signedIn.required, signedIn.secondFactor, permitted(needed)],
     change: (...needed) => [signedIn.required, signedIn.secondFactor, protect, permitted(needed)],
     danger: (...needed) => [signedIn.required, protect, permitted(needed), signedIn.recentProofHere],

@@ -1,10 +1,11 @@
-// What a test sign-in of the console needs of the engine and of SAML.
+// What the console needs of SAML: test sign-ins, and how a service provider is registered.
 import type { TestSignInNeeds } from '../admin/console/test-sign-in.ts';
 import { notFound } from '../http/errors.ts';
 import { acrLevel, acrValues } from '../mfa/acr.ts';
 import { defaultAcs } from '../saml/acs.ts';
 import { newMessageId } from '../saml/answers.ts';
 import type { Question } from '../saml/kept-requests.ts';
+import { parseServiceProviderMetadata } from '../saml/metadata-parse.ts';
 import { chooseNameIdFormat } from '../saml/nameid.ts';
 import { authorizationParameters } from '../saml/open-question.ts';
 import type { Services } from '../services.ts';
@@ -43,5 +44,25 @@ export function samlTests({ config, vault }: Services, tests: ReturnType<typeof 
       const sealed = await keptRequests.answer(request, browser.of(ctx));
       return sealed && vault.open(sealed, samlTestContext(request)).toString();
     },
+  };
+}
+
+const LONG_AGO = new Date(0);
+
+/** ACS addresses and signing certificates of a service provider, enabled or not. */
+export function samlSides({ applications }: Services) {
+  return async (entityId: string): Promise<{ acsUrls: string[]; certificates: string[] }> => {
+    const application = await applications.find(entityId);
+    if (application?.protocol !== 'saml') return { acsUrls: [], certificates: [] };
+    const { metadata_xml, acs = [], certificates = [] } = application.metadata;
+    if (metadata_xml === undefined) {
+      const signing = certificates.filter(({ use }) => use !== 'encryption').map(({ pem }) => pem);
+      return { acsUrls: acs.map(({ url }) => url), certificates: signing };
+    }
+    const metadata = parseServiceProviderMetadata(metadata_xml, LONG_AGO);
+    return {
+      acsUrls: metadata.acs.map(({ url }) => url),
+      certificates: metadata.signingCertificates.map(({ pem }) => pem),
+    };
   };
 }

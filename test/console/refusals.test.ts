@@ -1,0 +1,247 @@
+// Ten applications that were set up wrong: each refusal is found by the code on the page (or in the answer), explained, and
+// mended from there without reading a log.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { aClient, aUser, PASSWORD } from '../support/factories.ts';
+import { textOf } from '../support/html.ts';
+import { type HttpClient, httpClient, type Page } from '../support/http.ts';
+import { startIdp, type TestIdp } from '../support/idp.ts';
+import { aServiceProvider } from '../support/sp.ts';
+import { consoleOf, staff } from './support.ts';
+
+let idp: TestIdp;
+let admin: HttpClient;
+beforeAll(async () => {
+  idp = await startIdp();
+  admin = await consoleOf(idp, await staff(idp, 'admin'));
+});
+afterAll(() => idp?.stop());
+
+const CODE = /\b[2-9A-Z]{4}-[2-9A-Z]{4}\b/;
+const REDIRECT = 'https://app.example.com/cb';
+
+function codeIn(page: Page): string {
+  const code = CODE.exec(textOf(page.text))?.[0];
+  if (!code) throw new Error(`no code on the page: ${textOf(page.text)}`);
+  return code;
+}
+
+function authorize(clientId: string, parameters: Record<string, string> = {}): Promise<Page> {
+  const all = {
+    client_id: clientId,
+    redirect_uri: REDIRECT,
+    response_type: 'code',
+    scope: 'openid',
+    code_challenge: 'x'.repeat(43),
+    code_challenge_method: 'S256',
+    ...parameters,
+  };
+  return httpClient(idp.issuer).get(`/authorize?${new URLSearchParams(all)}`);
+}
+
+const token = (form: Record<string, string>, basic?: [string, string]): Promise<Page> =>
+  httpClient(idp.issuer).post('/token', {
+    form,
+    ...(basic && { headers: { authorization: `Basic ${Buffer.from(basic.join(':')).toString('base64')}` } }),
+  });
+
+/** Opens the code, sees the rule that failed with both values, and presses the button. */
+async function mend(code: string, rule: string, button: string, ...values: string[]): Promise<void> {
+  const page = await admin.get(`/admin/refusals/${code}`);
+  expect(page.status).toBe(200);
+  const failed = /<li class="failed">([\s\S]*?)<\/li>/.exec(page.text)?.[1] ?? '';
+  expect(textOf(failed)).toContain(rule);
+  for (const value of values) expect(textOf(failed)).toContain(value);
+  const done = await admin.follow(await admin.submit(page, {}, { button }));
+  expect(textOf(done.text)).toMatch(/Mended|Changed/);
+}
+
+async function lastChange(clientId: string): Promise<string[]> {
+  return (await idp.services.audit.list({ clientId, limit: 5 })).map(({ type }) => type);
+}
+
+describe('a refused authorization request', () => {
+  it('1: an address that is not registered', async () => {
+    const { clientId } = await aClient(idp.services, { redirect_uris: [REDIRECT] });
+    const other = 'https://app.example.com/callback';
+    const refused = await authorize(clientId, { redirect_uri: other });
+    expect(refused.status).toBe(400);
+    await mend(codeIn(refused), 'The redirect URI is registered', 'Add this redirect URI', other, REDIRECT);
+    expect((await authorize(clientId, { redirect_uri: other })).location).toContain('/signin/');
+    expect(await lastChange(clientId)).toContain('application.updated');
+  });
+
+  it('2: an application that is disabled', async () => {
+    const { clientId, applicationId } = await aClient(idp.services, { client_name: 'Off', redirect_uris: [REDIRECT] });
+    await idp.services.applications.setEnabled(applicationId, false);
+    await mend(
+      codeIn(await authorize(clientId)),
+      'The application is registered and enabled',
+      'Enable Off',
+      'disabled',
+    );
+    expect((await authorize(clientId)).location).toContain('/signin/');
+  });
+
+  it('3: a scope that is not allowed, told to the application with the code', async () => {
+    const { clientId } = await aClient(idp.services, { redirect_uris: [REDIRECT], scope: 'openid' });
+    const refused = await authorize(clientId, { scope: 'openid email' });
+    const told = new URL(refused.location ?? '').searchParams;
+    expect(told.get('error')).toBe('invalid_scope');
+    const code = CODE.exec(told.get('error_description') ?? '')?.[0] ?? '';
+    await mend(code, 'The scopes are allowed', 'Allow these scopes', 'openid email');
+    expect((await authorize(clientId, { scope: 'openid email' })).location).toContain('/signin/');
+  });
+
+  it('4: a person without the role', async () => {
+    await idp.services.roles.create({ name: 'editor' });
+    const { clientId } = await aClient(idp.services, { redirect_uris: [REDIRECT], access: { roles: ['editor'] } });
+    const user = await aUser(idp.services);
+    const browser = httpClient(idp.issuer);
+    const query = new URLSearchParams({
+      ...{ client_id: clientId, redirect_uri: REDIRECT, response_type: 'code', scope: 'openid' },
+      ...{ code_challenge: 'x'.repeat(43), code_challenge_method: 'S256' },
+    });
+    const signIn = await browser.follow(await browser.get(`/authorize?${query}`));
+    const refused = await browser.follow(await browser.submit(signIn, { username: user.username, password: PASSWORD }));
+    const button = `Give ${user.username} the role editor`;
+    await mend(codeIn(refused), 'The person may open the application', button, user.username, 'editor');
+    const done = await browser.get(`/authorize?${query}`);
+    expect(done.location).toContain('code=');
+  });
+
+  it('5: a request without PKCE, which only the application can mend', async () => {
+    const { clientId } = await aClient(idp.services, { redirect_uris: [REDIRECT] });
+    const query = new URLSearchParams({
+      client_id: clientId,
+      redirect_uri: REDIRECT,
+      response_type: 'code',
+      scope: 'openid',
+    });
+    const refused = await httpClient(idp.issuer).get(`/authorize?${query}`);
+    const code = CODE.exec(new URL(refused.location ?? '').searchParams.get('error_description') ?? '')?.[0];
+    const page = await admin.get(`/admin/refusals/${code}`);
+    expect(textOf(/<li class="failed">([\s\S]*?)<\/li>/.exec(page.text)?.[1] ?? '')).toContain('PKCE');
+    expect(page.text).not.toContain('Mend it');
+  });
+});
+
+describe('a refused token request', () => {
+  it('6: asks for an API that this application may not ask for', async () => {
+    const resource = 'https://api.example.com';
+    await idp.services.db.resource.create({ data: { identifier: resource, scopes: '["read"]' } });
+    const { clientId, clientSecret } = await aClient(idp.services, {
+      grant_types: ['client_credentials'],
+      resources: ['https://other.example.com'],
+      scope: 'read',
+    });
+    const form = { grant_type: 'client_credentials', scope: 'read', resource };
+    const refused = await token(form, [clientId, clientSecret]);
+    expect(refused.json().error).toBe('invalid_target');
+    await mend(codeIn(refused), 'this application may ask for it', 'Let it ask for this API', resource);
+    expect((await token(form, [clientId, clientSecret])).json().access_token).toBeTruthy();
+  });
+
+  it('sends no proof at all: found, and no button would be safe', async () => {
+    const { clientId } = await aClient(idp.services, { redirect_uris: [REDIRECT] });
+    const refused = await token({ grant_type: 'refresh_token', refresh_token: 'x', client_id: clientId });
+    const page = await admin.get(`/admin/refusals/${codeIn(refused)}`);
+    expect(textOf(/<li class="failed">([\s\S]*?)<\/li>/.exec(page.text)?.[1] ?? '')).toContain('the registered way');
+    expect(page.text).not.toContain('Mend it');
+  });
+
+  it('7: uses a grant that it has not', async () => {
+    const { clientId, clientSecret } = await aClient(idp.services, { redirect_uris: [REDIRECT] });
+    const refused = await token({ grant_type: 'client_credentials' }, [clientId, clientSecret]);
+    await mend(codeIn(refused), 'The grant is allowed', 'Allow the grant client_credentials', 'authorization_code');
+    const again = await token({ grant_type: 'client_credentials' }, [clientId, clientSecret]);
+    expect(again.json().access_token).toBeTruthy();
+  });
+
+  it('8: holds another secret, and gets a new one from the page', async () => {
+    const { clientId } = await aClient(idp.services, { redirect_uris: [REDIRECT] });
+    const refused = await token({ grant_type: 'refresh_token', refresh_token: 'x' }, [clientId, 'w'.repeat(43)]);
+    const page = await admin.get(`/admin/refusals/${codeIn(refused)}`);
+    expect(page.text).toContain('Make a new secret');
+    const asked = await admin.get(/href="(\/admin\/applications\/[^"]+\/secret)"/.exec(page.text)?.[1] ?? '');
+    const made = await admin.submit(asked);
+    const secret = /<pre[^>]*>\s*<code>([\w-]{20,})<\/code>/.exec(made.text)?.[1] ?? '';
+    const answer = await token({ grant_type: 'refresh_token', refresh_token: 'x' }, [clientId, secret]);
+    expect(answer.json().error).not.toBe('invalid_client');
+  });
+});
+
+describe('a refused SAML request', () => {
+  const byHand = async (entityId: string, settings: object = {}) => {
+    const made = await aServiceProvider(idp.services, { entityId, library: { skipRequestCompression: true } });
+    const row = await idp.services.applications.find(entityId);
+    if (!row) throw new Error('no such application');
+    await idp.services.applications.remove(row.id);
+    const page = await admin.submit(await admin.get('/admin/applications/new/saml'), {
+      ...{ name: 'By hand', entity_id: entityId, acs_url: 'https://elsewhere.example.com/acs' },
+      ...settings,
+    });
+    expect(page.status).toBe(201);
+    return made;
+  };
+  const post = async (sp: Awaited<ReturnType<typeof byHand>>) => {
+    const html = await sp.saml.getAuthorizeFormAsync('');
+    const value = /name="SAMLRequest" value="([^"]+)"/.exec(html)?.[1] ?? '';
+    return httpClient(idp.issuer).post('/saml/sso', { form: { SAMLRequest: value } });
+  };
+
+  it('9: certificate, then 10: an ACS address that is not registered', async () => {
+    const sp = await byHand('https://sp-ten.example.com');
+    const unsigned = await post(sp);
+    expect(unsigned.status).toBe(400);
+    await mend(codeIn(unsigned), 'Its certificate is registered', 'Add this certificate');
+    const elsewhere = await post(sp);
+    const button = 'Add this ACS URL';
+    await mend(codeIn(elsewhere), 'a registered address (ACS)', button, sp.acsUrl, 'https://elsewhere.example.com/acs');
+    expect((await post(sp)).location).toContain('/saml/sso/continue');
+    expect(await lastChange('https://sp-ten.example.com')).toContain('application.updated');
+  });
+
+  it('11: a service provider that nobody registered', async () => {
+    const sp = await byHand('https://sp-eleven.example.com');
+    const row = await idp.services.applications.find('https://sp-eleven.example.com');
+    await idp.services.applications.remove(row?.id ?? '');
+    const page = await admin.get(`/admin/refusals/${codeIn(await post(sp))}`);
+    expect(textOf(page.text)).toContain('No application has this identifier.');
+    expect(page.text).toContain('Register an application');
+  });
+});
+
+describe('the list of refusals', () => {
+  it('finds one by its code as people type it, by application and by request number', async () => {
+    const { clientId } = await aClient(idp.services, { redirect_uris: [REDIRECT] });
+    const refused = await authorize(clientId, { redirect_uri: 'https://evil.example/<script>' });
+    const code = codeIn(refused);
+    const typed = code.toLowerCase().replace('-', '');
+    const found = await admin.follow(await admin.get(`/admin/refusals?code=${typed}`));
+    expect(textOf(found.text)).toContain(code);
+    expect(found.text).not.toContain('<script>evil');
+    expect((await admin.get(`/admin/refusals?client=${clientId}`)).text).toContain(code);
+    const requestId = /request number <code>([^<]+)</.exec(refused.text)?.[1];
+    expect((await admin.get(`/admin/refusals?request=${requestId}`)).text).toContain(code);
+    expect((await admin.get('/admin/refusals/AAAA-AAAA')).status).toBe(404);
+  });
+
+  it('shows an auditor and support the reason, and lets neither mend', async () => {
+    const { clientId } = await aClient(idp.services, { redirect_uris: [REDIRECT] });
+    const code = codeIn(await authorize(clientId, { redirect_uri: 'https://other.example.com/' }));
+    for (const role of ['auditor', 'support']) {
+      const reader = await consoleOf(idp, await staff(idp, role));
+      const page = await reader.get(`/admin/refusals/${code}`);
+      expect(page.text).toContain('https://other.example.com/');
+      expect(page.forms).toEqual([]);
+      // A token of their own, from a page that has a form for everybody.
+      const form = await reader.get('/account/profile');
+      const sent = await reader.post(`/admin/refusals/${code}`, {
+        form: { _csrf: form.forms[0]?.fields._csrf ?? '', mend: 'redirect-uri' },
+        headers: { origin: new URL(idp.issuer).origin },
+      });
+      expect(sent.status).toBe(403);
+    }
+    expect((await authorize(clientId, { redirect_uri: 'https://other.example.com/' })).status).toBe(400);
+  });
+});
