@@ -29,7 +29,7 @@ export interface Mend {
   id: string;
   label: string;
   /** What it changes: whoever may not change that, may not mend. */
-  needs: 'gatehouse.applications:write' | 'gatehouse.users:write';
+  needs: 'gatehouse.applications:write' | 'gatehouse.roles:write';
 }
 
 export interface RefusalAdmin {
@@ -88,7 +88,7 @@ export function createRefusalAdmin(needs: RefusalAdminNeeds): RefusalAdmin {
       return application.access.roles.slice(0, 5).map((role) => ({
         id: `role ${role}`,
         label: `Give ${person.username} the role ${role}`,
-        needs: 'gatehouse.users:write',
+        needs: 'gatehouse.roles:write',
         act: (by) => userAdmin.setRoles(person.id, [...person.roles, role], by),
       }));
     }

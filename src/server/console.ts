@@ -8,7 +8,11 @@ import { createNames } from '../admin/console/names.ts';
 import { overviewRoutes } from '../admin/console/overview.ts';
 import { refusalRoutes } from '../admin/console/refusals.ts';
 import { testSignInRoutes } from '../admin/console/test-sign-in.ts';
+import { userForms } from '../admin/console/user-forms.ts';
+import { userRoutes } from '../admin/console/users.ts';
+import { whyRoutes } from '../admin/console/why.ts';
 import { createRefusalAdmin } from '../admin/refusals.ts';
+import { createWhy } from '../admin/why.ts';
 import type { Cookies } from '../http/cookies.ts';
 import type { ClientSource } from '../oidc/clients.ts';
 import type { Engine } from '../oidc/provider.ts';
@@ -39,7 +43,7 @@ export function assembleConsole(parts: ConsoleParts) {
     issuer: services.config.issuer,
     certificate: services.keyring.samlCertificates().find(({ state }) => state === 'active')?.certificatePem ?? '',
   });
-  const { applications, roles } = administration;
+  const { applications, roles, sessions, users } = administration;
   const received = createReceived({ provider: engine.current, clients, accounts: services.accounts });
   return {
     routers: [
@@ -58,6 +62,9 @@ export function assembleConsole(parts: ConsoleParts) {
           scopesKnown: Object.keys(claimsByScope).concat('offline_access'),
         }),
       }),
+      userForms({ frame, users, roles }),
+      userRoutes({ frame, users, sessions }),
+      whyRoutes({ frame, names, why: createWhy({ ...services, received }) }),
       testSignInRoutes({
         frame,
         issuer: services.config.issuer,

@@ -106,7 +106,7 @@ export async function startServer({ config, logger, now }: ServerOptions): Promi
     viewsDir: path.join(packageRoot, 'views'),
     routes: [
       // First, because most requests are for it.
-      engineFront({ engine, clients, ...front }),
+      engineFront({ engine, clients, refusals: services.refusals, ...front }),
       mounted(operators),
       ...assembleSignIn({ services, engine, clients, metrics, csrf, cookies, samlWishes: saml.wishes }).map(mounted),
       ...assembleMailedLinkPages({ services, links, cookies, csrf }).map(mounted),

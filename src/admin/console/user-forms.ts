@@ -1,0 +1,206 @@
+// /admin/users/new, …/edit and …/password.
+import Router from '@koa/router';
+import { z } from 'zod';
+import type { Account } from '../../accounts/account.ts';
+import type { Context, Extras, State } from '../../http/context.ts';
+import { parseForm } from '../../http/input.ts';
+import type { RoleAdmin } from '../roles.ts';
+import type { UserAdmin } from '../users.ts';
+import type { Field } from './blocks.ts';
+import type { Frame, Problem } from './frame.ts';
+
+export interface UserFormsNeeds {
+  frame: Frame;
+  users: UserAdmin;
+  roles: Pick<RoleAdmin, 'list'>;
+}
+
+const WRITE = 'gatehouse.users:write' as const;
+const ROLES = 'gatehouse.roles:write' as const;
+const text = z.string().trim().max(254).default('');
+const flag = z.literal('on').optional();
+const userForm = z.object({
+  ...{ username: text, email: text, name: text, given_name: text, family_name: text, email_verified: flag },
+  begin: z.enum(['invite', 'password']).default('password'),
+  roles: z.array(z.string().max(100)).default([]),
+});
+type UserForm = z.output<typeof userForm>;
+
+export function userForms({ frame, users, roles }: UserFormsNeeds): Router<State, Extras> {
+  const router = new Router<State, Extras>({ prefix: '/admin/users' });
+  const read = (ctx: Context) => parseForm(ctx, userForm.loose(), { lists: ['roles'] });
+
+  router.get('/new', ...frame.page(WRITE), (ctx) => showNew(ctx, undefined));
+
+  router.post('/new', ...frame.change(WRITE), async (ctx) => {
+    const given = await read(ctx);
+    await frame.attempt(
+      ctx,
+      async () => {
+        const invite = given.begin === 'invite';
+        const profile = {
+          ...profileOf(given),
+          username: given.username,
+          invite,
+          roles: frame.may(ctx, ROLES) ? given.roles : [],
+        };
+        const { account, oneTimePassword } = await users.create(profile, frame.by(ctx));
+        if (!oneTimePassword) return frame.back(ctx, `/admin/users/${account.id}`, 'The invitation is on its way.');
+        showPassword(ctx, account, oneTimePassword, 201);
+      },
+      (problem) => showNew(ctx, given, problem),
+    );
+  });
+
+  router.get('/:id/edit', ...frame.page(WRITE), async (ctx) => {
+    const { account } = await users.get(ctx.params.id ?? '');
+    await showEdit(ctx, account, valuesOf(account));
+  });
+
+  router.post('/:id/edit', ...frame.change(WRITE), async (ctx) => {
+    const { account } = await users.get(ctx.params.id ?? '');
+    const given = await read(ctx);
+    await frame.attempt(
+      ctx,
+      async () => {
+        await users.update(account.id, { ...profileOf(given), username: given.username }, frame.by(ctx));
+        if (frame.may(ctx, ROLES)) await users.setRoles(account.id, given.roles, frame.by(ctx));
+        frame.back(ctx, `/admin/users/${account.id}`, 'Saved.');
+      },
+      (problem) => showEdit(ctx, account, given, problem),
+    );
+  });
+
+  router.get('/:id/password', ...frame.danger(WRITE), async (ctx) => {
+    const { account } = await users.get(ctx.params.id ?? '');
+    const at = `/admin/users/${account.id}`;
+    frame.show(ctx, {
+      title: `A one-time password for ${account.username}`,
+      back: { href: at, label: account.username },
+      blocks: [
+        {
+          kind: 'form',
+          lead: 'It replaces the password they have, must be changed at the next sign-in, and ends every session. You see it once.',
+          ...{ action: `${at}/password`, fields: [], button: 'Make it', look: 'danger', cancel: at },
+        },
+      ],
+    });
+  });
+
+  router.post('/:id/password', ...frame.danger(WRITE), async (ctx) => {
+    const { account } = await users.get(ctx.params.id ?? '');
+    const { oneTimePassword = '' } = await users.setPassword(account.id, undefined, frame.by(ctx));
+    showPassword(ctx, account, oneTimePassword);
+  });
+
+  function showPassword(ctx: Context, account: Account, password: string, status = 200): void {
+    frame.show(
+      ctx,
+      {
+        title: `${account.username} can sign in`,
+        back: { href: `/admin/users/${account.id}`, label: account.username },
+        blocks: [
+          {
+            kind: 'text',
+            tone: 'warning',
+            text: 'This password is shown once. Hand it over in person; it has to be changed at the next sign-in.',
+          },
+          { kind: 'code', label: 'One-time password', text: password },
+        ],
+      },
+      status,
+    );
+  }
+
+  async function showNew(ctx: Context, given: UserForm | undefined, problem?: Problem): Promise<void> {
+    const begin: Field = {
+      name: 'begin',
+      label: 'They begin with',
+      type: 'select',
+      value: given?.begin ?? 'invite',
+      options: [
+        { value: 'invite', label: 'an invitation by mail' },
+        { value: 'password', label: 'a one-time password that you hand over' },
+      ],
+    };
+    frame.show(
+      ctx,
+      {
+        title: 'New user',
+        back: { href: '/admin/users', label: 'Users' },
+        ...problem,
+        blocks: [
+          {
+            kind: 'form',
+            action: '/admin/users/new',
+            fields: [...(await fieldsFor(ctx, given)), begin],
+            button: 'Create',
+            cancel: '/admin/users',
+          },
+        ],
+      },
+      problem?.status,
+    );
+  }
+
+  async function showEdit(ctx: Context, account: Account, given: UserForm, problem?: Problem): Promise<void> {
+    const at = `/admin/users/${account.id}`;
+    frame.show(
+      ctx,
+      {
+        title: `Edit ${account.username}`,
+        back: { href: at, label: account.username },
+        ...problem,
+        blocks: [
+          { kind: 'form', action: `${at}/edit`, fields: await fieldsFor(ctx, given), button: 'Save', cancel: at },
+        ],
+      },
+      problem?.status,
+    );
+  }
+
+  async function fieldsFor(ctx: Context, given?: UserForm): Promise<Field[]> {
+    const names = (await roles.list()).map(({ name }) => ({ value: name, label: name }));
+    return [
+      { name: 'username', label: 'User name', value: given?.username ?? '', required: true },
+      { name: 'email', label: 'E-mail', type: 'email', value: given?.email ?? '' },
+      {
+        name: 'email_verified',
+        label: 'The address is known to be theirs',
+        type: 'checkbox',
+        checked: given?.email_verified === 'on',
+      },
+      { name: 'name', label: 'Name', value: given?.name ?? '' },
+      { name: 'given_name', label: 'Given name', value: given?.given_name ?? '' },
+      { name: 'family_name', label: 'Family name', value: given?.family_name ?? '' },
+      ...(frame.may(ctx, ROLES)
+        ? [{ name: 'roles', label: 'Roles', type: 'checks' as const, values: given?.roles ?? [], options: names }]
+        : []),
+    ];
+  }
+
+  return router;
+}
+
+function profileOf({ email, name, given_name, family_name, email_verified }: UserForm) {
+  return {
+    email: email || null,
+    emailVerified: email !== '' && email_verified === 'on',
+    name: name || null,
+    givenName: given_name || null,
+    familyName: family_name || null,
+  };
+}
+
+function valuesOf(account: Account): UserForm {
+  return {
+    username: account.username,
+    email: account.email ?? '',
+    name: account.name ?? '',
+    given_name: account.givenName ?? '',
+    family_name: account.familyName ?? '',
+    ...(account.emailVerified && { email_verified: 'on' as const }),
+    begin: 'password',
+    roles: account.roles,
+  };
+}
