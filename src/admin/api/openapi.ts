@@ -159,8 +159,14 @@ function hoisted(schema: z.ZodType, io: 'input' | 'output', schemas: Json): Json
     $defs = {},
     ...json
   } = z.toJSONSchema(schema, { io, unrepresentable: 'any' }) as Json & { $defs?: Json };
-  const text = (value: unknown) => JSON.stringify(value).replaceAll('"#/$defs/', '"#/components/schemas/');
-  for (const [name, part] of Object.entries($defs)) schemas[name] = JSON.parse(text(part));
+  // The only thing without a name that refers to itself: any JSON.
+  const named = (name: string) => name.replaceAll(/__schema\d+/g, 'Json');
+  const text = (value: unknown) => named(JSON.stringify(value)).replaceAll('"#/$defs/', '"#/components/schemas/');
+  for (const [name, part] of Object.entries($defs)) {
+    const known = JSON.stringify(schemas[named(name)] ?? null);
+    if (known !== 'null' && known !== text(part)) throw new Error(`two schemas are called ${named(name)}`);
+    schemas[named(name)] = JSON.parse(text(part));
+  }
   return JSON.parse(text(json)) as Json;
 }
 
