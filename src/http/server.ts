@@ -1,5 +1,6 @@
 // The node server around the application: slow clients are cut off, requests that are no HTTP get an answer with a
 // request id, and a stop lets what is under way finish.
+import { once } from 'node:events';
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -33,6 +34,14 @@ export interface HttpServerNeeds {
 // SAML redirects and request objects make long request lines.
 const MAX_HEADER_BYTES = 32 * 1024;
 const CHECK_EVERY_MS = 1000;
+
+/** Rejects (EADDRINUSE, EACCES) when nothing can listen there. */
+export async function tryListening(options: { host: string; port: number }): Promise<void> {
+  const probe = createServer().listen(options);
+  await once(probe, 'listening');
+  probe.close();
+  await once(probe, 'close');
+}
 
 export function createHttpServer({ handler, logger, timeouts }: HttpServerNeeds): HttpServer {
   const { headerSeconds, requestSeconds, keepAliveSeconds, idleSeconds } = {

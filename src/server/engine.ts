@@ -190,6 +190,8 @@ async function registerDynamically(
   const { client_name, client_secret } = metadata;
   const input = {
     ...Object.fromEntries(known),
+    // Rights at an API are given by somebody who knows the application, not taken by itself.
+    resources: [],
     client_name,
     client_secret,
     client_id: clientId,

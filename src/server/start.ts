@@ -4,7 +4,7 @@ import type { Config } from '../config.ts';
 import { cookieKeys as createCookieKeys, createCookies } from '../http/cookies.ts';
 import { createCsrf } from '../http/csrf.ts';
 import { operatorRoutes } from '../http/operators.ts';
-import { createHttpServer } from '../http/server.ts';
+import { createHttpServer, tryListening } from '../http/server.ts';
 import { limits } from '../limits.ts';
 import { engineFront } from '../oidc/front.ts';
 import { createOwnTokens } from '../oidc/own-tokens.ts';
@@ -47,6 +47,8 @@ export interface ServerOptions {
 
 /** Starts everything and listens; rejects when anything needed is missing. */
 export async function startServer({ config, logger, now }: ServerOptions): Promise<RunningServer> {
+  // Before the first administrator is made, whose password is shown once the server is ready.
+  await tryListening({ host: config.host, port: config.port });
   let deliverSoon = () => {};
   let mailSoon = () => {};
   const services = await createServices({

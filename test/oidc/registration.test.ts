@@ -6,7 +6,7 @@ import { aUser, type TestUser } from '../support/factories.ts';
 import { httpClient, type Page } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
 import { relyingParty } from '../support/rp.ts';
-import { redirectUri, walk } from './support.ts';
+import { postAs, redirectUri, walk } from './support.ts';
 
 let idp: TestIdp;
 let user: TestUser;
@@ -29,6 +29,20 @@ const register = (metadata: unknown, token: string | null = initial): Promise<Pa
 const web = (more: object = {}) => ({ client_name: 'My app', redirect_uris: [redirectUri], ...more });
 
 describe('registration', () => {
+  it('gives no right at any API', async () => {
+    const api = 'https://api.example.com';
+    await idp.services.db.resource.create({ data: { identifier: api, scopes: '["articles:write"]' } });
+    const page = await register(
+      web({ grant_types: ['client_credentials'], redirect_uris: [], response_types: [], resources: [api] }),
+    );
+    const { client_id: clientId, client_secret: clientSecret } = page.json<Record<string, string>>();
+    const client = { clientId: clientId ?? '', clientSecret: clientSecret ?? '', applicationId: '' };
+    const ask = (form: object) => postAs(idp, client, '/token', { grant_type: 'client_credentials', ...form });
+    expect((await ask({})).status).toBe(200);
+    const refused = await ask({ resource: api, scope: 'articles:write' });
+    expect([refused.status, refused.json().error]).toEqual([400, 'invalid_target']);
+  });
+
   it('gives a client that works, with a secret that is shown once', async () => {
     const config = await oidc.dynamicClientRegistration(new URL(idp.issuer), web(), undefined, {
       initialAccessToken: initial,

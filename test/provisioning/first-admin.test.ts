@@ -1,6 +1,10 @@
 // The first administrator: made once on an empty server, by one of the instances that start at the same moment.
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ensureFirstAdmin } from '../../src/provisioning/first-admin.ts';
+import { testDatabase } from '../support/database.ts';
+import { startIdp } from '../support/idp.ts';
 import { provisioningBench } from './support.ts';
 
 let bench: Awaited<ReturnType<typeof provisioningBench>>;
@@ -46,5 +50,20 @@ describe('the first admin', () => {
     await bench.apply(text);
     expect((await ensure()) !== undefined).toBe(isMade);
     expect(await ensure()).toBeUndefined();
+  });
+
+  it('is not made, and its password not lost, where the port is taken', async () => {
+    const { url, close } = await testDatabase({ keysFrom: new Date() });
+    await close();
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const { port } = other.address() as AddressInfo;
+    const start = startIdp({ environment: { DATABASE_URL: url, PORT: String(port) } });
+    await expect(start).rejects.toMatchObject({ code: 'EADDRINUSE' });
+    other.close();
+    await once(other, 'close');
+    const idp = await startIdp({ environment: { DATABASE_URL: url } });
+    expect(idp.firstAdmin).toMatchObject({ username: 'admin' });
+    await idp.stop();
   });
 });
