@@ -37,6 +37,8 @@ export interface NewUser extends NewAccount {
   password?: string | undefined;
   passwordHash?: string | undefined;
   invite?: boolean | undefined;
+  /** Nothing of the above: they set a password by a mailed link. */
+  withoutPassword?: boolean | undefined;
 }
 
 export type Mailed = 'sent' | 'no-address' | 'disabled';
@@ -105,7 +107,8 @@ export function createUserAdmin(needs: UserAdminNeeds): UserAdmin {
     return account;
   }
 
-  async function createInvited({ roles: names = [], passwordHash, invite, ...profile }: NewUser, by: By) {
+  async function createInvited(user: NewUser, by: By) {
+    const { roles: names = [], passwordHash, invite, withoutPassword: _without, ...profile } = user;
     return transaction(db, async (tx) => {
       const account = await accounts.create(profile, by, tx);
       for (const name of names) await roles.assign(account.id, name, by, tx);
@@ -130,7 +133,7 @@ export function createUserAdmin(needs: UserAdminNeeds): UserAdmin {
     },
 
     async create(user, by) {
-      if (user.invite || user.passwordHash !== undefined) return createInvited(user, by);
+      if (user.invite || user.passwordHash !== undefined || user.withoutPassword) return createInvited(user, by);
       const { roles: names = [], password, passwordHash: _hash, invite: _invite, ...profile } = user;
       const created = await createAccountWithPassword(
         { db, accounts, roles, credentials },

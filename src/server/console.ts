@@ -3,14 +3,20 @@ import { claimsByScope } from '../accounts/claims.ts';
 import { createAttention } from '../admin/attention.ts';
 import { applicationForms } from '../admin/console/application-forms.ts';
 import { applicationRoutes } from '../admin/console/applications.ts';
+import { auditRoutes } from '../admin/console/audit.ts';
 import { createFrame } from '../admin/console/frame.ts';
+import { importRoutes } from '../admin/console/import.ts';
 import { createNames } from '../admin/console/names.ts';
 import { overviewRoutes } from '../admin/console/overview.ts';
 import { refusalRoutes } from '../admin/console/refusals.ts';
+import { roleRoutes } from '../admin/console/roles.ts';
+import { serverRoutes } from '../admin/console/server.ts';
+import { settingRoutes } from '../admin/console/settings.ts';
 import { testSignInRoutes } from '../admin/console/test-sign-in.ts';
 import { userForms } from '../admin/console/user-forms.ts';
 import { userRoutes } from '../admin/console/users.ts';
 import { whyRoutes } from '../admin/console/why.ts';
+import { createUserImport } from '../admin/import-users.ts';
 import { createRefusalAdmin } from '../admin/refusals.ts';
 import { createWhy } from '../admin/why.ts';
 import type { Cookies } from '../http/cookies.ts';
@@ -65,6 +71,11 @@ export function assembleConsole(parts: ConsoleParts) {
       userForms({ frame, users, roles }),
       userRoutes({ frame, users, sessions }),
       whyRoutes({ frame, names, why: createWhy({ ...services, received }) }),
+      roleRoutes({ frame, roles }),
+      importRoutes({ frame, imports: createUserImport({ ...services, users, roles }) }),
+      serverRoutes({ frame, ...administration }),
+      auditRoutes({ frame, names, ...services }),
+      settingRoutes({ frame, settings: administration.settings }),
       testSignInRoutes({
         frame,
         issuer: services.config.issuer,

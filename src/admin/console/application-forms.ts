@@ -5,7 +5,7 @@ import { z } from 'zod';
 import type { Application } from '../../applications/application.ts';
 import type { Context, Extras, State } from '../../http/context.ts';
 import { notFound } from '../../http/errors.ts';
-import { parseForm } from '../../http/input.ts';
+import { bodyLimit, parseForm } from '../../http/input.ts';
 import type { ApplicationAdmin, Declaration } from '../applications.ts';
 import type { RoleAdmin } from '../roles.ts';
 import { accessFields, pasteBlocks } from './application-parts.ts';
@@ -21,6 +21,8 @@ export interface ApplicationFormsNeeds {
   ourSide(): Omit<OurSide, 'clientId' | 'clientSecret'>;
 }
 
+/** Metadata is pasted, and grows when it is sent. */
+const MAX_BYTES = 1024 * 1024;
 const WRITE = 'gatehouse.applications:write' as const;
 const text = z.string().max(300_000).trim();
 const answers = z.record(z.string(), z.union([text, z.array(text)]));
@@ -47,7 +49,7 @@ export function applicationForms({
 
   router.get('/new/:preset', ...frame.page(WRITE), (ctx) => showNew(ctx, presetIn(ctx), {}));
 
-  router.post('/new/:preset', ...frame.change(WRITE), async (ctx) => {
+  router.post('/new/:preset', bodyLimit(MAX_BYTES), ...frame.change(WRITE), async (ctx) => {
     const preset = presetIn(ctx);
     const given = await fieldsOf(ctx);
     await frame.attempt(
@@ -69,7 +71,7 @@ export function applicationForms({
     await showEdit(ctx, application, fieldsFor(application));
   });
 
-  router.post('/:id/edit', ...frame.change(WRITE), async (ctx) => {
+  router.post('/:id/edit', bodyLimit(MAX_BYTES), ...frame.change(WRITE), async (ctx) => {
     const { id = '' } = ctx.params;
     const { application } = await applications.get(id);
     const given = await fieldsOf(ctx);

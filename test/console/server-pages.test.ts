@@ -1,0 +1,199 @@
+// The rest of the console: roles, sessions, audit, keys, mail, settings and the import of people, for who may and who may not.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parseCsv } from '../../src/admin/csv.ts';
+import { aUser } from '../support/factories.ts';
+import { textOf } from '../support/html.ts';
+import type { HttpClient } from '../support/http.ts';
+import { startIdp, type TestIdp } from '../support/idp.ts';
+import { consoleOf, staff } from './support.ts';
+
+let idp: TestIdp;
+let admin: HttpClient;
+let auditor: HttpClient;
+beforeAll(async () => {
+  idp = await startIdp();
+  admin = await consoleOf(idp, await staff(idp, 'admin'));
+  auditor = await consoleOf(idp, await staff(idp, 'auditor'));
+});
+afterAll(() => idp?.stop());
+
+const PAGES = [
+  '',
+  '/applications',
+  '/users',
+  '/roles',
+  '/why',
+  '/refusals',
+  '/sessions',
+  '/audit',
+  '/keys',
+  '/mail',
+  '/settings',
+];
+
+it.each(PAGES)('/admin%s shows an auditor everything and no form that changes anything', async (path) => {
+  const page = await auditor.get(`/admin${path}`);
+  expect(page.status).toBe(200);
+  expect(page.forms.filter(({ method }) => method === 'post')).toEqual([]);
+  expect(textOf(page.text)).not.toMatch(/undefined|\[object/);
+});
+
+describe('roles', () => {
+  it('are made, shown in the matrix, changed and deleted', async () => {
+    await admin.submit(await admin.get('/admin/roles/new'), {
+      name: 'writer',
+      permissions: 'articles:write\narticles:read',
+    });
+    const matrix = textOf((await admin.get('/admin/roles')).text);
+    expect(matrix).toContain('articles:write');
+    const role = await idp.services.roles.find('writer');
+    const at = `/admin/roles/${role?.id}`;
+    const wrong = await admin.submit(await admin.get(at), { permissions: 'no permission' });
+    expect(wrong.status).toBe(400);
+    await admin.submit(await admin.get(at), { permissions: 'articles:read' });
+    expect((await idp.services.roles.find('writer'))?.permissions).toEqual(['articles:read']);
+    await admin.submit(await admin.get(`${at}/delete`));
+    expect(await idp.services.roles.find('writer')).toBeUndefined();
+    const same = await admin.submit(await admin.get('/admin/roles/new'), { name: 'auditor' });
+    expect(same.status).toBe(409);
+  });
+
+  it('that Gatehouse brings stay as they are', async () => {
+    const role = await idp.services.roles.find('support');
+    expect((await admin.get(`/admin/roles/${role?.id}`)).forms).toEqual([]);
+  });
+});
+
+describe('sessions', () => {
+  it('are listed and ended', async () => {
+    const person = await staff(idp, 'auditor');
+    const other = await consoleOf(idp, person);
+    const page = await admin.get('/admin/sessions');
+    expect(page.text).toContain(person.username);
+    const [session] = await idp.services.sessions.list(person.account.id);
+    await admin.submit(await admin.get(`/admin/sessions/${session?.uid}/end`));
+    expect((await other.get('/admin')).location).toContain('/login');
+  });
+});
+
+describe('the audit', () => {
+  it('is searched by what, whom and outcome, and taken along as a file that no spreadsheet runs', async () => {
+    const { account, username } = await aUser(idp.services, { username: 'traced' });
+    await idp.services.audit.record({
+      ...{ type: 'sign-in.password', outcome: 'failure', reason: '=cmd()' },
+      subjectId: account.id,
+    });
+    const page = await auditor.get(`/admin/audit?user=${username}&outcome=failure&type=sign-in.password`);
+    expect(page.text).toContain('=cmd()');
+    expect(textOf((await auditor.get('/admin/audit?user=nobody-here')).text)).toContain(
+      'Nothing like that has happened.',
+    );
+    const file = await auditor.get(`/admin/audit/export?format=csv&user=${username}`);
+    expect(file.headers['content-disposition']).toContain('audit.csv');
+    expect(file.text).toContain("'=cmd()");
+    expect((await idp.services.audit.list({ types: ['audit.exported'] })).length).toBeGreaterThan(0);
+  });
+});
+
+describe('keys', () => {
+  it('are shown with their timeline; a SAML certificate is published, then signs', async () => {
+    expect(textOf((await auditor.get('/admin/keys')).text)).toContain('active');
+    expect((await auditor.get('/admin/keys/rotate')).status).toBe(403);
+    const page = await admin.get('/admin/keys/rotate');
+    const publish = page.forms[1];
+    if (!publish) throw new Error('no such form');
+    const done = await admin.post(publish.action, { form: publish.fields });
+    expect((await admin.follow(done)).text).toMatch(/is published/);
+  });
+});
+
+describe('settings', () => {
+  it('are changed behind a recent sign-in, with the fault beside what was typed', async () => {
+    const page = await admin.get('/admin/settings/edit');
+    await admin.submit(page, { session_hours: '8', mfa: 'optional', denied_networks: '203.0.113.0/24' });
+    expect(await idp.services.settings.reload()).toMatchObject({
+      session_hours: 8,
+      denied_networks: ['203.0.113.0/24'],
+    });
+    const wrong = await admin.submit(await admin.get('/admin/settings/edit'), { session_hours: '9999' });
+    expect(wrong.status).toBe(400);
+    expect(wrong.text).toContain('value="9999"');
+    await admin.submit(await admin.get('/admin/settings/edit'), { denied_networks: '' });
+    expect((await idp.services.settings.reload()).denied_networks).toEqual([]);
+  });
+});
+
+describe('mail', () => {
+  it('that failed is sent again', async () => {
+    await idp.services.outbox.send({
+      kind: 'saml-certificate',
+      to: { email: 'a@example.com' },
+      application: 'Wiki',
+      until: new Date(),
+      isNextPublished: false,
+    });
+    await idp.services.db.mailMessage.updateMany({
+      where: { recipient: 'a@example.com' },
+      data: { failedAt: new Date(), sentAt: null, lastError: 'refused' },
+    });
+    const page = await admin.get('/admin/mail?state=failed');
+    expect(page.text).toContain('refused');
+    await admin.submit(page, {}, { form: '/retry' });
+    expect((await idp.services.audit.list({ types: ['mail.retried'] })).length).toBe(1);
+  });
+});
+
+describe('the import of people', () => {
+  const csv =
+    'username,email,roles\r\none,one@example.com,\r\ntwo,"two@example.com",nobody\r\nONE,other@example.com,\r\n"=evil",x,\r\nthree,three@example.com,auditor\r\n';
+
+  it('tries each row first and makes nothing, then makes those that are fine', async () => {
+    const tried = await admin.submit(await admin.get('/admin/import'), { csv, trial: 'on' });
+    expect(textOf(tried.text)).toContain('5 of 5 rows: 2 would be made, 3 not.');
+    for (const reason of ['There is no role nobody.', 'The same user name is in line 2.', 'email'])
+      expect(textOf(tried.text)).toContain(reason);
+    expect(await idp.services.accounts.findByLogin('one')).toBeUndefined();
+    const made = await admin.submit(tried, {}, { button: 'Import now' });
+    expect(textOf(made.text)).toContain('2 are made, 3 not.');
+    expect((await idp.services.accounts.findByLogin('three'))?.roles).toEqual(['auditor']);
+    const again = await admin.submit(await admin.get('/admin/import'), { csv, trial: 'on' });
+    expect(textOf(again.text)).toContain('already taken');
+  });
+
+  it('goes on where it stopped, and says how far it is', async () => {
+    const many = ['username', ...Array.from({ length: 203 }, (_, index) => `bulk${index}`)].join('\n');
+    const page = await admin.get('/admin/import');
+    const { fields: { _csrf = '' } = {} } = page.forms[0] ?? {};
+    const first = await admin.post('/admin/import', { form: { _csrf, csv: many } });
+    expect(textOf(first.text)).toContain('200 of 203 rows');
+    const rest = await admin.submit(first, {}, { button: 'Go on with the other 3' });
+    expect(textOf(rest.text)).toContain('203 of 203 rows: 203 are made, 0 not.');
+    expect((await admin.get('/admin/import/export')).text).toContain('bulk202');
+  });
+
+  it('is refused without a head line, and to who may not', async () => {
+    const wrong = await admin.submit(await admin.get('/admin/import'), { csv: 'a,b\n1,2' });
+    expect(wrong.status).toBe(400);
+    expect((await auditor.get('/admin/import')).status).toBe(403);
+  });
+
+  it.each([
+    [
+      'a,b\n1,2\n',
+      [
+        ['a', 'b'],
+        ['1', '2'],
+      ],
+    ],
+    [
+      '\ufeffa;b\r\n"x;""y""";2',
+      [
+        ['a', 'b'],
+        ['x;"y"', '2'],
+      ],
+    ],
+    ['a\n\n"two\nlines"\n', [['a'], ['two\nlines']]],
+  ])('reads %j', (text, rows) => {
+    expect(parseCsv(text)).toEqual(rows);
+  });
+});
