@@ -1,6 +1,7 @@
 // What is measured on both servers: the operations of seed 4.1 that carry the load of a day.
 import { send } from './support/load.ts';
 import type { Scenario } from './support/measure.ts';
+import { samlWorker } from './support/saml.ts';
 import { clientHeaders, codeFor, redeem, signIn, token } from './support/sign-in.ts';
 import type { Target } from './support/target.ts';
 
@@ -8,16 +9,18 @@ async function accessToken(target: Target): Promise<string> {
   return (await redeem(target, (await signIn(target)).code)).access_token;
 }
 
-export const scenarios: Scenario[] = [
-  {
-    name: 'code flow, live session',
-    operations: 400,
-    workers: 4,
-    async worker(target) {
-      const { cookie } = await signIn(target);
-      return async () => redeem(target, await codeFor(target, cookie));
-    },
+export const codeFlow: Scenario = {
+  name: 'code flow, live session',
+  operations: 400,
+  workers: 4,
+  async worker(target) {
+    const { cookie } = await signIn(target);
+    return async () => redeem(target, await codeFor(target, cookie));
   },
+};
+
+export const scenarios: Scenario[] = [
+  codeFlow,
   {
     name: 'client credentials',
     operations: 2000,
@@ -67,6 +70,14 @@ export const scenarios: Scenario[] = [
     worker: async (target) => () => send(`${target.origin}/.well-known/openid-configuration`, {}),
   },
 ];
+
+/** A service provider's request, and the Response to it. */
+export const samlSignOn: Scenario = {
+  name: 'SAML sign-on, live session',
+  operations: 400,
+  workers: 4,
+  worker: samlWorker,
+};
 
 /** A whole sign-in with the password, by a browser that was never here. */
 export const passwordSignIn: Scenario = {

@@ -10,6 +10,8 @@ export interface Child {
   cpuMs(): number;
   /** Resident memory in MB. */
   memoryMb(): number;
+  /** For how long the event loop was held up meanwhile; needs event-loop.mjs in the child. */
+  watchEventLoop(work: () => Promise<void>): Promise<HeldUp>;
   stop(): Promise<void>;
 }
 
@@ -26,6 +28,15 @@ export interface StartedChild extends Child {
   startMs: number;
 }
 
+/** Milliseconds of CPU in a busy turn of the loop, and what monitorEventLoopDelay says. */
+export interface HeldUp {
+  p50: number;
+  p99: number;
+  max: number;
+  clockP99: number;
+  clockMax: number;
+}
+
 const running = new Set<ChildProcess>();
 process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL');
@@ -39,12 +50,16 @@ export async function startChild({ arguments: args, cwd, env, readyUrl }: ChildO
   const { PATH = '', HOME = '', TMPDIR } = process.env;
   const system = { PATH, HOME, ...(TMPDIR ? { TMPDIR } : {}), NODE_ENV: 'production' };
   const started = performance.now();
-  const child = spawn(process.execPath, args, { cwd, env: { ...system, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, args, {
+    cwd,
+    env: { ...system, ...env },
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  });
   running.add(child);
   child.once('exit', () => running.delete(child));
   let log = '';
   for (const stream of [child.stdout, child.stderr])
-    stream.setEncoding('utf8').on('data', (text: string) => {
+    stream?.setEncoding('utf8').on('data', (text: string) => {
       log = (log + text).slice(-LOG_CHARACTERS);
     });
   while (!(await answers(readyUrl))) {
@@ -54,7 +69,20 @@ export async function startChild({ arguments: args, cwd, env, readyUrl }: ChildO
   }
   const { pid = 0 } = child;
   const startMs = performance.now() - started;
-  return { pid, startMs, cpuMs: () => cpuMs(pid), memoryMb: () => memoryMb(pid), stop: () => stop(child) };
+  return {
+    pid,
+    startMs,
+    cpuMs: () => cpuMs(pid),
+    memoryMb: () => memoryMb(pid),
+    async watchEventLoop(work) {
+      child.send('begin');
+      await work();
+      const told = once(child, 'message');
+      child.send('end');
+      return (await told)[0];
+    },
+    stop: () => stop(child),
+  };
 }
 
 async function answers(url: string): Promise<boolean> {

@@ -5,6 +5,8 @@ import http from 'node:http';
 export interface Answer {
   status: number;
   location: string;
+  /** `name=value` of each cookie that is set. */
+  cookies: string[];
   text: string;
 }
 
@@ -36,6 +38,7 @@ export function send(
           const answer = {
             status: response.statusCode ?? 0,
             location: response.headers.location ?? '',
+            cookies: (response.headers['set-cookie'] ?? []).map((line) => line.split(';')[0] ?? ''),
             text: Buffer.concat(chunks).toString(),
           };
           if (answer.status === expect) resolve(answer);

@@ -17,24 +17,30 @@ export interface Measured {
   median: number;
 }
 
-/** Measures the scenario on every target; one round of each is thrown away to warm up. */
+/** What is compared: a worker's preparation, and the server that it loads. */
+export interface Contender {
+  target: Target;
+  worker(): Promise<() => Promise<unknown>>;
+}
+
+/** Measures the contenders in turn, in the order given; one round of each is thrown away to warm up. */
 export async function measure(
-  { operations, workers, worker }: Scenario,
-  targets: readonly Target[],
-  rounds: number,
-): Promise<Map<Target, Measured>> {
-  const prepared = new Map<Target, (() => Promise<unknown>)[]>();
-  for (const target of targets)
-    prepared.set(target, await Promise.all(Array.from({ length: workers }, () => worker(target))));
-  const found = new Map<Target, number[]>(targets.map((target) => [target, []]));
+  contenders: readonly Contender[],
+  { operations, workers, rounds }: { operations: number; workers: number; rounds: number },
+): Promise<Measured[]> {
+  const prepared = [];
+  for (const { target, worker } of contenders) {
+    const work = await Promise.all(Array.from({ length: workers }, () => worker()));
+    prepared.push({ target, work, values: [] as number[] });
+  }
   for (let round = 0; round <= rounds; round += 1) {
-    for (const target of round % 2 === 0 ? targets : [...targets].reverse()) {
+    for (const { target, work, values } of round % 2 === 0 ? prepared : [...prepared].reverse()) {
       const before = target.cpuMs();
-      await repeat(prepared.get(target) ?? [], operations);
-      if (round > 0) found.get(target)?.push((target.cpuMs() - before) / operations);
+      await repeat(work, operations);
+      if (round > 0) values.push((target.cpuMs() - before) / operations);
     }
   }
-  return new Map([...found].map(([target, values]) => [target, { rounds: values, median: median(values) }]));
+  return prepared.map(({ values }) => ({ rounds: values, median: median(values) }));
 }
 
 export function median(values: readonly number[]): number {

@@ -16,6 +16,7 @@ export const client = {
   secret: 'bench-secret-of-at-least-thirty-two-bytes',
   redirectUri: 'http://127.0.0.1:4999/cb',
 };
+export const serviceProvider = { entityId: 'https://wiki.example/metadata', acsUrl: 'https://wiki.example/acs' };
 export const person = { username: 'alice', password: 'correct horse battery staple' };
 
 const root = path.dirname(path.dirname(import.meta.dirname));
@@ -29,6 +30,11 @@ clients:
     redirect_uris: ['${client.redirectUri}']
     grant_types: [authorization_code, refresh_token, client_credentials]
     consent: implicit
+service_providers:
+  - name: Wiki
+    entity_id: ${serviceProvider.entityId}
+    acs_url: ${serviceProvider.acsUrl}
+    attributes: { email: email, displayName: name }
 users:
   - username: ${person.username}
     email: alice@example.com
@@ -49,7 +55,7 @@ export async function startGatehouse(folder: string, databaseUrl?: string): Prom
   const port = await freePort();
   const origin = `http://127.0.0.1:${port}`;
   const child = await startChild({
-    arguments: [path.join(root, 'dist', 'main.js')],
+    arguments: ['--import', path.join(root, 'bench', 'support', 'event-loop.mjs'), path.join(root, 'dist', 'main.js')],
     cwd: folder,
     readyUrl: `${origin}/readyz`,
     env: {
