@@ -27,11 +27,10 @@ export interface SamlProbeNeeds {
 /** Undefined: it is not registered any more, or has lost that address. */
 export type SamlProbe = (participant: Participant) => Promise<Reach | undefined>;
 
-const WANTS_COOKIES = [401, 403];
-
 export function createSamlProbe(needs: SamlProbeNeeds): SamlProbe {
   const { base, now, skewSeconds, judge, samlMessages, fetch } = needs;
   const endpoint = `${base}/saml/slo`;
+  const { origin } = new URL(base);
 
   function isDone(decoded: DecodedMessage, sp: ServiceProvider, requestId: string): boolean {
     const opened = openMessage(decoded, ['LogoutResponse'], judge);
@@ -47,11 +46,12 @@ export function createSamlProbe(needs: SamlProbeNeeds): SamlProbe {
     try {
       const response = await fetch(url, { ...init, redirect: 'manual', signal: probeTime() });
       if (isGone(response)) return 'dead';
-      const location = response.headers.get('location');
-      if (location === null && WANTS_COOKIES.includes(response.status)) return 'unknown';
-      const query = location === null ? undefined : queryAt(endpoint, location, url);
-      const form = location === null ? formFields(await response.text(), endpoint) : undefined;
-      if (query === undefined && form === undefined) return location === null ? 'keeps' : 'unknown';
+      const location = targetOf(response, url);
+      const query =
+        location && `${location.origin}${location.pathname}` === endpoint ? location.search.slice(1) : undefined;
+      const form = location ? undefined : formFields(await response.text(), endpoint);
+      // Who sends people here to sign in knows them by a cookie, which only the browser has.
+      if (query === undefined && form === undefined) return location?.origin === origin ? 'unknown' : 'keeps';
       const decoded = query === undefined ? decodePost(String(form)) : await decodeRedirect(query);
       return isDone(decoded, sp, messageId) ? 'confirmed' : 'answers';
     } catch (error) {
@@ -62,9 +62,8 @@ export function createSamlProbe(needs: SamlProbeNeeds): SamlProbe {
   };
 }
 
-/** The query, as it was sent, of a redirect to our endpoint. */
-function queryAt(endpoint: string, location: string, from: string): string | undefined {
-  if (!URL.canParse(location, from)) return undefined;
-  const { origin, pathname, search } = new URL(location, from);
-  return `${origin}${pathname}` === endpoint ? search.slice(1) : undefined;
+/** Where it sends the browser; its query stays as it was sent. */
+function targetOf(response: Response, from: string): URL | undefined {
+  const location = response.headers.get('location');
+  return location !== null && URL.canParse(location, from) ? new URL(location, from) : undefined;
 }

@@ -42,8 +42,9 @@ async function register(
 export type Spoiled = {
   sign?: 'other-key' | 'none';
   status?: 'failure';
-  answer?: 'garbage' | 'none';
-  withoutCookie?: 'refuses';
+  answer?: 'garbage' | 'none' | 'home' | 'unauthorized';
+
+  withoutCookie?: 'refuses' | 'signs-in';
 };
 
 /** node-saml, by redirect or by SOAP. */
@@ -81,7 +82,11 @@ export async function nodeSamlApp(
         }
         if (!profile) return { status: 400 };
         if (!heard.includes('slo')) heard.push('slo');
-        const isBlind = how.withoutCookie === 'refuses' && cookie === undefined;
+        const isBlind = how.withoutCookie !== undefined && cookie === undefined;
+        if (isBlind && how.withoutCookie === 'signs-in')
+          return { redirect: await saml.getAuthorizeUrlAsync('', undefined, {}) };
+        if (how.answer === 'home') return { redirect: '/' };
+        if (how.answer === 'unauthorized') return { status: 401 };
         if (how.answer === 'none' && !isBlind) return { html: 'stuck here' };
         const isDone = !how.status && !isBlind;
         if (isDone) for (const [id, one] of held) if (one.nameId === profile.nameID) held.delete(id);

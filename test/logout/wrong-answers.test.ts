@@ -35,6 +35,11 @@ beforeEach(async () => {
 });
 
 const signOut = async (from: Page) => (await walk(browser, from)).page;
+/** Where the walk waits for an answer, its time is over. */
+function timePasses({ text }: Page): false {
+  if (text.includes('Was asked, and has not answered yet.')) clock.advance({ seconds: 6 });
+  return false;
+}
 const events = (clientId: string) =>
   idp.services.db.auditEvent.findMany({
     where: { subjectId: user.account.id, clientId, type: { startsWith: 'logout.' } },
@@ -67,23 +72,29 @@ describe('a service provider', () => {
     expect(await events(payroll.clientId)).toMatchObject([{ type: 'logout.failed', outcome: 'failure', reason }]);
   });
 
-  it('that would keep the browser never gets it', async () => {
-    payroll.spoil({ answer: 'none' });
-    const { page, trail } = await walk(browser, await leave(browser, chat));
-    expect(trail.filter((url) => url.startsWith(payroll.origin))).toEqual([]);
-    expect(resultsOf(page)).toMatchObject({
-      Payroll: 'Did not answer. Sign out there, or close your browser.',
-      Library: 'Signed out.',
-    });
-  });
+  it.each(['none', 'home', 'unauthorized'] as const)(
+    'that would keep the browser (%s) never gets it',
+    async (answer) => {
+      payroll.spoil({ answer });
+      const { page, trail } = await walk(browser, await leave(browser, chat), { until: timePasses });
+      expect(trail.filter((url) => url.startsWith(payroll.origin))).toEqual([]);
+      expect(resultsOf(page)).toMatchObject({
+        Payroll: 'Did not answer. Sign out there, or close your browser.',
+        Library: 'Signed out.',
+      });
+    },
+  );
 
-  it('that finds nobody without a cookie is asked by the browser, and believed', async () => {
-    payroll.spoil({ withoutCookie: 'refuses' });
-    const before = payroll.sessions();
-    const page = await signOut(await leave(browser, chat));
-    expect([page.url, payroll.sessions()]).toEqual([`${chat.origin}/?state=from-app`, before - 1]);
-    expect(await events(payroll.clientId)).toMatchObject([{ type: 'logout.delivered', outcome: 'success' }]);
-  });
+  it.each(['refuses', 'signs-in'] as const)(
+    'that %s without a cookie is asked by the browser, and believed',
+    async (withoutCookie) => {
+      payroll.spoil({ withoutCookie });
+      const before = payroll.sessions();
+      const page = await signOut(await leave(browser, chat));
+      expect([page.url, payroll.sessions()]).toEqual([`${chat.origin}/?state=from-app`, before - 1]);
+      expect(await events(payroll.clientId)).toMatchObject([{ type: 'logout.delivered', outcome: 'success' }]);
+    },
+  );
 
   it('that keeps the browser all the same is left behind when the person comes back', async () => {
     payroll.spoil({ answer: 'none', withoutCookie: 'refuses' });
