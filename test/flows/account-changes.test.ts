@@ -1,0 +1,178 @@
+// What a person changes on their own pages, over HTTP: address, factors and the length of the password, consents; what
+// an application may demand; and the strength meter.
+import { generateSync } from 'otplib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Application, anApplication, authorizeUrl, walk } from '../oidc/support.ts';
+import { linkIn, mailOf, open } from '../reset/support.ts';
+import { atAccount, signedIn } from '../support/account.ts';
+import { aUser, type TestUser } from '../support/factories.ts';
+import { httpClient, type Page } from '../support/http.ts';
+import { startIdp, type TestIdp } from '../support/idp.ts';
+import { type Mailbox, mailbox } from '../support/mailbox.ts';
+
+const SECRET = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP';
+let box: Mailbox;
+let idp: TestIdp;
+
+beforeAll(async () => {
+  box = await mailbox();
+  idp = await startIdp({ environment: { SMTP_URL: box.url } });
+});
+afterAll(async () => {
+  await idp?.stop();
+  await box?.close();
+});
+
+const now = ({ account }: TestUser) => idp.services.accounts.find(account.id);
+
+describe('the e-mail address', () => {
+  it('changes when the link at the new one is used; the old one is told', async () => {
+    const user = await aUser(idp.services);
+    const browser = await signedIn(idp, user);
+    const wanted = `new-${user.username}@example.org`;
+    const form = await browser.get('/account/email');
+    const asked = await browser.follow(await browser.submit(form, { email: wanted }));
+    expect(asked.text).toContain(`We have sent a link to ${wanted}`);
+    expect((await now(user))?.email).toBe(user.account.email);
+    const link = linkIn(await mailOf(box, wanted, 'Confirm your new e-mail address'));
+    const { browser: mailReader, page } = await open(idp, link);
+    await mailReader.follow(await mailReader.submit(page));
+    expect(await now(user)).toMatchObject({ email: wanted, emailVerified: true });
+    const told = await mailOf(box, user.account.email ?? '', 'Your e-mail address was changed');
+    expect(told.text).not.toContain(wanted);
+  });
+
+  it('of somebody else is answered alike, and taken from nobody', async () => {
+    const [user, other] = [await aUser(idp.services), await aUser(idp.services)];
+    const browser = await signedIn(idp, user);
+    const email = other.account.email ?? '';
+    const asked = await browser.follow(await browser.submit(await browser.get('/account/email'), { email }));
+    expect(asked.text).toContain(`We have sent a link to ${email}`);
+    expect((await mailOf(box, email, 'Your e-mail address is already in use here')).text).not.toContain('token=');
+    expect((await now(user))?.email).toBe(user.account.email);
+  });
+
+  it.each(['nobody', 'a@b@c'])('is not %j', async (email) => {
+    const browser = await signedIn(idp, await aUser(idp.services));
+    const refused = await browser.submit(await browser.get('/account/email'), { email });
+    expect(refused.status).toBe(400);
+    expect(refused.text).toContain('This is not an e-mail address.');
+  });
+
+  it('is proven from the account page, five times in an hour at most', async () => {
+    const user = await aUser(idp.services, { emailVerified: false });
+    const browser = await signedIn(idp, user);
+    const page = await browser.get('/account');
+    const statuses = [];
+    for (let times = 0; times < 6; times += 1)
+      statuses.push((await browser.submit(page, {}, { form: '/account/email/verify' })).status);
+    expect(statuses).toEqual([303, 303, 303, 303, 303, 429]);
+    const links = [];
+    for (let times = 0; times < 5; times += 1)
+      links.push(linkIn(await mailOf(box, user.account.email ?? '', 'Confirm your e-mail address')));
+    // The newest voids the others, in whatever order the mails came.
+    const opened = await Promise.all(links.map((link) => open(idp, link)));
+    const live = opened.filter(({ page: { status } }) => status === 200);
+    expect(live).toHaveLength(1);
+    await live[0]?.browser.submit(live[0].page);
+    expect((await now(user))?.emailVerified).toBe(true);
+  });
+
+  it('is changed by nobody from another site, nor without a sign-in', async () => {
+    const browser = await signedIn(idp, await aUser(idp.services));
+    const form = await browser.get('/account/email');
+    const foreign = { headers: { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' } };
+    expect((await browser.submit(form, { email: 'x@example.com' }, foreign)).status).toBe(403);
+    expect((await httpClient(idp.issuer).get('/account/email')).location).toContain('/login');
+  });
+});
+
+describe('the last second factor', () => {
+  it('goes only with a password of fifteen characters', async () => {
+    const user = await aUser(idp.services);
+    await idp.services.mfa.totp.importSecret(user.account.id, SECRET);
+    const short = 'kelp-otter';
+    expect(await idp.services.credentials.setPassword(user.account, short)).toBe('ok');
+    const browser = httpClient(idp.issuer);
+    const question = await atAccount(idp, { username: user.username, password: short }, browser);
+    await browser.follow(await browser.submit(question, { code: generateSync({ secret: SECRET }) }));
+
+    const remove = async (): Promise<Page> => {
+      const page = await browser.follow(await browser.get('/account/factors'));
+      return browser.follow(await browser.submit(page, {}, { form: '/app/remove' }));
+    };
+    const asked = await remove();
+    expect(asked.text).toContain('First choose a longer password');
+    expect(await idp.services.mfa.factors.hasSecondFactor(user.account.id)).toBe(true);
+    const refused = await browser.submit(asked, { password: 'still-short' });
+    expect(refused.status).toBe(400);
+    await browser.follow(await browser.submit(refused, { password: 'seven green umbrellas in march' }));
+    expect((await remove()).text).toContain('The authenticator app was removed.');
+    expect(await idp.services.mfa.factors.hasSecondFactor(user.account.id)).toBe(false);
+    await mailOf(box, user.account.email ?? '', 'The authenticator app was removed from your account');
+  });
+});
+
+describe('an application', () => {
+  const enter = async (app: Application, user: TestUser): Promise<Page> =>
+    walk(httpClient(idp.issuer), authorizeUrl(idp, app.clientId), { user });
+
+  it('that demands a second factor gets one, and others do not ask', async () => {
+    const user = await aUser(idp.services);
+    const [strict, plain] = [await anApplication(idp, { mfa: 'required' }), await anApplication(idp)];
+    expect((await enter(plain, user)).location).toContain('code=');
+    expect((await enter(strict, user)).text).toContain('Protect your account');
+    await idp.services.mfa.totp.importSecret(user.account.id, SECRET);
+    expect((await enter(strict, user)).text).toContain('one-time-code');
+  });
+
+  it('that demands a passkey does not take the code of an app for it', async () => {
+    const user = await aUser(idp.services);
+    await idp.services.mfa.totp.importSecret(user.account.id, SECRET);
+    const app = await anApplication(idp, { mfa: 'phishing-resistant' });
+    const browser = httpClient(idp.issuer);
+    const question = await walk(browser, authorizeUrl(idp, app.clientId), { user });
+    const code = generateSync({ secret: SECRET });
+    const next = await browser.follow(await browser.submit(question, { code }), (to) => to.startsWith(app.redirectUri));
+    expect(next.location).toBeUndefined();
+    expect(next.text).toContain('Set up a passkey');
+    expect(next.text).not.toContain('name="code"');
+  });
+
+  it('loses what it may see when the person takes it back, and has to ask again', async () => {
+    const user = await aUser(idp.services);
+    const app = await anApplication(idp, { client_name: 'Photo album', consent: 'explicit' });
+    const browser = httpClient(idp.issuer);
+    const url = authorizeUrl(idp, app.clientId, { scope: 'openid profile' });
+    expect((await walk(browser, url, { user })).location).toContain('code=');
+    const again = await browser.follow(await browser.get(url), (to) => to.startsWith(app.redirectUri));
+    expect(again.location).toContain('code=');
+    const page = await browser.follow(await browser.get('/account/applications'));
+    expect(page.text).toContain('Photo album');
+    expect(page.text).toContain('See your name and profile');
+    const gone = await browser.follow(await browser.submit(page, {}, { form: '/applications/revoke' }));
+    expect(gone.text).toContain('The application may not see your data any more.');
+    expect(gone.text).not.toContain('Photo album');
+    const asked = await browser.follow(await browser.get(url), (to) => to.startsWith(app.redirectUri));
+    expect(asked.text).toContain('It will be able to');
+  });
+});
+
+describe('the strength meter', () => {
+  it('judges what is typed, knows the name of its owner, and keeps and blocks nothing', async () => {
+    const browser = await signedIn(idp, await aUser(idp.services));
+    const token = (await browser.get('/account/password')).forms[0]?.fields._csrf ?? '';
+    const ask = (json: object, headers: Record<string, string> = { 'x-csrf-token': token }) =>
+      browser.post('/password-strength', { json, headers: { origin: idp.issuer, ...headers } });
+    const weak = await ask({ password: 'passwordpassword' });
+    expect(weak.status).toBe(200);
+    expect(weak.headers['cache-control']).toBe('no-store');
+    const strong = await ask({ password: 'seven green umbrellas in march' });
+    expect(strong.json<{ score: number }>().score).toBeGreaterThan(weak.json<{ score: number }>().score);
+    const own = await ask({ password: 'bartholomew1987', known: ['bartholomew'] });
+    expect(own.json<{ score: number }>().score).toBeLessThan(3);
+    expect((await ask({ password: '' })).status).toBe(400);
+    expect([403, 415]).toContain((await ask({ password: 'x' }, {})).status);
+    expect(idp.log.join('')).not.toContain('umbrellas');
+  });
+});

@@ -1,0 +1,79 @@
+// Seed 2.4, 4.3.4 and 8, the relying party's side: state and verifier of 32 random bytes, the cookie sessionId of an hour
+// under a value that is new at each sign-in, and its refresh in the last five minutes.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { signedIn } from '../support/account.ts';
+import { testClock } from '../support/clock.ts';
+import { aUser } from '../support/factories.ts';
+import { type HttpClient, httpClient, type Page } from '../support/http.ts';
+import { startIdp, type TestIdp } from '../support/idp.ts';
+
+const clock = testClock();
+let idp: TestIdp;
+
+beforeAll(async () => {
+  idp = await startIdp({ now: clock.now });
+});
+afterAll(() => idp?.stop());
+
+const ownCookie = (page: Page) => page.setCookie.find((cookie) => cookie.startsWith('sessionId='));
+
+describe('a sign-in to our own pages', () => {
+  it('begins with state and code challenge of 32 random bytes, another one each time', async () => {
+    const states = new Set<string>();
+    for (let times = 0; times < 3; times += 1) {
+      const page = await httpClient(idp.issuer).get('/login');
+      const parameters = new URL(page.location ?? '').searchParams;
+      const state = parameters.get('state') ?? '';
+      states.add(state);
+      expect(Buffer.from(state, 'base64url')).toHaveLength(32);
+      expect(Buffer.from(parameters.get('code_challenge') ?? '', 'base64url')).toHaveLength(32);
+      expect(parameters.get('code_challenge_method')).toBe('S256');
+    }
+    expect(states.size).toBe(3);
+  });
+
+  it('ends with the cookie sessionId, HttpOnly, Lax, for 3600 seconds, and a new value each time', async () => {
+    const user = await aUser(idp.services);
+    const browser = httpClient(idp.issuer);
+    const values = [];
+    for (const start of ['/login', '/login?prompt=login']) {
+      const form = await browser.follow(await browser.get(start));
+      let page = await browser.submit(form, { username: user.username, password: user.password });
+      while (page.location && !ownCookie(page)) page = await browser.get(page.location);
+      const cookie = ownCookie(page) ?? '';
+      expect(cookie.toLowerCase()).toContain('httponly');
+      expect(cookie.toLowerCase()).toContain('samesite=lax');
+      expect(cookie.toLowerCase()).toContain('max-age=3600');
+      values.push(cookie.split(';')[0]);
+    }
+    expect(values[0]).not.toBe(values[1]);
+  });
+});
+
+describe('the session', () => {
+  const refresh = async (browser: HttpClient): Promise<number> => {
+    const page = await browser.get('/account/browsers');
+    const token = page.forms[0]?.fields._csrf ?? '';
+    const headers = { origin: idp.issuer, 'sec-fetch-site': 'same-origin' };
+    return (await browser.post('/api/auth/refresh', { form: { _csrf: token }, headers })).status;
+  };
+  const isThere = async (browser: HttpClient) => (await browser.get('/account')).status === 200;
+
+  it('is given another hour in the last five minutes, not before', async () => {
+    const [early, late] = await Promise.all(
+      [await aUser(idp.services), await aUser(idp.services)].map((user) => signedIn(idp, user)),
+    );
+    if (!early || !late) throw new Error('nobody is signed in');
+    clock.advance({ minutes: 54 });
+    expect(await refresh(early)).toBe(200);
+    clock.advance({ minutes: 2 });
+    expect(await refresh(late)).toBe(200);
+    clock.advance({ minutes: 5 });
+    expect([await isThere(early), await isThere(late)]).toEqual([false, true]);
+  });
+
+  it('is refreshed for nobody without it', async () => {
+    const headers = { origin: idp.issuer };
+    expect((await httpClient(idp.issuer).post('/api/auth/refresh', { form: {}, headers })).status).toBe(403);
+  });
+});
