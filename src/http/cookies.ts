@@ -87,12 +87,23 @@ export function createCookies({ secure }: { secure: boolean }): Cookies {
         ...attributes,
         ...(maxAgeSeconds === undefined ? {} : { maxAge: maxAgeSeconds * 1000 }),
       });
+      if (maxAgeSeconds !== undefined) addMaxAge(ctx, nameOf(key), maxAgeSeconds);
     },
     clear: (ctx, key) => {
       // With the attributes it was set with, or browsers refuse to touch a `__Host-` cookie.
       ctx.cookies.set(nameOf(key), null, attributes);
     },
   };
+}
+
+/** The library writes Expires alone, which a browser whose clock is wrong misreads (RFC 6265 4.1.2.2; seed 8). */
+function addMaxAge({ res }: Context, name: string, seconds: number): void {
+  const lines = [res.getHeader('Set-Cookie') ?? []].flat().map(String);
+  const isOurs = (line: string) => line.startsWith(`${name}=`) || line.startsWith(`${name}.sig=`);
+  res.setHeader(
+    'Set-Cookie',
+    lines.map((line) => (isOurs(line) ? `${line}; max-age=${seconds}` : line)),
+  );
 }
 
 /** Signs cookies for Koa and the OIDC engine; the first key signs, all verify. Keys: `vault.deriveKeys('cookies')`. */
