@@ -1,5 +1,6 @@
 // The services behind a command, on the same configuration as the server. What they log goes to standard error, warnings
 // and worse only: the output of a command is its result.
+import { Writable } from 'node:stream';
 import type { Config } from '../config.ts';
 import { loadConfig } from '../config.ts';
 import { createLogger } from '../platform/logger.ts';
@@ -9,7 +10,13 @@ import type { Io } from './io.ts';
 /** Builds the services, runs `work`, and takes them down again whatever happens. */
 export async function withServices<T>(io: Io, work: (services: Services) => Promise<T>, config?: Config): Promise<T> {
   const used = config ?? readConfig(io);
-  const destination = { write: (line: string) => io.err(line.trimEnd()) };
+  // A real stream: the log of a terminal is piped into it.
+  const destination = new Writable({
+    write(line, _encoding, done) {
+      io.err(String(line).trimEnd());
+      done();
+    },
+  });
   const level = ['silent', 'fatal', 'error'].includes(used.logLevel) ? used.logLevel : 'warn';
   // Loaded here: help and wrong calls do without it.
   const { createServices } = await import('../services.ts');

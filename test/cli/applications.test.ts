@@ -101,6 +101,11 @@ describe('gatehouse app', () => {
     expect(native.out).not.toContain('Client secret');
   });
 
+  it('works with the log of a terminal', async () => {
+    const ended = await cli.gatehouse(['app', 'list', '--json'], { env: { LOG_FORMAT: 'pretty' } });
+    expect([ended.code, ended.err]).toEqual([0, '']);
+  });
+
   it('takes an API and scopes for a service, in a script', async () => {
     const argv = ['app', 'add', '--client-id', 'script', '--grant', 'client_credentials', '--scope', 'admin:*'];
     expect((await cli.gatehouse([...argv, '--resource', 'https://id.example.com/api/admin'])).code).toBe(0);
