@@ -31,13 +31,17 @@ export function processIo(): Io {
   };
 }
 
-async function ask(question: string): Promise<string> {
+/** Ctrl-C or Ctrl-D instead of an answer. */
+export class Unanswered extends Error {
+  override name = 'Unanswered';
+}
+
+function ask(question: string): Promise<string> {
   const terminal = createInterface({ input: process.stdin, output: process.stdout });
-  try {
-    return await terminal.question(question);
-  } finally {
-    terminal.close();
-  }
+  return new Promise<string>((resolve, reject) => {
+    terminal.once('close', () => reject(new Unanswered('There was no answer, so nothing was done.')));
+    terminal.question(question).then(resolve, reject);
+  }).finally(() => terminal.close());
 }
 
 /** Columns as wide as their widest cell; nothing below the head means that there is nothing. */

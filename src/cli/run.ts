@@ -5,7 +5,7 @@ import { DatabaseError } from '../platform/database-url.ts';
 import { packageVersion } from '../services.ts';
 import { type Command, helpOf, readInput, UsageError } from './command.ts';
 import { commands } from './commands.ts';
-import type { Io } from './io.ts';
+import { type Io, Unanswered } from './io.ts';
 
 /** Runs one command line and resolves with its exit code. */
 export async function run(argv: readonly string[], io: Io): Promise<number> {
@@ -57,7 +57,7 @@ function report(error: unknown, command: Command, io: Io): number {
     return 1;
   }
   // These already say what was found and what to do.
-  if (error instanceof ConfigError || error instanceof DatabaseError) {
+  if (error instanceof ConfigError || error instanceof DatabaseError || error instanceof Unanswered) {
     io.err(error.message);
     return 1;
   }

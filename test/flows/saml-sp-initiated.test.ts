@@ -44,6 +44,30 @@ describe('signing in over SAML', () => {
     expect(until).toBeGreaterThan(Date.now() + 11 * 3600_000);
   });
 
+  it('tells the service provider of roles, permissions and attributes as it is set to be told', async () => {
+    const { roles, accounts } = idp.services;
+    await roles.create({ name: 'wiki-editor', permissions: ['articles:read', 'articles:write'] });
+    await roles.create({ name: 'payroll', permissions: ['salaries:read'] });
+    await roles.setRoles(user.account.id, ['wiki-editor', 'payroll']);
+    await accounts.update(user.account.id, { attributes: { department: 'Library', floors: ['1', '2'] } });
+    const wiki = await aServiceProvider(idp.services, {
+      settings: {
+        attributes: {
+          ...{ groups: 'roles', rights: 'permissions', nothing: 'attributes.missing' },
+          ...{ 'urn:oid:2.5.4.11': 'attributes.department', floors: 'attributes.floors' },
+        },
+        ...{ roles_filter: ['wiki-*'], roles_rename: { 'wiki-editor': 'Editors' }, permissions_filter: ['*:read'] },
+      },
+    });
+    const page = await openSaml(httpClient(idp.issuer), await wiki.saml.getAuthorizeUrlAsync('', undefined, {}));
+    const profile = await wiki.accept(page.forms[0]?.fields ?? {});
+    expect(profile).toMatchObject({
+      ...{ groups: 'Editors', 'urn:oid:2.5.4.11': 'Library', floors: ['1', '2'] },
+      rights: ['articles:read', 'salaries:read'],
+    });
+    expect(profile).not.toHaveProperty('nothing');
+  });
+
   it('shares one session with OpenID Connect, both ways', async () => {
     const redirectUri = 'http://127.0.0.1:4000/cb';
     const client = await aClient(idp.services, { redirect_uris: [redirectUri] });
