@@ -112,6 +112,27 @@ export const samplePages: Record<string, [string, object]> = {
       registerUrl: '/sign-up',
     },
   ],
+  identifyPaused: [
+    'sign-in/identify',
+    {
+      action: '/signin/abc/password',
+      appName: 'Wiki',
+      loginHint: 'alice@example.com',
+      problem: 'There were too many attempts. Wait 4 minutes and try again.',
+      next: { href: '/unlock/ask?signin=abc', label: 'Unlock by mail' },
+      forgotPasswordUrl: '/forgot-password',
+    },
+  ],
+  errorDenied: [
+    'error',
+    {
+      ...error,
+      status: 403,
+      title: 'Forbidden',
+      message: 'This server does not answer to your network.',
+      advice: 'If you think it should, tell its administrator the request number below.',
+    },
+  ],
   changePassword: [
     'sign-in/change-password',
     { action: '/x', username: 'alice', minLength: 15, reason: 'The one you used was for a single sign-in.' },
