@@ -31,7 +31,7 @@ export function roleRoutes({ frame, roles }: { frame: Frame; roles: RoleAdmin })
         {
           kind: 'table',
           caption: 'Roles',
-          columns: ['Role', 'For', 'Permissions', ''],
+          columns: ['Role', 'For', 'Permissions', 'More'],
           rows: all.map(({ id, name, description, permissions: held, source }) => [
             { text: name, href: `/admin/roles/${id}` },
             description,

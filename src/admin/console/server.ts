@@ -47,7 +47,7 @@ export function serverRoutes({ frame, sessions, keys, mail }: ServerPagesNeeds):
         {
           kind: 'table',
           caption: 'Live sessions, the newest first',
-          columns: ['User', 'Since', 'Browser', 'Applications', ...(mayEnd ? [''] : [])],
+          columns: ['User', 'Since', 'Browser', 'Applications', ...(mayEnd ? ['Action'] : [])],
           rows: page.sessions.map((one): Cell[] => [
             { text: one.username || one.accountId, href: `/admin/users/${one.accountId}` },
             one.signedInAt,

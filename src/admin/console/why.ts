@@ -34,7 +34,7 @@ export function whyRoutes({ frame, names, why }: WhyPagesNeeds): Router<State, E
         button: 'Ask',
         fields: [
           { name: 'user', label: 'User name or e-mail', value: account?.username ?? user },
-          { name: 'app', label: 'Application', value: application?.name ?? app, hint: 'Its name or identifier' },
+          { name: 'app', label: 'Application or its identifier', value: application?.name ?? app },
           { name: 'request', label: 'Request number', value: request },
         ],
       },
