@@ -1,0 +1,38 @@
+// A session that ends while a SAML application is asking for it: no assertion leaves, because no sign-out would tell that
+// application any more.
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { aUser } from '../support/factories.ts';
+import { httpClient } from '../support/http.ts';
+import { startIdp, type TestIdp } from '../support/idp.ts';
+import type { App } from './app.ts';
+import { openApp } from './person.ts';
+import { nodeSamlApp } from './saml-apps.ts';
+import { walk } from './walk.ts';
+
+let idp: TestIdp;
+let payroll: App;
+beforeAll(async () => {
+  idp = await startIdp();
+  payroll = await nodeSamlApp(idp, 'Payroll');
+});
+afterAll(async () => {
+  await payroll?.close();
+  await idp?.stop();
+});
+
+it('gives the application a refusal instead', async () => {
+  const user = await aUser(idp.services);
+  const browser = httpClient();
+  await openApp(browser, payroll, user);
+  const [session] = await idp.services.sessions.list(user.account.id);
+  const { accounts, endSession } = idp.services;
+  const find = accounts.find.bind(accounts);
+  vi.spyOn(accounts, 'find').mockImplementationOnce(async (id, tx) => {
+    const account = await find(id, tx);
+    await endSession.one(session?.uid ?? '', 'ended-by-admin');
+    return account;
+  });
+  const { page } = await walk(browser, await browser.get(`${payroll.origin}/sign-in`));
+  expect([page.status, page.url.startsWith(payroll.origin)]).toEqual([400, true]);
+  expect(page.text).not.toContain('signed in');
+});
