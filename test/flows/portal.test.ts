@@ -95,7 +95,9 @@ describe('a tile', () => {
 
 describe('the portal', () => {
   it('finds by part of a name, in any case', async () => {
-    expect(tilesOf(await portal('?q=BEGI')).map(([name]) => name)).toEqual(['Begins']);
+    const client_uri = 'https://found.example.com/';
+    await aClient(idp.services, { client_name: 'Findling', redirect_uris: [`${client_uri}cb`], client_uri });
+    expect(tilesOf(await portal('?q=NDLIN'))).toEqual([['Findling', client_uri]]);
     const none = await portal('?q=%3Cscript%3E');
     expect(tilesOf(none)).toEqual([]);
     expect(none.text).toContain('No application of yours is called that');
