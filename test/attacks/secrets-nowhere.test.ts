@@ -126,7 +126,7 @@ async function tokens(): Promise<void> {
 const holds = (content: string, value: string) =>
   /^\d{6}$/.test(value) ? new RegExp(`(?<!\\w)${value}(?!\\w)`).test(content) : content.includes(value);
 
-it('no secret is in the log, the audit rows, or an error', async () => {
+it('no secret is in the log, the audit rows, or an error', { timeout: 180_000 }, async () => {
   await passwordsAndLinks();
   await factors();
   await tokens();

@@ -42,7 +42,9 @@ async function arrive(page: Page, heading: string, name: string): Promise<void> 
   await screenshot(page, `path-${name}`);
 }
 
-it('leads from a forgotten password to a passkey, a recovery code, and the end of the other session', async () => {
+it('leads from a forgotten password to a passkey, a recovery code, and the end of the other session', {
+  timeout: 180_000,
+}, async () => {
   const user = await aUser(idp.services);
   const email = user.account.email ?? '';
   const context = await browser.newContext(phone);
