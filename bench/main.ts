@@ -17,6 +17,7 @@ const help = `npm run bench -- [options]
   --rounds N          measured rounds of each (default 5)
   --operations N      operations before memory is read (default 100000)
   --postgresql        Gatehouse on a throw-away PostgreSQL instead of SQLite
+  --frugal            with the memory settings of the Docker image
   --json              the numbers as JSON
 `;
 
@@ -26,6 +27,7 @@ const { values: options } = parseArgs({
     rounds: { type: 'string', default: '5' },
     operations: { type: 'string', default: '100000' },
     postgresql: { type: 'boolean', default: false },
+    frugal: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
@@ -120,7 +122,7 @@ async function startTime(folder: string, databaseUrl?: string): Promise<Row[]> {
   note('start …');
   const times: number[] = [];
   for (let turn = 0; turn < rounds; turn += 1) {
-    const server = await startGatehouse(folder, databaseUrl);
+    const server = await startGatehouse(folder, { databaseUrl, isFrugal: options.frugal });
     times.push(server.startMs);
     await server.stop();
   }
@@ -131,7 +133,7 @@ async function run(): Promise<Row[]> {
   const folder = gatehouseFolder();
   const postgres = options.postgresql ? await startPostgres() : undefined;
   try {
-    const gatehouse = await startGatehouse(folder, postgres?.url);
+    const gatehouse = await startGatehouse(folder, { databaseUrl: postgres?.url, isFrugal: options.frugal });
     const rows = [
       ...(await compareWithEngine(gatehouse)),
       ...(await compareSaml(gatehouse)),
