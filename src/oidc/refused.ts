@@ -16,9 +16,13 @@ export const KEPT: Record<string, RefusalEndpoint> = {
   'pushed_authorization_request.error': 'par',
 };
 
-/** Sent with a request, and as good as a password to whoever reads it. */
-const SECRET =
-  /^(client_secret|client_assertion|code|code_verifier|refresh_token|access_token|id_token_hint|assertion|device_code|user_code|password|request|subject_token|actor_token)$/;
+/** What the rules are about. Of anything else only that it was sent: it may be a code, a token, a password, or the person's. */
+const SHOWN = new Set(
+  (
+    'client_id redirect_uri response_type response_mode scope resource audience prompt max_age acr_values ' +
+    'code_challenge code_challenge_method grant_type client_assertion_type token_type_hint'
+  ).split(' '),
+);
 
 /** Keeps the refusal and writes its code into a JSON answer. */
 export function keepRefusal(
@@ -62,7 +66,7 @@ function withoutSecrets(parameters: Record<string, unknown>): Record<string, str
   return Object.fromEntries(
     Object.entries(parameters)
       .filter(([, value]) => value !== undefined)
-      .map(([name, value]) => [name, SECRET.test(name) ? '(sent)' : [value].flat().join(' ')]),
+      .map(([name, value]) => [name, SHOWN.has(name) ? [value].flat().join(' ') : '(sent)']),
   );
 }
 

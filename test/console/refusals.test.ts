@@ -63,7 +63,10 @@ describe('a refused authorization request', () => {
   it('1: an address that is not registered', async () => {
     const { clientId } = await aClient(idp.services, { redirect_uris: [REDIRECT] });
     const other = 'https://app.example.com/callback';
-    const refused = await authorize(clientId, { redirect_uri: other });
+    const refused = await authorize(clientId, { redirect_uri: other, session_token: 'of-the-application' });
+    const page = await admin.get(`/admin/refusals/${codeIn(refused)}`);
+    expect(page.text).toContain('session_token');
+    expect(page.text).not.toContain('of-the-application');
     expect(refused.status).toBe(400);
     await mend(codeIn(refused), 'The redirect URI is registered', 'Add this redirect URI', other, REDIRECT);
     expect((await authorize(clientId, { redirect_uri: other })).location).toContain('/signin/');
