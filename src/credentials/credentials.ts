@@ -123,6 +123,9 @@ export function createCredentials(needs: CredentialsNeeds): Credentials {
     // A link that was asked for before has nothing to set any more.
     await tx.passwordResetToken.deleteMany({ where: { userId, usedAt: null } });
     await tx.mailToken.deleteMany({ where: { userId, purpose: 'invite', usedAt: null } });
+    // A sign-in that was begun with the old password must not be finished, not even the one that only has to go back.
+    await tx.signInAttempt.deleteMany({ where: { userId } });
+    await tx.oidcArtifact.deleteMany({ where: { accountId: userId, model: 'Interaction' } });
   }
 
   return {

@@ -90,7 +90,8 @@ export function signInRoutes(needs: SignInRoutesNeeds): Router<State, Extras> {
         status: 400,
       });
     await passwordChanged(open.account, open.interaction.session?.uid, by);
-    await flow.proceed(ctx, open);
+    // Kept anew: with the old password ended whatever had been begun with it.
+    await flow.proceed(ctx, open, {});
   });
 
   router.post('/account', protect, async (ctx: StepContext) => {

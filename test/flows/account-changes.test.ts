@@ -87,6 +87,24 @@ describe('the e-mail address', () => {
   });
 });
 
+describe('the password', () => {
+  it('ends, with its change, a sign-in that somebody has finished with the old one and kept for later', async () => {
+    const user = await aUser(idp.services);
+    const app = await anApplication(idp);
+    const thief = httpClient(idp.issuer);
+    const form = await thief.follow(await thief.get(authorizeUrl(idp, app.clientId)));
+    const kept = await thief.submit(form, { username: user.username, password: user.password });
+    expect(kept.location).toContain('/authorize/');
+
+    const browser = await signedIn(idp, user);
+    const changed = await browser.submit(await browser.get('/account/password'), { password: 'quite another phrase' });
+    expect(changed.status).toBe(303);
+    const resumed = await thief.follow(await thief.get(kept.location ?? ''), (url) => url.startsWith(app.redirectUri));
+    expect(resumed.status).toBe(400);
+    expect(resumed.text).toContain('This sign-in has expired');
+  });
+});
+
 describe('the last second factor', () => {
   it('goes only with a password of fifteen characters', async () => {
     const user = await aUser(idp.services);

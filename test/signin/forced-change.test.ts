@@ -53,6 +53,17 @@ describe('a password that must be changed', () => {
     expect(isIn(await enter(user.username, user.password))).toBe(false);
   });
 
+  it('ends a sign-in that somebody else began with the old one', async () => {
+    const { user, browser, page } = await atChange();
+    const thief = httpClient(idp.issuer);
+    const parked = await enter(user.username, user.password, thief);
+    expect(parked.text).toContain('autocomplete="new-password"');
+    await browser.follow(await browser.submit(page, { password: NEW }), isThere);
+    const resumed = await thief.follow(await thief.get(parked.url), isThere);
+    expect(isIn(resumed)).toBe(false);
+    expect(resumed.text).toContain('autocomplete="current-password"');
+  });
+
   it('cannot be skipped by going back to the application', async () => {
     const { browser, page } = await atChange();
     const uid = new URL(page.url).pathname.split('/')[2];
