@@ -1,4 +1,4 @@
-// Ten applications that were set up wrong: each refusal is found by the code on the page (or in the answer), explained, and
+// Applications that were set up wrong, more than ten: each refusal is found by the code on the page (or in the answer), explained, and
 // mended from there without reading a log.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { aClient, aUser, PASSWORD } from '../support/factories.ts';
@@ -204,7 +204,27 @@ describe('a refused SAML request', () => {
     expect(await lastChange('https://sp-ten.example.com')).toContain('application.updated');
   });
 
-  it('11: a service provider that nobody registered', async () => {
+  it('11: an identifier of a kind that it was not given', async () => {
+    const entityId = 'https://sp-name-id.example.com';
+    const format = 'urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress';
+    const sp = await aServiceProvider(idp.services, {
+      entityId,
+      settings: { name_id_format: 'persistent' },
+      library: { skipRequestCompression: true },
+    });
+    // Its metadata names no format, so nothing but the setting allows one.
+    sp.saml.options.identifierFormat = format;
+    // SAML Core 3.2.2.2: told to the service provider by its own status, and the message carries the code.
+    const told = (await post(sp)).forms[0]?.fields.SAMLResponse ?? '';
+    const xml = Buffer.from(told, 'base64').toString();
+    expect(xml).toContain('urn:oasis:names:tc:SAML:2.0:status:InvalidNameIDPolicy');
+    const code = CODE.exec(xml)?.[0] ?? '';
+    await mend(code, 'The identifier it asks for', 'Give it emailAddress identifiers', format, 'persistent');
+    expect((await post(sp)).location).toContain('/saml/sso/continue');
+    expect(await lastChange(entityId)).toContain('application.updated');
+  });
+
+  it('12: a service provider that nobody registered', async () => {
     const sp = await byHand('https://sp-eleven.example.com');
     const row = await idp.services.applications.find('https://sp-eleven.example.com');
     await idp.services.applications.remove(row?.id ?? '');

@@ -6,10 +6,11 @@ import type { Application } from '../../applications/application.ts';
 import type { Context, Extras, State } from '../../http/context.ts';
 import { notFound } from '../../http/errors.ts';
 import { bodyLimit, parseForm } from '../../http/input.ts';
-import type { ApplicationAdmin, Declaration } from '../applications.ts';
+import { type ApplicationAdmin, applicationVersion, type Declaration } from '../applications.ts';
 import type { RoleAdmin } from '../roles.ts';
+import { etagOf } from '../versions.ts';
 import { accessFields, pasteBlocks } from './application-parts.ts';
-import type { Field } from './blocks.ts';
+import { type Field, VERSION, versionField } from './blocks.ts';
 import type { Frame, Problem } from './frame.ts';
 import type { OurSide, Preset } from './preset-parts.ts';
 import { kinds, lines, pairs, presetOf, products } from './presets.ts';
@@ -68,7 +69,7 @@ export function applicationForms({
 
   router.get('/:id/edit', ...frame.page(WRITE), async (ctx) => {
     const { application } = await applications.get(ctx.params.id ?? '');
-    await showEdit(ctx, application, fieldsFor(application));
+    await showEdit(ctx, application, editFields(application));
   });
 
   router.post('/:id/edit', bodyLimit(MAX_BYTES), ...frame.change(WRITE), async (ctx) => {
@@ -78,10 +79,15 @@ export function applicationForms({
     await frame.attempt(
       ctx,
       async () => {
-        await applications.update(id, patchOf(application, given.one, given.roles), frame.by(ctx));
+        await applications.update(
+          id,
+          patchOf(application, given.one, given.roles),
+          frame.by(ctx),
+          given.one[VERSION] ?? '',
+        );
         frame.back(ctx, `/admin/applications/${id}`, 'Saved.');
       },
-      (problem) => showEdit(ctx, application, withAnswers(fieldsFor(application), given.one), problem),
+      (problem) => showEdit(ctx, application, withAnswers(editFields(application), given.one), problem),
     );
   });
 
@@ -175,6 +181,11 @@ function withAnswers(fields: readonly Field[], given: Record<string, string>): F
     return value === undefined ? field : { ...field, value };
   });
 }
+
+const editFields = (application: Application): Field[] => [
+  versionField(etagOf(applicationVersion(application))),
+  ...fieldsFor(application),
+];
 
 /** What can be edited of an application. */
 function fieldsFor(application: Application): Field[] {

@@ -34,6 +34,14 @@ export interface Field {
   autocomplete?: string;
 }
 
+/** The name of the hidden field that says which version a form was made of. */
+export const VERSION = 'version';
+
+/** What an edit form carries, so that a change which somebody else made meanwhile is not lost. */
+export function versionField(version: string): Field {
+  return { name: VERSION, label: '', type: 'hidden', value: version };
+}
+
 export interface FormBlock {
   kind: 'form';
   title?: string;

@@ -55,6 +55,9 @@ const NAVIGATION: readonly { href: string; label: string; needs: OwnPermission }
   { href: '/admin/settings', label: 'Settings', needs: 'gatehouse.settings:read' },
 ];
 
+const CHANGED_MEANWHILE =
+  'Somebody else changed this after you opened it. Open it again, and make your change to what is there now.';
+
 export function createFrame({ page: own, authority }: FrameNeeds): Frame {
   const { signedIn, protect } = own;
   const rights = new WeakMap<object, 'everything' | readonly string[]>();
@@ -111,7 +114,8 @@ export function createFrame({ page: own, authority }: FrameNeeds): Frame {
         await work();
       } catch (error) {
         if (!(error instanceof AppError) || ![400, 404, 409, 412, 422].includes(error.status)) throw error;
-        const { status, fields: faults, message } = error;
+        const { status, fields: faults } = error;
+        const message = status === 412 ? CHANGED_MEANWHILE : error.message;
         ctx.state.log.info({ problem: error.code, faults }, 'form refused');
         await again({ status, problem: message, faults });
       }

@@ -5,7 +5,8 @@ import type { Context, Extras, State } from '../../http/context.ts';
 import { parseForm } from '../../http/input.ts';
 import type { Role } from '../../rbac/roles.ts';
 import type { RoleAdmin } from '../roles.ts';
-import type { Cell, Field } from './blocks.ts';
+import { etagOf } from '../versions.ts';
+import { type Cell, type Field, versionField } from './blocks.ts';
 import type { Frame, Problem } from './frame.ts';
 import { lines } from './presets.ts';
 
@@ -15,6 +16,7 @@ const roleForm = z.object({
   name: z.string().trim().max(100).default(''),
   description: z.string().trim().max(500).default(''),
   permissions: z.string().max(20_000).default(''),
+  version: z.string().max(100).default(''),
 });
 type RoleForm = z.output<typeof roleForm>;
 const TICK: Cell = { text: 'yes', tone: 'good' };
@@ -61,7 +63,7 @@ export function roleRoutes({ frame, roles }: { frame: Frame; roles: RoleAdmin })
   });
 
   router.get('/new', ...frame.page(WRITE), (ctx) =>
-    show(ctx, undefined, { name: '', description: '', permissions: '' }),
+    show(ctx, undefined, { name: '', description: '', permissions: '', version: '' }),
   );
 
   router.post('/new', ...frame.change(WRITE), async (ctx) => {
@@ -78,7 +80,7 @@ export function roleRoutes({ frame, roles }: { frame: Frame; roles: RoleAdmin })
 
   router.get('/:id', ...frame.page(READ), async (ctx) => {
     const role = await roles.get(ctx.params.id ?? '');
-    show(ctx, role, { ...role, permissions: role.permissions.join('\n') });
+    show(ctx, role, { ...role, permissions: role.permissions.join('\n'), version: etagOf(role) });
   });
 
   router.post('/:id', ...frame.change(WRITE), async (ctx) => {
@@ -87,7 +89,7 @@ export function roleRoutes({ frame, roles }: { frame: Frame; roles: RoleAdmin })
     await frame.attempt(
       ctx,
       async () => {
-        await roles.update(role.id, inputOf(given), frame.by(ctx));
+        await roles.update(role.id, inputOf(given), frame.by(ctx), given.version);
         frame.back(ctx, `/admin/roles/${role.id}`, 'Saved.');
       },
       (problem) => show(ctx, role, given, problem),
@@ -126,7 +128,7 @@ export function roleRoutes({ frame, roles }: { frame: Frame; roles: RoleAdmin })
             {
               kind: 'form' as const,
               action: at,
-              fields: fieldsOf(given),
+              fields: role ? [versionField(given.version), ...fieldsOf(given)] : fieldsOf(given),
               button: role ? 'Save' : 'Create',
               cancel: '/admin/roles',
             },

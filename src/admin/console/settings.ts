@@ -6,7 +6,8 @@ import { badRequest } from '../../http/errors.ts';
 import { parseForm } from '../../http/input.ts';
 import { defaultSettings, type SettingEntry, type SettingName, settingNames, settingSchemas } from '../../settings.ts';
 import type { SettingAdmin, SettingChanges } from '../settings.ts';
-import type { Cell, Field } from './blocks.ts';
+import { etagOf } from '../versions.ts';
+import { type Cell, type Field, VERSION, versionField } from './blocks.ts';
 import type { Frame, Problem } from './frame.ts';
 import { lines } from './presets.ts';
 
@@ -46,7 +47,7 @@ export function settingRoutes({ frame, settings }: { frame: Frame; settings: Set
     await frame.attempt(
       ctx,
       async () => {
-        await settings.update(changesOf(entries, given), frame.by(ctx));
+        await settings.update(changesOf(entries, given), frame.by(ctx), given[VERSION] ?? '');
         frame.back(ctx, '/admin/settings', 'Saved.');
       },
       (problem) => show(ctx, entries, problem, given),
@@ -55,7 +56,10 @@ export function settingRoutes({ frame, settings }: { frame: Frame; settings: Set
 
   function show(ctx: Context, entries: SettingEntry[], problem?: Problem, given: Record<string, string> = {}): void {
     const own = entries.filter(({ source }) => source !== 'file');
-    const fields = own.map(({ name, value }) => fieldOf(name, given[name] ?? textOf(value)));
+    const fields = [
+      versionField(given[VERSION] ?? etagOf(entries)),
+      ...own.map(({ name, value }) => fieldOf(name, given[name] ?? textOf(value))),
+    ];
     frame.show(
       ctx,
       {

@@ -5,8 +5,9 @@ import type { Account } from '../../accounts/account.ts';
 import type { Context, Extras, State } from '../../http/context.ts';
 import { parseForm } from '../../http/input.ts';
 import type { RoleAdmin } from '../roles.ts';
-import type { UserAdmin } from '../users.ts';
-import type { Field } from './blocks.ts';
+import { type UserAdmin, versionOf } from '../users.ts';
+import { etagOf } from '../versions.ts';
+import { type Field, versionField } from './blocks.ts';
 import type { Frame, Problem } from './frame.ts';
 
 export interface UserFormsNeeds {
@@ -23,6 +24,7 @@ const userForm = z.object({
   ...{ username: text, email: text, name: text, given_name: text, family_name: text, email_verified: flag },
   begin: z.enum(['invite', 'password']).default('password'),
   roles: z.array(z.string().max(100)).default([]),
+  version: z.string().max(100).default(''),
 });
 type UserForm = z.output<typeof userForm>;
 
@@ -63,7 +65,7 @@ export function userForms({ frame, users, roles }: UserFormsNeeds): Router<State
     await frame.attempt(
       ctx,
       async () => {
-        await users.update(account.id, { ...profileOf(given), username: given.username }, frame.by(ctx));
+        await users.update(account.id, { ...profileOf(given), username: given.username }, frame.by(ctx), given.version);
         if (frame.may(ctx, ROLES)) await users.setRoles(account.id, given.roles, frame.by(ctx));
         frame.back(ctx, `/admin/users/${account.id}`, 'Saved.');
       },
@@ -152,7 +154,13 @@ export function userForms({ frame, users, roles }: UserFormsNeeds): Router<State
         back: { href: at, label: account.username },
         ...problem,
         blocks: [
-          { kind: 'form', action: `${at}/edit`, fields: await fieldsFor(ctx, given), button: 'Save', cancel: at },
+          {
+            kind: 'form',
+            action: `${at}/edit`,
+            fields: [versionField(given.version), ...(await fieldsFor(ctx, given))],
+            button: 'Save',
+            cancel: at,
+          },
         ],
       },
       problem?.status,
@@ -202,5 +210,6 @@ function valuesOf(account: Account): UserForm {
     ...(account.emailVerified && { email_verified: 'on' as const }),
     begin: 'password',
     roles: account.roles,
+    version: etagOf(versionOf(account)),
   };
 }
