@@ -120,9 +120,10 @@ export function createCredentials(needs: CredentialsNeeds): Credentials {
   async function write(tx: Tx, userId: string, row: { hash: string; mustChange: boolean; long: boolean }) {
     const data = { ...row, changedAt: now() };
     await tx.passwordCredential.upsert({ where: { userId }, create: { userId, ...data }, update: data });
-    // A link that was asked for before has nothing to set any more.
+    // Links that were asked for before have nothing to set any more; least of all another address, to which whoever had
+    // the old password would have the next reset sent.
     await tx.passwordResetToken.deleteMany({ where: { userId, usedAt: null } });
-    await tx.mailToken.deleteMany({ where: { userId, purpose: 'invite', usedAt: null } });
+    await tx.mailToken.deleteMany({ where: { userId, purpose: { in: ['invite', 'change-email'] }, usedAt: null } });
     // A sign-in that was begun with the old password must not be finished, not even the one that only has to go back.
     await tx.signInAttempt.deleteMany({ where: { userId } });
     await tx.oidcArtifact.deleteMany({ where: { accountId: userId, model: 'Interaction' } });

@@ -2,13 +2,14 @@
 // is asked as ever.
 import { decodeJwt } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { signedIn } from '../support/account.ts';
 import { aClient, aUser, type TestUser } from '../support/factories.ts';
 import { httpClient } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
 import { type Mailbox, mailbox } from '../support/mailbox.ts';
 import { type RelyingParty, relyingParty } from '../support/rp.ts';
 import { type RelyingPartyApp, relyingPartyApp } from '../support/rp-app.ts';
-import { NEW_PASSWORD, redeem, resetLink } from './support.ts';
+import { linkIn, mailOf, NEW_PASSWORD, open, redeem, resetLink } from './support.ts';
 
 let box: Mailbox;
 let idp: TestIdp;
@@ -87,6 +88,17 @@ describe('after a reset', () => {
     await reset(user);
     expect(await knownBrowsers.recognise(cookie, user.account.id)).toBeUndefined();
     expect(await idp.services.signInGuard.lockedSeconds(user.username)).toBe(0);
+  });
+
+  it('a change of address that was asked for before does not happen any more', async () => {
+    const user = await aUser(idp.services);
+    const thief = await signedIn(idp, user);
+    const email = `thief-of-${user.username}@example.org`;
+    await thief.submit(await thief.get('/account/email'), { email });
+    const link = linkIn(await mailOf(box, email, 'Confirm your new e-mail address'));
+    await reset(user);
+    expect((await open(idp, link)).page.status).toBe(400);
+    expect((await idp.services.accounts.find(user.account.id))?.email).toBe(user.account.email);
   });
 
   it('the second factor is still asked, and a short password suffices with one', async () => {
