@@ -45,7 +45,7 @@ export interface Hop {
   state: ParticipantState;
   /** Undefined before that call. */
   reach: Reach | undefined;
-  /** Until when an answer is waited for, once it was asked. */
+  /** Until when an answer is waited for, once it was asked, or its frame shown. */
   deadline: Date | undefined;
 }
 
@@ -56,8 +56,8 @@ export type NextHop =
   | { kind: 'frames'; ids: string[]; seconds: number }
   /** These have been in their frames for long enough. */
   | { kind: 'leave-frames'; ids: string[] }
-  /** Send the browser there; in a frame when the browser would probably not come back. */
-  | { kind: 'visit'; id: string; inFrame: boolean }
+  /** Send the browser there; in a frame when it would probably not come back, and to all that are dead at once. */
+  | { kind: 'visit'; ids: string[]; inFrame: boolean }
   /** It was asked; wait for its answer. */
   | { kind: 'wait'; id: string; inFrame: boolean; seconds: number }
   /** It was asked and did not answer in time. */
@@ -97,9 +97,17 @@ export function nextHop(hops: readonly Hop[], startedAt: Date, now: Date): NextH
     if (seconds <= 0) return { kind: 'give-up', id: asked.id };
     return { kind: 'wait', id: asked.id, inFrame: wouldStay(asked), seconds };
   }
+  // Its frame was shown and never opened: some browsers have none.
+  const unopened = visits.find((hop) => remaining(hop, now) === 0);
+  if (unopened) return { kind: 'give-up', id: unopened.id };
   // Those that come back, then those that are kept in a frame; where the window may get stuck, all others are done.
-  const next = visits.find(comesBack) ?? visits.find(wouldStay) ?? visits[0];
-  if (next) return { kind: 'visit', id: next.id, inFrame: wouldStay(next) };
+  const back = visits.find(comesBack);
+  if (back) return { kind: 'visit', ids: [back.id], inFrame: false };
+  // However many are down, the person waits once.
+  const dead = visits.filter(({ reach }) => reach === 'dead');
+  if (dead.length > 0) return { kind: 'visit', ids: dead.map(({ id }) => id), inFrame: true };
+  const next = visits.find(wouldStay) ?? visits[0];
+  if (next) return { kind: 'visit', ids: [next.id], inFrame: wouldStay(next) };
 
   const patience = limits.signOut.settleSeconds - (now.getTime() - startedAt.getTime()) / 1000;
   if (open.length > 0 && patience > 0) return { kind: 'settle', seconds: Math.ceil(Math.min(patience, 1)) };

@@ -137,15 +137,20 @@ export function signOutRoutes(needs: SignOutRoutesNeeds): Router<State, Extras> 
     showProgress(ctx, run, { afterSeconds: seconds, frames, framesLoaded: `/signout/${run.id}?frames=loaded` });
   }
 
-  async function showVisit(ctx: Context, run: LogoutRun, { id, inFrame }: Step<'visit'>): Promise<void> {
-    const participant = run.participants.find((one) => one.id === id);
-    const address = participant && (await samlMessages.addressOf(participant));
-    const to = `/signout/${run.id}/to/${id}`;
-    const afterSeconds = limits.signOut.hopSeconds + 1;
-    if (!inFrame || !address) return showProgress(ctx, run, { to, afterSeconds, current: id });
+  async function showVisit(ctx: Context, run: LogoutRun, { ids, inFrame }: Step<'visit'>): Promise<void> {
+    const addressOfVisit = (id: string) => `/signout/${run.id}/to/${id}`;
+    const seconds = limits.signOut.hopSeconds;
+    const afterSeconds = seconds + 1;
+    const [current = '', ...others] = ids;
+    if (!inFrame) return showProgress(ctx, run, { to: addressOfVisit(current), afterSeconds, current });
+    const visited = run.participants.filter(({ id }) => ids.includes(id));
+    const addresses = await Promise.all(visited.map((one) => samlMessages.addressOf(one)));
+    await runs.noteShown(ids, seconds);
     // The answer comes back in the frame, so our own address is shown in one as well.
-    allowFrames(ctx, [address], 'SAML single logout of a service provider that would keep the window');
-    showProgress(ctx, run, { frames: [{ url: to, app: participant.name }], afterSeconds, current: id });
+    const foreign = addresses.filter((address) => address !== undefined);
+    allowFrames(ctx, foreign, 'SAML single logout of service providers that would keep the window');
+    const frames = visited.map(({ id, name }) => ({ url: addressOfVisit(id), app: name }));
+    showProgress(ctx, run, { frames, afterSeconds, ...(others.length === 0 && { current }) });
   }
 
   function allowFrames(ctx: Context, urls: string[], reason: string): void {

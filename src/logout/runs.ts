@@ -30,6 +30,8 @@ export interface Runs {
   /** The run of that id, for jobs and for answers that prove themselves. */
   find(id: string): Promise<LogoutRun | undefined>;
   noteReach(participantId: string, reach: Reach): Promise<void>;
+  /** Their frames are on a page: begins to wait for those to open, once. */
+  noteShown(participantIds: readonly string[], seconds: number): Promise<void>;
   /** Begins to wait for an application, once. */
   ask(participantId: string, options: { messageId?: string; seconds: number }): Promise<boolean>;
   /** The participant that our LogoutRequest of this ID was for, while its answer counts. */
@@ -140,6 +142,13 @@ export function createRuns({ db, now, audit, deliverSoon }: RunsNeeds): Runs {
 
     async noteReach(id, reach) {
       await db.logoutParticipant.updateMany({ where: { id, reach: null }, data: { reach } });
+    },
+
+    async noteShown(ids, seconds) {
+      await db.logoutParticipant.updateMany({
+        where: { id: { in: [...ids] }, state: 'waiting', deadline: null },
+        data: { deadline: inSeconds(seconds) },
+      });
     },
 
     async ask(id, { messageId, seconds }) {

@@ -38,24 +38,39 @@ describe('the next step of a sign-out', () => {
     [
       'the first service provider',
       [hop('a', {}), hop('b', { channel: 'post' })],
-      { kind: 'visit', id: 'a', inFrame: false },
+      { kind: 'visit', ids: ['a'], inFrame: false },
     ],
     [
       'those that would keep the window come after those that come back, in a frame',
       [hop('a', { reach: 'dead' }), hop('b', { reach: 'keeps' }), hop('c', { reach: 'confirmed' })],
-      { kind: 'visit', id: 'c', inFrame: false },
+      { kind: 'visit', ids: ['c'], inFrame: false },
     ],
     [
       'one where the window may get stuck comes last',
       [hop('a', { channel: 'post', reach: 'unknown' }), hop('b', { reach: 'keeps' })],
-      { kind: 'visit', id: 'b', inFrame: true },
+      { kind: 'visit', ids: ['b'], inFrame: true },
     ],
     [
       'and is visited in the window, where its cookies are',
       [hop('a', { reach: 'unknown' })],
-      { kind: 'visit', id: 'a', inFrame: false },
+      { kind: 'visit', ids: ['a'], inFrame: false },
     ],
-    ['only the dead one is left', [hop('a', { reach: 'dead' })], { kind: 'visit', id: 'a', inFrame: true }],
+    ['only the dead one is left', [hop('a', { reach: 'dead' })], { kind: 'visit', ids: ['a'], inFrame: true }],
+    [
+      'all dead ones at once, before those that would keep the window',
+      [hop('a', { reach: 'dead' }), hop('b', { reach: 'keeps' }), hop('c', { reach: 'dead', channel: 'post' })],
+      { kind: 'visit', ids: ['a', 'c'], inFrame: true },
+    ],
+    [
+      'a frame that was shown is shown again while there is time',
+      [hop('a', { reach: 'dead', deadline: inSeconds(2) })],
+      { kind: 'visit', ids: ['a'], inFrame: true },
+    ],
+    [
+      'a frame that never opened had its time',
+      [hop('a', { reach: 'keeps', deadline: now })],
+      { kind: 'give-up', id: 'a' },
+    ],
     [
       'one at a time',
       [hop('a', { state: 'asked', deadline: inSeconds(4) }), hop('b', {})],

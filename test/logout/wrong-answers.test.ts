@@ -96,6 +96,20 @@ describe('a service provider', () => {
     },
   );
 
+  it('that is down costs one turn with all others that are, also in a browser that opens no frames', async () => {
+    await Promise.all([payroll.goDown(), library.goDown()]);
+    const showsBoth = ({ text }: Page) => text.split('<iframe').length === 3;
+    const { page } = await walk(browser, await leave(browser, chat), { until: showsBoth });
+    await Promise.all([payroll.comeBack(), library.comeBack()]);
+    expect([showsBoth(page), page.headers.refresh]).toEqual([true, expect.stringMatching(/^6;url=\/signout\//)]);
+    clock.advance({ seconds: 6 });
+    expect(resultsOf(await browser.get(page.url))).toEqual({
+      Chat: 'Was told in this browser. It gives no answer.',
+      Payroll: 'Did not answer. Sign out there, or close your browser.',
+      Library: 'Did not answer. Sign out there, or close your browser.',
+    });
+  });
+
   it('that keeps the browser all the same is left behind when the person comes back', async () => {
     payroll.spoil({ answer: 'none', withoutCookie: 'refuses' });
     const stuck = await walk(browser, await leave(browser, chat));
