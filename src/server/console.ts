@@ -12,6 +12,7 @@ import { refusalRoutes } from '../admin/console/refusals.ts';
 import { roleRoutes } from '../admin/console/roles.ts';
 import { serverRoutes } from '../admin/console/server.ts';
 import { settingRoutes } from '../admin/console/settings.ts';
+import { createTestApp } from '../admin/console/test-app.ts';
 import { testSignInRoutes } from '../admin/console/test-sign-in.ts';
 import { userForms } from '../admin/console/user-forms.ts';
 import { userRoutes } from '../admin/console/users.ts';
@@ -19,6 +20,7 @@ import { whyRoutes } from '../admin/console/why.ts';
 import { createUserImport } from '../admin/import-users.ts';
 import { createRefusalAdmin } from '../admin/refusals.ts';
 import { createWhy } from '../admin/why.ts';
+import type { AskOurselves } from '../http/ask-ourselves.ts';
 import type { Cookies } from '../http/cookies.ts';
 import type { ClientSource } from '../oidc/clients.ts';
 import type { Engine } from '../oidc/provider.ts';
@@ -37,11 +39,12 @@ export interface ConsoleParts {
   cookies: Cookies;
   engine: Engine;
   clients: ClientSource;
+  ask: AskOurselves;
   samlTestParts: ReturnType<typeof assembleSaml>['tests'];
 }
 
 export function assembleConsole(parts: ConsoleParts) {
-  const { services, administration, page, cookies, engine, clients, samlTestParts } = parts;
+  const { services, administration, page, cookies, engine, clients, ask, samlTestParts } = parts;
   const { authority, statistics } = administration;
   const frame = createFrame({ page, authority });
   const names = createNames(services);
@@ -51,6 +54,10 @@ export function assembleConsole(parts: ConsoleParts) {
   });
   const { applications, roles, sessions, users } = administration;
   const received = createReceived({ provider: engine.current, clients, accounts: services.accounts });
+  const tickets = createTestTickets({ ...services, cookies });
+  const { issuer } = services.config;
+  const findApplication = services.applications.find;
+  const testApp = createTestApp({ ...services, frame, issuer, tickets, applications, findApplication, ask });
   return {
     routers: [
       overviewRoutes({ frame, names, statistics, attention: createAttention(services) }),
@@ -76,12 +83,15 @@ export function assembleConsole(parts: ConsoleParts) {
       serverRoutes({ frame, ...administration }),
       auditRoutes({ frame, names, ...services }),
       settingRoutes({ frame, settings: administration.settings }),
+      // Before the tests of one application, whose ids its paths are none of.
+      testApp.router,
       testSignInRoutes({
         frame,
-        issuer: services.config.issuer,
+        issuer,
         applications,
-        tickets: createTestTickets({ ...services, cookies }),
+        tickets,
         received,
+        testApp,
         ...samlTests(services, samlTestParts),
       }),
     ],

@@ -1,6 +1,7 @@
 // One running server: services, engine, pages, jobs and the listening socket, and how all of it stops again.
 import path from 'node:path';
 import type { Config } from '../config.ts';
+import { createAskOurselves } from '../http/ask-ourselves.ts';
 import { cookieKeys as createCookieKeys, createCookies } from '../http/cookies.ts';
 import { createCsrf } from '../http/csrf.ts';
 import { operatorRoutes } from '../http/operators.ts';
@@ -118,6 +119,7 @@ export async function startServer({ config, logger, now }: ServerOptions): Promi
       ...ownPages.routers.map(mounted),
       ...assembleConsole({
         ...{ services, administration, page: ownPages.page, cookies, engine, clients },
+        ask: createAskOurselves({ handler: () => handler, host: config.issuerUrl.host }),
         samlTestParts: saml.tests,
       }).routers.map(mounted),
       ...assembleAdminApi({ services, administration, tokens }).routers.map(mounted),
@@ -126,7 +128,8 @@ export async function startServer({ config, logger, now }: ServerOptions): Promi
     ],
   });
 
-  const server = createHttpServer({ handler: app.callback(), logger });
+  const handler = app.callback();
+  const server = createHttpServer({ handler, logger });
   isDraining = server.isDraining;
   const { port } = await server.listen({ host: config.host, port: config.port });
   jobs.start();

@@ -38,7 +38,10 @@ export function applicationRoutes({ frame, applications, ourSide }: ApplicationP
     frame.show(ctx, {
       title: 'Applications',
       actions: frame.may(ctx, WRITE)
-        ? [{ label: 'New application', href: '/admin/applications/new', look: 'primary' }]
+        ? [
+            { label: 'New application', href: '/admin/applications/new', look: 'primary' },
+            { label: 'Test applications', href: '/admin/test' },
+          ]
         : [],
       blocks: [
         {

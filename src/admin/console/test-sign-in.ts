@@ -4,7 +4,7 @@ import Router from '@koa/router';
 import { z } from 'zod';
 import type { Application } from '../../applications/application.ts';
 import type { Context, Extras, State } from '../../http/context.ts';
-import { badRequest, conflict } from '../../http/errors.ts';
+import { conflict } from '../../http/errors.ts';
 import { parseForm, parseQuery } from '../../http/input.ts';
 import { limits } from '../../limits.ts';
 import { acrValues } from '../../mfa/acr.ts';
@@ -16,6 +16,8 @@ import type { ApplicationAdmin } from '../applications.ts';
 import type { Block, Field } from './blocks.ts';
 import type { Frame } from './frame.ts';
 import { samlBlocks } from './saml-shown.ts';
+import { type createTestApp, TEST_CLIENT_ID } from './test-app.ts';
+import { json, notBegun } from './test-parts.ts';
 
 export interface TestSignInNeeds {
   frame: Frame;
@@ -23,6 +25,8 @@ export interface TestSignInNeeds {
   applications: Pick<ApplicationAdmin, 'get'>;
   tickets: TestTickets;
   received: ReceivedHere;
+  /** The application in the box, which redeems its codes itself. */
+  testApp: Pick<ReturnType<typeof createTestApp>, 'received'>;
   /** Begins a SAML sign-in whose answer is shown at /admin/test/saml; the address to go to. */
   beginSaml(
     ctx: Context,
@@ -41,8 +45,9 @@ const PROOFS = [
     label: ['the password', 'a second factor (step-up)', 'a passkey'][index] ?? value,
   })),
 ];
+const SCOPE = 'openid profile email roles';
 const testForm = z.object({
-  scope: z.string().max(500).default('openid profile email roles'),
+  scope: z.string().max(500).default(SCOPE),
   acr: z.enum(['', ...acrValues]).default(''),
   again: z.literal('on').optional(),
   unsolicited: z.literal('on').optional(),
@@ -55,13 +60,14 @@ const callback = z.object({
 });
 
 export function testSignInRoutes(needs: TestSignInNeeds): Router<State, Extras> {
-  const { frame, issuer, applications, tickets, received } = needs;
+  const { frame, issuer, applications, tickets, received, testApp } = needs;
   const router = new Router<State, Extras>({ prefix: '/admin/test' });
 
   router.get('/callback', ...frame.page(WRITE), async (ctx) => {
     const answer = parseQuery(ctx, callback.loose());
     const ticket = tickets.find(ctx, answer.state);
     if (ticket?.userId !== frame.account(ctx).id) throw notBegun();
+    if (answer.code && ticket.clientId === TEST_CLIENT_ID) return testApp.received(ctx, ticket, answer.code);
     const { application } = await applications.get(ticket.applicationId);
     const told = answer.code
       ? await received.redeem({ ...ticket, code: answer.code }).catch(() => undefined)
@@ -98,7 +104,10 @@ export function testSignInRoutes(needs: TestSignInNeeds): Router<State, Extras> 
       blocks: [
         {
           kind: 'form',
-          lead: 'You are sent through the real sign-in, with the rules of this application. What it would receive is shown here; the application hears nothing of it.',
+          lead:
+            application.clientId === TEST_CLIENT_ID
+              ? 'You are sent through the real sign-in. The test application redeems its code at the token endpoint, and shows what it got.'
+              : 'You are sent through the real sign-in, with the rules of this application. What it would receive is shown here; the application hears nothing of it.',
           action: `/admin/test/${application.id}`,
           fields: fieldsFor(application),
           button: 'Test sign-in',
@@ -144,7 +153,8 @@ export function testSignInRoutes(needs: TestSignInNeeds): Router<State, Extras> 
       client_id: clientId,
       redirect_uri: redirectUri,
       response_type: 'code',
-      response_mode: TEST_MODE,
+      // The application in the box has its redirect URI here, so it is sent what every application is sent.
+      ...(clientId !== TEST_CLIENT_ID && { response_mode: TEST_MODE }),
       scope: wanted.scope,
       state: ticket.state,
       nonce: ticket.nonce,
@@ -176,11 +186,11 @@ export function testSignInRoutes(needs: TestSignInNeeds): Router<State, Extras> 
   return router;
 }
 
-function fieldsFor({ protocol }: Application): Field[] {
+function fieldsFor({ protocol, clientId }: Application): Field[] {
   const proof: Field = { name: 'acr', label: 'Proven by', type: 'select', value: '', options: PROOFS };
   return protocol === 'oidc'
     ? [
-        { name: 'scope', label: 'Scopes', value: 'openid profile email roles' },
+        { name: 'scope', label: 'Scopes', value: clientId === TEST_CLIENT_ID ? `${SCOPE} offline_access` : SCOPE },
         proof,
         { name: 'again', label: 'Sign in again (prompt=login)', type: 'checkbox' },
       ]
@@ -189,15 +199,4 @@ function fieldsFor({ protocol }: Application): Field[] {
         { name: 'again', label: 'Sign in again (ForceAuthn)', type: 'checkbox' },
         { name: 'unsolicited', label: 'Opened from here (IdP-initiated)', type: 'checkbox' },
       ];
-}
-
-export function json(title: string, value: unknown): Block {
-  return { kind: 'code', title, label: title, text: JSON.stringify(value, undefined, 2) };
-}
-
-function notBegun() {
-  return badRequest('state_mismatch', {
-    message: 'This is not the answer to a test that you began in this browser.',
-    next: { href: '/admin/applications', label: 'Applications' },
-  });
 }

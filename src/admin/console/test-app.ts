@@ -1,0 +1,232 @@
+// /admin/test: an application and a service provider in the box, so that every step of a sign-in can be seen without
+// another server. They are ordinary registrations that only administrators may open; what they receive is shown here.
+import Router from '@koa/router';
+import { decodeJwt, decodeProtectedHeader } from 'jose';
+import { z } from 'zod';
+import type { Application } from '../../applications/application.ts';
+import type { By } from '../../audit/audit.ts';
+import type { AskOurselves } from '../../http/ask-ourselves.ts';
+import type { Context, Extras, State } from '../../http/context.ts';
+import { parseForm, parseQuery } from '../../http/input.ts';
+import type { TestTicket, TestTickets } from '../../oidc/test-tickets.ts';
+import type { Vault } from '../../platform/vault.ts';
+import type { ApplicationAdmin } from '../applications.ts';
+import type { Block } from './blocks.ts';
+import type { Frame } from './frame.ts';
+import { json, notBegun } from './test-parts.ts';
+
+export const TEST_CLIENT_ID = 'gatehouse-test-app';
+
+export interface TestAppNeeds {
+  frame: Frame;
+  issuer: string;
+  vault: Vault;
+  tickets: TestTickets;
+  applications: Pick<ApplicationAdmin, 'createOidc' | 'createSaml'>;
+  findApplication(clientId: string): Promise<Application | undefined>;
+  ask: AskOurselves;
+}
+
+/** What the application would keep: it stays in the page, sealed for this administrator and this test. */
+interface Held {
+  idToken: string;
+  refreshToken: string;
+}
+
+const WRITE = 'gatehouse.applications:write' as const;
+const HOME = '/admin/test';
+const heldForm = z.object({ state: z.string().max(200), held: z.string().max(100_000) });
+const endQuery = z.object({ state: z.string().max(200).default('') });
+const tokens = z.object({ id_token: z.string(), access_token: z.string(), refresh_token: z.string().default('') });
+
+export function createTestApp(needs: TestAppNeeds) {
+  const { frame, issuer, vault, tickets, applications, findApplication, ask } = needs;
+  const router = new Router<State, Extras>({ prefix: HOME });
+  const redirectUri = `${issuer}${HOME}/callback`;
+  const afterSignOut = `${issuer}${HOME}/signed-out`;
+  const entityId = `${issuer}${HOME}/sp`;
+
+  router.get('/', ...frame.page(WRITE), async (ctx) => {
+    const [rp, sp] = await Promise.all([findApplication(TEST_CLIENT_ID), findApplication(entityId)]);
+    const tile = ({ id }: Application, title: string, text: string) => ({ title, text, href: `${HOME}/${id}` });
+    const tiles = [
+      ...(rp ? [tile(rp, 'OpenID Connect', 'Sign-in, step-up, prompt=login, refresh and sign-out.')] : []),
+      ...(sp ? [tile(sp, 'SAML', 'Sign-in, step-up, ForceAuthn and IdP-initiated.')] : []),
+    ];
+    const lead = 'An application and a service provider of this server itself: what they receive is shown here.';
+    const missing: Block = {
+      kind: 'form',
+      lead: 'They are registered like any other, for people with the role admin, and can be deleted.',
+      action: HOME,
+      fields: [],
+      button: 'Register them',
+      look: 'primary',
+    };
+    frame.show(ctx, {
+      title: 'Test applications',
+      back: { href: '/admin/applications', label: 'Applications' },
+      blocks: [
+        { kind: 'text', tone: 'lead', text: lead },
+        ...(tiles.length > 0 ? [{ kind: 'tiles' as const, items: tiles }] : []),
+        ...(rp && sp ? [] : [missing]),
+      ],
+    });
+  });
+
+  router.post('/', ...frame.change(WRITE), async (ctx) => {
+    await register(frame.by(ctx));
+    frame.back(ctx, HOME, 'The test applications are registered.');
+  });
+
+  router.post('/refresh', ...frame.change(WRITE), async (ctx) => {
+    const { ticket, held } = await heldIn(ctx);
+    const { refreshToken } = held;
+    const form = { grant_type: 'refresh_token', refresh_token: refreshToken, client_id: TEST_CLIENT_ID };
+    const { status, body } = await ask('/token', form);
+    if (status !== 200) return refused(ctx, body);
+    const now = tokens.parse(body);
+    show(ctx, ticket, now, 'The refresh works. These tokens replace those from before.', [
+      { kind: 'facts', rows: [{ label: 'Refresh token', value: now.refresh_token === refreshToken ? 'kept' : 'new' }] },
+      json('ID token from before', decodeJwt(held.idToken)),
+    ]);
+  });
+
+  router.post('/sign-out', ...frame.change(WRITE), async (ctx) => {
+    const { ticket, held } = await heldIn(ctx);
+    const request = { ...signOutRequest(ticket), id_token_hint: held.idToken };
+    ctx.status = 303;
+    ctx.redirect(`${issuer}/end-session?${new URLSearchParams(request)}`);
+  });
+
+  router.get('/signed-out', ...frame.page(WRITE), (ctx) => {
+    const { state } = parseQuery(ctx, endQuery.loose());
+    if (tickets.find(ctx, state)?.userId !== frame.account(ctx).id) throw notBegun();
+    frame.show(ctx, {
+      title: 'The sign-out works',
+      back: { href: HOME, label: 'Test applications' },
+      blocks: [
+        {
+          kind: 'text',
+          tone: 'lead',
+          text: 'Your session ended, you were sent back to the test application, and have signed in anew since.',
+        },
+        json('Answer', { post_logout_redirect_uri: afterSignOut, state }),
+      ],
+    });
+  });
+
+  async function register(by: By): Promise<void> {
+    const [rp, sp] = await Promise.all([findApplication(TEST_CLIENT_ID), findApplication(entityId)]);
+    const access = { roles: ['admin'] };
+    if (!rp) {
+      const declaration = {
+        ...{ client_id: TEST_CLIENT_ID, client_name: 'Test application', consent: 'implicit', access },
+        ...{ redirect_uris: [redirectUri], post_logout_redirect_uris: [afterSignOut] },
+        ...{ token_endpoint_auth_method: 'none', grant_types: ['authorization_code', 'refresh_token'] },
+      };
+      await applications.createOidc(declaration, by);
+    }
+    if (!sp) {
+      const attributes = { email: 'email', displayName: 'name', roles: 'roles' };
+      const declaration = {
+        name: 'Test service provider',
+        entity_id: entityId,
+        consent: 'implicit',
+        access,
+        attributes,
+      };
+      await applications.createSaml({ ...declaration, acs_url: `${issuer}${HOME}/saml` }, by);
+    }
+  }
+
+  /** What the page before has kept: only for who began the test, in the browser in which they did. */
+  async function heldIn(ctx: Context): Promise<{ ticket: TestTicket; held: Held }> {
+    const { state, held } = await parseForm(ctx, heldForm.loose());
+    const ticket = tickets.find(ctx, state);
+    if (ticket?.userId !== frame.account(ctx).id) throw notBegun();
+    try {
+      return { ticket, held: JSON.parse(vault.open(held, contextOf(ticket)).toString()) };
+    } catch {
+      throw notBegun();
+    }
+  }
+
+  function signOutRequest({ state }: TestTicket) {
+    return { client_id: TEST_CLIENT_ID, post_logout_redirect_uri: afterSignOut, state };
+  }
+
+  function show(
+    ctx: Context,
+    ticket: TestTicket,
+    got: z.output<typeof tokens>,
+    lead: string,
+    more: Block[] = [],
+  ): void {
+    const { id_token: idToken, access_token: accessToken, refresh_token: refreshToken } = got;
+    const held = vault.seal(JSON.stringify({ idToken, refreshToken } satisfies Held), contextOf(ticket));
+    const fields = [
+      { name: 'state', label: '', type: 'hidden' as const, value: ticket.state },
+      { name: 'held', label: '', type: 'hidden' as const, value: held },
+    ];
+    frame.show(ctx, {
+      title: 'Test application',
+      back: { href: HOME, label: 'Test applications' },
+      actions: [{ label: 'Once more', href: `${HOME}/${ticket.applicationId}` }],
+      blocks: [
+        { kind: 'text', tone: 'lead', text: lead },
+        json('ID token', decodeJwt(idToken)),
+        json('Header of the ID token', decodeProtectedHeader(idToken)),
+        json('Access token', shown(accessToken)),
+        ...more,
+        ...(refreshToken
+          ? [{ ...{ kind: 'form' as const, title: 'Refresh', action: `${HOME}/refresh`, fields, button: 'Refresh' } }]
+          : [{ kind: 'text' as const, text: 'There is no refresh token: the scope offline_access was not given.' }]),
+        json('The sign-out request', { ...signOutRequest(ticket), id_token_hint: 'the ID token above' }),
+        {
+          kind: 'form',
+          title: 'Sign-out',
+          lead: 'The real one: it ends your own session in this browser, the console’s too, and every application that you opened with it is told. Sign in again to see the answer.',
+          ...{ action: `${HOME}/sign-out`, fields, button: 'Sign out', look: 'danger' },
+        },
+      ],
+    });
+  }
+
+  function refused(ctx: Context, body: Record<string, unknown>): void {
+    frame.show(
+      ctx,
+      {
+        title: 'The token endpoint refused',
+        back: { href: HOME, label: 'Test applications' },
+        blocks: [
+          { kind: 'text', tone: 'lead', text: 'The application was told this.' },
+          json('Error', { error: body.error, error_description: body.error_description }),
+        ],
+      },
+      400,
+    );
+  }
+
+  return {
+    router,
+
+    /** Redeems the code at the token endpoint, as the application that it is for, and shows what came. */
+    async received(ctx: Context, ticket: TestTicket, code: string): Promise<void> {
+      const { status, body } = await ask('/token', {
+        ...{ grant_type: 'authorization_code', code, redirect_uri: ticket.redirectUri },
+        ...{ client_id: TEST_CLIENT_ID, code_verifier: ticket.verifier },
+      });
+      if (status !== 200) return refused(ctx, body);
+      const got = tokens.parse(body);
+      if (decodeJwt(got.id_token).nonce !== ticket.nonce) throw notBegun();
+      show(ctx, ticket, got, 'The sign-in works. This is what the application received.');
+    },
+  };
+}
+
+const contextOf = ({ state, userId }: TestTicket) => `console test app ${userId} ${state}`;
+
+/** A JWT decoded; of an opaque one there is nothing to see. */
+function shown(token: string): unknown {
+  return token.split('.').length === 3 ? decodeJwt(token) : { opaque: true, characters: token.length };
+}

@@ -1,0 +1,169 @@
+// The application and the service provider in the box: every step that an administrator can run against them, and who can't.
+import { generateSync } from 'otplib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { TestUser } from '../support/factories.ts';
+import { textOf } from '../support/html.ts';
+import { type HttpClient, httpClient, type Page } from '../support/http.ts';
+import { startIdp, type TestIdp } from '../support/idp.ts';
+import { consoleOf, staff } from './support.ts';
+
+const SECRET = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP';
+
+let idp: TestIdp;
+let user: TestUser;
+let admin: HttpClient;
+beforeAll(async () => {
+  idp = await startIdp();
+  user = await staff(idp, 'admin');
+  admin = await consoleOf(idp, user);
+  const page = await admin.submit(await admin.get('/admin/test'), {}, { button: 'Register them' });
+  expect(textOf((await admin.follow(page)).text)).toContain('The test applications are registered.');
+});
+afterAll(() => idp?.stop());
+
+const pathOf = async (clientId: string) => `/admin/test/${(await idp.services.applications.find(clientId))?.id}`;
+const oidc = () => pathOf('gatehouse-test-app');
+const saml = () => pathOf(`${idp.issuer}/admin/test/sp`);
+
+/** Runs a test and answers the page that it ends on. */
+const run = async (path: string, fields: Record<string, string> = {}, who = admin): Promise<Page> =>
+  who.follow(await who.submit(await who.get(path), fields));
+
+/** The JSON under a heading of the page. */
+function block(page: Page, title: string): Record<string, unknown> {
+  const found = new RegExp(`<h2[^>]*>${title}</h2>[\\s\\S]*?<code>([\\s\\S]*?)</code>`).exec(page.text)?.[1];
+  if (!found) throw new Error(`no "${title}" on the page: ${textOf(page.text)}`);
+  return JSON.parse(textOf(found));
+}
+
+const signIn = async (page: Page, who = admin, as = user) =>
+  who.follow(await who.submit(page, { username: as.username, password: as.password }));
+
+describe('the application in the box', () => {
+  it('signs in at the real endpoints and shows the decoded tokens', async () => {
+    const page = await run(await oidc());
+    expect(textOf(page.text)).toContain('The sign-in works.');
+    expect(block(page, 'ID token')).toMatchObject({ aud: 'gatehouse-test-app', sub: user.account.id, iss: idp.issuer });
+    expect(block(page, 'Header of the ID token')).toMatchObject({ alg: 'RS256' });
+    // The code was redeemed at the token endpoint, once.
+    const again = await admin.get(page.url);
+    expect(again.status).toBe(400);
+    expect(block(again, 'Error')).toMatchObject({ error: 'invalid_grant' });
+  });
+
+  it('refreshes: the old and the new token, and a used refresh token is refused', async () => {
+    const first = await run(await oidc());
+    const second = await admin.submit(first, {}, { form: '/refresh' });
+    expect(textOf(second.text)).toContain('The refresh works.');
+    expect(block(second, 'ID token from before')).toEqual(block(first, 'ID token'));
+    expect(block(second, 'ID token')).toMatchObject({ sub: user.account.id });
+    expect(textOf(second.text)).toMatch(/Refresh token\s*new/);
+    const reused = await admin.submit(first, {}, { form: '/refresh' });
+    expect(reused.status).toBe(400);
+    expect(block(reused, 'Error')).toMatchObject({ error: 'invalid_grant' });
+    const without = await run(await oidc(), { scope: 'openid' });
+    expect(without.forms.map(({ action }) => action).join()).not.toContain('/refresh');
+    expect(textOf(without.text)).toContain('There is no refresh token');
+  });
+
+  it('signs in again with prompt=login', async () => {
+    const before = block(await run(await oidc()), 'ID token').auth_time as number;
+    const asked = await run(await oidc(), { again: 'on' });
+    expect(asked.url).toContain('/signin/');
+    const page = await signIn(asked);
+    expect(block(page, 'ID token').auth_time as number).toBeGreaterThanOrEqual(before);
+  });
+
+  it('steps up: a second factor is asked for, and told in both protocols', async () => {
+    const stepper = await staff(idp, 'admin');
+    const browser = await consoleOf(idp, stepper);
+    const form = await browser.get(await oidc());
+    const acr = /<option value="([^"]+)"[^>]*>\s*a second factor/.exec(form.text)?.[1] ?? '';
+    const begun = await browser.submit(form, { acr });
+    await idp.services.mfa.totp.importSecret(stepper.account.id, SECRET);
+    const asked = await browser.follow(begun);
+    expect(asked.text).toContain('one-time-code');
+    const page = await browser.follow(await browser.submit(asked, { code: generateSync({ secret: SECRET }) }));
+    expect(block(page, 'ID token')).toMatchObject({ acr, amr: expect.arrayContaining(['otp']) });
+    expect(textOf((await run(await saml(), { acr }, browser)).text)).toContain('The sign-in works.');
+    // Who has no second factor cannot step up.
+    const without = await run(await oidc(), { acr });
+    expect(without.url).not.toContain('?code=');
+  });
+});
+
+describe('the service provider in the box', () => {
+  it('signs in and shows the assertion', async () => {
+    const text = textOf((await run(await saml())).text);
+    for (const part of ['Success', `${idp.issuer}/admin/test/sp`, 'displayName', 'InResponseTo'])
+      expect(text).toContain(part);
+  });
+
+  it('signs in again with ForceAuthn', async () => {
+    const asked = await run(await saml(), { again: 'on' });
+    expect(asked.url).toContain('/signin/');
+    expect(textOf((await signIn(asked)).text)).toContain('The sign-in works.');
+  });
+
+  it('is opened from here (IdP-initiated): the answer answers no request', async () => {
+    const text = textOf((await run(await saml(), { unsolicited: 'on' })).text);
+    expect(text).toContain('Success');
+    expect(text).not.toContain('InResponseTo');
+  });
+});
+
+describe('who may not', () => {
+  it('sees and registers nothing without the right', async () => {
+    for (const role of ['auditor', 'support']) {
+      const reader = await consoleOf(idp, await staff(idp, role));
+      for (const path of ['/admin/test', await oidc(), await saml()]) expect((await reader.get(path)).status).toBe(403);
+      const csrf = (await reader.get('/account/profile')).forms[0]?.fields._csrf ?? '';
+      const headers = { origin: new URL(idp.issuer).origin };
+      for (const path of ['', '/refresh', '/sign-out'])
+        expect((await reader.post(`/admin/test${path}`, { form: { _csrf: csrf }, headers })).status).toBe(403);
+    }
+  });
+
+  it('is not let into it: only administrators are', async () => {
+    const browser = httpClient(idp.issuer);
+    const query = new URLSearchParams({
+      ...{ client_id: 'gatehouse-test-app', redirect_uri: `${idp.issuer}/admin/test/callback`, response_type: 'code' },
+      ...{ scope: 'openid', state: 's', code_challenge: 'x'.repeat(43), code_challenge_method: 'S256' },
+    });
+    const asked = await browser.follow(await browser.get(`/authorize?${query}`));
+    const page = await signIn(asked, browser, await staff(idp, 'support'));
+    expect(page.url).not.toContain('code=');
+  });
+
+  it('gets nothing in another browser, or with what another test has kept', async () => {
+    const page = await run(await oidc());
+    const kept = page.forms.find(({ action }) => action.includes('/refresh'))?.fields ?? {};
+    const foreign = await consoleOf(idp, await staff(idp, 'admin'));
+    expect((await foreign.get(page.url)).status).toBe(400);
+    const own = await run(await oidc(), {}, foreign);
+    for (const form of ['/refresh', '/sign-out']) {
+      const { state = '', held = '' } = kept;
+      expect((await foreign.submit(own, { state, held }, { form })).status).toBe(400);
+      expect((await foreign.submit(own, { held }, { form })).status).toBe(400);
+    }
+    const elsewhere = await consoleOf(idp, user);
+    expect((await elsewhere.get(page.url)).status).toBe(400);
+    expect((await elsewhere.get(`/admin/test/signed-out?state=${kept.state}`)).status).toBe(400);
+    // Nothing of that harmed the test itself.
+    expect((await admin.submit(page, {}, { form: '/refresh' })).status).toBe(200);
+  });
+});
+
+describe('the sign-out of the application in the box', () => {
+  it('says what it ends, ends it, and shows the answer after a new sign-in', async () => {
+    const page = await run(await oidc());
+    expect(textOf(page.text)).toContain('it ends your own session in this browser');
+    expect(block(page, 'The sign-out request')).toMatchObject({ client_id: 'gatehouse-test-app' });
+    const posted = await admin.follow(await admin.submit(page, {}, { form: '/sign-out' }));
+    const asked = await admin.follow(await admin.submit(posted));
+    expect(asked.url).toContain('/signin/');
+    const shown = await signIn(asked);
+    expect(textOf(shown.text)).toContain('The sign-out works');
+    expect(block(shown, 'Answer').state).toBe(new URL(shown.url).searchParams.get('state'));
+  });
+});
