@@ -25,6 +25,11 @@ const problems = {
     message: 'This link is not valid, was already used, or has expired.',
     advice: 'Ask for a new one.',
   },
+  other_link: {
+    status: 400,
+    message: 'Another link was opened in this browser meanwhile, so nothing was changed.',
+    advice: 'Open the link in the mail again.',
+  },
   sign_in_expired: {
     status: 400,
     message: 'This sign-in has expired or was finished elsewhere.',

@@ -12,7 +12,7 @@ export interface InvitationRoutesNeeds extends MailedLinkNeeds {
   protect: Middleware;
 }
 
-const passwordForm = z.object({ password: z.string().max(4096) });
+const passwordForm = z.object({ username: z.string().max(254), password: z.string().max(4096) });
 const PAGE = {
   title: 'Choose a password',
   lead: 'Your account is ready. Choose the password that you will sign in with.',
@@ -36,7 +36,8 @@ export function invitationRoutes(needs: InvitationRoutesNeeds): Router<State, Ex
 
   router.post('/invitation', protect, async (ctx) => {
     const { token, found } = await link.follow(ctx, invitations.find);
-    const { password } = await parseForm(ctx, passwordForm);
+    const { username, password } = await parseForm(ctx, passwordForm);
+    link.expectShown(username, found.username);
     const result = await invitations.accept(token, password, ctx.state.request);
     if (result.outcome === 'invalid') return link.refuse(ctx);
     if (result.outcome === 'refused') {

@@ -15,6 +15,8 @@ export interface MailedLink {
   open: Middleware;
   /** What the link leads to, or the refusal of the request: `find` is asked with the token of this browser. */
   follow<T>(ctx: Context, find: (token: string) => Promise<T | undefined>): Promise<{ token: string; found: T }>;
+  /** Refuses a form that names another account than the link that this browser opened last, in another tab. */
+  expectShown(shown: string, account: string): void;
   /** The refusal of a link that is not good (any more). */
   refuse(ctx: Context): never;
   /** The link was used. */
@@ -65,6 +67,10 @@ export function createMailedLink(
       if (token === undefined || found === undefined) return refuse(ctx);
       await rateLimits.refund('link:address', address);
       return { token, found };
+    },
+
+    expectShown(shown, account) {
+      if (shown !== account) throw badRequest('other_link');
     },
 
     refuse,

@@ -17,7 +17,7 @@ export interface PasswordResetRoutesNeeds extends MailedLinkNeeds {
 }
 
 const askForm = z.object({ username: z.string().trim().min(1).max(254) });
-const passwordForm = z.object({ password: z.string().max(4096) });
+const passwordForm = z.object({ username: z.string().max(254), password: z.string().max(4096) });
 
 export function passwordResetRoutes(needs: PasswordResetRoutesNeeds): Router<State, Extras> {
   const { reset, hasSecondFactor, minutes, protect, rateLimits } = needs;
@@ -60,7 +60,8 @@ export function passwordResetRoutes(needs: PasswordResetRoutesNeeds): Router<Sta
 
   router.post('/reset-password', protect, async (ctx) => {
     const { token, found: account } = await link.follow(ctx, reset.find);
-    const { password } = await parseForm(ctx, passwordForm);
+    const { username: shown, password } = await parseForm(ctx, passwordForm);
+    link.expectShown(shown, account.username);
     const result = await reset.redeem(token, password, ctx.state.request);
     if (result.outcome === 'invalid') return link.refuse(ctx);
     if (result.outcome === 'refused') {

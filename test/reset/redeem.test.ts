@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sha256 } from '../../src/platform/random.ts';
 import { testClock } from '../support/clock.ts';
 import { aUser, PASSWORD, type TestUser } from '../support/factories.ts';
+import { httpClient } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
 import { type Mailbox, mailbox } from '../support/mailbox.ts';
 import { forgot, linkIn, mailIsIdle, mailOf, NEW_PASSWORD, open, passwordWorks, redeem, resetLink } from './support.ts';
@@ -137,6 +138,17 @@ describe('a reset link', () => {
       expect(page.status).toBe(400);
     },
   );
+
+  it('does not set the password of another account whose link was opened in the same browser', async () => {
+    const [shown, other] = [await aPerson(), await aPerson()];
+    const browser = httpClient(idp.issuer);
+    const page = await browser.follow(await browser.get(await shown.link()));
+    await browser.follow(await browser.get(await other.link()));
+    const refused = await browser.submit(page, { password: NEW_PASSWORD });
+    expect(refused.status).toBe(400);
+    expect(refused.text).toContain('Another link was opened in this browser');
+    for (const user of [shown, other]) expect(await works(user, PASSWORD)).toBe('ok');
+  });
 
   it('is nothing without a token', async () => {
     expect((await open(idp, '/reset-password')).page.status).toBe(400);
