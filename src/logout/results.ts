@@ -75,6 +75,7 @@ function failure(reason: string | undefined, protocol: Participant['protocol']):
   if (reason === 'refused') return 'Answered that it could not sign you out.';
   if (reason === 'switched_off') return 'Is switched off here, so it could not be told.';
   if (reason === 'browser_left') return 'Could not be told, because this browser left before its turn.';
+  if (reason === 'other_person') return 'Could not be told, because somebody else is signed in in this browser.';
   if (protocol === 'saml' && reason?.startsWith('invalid_answer')) return 'Gave an answer that proves nothing.';
   return 'Did not answer.';
 }

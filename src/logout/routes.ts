@@ -11,7 +11,7 @@ import type { Clock } from '../platform/clock.ts';
 import { randomToken } from '../platform/random.ts';
 import { statusCodes } from '../saml/names.ts';
 import type { ServiceProviders } from '../saml/service-providers.ts';
-import { type NextHop, nextHop, type Reach } from './next-hop.ts';
+import { isSettled, type NextHop, needsBrowser, nextHop, type Reach } from './next-hop.ts';
 import type { Probe } from './probe.ts';
 import { hasTrouble, isComplete, isUnderWay, livesOn, resultLines } from './results.ts';
 import type { LogoutRun, Participant } from './run.ts';
@@ -27,6 +27,8 @@ export interface SignOutRoutesNeeds {
   samlProbe: SamlProbe;
   samlMessages: SamlMessages;
   serviceProviders: Pick<ServiceProviders, 'find'>;
+  /** Whose single sign-on session this browser holds, if any. */
+  accountHere(ctx: Context): Promise<string | undefined>;
   /** The page of an OIDC application that ends its session in a frame, with `iss` and `sid`. */
   frontChannelUrl(participant: Participant): Promise<string | undefined>;
 }
@@ -34,7 +36,8 @@ export interface SignOutRoutesNeeds {
 type Step<Kind extends NextHop['kind']> = Extract<NextHop, { kind: Kind }>;
 
 export function signOutRoutes(needs: SignOutRoutesNeeds): Router<State, Extras> {
-  const { now, cookies, runs, probe, samlProbe, samlMessages, serviceProviders, frontChannelUrl } = needs;
+  const { now, cookies, runs, probe, samlProbe, samlMessages, serviceProviders } = needs;
+  const { accountHere, frontChannelUrl } = needs;
   const router = new Router<State, Extras>({ prefix: '/signout' });
 
   router.get('/:run', async (ctx) => {
@@ -69,7 +72,19 @@ export function signOutRoutes(needs: SignOutRoutesNeeds): Router<State, Extras> 
     if (!run) throw notFound();
     if (run === 'other-browser') throw badRequest('other_browser');
     cookies.set(ctx, 'signOut', cookie);
-    return run;
+    const account = await accountHere(ctx);
+    if (account === undefined || account === run.userId) return run;
+    return (await leaveOut(run)) ?? run;
+  }
+
+  /**
+   * Somebody else is signed in here: a request of one person's application was opened in the browser of another, by an
+   * attacker perhaps. The applications of this browser must not hear that their person has left, so it visits none.
+   */
+  async function leaveOut(run: LogoutRun): Promise<LogoutRun | undefined> {
+    const visits = run.participants.filter((one) => needsBrowser(one) && !isSettled(one));
+    for (const participant of visits) await runs.fail(participant, 'other_person');
+    return visits.length > 0 ? runs.find(run.id) : run;
   }
 
   /** Does what needs no browser, until something does. */

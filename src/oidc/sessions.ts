@@ -37,6 +37,8 @@ interface Payload {
 
 export interface Sessions {
   find(uid: string, tx?: Tx): Promise<SessionEntry | undefined>;
+  /** The live session behind the value of the session cookie. */
+  ofCookie(value: string | undefined): Promise<SessionEntry | undefined>;
   /** Those of these sessions that are live, in no order. */
   findAll(uids: readonly string[]): Promise<SessionEntry[]>;
   /** Live sessions of an account, the newest first. */
@@ -75,10 +77,21 @@ export function createSessions({ db, now }: { db: Db; now: Clock }): Sessions {
   const noted = new Map<string, number>();
   const epoch = () => BigInt(Math.floor(now().getTime() / 1000));
 
+  const find: Sessions['find'] = async (uid, tx = db) => {
+    const row = await tx.oidcArtifact.findFirst({ where: { model: 'Session', uid, expiresAt: { gt: epoch() } } });
+    return row && (await endedAmong(tx, [uid])).size === 0 ? read(row.payload) : undefined;
+  };
+
   return {
-    async find(uid, tx = db) {
-      const row = await tx.oidcArtifact.findFirst({ where: { model: 'Session', uid, expiresAt: { gt: epoch() } } });
-      return row && (await endedAmong(tx, [uid])).size === 0 ? read(row.payload) : undefined;
+    find,
+
+    async ofCookie(value) {
+      if (!value) return undefined;
+      const row = await db.oidcArtifact.findUnique({
+        where: { id: artifactId('Session', value) },
+        select: { uid: true },
+      });
+      return row?.uid ? find(row.uid) : undefined;
     },
 
     async findAll(uids) {

@@ -27,7 +27,7 @@ export interface SignOutParts {
 
 export function assembleSignOut(parts: SignOutParts) {
   const { services, metrics, cookies, samlMessages, samlProbe, serviceProviders, sendLogoutToken } = parts;
-  const { applications, audit, config, db, endSession, now, outgoing, runs } = services;
+  const { applications, audit, config, db, endSession, now, outgoing, runs, sessions } = services;
 
   async function frontChannelUrl({ clientId, data }: Participant): Promise<string | undefined> {
     const application = await applications.find(clientId);
@@ -49,6 +49,7 @@ export function assembleSignOut(parts: SignOutParts) {
       samlProbe,
       samlMessages,
       serviceProviders,
+      accountHere: async (ctx) => (await sessions.ofCookie(cookies.get(ctx, 'session')))?.accountId,
       frontChannelUrl,
     }),
     jobs: {
