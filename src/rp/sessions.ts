@@ -1,6 +1,7 @@
 // Sessions of our own pages (seed 2.4, 4.2, 5.4): the cookie `sessionId` holds a random value of which only the hash is
 // stored; each lives inside a single sign-on session and ends with it.
 import { limits } from '../limits.ts';
+import { acrOf, withMfa } from '../mfa/acr.ts';
 import type { Sessions } from '../oidc/sessions.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Db } from '../platform/db.ts';
@@ -24,6 +25,8 @@ export interface RpSessions {
   /** Another hour, when the session is within minutes of its end (seed 8); undefined when it has ended. */
   refresh(cookie: string | undefined): Promise<RpSession | undefined>;
   remove(cookie: string | undefined): Promise<void>;
+  /** The person has just proven this as well, on one of our own pages: it counts in this browser's session of them. */
+  proved(session: RpSession, amr: readonly string[]): Promise<void>;
 }
 
 export interface RpSessionsNeeds {
@@ -82,6 +85,12 @@ export function createRpSessions({ db, now, sessions }: RpSessionsNeeds): RpSess
 
     async remove(cookie) {
       if (cookie) await db.rpSession.deleteMany({ where: { id: sha256(cookie) } });
+    },
+
+    async proved({ userId, ssoUid, amr }, more) {
+      const proven = withMfa([...amr, ...more]);
+      const data = { amr: JSON.stringify(proven), acr: acrOf(proven) ?? null };
+      await db.rpSession.updateMany({ where: { userId, ssoUid }, data });
     },
   };
 }

@@ -13,6 +13,7 @@ import { masked } from '../mfa/phone.ts';
 import { hasSecondFactor } from '../mfa/policy.ts';
 import type { Totp } from '../mfa/totp.ts';
 import type { RateLimits } from '../rate-limits/rate-limits.ts';
+import type { RpSessions } from '../rp/sessions.ts';
 import type { SentCodes } from '../signin/sent-codes.ts';
 import type { LongPassword } from './long-password.ts';
 import { FACTORS_PAGE, type NewFactor } from './new-factor.ts';
@@ -25,6 +26,7 @@ export interface FactorRoutesNeeds {
   passkeys: Pick<Passkeys, 'list'>;
   sentCodes: Pick<SentCodes, 'hasSms'>;
   rateLimits: Pick<RateLimits, 'consume' | 'reset'>;
+  rpSessions: Pick<RpSessions, 'proved'>;
   newFactor: NewFactor;
   longPassword: LongPassword;
 }
@@ -32,7 +34,7 @@ export interface FactorRoutesNeeds {
 const appForm = z.object({ code: z.string().max(64), sealed: z.string().max(1024) });
 
 export function factorRoutes(needs: FactorRoutesNeeds): Router<State, Extras> {
-  const { page, factors, totp, passkeys, sentCodes, rateLimits, newFactor, longPassword } = needs;
+  const { page, factors, totp, passkeys, sentCodes, rateLimits, rpSessions, newFactor, longPassword } = needs;
   const { signedIn, protect } = page;
   const router = new Router<State, Extras>({ prefix: FACTORS_PAGE });
   const changing = [signedIn.required, signedIn.recentProof, protect] as const;
@@ -56,7 +58,7 @@ export function factorRoutes(needs: FactorRoutesNeeds): Router<State, Extras> {
   router.get('/app', signedIn.required, signedIn.recentProof, (ctx) => showApp(ctx));
 
   router.post('/app', ...changing, async (ctx) => {
-    const { account } = signedIn.of(ctx);
+    const { account, session } = signedIn.of(ctx);
     const { code, sealed } = await parseForm(ctx, appForm);
     const verdict = await rateLimits.consume('code:account', account.id);
     if (!verdict.allowed) throw tooManyRequests(verdict.retryAfterSeconds);
@@ -65,6 +67,8 @@ export function factorRoutes(needs: FactorRoutesNeeds): Router<State, Extras> {
       return showApp(ctx, 'This code is not right. Enter the one that the app shows now.', sealed);
     if (outcome === 'expired') return showApp(ctx, 'This took too long. Scan the new picture.');
     await rateLimits.reset('code:account', account.id);
+    // The code is used up; asking for another one on the way to the next factor would mean to wait for it.
+    await rpSessions.proved(session, ['otp']);
     await page.tell(account, 'totp-added', ctx);
     await newFactor.added(ctx, 'The authenticator app was added.');
   });

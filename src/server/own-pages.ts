@@ -77,7 +77,7 @@ export function assembleOwnPages({ services, engine, cookies, csrf, emailProof }
       }),
       strengthRoutes({ meter: services.meter, serviceNames: services.serviceNames, rateLimits, protect }),
       emailRoutes({ page, emailProof }),
-      factorRoutes({ page, ...mfa, sentCodes, rateLimits, newFactor, longPassword }),
+      factorRoutes({ page, ...mfa, sentCodes, rateLimits, rpSessions, newFactor, longPassword }),
       passkeyRoutes({ page, now, vault, passkeys: mfa.passkeys, newFactor, longPassword }),
       phoneRoutes({ page, phones: mfa.phones, sentCodes, rateLimits, newFactor }),
       browserRoutes({ page, cookies, knownBrowsers: mfa.knownBrowsers, audit: services.audit }),

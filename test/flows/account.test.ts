@@ -31,15 +31,16 @@ describe('the account page', () => {
 
   it('sets up an authenticator app and hands out recovery codes', async () => {
     const user = await aUser(idp.services);
+    const elsewhere = await signedIn(user);
     const browser = await signedIn(user);
     const page = await browser.get('/account/factors/app');
     const secret = /<code>([A-Z2-7 ]{16,})<\/code>/.exec(page.text)?.[1]?.replaceAll(' ', '') ?? '';
     const codes = await browser.submit(page, { code: generateSync({ secret }) });
     expect(codes.text.match(/<li><code>/g)).toHaveLength(10);
     expect(await idp.services.mfa.factors.hasSecondFactor(user.account.id)).toBe(true);
-    // The session was proven by the password alone, which is no longer the strongest proof.
-    const again = await browser.get('/account/password');
-    expect(again.location).toContain('acr_values=');
+    // The password and this code are the strongest proof there is now; the code is used up and not asked for again.
+    expect((await browser.get('/account/password')).status).toBe(200);
+    expect((await elsewhere.get('/account/password')).location).toContain('acr_values=');
   });
 
   it('changes the password and signs out the other browsers', async () => {
