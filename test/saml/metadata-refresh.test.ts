@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { serviceProvider, settingsOf } from '../../src/applications/service-provider.ts';
 import { createMetadataRefresh } from '../../src/saml/metadata-refresh.ts';
+import { METADATA_JOB } from '../../src/server/schedule.ts';
 import { httpClient } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
 import { type Listening, listen } from '../support/listen.ts';
@@ -21,6 +22,9 @@ const metadata = (acs: string, { id = entityId, attributes = '' } = {}) =>
 
 beforeAll(async () => {
   idp = await startIdp();
+  // Taken, so that the server's own daily look does not come in between.
+  const lock = { name: METADATA_JOB, holder: 'this test', lockedUntil: new Date('2100-01-01') };
+  await idp.services.db.jobLock.upsert({ where: { name: METADATA_JOB }, create: lock, update: {} });
   web = await listen((_request, response) => {
     response.writeHead(answer.status ?? 200, answer.location ? { location: answer.location } : {}).end(answer.body);
   });
