@@ -40,8 +40,16 @@ export function filesUnder(folder: string, ending: string): string[] {
 // What these offer differs by database. A browser sees none of it, so browser tests run on SQLite alone.
 const databaseModules = ['database.ts', 'postgres.ts', 'idp.ts'];
 const browserModules = ['browser.ts'];
-// Costly, and about Argon2 and exit codes rather than what is stored.
-const onceIsEnough = ['credentials/equal-time.test.ts', 'cli/process.test.ts'];
+// Costly, and about hashes, exit codes, addresses and messages rather than what is stored.
+const onceIsEnough = [
+  'cli/process.test.ts',
+  'credentials/equal-time.test.ts',
+  'flows/saml-identifiers.test.ts',
+  'logout/wrong-answers.test.ts',
+  'reset/enumeration.test.ts',
+  'reset/host-header.test.ts',
+  'signin/imported-hash.test.ts',
+];
 
 /** The tests to repeat on PostgreSQL: they reach a database, directly or through a helper, and no browser. */
 export function databaseTests(folder: string): string[] {
