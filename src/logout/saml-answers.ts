@@ -57,7 +57,7 @@ export function createSamlAnswers(needs: SamlAnswersNeeds): SamlLogoutAnswers {
     },
 
     async takeUnreadable(relayState, reason) {
-      // We gave it the id of the run; nobody else has it but the browser.
+      // The id of the run: known to the browser and to those asked before it, which costs the asked one its place at worst.
       if (relayState.length > limits.saml.relayStateBytes) return undefined;
       const run = await runs.find(relayState);
       const asked = run?.participants.find(({ state, protocol }) => state === 'asked' && protocol === 'saml');

@@ -46,7 +46,6 @@ const onceIsEnough = [
   'credentials/equal-time.test.ts',
   'flows/saml-identifiers.test.ts',
   'logout/wrong-answers.test.ts',
-  'reset/enumeration.test.ts',
   'reset/host-header.test.ts',
   'signin/imported-hash.test.ts',
 ];
