@@ -1,6 +1,5 @@
 // LogoutResponses of service providers (SAML Core 3.7.2): each belongs to the one LogoutRequest that it names, is signed
 // by the service provider that was asked, and counts once. What is wrong with it is that application's outcome.
-import { limits } from '../limits.ts';
 import type { Clock } from '../platform/clock.ts';
 import { SamlError } from '../saml/errors.ts';
 import { authenticateMessage, type OpenedMessage } from '../saml/inbound.ts';
@@ -18,7 +17,7 @@ export interface SamlAnswersNeeds {
   skewSeconds(): number;
   serviceProviders: Pick<ServiceProviders, 'find'>;
   keptRequests: Pick<KeptRequests, 'isNew'>;
-  runs: Pick<Runs, 'awaiting' | 'find' | 'settle' | 'fail'>;
+  runs: Pick<Runs, 'awaiting' | 'settle' | 'fail'>;
 }
 
 const MAX_ID = 256;
@@ -41,10 +40,13 @@ export function createSamlAnswers(needs: SamlAnswersNeeds): SamlLogoutAnswers {
     return response.succeeded;
   }
 
+  async function waitsFor(messageId: string): Promise<Participant | undefined> {
+    return messageId !== '' && messageId.length <= MAX_ID ? runs.awaiting(messageId) : undefined;
+  }
+
   return {
     async take(opened, inResponseTo) {
-      const isPlausible = inResponseTo !== '' && inResponseTo.length <= MAX_ID;
-      const participant = isPlausible ? await runs.awaiting(inResponseTo) : undefined;
+      const participant = await waitsFor(inResponseTo);
       if (!participant) throw new SamlError('unexpected_response', { detail: inResponseTo.slice(0, MAX_ID) });
       try {
         if (await judge(opened, participant, inResponseTo)) await runs.settle(participant, { state: 'done' });
@@ -57,13 +59,10 @@ export function createSamlAnswers(needs: SamlAnswersNeeds): SamlLogoutAnswers {
     },
 
     async takeUnreadable(relayState, reason) {
-      // The id of the run: known to the browser and to those asked before it, which costs the asked one its place at worst.
-      if (relayState.length > limits.saml.relayStateBytes) return undefined;
-      const run = await runs.find(relayState);
-      const asked = run?.participants.find(({ state, protocol }) => state === 'asked' && protocol === 'saml');
-      if (!asked) return undefined;
-      await runs.fail(asked, `invalid_answer: ${reason}`);
-      return asked.runId;
+      const participant = await waitsFor(relayState);
+      if (!participant) return undefined;
+      await runs.fail(participant, `invalid_answer: ${reason}`);
+      return participant.runId;
     },
   };
 }

@@ -93,8 +93,9 @@ export function createSamlMessages(needs: SamlMessagesNeeds): SamlMessages {
       const { location, binding } = endpoint;
       const messageId = newMessageId();
       const message = build(participant, location, messageId, 'user');
-      // Service providers give it back untouched, so an answer that can't even be read still finds its sign-out.
-      const relayState = participant.runId;
+      // Service providers give it back untouched, so an answer that can't even be read still finds its question. It is
+      // random and goes to this one alone: nobody else who takes part can spoil its outcome.
+      const relayState = messageId;
       return {
         messageId,
         send(ctx, page) {

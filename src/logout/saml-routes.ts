@@ -47,7 +47,7 @@ export interface SamlLogoutNeeds {
 export interface SamlLogoutAnswers {
   /** The run that goes on. Throws SamlError when nobody waits for this answer. */
   take(opened: OpenedMessage, inResponseTo: string): Promise<string>;
-  /** The same, for an answer that can't be read and is known only by what came with it. */
+  /** The same, for an answer that can't be read: its RelayState is the ID of our LogoutRequest. */
   takeUnreadable(relayState: string, reason: string): Promise<string | undefined>;
 }
 

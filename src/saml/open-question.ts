@@ -1,5 +1,6 @@
 // The kept AuthnRequest that authorization parameters are about, and whether they are what was made of it. Whoever holds
-// the browser can edit the address of the authorization endpoint; no edited request is answered over SAML.
+// the browser can edit the address of the authorization endpoint; an edited request is answered with a page, and the kept
+// one stays as it was (asked by the engine's admission, and by the response mode before it takes anything).
 import type { Context } from '../http/context.ts';
 import type { KeptRequests, Question } from './kept-requests.ts';
 import type { ServiceProviders } from './service-providers.ts';

@@ -11,12 +11,14 @@ import type { Answers } from './answers.ts';
 import { SamlError, type SamlStatus } from './errors.ts';
 import type { KeptRequests, Question } from './kept-requests.ts';
 import { statusCodes } from './names.ts';
+import type { OpenQuestions } from './open-question.ts';
 import type { Participants } from './participants.ts';
 import type { ServiceProvider, ServiceProviders } from './service-providers.ts';
 
 export interface ResponseModeNeeds {
   serviceProviders: ServiceProviders;
   keptRequests: KeptRequests;
+  questions: Pick<OpenQuestions, 'isAsked'>;
   answers: Answers;
   participants: Participants;
   accounts: Pick<Accounts, 'find'>;
@@ -54,6 +56,7 @@ export function createResponseMode(needs: ResponseModeNeeds) {
   const {
     serviceProviders,
     keptRequests,
+    questions,
     answers,
     participants,
     accounts,
@@ -145,13 +148,15 @@ export function createResponseMode(needs: ResponseModeNeeds) {
   ): Promise<void> {
     const outer = outerOf(ctx);
     const { state = '', error } = payload as Outcome;
+    if (error === 'server_error') throw new AppError('internal', { detail: payload });
+    // The engine's errors come here before its admission has looked at the parameters: what was edited uses nothing up.
+    const isAsked = await questions.isAsked(outer, { ...ctx.oidc.params });
     const sp = ctx.oidc.client && (await serviceProviders.find(ctx.oidc.client.clientId));
-    const question = sp && (await keptRequests.take(state, sp.applicationId, browserOf(outer)));
+    const question = isAsked && sp && (await keptRequests.take(state, sp.applicationId, browserOf(outer)));
     // Never sign for a client that is no service provider, nor without the one open question of this browser.
     if (!sp || !question || question.acsUrl !== acsUrl) {
       throw badRequest('saml_request_invalid', { detail: { error, clientId: ctx.oidc.client?.clientId } });
     }
-    if (error === 'server_error') throw new AppError('internal', { detail: payload });
     const xml = error
       ? await refuse(ctx, sp, question, statuses[error] ?? FAILED, error)
       : await answer(ctx, sp, question).catch((reason: unknown) => {

@@ -109,6 +109,7 @@ export function assembleSaml({ services, metrics, cookies }: SamlParts) {
       respond: createResponseMode({
         serviceProviders,
         keptRequests,
+        questions,
         answers,
         participants,
         accounts,

@@ -91,21 +91,28 @@ describe('a kept request', () => {
     ['as a form', { response_mode: 'form_post' }],
     ['with another redirect URI', { redirect_uri: 'https://evil.example/acs' }],
     ['with the redirect URI of another application', { redirect_uri: 'https://live2.example/acs' }],
-  ])('gets no assertion %s', async (_what, changes) => {
+    ['with a prompt that does not exist', { prompt: 'x' }],
+    ['with a scope that does not exist', { scope: 'x' }],
+    ['as a code flow', { response_type: 'code' }],
+    ['as a code flow with PKCE', { response_type: 'code', code_challenge: 'x'.repeat(43) }],
+    ['as an implicit flow', { response_type: 'id_token token' }],
+    ['without response type', { response_type: null }],
+    ['with a resource', { resource: 'https://api.example' }],
+  ])('is neither answered nor used up %s', async (_what, changes) => {
     const url = await kept(sp.request({ attributes: ' ForceAuthn="true"' }));
-    const page = await browser.follow(await browser.get(edited(url, changes)), () => true);
-    expect(page.location ?? '').not.toContain('evil.example');
-    expect(page.text).not.toMatch(/saml:Assertion|evil\.example/);
-    // At most the service provider is told that its own question failed.
-    expect(answerIn(page) ?? '').not.toContain('<saml:Assertion');
-    expect(page.status).toBe(answerIn(page) ? 200 : 400);
+    const page = await browser.get(edited(url, changes));
+    expect(page.text).not.toContain('evil.example');
+    expectNothingSigned(page);
+    const unanswered = { id: url.searchParams.get('state') ?? '', usedAt: null };
+    expect(await idp.services.db.samlRequest.count({ where: unanswered })).toBe(1);
   });
 
-  it('is not answered to a code flow or a token request for the application', async () => {
-    const url = await kept();
-    const page = await browser.get(edited(url, { response_type: 'code' }));
-    expect(answerIn(page) ?? '').not.toContain('<saml:Assertion');
-    expect(page.location).toBeUndefined();
+  it('is neither answered nor used up with a parameter given twice', async () => {
+    const { href } = await kept();
+    for (const twice of ['response_type=code', 'response_type=none', 'prompt=none', 'state=x', 'response_mode=query']) {
+      expectNothingSigned(await browser.get(`${href}&${twice}`));
+    }
+    expect(answerIn(await browser.get(href))).toContain('<saml:Assertion');
   });
 
   it('can neither be pushed nor asked for by a device', async () => {

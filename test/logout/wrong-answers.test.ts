@@ -1,4 +1,5 @@
 // Service providers that answer wrongly, late, twice or not at all: each loses its own place in the result and nothing else.
+import { inflateRawSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { testClock } from '../support/clock.ts';
 import { aUser, type TestUser } from '../support/factories.ts';
@@ -164,6 +165,29 @@ describe('a LogoutResponse', () => {
     expect(resultsOf(page).Payroll).toContain('Gave an answer that proves nothing.');
     expect(there.page.url).toContain(payroll.origin);
     await other.close();
+  });
+
+  it('of a service provider that wants to spoil the turn of another changes nothing', async () => {
+    const toLibrary = ({ forms }: Page) => forms[0]?.action === `${library.origin}/slo`;
+    const { page, trail } = await walk(browser, await leave(browser, chat), { until: toLibrary });
+    const relayState = page.forms[0]?.fields.RelayState ?? '';
+    const run = new URL(trail.find((url) => url.includes('/signout/')) ?? '').pathname.split('/')[2] ?? '';
+    const hop = new URL(trail.find((url) => url.startsWith(`${payroll.origin}/slo`)) ?? '');
+    const [request = '', own = ''] = ['SAMLRequest', 'RelayState'].map((name) => hop.searchParams.get(name) ?? '');
+    const ownId = /\bID="([^"]+)"/.exec(inflateRawSync(Buffer.from(request, 'base64')).toString())?.[1] ?? '';
+    expect([relayState, own].join(' ')).not.toContain(run);
+    // All that it knows of this sign-out, and what it could see if the address of the walk leaked.
+    for (const known of [own, ownId, run, page.url.split('/').at(-1) ?? '']) {
+      for (const text of ['garbage', Buffer.from('<x/>').toString('base64')]) {
+        const form = { SAMLResponse: text, RelayState: known };
+        const spoilt = await browser.post(`${idp.issuer}/saml/slo`, { form, headers: { origin: payroll.origin } });
+        expect([spoilt.status, spoilt.location]).toEqual([400, undefined]);
+        expect((await browser.get(`${idp.issuer}/saml/slo?${new URLSearchParams(form)}`)).status).toBe(400);
+      }
+    }
+    await signOut(page);
+    expect(await events(library.clientId)).toMatchObject([{ type: 'logout.delivered', outcome: 'success' }]);
+    expect(await events(payroll.clientId)).toMatchObject([{ type: 'logout.delivered', outcome: 'success' }]);
   });
 });
 
