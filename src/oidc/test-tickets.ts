@@ -14,6 +14,8 @@ export interface TestTicket {
   state: string;
   nonce: string;
   verifier: string;
+  /** The request as it was sent, to be shown beside its answer. */
+  sent: string;
   /** The administrator. */
   userId: string;
 }

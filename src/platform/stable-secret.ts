@@ -4,8 +4,12 @@ import { type Db, isUniqueViolation } from './db.ts';
 import { randomToken } from './random.ts';
 import type { Vault } from './vault.ts';
 
-/** The secret of this name; the first instance to ask makes it. */
-export async function stableSecret({ db, vault }: { db: Db; vault: Vault }, name: string): Promise<Buffer> {
+/** The secret of this name; the first instance to ask makes it, by `make` where it is more than random octets. */
+export async function stableSecret(
+  { db, vault }: { db: Db; vault: Vault },
+  name: string,
+  make: () => string | Promise<string> = randomToken,
+): Promise<Buffer> {
   const key = `secret.${name}`;
   const context = `settings:${key}`;
   const read = async () => {
@@ -21,7 +25,7 @@ export async function stableSecret({ db, vault }: { db: Db; vault: Vault }, name
   };
   const present = await read();
   if (present) return present;
-  const value = JSON.stringify(vault.seal(randomToken(), context));
+  const value = JSON.stringify(vault.seal(await make(), context));
   await db.setting.create({ data: { key, value, source: 'secret' } }).catch((error: unknown) => {
     if (!isUniqueViolation(error)) throw error;
   });

@@ -1,9 +1,14 @@
 // What the console needs of SAML: test sign-ins, and how a service provider is registered.
+
+import { TEST_HOME } from '../admin/console/test-parts.ts';
 import type { TestSignInNeeds } from '../admin/console/test-sign-in.ts';
+import { createTestSp, newTestSpCredential } from '../admin/test-sp.ts';
 import { notFound } from '../http/errors.ts';
 import { acrLevel, acrValues } from '../mfa/acr.ts';
+import { stableSecret } from '../platform/stable-secret.ts';
 import { defaultAcs } from '../saml/acs.ts';
 import { newMessageId } from '../saml/answers.ts';
+import { readCertificate } from '../saml/certificates.ts';
 import type { Question } from '../saml/kept-requests.ts';
 import { parseServiceProviderMetadata } from '../saml/metadata-parse.ts';
 import { chooseNameIdFormat } from '../saml/nameid.ts';
@@ -45,6 +50,23 @@ export function samlTests({ config, vault }: Services, tests: ReturnType<typeof 
       return sealed && vault.open(sealed, samlTestContext(request)).toString();
     },
   };
+}
+
+/** The service provider in the box: its key is made when it is first needed, and shared by all instances. */
+export function testServiceProvider({ config, db, keyring, now, settings, vault }: Services) {
+  const { issuer } = config;
+  return createTestSp({
+    issuer,
+    entityId: `${issuer}${TEST_HOME}/sp`,
+    now,
+    skewSeconds: () => settings.latest().clock_skew_seconds,
+    publishedKeys: () =>
+      keyring.samlCertificates().map(({ certificatePem }) => readCertificate(certificatePem).publicKey),
+    async credential() {
+      const make = () => newTestSpCredential(new URL(issuer).hostname, now());
+      return (await stableSecret({ db, vault }, 'test-service-provider', make)).toString();
+    },
+  });
 }
 
 const LONG_AGO = new Date(0);

@@ -14,6 +14,7 @@ import { serverRoutes } from '../admin/console/server.ts';
 import { settingRoutes } from '../admin/console/settings.ts';
 import { createTestApp } from '../admin/console/test-app.ts';
 import { testSignInRoutes } from '../admin/console/test-sign-in.ts';
+import { createTestSpRoutes } from '../admin/console/test-sp.ts';
 import { userForms } from '../admin/console/user-forms.ts';
 import { userRoutes } from '../admin/console/users.ts';
 import { whyRoutes } from '../admin/console/why.ts';
@@ -29,7 +30,7 @@ import { createTestTickets } from '../oidc/test-tickets.ts';
 import type { OwnPage } from '../self-service/page.ts';
 import type { Services } from '../services.ts';
 import type { Administration } from './admin.ts';
-import { samlSides, samlTests } from './console-saml.ts';
+import { samlSides, samlTests, testServiceProvider } from './console-saml.ts';
 import type { assembleSaml } from './saml.ts';
 
 export interface ConsoleParts {
@@ -57,7 +58,8 @@ export function assembleConsole(parts: ConsoleParts) {
   const tickets = createTestTickets({ ...services, cookies });
   const { issuer } = services.config;
   const findApplication = services.applications.find;
-  const testApp = createTestApp({ ...services, frame, issuer, tickets, applications, findApplication, ask });
+  const testSp = createTestSpRoutes({ ...services, frame, issuer, tickets, sp: testServiceProvider(services) });
+  const testApp = createTestApp({ ...services, frame, issuer, tickets, applications, findApplication, ask, testSp });
   return {
     routers: [
       overviewRoutes({ frame, names, statistics, attention: createAttention(services) }),
@@ -85,6 +87,7 @@ export function assembleConsole(parts: ConsoleParts) {
       settingRoutes({ frame, settings: administration.settings }),
       // Before the tests of one application, whose ids its paths are none of.
       testApp.router,
+      testSp.router,
       testSignInRoutes({
         frame,
         issuer,
@@ -92,6 +95,7 @@ export function assembleConsole(parts: ConsoleParts) {
         tickets,
         received,
         testApp,
+        testSp,
         ...samlTests(services, samlTestParts),
       }),
     ],

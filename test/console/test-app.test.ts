@@ -2,7 +2,7 @@
 import { generateSync } from 'otplib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { TestUser } from '../support/factories.ts';
-import { textOf } from '../support/html.ts';
+import { linksOf, textOf } from '../support/html.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
 import { consoleOf, staff } from './support.ts';
@@ -29,6 +29,17 @@ const saml = () => pathOf(`${idp.issuer}/admin/test/sp`);
 const run = async (path: string, fields: Record<string, string> = {}, who = admin): Promise<Page> =>
   who.follow(await who.submit(await who.get(path), fields));
 
+/** The same to the service provider, whose answer a form takes to it. */
+const runSaml = async (fields: Record<string, string> = {}, who = admin): Promise<Page> =>
+  delivered(await run(await saml(), fields, who), who);
+const delivered = (page: Page, who = admin) => who.submit(page, {}, { form: '/sp/acs' });
+
+/** Past the page that names the application which is asked to sign out. */
+async function goOn(page: Page, who = admin): Promise<Page> {
+  const next = linksOf(page.text, page.url).find(({ label }) => label === 'continue');
+  return next ? goOn(await who.follow(await who.get(next.href)), who) : page;
+}
+
 /** The JSON under a heading of the page. */
 function block(page: Page, title: string): Record<string, unknown> {
   const found = new RegExp(`<h2[^>]*>${title}</h2>[\\s\\S]*?<code>([\\s\\S]*?)</code>`).exec(page.text)?.[1];
@@ -45,6 +56,18 @@ describe('the application in the box', () => {
     expect(textOf(page.text)).toContain('The sign-in works.');
     expect(block(page, 'ID token')).toMatchObject({ aud: 'gatehouse-test-app', sub: user.account.id, iss: idp.issuer });
     expect(block(page, 'Header of the ID token')).toMatchObject({ alg: 'RS256' });
+    expect(block(page, 'Authorization request')).toMatchObject({
+      response_type: 'code',
+      code_challenge_method: 'S256',
+    });
+    const answer = block(page, 'Authorization response');
+    expect(answer).toMatchObject({ iss: idp.issuer, state: block(page, 'Authorization request').state });
+    expect(block(page, 'Token request')).toMatchObject({ grant_type: 'authorization_code', code: answer.code });
+    expect(block(page, 'Token response')).toMatchObject({
+      token_type: 'Bearer',
+      access_token: expect.stringMatching(/…$/),
+    });
+    expect(block(page, 'UserInfo')).toMatchObject({ sub: user.account.id, roles: ['admin'] });
     // The code was redeemed at the token endpoint, once.
     const again = await admin.get(page.url);
     expect(again.status).toBe(400);
@@ -55,6 +78,8 @@ describe('the application in the box', () => {
     const first = await run(await oidc());
     const second = await admin.submit(first, {}, { form: '/refresh' });
     expect(textOf(second.text)).toContain('The refresh works.');
+    expect(block(second, 'Token request')).toMatchObject({ grant_type: 'refresh_token' });
+    expect(block(second, 'UserInfo')).toMatchObject({ sub: user.account.id });
     expect(block(second, 'ID token from before')).toEqual(block(first, 'ID token'));
     expect(block(second, 'ID token')).toMatchObject({ sub: user.account.id });
     expect(textOf(second.text)).toMatch(/Refresh token\s*new/);
@@ -85,7 +110,13 @@ describe('the application in the box', () => {
     expect(asked.text).toContain('one-time-code');
     const page = await browser.follow(await browser.submit(asked, { code: generateSync({ secret: SECRET }) }));
     expect(block(page, 'ID token')).toMatchObject({ acr, amr: expect.arrayContaining(['otp']) });
-    expect(textOf((await run(await saml(), { acr }, browser)).text)).toContain('The sign-in works.');
+    const stepped = textOf((await runSaml({ acr }, browser)).text);
+    for (const part of [
+      'The sign-in works.',
+      'RequestedAuthnContext Comparison="minimum"',
+      'https://refeds.org/profile/mfa',
+    ])
+      expect(stepped).toContain(part);
     // Who has no second factor cannot step up.
     const without = await run(await oidc(), { acr });
     expect(without.url).not.toContain('?code=');
@@ -93,22 +124,62 @@ describe('the application in the box', () => {
 });
 
 describe('the service provider in the box', () => {
-  it('signs in and shows the assertion', async () => {
-    const text = textOf((await run(await saml())).text);
-    for (const part of ['Success', `${idp.issuer}/admin/test/sp`, 'displayName', 'InResponseTo'])
+  it('sends a signed request, and shows it beside the Response and what it checks of that', async () => {
+    const page = await runSaml();
+    const text = textOf(page.text);
+    for (const part of ['The sign-in works.', '<samlp:AuthnRequest', '<samlp:Response', `${idp.issuer}/admin/test/sp`])
       expect(text).toContain(part);
+    expect(text).toContain('all checks passed');
+    for (const check of ['It is signed', 'Audience', 'Recipient', 'It is valid now', 'It answers the request'])
+      expect(text).toContain(check);
+    expect(text).not.toContain('failed');
+    const request = /AuthnRequest[^>]*? ID="([^"]+)"/.exec(text)?.[1];
+    expect(text).toContain(`InResponseTo="${request}"`);
   });
 
   it('signs in again with ForceAuthn', async () => {
     const asked = await run(await saml(), { again: 'on' });
     expect(asked.url).toContain('/signin/');
-    expect(textOf((await signIn(asked)).text)).toContain('The sign-in works.');
+    const text = textOf((await delivered(await signIn(asked))).text);
+    for (const part of ['The sign-in works.', 'ForceAuthn="true"']) expect(text).toContain(part);
   });
 
   it('is opened from here (IdP-initiated): the answer answers no request', async () => {
-    const text = textOf((await run(await saml(), { unsolicited: 'on' })).text);
-    expect(text).toContain('Success');
+    const text = textOf((await runSaml({ unsolicited: 'on' })).text);
+    expect(text).toContain('It answers no request (IdP-initiated)');
+    expect(text).toContain('all checks passed');
     expect(text).not.toContain('InResponseTo');
+  });
+
+  it('sees what is wrong with a Response: changed on the way, or of another test', async () => {
+    const posted = await run(await saml());
+    const { SAMLResponse = '', RelayState = '' } = posted.forms[0]?.fields ?? {};
+    const xml = Buffer.from(SAMLResponse, 'base64').toString();
+    const changed = Buffer.from(xml.replace(user.account.email ?? '', 'root@example.com')).toString('base64');
+    const post = (form: Record<string, string>) => admin.post('/admin/test/sp/acs', { form });
+    const text = textOf((await post({ SAMLResponse: changed, RelayState })).text);
+    for (const part of ['a check failed', 'The signature of the SAML message is not valid.'])
+      expect(text).toContain(part);
+    expect(text).not.toContain('Send a LogoutRequest');
+    await run(await saml());
+    expect((await post({ SAMLResponse, RelayState })).status).toBe(400);
+    expect((await post({ SAMLResponse: 'nonsense', RelayState })).status).toBe(400);
+  });
+
+  it('answers a LogoutRequest of this server, and nobody else’s', async () => {
+    const browser = await consoleOf(idp, user);
+    await runSaml({}, browser);
+    const page = await run(await oidc(), {}, browser);
+    const posted = await browser.follow(await browser.submit(page, {}, { form: '/sign-out' }));
+    const back = await goOn(await browser.follow(await browser.submit(posted)), browser);
+    expect(back.url).toContain('/signin/');
+    const told = await idp.services.db.logoutParticipant.findFirst({
+      where: { clientId: `${idp.issuer}/admin/test/sp` },
+    });
+    expect(told).toMatchObject({ state: 'done' });
+    for (const query of ['SAMLRequest=nonsense', 'SAMLRequest=fZFBS8']) {
+      expect((await browser.get(`/admin/test/sp/slo?${query}`)).status).toBe(400);
+    }
   });
 });
 
@@ -158,12 +229,31 @@ describe('the sign-out of the application in the box', () => {
   it('says what it ends, ends it, and shows the answer after a new sign-in', async () => {
     const page = await run(await oidc());
     expect(textOf(page.text)).toContain('it ends your own session in this browser');
-    expect(block(page, 'The sign-out request')).toMatchObject({ client_id: 'gatehouse-test-app' });
+    expect(block(page, 'Sign-out request')).toMatchObject({ client_id: 'gatehouse-test-app' });
     const posted = await admin.follow(await admin.submit(page, {}, { form: '/sign-out' }));
-    const asked = await admin.follow(await admin.submit(posted));
+    const asked = await goOn(await admin.follow(await admin.submit(posted)));
     expect(asked.url).toContain('/signin/');
     const shown = await signIn(asked);
     expect(textOf(shown.text)).toContain('The sign-out works');
-    expect(block(shown, 'Answer').state).toBe(new URL(shown.url).searchParams.get('state'));
+    expect(block(shown, 'Sign-out request')).toMatchObject({ client_id: 'gatehouse-test-app' });
+    expect(block(shown, 'Sign-out response').state).toBe(new URL(shown.url).searchParams.get('state'));
+  });
+});
+
+describe('the sign-out of the service provider in the box', () => {
+  it('sends a LogoutRequest, and shows it with the LogoutResponse after a new sign-in', async () => {
+    const browser = await consoleOf(idp, user);
+    const page = await runSaml({}, browser);
+    expect(textOf(page.text)).toContain('it ends your own session in this browser');
+    const asked = await browser.follow(await browser.submit(page, {}, { form: '/sp/sign-out' }));
+    expect(asked.url).toContain('/signin/');
+    const shown = await signIn(asked, browser);
+    const text = textOf(shown.text);
+    for (const part of ['The sign-out works.', '<samlp:LogoutRequest', '<samlp:LogoutResponse', 'all checks passed'])
+      expect(text).toContain(part);
+    // Another administrator's browser knows nothing of it.
+    const foreign = await consoleOf(idp, await staff(idp, 'admin'));
+    expect((await foreign.get(shown.url)).status).toBe(400);
+    expect((await foreign.get(shown.url.replace(/Signature=.{8}/, 'Signature=AAAAAAAA'))).status).toBe(400);
   });
 });

@@ -103,7 +103,13 @@ export type Block =
   | { kind: 'stats'; items: { label: string; value: Cell; href?: string | undefined; tone?: Tone }[] }
   | { kind: 'code'; title?: string; label: string; text: string }
   | { kind: 'tiles'; title?: string; items: { title: string; text: string; href: string }[] }
-  | { kind: 'rules'; title: string; rules: readonly Rule[] };
+  | {
+      kind: 'rules';
+      title: string;
+      rules: readonly Rule[];
+      /** What stands beside "Received"; "Registered" where nothing is said. */
+      against?: string;
+    };
 
 export interface ConsolePage {
   title: string;

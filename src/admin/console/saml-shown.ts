@@ -2,7 +2,8 @@
 // server has written itself.
 import type { Block, Cell } from './blocks.ts';
 
-export function samlBlocks(xml: string): Block[] {
+/** @param told "received" or "would have received": whether the application really got it */
+export function samlBlocks(xml: string, told: 'would' | 'did' = 'would'): Block[] {
   const isSuccess = xml.includes('urn:oasis:names:tc:SAML:2.0:status:Success');
   const isEncrypted = xml.includes('EncryptedAssertion');
   const codes = [...xml.matchAll(/StatusCode Value="([^"]+)"/g)].map(([, code = '']) => code.split(':').at(-1) ?? code);
@@ -28,8 +29,8 @@ export function samlBlocks(xml: string): Block[] {
       kind: 'text',
       tone: 'lead',
       text: isSuccess
-        ? 'The sign-in works. The application would have received this.'
-        : 'The sign-in was refused. The application would have been told this.',
+        ? `The sign-in works. The application ${told === 'did' ? 'received' : 'would have received'} this.`
+        : `The sign-in was refused. The application ${told === 'did' ? 'was' : 'would have been'} told this.`,
     },
     ...(isEncrypted
       ? [
@@ -53,7 +54,7 @@ export function samlBlocks(xml: string): Block[] {
           },
         ]
       : []),
-    { kind: 'code', title: 'The message', label: 'SAML Response', text: indented(xml) },
+    { kind: 'code', title: 'Response', label: 'SAML Response', text: indented(xml) },
   ];
 }
 

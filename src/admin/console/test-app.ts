@@ -13,7 +13,8 @@ import type { Vault } from '../../platform/vault.ts';
 import type { ApplicationAdmin } from '../applications.ts';
 import type { Block } from './blocks.ts';
 import type { Frame } from './frame.ts';
-import { json, notBegun } from './test-parts.ts';
+import { TEST_HOME as HOME, json, notBegun } from './test-parts.ts';
+import type { createTestSpRoutes } from './test-sp.ts';
 
 export const TEST_CLIENT_ID = 'gatehouse-test-app';
 
@@ -25,6 +26,8 @@ export interface TestAppNeeds {
   applications: Pick<ApplicationAdmin, 'createOidc' | 'createSaml'>;
   findApplication(clientId: string): Promise<Application | undefined>;
   ask: AskOurselves;
+  /** The service provider, which is registered along with it. */
+  testSp: Pick<ReturnType<typeof createTestSpRoutes>, 'declaration' | 'entityId'>;
 }
 
 /** What the application would keep: it stays in the page, sealed for this administrator and this test. */
@@ -34,24 +37,23 @@ interface Held {
 }
 
 const WRITE = 'gatehouse.applications:write' as const;
-const HOME = '/admin/test';
 const heldForm = z.object({ state: z.string().max(200), held: z.string().max(100_000) });
 const endQuery = z.object({ state: z.string().max(200).default('') });
 const tokens = z.object({ id_token: z.string(), access_token: z.string(), refresh_token: z.string().default('') });
 
 export function createTestApp(needs: TestAppNeeds) {
-  const { frame, issuer, vault, tickets, applications, findApplication, ask } = needs;
+  const { frame, issuer, vault, tickets, applications, findApplication, ask, testSp } = needs;
   const router = new Router<State, Extras>({ prefix: HOME });
   const redirectUri = `${issuer}${HOME}/callback`;
   const afterSignOut = `${issuer}${HOME}/signed-out`;
-  const entityId = `${issuer}${HOME}/sp`;
+  const { entityId } = testSp;
 
   router.get('/', ...frame.page(WRITE), async (ctx) => {
     const [rp, sp] = await Promise.all([findApplication(TEST_CLIENT_ID), findApplication(entityId)]);
     const tile = ({ id }: Application, title: string, text: string) => ({ title, text, href: `${HOME}/${id}` });
     const tiles = [
       ...(rp ? [tile(rp, 'OpenID Connect', 'Sign-in, step-up, prompt=login, refresh and sign-out.')] : []),
-      ...(sp ? [tile(sp, 'SAML', 'Sign-in, step-up, ForceAuthn and IdP-initiated.')] : []),
+      ...(sp ? [tile(sp, 'SAML', 'Sign-in, step-up, ForceAuthn, IdP-initiated and sign-out.')] : []),
     ];
     const lead = 'An application and a service provider of this server itself: what they receive is shown here.';
     const missing: Block = {
@@ -85,10 +87,11 @@ export function createTestApp(needs: TestAppNeeds) {
     const { status, body } = await ask('/token', form);
     if (status !== 200) return refused(ctx, body);
     const now = tokens.parse(body);
-    show(ctx, ticket, now, 'The refresh works. These tokens replace those from before.', [
-      { kind: 'facts', rows: [{ label: 'Refresh token', value: now.refresh_token === refreshToken ? 'kept' : 'new' }] },
-      json('ID token from before', decodeJwt(held.idToken)),
-    ]);
+    await show(ctx, ticket, now, {
+      lead: 'The refresh works. These tokens replace those from before.',
+      messages: [...exchange(form, body), json('ID token from before', decodeJwt(held.idToken))],
+      more: [{ label: 'Refresh token', value: now.refresh_token === refreshToken ? 'kept' : 'new' }],
+    });
   });
 
   router.post('/sign-out', ...frame.change(WRITE), async (ctx) => {
@@ -100,7 +103,8 @@ export function createTestApp(needs: TestAppNeeds) {
 
   router.get('/signed-out', ...frame.page(WRITE), (ctx) => {
     const { state } = parseQuery(ctx, endQuery.loose());
-    if (tickets.find(ctx, state)?.userId !== frame.account(ctx).id) throw notBegun();
+    const ticket = tickets.find(ctx, state);
+    if (ticket?.userId !== frame.account(ctx).id) throw notBegun();
     frame.show(ctx, {
       title: 'The sign-out works',
       back: { href: HOME, label: 'Test applications' },
@@ -110,7 +114,8 @@ export function createTestApp(needs: TestAppNeeds) {
           tone: 'lead',
           text: 'Your session ended, you were sent back to the test application, and have signed in anew since.',
         },
-        json('Answer', { post_logout_redirect_uri: afterSignOut, state }),
+        json('Sign-out request', { ...signOutRequest(ticket), id_token_hint: 'the ID token of the test' }),
+        json('Sign-out response', { post_logout_redirect_uri: afterSignOut, state }),
       ],
     });
   });
@@ -126,17 +131,7 @@ export function createTestApp(needs: TestAppNeeds) {
       };
       await applications.createOidc(declaration, by);
     }
-    if (!sp) {
-      const attributes = { email: 'email', displayName: 'name', roles: 'roles' };
-      const declaration = {
-        name: 'Test service provider',
-        entity_id: entityId,
-        consent: 'implicit',
-        access,
-        attributes,
-      };
-      await applications.createSaml({ ...declaration, acs_url: `${issuer}${HOME}/saml` }, by);
-    }
+    if (!sp) await applications.createSaml({ ...(await testSp.declaration()), access }, by);
   }
 
   /** What the page before has kept: only for who began the test, in the browser in which they did. */
@@ -155,14 +150,14 @@ export function createTestApp(needs: TestAppNeeds) {
     return { client_id: TEST_CLIENT_ID, post_logout_redirect_uri: afterSignOut, state };
   }
 
-  function show(
+  async function show(
     ctx: Context,
     ticket: TestTicket,
     got: z.output<typeof tokens>,
-    lead: string,
-    more: Block[] = [],
-  ): void {
+    { lead, messages, more = [] }: { lead: string; messages: Block[]; more?: { label: string; value: string }[] },
+  ): Promise<void> {
     const { id_token: idToken, access_token: accessToken, refresh_token: refreshToken } = got;
+    const { body: userinfo } = await ask('/userinfo', { access_token: accessToken });
     const held = vault.seal(JSON.stringify({ idToken, refreshToken } satisfies Held), contextOf(ticket));
     const fields = [
       { name: 'state', label: '', type: 'hidden' as const, value: ticket.state },
@@ -174,14 +169,16 @@ export function createTestApp(needs: TestAppNeeds) {
       actions: [{ label: 'Once more', href: `${HOME}/${ticket.applicationId}` }],
       blocks: [
         { kind: 'text', tone: 'lead', text: lead },
+        ...(more.length > 0 ? [{ kind: 'facts' as const, rows: more }] : []),
+        ...messages,
         json('ID token', decodeJwt(idToken)),
         json('Header of the ID token', decodeProtectedHeader(idToken)),
         json('Access token', shown(accessToken)),
-        ...more,
+        json('UserInfo', userinfo),
         ...(refreshToken
           ? [{ ...{ kind: 'form' as const, title: 'Refresh', action: `${HOME}/refresh`, fields, button: 'Refresh' } }]
           : [{ kind: 'text' as const, text: 'There is no refresh token: the scope offline_access was not given.' }]),
-        json('The sign-out request', { ...signOutRequest(ticket), id_token_hint: 'the ID token above' }),
+        json('Sign-out request', { ...signOutRequest(ticket), id_token_hint: 'the ID token above' }),
         {
           kind: 'form',
           title: 'Sign-out',
@@ -211,15 +208,27 @@ export function createTestApp(needs: TestAppNeeds) {
     router,
 
     /** Redeems the code at the token endpoint, as the application that it is for, and shows what came. */
-    async received(ctx: Context, ticket: TestTicket, code: string): Promise<void> {
-      const { status, body } = await ask('/token', {
-        ...{ grant_type: 'authorization_code', code, redirect_uri: ticket.redirectUri },
+    async received(
+      ctx: Context,
+      ticket: TestTicket,
+      answer: Record<string, unknown> & { code: string },
+    ): Promise<void> {
+      const form = {
+        ...{ grant_type: 'authorization_code', code: answer.code, redirect_uri: ticket.redirectUri },
         ...{ client_id: TEST_CLIENT_ID, code_verifier: ticket.verifier },
-      });
+      };
+      const { status, body } = await ask('/token', form);
       if (status !== 200) return refused(ctx, body);
       const got = tokens.parse(body);
       if (decodeJwt(got.id_token).nonce !== ticket.nonce) throw notBegun();
-      show(ctx, ticket, got, 'The sign-in works. This is what the application received.');
+      await show(ctx, ticket, got, {
+        lead: 'The sign-in works. This is what the application sent and received.',
+        messages: [
+          json('Authorization request', JSON.parse(ticket.sent)),
+          json('Authorization response', answer),
+          ...exchange(form, body),
+        ],
+      });
     },
   };
 }
@@ -229,4 +238,18 @@ const contextOf = ({ state, userId }: TestTicket) => `console test app ${userId}
 /** A JWT decoded; of an opaque one there is nothing to see. */
 function shown(token: string): unknown {
   return token.split('.').length === 3 ? decodeJwt(token) : { opaque: true, characters: token.length };
+}
+
+/** What went to the token endpoint and came back; tokens that still work stay out of the page. */
+function exchange(request: Record<string, string>, response: Record<string, unknown>): Block[] {
+  const { refresh_token, ...asked } = request;
+  const isToken = (name: string) => name.endsWith('_token');
+  const told = Object.entries(response).map(([name, value]) => [
+    name,
+    isToken(name) ? `${String(value).slice(0, 8)}…` : value,
+  ]);
+  return [
+    json('Token request', { ...asked, ...(refresh_token && { refresh_token: `${refresh_token.slice(0, 8)}…` }) }),
+    json('Token response', Object.fromEntries(told)),
+  ];
 }

@@ -2,6 +2,8 @@
 import { badRequest } from '../../http/errors.ts';
 import type { Block } from './blocks.ts';
 
+export const TEST_HOME = '/admin/test';
+
 export function json(title: string, value: unknown): Block {
   return { kind: 'code', title, label: title, text: JSON.stringify(value, undefined, 2) };
 }

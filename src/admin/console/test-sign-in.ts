@@ -18,6 +18,7 @@ import type { Frame } from './frame.ts';
 import { samlBlocks } from './saml-shown.ts';
 import { type createTestApp, TEST_CLIENT_ID } from './test-app.ts';
 import { json, notBegun } from './test-parts.ts';
+import type { createTestSpRoutes } from './test-sp.ts';
 
 export interface TestSignInNeeds {
   frame: Frame;
@@ -27,6 +28,8 @@ export interface TestSignInNeeds {
   received: ReceivedHere;
   /** The application in the box, which redeems its codes itself. */
   testApp: Pick<ReturnType<typeof createTestApp>, 'received'>;
+  /** The service provider in the box, which sends its requests itself. */
+  testSp: Pick<ReturnType<typeof createTestSpRoutes>, 'begin' | 'entityId'>;
   /** Begins a SAML sign-in whose answer is shown at /admin/test/saml; the address to go to. */
   beginSaml(
     ctx: Context,
@@ -60,18 +63,17 @@ const callback = z.object({
 });
 
 export function testSignInRoutes(needs: TestSignInNeeds): Router<State, Extras> {
-  const { frame, issuer, applications, tickets, received, testApp } = needs;
+  const { frame, issuer, applications, tickets, received, testApp, testSp } = needs;
   const router = new Router<State, Extras>({ prefix: '/admin/test' });
 
   router.get('/callback', ...frame.page(WRITE), async (ctx) => {
     const answer = parseQuery(ctx, callback.loose());
     const ticket = tickets.find(ctx, answer.state);
     if (ticket?.userId !== frame.account(ctx).id) throw notBegun();
-    if (answer.code && ticket.clientId === TEST_CLIENT_ID) return testApp.received(ctx, ticket, answer.code);
+    const { code } = answer;
+    if (code && ticket.clientId === TEST_CLIENT_ID) return testApp.received(ctx, ticket, { ...answer, code });
     const { application } = await applications.get(ticket.applicationId);
-    const told = answer.code
-      ? await received.redeem({ ...ticket, code: answer.code }).catch(() => undefined)
-      : undefined;
+    const told = code ? await received.redeem({ ...ticket, code }).catch(() => undefined) : undefined;
     if (told) {
       return show(ctx, application, 'The sign-in works. The application would have received this.', [
         json('ID token', told.idToken),
@@ -104,10 +106,9 @@ export function testSignInRoutes(needs: TestSignInNeeds): Router<State, Extras> 
       blocks: [
         {
           kind: 'form',
-          lead:
-            application.clientId === TEST_CLIENT_ID
-              ? 'You are sent through the real sign-in. The test application redeems its code at the token endpoint, and shows what it got.'
-              : 'You are sent through the real sign-in, with the rules of this application. What it would receive is shown here; the application hears nothing of it.',
+          lead: isInTheBox(application)
+            ? 'You are sent through the real sign-in. Every message that the test application sends and gets is shown.'
+            : 'You are sent through the real sign-in, with the rules of this application. What it would receive is shown here; the application hears nothing of it.',
           action: `/admin/test/${application.id}`,
           fields: fieldsFor(application),
           button: 'Test sign-in',
@@ -148,7 +149,6 @@ export function testSignInRoutes(needs: TestSignInNeeds): Router<State, Extras> 
       verifier: randomToken(limits.pkceVerifier.bytes),
       userId: frame.account(ctx).id,
     };
-    tickets.give(ctx, ticket);
     const parameters = {
       client_id: clientId,
       redirect_uri: redirectUri,
@@ -163,15 +163,23 @@ export function testSignInRoutes(needs: TestSignInNeeds): Router<State, Extras> 
       ...(wanted.acr && { acr_values: wanted.acr }),
       ...(wanted.again && { prompt: 'login' }),
     };
+    tickets.give(ctx, { ...ticket, sent: JSON.stringify(parameters) });
     return `${issuer}/authorize?${new URLSearchParams(parameters)}`;
   }
 
   function beginSaml(ctx: Context, application: Application, wanted: z.output<typeof testForm>): Promise<string> {
-    return needs.beginSaml(ctx, application.clientId, {
+    const wishes = {
       forceAuthn: wanted.again === 'on',
       isUnsolicited: wanted.unsolicited === 'on',
       ...(wanted.acr && { acr: wanted.acr }),
-    });
+    };
+    return application.clientId === testSp.entityId
+      ? testSp.begin(ctx, application, wishes)
+      : needs.beginSaml(ctx, application.clientId, wishes);
+  }
+
+  function isInTheBox({ clientId }: Application): boolean {
+    return clientId === TEST_CLIENT_ID || clientId === testSp.entityId;
   }
 
   function show(ctx: Context, application: Application, lead: string, blocks: Block[]): void {
