@@ -19,15 +19,15 @@ export interface ImportRow {
 }
 
 export interface ImportResult {
+  /** Those that were looked at now. */
   rows: ImportRow[];
+  /** All rows of the text. */
   total: number;
-  /** Lines that were not looked at yet, with the head line; absent when all were. */
-  rest?: string;
 }
 
 export interface UserImport {
-  /** Looks at the first rows of the text, at most `limit`. */
-  run(text: string, options: { isTrial: boolean; limit: number; firstLine?: number }, by: By): Promise<ImportResult>;
+  /** Looks at so many rows of the text, behind those that are done. */
+  run(text: string, options: { isTrial: boolean; done: number; limit: number }, by: By): Promise<ImportResult>;
   /** Everybody, in the same columns. */
   exportAll(): AsyncGenerator<string>;
 }
@@ -76,7 +76,7 @@ export function createUserImport({ accounts, users, roles }: UserImportNeeds): U
   }
 
   return {
-    async run(text, { isTrial, limit, firstLine = 2 }, by) {
+    async run(text, { isTrial, done, limit }, by) {
       const [head = [], ...lines] = parseCsv(text);
       const columns = head.map((name) => name.trim().toLowerCase());
       if (!columns.includes('username')) {
@@ -86,12 +86,13 @@ export function createUserImport({ accounts, users, roles }: UserImportNeeds): U
       const known = new Set((await roles.list()).map(({ name }) => name));
       const seen = new Map<string, number>();
       const rows: ImportRow[] = [];
-      for (const [index, cells] of lines.slice(0, limit).entries()) {
+      for (const [index, cells] of lines.slice(0, done + limit).entries()) {
         const values = valuesOf(columns, cells);
         const { username = '' } = values;
-        const line = firstLine + index;
+        const line = index + 2;
         const before = seen.get(nameKey(username));
-        seen.set(nameKey(username), line);
+        if (before === undefined) seen.set(nameKey(username), line);
+        if (index < done) continue;
         const problem = before
           ? `The same user name is in line ${before}.`
           : await problemOf(async () => {
@@ -102,12 +103,7 @@ export function createUserImport({ accounts, users, roles }: UserImportNeeds): U
             });
         rows.push({ line, username, ...(problem && { problem }) });
       }
-      const rest = lines.slice(limit);
-      return {
-        rows,
-        total: lines.length,
-        ...(rest.length > 0 && { rest: [head, ...rest].map((cells) => cells.map(csvCell).join(',')).join('\r\n') }),
-      };
+      return { rows, total: lines.length };
     },
 
     async *exportAll() {

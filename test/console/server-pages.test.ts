@@ -160,15 +160,46 @@ describe('the import of people', () => {
     expect(textOf(again.text)).toContain('already taken');
   });
 
-  it('goes on where it stopped, and says how far it is', async () => {
-    const many = ['username', ...Array.from({ length: 203 }, (_, index) => `bulk${index}`)].join('\n');
+  it('goes on where it stopped, says how far it is, and forgets no row that was wrong', async () => {
+    const names = Array.from({ length: 503 }, (_, index) => (index === 7 ? 'two words' : `bulk${index}`));
+    const many = ['username', ...names, 'BULK0'].join('\n');
     const page = await admin.get('/admin/import');
     const { fields: { _csrf = '' } = {} } = page.forms[0] ?? {};
     const first = await admin.post('/admin/import', { form: { _csrf, csv: many } });
-    expect(textOf(first.text)).toContain('200 of 203 rows');
-    const rest = await admin.submit(first, {}, { button: 'Go on with the other 3' });
-    expect(textOf(rest.text)).toContain('203 of 203 rows: 203 are made, 0 not.');
-    expect((await admin.get('/admin/import/export')).text).toContain('bulk202');
+    expect(textOf(first.text)).toContain('500 of 504 rows: 499 are made, 1 not.');
+    const rest = await admin.submit(first, {}, { button: 'Go on with the other 4' });
+    expect(textOf(rest.text)).toContain('504 of 504 rows: 502 are made, 2 not.');
+    for (const wrong of ['two words', 'The same user name is in line 2.']) expect(textOf(rest.text)).toContain(wrong);
+    expect((await admin.get('/admin/import/export')).text).toContain('bulk502');
+    const forged = { _csrf, csv: many, done: '1', faults: '[{"line":"<b>"}]' };
+    expect((await admin.post('/admin/import', { form: forged })).status).toBe(400);
+  });
+
+  it('takes a file, with the token of the form and only as text in UTF-8', async () => {
+    const { fields: { _csrf = '' } = {} } = (await admin.get('/admin/import')).forms[0] ?? {};
+    const upload = async (content: BlobPart, token: string) => {
+      const form = new FormData();
+      form.append('_csrf', token);
+      form.append('trial', 'on');
+      form.append('file', new File([content], 'Größe.csv', { type: 'text/csv' }));
+      form.append('csv', '');
+      const request = new Request(idp.issuer, { method: 'POST', body: form });
+      const headers = { 'content-type': request.headers.get('content-type') ?? '', origin: idp.issuer };
+      return admin.post('/admin/import', { body: new Uint8Array(await request.arrayBuffer()), headers });
+    };
+    const tried = await upload('\ufeffusername;name\r\nöykü;Öykü Çelik\r\n', _csrf);
+    expect(textOf(tried.text)).toContain('1 of 1 rows: 1 would be made, 0 not.');
+    const made = await admin.submit(tried, {}, { button: 'Import now' });
+    expect(textOf(made.text)).toContain('1 are made, 0 not.');
+    expect((await idp.services.accounts.findByLogin('öykü'))?.name).toBe('Öykü Çelik');
+    expect((await upload('username\nx', 'wrong')).status).toBe(403);
+    expect((await upload(new Uint8Array([0x75, 0xe9, 0x0a]), _csrf)).status).toBe(400);
+    expect((await upload('username\nx\0y', _csrf)).status).toBe(400);
+    expect((await upload('x'.repeat(5_000_000), _csrf)).status).toBe(413);
+    const headers = { 'content-type': 'multipart/form-data; boundary=x', origin: idp.issuer };
+    expect((await admin.post('/admin/import', { body: '--x\r\nnonsense', headers })).status).toBe(400);
+    // Nowhere else.
+    expect((await admin.post('/admin/users/new', { body: '--x--', headers })).status).toBe(415);
   });
 
   it('is refused without a head line, and to who may not', async () => {

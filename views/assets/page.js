@@ -1,4 +1,5 @@
-// Comforts for pages that work without script: showing a password, printing, and sending a form only once.
+// Comforts for pages that work without script: showing a password, printing, sending a form only once, and going on with
+// work that takes several requests.
 (() => {
   for (const button of document.querySelectorAll('button[data-reveals]')) {
     const input = document.getElementById(button.dataset.reveals);
@@ -22,6 +23,10 @@
       if (form.dataset.sent) event.preventDefault();
       form.dataset.sent = 'yes';
     });
+  }
+  for (const form of document.querySelectorAll('form[data-goes-on]')) {
+    // Time to look, and to leave the page: what is done stays done.
+    setTimeout(() => form.requestSubmit(), 400);
   }
   // Back from the next page, the form may be sent again.
   addEventListener('pageshow', () => {

@@ -22,7 +22,9 @@ export interface Option {
 export interface Field {
   name: string;
   label: string;
-  type?: 'text' | 'search' | 'email' | 'number' | 'textarea' | 'select' | 'checkbox' | 'checks' | 'hidden';
+  type?: 'text' | 'search' | 'email' | 'number' | 'textarea' | 'select' | 'checkbox' | 'checks' | 'hidden' | 'file';
+  /** Of `file`: what may be chosen. */
+  accept?: string;
   value?: string | number | undefined;
   /** Of `checks`: what is ticked. */
   values?: readonly string[];
@@ -53,6 +55,10 @@ export interface FormBlock {
   look?: 'primary' | 'secondary' | 'danger';
   /** Where to go instead. */
   cancel?: string;
+  /** It carries files, or much text. */
+  isUpload?: boolean;
+  /** Sends itself where there is script: the next part of work that takes several requests. */
+  goesOn?: boolean;
 }
 
 export interface Action {
@@ -102,6 +108,7 @@ export type Block =
   | { kind: 'bars'; title: string; summary: string; bars: readonly Bar[]; max: number; empty: string }
   | { kind: 'stats'; items: { label: string; value: Cell; href?: string | undefined; tone?: Tone }[] }
   | { kind: 'code'; title?: string; label: string; text: string }
+  | { kind: 'progress'; label: string; done: number; total: number }
   | { kind: 'tiles'; title?: string; items: { title: string; text: string; href: string }[] }
   | {
       kind: 'rules';

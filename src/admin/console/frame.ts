@@ -40,11 +40,11 @@ export interface FrameNeeds {
   authority: Pick<Authority, 'rightsOf'>;
 }
 
-/** The navigation: each entry for whom it is of use. */
-const NAVIGATION: readonly { href: string; label: string; needs: OwnPermission }[] = [
+/** The navigation: each entry for whom it is of use, and the pages elsewhere that belong to it. */
+const NAVIGATION: readonly { href: string; label: string; needs: OwnPermission; also?: string }[] = [
   { href: '/admin', label: 'Overview', needs: 'gatehouse.audit:read' },
-  { href: '/admin/applications', label: 'Applications', needs: 'gatehouse.applications:read' },
-  { href: '/admin/users', label: 'Users', needs: 'gatehouse.users:read' },
+  { href: '/admin/applications', label: 'Applications', needs: 'gatehouse.applications:read', also: '/admin/test' },
+  { href: '/admin/users', label: 'Users', needs: 'gatehouse.users:read', also: '/admin/import' },
   { href: '/admin/roles', label: 'Roles', needs: 'gatehouse.roles:read' },
   { href: '/admin/why', label: 'Why?', needs: 'gatehouse.audit:read' },
   { href: '/admin/refusals', label: 'Refusals', needs: 'gatehouse.audit:read' },
@@ -97,13 +97,11 @@ export function createFrame({ page: own, authority }: FrameNeeds): Frame {
 
     show(ctx, page, status = 200) {
       const { account } = signedIn.of(ctx);
-      const here = NAVIGATION.filter(
-        ({ href }) => ctx.path === href || (href !== '/admin' && ctx.path.startsWith(`${href}/`)),
-      );
-      const navigation = NAVIGATION.filter(({ needs }) => may(ctx, needs)).map(({ href, label }) => ({
+      const isUnder = (path: string) => ctx.path === path || (path !== '/admin' && ctx.path.startsWith(`${path}/`));
+      const navigation = NAVIGATION.filter(({ needs }) => may(ctx, needs)).map(({ href, label, also }) => ({
         href,
         label,
-        isHere: here.some((one) => one.href === href),
+        isHere: isUnder(href) || (also !== undefined && isUnder(also)),
       }));
       const console = { navigation, name: account.name ?? account.username, notice: own.notice(ctx) };
       ctx.render('admin/page', { ...page, console }, status);

@@ -4,7 +4,8 @@ import { Readable } from 'node:stream';
 import Router from '@koa/router';
 import { z } from 'zod';
 import type { Context, Extras, State } from '../../http/context.ts';
-import { bodyLimit, parseForm } from '../../http/input.ts';
+import { badRequest } from '../../http/errors.ts';
+import { acceptUploads, parseForm } from '../../http/input.ts';
 import { IMPORT_COLUMNS, type ImportResult, type UserImport } from '../import-users.ts';
 import type { Block } from './blocks.ts';
 import type { Frame, Problem } from './frame.ts';
@@ -12,32 +13,47 @@ import type { Frame, Problem } from './frame.ts';
 const WRITE = 'gatehouse.users:write' as const;
 const MAX_BYTES = 4 * 1024 * 1024;
 /** Rows of one request: seconds at most, also with invitations. */
-const BATCH = 200;
+const BATCH = { made: 500, tried: 5000 };
+/** Wrong rows that are remembered from request to request. */
+const MAX_SHOWN = 1000;
 const count = z.coerce.number().int().min(0).max(1_000_000).default(0);
+const fault = z.object({ line: count, username: z.string().max(1000), problem: z.string().max(5000) });
+type FaultyRow = z.output<typeof fault>;
 const importForm = z.object({
-  csv: z.string().max(MAX_BYTES),
+  csv: z.string().max(MAX_BYTES).default(''),
+  file: z.string().max(MAX_BYTES).default(''),
   trial: z.literal('on').optional(),
   done: count,
   failed: count,
+  faults: z.string().max(MAX_BYTES).default('[]'),
 });
+
+/** What the requests before this one have found; it only ever comes back onto the page. */
+function faultsIn(text: string): FaultyRow[] {
+  try {
+    return z.array(fault).max(MAX_SHOWN).parse(JSON.parse(text));
+  } catch (cause) {
+    throw badRequest('malformed_body', { cause });
+  }
+}
 
 export function importRoutes({ frame, imports }: { frame: Frame; imports: UserImport }): Router<State, Extras> {
   const router = new Router<State, Extras>({ prefix: '/admin/import' });
 
   router.get('/', ...frame.page(WRITE), (ctx) => show(ctx, '', true));
 
-  router.post('/', bodyLimit(MAX_BYTES), ...frame.change(WRITE), async (ctx) => {
-    const { csv, trial, done, failed } = await parseForm(ctx, importForm.loose());
+  router.post('/', acceptUploads(MAX_BYTES), ...frame.change(WRITE), async (ctx) => {
+    const form = await parseForm(ctx, importForm.loose());
+    const { file, trial, done, failed } = form;
+    const csv = file.trim() === '' ? form.csv : file;
     const isTrial = trial === 'on';
+    const before = { done, failed, faults: faultsIn(form.faults) };
     await frame.attempt(
       ctx,
       async () => {
-        const result = await imports.run(
-          csv,
-          { isTrial, limit: isTrial ? 5000 : BATCH, firstLine: done + 2 },
-          frame.by(ctx),
-        );
-        showResult(ctx, result, { csv, isTrial, before: done, failedBefore: failed });
+        const limit = isTrial ? BATCH.tried : BATCH.made;
+        const result = await imports.run(csv, { isTrial, done, limit }, frame.by(ctx));
+        showResult(ctx, result, { csv, isTrial, before });
       },
       (problem) => show(ctx, csv, isTrial, problem),
     );
@@ -57,11 +73,11 @@ export function importRoutes({ frame, imports }: { frame: Frame; imports: UserIm
         lead: `The first line names the columns: ${IMPORT_COLUMNS.join(', ')}. Only username is needed; several roles have semicolons between them. Whoever has neither a password hash nor an invitation sets a password by “Forgot password”.`,
         action: '/admin/import',
         fields: [
-          { name: 'csv', label: 'CSV', type: 'textarea', rows: 12, value: csv, required: true },
+          { name: 'file', label: 'CSV file', type: 'file', accept: '.csv,text/csv', hint: 'In UTF-8, at most 4 MB.' },
+          { name: 'csv', label: 'Or the text itself', type: 'textarea', rows: 8, value: csv },
           { name: 'trial', label: 'Only try it: check each row and make nothing', type: 'checkbox', checked: isTrial },
         ],
-        button: 'Go',
-        cancel: '/admin/users',
+        ...{ button: 'Go', cancel: '/admin/users', isUpload: true },
       },
     ];
     const page = {
@@ -76,34 +92,14 @@ export function importRoutes({ frame, imports }: { frame: Frame; imports: UserIm
 
   function showResult(
     ctx: Context,
-    { rows, total, rest }: ImportResult,
-    { csv, isTrial, before, failedBefore }: { csv: string; isTrial: boolean; before: number; failedBefore: number },
+    { rows, total }: ImportResult,
+    { csv, isTrial, before }: { csv: string; isTrial: boolean; before: Before },
   ): void {
-    const wrong = rows.filter(({ problem }) => problem !== undefined);
-    const done = before + rows.length;
-    const failed = failedBefore + wrong.length;
-    const verb = isTrial ? 'would be made' : 'are made';
-    const hidden = (name: string, value: string | number) => ({ name, label: '', type: 'hidden' as const, value });
-    const next: Block[] = isTrial
-      ? [
-          {
-            kind: 'form',
-            action: '/admin/import',
-            fields: [hidden('csv', csv)],
-            button: 'Import now',
-            cancel: '/admin/import',
-          },
-        ]
-      : rest
-        ? [
-            {
-              kind: 'form',
-              action: '/admin/import',
-              fields: [hidden('csv', rest), hidden('done', done), hidden('failed', failed)],
-              button: `Go on with the other ${total - rows.length}`,
-            },
-          ]
-        : [{ kind: 'actions', items: [{ label: 'To the users', href: '/admin/users', look: 'primary' }] }];
+    const wrong = rows.flatMap(({ problem, ...row }) => (problem === undefined ? [] : [{ ...row, problem }]));
+    const done = before.done + rows.length;
+    const failed = before.failed + wrong.length;
+    const faults = [...before.faults, ...wrong].slice(0, MAX_SHOWN);
+    const isOver = done >= total;
     frame.show(ctx, {
       title: isTrial ? 'Import users: tried' : 'Import users',
       back: { href: '/admin/import', label: 'Import' },
@@ -111,20 +107,56 @@ export function importRoutes({ frame, imports }: { frame: Frame; imports: UserIm
         {
           kind: 'text',
           tone: failed > 0 ? 'warning' : 'notice',
-          text: `${done} of ${before + total} rows: ${done - failed} ${verb}, ${failed} not.`,
+          text: `${done} of ${total} rows: ${done - failed} ${isTrial ? 'would be made' : 'are made'}, ${failed} not.`,
         },
-        ...next,
+        ...(isOver ? [] : [{ kind: 'progress' as const, label: 'How far it is', done, total }]),
+        isOver ? after(isTrial, csv) : goOn({ csv, isTrial, done, failed, faults, left: total - done }),
         {
           kind: 'table',
-          title: 'Not made',
+          title: isTrial ? 'Would not be made' : 'Not made',
           caption: 'Rows with a fault',
           columns: ['Line', 'User name', 'Why'],
-          rows: wrong.map(({ line, username, problem }) => [line, username, problem]),
+          rows: faults.map(({ line, username, problem }) => [line, username, problem]),
           empty: 'Every row is fine.',
         },
+        ...(failed > faults.length
+          ? [{ kind: 'text' as const, text: `And ${failed - faults.length} more, which are not shown.` }]
+          : []),
       ],
     });
   }
 
   return router;
+}
+
+interface Before {
+  done: number;
+  failed: number;
+  faults: FaultyRow[];
+}
+
+const hidden = (name: string, value: string | number) => ({ name, label: '', type: 'hidden' as const, value });
+
+function goOn({
+  csv,
+  isTrial,
+  done,
+  failed,
+  faults,
+  left,
+}: Before & { csv: string; isTrial: boolean; left: number }): Block {
+  const state = [hidden('done', done), hidden('failed', failed), hidden('faults', JSON.stringify(faults))];
+  return {
+    kind: 'form',
+    action: '/admin/import',
+    fields: [hidden('csv', csv), ...(isTrial ? [hidden('trial', 'on')] : []), ...state],
+    button: `Go on with the other ${left}`,
+    ...{ cancel: '/admin/import', isUpload: true, goesOn: true },
+  };
+}
+
+function after(isTrial: boolean, csv: string): Block {
+  if (!isTrial) return { kind: 'actions', items: [{ label: 'To the users', href: '/admin/users', look: 'primary' }] };
+  const form = { action: '/admin/import', fields: [hidden('csv', csv)], button: 'Import now', cancel: '/admin/import' };
+  return { kind: 'form', ...form, isUpload: true };
 }

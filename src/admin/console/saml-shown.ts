@@ -2,8 +2,11 @@
 // server has written itself.
 import type { Block, Cell } from './blocks.ts';
 
-/** @param told "received" or "would have received": whether the application really got it */
-export function samlBlocks(xml: string, told: 'would' | 'did' = 'would'): Block[] {
+/**
+ * @param told "received" or "would have received": whether the application really got it
+ * @param beside what stands between the facts and the message
+ */
+export function samlBlocks(xml: string, told: 'would' | 'did' = 'would', beside: Block[] = []): Block[] {
   const isSuccess = xml.includes('urn:oasis:names:tc:SAML:2.0:status:Success');
   const isEncrypted = xml.includes('EncryptedAssertion');
   const codes = [...xml.matchAll(/StatusCode Value="([^"]+)"/g)].map(([, code = '']) => code.split(':').at(-1) ?? code);
@@ -54,12 +57,13 @@ export function samlBlocks(xml: string, told: 'would' | 'did' = 'would'): Block[
           },
         ]
       : []),
+    ...beside,
     { kind: 'code', title: 'Response', label: 'SAML Response', text: indented(xml) },
   ];
 }
 
 function content(xml: string, name: string): string | undefined {
-  const found = new RegExp(`<(?:samlp?):${name}[^>]*>([^<]*)<`).exec(xml)?.[1];
+  const found = new RegExp(`<(?:samlp?):${name}(?:\\s[^>]*)?>([^<]*)<`).exec(xml)?.[1];
   return found === undefined ? undefined : unescaped(found);
 }
 
@@ -79,10 +83,11 @@ function unescaped(text: string): string {
   );
 }
 
-/** Each element on a line of its own, two spaces deeper than the one around it. */
+/** Each element on a line of its own, two spaces deeper than the one around it, and empty ones short. */
 export function indented(xml: string): string {
   let depth = 0;
   return xml
+    .replace(/<([\w:]+)([^<>]*)><\/\1>/g, '<$1$2/>')
     .replace(/>\s*</g, '>\n<')
     .split('\n')
     .map((line) => {

@@ -37,9 +37,10 @@ export function createTestSpRoutes({ frame, issuer, vault, tickets, sp }: TestSp
     const { received, ticket } = await asked(ctx, async (requestId) => sp.response(body, requestId));
     const { held } = received;
     show(ctx, ticket, received, [
-      ...(ticket.sent ? [xml('AuthnRequest', ticket.sent)] : []),
-      ...samlBlocks(received.xml, 'did'),
-      checks('What the service provider checks of the Response', received),
+      ...samlBlocks(received.xml, 'did', [
+        checks('What the service provider checks of the Response', received),
+        ...(ticket.sent ? [xml('AuthnRequest', ticket.sent)] : []),
+      ]),
       ...(held ? [signOutForm(ticket, held)] : []),
     ]);
   });
@@ -73,9 +74,9 @@ export function createTestSpRoutes({ frame, issuer, vault, tickets, sp }: TestSp
       : 'The sign-out was answered, but not as a service provider expects.';
     show(ctx, ticket, received, [
       { kind: 'text', tone: 'lead', text: lead },
+      checks('What the service provider checks of the LogoutResponse', received),
       xml('LogoutRequest', ticket.sent),
       xml('LogoutResponse', received.xml),
-      checks('What the service provider checks of the LogoutResponse', received),
     ]);
   });
 
