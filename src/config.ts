@@ -4,7 +4,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { isLoopback } from './config/addresses.ts';
 import { ConfigError, fault, quote } from './config/fault.ts';
-import { parseSecrets, secretFromFile } from './config/secret.ts';
+import { parseSecrets, secretFromFile, secretPath } from './config/secret.ts';
 import {
   type logFormats,
   type logLevels,
@@ -39,12 +39,17 @@ export type Config = Readonly<{
   warnings: readonly string[]; // for the log, once there is one
 }>;
 
-type Place = { cwd?: string; terminal?: boolean };
+type Place = {
+  cwd?: string;
+  terminal?: boolean;
+  /** Makes no secret where there is none yet; nothing may be sealed then. */
+  looksOnly?: boolean;
+};
 type Values = { [Name in VariableName]?: (typeof variables)[Name]['schema']['_zod']['output'] };
 
 /** The configuration of this process; throws ConfigError with one line for each fault. */
 export function loadConfig(env: Environment = process.env, place: Place = {}): Config {
-  const { cwd = process.cwd(), terminal = process.stdout.isTTY === true } = place;
+  const { cwd = process.cwd(), terminal = process.stdout.isTTY === true, looksOnly = false } = place;
   const faults = unknownVariables(env);
   const values = readValues(env, cwd, faults);
   const configFile = findConfigFile(values.GATEHOUSE_CONFIG, cwd, faults);
@@ -54,7 +59,9 @@ export function loadConfig(env: Environment = process.env, place: Place = {}): C
   const issuer = values.ISSUER ?? `http://localhost:${port}`;
   const issuerUrl = new URL(issuer);
   const dataDir = path.resolve(cwd, values.DATA_DIR ?? 'data');
-  const secret = values.GATEHOUSE_SECRET ? { keys: values.GATEHOUSE_SECRET, warnings: [] } : keptSecret(dataDir);
+  const secret = values.GATEHOUSE_SECRET
+    ? { keys: values.GATEHOUSE_SECRET, warnings: [] }
+    : keptSecret(dataDir, looksOnly);
   const databaseUrl = absoluteDatabase(values.DATABASE_URL ?? `file:${path.join(dataDir, 'gatehouse.db')}`, cwd);
   const sender = `Gatehouse <no-reply@${isLoopback(issuerUrl.hostname) ? 'localhost' : issuerUrl.hostname}>`;
   const warnings = [...secret.warnings];
@@ -138,7 +145,9 @@ function findConfigFile(named: string | undefined, cwd: string, faults: string[]
   return undefined;
 }
 
-function keptSecret(dataDir: string): { keys: Buffer[]; warnings: string[]; file: string } {
+function keptSecret(dataDir: string, looksOnly: boolean): { keys: Buffer[]; warnings: string[]; file: string } {
+  const place = secretPath(dataDir);
+  if (looksOnly && !existsSync(place)) return { keys: [], warnings: [], file: place };
   const { value, file, warning } = attempt(dataDir);
   const keys = parseSecrets(value);
   if (!Array.isArray(keys)) {

@@ -38,12 +38,16 @@ Everything else an application can say goes into the configuration file.`,
     ...jsonOption,
   },
   run: (given, io) =>
-    withServices(io, async (services) => {
-      const input = given.isEmpty && io.ask ? await askForApplication(io.ask, io, services) : given;
-      return input.text('saml-metadata') === undefined
-        ? addClient(input, io, services)
-        : addProvider(input, io, services);
-    }),
+    withServices(
+      io,
+      async (services) => {
+        const input = given.isEmpty && io.ask ? await askForApplication(io.ask, io, services) : given;
+        return input.text('saml-metadata') === undefined
+          ? addClient(input, io, services)
+          : addProvider(input, io, services);
+      },
+      { mayBegin: true },
+    ),
 };
 
 async function addClient(input: Input, io: Io, { applications, config }: Services): Promise<number> {

@@ -20,20 +20,24 @@ What the file declared before and no longer declares is deleted; what was made e
     ...jsonOption,
   },
   run: (input, io) =>
-    withServices(io, async ({ provisioning }) => {
-      const [{ readSoundFile }, { showFault }] = await Promise.all([
-        import('../provisioning/read-file.ts'),
-        import('../provisioning/file.ts'),
-      ]);
-      const [path = ''] = input.words;
-      const file = await readSoundFile(path);
-      const dryRun = input.flag('dry-run');
-      const result = dryRun ? await provisioning.plan(file) : await provisioning.apply(file);
-      if (!result.ok) throw new ConfigError(result.faults.map((fault) => showFault(path, fault)));
-      if (input.flag('json')) io.json(planJson(result.plan, dryRun));
-      else printPlan(result.plan, dryRun, io);
-      return 0;
-    }),
+    withServices(
+      io,
+      async ({ provisioning }) => {
+        const [{ readSoundFile }, { showFault }] = await Promise.all([
+          import('../provisioning/read-file.ts'),
+          import('../provisioning/file.ts'),
+        ]);
+        const [path = ''] = input.words;
+        const file = await readSoundFile(path);
+        const dryRun = input.flag('dry-run');
+        const result = dryRun ? await provisioning.plan(file) : await provisioning.apply(file);
+        if (!result.ok) throw new ConfigError(result.faults.map((fault) => showFault(path, fault)));
+        if (input.flag('json')) io.json(planJson(result.plan, dryRun));
+        else printPlan(result.plan, dryRun, io);
+        return 0;
+      },
+      { mayBegin: true },
+    ),
 };
 
 export const exportCommand: Command = {

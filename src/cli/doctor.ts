@@ -21,7 +21,7 @@ export const doctorCommand: Command = {
 
 async function examine(): Promise<Finding[]> {
   try {
-    const config = loadConfig();
+    const config = loadConfig(undefined, { looksOnly: true });
     const logger = createLogger({ level: 'silent', format: 'json' });
     const [{ checkConfig }, { checkDatabase }, { checkMail, checkPublicAddress }] = await Promise.all([
       import('./check-config.ts'),

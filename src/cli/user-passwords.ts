@@ -23,28 +23,32 @@ export const userAdd: Command = {
     ...jsonOption,
   },
   run: (input, io) =>
-    withServices(io, async (services) => {
-      const { createAccountWithPassword } = await import('../provisioning/new-account.ts');
-      const [username = ''] = input.words;
-      const password = input.flag('password-stdin') ? await io.stdin() : undefined;
-      const created = await createAccountWithPassword(services, {
-        username,
-        email: input.text('email') ?? null,
-        emailVerified: input.flag('email-verified'),
-        name: input.text('name') ?? null,
-        roles: input.texts('role'),
-        password,
-      });
-      if (created.outcome === 'refused') return refused(created.faults, false, io);
-      const { account, oneTimePassword } = created;
-      if (input.flag('json')) {
-        io.json({ id: account.id, username: account.username, ...(oneTimePassword ? { oneTimePassword } : {}) });
+    withServices(
+      io,
+      async (services) => {
+        const { createAccountWithPassword } = await import('../provisioning/new-account.ts');
+        const [username = ''] = input.words;
+        const password = input.flag('password-stdin') ? await io.stdin() : undefined;
+        const created = await createAccountWithPassword(services, {
+          username,
+          email: input.text('email') ?? null,
+          emailVerified: input.flag('email-verified'),
+          name: input.text('name') ?? null,
+          roles: input.texts('role'),
+          password,
+        });
+        if (created.outcome === 'refused') return refused(created.faults, false, io);
+        const { account, oneTimePassword } = created;
+        if (input.flag('json')) {
+          io.json({ id: account.id, username: account.username, ...(oneTimePassword ? { oneTimePassword } : {}) });
+          return 0;
+        }
+        io.out(`${plain(account.username)} was added.`);
+        if (oneTimePassword) printOneTimePassword(oneTimePassword, io);
         return 0;
-      }
-      io.out(`${plain(account.username)} was added.`);
-      if (oneTimePassword) printOneTimePassword(oneTimePassword, io);
-      return 0;
-    }),
+      },
+      { mayBegin: true },
+    ),
 };
 
 export const userSetPassword: Command = {

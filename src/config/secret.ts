@@ -33,10 +33,13 @@ export function parseSecrets(value: string): Buffer[] | { wrong: string } {
   return keys;
 }
 
+/** Where the secret is kept that nobody gave. */
+export const secretPath = (dataDir: string) => path.join(dataDir, 'secret.key');
+
 /** Reads $DATA_DIR/secret.key, making it first if there is none. Throws the file system's error when it cannot. */
 export function secretFromFile(dataDir: string): SecretFile {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  const file = path.join(dataDir, 'secret.key');
+  const file = secretPath(dataDir);
   const generated = !exists(file) && create(file);
   const warning = tighten(file);
   return { value: readFileSync(file, 'utf8').trim(), file, generated, ...(warning ? { warning } : {}) };

@@ -63,7 +63,8 @@ function isHttpError(thrown: unknown): thrown is Error & { status: number } {
 
 function logError({ state, method, path }: Context, error: AppError): void {
   const { code, detail, cause } = error;
-  if (error.status >= 500) {
+  // 501 is about the request, not about us.
+  if (error.status >= 500 && error.status !== 501) {
     state.log.error({ problem: code, method, path, detail, err: cause ?? error }, 'request failed');
   } else if (detail !== undefined || cause !== undefined) {
     // Without either, the access-log line with its code says everything.

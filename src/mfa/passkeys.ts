@@ -1,14 +1,10 @@
 // Passkeys and hardware keys (seed 5.6, WebAuthn level 3): to sign in without a password, or as second factor. The only
 // importer of @simplewebauthn/server. The caller keeps the challenge between options and verification.
-import {
-  generateAuthenticationOptions,
-  generateRegistrationOptions,
-  type PublicKeyCredentialCreationOptionsJSON,
-  type PublicKeyCredentialRequestOptionsJSON,
-  type VerifiedAuthenticationResponse,
-  type VerifiedRegistrationResponse,
-  verifyAuthenticationResponse,
-  verifyRegistrationResponse,
+import type {
+  PublicKeyCredentialCreationOptionsJSON,
+  PublicKeyCredentialRequestOptionsJSON,
+  VerifiedAuthenticationResponse,
+  VerifiedRegistrationResponse,
 } from '@simplewebauthn/server';
 import type { Audit, By } from '../audit/audit.ts';
 import { conflict } from '../http/errors.ts';
@@ -47,6 +43,8 @@ export interface PasskeyOwner {
 }
 
 export interface Passkeys {
+  /** Loads the library ahead of its first use. */
+  prepare(): Promise<void>;
   /** `mustVerify`: for who needs a passkey that does alone. */
   registrationOptions(owner: PasskeyOwner, mustVerify?: boolean): Promise<PublicKeyCredentialCreationOptionsJSON>;
   register(
@@ -73,6 +71,9 @@ export interface PasskeysNeeds {
   /** Shown by the device. */
   serviceName: string;
 }
+
+// A quarter of the whole server's modules: loaded once the server is ready, so that a start does not wait for them.
+const webauthn = () => import('@simplewebauthn/server');
 
 const TIMEOUT_MS = limits.passkey.timeoutSeconds * 1000;
 const MAX_NAME = 60;
@@ -107,7 +108,12 @@ export function createPasskeys({ db, now, audit, issuerUrl, serviceName }: Passk
   }
 
   return {
+    async prepare() {
+      await webauthn();
+    },
+
     async registrationOptions(owner, mustVerify = false) {
+      const { generateRegistrationOptions } = await webauthn();
       return generateRegistrationOptions({
         rpName: serviceName,
         rpID,
@@ -124,6 +130,7 @@ export function createPasskeys({ db, now, audit, issuerUrl, serviceName }: Passk
     },
 
     async register(owner, answer, { challenge, name, mustVerify = false, ...by }) {
+      const { verifyRegistrationResponse } = await webauthn();
       const result: VerifiedRegistrationResponse | undefined = await verified(
         verifyRegistrationResponse({
           response: answer,
@@ -165,6 +172,7 @@ export function createPasskeys({ db, now, audit, issuerUrl, serviceName }: Passk
     },
 
     async authenticationOptions(of) {
+      const { generateAuthenticationOptions } = await webauthn();
       return generateAuthenticationOptions({
         rpID,
         timeout: TIMEOUT_MS,
@@ -179,6 +187,7 @@ export function createPasskeys({ db, now, audit, issuerUrl, serviceName }: Passk
       const handle = answer.response.userHandle;
       if (handle && Buffer.from(handle, 'base64url').toString() !== row.userId) return { outcome: 'wrong' };
 
+      const { verifyAuthenticationResponse } = await webauthn();
       const result: VerifiedAuthenticationResponse | undefined = await verified(
         verifyAuthenticationResponse({
           response: answer,

@@ -11,39 +11,22 @@ import { routes } from './configuration.ts';
 import { hideFromPages, hideFromStrangers } from './cors.ts';
 import type { DeviceGuesses } from './device-guesses.ts';
 import { readEngineForm } from './engine-form.ts';
+import {
+  answerMethod,
+  DEVICE_STEP,
+  DISCOVERY,
+  engineRoute,
+  FOR_BROWSER_CLIENTS,
+  FOR_PROGRAMS,
+  PUBLIC_DOCUMENTS,
+} from './engine-routes.ts';
 import { nameForAsker, type PairwiseIdentifier } from './introspection.ts';
 import type { Provider } from './library.ts';
 import type { Engine } from './provider.ts';
 import { createPublicDocuments } from './public-documents.ts';
 import { withCode } from './refused.ts';
 
-const DISCOVERY = ['/.well-known/openid-configuration', '/.well-known/oauth-authorization-server'];
-/** Endpoints that programs call: their errors are JSON whatever the Accept header prefers. */
-const FOR_PROGRAMS = new Set<string>([
-  routes.token,
-  routes.introspection,
-  routes.revocation,
-  routes.userinfo,
-  routes.pushed_authorization_request,
-  routes.device_authorization,
-  routes.registration,
-  routes.jwks,
-  ...DISCOVERY,
-]);
 const OPEN_TO_POST = new Set<string>([routes.authorization, routes.end_session]);
-const EXACT = new Set<string>([...Object.values(routes), ...DISCOVERY]);
-/** Routes with a step or an entry below them. */
-const PARENTS = [routes.authorization, routes.code_verification, routes.registration];
-const END_SESSION_STEPS = new Set([`${routes.end_session}/confirm`, `${routes.end_session}/success`]);
-const PUBLIC_DOCUMENTS = new Set<string>([routes.jwks, ...DISCOVERY]);
-/** What an application that lives in a browser may read from its own origin. */
-const FOR_BROWSER_CLIENTS = new Set<string>([
-  routes.token,
-  routes.userinfo,
-  routes.revocation,
-  routes.jwks,
-  ...DISCOVERY,
-]);
 const MAX_QUERY = 8 * 1024;
 
 export interface EngineFrontNeeds {
@@ -67,14 +50,14 @@ export function engineFront({
   const documents = createPublicDocuments({ provider: engine.current });
   const engineOf = composedOnce();
   return async (ctx, next) => {
-    const route = engineRoute(ctx);
+    const route = engineRoute(ctx.path);
     if (!route) return next();
     ctx.state.route = route;
+    if (answerMethod(ctx, route)) return;
     const isDocument = PUBLIC_DOCUMENTS.has(ctx.path);
     if (isDocument && documents.serve(ctx)) return;
     if (ctx.method === 'POST' && OPEN_TO_POST.has(ctx.path)) return asGet(ctx);
-    if (ctx.path === routes.device_authorization) refuseReading(ctx);
-    if (route === `${routes.code_verification}/:uid`) requireOwnStep(ctx, engine);
+    if (route === DEVICE_STEP) requireOwnStep(ctx, engine);
     if (isDeviceStep(ctx, route)) requireSession(ctx, engine);
     if (FOR_PROGRAMS.has(ctx.path) || route.startsWith(routes.registration))
       ctx.req.headers.accept = 'application/json';
@@ -111,13 +94,6 @@ function composedOnce() {
 /** The engine passes on what it has no handler for: the path is its own, so the method is wrong. */
 async function unanswered(): Promise<never> {
   throw methodNotAllowed();
-}
-
-function engineRoute(ctx: Context): string | undefined {
-  if (EXACT.has(ctx.path) || END_SESSION_STEPS.has(ctx.path)) return ctx.path;
-  const parent = PARENTS.find((route) => ctx.path.startsWith(`${route}/`));
-  const child = parent && ctx.path.slice(parent.length + 1);
-  return child && !child.includes('/') ? `${parent}/:uid` : undefined;
 }
 
 /**
@@ -169,15 +145,8 @@ function requireOwnStep(ctx: Context, engine: Engine): void {
   }
 }
 
-/** Its address looks like a device step to the engine, which has no other use for it than POST. */
-function refuseReading(ctx: Context): void {
-  if (['GET', 'HEAD'].includes(ctx.method)) throw methodNotAllowed();
-}
-
 function isDeviceStep(ctx: Context, route: string): boolean {
-  return (
-    route === `${routes.code_verification}/:uid` || (ctx.method === 'POST' && ctx.path === routes.code_verification)
-  );
+  return route === DEVICE_STEP || (ctx.method === 'POST' && ctx.path === routes.code_verification);
 }
 
 /** The engine wants to save its answer to a faulty form in the session, and fails where there is none. */

@@ -1,13 +1,12 @@
-// What every start makes sure of: the roles that Gatehouse brings, what the configuration file declares, and somebody
-// who can sign in at all.
+// What every start makes sure of before anything is served: the roles that Gatehouse brings, and what the configuration
+// file declares.
 import { ConfigError } from '../config/fault.ts';
 import { showFault } from '../provisioning/file.ts';
-import { ensureFirstAdmin, type FirstAdmin } from '../provisioning/first-admin.ts';
 import { readSoundFile } from '../provisioning/read-file.ts';
 import type { Services } from '../services.ts';
 
 /** Throws ConfigError with one line for each fault of the configuration file. */
-export async function prepareData(services: Services): Promise<FirstAdmin | undefined> {
+export async function prepareData(services: Services): Promise<void> {
   const { config, logger, provisioning, roles, settings } = services;
   await roles.ensureBuiltInRoles();
   const file = config.configFile === undefined ? undefined : await readSoundFile(config.configFile);
@@ -19,5 +18,4 @@ export async function prepareData(services: Services): Promise<FirstAdmin | unde
   }
   if (!settings.latest().rate_limits)
     logger.warn('RATE LIMITS ARE OFF (settings.rate_limits: false): only for load tests');
-  return ensureFirstAdmin(services);
 }

@@ -14,7 +14,7 @@ import { createJobs } from '../platform/jobs.ts';
 import type { Logger } from '../platform/logger.ts';
 import { createMetrics } from '../platform/metrics.ts';
 import { randomId } from '../platform/random.ts';
-import type { FirstAdmin } from '../provisioning/first-admin.ts';
+import { ensureFirstAdmin, type FirstAdmin } from '../provisioning/first-admin.ts';
 import { createServices, packageRoot, type Services } from '../services.ts';
 import { assembleAdminApi, assembleEvaluation, createAdministration } from './admin.ts';
 import { createApp, mounted } from './app.ts';
@@ -48,7 +48,7 @@ export interface ServerOptions {
 
 /** Starts everything and listens; rejects when anything needed is missing. */
 export async function startServer({ config, logger, now }: ServerOptions): Promise<RunningServer> {
-  // Before the first administrator is made, whose password is shown once the server is ready.
+  // Before anything is written to a database that another server may be at work on.
   await tryListening({ host: config.host, port: config.port });
   let deliverSoon = () => {};
   let mailSoon = () => {};
@@ -60,7 +60,7 @@ export async function startServer({ config, logger, now }: ServerOptions): Promi
     mailQueued: () => mailSoon(),
   });
   const { db, audit, keyring, vault } = services;
-  const firstAdmin = await prepareData(services);
+  await prepareData(services);
   const metrics = createMetrics();
   const cookies = createCookies({ secure: config.secure });
   const cookieKeys = createCookieKeys(vault.deriveKeys('cookies'));
@@ -137,7 +137,10 @@ export async function startServer({ config, logger, now }: ServerOptions): Promi
   const following = setInterval(() => {
     keyring.refresh().catch((err: unknown) => logger.error({ err }, 'the signing keys could not be read'));
   }, limits.keys.reloadSeconds * 1000);
+  await services.mfa.passkeys.prepare();
   await audit.record({ type: 'server.started', outcome: 'success', data: { node: process.version } });
+  // Last, so that whoever is told of the password is told the moment it is stored.
+  const firstAdmin = await ensureFirstAdmin(services);
 
   return {
     url: config.issuer,

@@ -134,8 +134,39 @@ describe('gatehouse doctor', () => {
 
   it('makes nothing where there is no database yet', async () => {
     const DATA_DIR = path.join(cli.folder, 'fresh');
-    const { code, of } = await doctor({ DATABASE_URL: '', DATA_DIR });
+    const { code, of } = await doctor({ DATABASE_URL: '', GATEHOUSE_SECRET: '', DATA_DIR });
     expect({ code, status: of('database')?.status }).toEqual({ code: 0, status: 'warning' });
-    expect(existsSync(path.join(DATA_DIR, 'gatehouse.db'))).toBe(false);
+    expect(of('secret')).toMatchObject({ status: 'warning', message: expect.stringContaining('is not there yet') });
+    expect(existsSync(DATA_DIR)).toBe(false);
+  });
+});
+
+describe('the wrong folder', () => {
+  const read = [
+    'user list',
+    'user show ann',
+    'app list',
+    'keys list',
+    'keys rotate',
+    'audit verify',
+    'export',
+    'backup x.db',
+  ];
+
+  it.each(read)('is told of by %s, and nothing is made there', async (command) => {
+    const DATA_DIR = path.join(cli.folder, 'elsewhere');
+    const { code, err } = await cli.gatehouse(command.split(' '), {
+      env: { DATABASE_URL: '', GATEHOUSE_SECRET: '', DATA_DIR },
+    });
+    expect(code).toBe(1);
+    expect(err).toContain(`There is no database at ${path.join(DATA_DIR, 'gatehouse.db')}`);
+    expect(existsSync(DATA_DIR)).toBe(false);
+  });
+
+  it('may be the right one for who adds the first user', async () => {
+    const DATA_DIR = path.join(cli.folder, 'begun');
+    const env = { DATABASE_URL: '', GATEHOUSE_SECRET: '', DATA_DIR };
+    expect(await cli.gatehouse(['user', 'add', 'ann'], { env })).toMatchObject({ code: 0 });
+    expect((await cli.gatehouse(['user', 'list'], { env })).out).toContain('ann');
   });
 });

@@ -26,6 +26,12 @@ describe('endpoints', () => {
         const page = await client().request(method, path);
         expect([path, method, page.status]).toEqual([path, method, 405]);
         expect(page.headers['x-request-id']).toBeTruthy();
+        // RFC 9110 15.5.6
+        const options = await client().request('OPTIONS', path);
+        expect(options.status).toBe(204);
+        expect(page.headers.allow).toBe(options.headers.allow);
+        for (const allowed of String(page.headers.allow).split(', '))
+          expect([path, allowed, (await client().request(allowed, path)).status]).not.toEqual([path, allowed, 405]);
       }
     },
   );
