@@ -6,9 +6,9 @@ import type { Credentials } from '../credentials/credentials.ts';
 import type { Extras, State } from '../http/context.ts';
 import { parseQuery } from '../http/input.ts';
 import { relaxPolicy } from '../http/security-headers.ts';
-import { limits } from '../limits.ts';
 import type { Factors } from '../mfa/factors.ts';
 import type { Sessions } from '../oidc/sessions.ts';
+import { fewCodes } from './few-codes.ts';
 import type { Launcher } from './launcher.ts';
 import type { OwnPage } from './page.ts';
 
@@ -18,6 +18,12 @@ export interface DashboardRoutesNeeds {
   sessions: Pick<Sessions, 'list'>;
   factors: Pick<Factors, 'of'>;
   credentials: Pick<Credentials, 'status'>;
+}
+
+interface Notice {
+  text: string;
+  href: string;
+  label: string;
 }
 
 const query = z.object({ q: z.string().max(100).default('') });
@@ -49,16 +55,19 @@ export function dashboardRoutes(needs: DashboardRoutesNeeds): Router<State, Extr
     });
   });
 
-  async function noticesFor({ id, email, emailVerified }: Account): Promise<{ text: string; href: string }[]> {
+  async function noticesFor({ id, email, emailVerified }: Account): Promise<Notice[]> {
     const own = await factors.of(id);
     const status = await credentials.status(id);
-    const notices: { text: string; href: string }[] = [];
-    const hasFactor = own.totp || own.passkeys > 0;
-    if (hasFactor && own.recoveryCodes < limits.recoveryCodes.warnBelow)
-      notices.push({ text: `Only ${own.recoveryCodes} recovery codes are left.`, href: '/account/factors' });
-    if (status?.mustChange) notices.push({ text: 'Your password must be changed.', href: '/account/password' });
-    if (email && !emailVerified) notices.push({ text: 'Your e-mail address is not confirmed yet.', href: '/account' });
-    return notices;
+    const codes = fewCodes(own);
+    return [
+      ...(codes ? [{ text: codes, href: '/account/factors', label: 'Make new ones' }] : []),
+      ...(status?.mustChange
+        ? [{ text: 'Your password must be changed.', href: '/account/password', label: 'Change it' }]
+        : []),
+      ...(email && !emailVerified
+        ? [{ text: 'Your e-mail address is not confirmed yet.', href: '/account', label: 'Confirm it' }]
+        : []),
+    ];
   }
 
   return router;

@@ -17,8 +17,8 @@ const HERE = '/account/email';
 const form = z.object({ email: z.string().max(254) });
 
 const PROBLEMS: Partial<Record<EmailRequest['outcome'], string>> = {
-  'not-an-address': 'This is not an e-mail address.',
-  unchanged: 'This is the address you have now.',
+  'not-an-address': 'This is not an e-mail address. One looks like name@example.com.',
+  unchanged: 'This is the address you have now. Enter another one.',
 };
 
 export function emailRoutes({ page, emailProof }: EmailRoutesNeeds): Router<State, Extras> {

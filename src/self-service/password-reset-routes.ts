@@ -34,6 +34,7 @@ export function passwordResetRoutes(needs: PasswordResetRoutesNeeds): Router<Sta
       lead: 'Tell us who you are, and we send a link to your e-mail address. With it you choose a new password.',
       action: '/forgot-password',
       button: 'Send me a link',
+      back: wayBack.back(ctx),
     });
   });
 

@@ -34,14 +34,15 @@ export function registrationRoutes(needs: RegistrationRoutesNeeds): Router<State
   };
 
   router.get('/', whenOpen, wayBack.note, (ctx) => {
-    ctx.render('registration/register', { action: '/sign-up', signInUrl: '/account' });
+    ctx.render('registration/register', { action: '/sign-up', signInUrl: wayBack.back(ctx).href });
   });
 
   router.post('/', whenOpen, protect, async (ctx) => {
     const { email } = await parseForm(ctx, askForm);
     if (emailFault(email)) {
-      const problem = 'This is not an e-mail address.';
-      return ctx.render('registration/register', { action: '/sign-up', signInUrl: '/account', email, problem }, 400);
+      const problem = 'This is not an e-mail address. One looks like name@example.com.';
+      const signInUrl = wayBack.next(ctx).href;
+      return ctx.render('registration/register', { action: '/sign-up', signInUrl, email, problem }, 400);
     }
     const work = () => registration.request(email, ctx.state.request);
     await answerQuietly(ctx, { rateLimits, policy: 'registration:address' }, { work, page: '/sign-up/sent' });

@@ -7,9 +7,9 @@ import type { Context, Extras, State } from '../http/context.ts';
 import { day } from '../http/dates.ts';
 import { forbidden } from '../http/errors.ts';
 import { parseForm } from '../http/input.ts';
-import { limits } from '../limits.ts';
 import type { Factors, OwnFactors } from '../mfa/factors.ts';
 import { hasSecondFactor } from '../mfa/policy.ts';
+import { fewCodes } from './few-codes.ts';
 import type { OwnPage } from './page.ts';
 
 export interface AccountRoutesNeeds {
@@ -58,6 +58,7 @@ export function accountRoutes({ page, accounts, factors, credentials }: AccountR
         {
           title: 'In use',
           links: [
+            { href: '/dashboard', label: 'Your applications', hint: 'What you may open' },
             { href: '/account/sessions', label: 'Where you are signed in', hint: 'Browsers and their applications' },
             { href: '/account/applications', label: 'Applications you allowed', hint: 'What they may see' },
           ],
@@ -94,10 +95,8 @@ function warningsOf(own: OwnFactors) {
     const text = 'A password can be stolen. A second factor makes that useless to the thief.';
     return [{ text, href, label: 'Set one up' }];
   }
-  if (own.recoveryCodes >= limits.recoveryCodes.warnBelow) return [];
-  const left = own.recoveryCodes === 1 ? '1 recovery code is' : `${own.recoveryCodes} recovery codes are`;
-  const text = own.recoveryCodes === 0 ? 'You have no recovery codes left.' : `Only ${left} left.`;
-  return [{ text, href, label: 'Make new ones' }];
+  const text = fewCodes(own);
+  return text ? [{ text, href, label: 'Make new ones' }] : [];
 }
 
 function describeFactors({ totp, passkeys, phone }: OwnFactors): string {

@@ -31,6 +31,7 @@ export function unlockRoutes(needs: UnlockRoutesNeeds): Router<State, Extras> {
       lead: 'After too many failed sign-ins there is a pause. We send a link to your e-mail address that ends it.',
       action: '/unlock/ask',
       button: 'Send me a link',
+      back: wayBack.back(ctx),
     });
   });
 

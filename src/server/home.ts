@@ -9,7 +9,6 @@ export function homeRoutes({ issuer }: { issuer: string }): Router<State, Extras
       issuer,
       discoveryUrl: `${issuer}/.well-known/openid-configuration`,
       samlMetadataUrl: `${issuer}/saml/metadata`,
-      accountUrl: '/account',
     });
   });
   return router;

@@ -26,6 +26,14 @@ export interface ShownFactor {
   method?: string | undefined;
   /** A begun enrolment, for the page after a wrong code. */
   sealed?: string | undefined;
+  foot: Foot;
+}
+
+/** Below a later step: whose sign-in it is, and the way out of it. */
+export interface Foot {
+  who: string | undefined;
+  cancelAction: string;
+  appName: string;
 }
 
 export interface FactorPagesNeeds {
@@ -62,14 +70,14 @@ export function createFactorPages({ attempts, passkeys, totp, rememberDays }: Fa
       return { action: at(open, 'passkey'), mode: 'autofill', options, label: 'Sign in with a passkey' };
     },
 
-    async showSecondFactor(ctx, open, { problem, status = 200, method: wanted }) {
+    async showSecondFactor(ctx, open, { problem, status = 200, method: wanted, foot }) {
       const methods = open.methods as SecondFactor[];
       const method = methods.find((one) => one === wanted) ?? methods[0];
       if (!method || !open.account) throw new Error('a second factor was asked for, and none is there');
       const others = methods
         .filter((one) => one !== method)
         .map((one) => ({ href: `/signin/${open.attempt.uid}?method=${one}`, label: LABELS[one] }));
-      const page = { others, problem, rememberDays: rememberDays() };
+      const page = { others, problem, rememberDays: rememberDays(), ...foot };
       if (method === 'passkey') {
         const options = await keep(open, await passkeys.authenticationOptions(ownersKeys(open)));
         const { rememberDays: days } = page;
@@ -82,7 +90,7 @@ export function createFactorPages({ attempts, passkeys, totp, rememberDays }: Fa
       ctx.render('sign-in/second-factor', { ...page, ...form, send, hint: hintOf(open, method, send) }, status);
     },
 
-    async showEnrolment(ctx, open, { problem, status = 200, sealed }) {
+    async showEnrolment(ctx, open, { problem, status = 200, sealed, foot }) {
       const { account } = open;
       if (!account) throw new Error('an enrolment without an account');
       const options = await keep(open, await passkeys.registrationOptions(account, mustVerify(open)));
@@ -96,7 +104,7 @@ export function createFactorPages({ attempts, passkeys, totp, rememberDays }: Fa
       const app = open.methods.includes('totp') ? await appEnrolment(account, sealed) : undefined;
       ctx.render(
         'sign-in/enrol',
-        { passkey, totp: app && { action: at(open, 'enrol-totp'), ...app }, problem },
+        { passkey, totp: app && { action: at(open, 'enrol-totp'), ...app }, problem, ...foot },
         status,
       );
     },

@@ -50,6 +50,7 @@ export function createViews(needs: ViewsNeeds): Views {
       const client = await findClient(open.clientId);
       const appName = client?.clientName ?? open.clientId;
       const at = (action: string) => `/signin/${attempt.uid}/${action}`;
+      const foot = { who: account?.username, cancelAction: at('cancel'), appName };
       switch (open.step) {
         case 'identify': {
           const hint = attempt.wantsOther ? '' : (account?.username ?? String(interaction.params.login_hint ?? ''));
@@ -72,9 +73,10 @@ export function createViews(needs: ViewsNeeds): Views {
           return factorPages.showSecondFactor(ctx, open, {
             ...shown,
             method: shown.method ?? String(ctx.query.method ?? ''),
+            foot,
           });
         case 'enrol':
-          return factorPages.showEnrolment(ctx, open, shown);
+          return factorPages.showEnrolment(ctx, open, { ...shown, foot });
         case 'change-password':
           return ctx.render(
             'sign-in/change-password',
@@ -85,6 +87,7 @@ export function createViews(needs: ViewsNeeds): Views {
               reason:
                 'Your password was given to you by somebody else, or must be changed. Choose one that only you know.',
               problem,
+              ...foot,
             },
             status,
           );

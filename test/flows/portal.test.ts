@@ -118,7 +118,7 @@ describe('the portal', () => {
 
   it('says what has to be seen to', async () => {
     const { db } = idp.services;
-    expect((await portal()).text).not.toContain('class="notice"');
+    expect((await portal()).text).not.toContain('class="warning"');
     const userId = user.account.id;
     const at = new Date();
     await db.totpCredential.create({
@@ -127,7 +127,7 @@ describe('the portal', () => {
     await db.passwordCredential.updateMany({ where: { userId }, data: { mustChange: true } });
     await db.user.update({ where: { id: userId }, data: { emailVerified: false } });
     const { text } = await portal();
-    for (const notice of ['Only 0 recovery codes are left', 'Your password must be changed', 'is not confirmed yet'])
+    for (const notice of ['You have no recovery codes left', 'Your password must be changed', 'is not confirmed yet'])
       expect(text).toContain(notice);
   });
 

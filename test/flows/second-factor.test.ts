@@ -49,6 +49,18 @@ describe('the second factor', () => {
     expect(tokens.claims()).toMatchObject({ acr: 'urn:gatehouse:acr:mfa', amr: ['pwd', 'otp', 'mfa'] });
   });
 
+  it('says whose sign-in it is, and lets the person go back without it', async () => {
+    const user = await aUser(idp.services);
+    await idp.services.mfa.totp.importSecret(user.account.id, SECRET);
+    const browser = httpClient(idp.issuer);
+    const second = await password(browser, (await begin(browser)).page, user);
+    expect(second.text).toContain(`Signing in as ${user.username}`);
+    const back = await browser.follow(await browser.submit(second, {}, { form: '/cancel' }), isBack);
+    expect(back.location).toContain('error=access_denied');
+    const again = await begin(browser);
+    expect(again.page.text).toContain('name="password"');
+  });
+
   it('asks only for the missing factor when an application steps up', async () => {
     const user = await aUser(idp.services);
     const browser = httpClient(idp.issuer);

@@ -9,7 +9,13 @@ const alice = {
 };
 const at = (text: string) => new Date(text);
 const qr = `data:image/svg+xml;base64,${Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 29 29"><path d="M0 0h7v7H0zM22 0h7v7h-7zM0 22h7v7H0zM10 10h9v9h-9z"/></svg>').toString('base64')}`;
-const app = { action: '/x', qr, secret: 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP', sealed: 'v1.x.y' };
+export const sampleApp = {
+  action: '/x',
+  qr,
+  secret: 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP',
+  uri: 'otpauth://totp/id.example.com:alice?secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP',
+  sealed: 'v1.x.y',
+};
 const codes = Array.from({ length: 10 }, (_, index) => `${index}bcd-efgh-jkmn-pqr${index}`);
 
 export const accountPages: Record<string, [string, object]> = {
@@ -39,6 +45,7 @@ export const accountPages: Record<string, [string, object]> = {
         {
           title: 'In use',
           links: [
+            { href: '/dashboard', label: 'Your applications', hint: 'What you may open' },
             { href: '/account/sessions', label: 'Where you are signed in', hint: 'Browsers and their applications' },
             { href: '/account/applications', label: 'Applications you allowed', hint: 'What they may see' },
           ],
@@ -52,7 +59,12 @@ export const accountPages: Record<string, [string, object]> = {
   accountEmail: ['account/email', { account: alice, isOwnedByFile: false }],
   accountEmailError: [
     'account/email',
-    { account: alice, isOwnedByFile: false, typed: 'alice@', problem: 'This is not an e-mail address.' },
+    {
+      account: alice,
+      isOwnedByFile: false,
+      typed: 'alice@',
+      problem: 'This is not an e-mail address. One looks like name@example.com.',
+    },
   ],
   accountPassword: ['account/password', { username: 'alice', minLength: 8 }],
   accountPasswordLonger: [
@@ -88,10 +100,10 @@ export const accountPages: Record<string, [string, object]> = {
       notice: 'The passkey was added.',
     },
   ],
-  accountApp: ['account/app', app],
+  accountApp: ['account/app', sampleApp],
   accountAppError: [
     'account/app',
-    { ...app, problem: 'This code is not right. Enter the one that the app shows now.' },
+    { ...sampleApp, problem: 'This code is not right. Enter the one that the app shows now.' },
   ],
   accountPasskey: [
     'account/passkey',

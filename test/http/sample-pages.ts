@@ -1,8 +1,9 @@
 // One sample or more of every page: the tests render them, and a browser looks at them.
-import { accountPages } from './account-pages.ts';
+import { accountPages, sampleApp } from './account-pages.ts';
 import { consolePages } from './console-page.ts';
 
 const alice = { name: 'Alice Example', username: 'alice', email: 'alice@example.com' };
+const foot = { who: 'alice', cancelAction: '/signin/u1/cancel', appName: 'Wiki' };
 const error = {
   status: 404,
   title: 'Not Found',
@@ -48,7 +49,7 @@ export const samplePages: Record<string, [string, object]> = {
         { name: 'Wiki', url: '/saml/sso/start?sp=x', isRecent: true },
         { name: 'Grafana', url: 'https://grafana.example.com/login', isRecent: false },
       ],
-      notices: [{ text: 'Only 2 recovery codes are left.', href: '/account/factors' }],
+      notices: [{ text: 'Only 2 recovery codes are left.', href: '/account/factors', label: 'Make new ones' }],
     },
   ],
   refused: [
@@ -72,6 +73,7 @@ export const samplePages: Record<string, [string, object]> = {
         isPrimary: true,
       },
       others: [{ href: '/signin/u1?method=totp', label: 'Use the authenticator app' }],
+      ...foot,
     },
   ],
   enrol: [
@@ -84,12 +86,8 @@ export const samplePages: Record<string, [string, object]> = {
         name: 'My passkey',
         label: 'Set up a passkey',
       },
-      totp: {
-        action: '/signin/u1/enrol-totp',
-        qr: 'data:image/gif;base64,R0lGODlhAQABAAAAACw=',
-        secret: 'JBSW Y3DP EHPK 3PXP',
-        sealed: 'v1.x.y',
-      },
+      totp: { ...sampleApp, action: '/signin/u1/enrol-totp' },
+      ...foot,
     },
   ],
   identify: [
@@ -98,7 +96,9 @@ export const samplePages: Record<string, [string, object]> = {
       action: '/signin/abc/password',
       appName: 'Wiki',
       forgotPasswordUrl: '/forgot-password',
-      cancelAction: '/signin/abc/abort',
+      registerUrl: '/sign-up',
+      cancelAction: '/signin/abc/cancel',
+      passkey: { action: '/x', mode: 'autofill', options: '{}', label: 'Sign in with a passkey' },
     },
   ],
   identifyError: [
@@ -135,7 +135,7 @@ export const samplePages: Record<string, [string, object]> = {
   ],
   changePassword: [
     'sign-in/change-password',
-    { action: '/x', username: 'alice', minLength: 15, reason: 'The one you used was for a single sign-in.' },
+    { action: '/x', username: 'alice', minLength: 15, reason: 'The one you used was for a single sign-in.', ...foot },
   ],
   changePasswordError: [
     'sign-in/change-password',
@@ -178,6 +178,7 @@ export const samplePages: Record<string, [string, object]> = {
         { href: '/y', label: 'Use a passkey' },
         { href: '/z', label: 'Use a recovery code' },
       ],
+      ...foot,
     },
   ],
   secondFactorError: [
@@ -255,6 +256,7 @@ export const samplePages: Record<string, [string, object]> = {
       lead: 'Tell us who you are, and we send a link to your e-mail address. With it you choose a new password.',
       action: '/forgot-password',
       button: 'Send me a link',
+      back: { href: '/account', label: 'Back to the sign-in' },
     },
   ],
   mailSent: [
@@ -299,7 +301,12 @@ export const samplePages: Record<string, [string, object]> = {
   register: ['registration/register', { action: '/sign-up', signInUrl: '/account' }],
   registerError: [
     'registration/register',
-    { action: '/sign-up', signInUrl: '/account', email: 'alice@', problem: 'This is not an e-mail address.' },
+    {
+      action: '/sign-up',
+      signInUrl: '/account',
+      email: 'alice@',
+      problem: 'This is not an e-mail address. One looks like name@example.com.',
+    },
   ],
   registerFinish: ['registration/finish', { action: '/sign-up/finish', email: 'alice@example.com', minLength: 15 }],
   mailLink: [
@@ -346,8 +353,6 @@ export const samplePages: Record<string, [string, object]> = {
       issuer: 'https://id.example.com',
       discoveryUrl: 'https://id.example.com/.well-known/openid-configuration',
       samlMetadataUrl: 'https://id.example.com/saml/metadata',
-      accountUrl: '/account',
-      account: alice,
     },
   ],
   ...accountPages,
