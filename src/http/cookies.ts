@@ -32,6 +32,8 @@ const cookieTable = {
   reset: { name: 'gatehouse_reset', maxAgeSeconds: limits.resetToken.maxMinutes * 60 },
   /** The browser that opened another mailed link: an address to confirm, an account to unlock. */
   link: { name: 'gatehouse_link', maxAgeSeconds: limits.interaction.seconds },
+  /** What was just done with a mailed link in this browser: the page that says so, once. */
+  linkDone: { name: 'gatehouse_done', maxAgeSeconds: 60 },
   /** The sign-in that was left for a mailed link. */
   wayBack: { name: 'gatehouse_back', maxAgeSeconds: limits.interaction.seconds },
   /** Browsers that the person signed in from: they pass pauses, and may skip the second factor. */

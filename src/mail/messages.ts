@@ -84,6 +84,14 @@ function words(message: MailMessage, issuer: string): Omit<Letter, 'service'> {
     after: ['If it was you, there is nothing to do. If not, reset your password now and tell your administrator.'],
   };
 
+  const lookThrough = {
+    action: { label: 'Look through my account', url: link('/account') },
+    after: [
+      'Please look through your passkeys, second factors and signed-in devices there, and remove what is not yours: whoever knew the old password may have added it.',
+      'If it was not you who changed it, somebody else reads your mail. Secure your mailbox first, then choose “Forgot password?” where you sign in, and tell your administrator.',
+    ],
+  };
+
   switch (message.kind) {
     case 'password-reset':
       return {
@@ -109,7 +117,7 @@ function words(message: MailMessage, issuer: string): Omit<Letter, 'service'> {
         preheader: describeTime(message.place.at),
         paragraphs: [hello, `The password of ${account} ${changedBy[message.by]}`],
         facts: facts(message.place),
-        ...notYou,
+        ...(message.by === 'link' ? lookThrough : notYou),
       };
     case 'verify-email':
       return {

@@ -44,13 +44,11 @@ export function invitationRoutes(needs: InvitationRoutesNeeds): Router<State, Ex
       const problem = result.faults.map((fault) => passwordAdvice(fault, false)).join(' ');
       return ctx.render('password/new', { ...PAGE, username: found.username, problem }, 400);
     }
-    link.done(ctx);
-    ctx.status = 303;
-    ctx.redirect('/invitation/done');
+    link.done(ctx, '/invitation/done');
   });
 
   router.get('/invitation/done', (ctx) => {
-    ctx.render('self-service/message', {
+    link.showDone(ctx, {
       title: 'Welcome',
       lead: 'Your password is set. From now on you sign in with it.',
       next: { href: '/account', label: 'Sign in' },

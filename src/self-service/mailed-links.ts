@@ -19,8 +19,19 @@ export interface MailedLink {
   expectShown(shown: string, account: string): void;
   /** The refusal of a link that is not good (any more). */
   refuse(ctx: Context): never;
-  /** The link was used. */
-  done(ctx: Context): void;
+  /** The link was used: goes on to the page that says so. */
+  done(ctx: Context, page: string): void;
+  /** That page, once and in this browser only: to anybody else who opens it nothing was done. */
+  showDone(ctx: Context, message: DoneMessage): void;
+}
+
+/** For the view self-service/message. */
+export interface DoneMessage {
+  title: string;
+  lead: string;
+  hint?: string;
+  next: { href: string; label: string };
+  other?: { href: string; label: string };
 }
 
 export interface MailedLinkNeeds {
@@ -33,6 +44,11 @@ interface MailedLinkOptions {
   /** Where a new link can be asked for. */
   next: { href: string; label: string };
 }
+
+const NOTHING_DONE = {
+  title: 'Nothing was done here',
+  lead: 'This page follows a link from a mail, and is shown once. If you have just used one, it is done.',
+};
 
 const linkQuery = z.object({ token: z.string().max(1024).optional() });
 const TOKEN = /^[\w.-]{20,1024}$/;
@@ -74,6 +90,18 @@ export function createMailedLink(
     },
 
     refuse,
-    done: (ctx) => cookies.clear(ctx, cookie),
+
+    done(ctx, page) {
+      cookies.clear(ctx, cookie);
+      cookies.set(ctx, 'linkDone', page);
+      ctx.status = 303;
+      ctx.redirect(page);
+    },
+
+    showDone(ctx, message) {
+      const isHere = cookies.get(ctx, 'linkDone') === ctx.path;
+      if (isHere) cookies.clear(ctx, 'linkDone');
+      ctx.render('self-service/message', isHere ? message : { ...NOTHING_DONE, next: message.next });
+    },
   };
 }

@@ -72,16 +72,16 @@ export function passwordResetRoutes(needs: PasswordResetRoutesNeeds): Router<Sta
       const minLength = minimumLength(hasFactor);
       return ctx.render('password/new', { action: '/reset-password', username, minLength, problem }, 400);
     }
-    link.done(ctx);
-    ctx.status = 303;
-    ctx.redirect('/reset-password/done');
+    link.done(ctx, '/reset-password/done');
   });
 
   router.get('/reset-password/done', (ctx) => {
-    ctx.render('self-service/message', {
+    link.showDone(ctx, {
       title: 'Your password was changed',
       lead: 'You were signed out everywhere. Sign in with the new password, here or in your application.',
+      hint: 'Then look through your passkeys, second factors and signed-in devices, in case somebody else has added one.',
       next: wayBack.next(ctx),
+      other: { href: '/account', label: 'Look through my account' },
     });
   });
 

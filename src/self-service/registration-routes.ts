@@ -19,7 +19,11 @@ export interface RegistrationRoutesNeeds extends MailedLinkNeeds {
 }
 
 const askForm = z.object({ email: z.string().trim().max(254) });
-const finishForm = z.object({ name: z.string().max(200), password: z.string().max(4096) });
+const finishForm = z.object({
+  username: z.string().max(254),
+  name: z.string().max(200),
+  password: z.string().max(4096),
+});
 const minLength = minimumLength(false);
 
 export function registrationRoutes(needs: RegistrationRoutesNeeds): Router<State, Extras> {
@@ -64,20 +68,19 @@ export function registrationRoutes(needs: RegistrationRoutesNeeds): Router<State
 
   router.post('/finish', whenOpen, protect, async (ctx) => {
     const { token, found: email } = await link.follow(ctx, registration.find);
-    const { name, password } = await parseForm(ctx, finishForm);
+    const { username, name, password } = await parseForm(ctx, finishForm);
+    link.expectShown(username, email);
     const result = await registration.finish(token, { name, password }, ctx.state.request);
     if (result.outcome === 'invalid') return link.refuse(ctx);
     if (result.outcome === 'refused') {
       const problem = result.faults.map((fault) => passwordAdvice(fault, false)).join(' ');
       return ctx.render('registration/finish', { action: '/sign-up/finish', email, minLength, name, problem }, 400);
     }
-    link.done(ctx);
-    ctx.status = 303;
-    ctx.redirect('/sign-up/done');
+    link.done(ctx, '/sign-up/done');
   });
 
   router.get('/done', whenOpen, (ctx) => {
-    ctx.render('self-service/message', {
+    link.showDone(ctx, {
       title: 'Your account is ready',
       lead: 'You sign in with your e-mail address and your password.',
       next: wayBack.next(ctx),

@@ -17,6 +17,7 @@ export interface UnlockRoutesNeeds extends MailedLinkNeeds {
   protect: Middleware;
 }
 
+const confirmForm = z.object({ shown: z.string().max(254) });
 const askForm = z.object({ username: z.string().trim().min(1).max(254) });
 
 export function unlockRoutes(needs: UnlockRoutesNeeds): Router<State, Extras> {
@@ -62,19 +63,18 @@ export function unlockRoutes(needs: UnlockRoutesNeeds): Router<State, Extras> {
   });
 
   router.post('/unlock', protect, async (ctx) => {
-    const { token } = await link.follow(ctx, unlock.find);
+    const { token, found } = await link.follow(ctx, unlock.find);
+    link.expectShown((await parseForm(ctx, confirmForm)).shown, found.username);
     const account = await unlock.confirm(token, ctx.state.request);
     if (!account) return link.refuse(ctx);
     const browser = cookies.get(ctx, 'knownBrowser') ?? knownBrowsers.newCookie();
     await knownBrowsers.remember(browser, account.id, ctx.state.request);
     cookies.set(ctx, 'knownBrowser', browser);
-    link.done(ctx);
-    ctx.status = 303;
-    ctx.redirect('/unlock/done');
+    link.done(ctx, '/unlock/done');
   });
 
   router.get('/unlock/done', (ctx) => {
-    ctx.render('self-service/message', {
+    link.showDone(ctx, {
       title: 'Your account is unlocked',
       lead: 'Sign in with your password, here or in your application.',
       next: wayBack.next(ctx),

@@ -1,6 +1,8 @@
 // /verify-email (contract, "Routes"): a mailed link, and a button that confirms the address.
 import Router from '@koa/router';
+import { z } from 'zod';
 import type { Extras, Middleware, State } from '../http/context.ts';
+import { parseForm } from '../http/input.ts';
 import { createMailedLink, type MailedLinkNeeds } from './mailed-links.ts';
 import type { EmailProof } from './verify-email.ts';
 
@@ -8,6 +10,8 @@ export interface VerifyEmailRoutesNeeds extends MailedLinkNeeds {
   emailProof: EmailProof;
   protect: Middleware;
 }
+
+const confirmForm = z.object({ shown: z.string().max(254) });
 
 export function verifyEmailRoutes(needs: VerifyEmailRoutesNeeds): Router<State, Extras> {
   const { emailProof, protect } = needs;
@@ -28,16 +32,15 @@ export function verifyEmailRoutes(needs: VerifyEmailRoutesNeeds): Router<State, 
   });
 
   router.post('/verify-email', protect, async (ctx) => {
-    const { token } = await link.follow(ctx, emailProof.find);
+    const { token, found } = await link.follow(ctx, emailProof.find);
+    link.expectShown((await parseForm(ctx, confirmForm)).shown, found.email);
     const result = await emailProof.confirm(token, { request: ctx.state.request });
     if (result === 'invalid') return link.refuse(ctx);
-    link.done(ctx);
-    ctx.status = 303;
-    ctx.redirect('/verify-email/done');
+    link.done(ctx, '/verify-email/done');
   });
 
   router.get('/verify-email/done', (ctx) => {
-    ctx.render('self-service/message', {
+    link.showDone(ctx, {
       title: 'Your address is confirmed',
       lead: 'You can close this page.',
       next: { href: '/account', label: 'Go to your account' },

@@ -62,8 +62,10 @@ describe('a new account', () => {
 
   it('cannot be made for another address than the one that got the mail', async () => {
     const { browser, page } = await open(idp, await linkFor('mine@example.com'));
-    await browser.submit(page, { username: 'victim@example.com', password: NEW_PASSWORD });
+    const refused = await browser.submit(page, { username: 'victim@example.com', password: NEW_PASSWORD });
+    expect(refused.status).toBe(400);
     expect(await find('victim@example.com')).toBeUndefined();
+    await browser.submit(page, { password: NEW_PASSWORD });
     expect(await find('mine@example.com')).toBeDefined();
   });
 
