@@ -3,6 +3,7 @@
 import * as oidc from 'openid-client';
 import { beforeAll, expect, it } from 'vitest';
 import { createRegistrationTokens } from '../../src/oidc/registration-tokens.ts';
+import { type ApiCaller, aService } from '../admin/support.ts';
 import { type Application, anApplication, signIn } from '../oidc/support.ts';
 import { aUser } from '../support/factories.ts';
 import { type HttpClient, httpClient } from '../support/http.ts';
@@ -19,6 +20,7 @@ let idp: TestIdp;
 let app: Application;
 let browser: HttpClient;
 let registrationToken: string;
+let admin: ApiCaller;
 let server: ServerProcess;
 
 beforeAll(async () => {
@@ -26,6 +28,7 @@ beforeAll(async () => {
   app = await anApplication(idp);
   const user = await aUser(idp.services);
   registrationToken = (await createRegistrationTokens(idp.services).issue()).token;
+  admin = await aService(idp);
   browser = httpClient(idp.issuer);
   await signIn(browser, app, user);
   await idp.stop();
@@ -51,13 +54,27 @@ async function register(): Promise<{ uri: string; token: string }> {
   return { uri: uri ?? '', token: token ?? '' };
 }
 
+const newUser = async (username: string) =>
+  admin.send('POST', '/users', { username, password: 'a pass phrase of its own' }, { 'idempotency-key': username });
+
 it('loses nothing that was acknowledged', async () => {
   const open: Code[] = [];
   const redeemed: { code: Code; tokens: TokenAnswer }[] = [];
   const cutOff: Code[] = [];
   const clients: Awaited<ReturnType<typeof register>>[] = [];
+  const asked: string[] = [];
+  const users: { username: string; id: string }[] = [];
   let killed: Promise<unknown> | undefined;
 
+  const creator = async (name: string) => {
+    while (!killed) {
+      const username = `${name}-${asked.length}`;
+      asked.push(username);
+      const { status, text, ...page } = await newUser(username);
+      expect(status, text).toBe(201);
+      users.push({ username, id: page.json<{ id: string }>().id });
+    }
+  };
   const worker = async () => {
     while (!killed) {
       open.push(await getCode());
@@ -70,7 +87,7 @@ it('loses nothing that was acknowledged', async () => {
     }
   };
   // What is under way when the process dies fails at its client, and is acknowledged to nobody.
-  await Promise.allSettled([worker(), worker(), worker()]);
+  await Promise.allSettled([worker(), worker(), worker(), creator('ann'), creator('bob')]);
   await killed;
   expect(redeemed.length).toBeGreaterThanOrEqual(6);
   server = await serverProcess(idp.environment);
@@ -84,6 +101,18 @@ it('loses nothing that was acknowledged', async () => {
   for (const { uri, token } of clients) {
     const page = await httpClient().get(uri, { headers: { authorization: `Bearer ${token}` } });
     expect(page.status).toBe(200);
+  }
+  expect(users.length).toBeGreaterThanOrEqual(2);
+  for (const { username, id } of users) {
+    expect((await admin.get(`/users/${id}`)).json()).toMatchObject({ username, password: { must_change: false } });
+    // Asked for again with its key, the first answer comes again.
+    expect((await newUser(username)).json()).toMatchObject({ id });
+  }
+  // Whoever was cut off is there whole, with the password, or not at all.
+  for (const username of asked.slice(-2)) {
+    const [found] = (await admin.get(`/users?search=${username}`)).json<{ items: { id: string }[] }>().items;
+    if (found)
+      expect((await admin.get(`/users/${found.id}`)).json()).toMatchObject({ password: { must_change: false } });
   }
   for (const code of open) expect(await redeem(code)).toMatchObject({ token_type: 'bearer' });
   // Whether these were redeemed when the process died, their client can't know: now they are good once at most.
