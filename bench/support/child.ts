@@ -33,6 +33,10 @@ export interface HeldUp {
   p50: number;
   p99: number;
   max: number;
+  /** The longest turn in which no garbage was collected. */
+  own: number;
+  /** The longest collection, by the clock. */
+  gc: number;
   clockP99: number;
   clockMax: number;
 }

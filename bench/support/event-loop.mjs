@@ -1,42 +1,80 @@
 // Loaded into the measured server: tells the benchmark for how long its event loop was held up between `begin` and
-// `end`. CPU time of the process in each turn of the loop, because on a busy machine the clock counts what others do too
-// (monitorEventLoopDelay of perf_hooks, told beside it). Turns with next to nothing to do are left out.
-import { createHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
+// `end`, in each turn of the loop that has something to do. CPU time, because on a busy machine the clock counts what
+// others do too; of the loop's own thread where the system tells it (Linux), because the garbage collector and the compiler
+// have helpers beside it. Turns in which garbage was collected are told apart. monitorEventLoopDelay is told beside it.
+import { openSync, readSync } from 'node:fs';
+import { createHistogram, monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 const RESOLUTION_MS = 1;
-const BUSY_MICROSECONDS = 200;
+const BUSY_MS = 0.2;
+/** Turns this long are looked at for garbage collection; shorter ones cannot be the longest. */
+const LONG_MS = 1;
+const schedstat = process.platform === 'linux' ? openSync(`/proc/self/task/${process.pid}/schedstat`) : undefined;
+const text = Buffer.alloc(64);
+const nothing = new Int32Array(new SharedArrayBuffer(4));
 let watching;
 
 function watch() {
   const turns = createHistogram();
   const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
-  let before = used();
+  const long = [];
+  const pauses = [];
+  const collector = new PerformanceObserver((list) => pauses.push(...list.getEntries()));
+  collector.observe({ entryTypes: ['gc'] });
+  let before = moment();
   let next;
   const turn = () => {
-    const now = used();
-    if (now - before >= BUSY_MICROSECONDS) turns.record(now - before);
-    before = used();
+    const { at, cpu, thread } = moment();
+    // Each may say a little too much, the least of them does not.
+    const ms = Math.min(thread - before.thread, cpu - before.cpu, at - before.at);
+    if (ms >= BUSY_MS) turns.record(Math.round(ms * 1000));
+    if (ms >= LONG_MS) long.push({ from: before.at, to: at, ms });
+    before = moment();
     next = setImmediate(turn);
   };
   delays.enable();
   next = setImmediate(turn);
-  return () => {
+  return async () => {
     clearImmediate(next);
     delays.disable();
+    await sleep(20); // what was collected last is told a little later
+    collector.disconnect();
+    const isCollected = ({ from, to }) =>
+      pauses.some(({ startTime, duration }) => startTime < to && startTime + duration > from);
+    const own = long.filter((turn) => !isCollected(turn)).map(({ ms }) => ms);
     const cpuMs = (percentile) => turns.percentile(percentile) / 1000;
     const clockMs = (percentile) => Math.max(0, delays.percentile(percentile) / 1e6 - RESOLUTION_MS);
-    return { p50: cpuMs(50), p99: cpuMs(99), max: cpuMs(100), clockP99: clockMs(99), clockMax: clockMs(100) };
+    return {
+      p50: cpuMs(50),
+      p99: cpuMs(99),
+      max: cpuMs(100),
+      own: Math.max(0, ...own),
+      gc: Math.max(0, ...pauses.map(({ duration }) => duration)),
+      clockP99: clockMs(99),
+      clockMax: clockMs(100),
+    };
   };
 }
 
-function used() {
+function moment() {
   const { user, system } = process.cpuUsage();
-  return user + system;
+  const cpu = (user + system) / 1000;
+  return { at: performance.now(), cpu, thread: threadMs() ?? cpu };
 }
 
-process.on('message', (word) => {
+/** CPU time of the main thread, whose id is that of the process (proc(5): the first field of schedstat). */
+function threadMs() {
+  if (schedstat === undefined) return undefined;
+  // The kernel brings the figure up to date when the thread rests, so it rests for a moment.
+  Atomics.wait(nothing, 0, 0, 0.02);
+  const length = readSync(schedstat, text, 0, text.length, 0);
+  return Number(text.latin1Slice(0, length).split(' ')[0]) / 1e6;
+}
+
+process.on('message', async (word) => {
   if (word === 'begin') watching = watch();
-  else process.send(watching());
+  else process.send(await watching());
 });
 // Nothing here keeps the server alive when it stops.
 process.channel.unref();

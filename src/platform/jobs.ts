@@ -1,5 +1,6 @@
 // Periodic jobs, each on one instance at a time: whoever takes the row in job_locks runs it. The row is a lease
 // that is renewed while the job runs, so a job of a killed instance goes on elsewhere within a minute.
+import { setImmediate as othersTurn } from 'node:timers/promises';
 import type { Clock } from './clock.ts';
 import { type Db, isUniqueViolation } from './db.ts';
 import type { Logger } from './logger.ts';
@@ -73,6 +74,8 @@ export function createJobs({ db, logger, now, instanceId, onRun }: JobsDeps): Jo
 
   async function runIfFree(job: Job, isWoken: boolean): Promise<void> {
     if (!(await take(job.name, isWoken))) return;
+    // With SQLite a statement is done at once, and a job would be a single turn of the event loop.
+    await othersTurn();
     const lost = new AbortController();
     const renewal = setInterval(() => {
       renew(job.name).then(
@@ -90,6 +93,7 @@ export function createJobs({ db, logger, now, instanceId, onRun }: JobsDeps): Jo
       logger.error({ err: error, job: job.name }, 'job failed');
     } finally {
       clearInterval(renewal);
+      await othersTurn();
       onRun?.(job.name, outcome, (performance.now() - started) / 1000);
       // A little less than the period, so that the same instance is in time for its next turn.
       await release(job.name, new Date(startedAt + job.everySeconds * 900));

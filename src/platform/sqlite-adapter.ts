@@ -14,8 +14,9 @@ import { createRevisions } from './sqlite-revision.ts';
 import { clientOf, withStatementCache } from './sqlite-statements.ts';
 
 const BUSY_MILLISECONDS = 5000; // another process (the command line, a backup) holds the write lock
+// A checkpoint is part of a commit: 1000 pages cost it 2 ms of CPU, 8000 cost 13.
 const PRAGMAS = `PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;
-  PRAGMA busy_timeout = ${BUSY_MILLISECONDS}; PRAGMA cache_size = -16000; PRAGMA wal_autocheckpoint = 8000; PRAGMA journal_size_limit = 67108864;`;
+  PRAGMA busy_timeout = ${BUSY_MILLISECONDS}; PRAGMA cache_size = -16000; PRAGMA wal_autocheckpoint = 1000; PRAGMA journal_size_limit = 67108864;`;
 
 /** Makes the folder and an empty file that only its owner can read, where there is none yet. */
 export function createSqliteFile(file: string): void {
