@@ -69,3 +69,12 @@ function codeIn(location: string): string {
   if (code) return code;
   throw new Error(`no code in ${location}`);
 }
+
+/** The cookies of a browser in which the administrator has opened the console. */
+export async function signInToConsole(target: Target): Promise<string> {
+  const browser = httpClient(target.origin, { agent });
+  const page = await browser.follow(await browser.get('/admin'));
+  const opened = await browser.follow(await browser.submit(page, person));
+  if (opened.status !== 200) throw new Error(`the console answered ${opened.status} at ${opened.url}`);
+  return browser.cookies.headerFor(new URL(target.origin));
+}

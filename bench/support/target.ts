@@ -43,6 +43,7 @@ users:
     email_verified: true
     name: Alice Example
     password: ${person.password}
+    roles: [admin]
 `;
 
 /** A folder as an operator would have it, with its configuration. */

@@ -47,7 +47,7 @@ export function createMailAdmin({ db, now, audit, queued }: MailAdminNeeds): Mai
     async list({ limit, after, state }) {
       const [, time, id] = /^(\d{1,14})\.([\w-]{1,64})$/.exec(after ?? '') ?? [];
       const at = time === undefined ? undefined : new Date(Number(time));
-      const cursor = at && id ? { OR: [{ createdAt: { lt: at } }, { createdAt: { equals: at }, id: { lt: id } }] } : {};
+      const cursor = at && id ? { createdAt: { lte: at }, OR: [{ createdAt: { lt: at } }, { id: { lt: id } }] } : {};
       const rows = await db.mailMessage.findMany({
         where: { AND: [LETTER, state ? WHERE[state] : {}, cursor] },
         orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],

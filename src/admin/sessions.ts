@@ -62,7 +62,7 @@ export function createSessionAdmin(needs: SessionAdminNeeds): SessionAdmin {
       for (;;) {
         const rows = await db.sessionDevice.findMany({
           where: last
-            ? { OR: [{ createdAt: { lt: last.at } }, { createdAt: { equals: last.at }, uid: { lt: last.uid } }] }
+            ? { createdAt: { lte: last.at }, OR: [{ createdAt: { lt: last.at } }, { uid: { lt: last.uid } }] }
             : {},
           orderBy: [{ createdAt: 'desc' }, { uid: 'desc' }],
           take: limit,

@@ -128,7 +128,7 @@ export function createRefusals({ db, now, logger, admit }: RefusalsNeeds): Refus
         ...(subjectId && { subjectId }),
         ...(requestId && { requestId }),
       };
-      const cursor = at && id ? { OR: [{ at: { lt: at } }, { at: { equals: at }, id: { lt: id } }] } : {};
+      const cursor = at && id ? { at: { lte: at }, OR: [{ at: { lt: at } }, { id: { lt: id } }] } : {};
       const rows = await db.refusal.findMany({
         where: { AND: [equals, cursor] },
         orderBy: [{ at: 'desc' }, { id: 'desc' }],

@@ -1,0 +1,60 @@
+// `npm run bench:lists`: the server time of every list of the console with a hundred thousand of everything, one request at
+// a time: the median and the worst of some requests, from the first byte sent to the last byte read.
+import { rmSync } from 'node:fs';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { openDatabase } from '../src/platform/db.ts';
+import { startPostgres } from '../test/support/postgres-start.ts';
+import { fill } from './support/fill.ts';
+import { closeConnections, send } from './support/load.ts';
+import { median } from './support/measure.ts';
+import { signInToConsole } from './support/sign-in.ts';
+import { gatehouseFolder, startGatehouse } from './support/target.ts';
+
+const LIMIT_MS = 100;
+
+const { values: options } = parseArgs({
+  options: {
+    only: { type: 'string', default: '' },
+    requests: { type: 'string', default: '15' },
+    rows: { type: 'string', default: '100000' },
+    postgresql: { type: 'boolean', default: false },
+  },
+});
+
+const folder = gatehouseFolder();
+const postgres = options.postgresql ? await startPostgres() : undefined;
+try {
+  // Once without rows, which makes the tables and the applications that the others are copies of.
+  await (await startGatehouse(folder, { databaseUrl: postgres?.url })).stop();
+  const database = await openDatabase(postgres?.url ?? `file:${path.join(folder, 'data', 'gatehouse.db')}`);
+  const pages = await fill(database, Number(options.rows));
+  await database.close();
+  const server = await startGatehouse(folder, { databaseUrl: postgres?.url });
+  const cookie = await signInToConsole(server);
+  const rows: string[] = [];
+  for (const [name, page] of Object.entries(pages)) {
+    if (!name.includes(options.only)) continue;
+    const times: number[] = [];
+    const address = `${server.origin}${page}`;
+    await send(address, { headers: { cookie }, expect: 200 });
+    const before = server.cpuMs();
+    for (let turn = 0; turn < Number(options.requests); turn += 1) {
+      const start = performance.now();
+      await send(address, { headers: { cookie }, expect: 200 });
+      times.push(performance.now() - start);
+    }
+    const cpu = (server.cpuMs() - before) / times.length;
+    const [middle, worst] = [median(times), Math.max(...times)];
+    if (middle > LIMIT_MS) process.exitCode = 1;
+    const cells = [name, middle.toFixed(0), worst.toFixed(0), cpu.toFixed(0)];
+    rows.push(`| ${cells.join(' | ')} |`);
+    process.stderr.write(`${cells.join(', ')}\n`);
+  }
+  process.stdout.write(`| page | median ms | worst ms | CPU ms |\n|---|---|---|---|\n${rows.join('\n')}\n`);
+  await server.stop();
+} finally {
+  closeConnections();
+  await postgres?.stop();
+  rmSync(folder, { recursive: true, force: true });
+}
