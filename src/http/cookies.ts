@@ -34,6 +34,8 @@ const cookieTable = {
   link: { name: 'gatehouse_link', maxAgeSeconds: limits.interaction.seconds },
   /** What was just done with a mailed link in this browser: the page that says so, once. */
   linkDone: { name: 'gatehouse_done', maxAgeSeconds: 60 },
+  /** The application that the sign-in in this browser is for; longer than the sign-in, which it leads back from. */
+  signInFor: { name: 'gatehouse_for', maxAgeSeconds: 24 * limits.interaction.seconds },
   /** The sign-in that was left for a mailed link. */
   wayBack: { name: 'gatehouse_back', maxAgeSeconds: limits.interaction.seconds },
   /** Browsers that the person signed in from: they pass pauses, and may skip the second factor. */

@@ -108,8 +108,9 @@ function renderPage(ctx: Context, render: ErrorHandlerNeeds['render'], data: { m
   }
 }
 
-function pageOf({ status, message, advice = '', code, fields, next, refusal }: AppError, requestId: string) {
-  return { status, title: STATUS_CODES[status] ?? 'Error', message, advice, code, fields, next, refusal, requestId };
+function pageOf({ status, message, advice = '', code, fields, next, other, refusal }: AppError, requestId: string) {
+  const title = STATUS_CODES[status] ?? 'Error';
+  return { status, title, message, advice, code, fields, next, other, refusal, requestId };
 }
 
 function problemOf(error: AppError, requestId: string): object {

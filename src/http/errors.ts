@@ -7,6 +7,8 @@ interface Problem {
   message: string;
   /** What to do next. */
   advice?: string;
+  /** A link of ours that leads on. */
+  next?: { href: string; label: string };
 }
 
 const problems = {
@@ -34,11 +36,13 @@ const problems = {
     status: 400,
     message: 'This sign-in has expired or was finished elsewhere.',
     advice: 'Go back to the application and sign in again.',
+    next: { href: '/dashboard', label: 'Your applications' },
   },
   other_browser: {
     status: 400,
     message: 'This step was begun in another browser, or its cookies were removed.',
     advice: 'Begin again from the application, and allow cookies for this site.',
+    next: { href: '/dashboard', label: 'Your applications' },
   },
   password_refused: {
     status: 400,
@@ -186,8 +190,9 @@ export interface ErrorOptions {
   headers?: Record<string, string>;
   /** Public: which fields are wrong. */
   fields?: FieldFault[];
-  /** A link of ours that leads on, shown on the page. */
+  /** A link that leads on, shown on the page, and another one. */
   next?: { href: string; label: string };
+  other?: { href: string; label: string };
   /** Code under which an administrator finds the reason. */
   refusal?: string;
 }
@@ -202,6 +207,7 @@ export class AppError extends Error {
   readonly headers: Record<string, string>;
   readonly fields: FieldFault[];
   readonly next: { href: string; label: string } | undefined;
+  readonly other: { href: string; label: string } | undefined;
   readonly refusal: string | undefined;
 
   constructor(code: ErrorCode, options: ErrorOptions = {}) {
@@ -213,7 +219,8 @@ export class AppError extends Error {
     this.detail = options.detail;
     this.headers = options.headers ?? {};
     this.fields = options.fields ?? [];
-    this.next = options.next;
+    this.next = options.next ?? problem.next;
+    this.other = options.other;
     this.refusal = options.refusal;
   }
 }

@@ -1,5 +1,5 @@
-// The applications that a person may open from here, and how: SAML at its own start page or by a sign-in begun at this
-// server, OpenID Connect at the address that begins a sign-in at the application (OIDC Core 4) or its home page.
+// The applications that a person may open from here.
+import { type StartMetadata, startUrl } from '../applications/start-page.ts';
 import type { Audit } from '../audit/audit.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Db } from '../platform/db.ts';
@@ -21,14 +21,6 @@ export interface LauncherNeeds {
   audit: Pick<Audit, 'list'>;
   now: Clock;
   issuer: string;
-}
-
-interface Metadata {
-  initiate_login_uri?: string;
-  client_uri?: string;
-  logo_uri?: string;
-  idp_initiated?: boolean;
-  start_url?: string;
 }
 
 const MAX_TILES = 500;
@@ -70,9 +62,9 @@ export function createLauncher({ db, audit, now, issuer }: LauncherNeeds): Launc
       });
       return found.flatMap(({ id, clientId, name }) => {
         const row = rows.find((one) => one.id === id);
-        const settings = JSON.parse(row?.metadata ?? '{}') as Metadata;
-        const url = row?.protocol === 'saml' ? samlStart(clientId, settings) : oidcStart(settings, issuer);
-        return url ? [{ name, url, logo: safeLogo(settings.logo_uri), isRecent: recent.includes(clientId) }] : [];
+        const metadata = JSON.parse(row?.metadata ?? '{}') as StartMetadata & { logo_uri?: string };
+        const url = startUrl({ protocol: row?.protocol ?? '', clientId, metadata }, issuer);
+        return url ? [{ name, url, logo: safeLogo(metadata.logo_uri), isRecent: recent.includes(clientId) }] : [];
       });
     },
   };
@@ -80,18 +72,6 @@ export function createLauncher({ db, audit, now, issuer }: LauncherNeeds): Launc
 
 function fold(text: string): string {
   return text.normalize('NFKC').toLowerCase();
-}
-
-function samlStart(entityId: string, { idp_initiated, start_url }: Metadata): string | undefined {
-  if (start_url) return start_url;
-  return idp_initiated ? `/saml/sso/start?${new URLSearchParams({ sp: entityId })}` : undefined;
-}
-
-function oidcStart({ initiate_login_uri, client_uri }: Metadata, issuer: string): string | undefined {
-  if (!initiate_login_uri) return client_uri;
-  const url = new URL(initiate_login_uri);
-  url.searchParams.set('iss', issuer);
-  return url.href;
 }
 
 /** Only over https, where nobody on the way can see or change what is opened. */

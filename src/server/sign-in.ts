@@ -1,4 +1,5 @@
 // Puts the sign-in pages together from the services.
+import { createStartPages } from '../applications/start-page.ts';
 import { minimumLength } from '../credentials/password-policy.ts';
 import type { Context } from '../http/context.ts';
 import type { Cookies } from '../http/cookies.ts';
@@ -13,6 +14,7 @@ import type { Services } from '../services.ts';
 import { createAttempts } from '../signin/attempts.ts';
 import { createBrowsers } from '../signin/browsers.ts';
 import { enrolmentRoutes } from '../signin/enrolment-routes.ts';
+import { createExpiredSignIns } from '../signin/expired.ts';
 import { createFactorPages } from '../signin/factor-pages.ts';
 import { createFirstFactor } from '../signin/first-factor.ts';
 import { createFlow } from '../signin/flow.ts';
@@ -35,11 +37,13 @@ export interface SignInParts {
 }
 
 export function assembleSignIn({ services, engine, clients, metrics, csrf, cookies, samlWishes }: SignInParts) {
-  const { sql, kind, now, accounts, audit, captcha, config, consents, credentials, endSession, mfa, outbox } = services;
+  const { db, sql, kind, now, accounts, audit, captcha, config, consents, credentials, endSession, mfa, outbox } =
+    services;
   const { rateLimits, sessions, settings, signInGuard, tell } = services;
   const { protect } = csrf;
   const rememberDays = () => settings.latest().remember_browser_days;
-  const interactions = createInteractions({ engine: engine.current });
+  const expired = createExpiredSignIns({ cookies, startOf: createStartPages({ db, issuer: config.issuer }) });
+  const interactions = createInteractions({ engine: engine.current, expired });
   const attempts = createAttempts({ sql, kind, now });
   const browsers = createBrowsers({
     cookies,
@@ -79,6 +83,7 @@ export function assembleSignIn({ services, engine, clients, metrics, csrf, cooki
     factorPages: createFactorPages({ attempts, passkeys: mfa.passkeys, totp: mfa.totp, rememberDays }),
     captchaFor: firstFactor.captchaFor,
     refusals: services.refusals,
+    expired,
     minPasswordLength: async (accountId) => minimumLength(await mfa.factors.hasSecondFactor(accountId)),
     links: {
       forgotPassword: '/forgot-password',

@@ -2,6 +2,7 @@
 import type { Interaction, InteractionResults } from 'oidc-provider';
 import type { Context } from '../http/context.ts';
 import { badRequest } from '../http/errors.ts';
+import type { ExpiredSignIns } from './expired.ts';
 
 /** What the sign-in pages need of the engine; handed in by the composition root. */
 export interface InteractionEngine {
@@ -23,7 +24,12 @@ export interface Interactions {
   refuse(ctx: Context, description: string): Promise<void>;
 }
 
-export function createInteractions({ engine }: { engine(): InteractionEngine }): Interactions {
+export interface InteractionsNeeds {
+  engine(): InteractionEngine;
+  expired: Pick<ExpiredSignIns, 'refusal'>;
+}
+
+export function createInteractions({ engine, expired }: InteractionsNeeds): Interactions {
   async function answer(ctx: Context, result: InteractionResults): Promise<void> {
     const returnTo = await engine().interactionResult(ctx.req, ctx.res, result, { mergeWithLastSubmission: true });
     ctx.status = 303;
@@ -34,10 +40,9 @@ export function createInteractions({ engine }: { engine(): InteractionEngine }):
     async open(ctx, uid) {
       const interaction = await engine()
         .interactionDetails(ctx.req, ctx.res)
-        .catch((cause: unknown) => {
+        .catch(async (cause: unknown) => {
           // The engine ties a question to the browser by a cookie; without it, or when it was answered, there is none.
-          if (cause instanceof Error && cause.name === 'SessionNotFound')
-            throw badRequest('sign_in_expired', { cause });
+          if (cause instanceof Error && cause.name === 'SessionNotFound') throw await expired.refusal(ctx, uid, cause);
           throw cause;
         });
       if (interaction.uid !== uid) throw badRequest('other_browser');

@@ -6,6 +6,7 @@ import { limits } from '../limits.ts';
 import type { CaptchaQuestion, Waiting } from '../rate-limits/captcha.ts';
 import type { Refusals } from '../refusals/refusals.ts';
 import { askedFor, consentScopes, describe } from './consent.ts';
+import type { ExpiredSignIns } from './expired.ts';
 import type { FactorPages } from './factor-pages.ts';
 import type { OpenStep } from './steps.ts';
 
@@ -37,16 +38,18 @@ export interface ViewsNeeds {
   /** The CAPTCHA that the sign-in form for this login has to hold. */
   captchaFor(ctx: Context, login: string, waiting?: Waiting): Promise<CaptchaQuestion | undefined>;
   refusals: Pick<Refusals, 'keep'>;
+  expired: Pick<ExpiredSignIns, 'note'>;
   /** Links beside the sign-in form, where those pages exist. */
   links: { forgotPassword?: string; register?: string };
 }
 
 export function createViews(needs: ViewsNeeds): Views {
-  const { findClient, factorPages, minPasswordLength, captchaFor, refusals, links } = needs;
+  const { findClient, factorPages, minPasswordLength, captchaFor, refusals, expired, links } = needs;
   const views: Views = {
     async show(ctx, open, shown = {}) {
       const { problem, next, loginHint, status = 200, waiting } = shown;
       const { account, interaction, attempt } = open;
+      expired.note(ctx, attempt.uid, open.clientId);
       const client = await findClient(open.clientId);
       const appName = client?.clientName ?? open.clientId;
       const at = (action: string) => `/signin/${attempt.uid}/${action}`;

@@ -108,6 +108,24 @@ describe('a person who is not signed in', () => {
     expect(hostile.text).not.toContain('<script>alert');
   });
 
+  it('is led back to the application, or to the portal, from a sign-in that is over', async () => {
+    const over = async (metadata: object) => {
+      const other = await anApplication(idp, { client_name: 'Field Notes', ...metadata });
+      const stranger = httpClient(idp.issuer);
+      const page = await stranger.follow(await stranger.get(authorizeUrl(idp, other.clientId)));
+      await walk(stranger, page, { user });
+      return { page: await stranger.get(page.url), elsewhere: await httpClient(idp.issuer).get(page.url) };
+    };
+    const { page, elsewhere } = await over({ client_uri: 'https://notes.example.com/' });
+    expect(page.status).toBe(400);
+    expect(page.text).toContain('href="https://notes.example.com/">Go to Field Notes');
+    expect(page.text).toContain('href="/dashboard"');
+    // Only the browser that was asked to sign in learns for which application.
+    expect(elsewhere.text).not.toContain('Field Notes');
+    const homeless = await over({});
+    for (const { text } of [elsewhere, homeless.page]) expect(text).toContain('href="/dashboard">Your applications');
+  });
+
   it('may cancel, which the application is told', async () => {
     const stranger = httpClient(idp.issuer);
     const page = await pageFor({}, stranger);
