@@ -24,7 +24,13 @@ export interface Totp {
   begin(account: { id: string; username: string }): TotpEnrolment;
   /** The same enrolment again, for the page that is shown after a wrong code. */
   resume(account: { id: string; username: string }, sealed: string): TotpEnrolment | undefined;
-  confirm(account: { id: string }, sealed: string, code: string, by?: By): Promise<'ok' | 'wrong' | 'expired'>;
+  /** `again`: the form was sent twice, and this secret is in use already. */
+  confirm(
+    account: { id: string },
+    sealed: string,
+    code: string,
+    by?: By,
+  ): Promise<'ok' | 'again' | 'wrong' | 'expired'>;
   /** A code works once, also when it is sent twice at the same moment. */
   verify(userId: string, code: string): Promise<TotpOutcome>;
   /** A secret from the configuration file or another system. Does nothing when it is the one in use. */
@@ -111,8 +117,12 @@ export function createTotp({ db, vault, now, audit, issuerName }: TotpNeeds): To
       if (secret === undefined) return 'expired';
       const step = await stepOf(secret, code);
       if (step === undefined) return 'wrong';
-      await transaction(db, (tx) => store(tx, account.id, secret, step, by));
-      return 'ok';
+      return transaction(db, async (tx) => {
+        const row = await tx.totpCredential.findUnique({ where: { userId: account.id } });
+        if (row?.confirmedAt && secretInUse(row, account.id) === secret) return 'again';
+        await store(tx, account.id, secret, step, by);
+        return 'ok';
+      });
     },
 
     async verify(userId, code) {

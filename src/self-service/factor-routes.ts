@@ -67,10 +67,12 @@ export function factorRoutes(needs: FactorRoutesNeeds): Router<State, Extras> {
       return showApp(ctx, 'This code is not right. Enter the one that the app shows now.', sealed);
     if (outcome === 'expired') return showApp(ctx, 'This took too long. Scan the new picture.');
     await rateLimits.reset('code:account', account.id);
-    // The code is used up; asking for another one on the way to the next factor would mean to wait for it.
-    await rpSessions.proved(session, ['otp']);
-    await page.tell(account, 'totp-added', ctx);
-    await newFactor.added(ctx, 'The authenticator app was added.');
+    if (outcome === 'ok') {
+      // The code is used up; asking for another one on the way to the next factor would mean to wait for it.
+      await rpSessions.proved(session, ['otp']);
+      await page.tell(account, 'totp-added', ctx);
+    }
+    await newFactor.added(ctx, 'The authenticator app was added.', sealed);
   });
 
   router.post('/app/remove', ...changing, async (ctx) => {

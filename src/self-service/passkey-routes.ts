@@ -50,7 +50,7 @@ export function passkeyRoutes(needs: PasskeyRoutesNeeds): Router<State, Extras> 
     if (result?.outcome === 'already-registered') return show(ctx, 'This passkey is already registered.');
     if (result?.outcome !== 'ok') return show(ctx, 'The passkey was not accepted. Try again.');
     await page.tell(account, 'passkey-added', ctx);
-    await newFactor.added(ctx, 'The passkey was added.');
+    await newFactor.added(ctx, 'The passkey was added.', sealed);
   });
 
   router.post('/rename', ...changing, async (ctx) => {

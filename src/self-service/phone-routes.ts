@@ -68,7 +68,7 @@ export function phoneRoutes(needs: PhoneRoutesNeeds): Router<State, Extras> {
     if (outcome !== 'ok') return show(ctx, { problem: 'This code has expired. Have a new one sent.' });
     await rateLimits.reset('code:account', account.id);
     await page.tell(account, 'phone-changed', ctx);
-    await newFactor.added(ctx, 'Codes by SMS are set up.');
+    await newFactor.added(ctx, 'Codes by SMS are set up.', sealed);
   });
 
   router.post('/remove', ...proven, protect, async (ctx) => {

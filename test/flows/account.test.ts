@@ -35,8 +35,17 @@ describe('the account page', () => {
     const browser = await signedIn(user);
     const page = await browser.get('/account/factors/app');
     const secret = /<code>([A-Z2-7 ]{16,})<\/code>/.exec(page.text)?.[1]?.replaceAll(' ', '') ?? '';
-    const codes = await browser.submit(page, { code: generateSync({ secret }) });
-    expect(codes.text.match(/<li><code>/g)).toHaveLength(10);
+    const form = { code: generateSync({ secret }) };
+    const codes = await browser.submit(page, form);
+    const shown = (text: string) => text.match(/<li><code>[^<]+/g);
+    expect(shown(codes.text)).toHaveLength(10);
+    // Pressed twice: the second answer, which the browser shows, holds the same codes, and nothing happens again.
+    expect(shown((await browser.submit(page, form)).text)).toEqual(shown(codes.text));
+    const events = await idp.services.audit.list({
+      subjectId: user.account.id,
+      types: ['totp.enrolled', 'recovery-codes.created'],
+    });
+    expect(events).toHaveLength(2);
     expect(await idp.services.mfa.factors.hasSecondFactor(user.account.id)).toBe(true);
     // The password and this code are the strongest proof there is now; the code is used up and not asked for again.
     expect((await browser.get('/account/password')).status).toBe(200);

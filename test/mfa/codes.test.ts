@@ -47,6 +47,24 @@ describe('recovery codes', () => {
     expect(await fixture.recoveryCodes.remaining(account.id)).toBe(9);
   });
 
+  test('of one enrolment are the same when its form is sent again, until one is used or others are made', async () => {
+    const { recoveryCodes } = fixture;
+    const sent = await together(2, () => recoveryCodes.createFor(account.id, 'a form'));
+    expect(sent[0]).toHaveLength(10);
+    expect(sent[1]).toEqual(sent[0]);
+    expect(await recoveryCodes.remaining(account.id)).toBe(10);
+    expect(await recoveryCodes.createFor(account.id, 'another form')).toBeUndefined();
+    expect(await recoveryCodes.again((await fixture.person()).id, 'a form')).toBeUndefined();
+    for (const code of sent[0] ?? []) {
+      expect(await recoveryCodes.redeem(account.id, code)).toBe('ok');
+      expect(await recoveryCodes.createFor(account.id, 'a form')).toBeUndefined();
+    }
+    // All are used: a new factor brings new ones.
+    expect(await recoveryCodes.createFor(account.id, 'another form')).toHaveLength(10);
+    await recoveryCodes.create(account.id);
+    expect(await recoveryCodes.again(account.id, 'another form')).toBeUndefined();
+  });
+
   test('of another account, of an older set and made up are wrong', async () => {
     const other = await fixture.person();
     const theirs = first(await fixture.recoveryCodes.create(other.id));
