@@ -13,7 +13,7 @@ import {
 } from '../applications/service-provider.ts';
 import { check, showPath } from '../applications/validation.ts';
 import type { By } from '../audit/audit.ts';
-import { badRequest } from '../http/errors.ts';
+import { badRequest, conflict } from '../http/errors.ts';
 import { limits } from '../limits.ts';
 import type { DatabaseKind } from '../platform/database-url.ts';
 import { type Db, type Tx, transaction } from '../platform/db.ts';
@@ -43,6 +43,8 @@ export interface ApplicationAdmin {
     by: By,
     expected?: Expected,
   ): Promise<{ application: Application; clientSecret?: string }>;
+  /** Takes over what the metadata of a service provider says now. Throws conflict where it says the same as before. */
+  readMetadataAgain(id: string, by: By): Promise<Application>;
   setEnabled(id: string, enabled: boolean, by: By): Promise<Application>;
   remove(id: string, by: By, expected?: Expected): Promise<void>;
   /** A new secret beside the others, which stay valid for so long: 0 ends them now. */
@@ -166,6 +168,22 @@ export function createApplicationAdmin(needs: ApplicationAdminNeeds): Applicatio
         return applications.updateSaml(id, inputOf(wanted, xml), { by, tx });
       });
       return { application };
+    },
+
+    async readMetadataAgain(id, by) {
+      const before = await applications.get(id);
+      const url = before.protocol === 'saml' ? before.metadata.metadata_url : undefined;
+      if (before.protocol !== 'saml' || url === undefined)
+        throw conflict('conflict', { message: 'It was not registered by the address of its metadata.' });
+      const { entry, entityId, xml } = await resolved(applicationEntry(before));
+      if (entityId !== before.clientId)
+        throw conflict('conflict', { message: `The metadata at ${url} now describes another entity, ${entityId}.` });
+      if (xml === before.metadata.metadata_xml)
+        throw conflict('conflict', { message: `The metadata at ${url} still says the same as before.` });
+      return transaction(db, async (tx) => {
+        unchanged(before, await changeable(id, by, 'any', tx));
+        return applications.updateSaml(id, inputOf(entry, xml), { by, tx });
+      });
     },
 
     async setEnabled(id, enabled, by) {

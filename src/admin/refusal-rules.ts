@@ -6,8 +6,10 @@ import { type About, accessRule, clientRule, type RuleFacts } from './refusal-fa
 import { SAML_RULES, samlRules } from './refusal-rules-saml.ts';
 
 /** The rule that failed, by what the server said. */
-export function failedRule({ endpoint, reason, message }: Refusal): string {
+export function failedRule(refusal: Refusal): string {
+  const { endpoint, reason, message } = refusal;
   if (endpoint === 'access') return 'access';
+  if (endpoint === 'end-session') return endSessionRule(refusal);
   if (endpoint === 'saml') return SAML_RULES[reason] ?? 'form';
   if (reason === 'invalid_client') {
     if (/mechanism/.test(message)) return 'method';
@@ -19,6 +21,12 @@ export function failedRule({ endpoint, reason, message }: Refusal): string {
     return /redirect_uri/.test(message) ? 'redirect_uri' : 'request';
   }
   return OIDC[reason] ?? 'request';
+}
+
+function endSessionRule({ reason, message, received }: Refusal): string {
+  if (reason === 'invalid_client') return 'client';
+  if (/post_logout_redirect_uri/.test(message)) return 'post_logout_redirect_uri';
+  return received.id_token_hint ? 'hint' : 'request';
 }
 
 const OIDC: Record<string, string> = {
@@ -37,6 +45,7 @@ export function rulesOf(about: About): RuleFacts[] {
   if (refusal.endpoint === 'access') return [clientRule(about), accessRule(about)];
   if (refusal.endpoint === 'saml') return samlRules(about, application?.protocol === 'saml' ? application : undefined);
   const oidc = application?.protocol === 'oidc' ? application : undefined;
+  if (refusal.endpoint === 'end-session') return endSessionRules(about, oidc);
   return refusal.endpoint === 'token' ? tokenRules(about, oidc) : authorizeRules(about, oidc);
 }
 
@@ -81,6 +90,29 @@ function authorizeRules(about: About, application: OidcApplication | undefined):
     resourceRule(about, application),
     { id: 'request', label: 'The rest of the request is in order', received: about.refusal.message },
     accessRule(about),
+  ];
+}
+
+function endSessionRules(about: About, application: OidcApplication | undefined): RuleFacts[] {
+  const { id_token_hint, post_logout_redirect_uri } = about.refusal.received;
+  const { post_logout_redirect_uris = [] } = application?.metadata ?? {};
+  return [
+    {
+      id: 'hint',
+      label: 'The ID token in it (id_token_hint) is one of this server, for this application',
+      received: id_token_hint,
+      explanation: about.refusal.message,
+    },
+    clientRule(about),
+    {
+      id: 'post_logout_redirect_uri',
+      label: 'The address to go to after the sign-out is registered',
+      received: post_logout_redirect_uri,
+      registered: post_logout_redirect_uris.join('\n'),
+      passesNow: post_logout_redirect_uri !== undefined && post_logout_redirect_uris.includes(post_logout_redirect_uri),
+      explanation: 'They have to agree letter by letter: scheme, case, slash at the end.',
+    },
+    { id: 'request', label: 'The rest of the request is in order', received: about.refusal.message },
   ];
 }
 

@@ -1,7 +1,7 @@
 // A refusal explained: every rule in order, the first that failed, and what mends it where mending is safe. A mend is the
 // same change that an administrator would make by hand, so it is permitted and audited like that.
 import type { Accounts } from '../accounts/accounts.ts';
-import type { Application } from '../applications/application.ts';
+import type { Application, SamlApplication } from '../applications/application.ts';
 import type { Applications } from '../applications/applications.ts';
 import type { By } from '../audit/audit.ts';
 import { conflict, notFound } from '../http/errors.ts';
@@ -23,6 +23,8 @@ export interface Explanation {
   /** Whether the rule that failed would pass now. */
   isMended: boolean;
   mends: Mend[];
+  /** Why there is no button, or what the button cannot know. */
+  note?: string | undefined;
 }
 
 export interface Mend {
@@ -35,7 +37,7 @@ export interface Mend {
 export interface RefusalAdmin {
   list: Refusals['list'];
   explain(code: string): Promise<Explanation>;
-  /** Throws conflict when there is nothing like that to mend any more. */
+  /** Throws conflict when there is nothing like that to mend any more, or nothing changed. */
   mend(code: string, id: string, by: By): Promise<Explanation>;
 }
 
@@ -43,7 +45,7 @@ export interface RefusalAdminNeeds {
   refusals: Pick<Refusals, 'find' | 'list'>;
   accounts: Pick<Accounts, 'find'>;
   applications: Pick<Applications, 'find'>;
-  applicationAdmin: Pick<ApplicationAdmin, 'update' | 'setEnabled'>;
+  applicationAdmin: Pick<ApplicationAdmin, 'update' | 'setEnabled' | 'readMetadataAgain'>;
   userAdmin: Pick<UserAdmin, 'setRoles'>;
   /** ACS addresses and signing certificates of a service provider, from its metadata or by hand. */
   samlSide(entityId: string): Promise<{ acsUrls: string[]; certificates: string[] }>;
@@ -94,7 +96,21 @@ export function createRefusalAdmin(needs: RefusalAdminNeeds): RefusalAdmin {
     }
     return application.protocol === 'oidc'
       ? oidcMends(failed, application.metadata, received, change)
-      : samlMends(failed, about, application.metadata, change);
+      : isOfMetadata(failed, application)
+        ? metadataMends(application)
+        : samlMends(failed, about, application.metadata, change);
+  }
+
+  function metadataMends({ id, metadata: { metadata_url } }: SamlApplication): Doing[] {
+    if (metadata_url === undefined) return [];
+    return [
+      {
+        id: 'metadata',
+        label: 'Read its metadata again now',
+        needs: 'gatehouse.applications:write',
+        act: (by) => applicationAdmin.readMetadataAgain(id, by),
+      },
+    ];
   }
 
   async function explained(about: About): Promise<{ explanation: Explanation; doings: Doing[] }> {
@@ -120,6 +136,7 @@ export function createRefusalAdmin(needs: RefusalAdminNeeds): RefusalAdmin {
         rules,
         isMended,
         mends,
+        note: isMended ? undefined : noteOf(failed, application),
       },
     };
   }
@@ -146,10 +163,14 @@ function oidcMends(
   received: Record<string, string>,
   change: Change,
 ): Doing[] {
-  const { redirect_uri, grant_type, scope = '', resource } = received;
+  const { redirect_uri, post_logout_redirect_uri, grant_type, scope = '', resource } = received;
   if (failed === 'redirect_uri' && redirect_uri)
     return change('redirect-uri', 'Add this redirect URI', {
       redirect_uris: [...metadata.redirect_uris, redirect_uri],
+    });
+  if (failed === 'post_logout_redirect_uri' && post_logout_redirect_uri)
+    return change('post-logout-redirect-uri', 'Add this post-logout redirect URI', {
+      post_logout_redirect_uris: [...(metadata.post_logout_redirect_uris ?? []), post_logout_redirect_uri],
     });
   if (failed === 'grant' && grant_type)
     return change('grant', `Allow the grant ${grant_type}`, { grant_types: [...metadata.grant_types, grant_type] });
@@ -162,18 +183,32 @@ function oidcMends(
   return [];
 }
 
+/** What metadata says is mended by new metadata: the next look at it would undo anything else. */
+function isOfMetadata(failed: string, { metadata }: SamlApplication): boolean {
+  return ['acs', 'certificate'].includes(failed) && metadata.acs === undefined;
+}
+
+function noteOf(failed: string, application: Application | undefined): string | undefined {
+  if (application?.protocol !== 'saml' || application.source === 'file' || !isOfMetadata(failed, application))
+    return undefined;
+  const what =
+    failed === 'acs' ? 'which addresses answers may go to' : 'which certificates its requests may be signed with';
+  const { metadata_url } = application.metadata;
+  return metadata_url === undefined
+    ? `${application.name} is registered by metadata that was pasted, and that says ${what}. So nothing is added here by itself: paste the new metadata of the application.`
+    : `${application.name} is registered by its metadata at ${metadata_url}, which says ${what} and is read again each day. So nothing is added here by itself: the application has to publish it there, and then it can be read at once.`;
+}
+
 function samlMends(
   failed: string,
   { refusal, certificates }: About,
-  metadata: (Application & { protocol: 'saml' })['metadata'],
+  metadata: SamlApplication['metadata'],
   change: Change,
 ): Doing[] {
   const { AssertionConsumerServiceURL: acs, certificate, NameIDPolicy = '' } = refusal.received;
   const format = NameIDPolicy.split(':').at(-1) ?? '';
   if (failed === 'name_id' && ['persistent', 'transient', 'emailAddress', 'unspecified'].includes(format))
     return change('name-id', `Give it ${format} identifiers`, { name_id_format: format });
-  // What its metadata says is mended by new metadata.
-  if (metadata.metadata_xml !== undefined || metadata.metadata_url !== undefined) return [];
   if (failed === 'acs' && acs)
     return change('acs', 'Add this ACS URL', { acs_url: [...(metadata.acs ?? []).map(({ url }) => url), acs] });
   if (

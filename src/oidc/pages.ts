@@ -41,6 +41,8 @@ const codes: Record<string, ErrorCode> = {
 const sentences: Record<string, string> = {
   invalid_client: 'The application that sent you here is not known to this server, or is switched off.',
   invalid_redirect_uri: 'The application asked to send you to an address that is not registered for it.',
+  post_logout_redirect_uri:
+    'The application asked to send you back, after the sign-out, to an address that is not registered for it.',
   invalid_request_uri: 'The sign-in request of the application has expired or was already used.',
 };
 
@@ -51,14 +53,16 @@ async function renderError(
   out: ErrorOut,
   error: errors.OIDCProviderError | Error,
 ): Promise<void> {
-  const refusal = refusals.known(outer(ctx).state.request);
-  const application = ctx.oidc.client?.clientName ?? ctx.oidc.client?.clientId;
   const status = 'statusCode' in error && typeof error.statusCode === 'number' ? error.statusCode : 500;
   if (status >= 500) throw error;
+  // Of a refused sign-out the engine would tell only after this page, which is an error of ours and ends the request here.
+  if (ctx.oidc.route === 'end_session') ctx.oidc.provider.emit('end_session.error', ctx, error);
+  const refusal = refusals.known(outer(ctx).state.request);
+  const application = ctx.oidc.client?.clientName ?? ctx.oidc.client?.clientId;
   const expired = error.name === 'SessionNotFound';
   const code: ErrorCode = expired ? 'sign_in_expired' : (codes[out.error] ?? 'bad_request');
   throw new AppError(code, {
-    ...(expired ? {} : { message: sentences[out.error] ?? 'The request of the application can not be accepted.' }),
+    ...(expired ? {} : { message: sentenceOf(out) ?? 'The request of the application can not be accepted.' }),
     advice: expired
       ? 'Go back to the application and sign in again.'
       : `Go back and try again. If it happens again, tell ${application ? `the people who run ${application}` : 'the administrator'}: ${out.error}${out.error_description ? `, ${out.error_description}` : ''}.`,
@@ -71,6 +75,12 @@ async function renderError(
     cause: error,
     ...(refusal && !expired && { refusal }),
   });
+}
+
+function sentenceOf({ error, error_description = '' }: ErrorOut): string | undefined {
+  return error_description.startsWith('post_logout_redirect_uri')
+    ? sentences.post_logout_redirect_uri
+    : sentences[error];
 }
 
 export function createPages({ findAccount, deviceGuesses, refusals }: PagesNeeds) {

@@ -14,12 +14,13 @@ export const KEPT: Record<string, RefusalEndpoint> = {
   'authorization.error': 'authorize',
   'grant.error': 'token',
   'pushed_authorization_request.error': 'par',
+  'end_session.error': 'end-session',
 };
 
 /** What the rules are about. Of anything else only that it was sent: it may be a code, a token, a password, or the person's. */
 const SHOWN = new Set(
   (
-    'client_id redirect_uri response_type response_mode scope resource audience prompt max_age acr_values ' +
+    'client_id redirect_uri post_logout_redirect_uri response_type response_mode scope resource audience prompt max_age acr_values ' +
     'code_challenge code_challenge_method grant_type client_assertion_type token_type_hint'
   ).split(' '),
 );
@@ -44,7 +45,7 @@ export function keepRefusal(
     subjectId: ctx.oidc.session?.accountId,
     received: {
       ...withoutSecrets(parameters),
-      ...(endpoint === 'authorize' ? {} : { authentication: methodOf(ctx, parameters) }),
+      ...(endpoint === 'token' || endpoint === 'par' ? { authentication: methodOf(ctx, parameters) } : {}),
     },
   });
   const body: unknown = ctx.body;
@@ -58,8 +59,8 @@ export function withCode(description: string | undefined, code: string): string 
 }
 
 function parametersOf(ctx: KoaContextWithOIDC, endpoint: RefusalEndpoint): Record<string, unknown> {
-  const sent: Record<string, unknown> = endpoint === 'authorize' ? ctx.query : (ctx.oidc.body ?? {});
-  return { ...sent, ...(endpoint === 'authorize' ? ctx.oidc.params : {}) };
+  const isPage = endpoint === 'authorize' || endpoint === 'end-session';
+  return isPage ? { ...ctx.query, ...ctx.oidc.params } : { ...ctx.oidc.body };
 }
 
 function withoutSecrets(parameters: Record<string, unknown>): Record<string, string> {

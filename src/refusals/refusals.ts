@@ -7,7 +7,7 @@ import type { Logger } from '../platform/logger.ts';
 import { randomToken } from '../platform/random.ts';
 import type { RequestInfo } from '../platform/request-info.ts';
 
-export type RefusalEndpoint = 'authorize' | 'par' | 'token' | 'saml' | 'access';
+export type RefusalEndpoint = 'authorize' | 'par' | 'token' | 'end-session' | 'saml' | 'access';
 /** What was received, by parameter; secrets are never among the values. */
 export type ReceivedParameters = Record<string, string>;
 

@@ -5,6 +5,7 @@ import { aClient, aUser, PASSWORD } from '../support/factories.ts';
 import { textOf } from '../support/html.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
+import { listen } from '../support/listen.ts';
 import { aServiceProvider } from '../support/sp.ts';
 import { consoleOf, staff } from './support.ts';
 
@@ -173,6 +174,35 @@ describe('a refused token request', () => {
   });
 });
 
+describe('a refused sign-out', () => {
+  const endSession = (query: Record<string, string>) =>
+    httpClient(idp.issuer).get(`/end-session?${new URLSearchParams(query)}`, { headers: { accept: 'text/html' } });
+  const AFTER = 'https://app.example.com/bye';
+
+  it('13: an address after the sign-out that is not registered', async () => {
+    const { clientId } = await aClient(idp.services, { redirect_uris: [REDIRECT] });
+    const asked = { client_id: clientId, post_logout_redirect_uri: AFTER };
+    const refused = await endSession(asked);
+    expect(refused.status).toBe(400);
+    expect(textOf(refused.text)).toContain('after the sign-out');
+    const button = 'Add this post-logout redirect URI';
+    await mend(codeIn(refused), 'The address to go to after the sign-out is registered', button, AFTER);
+    expect((await endSession(asked)).status).not.toBe(400);
+    expect(await lastChange(clientId)).toEqual(expect.arrayContaining(['application.updated', 'sign-out.refused']));
+  });
+
+  it('shows an application that is not known, and a hint that is none, without keeping the hint', async () => {
+    const unknown = await endSession({ client_id: 'nobody', post_logout_redirect_uri: AFTER });
+    const page = await admin.get(`/admin/refusals/${codeIn(unknown)}`);
+    expect(textOf(page.text)).toContain('No application has this identifier.');
+    const forged = await endSession({ id_token_hint: 'of.somebody.else', post_logout_redirect_uri: AFTER });
+    const hint = await admin.get(`/admin/refusals/${codeIn(forged)}`);
+    expect(textOf(/<li class="failed">([\s\S]*?)<\/li>/.exec(hint.text)?.[1] ?? '')).toContain('id_token_hint');
+    expect(hint.text).not.toContain('of.somebody.else');
+    expect(hint.text).not.toContain('Add this post-logout');
+  });
+});
+
 describe('a refused SAML request', () => {
   const byHand = async (entityId: string, settings: object = {}) => {
     const made = await aServiceProvider(idp.services, { entityId, library: { skipRequestCompression: true } });
@@ -222,6 +252,67 @@ describe('a refused SAML request', () => {
     await mend(code, 'The identifier it asks for', 'Give it emailAddress identifiers', format, 'persistent');
     expect((await post(sp)).location).toContain('/saml/sso/continue');
     expect(await lastChange(entityId)).toContain('application.updated');
+  });
+
+  it('says why metadata is not mended by a button, and takes new metadata', async () => {
+    const entityId = 'https://sp-metadata.example.com';
+    const sp = await aServiceProvider(idp.services, { entityId, library: { skipRequestCompression: true } });
+    const application = await idp.services.applications.find(entityId);
+    if (application?.protocol !== 'saml') throw new Error('no such application');
+    const registered = application.metadata.metadata_xml ?? '';
+    sp.saml.options.callbackUrl = 'https://sp-metadata.example.com/other';
+    const refused = await post(sp);
+    const page = await admin.get(`/admin/refusals/${codeIn(refused)}`);
+    expect(textOf(page.text)).toContain('is registered by metadata that was pasted');
+    expect(page.text).not.toContain('Add this ACS URL');
+    const form = await admin.get(/href="([^"]+)"[^>]*>Paste new metadata/.exec(page.text)?.[1] ?? '');
+    const metadata = registered.replaceAll(sp.acsUrl, 'https://sp-metadata.example.com/other');
+    await admin.submit(form, { metadata });
+    expect(textOf((await admin.get(`/admin/refusals/${codeIn(refused)}`)).text)).toContain('This is mended');
+    expect((await post(sp)).location).toContain('/saml/sso/continue');
+  });
+
+  it('reads metadata from its address again at once, and says so when nothing has changed there', async () => {
+    const entityId = 'https://sp-url.example.com';
+    const sp = await aServiceProvider(idp.services, { entityId, library: { skipRequestCompression: true } });
+    const row = await idp.services.applications.find(entityId);
+    if (row?.protocol !== 'saml') throw new Error('no such application');
+    let metadata = row.metadata.metadata_xml ?? '';
+    const server = await listen((_request, response) => void response.end(metadata));
+    await idp.services.applications.remove(row.id);
+    const page = await admin.submit(await admin.get('/admin/applications/new/saml'), {
+      ...{ name: 'By address', metadata_url: `${server.origin}/metadata` },
+    });
+    expect(page.status).toBe(201);
+    sp.saml.options.callbackUrl = 'https://sp-url.example.com/other';
+    const code = codeIn(await post(sp));
+    const shown = await admin.get(`/admin/refusals/${code}`);
+    expect(textOf(shown.text)).toContain('is read again each day');
+    const button = 'Read its metadata again now';
+    const same = await admin.follow(await admin.submit(shown, {}, { button }));
+    expect(textOf(same.text)).toContain('still says the same as before');
+    metadata = metadata.replaceAll(sp.acsUrl, 'https://sp-url.example.com/other');
+    await mend(code, 'a registered address (ACS)', button, 'https://sp-url.example.com/other');
+    expect((await post(sp)).location).toContain('/saml/sso/continue');
+    expect(await lastChange(entityId)).toContain('application.updated');
+    await server.close();
+  });
+
+  it('takes the certificate of one registered by hand whose requests do not carry it', async () => {
+    const entityId = 'https://sp-redirect.example.com';
+    const sp = await byHand(entityId);
+    const application = await idp.services.applications.find(entityId);
+    const edit = await admin.get(`/admin/applications/${application?.id}/edit`);
+    const pem = sp.credential.certificatePem;
+    const wrong = await admin.submit(edit, { certificates: 'none' });
+    expect(wrong.status).toBe(400);
+    await admin.submit(edit, { certificates: pem, acs_url: sp.acsUrl });
+    const now = await idp.services.applications.find(entityId);
+    expect(now?.protocol === 'saml' && now.metadata.certificates).toEqual([{ use: 'signing', pem: pem.trim() }]);
+    expect((await post(sp)).location).toContain('/saml/sso/continue');
+    // Saved again as it is, it stays.
+    await admin.submit(await admin.get(`/admin/applications/${application?.id}/edit`), { name: 'Renamed' });
+    expect(await idp.services.applications.find(entityId)).toMatchObject({ metadata: now?.metadata, name: 'Renamed' });
   });
 
   it('12: a service provider that nobody registered', async () => {

@@ -6,14 +6,14 @@ import type { Application } from '../../applications/application.ts';
 import type { Context, Extras, State } from '../../http/context.ts';
 import { notFound } from '../../http/errors.ts';
 import { bodyLimit, parseForm } from '../../http/input.ts';
-import { type ApplicationAdmin, applicationVersion, type Declaration } from '../applications.ts';
+import type { ApplicationAdmin } from '../applications.ts';
 import type { RoleAdmin } from '../roles.ts';
-import { etagOf } from '../versions.ts';
+import { editFields, patchOf } from './application-fields.ts';
 import { accessFields, pasteBlocks } from './application-parts.ts';
-import { type Field, VERSION, versionField } from './blocks.ts';
+import { type Field, VERSION } from './blocks.ts';
 import type { Frame, Problem } from './frame.ts';
 import type { OurSide, Preset } from './preset-parts.ts';
-import { kinds, lines, pairs, presetOf, products } from './presets.ts';
+import { kinds, presetOf, products } from './presets.ts';
 
 export interface ApplicationFormsNeeds {
   frame: Frame;
@@ -180,119 +180,4 @@ function withAnswers(fields: readonly Field[], given: Record<string, string>): F
       return value === undefined && Object.keys(given).length === 0 ? field : { ...field, checked: value === 'on' };
     return value === undefined ? field : { ...field, value };
   });
-}
-
-const editFields = (application: Application): Field[] => [
-  versionField(etagOf(applicationVersion(application))),
-  ...fieldsFor(application),
-];
-
-/** What can be edited of an application. */
-function fieldsFor(application: Application): Field[] {
-  const name: Field = { name: 'name', label: 'Name', value: application.name, required: true };
-  const consent: Field = {
-    name: 'implicit',
-    label: 'Do not ask people for consent',
-    type: 'checkbox',
-    checked: application.consent === 'implicit',
-    hint: 'For applications of your own.',
-  };
-  if (application.protocol === 'oidc') {
-    const { metadata } = application;
-    const list = (field: string, label: string, values: readonly string[] = []): Field => ({
-      name: field,
-      label,
-      type: 'textarea',
-      rows: Math.max(2, values.length + 1),
-      value: values.join('\n'),
-    });
-    return [
-      name,
-      list('redirect_uris', 'Redirect URIs', metadata.redirect_uris),
-      list('post_logout_redirect_uris', 'Addresses after signing out', metadata.post_logout_redirect_uris),
-      list('grant_types', 'Grants', metadata.grant_types),
-      { name: 'scope', label: 'Scopes it may ask for', value: metadata.scope ?? '', hint: 'Empty: every one.' },
-      {
-        name: 'backchannel_logout_uri',
-        label: 'Back-channel logout address',
-        value: metadata.backchannel_logout_uri ?? '',
-      },
-      consent,
-    ];
-  }
-  const { metadata } = application;
-  const isByHand = metadata.metadata_url === undefined && metadata.metadata_xml === undefined;
-  return [
-    name,
-    ...(metadata.metadata_url === undefined
-      ? []
-      : [{ name: 'metadata_url', label: 'Address of its metadata', value: metadata.metadata_url }]),
-    ...(metadata.metadata_url === undefined && metadata.metadata_xml !== undefined
-      ? [{ name: 'metadata', label: 'Its metadata', type: 'textarea' as const, rows: 8, value: metadata.metadata_xml }]
-      : []),
-    ...(isByHand
-      ? [
-          {
-            name: 'acs_url',
-            label: 'ACS URLs',
-            type: 'textarea' as const,
-            rows: 3,
-            value: (metadata.acs ?? []).map(({ url }) => url).join('\n'),
-          },
-        ]
-      : []),
-    {
-      name: 'attributes',
-      label: 'Attributes',
-      type: 'textarea',
-      rows: 5,
-      value: Object.entries(metadata.attributes)
-        .map(([attribute, field]) => `${attribute} = ${field}`)
-        .join('\n'),
-      hint: 'SAML name = user field, one a line.',
-    },
-    {
-      name: 'idp_initiated',
-      label: 'May be opened from the portal',
-      type: 'checkbox',
-      checked: metadata.idp_initiated,
-    },
-    consent,
-  ];
-}
-
-/** JSON merge patch of the declaration. */
-function patchOf(application: Application, given: Record<string, string>, roles: string[]): Declaration {
-  const common = {
-    consent: given.implicit === 'on' ? 'implicit' : 'explicit',
-    access: given.open === 'roles' ? { roles } : 'everyone',
-  };
-  const orGone = (value: string | undefined) => value || null;
-  if (application.protocol === 'oidc') {
-    return {
-      ...common,
-      client_name: given.name,
-      redirect_uris: lines(given.redirect_uris),
-      post_logout_redirect_uris: lines(given.post_logout_redirect_uris),
-      grant_types: lines(given.grant_types),
-      scope: orGone(given.scope),
-      backchannel_logout_uri: orGone(given.backchannel_logout_uri),
-    };
-  }
-  const before = application.metadata.attributes;
-  const attributes = pairs(given.attributes ?? '');
-  const gone = Object.fromEntries(
-    Object.keys(before)
-      .filter((name) => !(name in attributes))
-      .map((name) => [name, null]),
-  );
-  return {
-    ...common,
-    name: given.name,
-    ...(given.metadata_url === undefined ? {} : { metadata_url: given.metadata_url }),
-    ...(given.metadata === undefined ? {} : { metadata: given.metadata }),
-    ...(given.acs_url === undefined ? {} : { acs_url: lines(given.acs_url) }),
-    attributes: { ...attributes, ...gone },
-    idp_initiated: given.idp_initiated === 'on',
-  };
 }

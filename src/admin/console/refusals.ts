@@ -19,11 +19,13 @@ const text = z.string().trim().max(1024).default('');
 const query = z.object({ code: text, client: text, user: text, request: text, after: z.string().max(100).optional() });
 const mendForm = z.object({ mend: z.string().min(1).max(200) });
 /** What a rule that nothing here mends by itself is mended by. */
+const edit = { label: 'Edit the application', path: (id: string) => `/admin/applications/${id}/edit` };
 const PAGES: Record<string, { label: string; path(id: string): string }> = {
   secret: { label: 'Make a new secret', path: (id) => `/admin/applications/${id}/secret` },
-  certificate: { label: 'Edit the application', path: (id) => `/admin/applications/${id}/edit` },
-  acs: { label: 'Edit the application', path: (id) => `/admin/applications/${id}/edit` },
-  access: { label: 'Edit who may open it', path: (id) => `/admin/applications/${id}/edit` },
+  post_logout_redirect_uri: edit,
+  certificate: edit,
+  acs: edit,
+  access: { ...edit, label: 'Edit who may open it' },
 };
 
 export function refusalRoutes({ frame, names, refusals }: RefusalPagesNeeds): Router<State, Extras> {
@@ -84,7 +86,7 @@ export function refusalRoutes({ frame, names, refusals }: RefusalPagesNeeds): Ro
     const links: Action[] = frame.may(ctx, 'gatehouse.applications:write')
       ? [
           ...(application && page && mends.length === 0 && !isMended && application.source !== 'file'
-            ? [{ label: page.label, href: page.path(application.id) }]
+            ? [{ label: explanation.note ? 'Paste new metadata' : page.label, href: page.path(application.id) }]
             : []),
           ...(!application && refusal.clientId
             ? [{ label: 'Register an application', href: '/admin/applications/new' }]
@@ -105,6 +107,7 @@ export function refusalRoutes({ frame, names, refusals }: RefusalPagesNeeds): Ro
               },
             ]
           : []),
+        ...(explanation.note ? [{ kind: 'text' as const, tone: 'small' as const, text: explanation.note }] : []),
         ...(mends.length + links.length > 0
           ? [{ kind: 'actions' as const, title: 'Mend it', items: [...mends, ...links] }]
           : []),
@@ -154,8 +157,15 @@ export function refusalRoutes({ frame, names, refusals }: RefusalPagesNeeds): Ro
     const { mend } = await parseForm(ctx, mendForm.loose());
     const wanted = (await refusals.explain(code)).mends.find(({ id }) => id === mend);
     frame.assertMay(ctx, wanted?.needs ?? 'gatehouse.applications:write');
-    const { isMended } = await refusals.mend(code, mend, frame.by(ctx));
-    frame.back(ctx, `/admin/refusals/${code}`, isMended ? 'Mended.' : 'Changed.');
+    const address = `/admin/refusals/${code}`;
+    await frame.attempt(
+      ctx,
+      async () => {
+        const { isMended } = await refusals.mend(code, mend, frame.by(ctx));
+        frame.back(ctx, address, isMended ? 'Mended.' : 'Changed.');
+      },
+      ({ problem, faults }) => frame.back(ctx, address, faults.map(({ message }) => message).join(' ') || problem),
+    );
   });
 
   return router;
