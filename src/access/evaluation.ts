@@ -53,16 +53,23 @@ export interface Evaluations {
   many(body: unknown, app: EvaluatingApp): Promise<Evaluated<Decision | { evaluations: Decision[] }>>;
 }
 
-export function createEvaluations({ permissions }: { permissions: Permissions }): Evaluations {
+export interface EvaluationsNeeds {
+  permissions: Permissions;
+  /** The account that an application means by this `sub`: with pairwise subjects a name that only it knows. */
+  accountOf(clientId: string, subject: string): Promise<string | undefined>;
+}
+
+export function createEvaluations({ permissions, accountOf }: EvaluationsNeeds): Evaluations {
   /** Only of people whom the application lets in, and only of permissions that it is shown. */
   async function decide({ subject, action, resource }: z.output<typeof evaluation>, app: EvaluatingApp) {
     const permission = `${resource.type}:${action.name}`;
+    const accountId = subject.type === 'user' ? await accountOf(app.clientId, subject.id) : undefined;
     const decision =
-      subject.type === 'user' &&
+      accountId !== undefined &&
       isShown(permission, app.permissionsFilter) &&
-      (await permissions.can(subject.id, resource.type, action.name)) &&
-      (await permissions.accessAllowed(app.applicationId, subject.id));
-    return { decision, denied: decision ? [] : [{ subject: subject.id, permission }] };
+      (await permissions.can(accountId, resource.type, action.name)) &&
+      (await permissions.accessAllowed(app.applicationId, accountId));
+    return { decision, denied: decision ? [] : [{ subject: accountId ?? subject.id, permission }] };
   }
 
   const one: Evaluations['one'] = async (body, app) => {

@@ -1,6 +1,6 @@
 // Puts administration together: the functions that the API and the console call, and the API itself.
 import { createEvaluationCallers } from '../access/callers.ts';
-import { createEvaluations } from '../access/evaluation.ts';
+import { createEvaluations, type EvaluationsNeeds } from '../access/evaluation.ts';
 import { evaluationRoutes } from '../access/routes.ts';
 import { applicationEndpoints } from '../admin/api/applications.ts';
 import { auditEndpoints } from '../admin/api/audit.ts';
@@ -104,8 +104,17 @@ export function assembleAdminApi({ services, administration, tokens }: AdminApiP
 }
 
 /** Access evaluation for applications (AuthZEN). */
-export function assembleEvaluation({ services, tokens }: Pick<AdminApiParts, 'services' | 'tokens'>) {
+export function assembleEvaluation({
+  services,
+  tokens,
+  accountOf,
+}: Pick<AdminApiParts, 'services' | 'tokens'> & Pick<EvaluationsNeeds, 'accountOf'>) {
   const { config } = services;
   const callers = createEvaluationCallers({ ...services, tokens, audience: accessApi(config.issuer) });
-  return evaluationRoutes({ ...services, issuer: config.issuer, callers, evaluations: createEvaluations(services) });
+  return evaluationRoutes({
+    ...services,
+    issuer: config.issuer,
+    callers,
+    evaluations: createEvaluations({ ...services, accountOf }),
+  });
 }

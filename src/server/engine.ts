@@ -15,6 +15,7 @@ import { createFindAccount } from '../oidc/find-account.ts';
 import { createGrantLoader } from '../oidc/grants.ts';
 import type { PairwiseIdentifier } from '../oidc/introspection.ts';
 import { createPages, outer } from '../oidc/pages.ts';
+import { createPairwiseSubjects } from '../oidc/pairwise.ts';
 import { createPrompts } from '../oidc/prompts.ts';
 import { createEngine, type Engine, type ResponseMode } from '../oidc/provider.ts';
 import { createResourceServer } from '../oidc/resources.ts';
@@ -22,7 +23,7 @@ import { createSessionStore } from '../oidc/session-store.ts';
 import { createTestTickets } from '../oidc/test-tickets.ts';
 import { extraTokenClaims } from '../oidc/token-claims.ts';
 import type { Metrics } from '../platform/metrics.ts';
-import { randomToken, sha256 } from '../platform/random.ts';
+import { randomToken } from '../platform/random.ts';
 import { stableSecret } from '../platform/stable-secret.ts';
 import { addressKey } from '../rate-limits/sign-in-guard.ts';
 import { ownResources } from '../rbac/built-in.ts';
@@ -50,6 +51,8 @@ export interface AssembledEngine {
   clientLimits: ClientLimits;
   deviceGuesses: DeviceGuesses;
   pairwiseIdentifier: PairwiseIdentifier;
+  /** The account that a client means by this `sub`. */
+  accountOf(clientId: string, subject: string): Promise<string | undefined>;
 }
 
 export async function assembleEngine(parts: EngineParts): Promise<AssembledEngine> {
@@ -71,7 +74,7 @@ export async function assembleEngine(parts: EngineParts): Promise<AssembledEngin
     sql,
     vault,
   } = services;
-  const pairwiseSalt = (await stableSecret({ db, vault }, 'pairwise')).toString('base64url');
+  const pairwise = createPairwiseSubjects(await stableSecret({ db, vault }, 'pairwise'));
   const accessTokenSeconds = () => settings.latest().access_token_minutes * 60;
   const { isAsked: isTestAsked } = createTestTickets({ cookies, vault, now });
   const clients = createClientSource({
@@ -89,9 +92,8 @@ export async function assembleEngine(parts: EngineParts): Promise<AssembledEngin
     },
   });
 
-  // OIDC Core 8.1: the sector, the account, and a salt that never changes.
   const pairwiseIdentifier: PairwiseIdentifier = async (_ctx, accountId, client) =>
-    sha256(`${sectorOf(client)}\0${accountId}\0${pairwiseSalt}`);
+    pairwise.of(sectorOf(client), accountId);
 
   const sessionStore = createSessionStore({ sql, kind });
 
@@ -170,7 +172,12 @@ export async function assembleEngine(parts: EngineParts): Promise<AssembledEngin
     samlResponse: saml.respond,
   });
   keyring.onChange(() => engine.rebuild());
-  return { engine, clients, clientLimits, deviceGuesses, pairwiseIdentifier };
+
+  const accountOf = async (clientId: string, subject: string) => {
+    const client = await engine.current().Client.find(clientId);
+    return client?.subjectType === 'pairwise' ? pairwise.accountOf(sectorOf(client), subject) : subject;
+  };
+  return { engine, clients, clientLimits, deviceGuesses, pairwiseIdentifier, accountOf };
 }
 
 /** The host that the client's redirect URIs share; absent from the engine's typings. */

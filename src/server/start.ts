@@ -76,7 +76,7 @@ export async function startServer({ config, logger, now }: ServerOptions): Promi
 
   await keyring.load();
   const saml = assembleSaml({ services, metrics, cookies });
-  const { engine, clients, ...front } = await assembleEngine({
+  const { engine, clients, accountOf, ...front } = await assembleEngine({
     services,
     metrics,
     cookies,
@@ -123,7 +123,7 @@ export async function startServer({ config, logger, now }: ServerOptions): Promi
         samlTestParts: saml.tests,
       }).routers.map(mounted),
       ...assembleAdminApi({ services, administration, tokens }).routers.map(mounted),
-      mounted(assembleEvaluation({ services, tokens })),
+      mounted(assembleEvaluation({ services, tokens, accountOf })),
       mounted(homeRoutes({ issuer: config.issuer })),
     ],
   });

@@ -49,6 +49,30 @@ it('is found by its metadata', async () => {
   ]);
 });
 
+it('is asked by an application with pairwise subjects with the sub that it knows, and with no other', async () => {
+  const options = { subject_type: 'pairwise' as const, redirect_uris: ['https://pairwise.example/cb'] };
+  const [paired, other] = [
+    await anApplication(idp, options),
+    await anApplication(idp, { ...options, redirect_uris: ['https://elsewhere.example/cb'] }),
+  ];
+  const user = await aUser(idp.services);
+  await idp.services.roles.setRoles(user.account.id, ['editor']);
+  const { tokens } = await signIn(httpClient(idp.issuer), paired, user);
+  const sub = tokens.claims()?.sub ?? '';
+  expect(sub).not.toContain(user.account.id);
+  const asked = (id: string) => ({ subject: { type: 'user', id }, action: read, resource });
+  expect(await decision(asked(sub), paired)).toEqual({ decision: true });
+  expect(await decision({ ...asked(sub), action: remove }, paired)).toEqual({ decision: false });
+  for (const id of [user.account.id, `${sub.slice(0, -2)}AA`, 'x', `${sub}A`, sub.slice(0, 20)])
+    expect(await decision(asked(id), paired), id).toEqual({ decision: false });
+  // The name of one sector says nothing to another, nor to an application that knows people by their own identifier.
+  expect(await decision(asked(sub), other)).toEqual({ decision: false });
+  expect(await decision(asked(sub))).toEqual({ decision: false });
+  // The audit names the account.
+  const [denied] = await idp.services.audit.list({ types: ['access.evaluated'], subjectId: user.account.id, limit: 1 });
+  expect(denied).toMatchObject({ clientId: paired.clientId });
+});
+
 describe('one evaluation', () => {
   it('permits what a role of the person permits, and nothing else', async () => {
     expect(await decision({ subject: ann, action: read, resource })).toEqual({ decision: true });
