@@ -1,6 +1,7 @@
 // /saml/slo: a service provider signs somebody out, or answers that it did (SAML Profiles 4.4). Only a signed request
 // counts, only for sessions that this service provider took part in, and only once. An answer counts only where one is
 // waited for, and a wrong one costs its sender's place in the result, never the rest of the sign-out.
+import { setImmediate as othersTurn } from 'node:timers/promises';
 import Router from '@koa/router';
 import type { Audit } from '../audit/audit.ts';
 import { readBody } from '../http/body.ts';
@@ -81,6 +82,8 @@ export function samlLogoutRoutes(needs: SamlLogoutNeeds): Router<State, Extras> 
       await handleRequest(ctx, sp, opened);
     } catch (error) {
       if (!(error instanceof SamlError)) throw error;
+      // To read what a stranger sent has cost a turn of the event loop; to tell of it is another.
+      await othersTurn();
       // An unknown sender is only logged: a stranger must not be able to fill the audit log.
       if (sp) await record(ctx, sp, 'failure', error.code);
       const runId = sp ? undefined : await unreadable(text, error);

@@ -1,5 +1,6 @@
 // /saml/metadata, /saml/sso and /saml/sso/start. An AuthnRequest is checked, kept, and handed over to the authorization
 // endpoint, where the same session, policy and access rule serve both protocols (response-mode.ts answers).
+import { setImmediate as othersTurn } from 'node:timers/promises';
 import Router from '@koa/router';
 import { z } from 'zod';
 import type { Audit } from '../audit/audit.ts';
@@ -155,6 +156,8 @@ export function samlRoutes(needs: SamlRoutesNeeds): Router<State, Extras> {
       }
       return { sp, question: questionOf(sp, request, verdict, decoded.relayState) };
     } catch (error) {
+      // To read what a stranger sent has cost a turn of the event loop; to tell of it is another.
+      await othersTurn();
       // An unknown sender is only logged: a stranger must not be able to fill the audit log.
       if (sp && error instanceof SamlError) await refused(ctx, sp, error);
       if (!(error instanceof SamlError || error instanceof AppError)) throw error;
