@@ -29,6 +29,7 @@ import { createOutgoingFetch } from './platform/outgoing.ts';
 import { createVault } from './platform/vault.ts';
 import { createProvisioning } from './provisioning/provisioning.ts';
 import { createCaptcha } from './rate-limits/captcha.ts';
+import { createMailLimits } from './rate-limits/mail-limits.ts';
 import { createRateLimits } from './rate-limits/rate-limits.ts';
 import { addressKey, createSignInGuard } from './rate-limits/sign-in-guard.ts';
 import { createPermissions } from './rbac/permissions.ts';
@@ -138,7 +139,8 @@ export async function createServices({
   });
   const { oneTimeCodes, phones, factors } = mfa;
   const emailCodes = () => settings.latest().email_codes;
-  const sentCodes = createSentCodes({ oneTimeCodes, phones, outbox, sms, rateLimits, audit, emailCodes });
+  const mailLimits = createMailLimits({ rateLimits, knownBrowsers: mfa.knownBrowsers });
+  const sentCodes = createSentCodes({ oneTimeCodes, phones, outbox, sms, rateLimits, mailLimits, audit, emailCodes });
   const signInPolicy = createSignInPolicy({ credentials, factors, sentCodes, settings: () => settings.latest() });
 
   const tell = createNotices({ outbox, now });
@@ -205,6 +207,7 @@ export async function createServices({
     meter,
     credentials,
     rateLimits,
+    mailLimits,
     refusals,
     captcha: createCaptcha({ db, vault, now, rateLimits }),
     sms,

@@ -3,7 +3,6 @@
 // it expires, a newer one voids it, and one conditional update uses it up.
 import type { Account } from '../accounts/account.ts';
 import type { Accounts } from '../accounts/accounts.ts';
-import { nameKey } from '../accounts/names.ts';
 import type { Audit, By } from '../audit/audit.ts';
 import { limits } from '../limits.ts';
 import type { DraftWriter } from '../mail/delivery.ts';
@@ -14,12 +13,12 @@ import type { Clock } from '../platform/clock.ts';
 import { type Db, type Tx, transaction } from '../platform/db.ts';
 import { randomId, randomToken, sha256 } from '../platform/random.ts';
 import type { RequestInfo } from '../platform/request-info.ts';
-import type { RateLimits } from '../rate-limits/rate-limits.ts';
+import type { MailLimits } from '../rate-limits/mail-limits.ts';
 import type { LinkOutcome, PasswordByLink } from './password-by-link.ts';
 
 export interface Reset {
-  /** Notes that somebody wants to reset the password of this login. Tells nothing. */
-  request(login: string, request: RequestInfo): Promise<void>;
+  /** Notes that somebody wants to reset the password of this login. Tells nothing. `browser`: the cookie of a known one. */
+  request(login: string, request: RequestInfo, browser?: string): Promise<void>;
   /** Turns the note into a mail, if there is an account to write to; for the mail job. */
   writeMail: DraftWriter;
   /** Sends a link for somebody, e.g. an admin. */
@@ -36,14 +35,14 @@ export interface ResetNeeds {
   accounts: Pick<Accounts, 'find' | 'findByLogin'>;
   outbox: Outbox;
   passwordByLink: PasswordByLink;
-  rateLimits: Pick<RateLimits, 'consume'>;
+  mailLimits: Pick<MailLimits, 'link'>;
   /** The setting `reset_token_minutes`. */
   minutes(): number;
   hasPassword(accountId: string): Promise<boolean>;
 }
 
 export function createReset(needs: ResetNeeds): Reset {
-  const { db, now, audit, accounts, outbox, passwordByLink, rateLimits, minutes, hasPassword } = needs;
+  const { db, now, audit, accounts, outbox, passwordByLink, mailLimits, minutes, hasPassword } = needs;
   const isOpen = () => ({ usedAt: null, expiresAt: { gt: now() } });
 
   async function findLive(token: string): Promise<{ id: string; account: Account } | undefined> {
@@ -68,21 +67,21 @@ export function createReset(needs: ResetNeeds): Reset {
   }
 
   /** Why nothing is sent; only the audit learns it. */
-  async function refusal(account: Account | undefined): Promise<string | undefined> {
+  async function refusal(account: Account | undefined, browser: string | undefined): Promise<string | undefined> {
     if (!account) return 'unknown_account';
     if (!account.isActive) return 'disabled_account';
-    if (account.email === null) return 'no_address';
-    if (!(await rateLimits.consume('reset:account', account.id)).allowed) return 'too_many_requests';
-    const byRecipient = await rateLimits.consume('mail:recipient', nameKey(account.email));
-    return byRecipient.allowed ? undefined : 'too_many_requests';
+    const { id, email } = account;
+    if (email === null) return 'no_address';
+    return (await mailLimits.link('reset', { id, email }, browser)).allowed ? undefined : 'too_many_requests';
   }
 
   return {
-    request: (typed, request) => outbox.draft('password-reset', { typed, request }, minutes() * 60),
+    request: (typed, request, browser) =>
+      outbox.draft('password-reset', { typed, request, ...(browser && { browser }) }, minutes() * 60),
 
-    async writeMail({ typed, request }, take) {
+    async writeMail({ typed, request, browser }, take) {
       const account = await accounts.findByLogin(typed);
-      const reason = await refusal(account);
+      const reason = await refusal(account, browser);
       const isElsewhere = account?.ssoId && !(await hasPassword(account.id));
       const by: By = request ? { request } : {};
       await transaction(db, async (tx) => {

@@ -20,6 +20,8 @@ export type DraftKind = 'password-reset' | 'registration' | 'unlock';
 export interface Wish {
   typed: string;
   request?: RequestInfo;
+  /** The cookie of the browser it came from, if the browser is known; sealed like the rest. */
+  browser?: string;
 }
 
 export type StoredMail =

@@ -47,13 +47,15 @@ export const policies = {
   },
   /** Reset mails to one person: enough for a lost mail, too few to flood an inbox. */
   'reset:account': window(rateLimits.resetPerAccount),
+  /** The same for mails that end a pause; whoever asks for resets uses up none of these. */
+  'unlock:account': window(rateLimits.resetPerAccount),
   /** Reset requests from one machine: walking through a list of addresses. */
   'reset:address': window(rateLimits.resetPerAddress),
   /** Trying reset or verification links: 256 bits cannot be guessed, so this only spares the database. */
   'link:address': window({ points: 30, seconds: 15 * 60 }),
   /** Proofs of an address and changes of it: an account is no means to write to strangers. */
   'email-proof:account': window({ points: 5, seconds: 60 * 60 }),
-  /** Any mail to one recipient that somebody else can bring about. */
+  /** Mails of one kind to one recipient that somebody else can bring about (mail-limits.ts). */
   'mail:recipient': window(rateLimits.mailPerRecipient),
   /** Codes by SMS cost money (toll fraud). */
   'sms:account': window(rateLimits.smsPerAccount),

@@ -40,7 +40,7 @@ export function passwordResetRoutes(needs: PasswordResetRoutesNeeds): Router<Sta
 
   router.post('/forgot-password', protect, async (ctx) => {
     const { username } = await parseForm(ctx, askForm);
-    const work = () => reset.request(username, ctx.state.request);
+    const work = () => reset.request(username, ctx.state.request, needs.cookies.get(ctx, 'knownBrowser'));
     await answerQuietly(ctx, { rateLimits, policy: 'reset:address' }, { work, page: '/forgot-password/sent' });
   });
 

@@ -6,7 +6,6 @@
 // belongs to an account. The address is the user name, too: a choice of names would tell which are taken.
 import type { Account } from '../accounts/account.ts';
 import type { Accounts } from '../accounts/accounts.ts';
-import { nameKey } from '../accounts/names.ts';
 import type { Audit } from '../audit/audit.ts';
 import type { Credentials } from '../credentials/credentials.ts';
 import type { LinkOutcome } from '../credentials/password-by-link.ts';
@@ -20,7 +19,7 @@ import { type Db, transaction } from '../platform/db.ts';
 import { randomId } from '../platform/random.ts';
 import type { RequestInfo } from '../platform/request-info.ts';
 import type { Vault } from '../platform/vault.ts';
-import type { RateLimits } from '../rate-limits/rate-limits.ts';
+import type { MailLimits } from '../rate-limits/mail-limits.ts';
 
 export interface Registration {
   isOpen(): boolean;
@@ -40,7 +39,7 @@ export interface RegistrationNeeds {
   accounts: Pick<Accounts, 'findByLogin' | 'create'>;
   credentials: Pick<Credentials, 'preparePassword'>;
   outbox: Outbox;
-  rateLimits: Pick<RateLimits, 'consume'>;
+  mailLimits: Pick<MailLimits, 'to'>;
   /** The setting `self_registration`. */
   isOpen(): boolean;
 }
@@ -49,7 +48,7 @@ const CONTEXT = 'registration link';
 const { hours } = limits.emailVerification;
 
 export function createRegistration(needs: RegistrationNeeds): Registration {
-  const { db, vault, now, audit, accounts, credentials, outbox, rateLimits, isOpen } = needs;
+  const { db, vault, now, audit, accounts, credentials, outbox, mailLimits, isOpen } = needs;
 
   function tokenFor(email: string): string {
     return vault.seal(JSON.stringify({ email, until: now().getTime() + hours * 3_600_000 }), CONTEXT);
@@ -77,7 +76,7 @@ export function createRegistration(needs: RegistrationNeeds): Registration {
     async writeMail({ typed }, take) {
       const email = typed.normalize('NFC').trim();
       const account = await accounts.findByLogin(email);
-      const { allowed } = await rateLimits.consume('mail:recipient', nameKey(email));
+      const { allowed } = await mailLimits.to(email, 'registration');
       await transaction(db, async (tx) => {
         if (!(await take(tx)) || !allowed || !isOpen()) return;
         const owner = account?.isActive ? recipientOf(account) : undefined;

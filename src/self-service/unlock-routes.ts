@@ -38,7 +38,7 @@ export function unlockRoutes(needs: UnlockRoutesNeeds): Router<State, Extras> {
 
   router.post('/unlock/ask', protect, async (ctx) => {
     const { username } = await parseForm(ctx, askForm);
-    const work = () => unlock.request(username, ctx.state.request);
+    const work = () => unlock.request(username, ctx.state.request, cookies.get(ctx, 'knownBrowser'));
     await answerQuietly(ctx, { rateLimits, policy: 'reset:address' }, { work, page: '/unlock/sent' });
   });
 

@@ -2,7 +2,6 @@
 // the owner gets the link. Asking is answered the same for every name, as with a reset.
 import type { Account } from '../accounts/account.ts';
 import type { Accounts } from '../accounts/accounts.ts';
-import { nameKey } from '../accounts/names.ts';
 import type { Audit } from '../audit/audit.ts';
 import { limits } from '../limits.ts';
 import type { DraftWriter } from '../mail/delivery.ts';
@@ -11,11 +10,12 @@ import { recipientOf } from '../mail/messages.ts';
 import type { Outbox } from '../mail/outbox.ts';
 import { type Db, transaction } from '../platform/db.ts';
 import type { RequestInfo } from '../platform/request-info.ts';
-import type { RateLimits } from '../rate-limits/rate-limits.ts';
+import type { MailLimits } from '../rate-limits/mail-limits.ts';
 import type { SignInGuard } from '../rate-limits/sign-in-guard.ts';
 
 export interface Unlock {
-  request(login: string, request: RequestInfo): Promise<void>;
+  /** `browser`: the cookie of a known one. */
+  request(login: string, request: RequestInfo, browser?: string): Promise<void>;
   writeMail: DraftWriter;
   /** Whose live link this is; looking does not use it up. */
   find(token: string): Promise<Account | undefined>;
@@ -29,13 +29,13 @@ export interface UnlockNeeds {
   accounts: Pick<Accounts, 'find' | 'findByLogin'>;
   outbox: Outbox;
   linkTokens: LinkTokens;
-  rateLimits: Pick<RateLimits, 'consume'>;
+  mailLimits: Pick<MailLimits, 'link'>;
   guard: Pick<SignInGuard, 'lockedSeconds' | 'unlock'>;
 }
 
 const { minutes } = limits.unlockLink;
 
-export function createUnlock({ db, audit, accounts, outbox, linkTokens, rateLimits, guard }: UnlockNeeds): Unlock {
+export function createUnlock({ db, audit, accounts, outbox, linkTokens, mailLimits, guard }: UnlockNeeds): Unlock {
   async function find(token: string) {
     const link = await linkTokens.find(token, 'unlock');
     const account = link && (await accounts.find(link.userId));
@@ -48,19 +48,19 @@ export function createUnlock({ db, audit, accounts, outbox, linkTokens, rateLimi
   }
 
   /** The account to write to, when there is a pause to end. */
-  async function readerOf(login: string): Promise<Account | undefined> {
+  async function readerOf(login: string, browser: string | undefined): Promise<Account | undefined> {
     const account = await accounts.findByLogin(login);
     if (!account?.isActive || account.email === null || !(await isPaused(account))) return undefined;
-    if (!(await rateLimits.consume('reset:account', account.id)).allowed) return undefined;
-    const byRecipient = await rateLimits.consume('mail:recipient', nameKey(account.email));
-    return byRecipient.allowed ? account : undefined;
+    const { id, email } = account;
+    return (await mailLimits.link('unlock', { id, email }, browser)).allowed ? account : undefined;
   }
 
   return {
-    request: (typed, request) => outbox.draft('unlock', { typed, request }, minutes * 60),
+    request: (typed, request, browser) =>
+      outbox.draft('unlock', { typed, request, ...(browser && { browser }) }, minutes * 60),
 
-    async writeMail({ typed }, take) {
-      const account = await readerOf(typed);
+    async writeMail({ typed, browser }, take) {
+      const account = await readerOf(typed, browser);
       await transaction(db, async (tx) => {
         const to = account && recipientOf(account);
         if (!(await take(tx)) || !account || !to) return;

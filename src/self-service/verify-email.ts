@@ -12,6 +12,7 @@ import type { Outbox } from '../mail/outbox.ts';
 import { placeOf } from '../mail/wording.ts';
 import type { Clock } from '../platform/clock.ts';
 import { type Db, transaction } from '../platform/db.ts';
+import type { MailLimits } from '../rate-limits/mail-limits.ts';
 import type { RateLimits } from '../rate-limits/rate-limits.ts';
 
 export type EmailRequest =
@@ -40,17 +41,18 @@ export interface EmailProofNeeds {
   outbox: Outbox;
   linkTokens: LinkTokens;
   rateLimits: Pick<RateLimits, 'consume'>;
+  mailLimits: Pick<MailLimits, 'to'>;
 }
 
 const { hours } = limits.emailVerification;
 const SECONDS = hours * 3600;
 
 export function createEmailProof(needs: EmailProofNeeds): EmailProof {
-  const { db, now, audit, accounts, outbox, linkTokens, rateLimits } = needs;
+  const { db, now, audit, accounts, outbox, linkTokens, rateLimits, mailLimits } = needs;
 
   async function mayWrite(account: Account, email: string): Promise<EmailRequest> {
     const byAccount = await rateLimits.consume('email-proof:account', account.id);
-    const verdict = byAccount.allowed ? await rateLimits.consume('mail:recipient', nameKey(email)) : byAccount;
+    const verdict = byAccount.allowed ? await mailLimits.to(email, 'address-proof') : byAccount;
     return verdict.allowed ? { outcome: 'sent' } : { outcome: 'wait', retryAfterSeconds: verdict.retryAfterSeconds };
   }
 

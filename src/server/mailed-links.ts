@@ -17,8 +17,21 @@ import type { Services } from '../services.ts';
 
 /** The functions alone; for the server, and for a command line that invites. */
 export function createMailedLinks(services: Services) {
-  const { db, vault, now, audit, accounts, credentials, endSession, mfa, outbox, rateLimits, settings, signInGuard } =
-    services;
+  const {
+    db,
+    vault,
+    now,
+    audit,
+    accounts,
+    credentials,
+    endSession,
+    mfa,
+    outbox,
+    rateLimits,
+    mailLimits,
+    settings,
+    signInGuard,
+  } = services;
   const linkTokens = createLinkTokens({ db, now });
   const passwordByLink = createPasswordByLink({
     db,
@@ -27,7 +40,7 @@ export function createMailedLinks(services: Services) {
     forgetBrowsers: (accountId, tx) => mfa.knownBrowsers.forget(accountId, undefined, tx),
     unlock: signInGuard.unlock,
   });
-  const common = { db, now, audit, accounts, outbox, linkTokens, rateLimits };
+  const common = { db, now, audit, accounts, outbox, linkTokens, rateLimits, mailLimits };
   const minutes = () => settings.latest().reset_token_minutes;
   const hasPassword = async (accountId: string) => (await credentials.status(accountId)) !== undefined;
   return {

@@ -1,7 +1,6 @@
 // Codes by e-mail and SMS (seed 5.6): to whom they may go, and sending one. How often is limited by account for SMS,
 // which cost money, and by recipient for mail.
 import type { Account } from '../accounts/account.ts';
-import { nameKey } from '../accounts/names.ts';
 import type { Audit } from '../audit/audit.ts';
 import { limits } from '../limits.ts';
 import { recipientOf } from '../mail/messages.ts';
@@ -10,6 +9,7 @@ import type { OwnFactors } from '../mfa/factors.ts';
 import type { OneTimeCodes } from '../mfa/one-time-code.ts';
 import type { Phones } from '../mfa/phone.ts';
 import type { RequestInfo } from '../platform/request-info.ts';
+import type { MailLimits } from '../rate-limits/mail-limits.ts';
 import type { RateLimits, Verdict } from '../rate-limits/rate-limits.ts';
 import type { SmsGateway } from '../sms/gateway.ts';
 
@@ -36,6 +36,7 @@ export interface SentCodesNeeds {
   outbox: Pick<Outbox, 'send'>;
   sms: SmsGateway;
   rateLimits: Pick<RateLimits, 'consume'>;
+  mailLimits: Pick<MailLimits, 'to'>;
   audit: Audit;
   /** The setting `email_codes`. */
   emailCodes(): boolean;
@@ -44,12 +45,12 @@ export interface SentCodesNeeds {
 const minutes = limits.oneTimeCode.seconds / 60;
 
 export function createSentCodes(needs: SentCodesNeeds): SentCodes {
-  const { oneTimeCodes, phones, outbox, sms, rateLimits, audit, emailCodes } = needs;
+  const { oneTimeCodes, phones, outbox, sms, rateLimits, mailLimits, audit, emailCodes } = needs;
 
   async function mayGo(account: Account, channel: SentBy, to: string): Promise<Verdict> {
     const byAccount = channel === 'sms' ? await rateLimits.consume('sms:account', account.id) : undefined;
     if (byAccount && !byAccount.allowed) return byAccount;
-    return rateLimits.consume('mail:recipient', nameKey(to));
+    return mailLimits.to(to, 'sign-in-code');
   }
 
   async function mail(account: Account, to: string, code: string): Promise<'sent' | 'failed'> {

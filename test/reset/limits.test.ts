@@ -1,11 +1,11 @@
 // Seed 5.7 and 8: how often a reset may be asked for. A limit of the account changes nothing in the answer.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { testClock } from '../support/clock.ts';
-import { aUser } from '../support/factories.ts';
-import { httpClient } from '../support/http.ts';
+import { aUser, type TestUser } from '../support/factories.ts';
+import { type HttpClient, httpClient } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
 import { type Mailbox, mailbox } from '../support/mailbox.ts';
-import { forgot, mailIsIdle } from './support.ts';
+import { forgot, linkIn, mailIsIdle, mailOf } from './support.ts';
 
 const clock = testClock();
 let box: Mailbox;
@@ -21,7 +21,17 @@ afterAll(async () => {
 });
 
 const from = (address: string) => httpClient(idp.issuer, { headers: { 'x-forwarded-for': address } });
-const mailsTo = (email: string | null) => box.messages.filter(({ to }) => to.includes(email ?? '')).length;
+const mailsTo = (email: string | null, about = '') =>
+  box.messages.filter(({ to, subject }) => to.includes(email ?? '') && subject.includes(about)).length;
+
+/** Has the owner end a pause in this browser, which is a known one from then on. */
+async function knowBrowser({ username, account }: TestUser, browser: HttpClient): Promise<void> {
+  for (let tries = 0; tries < 6; tries += 1)
+    await idp.services.signInGuard.begin({ login: username, address: `198.51.100.${tries}` });
+  await browser.submit(await browser.get('/unlock/ask'), { username });
+  const link = linkIn(await mailOf(box, account.email ?? '', 'Unlock your account'));
+  await browser.submit(await browser.follow(await browser.get(link)));
+}
 
 describe('asking again and again', () => {
   it('sends three mails in an hour to one account, and answers all alike', async () => {
@@ -40,6 +50,35 @@ describe('asking again and again', () => {
     await forgot(idp, user.username, from('192.0.2.1'));
     await mailIsIdle(idp.services);
     expect(mailsTo(user.account.email)).toBe(4);
+  });
+
+  it('by strangers leaves the owner a link in a browser they know, and a code to sign in with', async () => {
+    const user = await aUser(idp.services);
+    const { email } = user.account;
+    const ask = async (browser: HttpClient) => {
+      expect((await forgot(idp, user.username, browser)).status).toBe(303);
+      await mailIsIdle(idp.services);
+    };
+    const asked = () => mailsTo(email, 'Reset your password');
+    const mine = from('192.0.2.8');
+    await knowBrowser(user, mine);
+    for (let times = 0; times < 5; times += 1) await ask(from('192.0.2.7'));
+    expect(asked()).toBe(3);
+    for (let times = 0; times < 5; times += 1) await ask(mine);
+    expect(asked()).toBe(6);
+    for (const kind of ['reset', 'unlock', 'registration', 'address-proof'] as const)
+      for (let times = 0; times < 11; times += 1) await idp.services.mailLimits.to(email ?? '', kind);
+    expect((await idp.services.mailLimits.to(email ?? '', 'registration')).allowed).toBe(false);
+    const sent = [];
+    for (let times = 0; times < 11; times += 1)
+      sent.push(
+        await idp.services.sentCodes.send(user.account, 'email', email ?? '', {
+          requestId: 'x',
+          address: '192.0.2.7',
+          userAgent: '',
+        }),
+      );
+    expect(sent.map(({ outcome }) => outcome)).toEqual([...Array(10).fill('sent'), 'wait']);
   });
 
   it('is refused to one address after twenty times, whoever is asked about, and to no other address', async () => {
