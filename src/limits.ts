@@ -64,6 +64,7 @@ export const limits = {
   /** Ours: WebAuthn ceremony; passkeys one person may hold. */
   passkey: { timeoutSeconds: 5 * MINUTE, maxPerUser: 20 },
   /** Ours: a factor, mail address or password is only changed shortly after a proof of the strongest factor. */
+  opened: { seconds: HOUR }, // between two notes that somebody opened an application
   recentProof: { seconds: 10 * MINUTE },
   /** Ours: "remember this browser" for the second factor. */
   rememberedBrowser: { days: 30 },

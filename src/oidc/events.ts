@@ -7,8 +7,10 @@ import type { Metrics } from '../platform/metrics.ts';
 import type { Refusals } from '../refusals/refusals.ts';
 import { TooManyAttempts } from './client-limits.ts';
 import type { KoaContextWithOIDC, Provider } from './library.ts';
+import type { NoteOpened } from './opened.ts';
 import { outer } from './pages.ts';
 import { keepRefusal } from './refused.ts';
+import { TEST_MODE } from './test-mode.ts';
 
 export interface EngineEvents {
   audit: Audit;
@@ -17,6 +19,8 @@ export interface EngineEvents {
   /** Remembers the browser that a session was begun in. */
   noteDevice(session: { uid: string; accountId: string; exp: number }, ctx: Context): Promise<void>;
   seen(uid: string): Promise<void>;
+  /** Notes that somebody opened an application with a session that they had. */
+  opened: NoteOpened;
   refusals: Refusals;
 }
 
@@ -33,6 +37,8 @@ const TOKENS = {
   authorization_code: 'authorization_code',
 } as const;
 
+const OTHER_MODES = ['saml', TEST_MODE];
+
 /** Refusals that the audit log keeps, by the engine's event. */
 const REFUSALS = {
   'authorization.error': 'authorization.refused',
@@ -45,7 +51,10 @@ const REFUSALS = {
   'end_session.error': 'sign-out.refused',
 } as const;
 
-export function listen(provider: Provider, { audit, metrics, logger, noteDevice, seen, refusals }: EngineEvents): void {
+export function listen(
+  provider: Provider,
+  { audit, metrics, logger, noteDevice, seen, opened, refusals }: EngineEvents,
+): void {
   // The engine's typings name each event; these tables hold only events of its documentation.
   const on = provider.on.bind(provider) as (
     event: string,
@@ -57,12 +66,17 @@ export function listen(provider: Provider, { audit, metrics, logger, noteDevice,
     on(`${model}.issued`, () => metrics.tokensIssued.inc({ type }));
   }
   on('authorization.success', (ctx) => {
-    const { result, session } = ctx.oidc;
+    const { result, session, client, params } = ctx.oidc;
     if (!session?.accountId) return;
     const { uid, accountId, exp = 0 } = session;
     // The browser once for each sign-in, not for each application that is opened with it.
     const noting = result?.login ? noteDevice({ uid, accountId, exp }, outer(ctx)) : seen(uid);
     noting.catch((cause) => logger.error({ err: cause }, 'the browser of a session was not noted'));
+    // A sign-in has an entry of its own, and so has every answer by SAML; a test opens nothing.
+    if (result?.login || !client || OTHER_MODES.includes(String(params?.response_mode))) return;
+    opened(accountId, client.clientId, outer(ctx).state.request).catch((cause) =>
+      logger.error({ err: cause }, 'an audit event was not written'),
+    );
   });
   for (const [event, type] of Object.entries(REFUSALS)) {
     on(event, (ctx: KoaContextWithOIDC, err: EngineError) => {

@@ -31,7 +31,7 @@ export function createLauncher({ db, audit, now, issuer }: LauncherNeeds): Launc
   /** Identifiers of what the person used lately, the last one first. */
   async function usedLately(userId: string): Promise<string[]> {
     const events = await audit.list({
-      types: ['sign-in.completed', 'saml.response'],
+      types: ['sign-in.completed', 'saml.response', 'authorization.granted'],
       ...{ outcome: 'success', subjectId: userId, limit: RECENT_EVENTS },
       from: new Date(now().getTime() - RECENT_DAYS * 24 * 3600 * 1000),
     });

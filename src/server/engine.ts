@@ -14,6 +14,7 @@ import type { EngineEvents } from '../oidc/events.ts';
 import { createFindAccount } from '../oidc/find-account.ts';
 import { createGrantLoader } from '../oidc/grants.ts';
 import type { PairwiseIdentifier } from '../oidc/introspection.ts';
+import { createNoteOpened } from '../oidc/opened.ts';
 import { createPages, outer } from '../oidc/pages.ts';
 import { createPairwiseSubjects } from '../oidc/pairwise.ts';
 import { createPrompts } from '../oidc/prompts.ts';
@@ -27,7 +28,7 @@ import { randomToken } from '../platform/random.ts';
 import { stableSecret } from '../platform/stable-secret.ts';
 import { addressKey } from '../rate-limits/sign-in-guard.ts';
 import { ownResources } from '../rbac/built-in.ts';
-import { ownClientMetadata } from '../rp/own-client.ts';
+import { OWN_CLIENT_ID, ownClientMetadata } from '../rp/own-client.ts';
 import type { Services } from '../services.ts';
 import { engineSignOut } from './sign-out.ts';
 
@@ -158,6 +159,7 @@ export async function assembleEngine(parts: EngineParts): Promise<AssembledEngin
     await services.sessions.noteDevice(session, ctx.state.request, browser?.id);
   };
 
+  const noteOpened = createNoteOpened({ audit, now });
   const engine = await createEngine({
     issuer: config.issuer,
     configuration,
@@ -165,7 +167,12 @@ export async function assembleEngine(parts: EngineParts): Promise<AssembledEngin
     clientLimits,
     vault,
     sql,
-    events: { audit, metrics, logger, noteDevice, seen: services.sessions.seen, refusals: services.refusals },
+    events: {
+      ...{ audit, metrics, logger, noteDevice, seen: services.sessions.seen, refusals: services.refusals },
+      opened: async (accountId, clientId, request) => {
+        if (clientId !== OWN_CLIENT_ID) await noteOpened(accountId, clientId, request);
+      },
+    },
     signOut: engineSignOut({ services, cookies }),
     sessionSaving: { store: sessionStore, epoch: () => Math.floor(now().getTime() / 1000) },
     isTooSoon: async (deviceCode) => !(await services.rateLimits.consume('device:poll', deviceCode)).allowed,

@@ -116,6 +116,19 @@ describe('the portal', () => {
     expect(tilesOf(await portal())[0]?.[0]).toBe('Zebra');
   });
 
+  it('counts what was opened with a session that was there already, also after that session', async () => {
+    const home = 'https://quiet.example.com/';
+    const quiet = await anApplication(idp, { client_name: 'Quietly opened', client_uri: home });
+    const elsewhere = httpClient(idp.issuer);
+    await walk(elsewhere, '/login', { user, redirectUri: `${idp.issuer}/auth/callback` });
+    const opened = () => idp.services.audit.list({ types: ['authorization.granted'], clientId: quiet.clientId });
+    for (let turn = 0; turn < 3; turn += 1) await signIn(elsewhere, quiet, user);
+    await elsewhere.follow(await elsewhere.get('/logout', { headers: { 'sec-fetch-site': 'same-origin' } }));
+    expect(tilesOf(await portal())[0]).toEqual(['Quietly opened', home]);
+    // Once an hour, not once a request.
+    expect(await opened()).toMatchObject([{ subjectId: user.account.id, outcome: 'success' }]);
+  });
+
   it('says what has to be seen to', async () => {
     const { db } = idp.services;
     expect((await portal()).text).not.toContain('class="warning"');
