@@ -24,7 +24,7 @@ const answers: Record<string, string> = {
   my_domain: 'acme',
   workspace: 'acme',
   account: '123456789012',
-  provider: 'Gatehouse',
+  provider: 'OurLogin',
   iam_role: 'Developer',
   role: 'developer',
 };
@@ -43,6 +43,7 @@ describe('a new application', () => {
     expect(JSON.stringify([clientId, JSON.parse(metadata)])).toMatch(/app\.example\.com\/|example\.com|acme|amazon/);
     expect(page.text).toContain(idp.issuer);
     expect(page.text).toContain('/admin/test/');
+    if (preset.id === 'aws') expect(textOf(page.text)).toMatch(/--name OurLogin --saml.*saml-provider\/OurLogin"/);
     expect(textOf(page.text)).not.toMatch(/undefined|\[object/);
   });
 

@@ -1,8 +1,9 @@
-// Products that sign in by OpenID Connect.
+// Products that sign in by OpenID Connect. Above each stands what its addresses and settings were checked against.
 import { baseOf, type Preset, urlField } from './preset-parts.ts';
 
 const SECRET = 'the secret that was shown when it was made';
 
+// grafana/grafana, docs/sources/…/generic-oauth: callback path, names of the settings, form of the role expression.
 export const grafana: Preset = {
   id: 'grafana',
   title: 'Grafana',
@@ -41,6 +42,7 @@ signout_redirect_url = ${issuer}/end-session?client_id=${clientId}&post_logout_r
   ],
 };
 
+// docs.gitlab.com/administration/auth/oidc: names of the settings; omniauth_openid_connect: `basic`, callback path.
 export const gitlab: Preset = {
   id: 'gitlab',
   title: 'GitLab',
@@ -84,6 +86,8 @@ gitlab_rails['omniauth_providers'] = [
   ],
 };
 
+// nextcloud/user_oidc: appinfo/routes.php (/code, /backchannel-logout/{providerIdentifier}), lib/Command/UpsertProvider.php
+// (options of the command; the identifier is its first argument).
 export const nextcloud: Preset = {
   id: 'nextcloud',
   title: 'Nextcloud',
@@ -112,10 +116,12 @@ sudo -u www-data php occ user_oidc:provider Gatehouse \\
   ],
 };
 
+// oidc-wp/openid-connect-generic: includes/…-settings-page.php (constants, redirect URI), issue 208: no PKCE of its own, which
+// this server demands; BeAPI/openid-connect-generic-pkce-addon sends challenge and verifier by the plugin's filters.
 export const wordpress: Preset = {
   id: 'wordpress',
   title: 'WordPress',
-  text: 'With the plugin OpenID Connect Generic Client.',
+  text: 'With the plugin OpenID Connect Generic Client and its PKCE add-on.',
   protocol: 'oidc',
   fields: [urlField('WordPress', 'https://www.example.com')],
   declare: ({ url }) => ({
@@ -127,6 +133,11 @@ export const wordpress: Preset = {
   }),
   paste: ({ issuer, clientId, clientSecret = SECRET }) => [
     {
+      title: 'Two plugins',
+      text: `OpenID Connect Generic Client: https://wordpress.org/plugins/daggerhart-openid-connect-generic/
+PKCE add-on, without which sign-ins are refused: https://github.com/BeAPI/openid-connect-generic-pkce-addon`,
+    },
+    {
       title: 'wp-config.php, above “That’s all, stop editing!”',
       text: `define( 'OIDC_CLIENT_ID', '${clientId}' );
 define( 'OIDC_CLIENT_SECRET', '${clientSecret}' );
@@ -134,11 +145,13 @@ define( 'OIDC_CLIENT_SCOPE', 'openid profile email' );
 define( 'OIDC_ENDPOINT_LOGIN_URL', '${issuer}/authorize' );
 define( 'OIDC_ENDPOINT_TOKEN_URL', '${issuer}/token' );
 define( 'OIDC_ENDPOINT_USERINFO_URL', '${issuer}/userinfo' );
-define( 'OIDC_ENDPOINT_LOGOUT_URL', '${issuer}/end-session' );`,
+define( 'OIDC_ENDPOINT_LOGOUT_URL', '${issuer}/end-session' );
+define( 'OIDC_ENDPOINT_JWKS_URL', '${issuer}/jwks' );
+define( 'OIDC_ISSUER', '${issuer}' );`,
     },
     {
       title: 'In Settings → OpenID Connect Client',
-      text: 'Identity Key: preferred_username\nEnable PKCE support: ticked',
+      text: 'Identity Key: preferred_username',
     },
   ],
 };

@@ -1,4 +1,4 @@
-// Products that sign in by SAML.
+// Products that sign in by SAML. Above each stands what its addresses, names and formats were checked against.
 import { answer, DOMAIN, LABEL, type OurSide, type Preset } from './preset-parts.ts';
 
 const general = ({ issuer, certificate }: OurSide, labels: { sso: string; slo?: string; entity?: string }) =>
@@ -11,6 +11,7 @@ const general = ({ issuer, certificate }: OurSide, labels: { sso: string; slo?: 
     .filter(Boolean)
     .join('\n');
 
+// AWS IAM User Guide, "Configure SAML assertions for the authentication response": recipient, attribute names, formats.
 export const aws: Preset = {
   id: 'aws',
   title: 'AWS',
@@ -43,11 +44,11 @@ export const aws: Preset = {
       idp_initiated: true,
     };
   },
-  paste: ({ issuer }, { roles_rename = {} }) => [
+  paste: ({ issuer }, { roles_rename }) => [
     {
       title: 'In a shell with the AWS command line',
       text: `curl -o gatehouse.xml ${issuer}/saml/metadata
-aws iam create-saml-provider --name Gatehouse --saml-metadata-document file://gatehouse.xml`,
+aws iam create-saml-provider --name ${providerOf(roles_rename).split('/').at(-1)} --saml-metadata-document file://gatehouse.xml`,
     },
     {
       title: 'Trust policy of the IAM role',
@@ -55,7 +56,7 @@ aws iam create-saml-provider --name Gatehouse --saml-metadata-document file://ga
   "Version": "2012-10-17",
   "Statement": [{
     "Effect": "Allow",
-    "Principal": { "Federated": "${providerOf(Object(roles_rename))}" },
+    "Principal": { "Federated": "${providerOf(roles_rename)}" },
     "Action": "sts:AssumeRoleWithSAML",
     "Condition": { "StringEquals": { "SAML:aud": "https://signin.aws.amazon.com/saml" } }
   }]
@@ -64,10 +65,12 @@ aws iam create-saml-provider --name Gatehouse --saml-metadata-document file://ga
   ],
 };
 
-function providerOf(renamed: object): string {
-  return String(Object.values(renamed)[0] ?? '').split(',')[1] ?? '';
+/** The ARN of the identity provider, in what roles are renamed to. */
+function providerOf(renamed: unknown): string {
+  return String(Object.values(Object(renamed))[0] ?? '').split(',')[1] ?? '';
 }
 
+// support.google.com/a/answer/6349809: entity ID with the domain-specific issuer, form of the ACS URL, name of the person.
 export const googleWorkspace: Preset = {
   id: 'google-workspace',
   title: 'Google Workspace',
@@ -95,6 +98,8 @@ Use a domain-specific issuer: ticked`,
   ],
 };
 
+// help.salesforce.com: xcloud.sso_jit_requirements (names of the fields, and that User.ProfileId is required for new users),
+// security_auth_slo_saml_sp_configuring (logout address), My Domain as entity ID.
 export const salesforce: Preset = {
   id: 'salesforce',
   title: 'Salesforce',
@@ -125,11 +130,13 @@ export const salesforce: Preset = {
       text: `${general(side, { entity: 'Issuer', sso: 'Identity Provider Login URL', slo: 'Identity Provider Single Logout URL' })}
 SAML Identity Type: Assertion contains the Federation ID from the User object
 SAML Identity Location: Identity is in the NameIdentifier element of the Subject statement
-Service Provider Initiated Request Binding: HTTP Redirect`,
+Service Provider Initiated Request Binding: HTTP Redirect
+User Provisioning Enabled: not ticked; new users would need an attribute User.ProfileId as well`,
     },
   ],
 };
 
+// slack.com/help/articles/205168057: ACS URL, entity ID, persistent NameID, attribute names, signed response, no sign-out.
 export const slack: Preset = {
   id: 'slack',
   title: 'Slack',
