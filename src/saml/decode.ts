@@ -205,7 +205,7 @@ async function inflate(octets: Buffer): Promise<Buffer> {
 
 function decodeUtf8(octets: Uint8Array): string {
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(octets);
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(octets);
   } catch (cause) {
     throw new SamlError('bad_encoding', { cause });
   }

@@ -80,6 +80,13 @@ const byPost: Record<string, () => string> = {
   'two signatures': () => changed(/(<ds:Signature .*<\/ds:Signature>)/s, '$1$1'),
   'an empty signature': () => changed(/(<ds:SignatureValue>)[^<]*/, '$1'),
   'a reference elsewhere': () => changed(/URI="#[^"]*"/, 'URI=""'),
+  'a reference to everything': () => changed(/URI="#[^"]*"/, 'URI="#xpointer(/)"'),
+  'an ID under another name as well': () => changed('<samlp:AuthnRequest ', '<samlp:AuthnRequest xml:id="_x" '),
+  'a shortened HMAC': () =>
+    changed(
+      `"${algorithms.rsaSha256}"/>`,
+      `"${hmac().uri}"><ds:HMACOutputLength>8</ds:HMACOutputLength></ds:SignatureMethod>`,
+    ),
   XSLT: () => changed(algorithms.enveloped, 'http://www.w3.org/TR/1999/REC-xslt-19991116'),
 };
 
@@ -98,6 +105,15 @@ const byRedirect: Record<string, () => Promise<Page>> = {
   HMAC: () =>
     browser.get(
       `/saml/sso?SAMLRequest=${deflated(sp.request())}&SigAlg=${encodeURIComponent(hmac().uri)}&Signature=${encodeURIComponent(hmac().mac)}`,
+    ),
+  'an empty RelayState added': () => browser.get(`/saml/sso?${signedQuery()}&RelayState=`),
+  'another algorithm than was signed': () =>
+    browser.get(
+      `/saml/sso?${signedQuery().replace(/SigAlg=[^&]*/, `SigAlg=${encodeURIComponent(algorithms.rsaSha512)}`)}`,
+    ),
+  'an algorithm that was encoded twice': () =>
+    browser.get(
+      `/saml/sso?${signedQuery().replace(/SigAlg=([^&]*)/, (_all, uri) => `SigAlg=${encodeURIComponent(uri)}`)}`,
     ),
   'another RelayState than was signed': () => browser.get(`/saml/sso?${signedQuery()}&RelayState=evil`),
   'another message than was signed': () =>
@@ -125,8 +141,20 @@ const wrongs: Record<string, () => string> = {
   'an address below the registered one': () => other.request({ attributes: acsUrl(`${other.acs}/../evil`) }),
   'an address with a query': () => other.request({ attributes: acsUrl(`${other.acs}?x`) }),
   'an address with credentials': () => other.request({ attributes: acsUrl(other.acs.replace('//', '//evil@')) }),
+  'an address with the port that it has anyway': () =>
+    other.request({ attributes: acsUrl(other.acs.replace('.example', '.example:443')) }),
+  'an address with a dot after the host': () =>
+    other.request({ attributes: acsUrl(other.acs.replace('.example', '.example.')) }),
+  'an address in capitals': () => other.request({ attributes: acsUrl(other.acs.replace('live', 'LIVE')) }),
+  'an address in full-width letters': () => other.request({ attributes: acsUrl(other.acs.replace('live', 'ｌive')) }),
+  'an address with a soft hyphen': () => other.request({ attributes: acsUrl(other.acs.replace('live', 'li\u00adve')) }),
+  'an address with backslashes': () => other.request({ attributes: acsUrl(other.acs.replaceAll('/', '\\')) }),
+  'an address with a tab inside': () => other.request({ attributes: acsUrl(other.acs.replace('/acs', '/a&#9;cs')) }),
+  'an address with a fragment': () => other.request({ attributes: acsUrl(`${other.acs}#@evil.example`) }),
+  'an address spelt in percent': () => other.request({ attributes: acsUrl(other.acs.replace('/acs', '/%61cs')) }),
   'the address of another service provider': () => other.request({ attributes: acsUrl(sp.acs) }),
   'script for an address': () => other.request({ attributes: acsUrl('javascript:alert(1)') }),
+  'an index with a sign': () => other.request({ attributes: ' AssertionConsumerServiceIndex="-0"' }),
   'an unknown index': () => other.request({ attributes: ' AssertionConsumerServiceIndex="7"' }),
   'address and index': () => other.request({ attributes: `${acsUrl(other.acs)} AssertionConsumerServiceIndex="0"` }),
   'another destination': () => other.request({ destination: 'https://evil.example/saml/sso' }),

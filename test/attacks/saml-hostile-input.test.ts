@@ -1,6 +1,6 @@
 // What nobody may ever send us, over real HTTP: a 4xx page that names the request, nothing signed, nothing stored, and
 // the next request is served.
-import { deflateRawSync } from 'node:zlib';
+import { deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { aLiveSp, answerIn, type LiveSp, left, post, redirect } from '../saml/live.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';
@@ -35,6 +35,17 @@ async function expectRefusal(send: () => Promise<Page>, ...statuses: number[]): 
 
 const laughs = `<!DOCTYPE l [<!ENTITY a "ha"><!ENTITY b "${'&a;'.repeat(10)}"><!ENTITY c "${'&b;'.repeat(10)}">]>`;
 const deflated = (octets: string | Uint8Array) => encodeURIComponent(deflateRawSync(octets).toString('base64'));
+const redirected = (octets: Buffer) =>
+  browser.get(`/saml/sso?SAMLRequest=${encodeURIComponent(octets.toString('base64'))}`);
+const posted = (octets: Buffer) =>
+  browser.post('/saml/sso', {
+    form: { SAMLRequest: octets.toString('base64') },
+    headers: { 'sec-fetch-site': 'cross-site' },
+  });
+const utf7 = (xml: string) =>
+  Buffer.from(
+    `<?xml version="1.0" encoding="UTF-7"?>${xml.replace(/[<>]/g, (one) => (one === '<' ? '+ADw-' : '+AD4-'))}`,
+  );
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 const extensions = (content: string) => `<samlp:Extensions>${content}</samlp:Extensions>`;
 
@@ -88,6 +99,31 @@ const wire: Record<string, () => Promise<Page>> = {
   'bad percent-encoding': () => browser.get('/saml/sso?SAMLRequest=%'),
   'two messages': () => browser.get(`/saml/sso?SAMLRequest=${deflated(sp.request())}&SAMLRequest=${deflated('<a/>')}`),
   'a second message in disguise': () => browser.get(`/saml/sso?SAMLRequest=${deflated(sp.request())}&SAML%52equest=x`),
+  'gzip instead of deflate': () => redirected(gzipSync(sp.request())),
+  'deflate with the header of zlib': () => redirected(deflateSync(sp.request())),
+  'deflate in deflate': () => redirected(deflateRawSync(deflateRawSync(sp.request()))),
+  'a message that is not compressed': () => redirected(Buffer.from(sp.request())),
+  'a compressed message by POST': () => posted(deflateRawSync(sp.request())),
+  'UTF-16': () => posted(Buffer.from(`\ufeff${sp.request()}`, 'utf16le')),
+  'UTF-16 by its declaration': () =>
+    posted(Buffer.from(`<?xml version="1.0" encoding="UTF-16"?>${sp.request()}`, 'utf16le').swap16()),
+  'UTF-7': () => posted(utf7(`<!DOCTYPE x>${sp.request()}`)),
+  'an overlong form of a bracket': () => posted(Buffer.from([0xc0, 0xbc, ...Buffer.from(sp.request().slice(1))])),
+  'surrogates in UTF-8': () => posted(Buffer.from([...Buffer.from(sp.request()), 0xed, 0xa0, 0x80])),
+  'a byte order mark in the middle': () => posted(Buffer.from(`\ufeff\ufeff${sp.request()}`)),
+  'a form in parts': () =>
+    browser.post('/saml/sso', {
+      body: 'SAMLRequest=x',
+      headers: { 'content-type': 'multipart/form-data; boundary=x' },
+    }),
+  'a form in another character set': () =>
+    browser.post('/saml/sso', {
+      body: 'SAMLRequest=x',
+      headers: { 'content-type': `${FORM['content-type']}; charset=utf-16` },
+    }),
+  'the message in the address of a POST': () =>
+    browser.post(`/saml/sso?SAMLRequest=${deflated(sp.request())}`, { body: 'RelayState=x', headers: FORM }),
+  'the parameter as a list': () => browser.get(`/saml/sso?SAMLRequest[]=${deflated(sp.request())}`),
   'text that is not UTF-8': () => browser.get(`/saml/sso?SAMLRequest=${deflated(Buffer.from([0x3c, 0xff, 0xfe]))}`),
   'a RelayState over 2 KB': () => redirect(browser, sp.request(), { relayState: 'x'.repeat(2049) }),
   'half a signature': () => browser.get(`/saml/sso?SAMLRequest=${deflated(sp.request())}&SigAlg=x`),

@@ -58,6 +58,8 @@ function withoutForbiddenMarkup(text: string, kind: keyof typeof caps): string {
     plain = plain.slice(head[0].length);
   }
   if (kind === 'metadata') plain = withoutComments(plain);
+  // Both parsers read past a second byte order mark.
+  if (!/^[ \t\r\n]*</.test(plain)) throw new SamlError('not_xml', { detail: 'text before the root' });
   // `<!` begins a DOCTYPE, an ENTITY, a comment or CDATA and nothing else; `<` stands in no text and no attribute.
   if (plain.includes('<!') || plain.includes('<?')) throw new SamlError('forbidden_markup');
   if (forbiddenCharacter.test(plain)) throw new SamlError('forbidden_markup', { detail: 'control character' });
