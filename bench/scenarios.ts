@@ -79,11 +79,23 @@ export const samlSignOn: Scenario = {
   worker: samlWorker,
 };
 
-/** A whole sign-in with the password, by a browser that was never here. */
+/** A whole sign-in with the password: four requests, by a browser that was here before. */
 export const passwordSignIn: Scenario = {
   name: 'sign-in',
-  operations: 60,
+  operations: 100,
   workers: 4,
+  async worker(target) {
+    let { knownBrowser } = await signIn(target);
+    return async () => {
+      ({ knownBrowser } = await signIn(target, {}, knownBrowser));
+    };
+  },
+};
+
+/** The same by a browser that was never here: the owner gets a mail, and that is audited too. */
+export const newBrowserSignIn: Scenario = {
+  ...passwordSignIn,
+  name: 'sign-in, new browser and its mail',
   worker: async (target) => () => signIn(target),
 };
 

@@ -75,7 +75,7 @@ export async function createServices({
   for (const name of await migrate(config.databaseUrl)) logger.info({ migration: name }, 'migration applied');
   const { db, sql, kind, close } = await openDatabase(config.databaseUrl);
   const vault = createVault([...config.secrets]);
-  const audit = createAudit({ db, logger, now });
+  const audit = createAudit({ db, sql, kind, logger, now });
   const auditChain = createAuditChain({ db, kind, vault, now, logger });
   const settings = createSettings({ db, now, vault });
   await settings.reload();
@@ -110,7 +110,7 @@ export async function createServices({
   });
   const permissions = createPermissions({ db });
   const consents = createConsents({ db });
-  const mfa = assembleFactors({ db, vault, now, audit, issuerUrl: config.issuerUrl });
+  const mfa = assembleFactors({ db, sql, kind, vault, now, audit, issuerUrl: config.issuerUrl });
   const passwords = createPasswords();
   const strength = createStrengthMeter();
   // For the pages, apart from the one that judges: whoever floods it keeps nobody from setting a password.
@@ -123,8 +123,18 @@ export async function createServices({
   });
   const { hasSecondFactor } = mfa.factors;
   const serviceNames = ['gatehouse', config.issuerUrl.hostname];
-  const credentials = createCredentials({ db, now, audit, passwords, breached, hasSecondFactor, serviceNames });
-  const rateLimits = createRateLimits({ db, now, isEnabled: () => settings.latest().rate_limits });
+  const credentials = createCredentials({
+    db,
+    sql,
+    kind,
+    now,
+    audit,
+    passwords,
+    breached,
+    hasSecondFactor,
+    serviceNames,
+  });
+  const rateLimits = createRateLimits({ sql, kind, now, isEnabled: () => settings.latest().rate_limits });
   const refusals = createRefusals({
     db,
     now,
@@ -149,7 +159,7 @@ export async function createServices({
   const applications = createApplications({ db, vault, audit, now });
   const sessionSeconds = () => settings.latest().session_hours * 3600;
   const keyring = createKeyring({ db, vault, now, issuer: config.issuer, logger, audit, sessionSeconds });
-  const sessions = createSessions({ db, now });
+  const sessions = createSessions({ db, sql, kind, now });
   const runs = createRuns({ db, now, audit, deliverSoon: logoutQueued });
   const endSession = createEndSession({
     db,

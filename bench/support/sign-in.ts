@@ -27,17 +27,30 @@ export function authorizeUrl({ origin }: Target, parameters: Record<string, stri
   return `${origin}/authorize?${new URLSearchParams(query)}`;
 }
 
-/** Signs the person in with a fresh browser; returns its cookies and the code it came back with. */
+export interface SignedIn {
+  /** What its browser sends from now on. */
+  cookie: string;
+  code: string;
+  /** The cookie by which Gatehouse knows the browser again; none at the bare engine. */
+  knownBrowser: string[];
+}
+
+/** Signs the person in with a browser without a session, which was here before when it brings its cookie. */
 export async function signIn(
   target: Target,
   parameters?: Record<string, string>,
-): Promise<{ cookie: string; code: string }> {
+  knownBrowser: string[] = [],
+): Promise<SignedIn> {
+  const origin = new URL(target.origin);
   const browser = httpClient(target.origin, { agent });
+  browser.cookies.store(origin, knownBrowser);
   const isBack = (url: string) => url.startsWith(client.redirectUri);
   const page = await browser.follow(await browser.get(authorizeUrl(target, parameters)), isBack);
   const answered = page.location ? page : await browser.follow(await browser.submit(page, person), isBack);
   if (!answered.location) throw new Error(`${target.name}: sign-in ended at ${answered.url} (${answered.status})`);
-  return { cookie: browser.cookies.headerFor(new URL(target.origin)), code: codeIn(answered.location) };
+  const cookie = browser.cookies.headerFor(origin);
+  const isKnown = (one: string) => one.startsWith('gatehouse_browser');
+  return { cookie, code: codeIn(answered.location), knownBrowser: cookie.split('; ').filter(isKnown) };
 }
 
 /** A code for a browser that is signed in already. */

@@ -7,7 +7,7 @@ import type { DatabaseKind } from '../platform/database-url.ts';
 import { type Db, isUniqueViolation, type Tx, transaction } from '../platform/db.ts';
 import { randomId } from '../platform/random.ts';
 import type { Sql } from '../platform/sql.ts';
-import { type Account, accountQueries, createAccountLookup } from './account.ts';
+import { type Account, createAccountLookup } from './account.ts';
 import { type AttributeSchema, attributeFaults } from './attributes.ts';
 import { type AccountPage, type ListAccounts, listAccounts } from './list.ts';
 import { nameKey } from './names.ts';
@@ -54,16 +54,16 @@ export function createAccounts(needs: AccountsNeeds): Accounts {
   const within = <T>(tx: Tx | undefined, work: (tx: Tx) => Promise<T>) => (tx ? work(tx) : transaction(db, work));
 
   async function found(tx: Tx, id: string): Promise<Account> {
-    const account = await accountQueries.byId(tx, id);
+    const account = await lookUp.byId(id, tx);
     if (!account) throw notFound({ detail: { accountId: id } });
     return account;
   }
 
   return {
-    find: (id, tx) => (tx ? accountQueries.byId(tx, id) : lookUp(id)),
-    findByLogin: (login, tx = db) => accountQueries.byLogin(tx, login),
-    findByEmail: (email, tx = db) => accountQueries.byEmail(tx, email),
-    findBySsoId: (ssoId, tx = db) => accountQueries.bySsoId(tx, ssoId),
+    find: lookUp.byId,
+    findByLogin: lookUp.byLogin,
+    findByEmail: lookUp.byEmail,
+    findBySsoId: lookUp.bySsoId,
     list: (query = {}) => listAccounts({ sql, kind }, query),
     count: () => db.user.count(),
 

@@ -1,9 +1,11 @@
 // The audit log: one row for each security event, written in the transaction of what it reports when there is one.
 // An event that cannot be written fails the request: what is not recorded must not happen.
 import type { Clock } from '../platform/clock.ts';
-import type { Db, Tx } from '../platform/db.ts';
+import type { DatabaseKind } from '../platform/database-url.ts';
+import { type Db, sqlIn, type Tx } from '../platform/db.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { RequestInfo } from '../platform/request-info.ts';
+import { type Sql, sqlFor } from '../platform/sql.ts';
 import type { AuditEventType, AuditOutcome } from './events.ts';
 import { cleanText, withoutSecrets } from './scrub.ts';
 
@@ -69,17 +71,32 @@ export interface Audit {
   list(filter?: AuditFilter): Promise<AuditEntry[]>;
 }
 
+export interface AuditNeeds {
+  db: Db;
+  sql: Sql;
+  kind: DatabaseKind;
+  logger: Logger;
+  now: Clock;
+}
+
 const PAGE = 100;
 
-export function createAudit({ db, logger, now }: { db: Db; logger: Logger; now: Clock }): Audit {
+// Plain: several events for each sign-in.
+const SQL = {
+  insert: `INSERT INTO audit_events (at, type, outcome, reason, actor_id, actor_app, subject_id, client_id,
+    address, user_agent, request_id, data) VALUES (?,?,?,?,?,?,?,?,?,?,?,?)`,
+};
+
+export function createAudit({ db, sql, kind, logger, now }: AuditNeeds): Audit {
+  const text = sqlFor(kind, SQL);
+
   return {
-    async record(event, tx = db) {
+    async record(event, tx) {
       const row = toRow(event, now());
-      // Raw: several events for each sign-in, at a third of the time.
-      await tx.$executeRaw`INSERT INTO audit_events (at, type, outcome, reason, actor_id, actor_app, subject_id, client_id,
-        address, user_agent, request_id, data) VALUES (${row.at}, ${row.type}, ${row.outcome}, ${row.reason},
-        ${row.actorId}, ${row.actorApp}, ${row.subjectId}, ${row.clientId}, ${row.address}, ${row.userAgent},
-        ${row.requestId}, ${row.data})`;
+      const who = [row.actorId, row.actorApp, row.subjectId, row.clientId];
+      const from = [row.address, row.userAgent, row.requestId];
+      const values = [row.at, row.type, row.outcome, row.reason, ...who, ...from, row.data];
+      await (tx ? sqlIn(tx) : sql).execute(text.insert, ...values);
       // Also a log line, so that the request id of an error page leads to both.
       logger.info({ audit: { ...row, at: undefined, data: undefined } }, `audit ${row.type} ${row.outcome}`);
     },

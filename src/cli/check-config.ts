@@ -52,7 +52,7 @@ function checkSecret({ secretFile, secrets, warnings }: Config): Finding {
   const count = secrets.length === 1 ? '' : `, ${secrets.length} values, the first encrypts`;
   if (secretFile === undefined) return ok('secret', `from the environment${count}`);
   if (!existsSync(secretFile))
-    return warning('secret', `${secretFile} is not there yet`, 'Start the server once: it makes it.');
+    return warning('secret', `${secretFile} is not there yet`, 'The first start of a new server makes it.');
   const widened = warnings.find((text) => text.includes(secretFile));
   if (widened !== undefined) return warning('secret', widened);
   const mode = (statSync(secretFile).mode & 0o777).toString(8).padStart(4, '0');

@@ -55,6 +55,16 @@ export async function checkDatabase(needs: Needs): Promise<Finding[]> {
       return findings;
     }
     findings.push(ok('migrations', 'all applied'));
+    if (config.secrets.length === 0) {
+      findings.push(
+        failure(
+          'secret',
+          `${config.secretFile} is missing, and the keys in this database are sealed with it`,
+          'Put it back from where you keep it, before you start the server.',
+        ),
+      );
+      return findings;
+    }
     for (const check of [settingsFindings, keyFindings, adminFinding, mailFindings, secretFindings])
       findings.push(...(await check(opened)));
     return findings;
@@ -119,8 +129,9 @@ async function settingsFindings({ config, database: { db }, now }: Opened): Prom
   ];
 }
 
-async function keyFindings({ config, database: { db }, logger, now }: Opened): Promise<Finding[]> {
-  const audit = createAudit({ db, logger, now });
+async function keyFindings({ config, database, logger, now }: Opened): Promise<Finding[]> {
+  const { db } = database;
+  const audit = createAudit({ ...database, logger, now });
   const keyring = createKeyring({ db, vault: createVault(config.secrets), now, issuer: config.issuer, logger, audit });
   const keys = await keyring.list();
   if (keys.length === 0) return [warning('keys', 'there are none yet', 'Start the server once: it makes them.')];
@@ -165,11 +176,12 @@ async function mailFindings({ database: { db } }: Opened): Promise<Finding[]> {
   ];
 }
 
-async function secretFindings({ config, database: { db }, logger, now }: Opened): Promise<Finding[]> {
+async function secretFindings({ config, database, logger, now }: Opened): Promise<Finding[]> {
+  const { db } = database;
   const applications = createApplications({
     db,
     vault: createVault(config.secrets),
-    audit: createAudit({ db, logger, now }),
+    audit: createAudit({ ...database, logger, now }),
     now,
   });
   const findings: Finding[] = [];

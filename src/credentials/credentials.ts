@@ -5,7 +5,9 @@ import type { Audit, By } from '../audit/audit.ts';
 import { badRequest, notFound } from '../http/errors.ts';
 import { limits } from '../limits.ts';
 import type { Clock } from '../platform/clock.ts';
-import { type Db, type Tx, transaction } from '../platform/db.ts';
+import type { DatabaseKind } from '../platform/database-url.ts';
+import { type Db, sqlIn, type Tx, transaction } from '../platform/db.ts';
+import { type Sql, sqlFor } from '../platform/sql.ts';
 import type { Breached } from './breached.ts';
 import { createEvenTime } from './even-time.ts';
 import { CURRENT_PREFIX, isAcceptableHash, isCurrentHash, type Passwords } from './password.ts';
@@ -46,6 +48,8 @@ export interface Credentials {
 
 export interface CredentialsNeeds {
   db: Db;
+  sql: Sql;
+  kind: DatabaseKind;
   now: Clock;
   audit: Audit;
   passwords: Passwords;
@@ -64,8 +68,15 @@ interface Row {
   changedAt: Date | string;
 }
 
+// Plain: every sign-in asks twice.
+const SQL = {
+  find: `SELECT hash, must_change AS "mustChange", long, changed_at AS "changedAt"
+    FROM password_credentials WHERE user_id = ?`,
+};
+
 export function createCredentials(needs: CredentialsNeeds): Credentials {
-  const { db, now, audit, passwords, breached, hasSecondFactor, serviceNames } = needs;
+  const { db, sql, kind, now, audit, passwords, breached, hasSecondFactor, serviceNames } = needs;
+  const text = sqlFor(kind, SQL);
   const evenTime = createEvenTime({
     hasForeignHashes: async () =>
       (await db.passwordCredential.findFirst({
@@ -108,10 +119,8 @@ export function createCredentials(needs: CredentialsNeeds): Credentials {
     };
   }
 
-  // Raw, because every sign-in asks twice; Prisma takes four times as long.
-  async function find(userId: string, tx: Tx = db) {
-    const [row] = await tx.$queryRaw<Row[]>`SELECT hash, must_change AS "mustChange", long, changed_at AS "changedAt"
-      FROM password_credentials WHERE user_id = ${userId}`;
+  async function find(userId: string, tx?: Tx) {
+    const [row] = await (tx ? sqlIn(tx) : sql).query<Row>(text.find, userId);
     if (!row) return undefined;
     const { hash, mustChange, long, changedAt } = row;
     return { hash, mustChange: Boolean(mustChange), long: Boolean(long), changedAt: new Date(changedAt) };

@@ -1,7 +1,9 @@
 // The second factors of one server, put together.
 import type { Audit } from '../audit/audit.ts';
 import type { Clock } from '../platform/clock.ts';
+import type { DatabaseKind } from '../platform/database-url.ts';
 import type { Db } from '../platform/db.ts';
+import type { Sql } from '../platform/sql.ts';
 import type { Vault } from '../platform/vault.ts';
 import { createFactors } from './factors.ts';
 import { createKnownBrowsers } from './known-browsers.ts';
@@ -13,13 +15,15 @@ import { createTotp } from './totp.ts';
 
 export interface FactorNeeds {
   db: Db;
+  sql: Sql;
+  kind: DatabaseKind;
   vault: Vault;
   now: Clock;
   audit: Audit;
   issuerUrl: URL;
 }
 
-export function assembleFactors({ db, vault, now, audit, issuerUrl }: FactorNeeds) {
+export function assembleFactors({ db, sql, kind, vault, now, audit, issuerUrl }: FactorNeeds) {
   const totp = createTotp({ db, vault, now, audit, issuerName: issuerUrl.hostname });
   const passkeys = createPasskeys({ db, now, audit, issuerUrl, serviceName: 'Gatehouse' });
   const recoveryCodes = createRecoveryCodes({ db, vault, now, audit });
@@ -31,7 +35,7 @@ export function assembleFactors({ db, vault, now, audit, issuerUrl }: FactorNeed
     recoveryCodes,
     oneTimeCodes,
     phones,
-    knownBrowsers: createKnownBrowsers({ db, now }),
-    factors: createFactors({ db, audit, totp, passkeys, phones, recoveryCodes }),
+    knownBrowsers: createKnownBrowsers({ db, sql, kind, now }),
+    factors: createFactors({ db, sql, kind, audit, totp, passkeys, phones, recoveryCodes }),
   };
 }

@@ -1,6 +1,8 @@
 // What second factors an account has, in one query: the policy asks at every sign-in.
 import type { Audit, By } from '../audit/audit.ts';
-import { type Db, type Tx, transaction } from '../platform/db.ts';
+import type { DatabaseKind } from '../platform/database-url.ts';
+import { type Db, sqlIn, type Tx, transaction } from '../platform/db.ts';
+import { type Sql, sqlFor } from '../platform/sql.ts';
 import type { Passkeys } from './passkeys.ts';
 import type { Phones } from './phone.ts';
 import { type Factors as FactorSet, hasSecondFactor } from './policy.ts';
@@ -24,6 +26,8 @@ export interface Factors {
 
 export interface FactorsNeeds {
   db: Db;
+  sql: Sql;
+  kind: DatabaseKind;
   audit: Audit;
   totp: Pick<Totp, 'remove'>;
   passkeys: Pick<Passkeys, 'removeAll'>;
@@ -39,14 +43,20 @@ interface Row {
   recoveryCodes: number | bigint;
 }
 
-export function createFactors({ db, audit, totp, passkeys, phones, recoveryCodes }: FactorsNeeds): Factors {
-  async function of(userId: string, tx: Tx = db): Promise<OwnFactors> {
-    const [row] = await tx.$queryRaw<Row[]>`
-      SELECT (SELECT COUNT(*) FROM totp_credentials WHERE user_id = ${userId} AND confirmed_at IS NOT NULL) AS "totp",
-        (SELECT COUNT(*) FROM passkeys WHERE user_id = ${userId}) AS "passkeys",
-        (SELECT COUNT(*) FROM passkeys WHERE user_id = ${userId} AND user_verified) AS "verifyingPasskeys",
-        (SELECT number FROM phone_factors WHERE user_id = ${userId}) AS "phone",
-        (SELECT COUNT(*) FROM recovery_codes WHERE user_id = ${userId} AND used_at IS NULL) AS "recoveryCodes"`;
+const SQL = {
+  of: `SELECT (SELECT COUNT(*) FROM totp_credentials WHERE user_id = ? AND confirmed_at IS NOT NULL) AS "totp",
+    (SELECT COUNT(*) FROM passkeys WHERE user_id = ?) AS "passkeys",
+    (SELECT COUNT(*) FROM passkeys WHERE user_id = ? AND user_verified) AS "verifyingPasskeys",
+    (SELECT number FROM phone_factors WHERE user_id = ?) AS "phone",
+    (SELECT COUNT(*) FROM recovery_codes WHERE user_id = ? AND used_at IS NULL) AS "recoveryCodes"`,
+};
+
+export function createFactors(needs: FactorsNeeds): Factors {
+  const { db, sql, kind, audit, totp, passkeys, phones, recoveryCodes } = needs;
+  const text = sqlFor(kind, SQL);
+
+  async function of(userId: string, tx?: Tx): Promise<OwnFactors> {
+    const [row] = await (tx ? sqlIn(tx) : sql).query<Row>(text.of, userId, userId, userId, userId, userId);
     return {
       totp: Number(row?.totp ?? 0) > 0,
       passkeys: Number(row?.passkeys ?? 0),

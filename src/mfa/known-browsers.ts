@@ -3,9 +3,11 @@
 // One random cookie value per browser; a row, revocable, for each account used in it.
 import { limits } from '../limits.ts';
 import type { Clock } from '../platform/clock.ts';
-import { type Db, isUniqueViolation, type Tx } from '../platform/db.ts';
+import type { DatabaseKind } from '../platform/database-url.ts';
+import type { Db, Tx } from '../platform/db.ts';
 import { randomId, randomToken, sha256 } from '../platform/random.ts';
 import type { RequestInfo } from '../platform/request-info.ts';
+import { type Sql, sqlFor } from '../platform/sql.ts';
 
 export interface KnownBrowser {
   id: string;
@@ -38,24 +40,41 @@ export interface KnownBrowsers {
 
 interface Row {
   id: string;
-  trustedUntil: Date | string | null;
-  expiresAt: Date | string;
+  trustedUntil: Date | null;
+  expiresAt: Date;
+}
+
+export interface KnownBrowsersNeeds {
+  db: Db;
+  sql: Sql;
+  kind: DatabaseKind;
+  now: Clock;
 }
 
 const DAY_MS = 86_400_000;
 const COOKIE = /^[\w-]{43}$/;
 
-export function createKnownBrowsers({ db, now }: { db: Db; now: Clock }): KnownBrowsers {
+// Plain: what every sign-in asks and writes.
+const SQL = {
+  find: `SELECT id, trusted_until AS "trustedUntil", expires_at AS "expiresAt" FROM known_browsers WHERE token_hash = ?`,
+  // One that has run out is replaced; of two tabs that finish at the same moment the first one makes the row.
+  insert: `INSERT INTO known_browsers (id, user_id, token_hash, user_agent, address, created_at, last_seen_at, expires_at)
+    VALUES (?,?,?,?,?,?,?,?) ON CONFLICT (token_hash) DO UPDATE SET id = excluded.id, trusted_until = NULL,
+      user_agent = excluded.user_agent, address = excluded.address, created_at = excluded.created_at,
+      last_seen_at = excluded.last_seen_at, expires_at = excluded.expires_at
+    WHERE known_browsers.expires_at <= excluded.created_at`,
+  seen: 'UPDATE known_browsers SET last_seen_at = ?, expires_at = ?, user_agent = ?, address = ? WHERE id = ?',
+};
+
+export function createKnownBrowsers({ db, sql, kind, now }: KnownBrowsersNeeds): KnownBrowsers {
+  const text = sqlFor(kind, SQL);
   const inDays = (days: number) => new Date(now().getTime() + days * DAY_MS);
   const hash = (cookie: string, userId: string) => sha256(`${cookie}:${userId}`);
   const isTrusted = (row: { trustedUntil: Date | null }) => row.trustedUntil !== null && row.trustedUntil > now();
 
-  async function find(cookie: string, userId: string) {
-    // Raw, because every sign-in asks twice; Prisma takes four times as long.
-    const [row] = await db.$queryRaw<Row[]>`SELECT id, trusted_until AS "trustedUntil", expires_at AS "expiresAt"
-      FROM known_browsers WHERE token_hash = ${hash(cookie, userId)}`;
-    if (!row || new Date(row.expiresAt) <= now()) return undefined;
-    return { id: row.id, trustedUntil: row.trustedUntil === null ? null : new Date(row.trustedUntil) };
+  async function find(tokenHash: string) {
+    const [row] = await sql.query<Row>(text.find, tokenHash);
+    return row && row.expiresAt > now() ? row : undefined;
   }
 
   return {
@@ -63,33 +82,24 @@ export function createKnownBrowsers({ db, now }: { db: Db; now: Clock }): KnownB
 
     async recognise(cookie, userId) {
       if (!cookie || !COOKIE.test(cookie)) return undefined;
-      const row = await find(cookie, userId);
+      const row = await find(hash(cookie, userId));
       return row && { id: row.id, isTrusted: isTrusted(row) };
     },
 
     async remember(cookie, userId, request) {
-      const seen = {
-        lastSeenAt: now(),
-        expiresAt: inDays(limits.knownBrowser.days),
-        userAgent: request?.userAgent.slice(0, 512) ?? null,
-        address: request?.address ?? null,
-      };
+      const at = now();
+      const expiresAt = inDays(limits.knownBrowser.days);
+      const from = [request?.userAgent.slice(0, 512) ?? null, request?.address ?? null];
       const tokenHash = hash(cookie, userId);
-      const known = await find(cookie, userId);
+      const known = await find(tokenHash);
       if (known) {
-        await db.knownBrowser.updateMany({ where: { id: known.id }, data: seen });
+        await sql.execute(text.seen, at, expiresAt, ...from, known.id);
         return { id: known.id, isTrusted: isTrusted(known), isNew: false };
       }
       const id = randomId();
-      try {
-        await db.knownBrowser.deleteMany({ where: { tokenHash, expiresAt: { lte: now() } } });
-        await db.knownBrowser.create({ data: { id, userId, tokenHash, createdAt: now(), ...seen } });
+      if ((await sql.execute(text.insert, id, userId, tokenHash, ...from, at, at, expiresAt)) === 1)
         return { id, isTrusted: false, isNew: true };
-      } catch (error) {
-        if (!isUniqueViolation(error)) throw error;
-        const other = await find(cookie, userId); // two tabs finished at the same moment
-        return { id: other?.id ?? id, isTrusted: false, isNew: false };
-      }
+      return { id: (await find(tokenHash))?.id ?? id, isTrusted: false, isNew: false };
     },
 
     async trust(userId, id, days = limits.rememberedBrowser.days) {

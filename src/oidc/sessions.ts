@@ -2,8 +2,10 @@
 // is needed for it, so a password reset, an admin and a sign-out in another browser all end a session alike.
 import { limits } from '../limits.ts';
 import type { Clock } from '../platform/clock.ts';
+import type { DatabaseKind } from '../platform/database-url.ts';
 import type { Db, Tx } from '../platform/db.ts';
 import type { RequestInfo } from '../platform/request-info.ts';
+import { type Sql, sqlFor } from '../platform/sql.ts';
 import { artifactId } from './adapter.ts';
 import { endedAmong, markEnded } from './ended-sessions.ts';
 
@@ -72,7 +74,23 @@ const SEEN_MS = limits.session.seenSeconds * 1000;
 const MAX_NOTED = 10_000;
 const GRANT_MODELS = ['Grant', 'AccessToken', 'AuthorizationCode', 'RefreshToken', 'DeviceCode'];
 
-export function createSessions({ db, now }: { db: Db; now: Clock }): Sessions {
+// Plain: written at every sign-in.
+const SQL = {
+  noteDevice: `INSERT INTO session_devices (uid, user_id, browser_id, user_agent, address, created_at, last_seen_at, expires_at)
+    VALUES (?,?,?,?,?,?,?,?) ON CONFLICT (uid) DO UPDATE SET user_id = excluded.user_id, browser_id = excluded.browser_id,
+      user_agent = excluded.user_agent, address = excluded.address, last_seen_at = excluded.last_seen_at,
+      expires_at = excluded.expires_at`,
+};
+
+export interface SessionsNeeds {
+  db: Db;
+  sql: Sql;
+  kind: DatabaseKind;
+  now: Clock;
+}
+
+export function createSessions({ db, sql, kind, now }: SessionsNeeds): Sessions {
+  const text = sqlFor(kind, SQL);
   // Spares most of the writes; another instance that does not know of it writes once more.
   const noted = new Map<string, number>();
   const epoch = () => BigInt(Math.floor(now().getTime() / 1000));
@@ -119,15 +137,8 @@ export function createSessions({ db, now }: { db: Db; now: Clock }): Sessions {
 
     async noteDevice({ uid, accountId, exp }, { userAgent, address }, browserId = undefined) {
       const at = now();
-      const device = {
-        userId: accountId,
-        browserId: browserId ?? null,
-        userAgent,
-        address,
-        lastSeenAt: at,
-        expiresAt: new Date(exp * 1000),
-      };
-      await db.sessionDevice.upsert({ where: { uid }, create: { uid, createdAt: at, ...device }, update: device });
+      const device = [accountId, browserId ?? null, userAgent, address, at, at, new Date(exp * 1000)];
+      await sql.execute(text.noteDevice, uid, ...device);
     },
 
     async seen(uid) {

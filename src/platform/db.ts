@@ -5,7 +5,7 @@ import type { SqlDriverAdapter } from '@prisma/driver-adapter-utils';
 import { type Prisma, PrismaClient } from '../generated/sqlite/client.ts';
 import { DatabaseError, type DatabaseKind, type DatabaseLocation, parseDatabaseUrl } from './database-url.ts';
 import { jitter } from './random.ts';
-import type { Sql } from './sql.ts';
+import type { Sql, SqlValue } from './sql.ts';
 
 export type Db = PrismaClient;
 /** What runs in a transaction, or anywhere: a Db can be passed where a Tx is asked for. */
@@ -60,6 +60,14 @@ export async function transaction<T>(
       await sleep(5 * 2 ** attempt * (1 + jitter()));
     }
   }
+}
+
+/** Plain statements (sql.ts) inside a transaction, whose rows hold text or numbers for times and flags. */
+export function sqlIn(tx: Tx): Pick<Sql, 'query' | 'execute'> {
+  return {
+    query: <Row>(statement: string, ...values: SqlValue[]) => tx.$queryRawUnsafe<Row[]>(statement, ...values),
+    execute: (statement, ...values) => tx.$executeRawUnsafe(statement, ...values),
+  };
 }
 
 /** Whether `error` is a refused duplicate: how "already there" is found out without reading first. */

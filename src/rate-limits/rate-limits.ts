@@ -2,8 +2,9 @@
 // of attempts at the same moment exactly the allowed ones pass. rate-limiter-flexible's Prisma store was not taken: it
 // needs two or three statements, its own column type and its own timer, and has no growing pause.
 import type { Clock } from '../platform/clock.ts';
-import type { Db } from '../platform/db.ts';
+import type { DatabaseKind } from '../platform/database-url.ts';
 import { sha256 } from '../platform/random.ts';
+import { type Sql, sqlFor } from '../platform/sql.ts';
 import { type Backoff, type PolicyName, policies, type Window } from './policies.ts';
 
 export interface Verdict {
@@ -29,28 +30,47 @@ interface Row {
   points: number;
 }
 
+// Plain statements: every sign-in passes here several times.
+const SQL = {
+  window: `INSERT INTO rate_limits (key, points, expires_at) VALUES (?, 1, ?)
+    ON CONFLICT (key) DO UPDATE SET
+      points = CASE WHEN rate_limits.expires_at <= ? THEN 1 ELSE rate_limits.points + 1 END,
+      expires_at = CASE WHEN rate_limits.expires_at <= ? THEN excluded.expires_at ELSE rate_limits.expires_at END
+    WHERE rate_limits.points < ? OR rate_limits.expires_at <= ?
+    RETURNING points`,
+  backoff: `INSERT INTO rate_limits (key, points, expires_at) VALUES (?, 1, ?)
+    ON CONFLICT (key) DO UPDATE SET
+      points = CASE WHEN rate_limits.expires_at <= ? THEN 1
+        WHEN rate_limits.points < ? THEN rate_limits.points + 1 ELSE rate_limits.points END,
+      expires_at = excluded.expires_at + CASE
+        WHEN rate_limits.expires_at <= ? OR rate_limits.points + 1 < ? THEN 0
+        WHEN rate_limits.points + 1 - ? >= ? THEN CAST(? AS BIGINT)
+        ELSE CAST(? AS BIGINT) * (1 << (rate_limits.points + 1 - ?)) END
+    WHERE rate_limits.points < ? OR rate_limits.expires_at - ? <= ?
+    RETURNING points`,
+  find: 'SELECT points, expires_at AS until FROM rate_limits WHERE key = ?',
+  refund: 'UPDATE rate_limits SET points = points - 1 WHERE key = ? AND points > 0',
+  reset: 'DELETE FROM rate_limits WHERE key = ?',
+};
+
 const ALLOWED: Verdict = { allowed: true, retryAfterSeconds: 0 };
 
 export interface RateLimitsNeeds {
-  db: Db;
+  sql: Sql;
+  kind: DatabaseKind;
   now: Clock;
   /** The setting `rate_limits`: false only for load tests. */
   isEnabled?: () => boolean;
 }
 
-export function createRateLimits({ db, now, isEnabled = () => true }: RateLimitsNeeds): RateLimits {
+export function createRateLimits({ sql, kind, now, isEnabled = () => true }: RateLimitsNeeds): RateLimits {
+  const text = sqlFor(kind, SQL);
+
   // A refused attempt changes nothing, so that a refund always makes room for exactly one.
   async function consumeWindow(id: string, policy: Window): Promise<Verdict> {
     const { points: allowed, seconds } = policy;
     const at = now().getTime();
-    const until = at + seconds * 1000;
-    const [row] = await db.$queryRaw<Row[]>`
-      INSERT INTO rate_limits (key, points, expires_at) VALUES (${id}, 1, ${until})
-      ON CONFLICT (key) DO UPDATE SET
-        points = CASE WHEN rate_limits.expires_at <= ${at} THEN 1 ELSE rate_limits.points + 1 END,
-        expires_at = CASE WHEN rate_limits.expires_at <= ${at} THEN ${until} ELSE rate_limits.expires_at END
-      WHERE rate_limits.points < ${allowed} OR rate_limits.expires_at <= ${at}
-      RETURNING points`;
+    const [row] = await sql.query<Row>(text.window, id, at + seconds * 1000, at, at, allowed, at);
     return row ? ALLOWED : peekRow(id, policy);
   }
 
@@ -60,23 +80,15 @@ export function createRateLimits({ db, now, isEnabled = () => true }: RateLimits
     const at = now().getTime();
     const forget = forgetSeconds * 1000;
     const doublings = Math.ceil(Math.log2(maxSeconds / baseSeconds));
-    const [row] = await db.$queryRaw<Row[]>`
-      INSERT INTO rate_limits (key, points, expires_at) VALUES (${id}, 1, ${at + forget})
-      ON CONFLICT (key) DO UPDATE SET
-        points = CASE WHEN rate_limits.expires_at <= ${at} THEN 1
-          WHEN rate_limits.points < ${free + doublings} THEN rate_limits.points + 1 ELSE rate_limits.points END,
-        expires_at = excluded.expires_at + CASE
-          WHEN rate_limits.expires_at <= ${at} OR rate_limits.points + 1 < ${free} THEN 0
-          WHEN rate_limits.points + 1 - ${free} >= ${doublings} THEN CAST(${maxSeconds * 1000} AS BIGINT)
-          ELSE CAST(${baseSeconds * 1000} AS BIGINT) * (1 << (rate_limits.points + 1 - ${free})) END
-      WHERE rate_limits.points < ${free} OR rate_limits.expires_at - ${forget} <= ${at}
-      RETURNING points`;
+    const insert = [id, at + forget];
+    const points = [at, free + doublings];
+    const pause = [at, free, free, doublings, maxSeconds * 1000, baseSeconds * 1000, free];
+    const [row] = await sql.query<Row>(text.backoff, ...insert, ...points, ...pause, free, forget, at);
     return row ? ALLOWED : peekRow(id, policy);
   }
 
   async function find(id: string): Promise<{ points: number; leftMs: number } | undefined> {
-    const [row] = await db.$queryRaw<(Row & { until: bigint | number })[]>`
-      SELECT points, expires_at AS until FROM rate_limits WHERE key = ${id}`;
+    const [row] = await sql.query<Row & { until: number }>(text.find, id);
     const leftMs = Number(row?.until ?? 0) - now().getTime();
     return row && leftMs > 0 ? { points: Number(row.points), leftMs } : undefined;
   }
@@ -98,10 +110,10 @@ export function createRateLimits({ db, now, isEnabled = () => true }: RateLimits
     },
     async refund(name, key) {
       if (!isEnabled()) return;
-      await db.$executeRaw`UPDATE rate_limits SET points = points - 1 WHERE key = ${rowId(name, key)} AND points > 0`;
+      await sql.execute(text.refund, rowId(name, key));
     },
     async reset(name, key) {
-      await db.$executeRaw`DELETE FROM rate_limits WHERE key = ${rowId(name, key)}`;
+      await sql.execute(text.reset, rowId(name, key));
     },
     async count(name, key) {
       return isEnabled() ? ((await find(rowId(name, key)))?.points ?? 0) : 0;

@@ -12,12 +12,12 @@ import { testDatabase } from '../support/database.ts';
 /** Opens one; close it in afterAll. */
 export async function openPeople() {
   const { database, url, close } = await testDatabase();
-  const { db } = database;
+  const { db, sql, kind } = database;
   const clock = testClock('2026-03-01T12:00:00Z');
   const log: string[] = [];
   const destination = new Writable({ write: (line, _encoding, done) => done(void log.push(String(line))) });
   const logger = createLogger({ level: 'info', format: 'json', destination });
-  const audit = createAudit({ db, logger, now: clock.now });
+  const audit = createAudit({ db, sql, kind, logger, now: clock.now });
   const accounts = createAccounts({ ...database, now: clock.now, audit });
   const vault = createVault([Buffer.from(randomToken(32), 'base64url')]);
 
@@ -26,7 +26,7 @@ export async function openPeople() {
     const username = fields.username ?? `person-${randomToken(6).toLowerCase().replaceAll('_', '-')}x`;
     return accounts.create({ email: `${username}@example.com`, ...fields, username });
   };
-  return { db, url, clock, now: clock.now, log, logger, audit, accounts, vault, person, close };
+  return { db, sql, kind, url, clock, now: clock.now, log, logger, audit, accounts, vault, person, close };
 }
 
 export type People = Awaited<ReturnType<typeof openPeople>>;

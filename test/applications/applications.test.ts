@@ -14,7 +14,7 @@ beforeAll(async () => {
   database = await testDatabase();
   db = database.database.db;
   const now = () => clock.at;
-  const audit = createAudit({ db, logger: createLogger({ level: 'silent', format: 'json' }), now });
+  const audit = createAudit({ ...database.database, logger: createLogger({ level: 'silent', format: 'json' }), now });
   applications = createApplications({ db, vault: createVault([Buffer.alloc(32, 1)]), audit, now });
   await db.role.create({ data: { id: 'r1', name: 'editor' } });
 });

@@ -132,6 +132,15 @@ describe('gatehouse doctor', () => {
     expect((await doctor()).of('database')).toMatchObject({ status: 'warning', advice: `Run: chmod 600 ${file}` });
   });
 
+  it('misses the secret of a database', async () => {
+    const DATA_DIR = path.join(cli.folder, 'restored');
+    const { code, findings } = await doctor({ GATEHOUSE_SECRET: '', DATA_DIR });
+    expect(code).toBe(1);
+    const missing = `${path.join(DATA_DIR, 'secret.key')} is missing, and the keys in this database are sealed with it`;
+    expect(findings).toContainEqual(expect.objectContaining({ check: 'secret', status: 'failure', message: missing }));
+    expect(existsSync(DATA_DIR)).toBe(false);
+  });
+
   it('makes nothing where there is no database yet', async () => {
     const DATA_DIR = path.join(cli.folder, 'fresh');
     const { code, of } = await doctor({ DATABASE_URL: '', GATEHOUSE_SECRET: '', DATA_DIR });

@@ -77,7 +77,7 @@ describe('rotation of the OIDC keys', () => {
   });
 
   it('keeps the old key as long as a long session may last', async () => {
-    const patient = anInstance({ db: test.database.db, clock, sessionSeconds: () => 30 * 24 * 3600 }).keyring;
+    const patient = anInstance({ ...test.database, clock, sessionSeconds: () => 30 * 24 * 3600 }).keyring;
     await patient.load();
     const [oldKey] = kids(patient, 'RS256');
     await patient.rotate({ use: 'oidc', force: true });
@@ -92,7 +92,7 @@ describe('rotation of the OIDC keys', () => {
 
 describe('several instances', () => {
   it('follow a rotation that another one made, and tell their listeners once', async () => {
-    const other = anInstance({ db: test.database.db, clock }).keyring;
+    const other = anInstance({ ...test.database, clock }).keyring;
     await other.load();
     let told = 0;
     const stop = other.onChange(() => {
@@ -123,7 +123,7 @@ describe('several instances', () => {
 
   it('rotate once when they rotate at the same time', async () => {
     const database = await openDatabase(test.url);
-    const other = anInstance({ db: database.db, clock }).keyring;
+    const other = anInstance({ ...database, clock }).keyring;
     await other.load();
     for (let round = 0; round < 3; round += 1) {
       clock.advance(published);

@@ -11,7 +11,7 @@ let clock: TestClock;
 const log: string[] = [];
 beforeEach(async () => {
   test = await testDatabase({ keysFrom: startOfTests });
-  ({ keyring, clock } = anInstance({ db: test.database.db, log }));
+  ({ keyring, clock } = anInstance({ ...test.database, log }));
   await keyring.load();
   log.length = 0;
 });

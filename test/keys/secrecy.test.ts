@@ -18,7 +18,7 @@ const newSecret = randomBytes(32);
 describe('private keys at rest', () => {
   it('are nowhere in the table, in no form', async () => {
     const log: string[] = [];
-    const { keyring } = anInstance({ db: test.database.db, log });
+    const { keyring } = anInstance({ ...test.database, log });
     await keyring.load();
     await keyring.rotate({ use: 'oidc', force: true }); // makes new ones
     const rows = await test.database.db.signingKey.findMany();
@@ -78,22 +78,22 @@ describe('a new GATEHOUSE_SECRET', () => {
   it('opens what the old one sealed, as long as the old one is still listed', async () => {
     const before = anInstance(test.database).keyring;
     await before.load();
-    const after = anInstance({ db: test.database.db, secrets: [newSecret, testSecret] }).keyring;
+    const after = anInstance({ ...test.database, secrets: [newSecret, testSecret] }).keyring;
     await after.load();
     expect(after.jwks()).toEqual(before.jwks());
   });
 
   it('seals them again, so that the old one can be dropped', async () => {
-    const both = anInstance({ db: test.database.db, secrets: [newSecret, testSecret] }).keyring;
+    const both = anInstance({ ...test.database, secrets: [newSecret, testSecret] }).keyring;
     await both.load();
-    const alone = anInstance({ db: test.database.db, secrets: [newSecret] }).keyring;
+    const alone = anInstance({ ...test.database, secrets: [newSecret] }).keyring;
     await alone.load();
     expect(alone.jwks()).toEqual(both.jwks());
     await expect(anInstance(test.database).keyring.load()).rejects.toThrow(KeyringError);
   });
 
   it('is refused alone, with the advice what is missing', async () => {
-    const alone = anInstance({ db: test.database.db, secrets: [newSecret] }).keyring;
+    const alone = anInstance({ ...test.database, secrets: [newSecret] }).keyring;
     await expect(alone.load()).rejects.toThrow(/GATEHOUSE_SECRET.*add the old value back/);
     expect(await test.database.db.signingKey.count()).toBe(5);
   });

@@ -1,10 +1,10 @@
 import { pino } from 'pino';
 import { createAudit } from '../../src/audit/audit.ts';
 import { createKeyring, type Keyring } from '../../src/keys/keyring.ts';
+import type { Database } from '../../src/platform/db.ts';
 import { createVault } from '../../src/platform/vault.ts';
 import type { TestClock } from '../support/clock.ts';
 import { testClock } from '../support/clock.ts';
-import type { TestDatabase } from '../support/database.ts';
 import { testSecret } from '../support/secret.ts';
 
 export interface Instance {
@@ -12,8 +12,7 @@ export interface Instance {
   clock: TestClock;
 }
 
-export interface InstanceOptions {
-  db: TestDatabase['database']['db'];
+export interface InstanceOptions extends Pick<Database, 'db' | 'sql' | 'kind'> {
   secrets?: Buffer[];
   clock?: TestClock;
   sessionSeconds?: () => number;
@@ -26,6 +25,8 @@ export const startOfTests = new Date('2026-05-01T00:00:00Z');
 /** A keyring as one instance of the service has it. All share a secret unless told otherwise. */
 export function anInstance({
   db,
+  sql,
+  kind,
   secrets = [testSecret],
   clock = testClock(startOfTests),
   log,
@@ -40,7 +41,7 @@ export function anInstance({
     now: clock.now,
     issuer: 'https://id.example.com',
     logger,
-    audit: createAudit({ db, logger, now: clock.now }),
+    audit: createAudit({ db, sql, kind, logger, now: clock.now }),
     sessionSeconds,
   });
   return { keyring, clock };

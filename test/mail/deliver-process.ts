@@ -4,5 +4,5 @@ import { testClock } from '../support/clock.ts';
 import { post } from './support.ts';
 
 const [, , databaseUrl = '', smtpUrl = ''] = process.argv;
-const { db } = await openDatabase(databaseUrl);
-await post({ db, clock: testClock(), smtpUrl }).deliver();
+const database = await openDatabase(databaseUrl);
+await post({ ...database, clock: testClock(), smtpUrl }).deliver();

@@ -20,7 +20,7 @@ beforeEach(async () => {
   await test.database.db.mailMessage.deleteMany();
   clock = testClock('2026-11-21T09:00:00Z');
   smtp = await oddSmtpServer();
-  office = post({ db: test.database.db, clock, smtpUrl: smtp.url });
+  office = post({ ...test.database, clock, smtpUrl: smtp.url });
 });
 afterEach(() => smtp.close());
 afterAll(() => test.close());
@@ -115,7 +115,7 @@ describe('a mail server that is away', () => {
 describe('two instances', () => {
   it('send each mail once', async () => {
     const second = await openDatabase(test.url);
-    const other = post({ db: second.db, clock, smtpUrl: smtp.url });
+    const other = post({ ...second, clock, smtpUrl: smtp.url });
     const people = Array.from({ length: 30 }, (_, index) => `p${index}@example.com`);
     for (const email of people) await office.outbox.send({ ...notice, to: { email } });
     await Promise.all([office.deliver(), other.deliver(), office.deliver(), other.deliver()]);
@@ -127,7 +127,7 @@ describe('two instances', () => {
 describe('a mail that cannot be opened', () => {
   it('waits for the secret to come back', async () => {
     await office.outbox.send(notice);
-    const stranger = post({ db: test.database.db, clock, smtpUrl: smtp.url, secrets: [Buffer.alloc(32, 7)] });
+    const stranger = post({ ...test.database, clock, smtpUrl: smtp.url, secrets: [Buffer.alloc(32, 7)] });
     await stranger.deliver();
     expect(stranger.log.join()).toContain('GATEHOUSE_SECRET');
     clock.advance({ hours: 1 });

@@ -28,7 +28,8 @@ afterAll(async () => {
   await test.close();
 });
 
-function office(db = test.database.db): Post {
+function office(database = test.database): Post {
+  const { db } = database;
   const draft: DraftWriter = async ({ typed }, take) => {
     await transaction(db, async (tx) => {
       if (!(await take(tx))) return;
@@ -40,7 +41,7 @@ function office(db = test.database.db): Post {
       asked.push(typed);
     });
   };
-  const made = post({ db, clock, smtpUrl: smtp.url, draft });
+  const made = post({ ...database, clock, smtpUrl: smtp.url, draft });
   return made;
 }
 
@@ -56,7 +57,7 @@ describe('a draft', () => {
   it('is written by one of two instances', async () => {
     // Two instances share a PostgreSQL. On SQLite the second one would be another process, not this one twice.
     const second = databaseKind() === 'postgresql' ? await openDatabase(test.url) : undefined;
-    const [one, two] = [office(), office(second?.db)];
+    const [one, two] = [office(), office(second)];
     for (let index = 0; index < 10; index += 1) await one.outbox.draft('password-reset', { typed: `p${index}` }, 60);
     await Promise.all([one.deliver(), two.deliver()]);
     expect(asked).toHaveLength(10);

@@ -10,7 +10,7 @@ import { ann, post, resetMail } from './support.ts';
 it('is written as one .eml file, and one line of the log names it', async () => {
   const test = await testDatabase();
   const outboxDir = path.join(testFolder(), 'outbox');
-  const office = post({ db: test.database.db, clock: testClock('2026-11-21T09:00:00Z'), outboxDir });
+  const office = post({ ...test.database, clock: testClock('2026-11-21T09:00:00Z'), outboxDir });
   await office.outbox.send(resetMail);
   await office.deliver();
   const [name = '', ...others] = readdirSync(outboxDir);
@@ -31,7 +31,7 @@ it('is written as one .eml file, and one line of the log names it', async () => 
 it('waits when the folder cannot be written', async () => {
   const test = await testDatabase();
   const clock = testClock('2026-11-21T09:00:00Z');
-  const office = post({ db: test.database.db, clock, outboxDir: '/dev/null/outbox' });
+  const office = post({ ...test.database, clock, outboxDir: '/dev/null/outbox' });
   await office.outbox.send(resetMail);
   await office.deliver();
   const row = await test.database.db.mailMessage.findFirstOrThrow();

@@ -13,7 +13,7 @@ it('a mail under way when its instance is killed goes out a little later, from a
   deaf.hang();
   const smtp = await oddSmtpServer();
   const clock = testClock();
-  const office = post({ db: test.database.db, clock, smtpUrl: smtp.url });
+  const office = post({ ...test.database, clock, smtpUrl: smtp.url });
   await office.outbox.send(resetMail);
 
   const program = ['--import', 'tsx', 'test/mail/deliver-process.ts', test.url, deaf.url];

@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   await test.database.db.mailMessage.deleteMany();
-  office = post({ db: test.database.db, clock });
+  office = post({ ...test.database, clock });
 });
 afterAll(() => test.close());
 

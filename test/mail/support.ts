@@ -6,7 +6,7 @@ import { createLetterRenderer } from '../../src/mail/html.ts';
 import type { MailMessage } from '../../src/mail/messages.ts';
 import { createOutbox, type Outbox } from '../../src/mail/outbox.ts';
 import { createMailTransport } from '../../src/mail/transport.ts';
-import type { Db } from '../../src/platform/db.ts';
+import type { Database } from '../../src/platform/db.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { createVault } from '../../src/platform/vault.ts';
 import type { TestClock } from '../support/clock.ts';
@@ -25,8 +25,7 @@ export interface Post {
   deliver(signal?: AbortSignal): Promise<number>;
 }
 
-export interface PostOptions {
-  db: Db;
+export interface PostOptions extends Pick<Database, 'db' | 'sql' | 'kind'> {
   clock: TestClock;
   smtpUrl?: string;
   outboxDir?: string;
@@ -34,13 +33,14 @@ export interface PostOptions {
   draft?: DraftWriter;
 }
 
-export function post({ db, clock, smtpUrl, outboxDir = '/nowhere', secrets = [testSecret], draft }: PostOptions): Post {
+export function post(options: PostOptions): Post {
+  const { db, sql, kind, clock, smtpUrl, outboxDir = '/nowhere', secrets = [testSecret], draft } = options;
   const { now } = clock;
   const log: string[] = [];
   const destination = { write: (line: string) => void log.push(line) };
   const logger = createLogger({ level: 'debug', format: 'json', destination });
   const vault = createVault(secrets);
-  const audit = createAudit({ db, logger, now });
+  const audit = createAudit({ db, sql, kind, logger, now });
   const counts: Record<string, number> = {};
   const write = draft ?? (async () => {});
   const mailFrom = 'Gatehouse <no-reply@id.example.com>';

@@ -13,8 +13,8 @@ beforeAll(async () => {
   test = await testDatabase();
   database = test.database;
   elsewhere = await openDatabase(test.url);
-  const lookUp = createAccountLookup(database);
-  name = async (id) => (await lookUp(id))?.name;
+  const { byId } = createAccountLookup(database);
+  name = async (id) => (await byId(id))?.name;
 });
 afterAll(async () => {
   await elsewhere.close();
@@ -83,7 +83,7 @@ describe('what is kept of the directory', () => {
 
   it('is shared, so nobody may change it', async () => {
     await create('five');
-    const account = await createAccountLookup(database)('five');
+    const account = await createAccountLookup(database).byId('five');
     expect(() => Object.assign(account ?? {}, { isActive: false })).toThrow(TypeError);
     expect(() => account?.roles.push('admin')).toThrow(TypeError);
   });

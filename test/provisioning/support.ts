@@ -18,17 +18,17 @@ import { testDatabase } from '../support/database.ts';
 /** `shared`: the URL of a database that another bench opened, as a second instance does. */
 export async function provisioningBench(shared?: string) {
   const { database, url, close } = shared === undefined ? await testDatabase() : await openShared(shared);
-  const { db } = database;
+  const { db, sql, kind } = database;
   const clock = { at: new Date('2026-03-01T12:00:00Z') };
   const now = () => clock.at;
   const vault = createVault([Buffer.alloc(32, 1)]);
-  const audit = createAudit({ db, logger: createLogger({ level: 'silent', format: 'json' }), now });
+  const audit = createAudit({ db, sql, kind, logger: createLogger({ level: 'silent', format: 'json' }), now });
   const accounts = createAccounts({ ...database, now, audit });
   const applications = createApplications({ db, vault, audit, now });
   const passwords = createPasswords();
   const totp = createTotp({ db, vault, now, audit, issuerName: 'localhost' });
   const credentials = createCredentials({
-    ...{ db, now, audit, passwords, serviceNames: [] },
+    ...{ db, sql, kind, now, audit, passwords, serviceNames: [] },
     breached: { check: async () => 'clean' },
     hasSecondFactor: (userId, tx) => totp.isEnrolled(userId, tx),
   });

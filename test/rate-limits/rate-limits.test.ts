@@ -100,7 +100,7 @@ describe('a growing pause', () => {
 
 test('two instances share every count', async () => {
   const second = await openDatabase(people.url);
-  const other = createRateLimits({ db: second.db, now: people.now });
+  const other = createRateLimits({ ...second, now: people.now });
   const verdicts = await together(30, (index) => (index % 2 ? other : rateLimits).consume('code:account', key));
   expect(passed(verdicts)).toBe(5);
   expect((await other.peek('code:account', key)).allowed).toBe(false);
