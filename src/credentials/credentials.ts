@@ -14,11 +14,11 @@ import { CURRENT_PREFIX, isAcceptableHash, isCurrentHash, type Passwords } from 
 import { minimumLength, type PasswordFault, passwordFaults, passwordLength } from './password-policy.ts';
 
 export type PasswordCheck =
-  | { outcome: 'ok' }
-  /** Right, but an admin wants another one, or it is a one-time password. */
-  | { outcome: 'must-change' }
-  /** Right, but shorter than an account without a second factor may have. */
-  | { outcome: 'too-short' }
+  /**
+   * Right. `must-change`: but an admin wants another one, or it is a one-time password. `too-short`: but shorter than an
+   * account without a second factor may have. `setAt` tells it from one that was set while this one was checked.
+   */
+  | { outcome: 'ok' | 'must-change' | 'too-short'; setAt: Date }
   /** `reason` is for the audit only: to the outside these are one and the same. */
   | { outcome: 'wrong'; reason: 'unknown_account' | 'no_password' | 'wrong_password' | 'disabled_account' };
 
@@ -170,8 +170,9 @@ export function createCredentials(needs: CredentialsNeeds): Credentials {
           await audit.record({ type: 'password.rehashed', outcome: 'success', subjectId: account.id });
         }
       }
-      if (row.mustChange) return { outcome: 'must-change' };
-      return { outcome: long || (await hasSecondFactor(account.id)) ? 'ok' : 'too-short' };
+      const setAt = row.changedAt;
+      if (row.mustChange) return { outcome: 'must-change', setAt };
+      return { outcome: long || (await hasSecondFactor(account.id)) ? 'ok' : 'too-short', setAt };
     },
 
     async importHash(userId, hash, by = {}, outer) {

@@ -93,7 +93,7 @@ export function assembleSignIn({ services, engine, clients, metrics, csrf, cooki
       },
     },
   });
-  const flow = createFlow({ steps, attempts, interactions, browsers, audit });
+  const flow = createFlow({ steps, attempts, interactions, browsers, audit, credentials });
   const codes = createSecondFactorCodes({
     ...mfa,
     rateLimits,

@@ -11,6 +11,8 @@ export interface Attempt {
   userId: string | undefined;
   /** Authentication methods proven here, as `amr` names them (RFC 8176). */
   amr: string[];
+  /** When the password that was given here had been set, in epoch milliseconds; void once another one is. */
+  passwordSetAt?: number | undefined;
   /** The person asked for another account than the one of the session. */
   wantsOther: boolean;
   /** The WebAuthn challenge that the page of this step carries. */
@@ -58,14 +60,15 @@ export function createAttempts({ sql, kind, now }: AttemptsNeeds): Attempts {
       const [row] = await sql.query<Row>(text.find, uid);
       if (!row || row.expiresAt <= now())
         return { uid, userId: undefined, amr: [], wantsOther: false, trustBrowser: false };
-      const { wantsOther = false, trustBrowser = false, challenge, sent } = JSON.parse(row.data) as Partial<Attempt>;
+      const kept = JSON.parse(row.data) as Partial<Attempt>;
+      const { wantsOther = false, trustBrowser = false, challenge, sent, passwordSetAt } = kept;
       const amr = JSON.parse(row.factors) as string[];
-      return { uid, userId: row.userId ?? undefined, amr, wantsOther, trustBrowser, challenge, sent };
+      return { uid, userId: row.userId ?? undefined, amr, wantsOther, trustBrowser, challenge, sent, passwordSetAt };
     },
 
-    async save({ uid, userId, amr, wantsOther, trustBrowser, challenge, sent }) {
+    async save({ uid, userId, amr, wantsOther, trustBrowser, challenge, sent, passwordSetAt }) {
       const expiresAt = new Date(now().getTime() + limits.interaction.seconds * 1000);
-      const data = JSON.stringify({ wantsOther, trustBrowser, challenge, sent });
+      const data = JSON.stringify({ wantsOther, trustBrowser, challenge, sent, passwordSetAt });
       await sql.execute(text.save, uid, userId ?? null, JSON.stringify(amr), data, expiresAt);
     },
 

@@ -9,7 +9,8 @@ import type { SignInGuard } from '../rate-limits/sign-in-guard.ts';
 import type { Browsers } from './browsers.ts';
 
 export type FirstFactorResult =
-  | { outcome: 'ok'; account: Account }
+  /** `setAt`: when the password had been set. */
+  | { outcome: 'ok'; account: Account; setAt: Date }
   | { outcome: 'wrong' }
   | { outcome: 'captcha'; waiting?: Waiting | undefined }
   | { outcome: 'wait'; retryAfterSeconds: number };
@@ -85,7 +86,7 @@ export function createFirstFactor(needs: FirstFactorNeeds): FirstFactor {
       counted('success');
       await guard.succeeded(attempt);
       await audit.record({ ...about, outcome: 'success', actorId: account.id });
-      return { outcome: 'ok', account };
+      return { outcome: 'ok', account, setAt: check.setAt };
     },
 
     async captchaFor(ctx, login, waiting) {

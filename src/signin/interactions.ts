@@ -20,6 +20,8 @@ export interface Interactions {
   open(ctx: Context, uid: string): Promise<Interaction>;
   /** Answers the question and sends the browser back to the engine. */
   answer(ctx: Context, result: InteractionResults): Promise<void>;
+  /** Takes an answer back that the engine has not acted on yet. */
+  withdraw(ctx: Context): Promise<void>;
   /** Tells the application that the person does not go on (RFC 6749 4.1.2.1). */
   refuse(ctx: Context, description: string): Promise<void>;
 }
@@ -49,6 +51,12 @@ export function createInteractions({ engine, expired }: InteractionsNeeds): Inte
       return interaction;
     },
     answer,
+    async withdraw(ctx) {
+      const open = await engine()
+        .interactionDetails(ctx.req, ctx.res)
+        .catch(() => undefined); // gone already, with the old password
+      await open?.destroy();
+    },
     refuse: (ctx, description) => answer(ctx, { error: 'access_denied', error_description: description }),
   };
 }

@@ -25,7 +25,7 @@ export interface SignInRoutesNeeds {
   interactions: Interactions;
   attempts: Attempts;
   firstFactor: FirstFactor;
-  credentials: Pick<Credentials, 'setPassword'>;
+  credentials: Pick<Credentials, 'setPassword' | 'status'>;
   /** What follows from a new password: other sessions end, trusted browsers are asked again, and the owner is told. */
   passwordChanged(account: Account, keptSession: string | undefined, by: By): Promise<void>;
   consents: Consents;
@@ -75,7 +75,8 @@ export function signInRoutes(needs: SignInRoutesNeeds): Router<State, Extras> {
     if (result.outcome === 'wrong') return views.show(ctx, open, { problem: WRONG, loginHint, status: 401 });
     // The password on top of what the same person has proven already, or the beginning of a sign-in.
     const proven = open.account?.id === result.account.id ? open.amr : [];
-    await flow.proceed(ctx, open, { userId: result.account.id, amr: [...new Set(['pwd', ...proven])] });
+    const passwordSetAt = result.setAt.getTime();
+    await flow.proceed(ctx, open, { userId: result.account.id, amr: [...new Set(['pwd', ...proven])], passwordSetAt });
   });
 
   router.post('/new-password', protect, async (ctx: StepContext) => {
@@ -91,7 +92,8 @@ export function signInRoutes(needs: SignInRoutesNeeds): Router<State, Extras> {
       });
     await passwordChanged(open.account, open.interaction.session?.uid, by);
     // Kept anew: with the old password ended whatever had been begun with it.
-    await flow.proceed(ctx, open, {});
+    const passwordSetAt = (await credentials.status(open.account.id))?.changedAt.getTime();
+    await flow.proceed(ctx, open, { passwordSetAt });
   });
 
   router.post('/account', protect, async (ctx: StepContext) => {
@@ -132,7 +134,7 @@ export function signInRoutes(needs: SignInRoutesNeeds): Router<State, Extras> {
   });
 
   const useAnother = (ctx: Context, open: OpenStep) =>
-    flow.proceed(ctx, open, { userId: undefined, amr: [], wantsOther: true });
+    flow.proceed(ctx, open, { userId: undefined, amr: [], wantsOther: true, passwordSetAt: undefined });
 
   return router;
 }

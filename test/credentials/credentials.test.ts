@@ -36,16 +36,16 @@ describe('setting a password', () => {
     expect(await fixture.credentials.setPassword(account, short)).toEqual(['too_short']);
     expect(await fixture.credentials.setPassword(account, 'my name is marlene!')).toEqual(['contains_name']);
     expect(await fixture.credentials.setPassword(account, 'passwordpassword')).toEqual(['common']);
-    expect(await fixture.credentials.checkPassword(account, long)).toEqual({ outcome: 'ok' });
+    expect(await fixture.credentials.checkPassword(account, long)).toMatchObject({ outcome: 'ok' });
   });
 
   test('allows eight characters beside a second factor (seed 5.5, 8)', async () => {
     const account = await fixture.person();
     fixture.withSecondFactor.add(account.id);
     expect(await fixture.credentials.setPassword(account, short)).toBe('ok');
-    expect(await fixture.credentials.checkPassword(account, short)).toEqual({ outcome: 'ok' });
+    expect(await fixture.credentials.checkPassword(account, short)).toMatchObject({ outcome: 'ok' });
     fixture.withSecondFactor.delete(account.id);
-    expect(await fixture.credentials.checkPassword(account, short)).toEqual({ outcome: 'too-short' });
+    expect(await fixture.credentials.checkPassword(account, short)).toMatchObject({ outcome: 'too-short' });
   });
 
   test('does not store a short one whose second factor went meanwhile', async () => {
@@ -63,12 +63,12 @@ describe('a one-time password', () => {
   test('is right, but has to be replaced by another one', async () => {
     const account = await fixture.person();
     await fixture.credentials.setPassword(account, long, { mustChange: true });
-    expect(await fixture.credentials.checkPassword(account, long)).toEqual({ outcome: 'must-change' });
+    expect(await fixture.credentials.checkPassword(account, long)).toMatchObject({ outcome: 'must-change' });
     expect(await fixture.credentials.setPassword(account, long)).toEqual(['unchanged']);
     expect(await fixture.credentials.setPassword(account, `${long} bank`)).toBe('ok');
-    expect(await fixture.credentials.checkPassword(account, `${long} bank`)).toEqual({ outcome: 'ok' });
+    expect(await fixture.credentials.checkPassword(account, `${long} bank`)).toMatchObject({ outcome: 'ok' });
     await fixture.credentials.forceChange(account.id, { actorId: 'admin' });
-    expect(await fixture.credentials.checkPassword(account, `${long} bank`)).toEqual({ outcome: 'must-change' });
+    expect(await fixture.credentials.checkPassword(account, `${long} bank`)).toMatchObject({ outcome: 'must-change' });
   });
 });
 
@@ -94,9 +94,9 @@ describe('an imported hash', () => {
     await fixture.credentials.importHash(account.id, bcrypt.hashSync(short, 6));
     expect(await fixture.credentials.checkPassword(account, 'wrong')).toMatchObject({ outcome: 'wrong' });
     expect(isCurrentHash((await stored(account.id)).hash)).toBe(false);
-    expect(await fixture.credentials.checkPassword(account, short)).toEqual({ outcome: 'too-short' });
+    expect(await fixture.credentials.checkPassword(account, short)).toMatchObject({ outcome: 'too-short' });
     expect(isCurrentHash((await stored(account.id)).hash)).toBe(true);
-    expect(await fixture.credentials.checkPassword(account, short)).toEqual({ outcome: 'too-short' });
+    expect(await fixture.credentials.checkPassword(account, short)).toMatchObject({ outcome: 'too-short' });
     const types = (await fixture.audit.list({ subjectId: account.id })).map(({ type }) => type);
     expect(types).toEqual(['password.rehashed', 'password.imported', 'account.created']);
   });
@@ -104,7 +104,7 @@ describe('an imported hash', () => {
   test('remembers that the password is long enough', async () => {
     const account = await fixture.person();
     await fixture.credentials.importHash(account.id, bcrypt.hashSync(long, 6));
-    expect(await fixture.credentials.checkPassword(account, long)).toEqual({ outcome: 'ok' });
+    expect(await fixture.credentials.checkPassword(account, long)).toMatchObject({ outcome: 'ok' });
     expect(await fixture.credentials.status(account.id)).toMatchObject({ long: true });
   });
 

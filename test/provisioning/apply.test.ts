@@ -82,7 +82,9 @@ describe('applying a file', () => {
       source: 'file',
       permissions: ['articles:read', 'articles:write'],
     });
-    expect(await bench.credentials.checkPassword(alice, 'a long pass phrase that is fine')).toEqual({ outcome: 'ok' });
+    expect(await bench.credentials.checkPassword(alice, 'a long pass phrase that is fine')).toMatchObject({
+      outcome: 'ok',
+    });
     expect(await bench.totp.isEnrolled(alice?.id ?? '')).toBe(true);
   });
 

@@ -64,6 +64,37 @@ describe('a password that must be changed', () => {
     expect(resumed.text).toContain('autocomplete="current-password"');
   });
 
+  it.each(['while the old one is checked', 'at the last step'])(
+    'and is replaced %s: the old one lets nobody in',
+    async (when) => {
+      const user = await aUser(idp.services);
+      const { credentials, mfa } = idp.services;
+      const { checkPassword } = credentials;
+      const { remember } = mfa.knownBrowsers;
+      const replace = () => credentials.setPassword(user.account, NEW);
+      if (when === 'at the last step')
+        mfa.knownBrowsers.remember = async (...args) => {
+          await replace();
+          return remember(...args);
+        };
+      else
+        credentials.checkPassword = async (...args) => {
+          const result = await checkPassword(...args);
+          await replace();
+          return result;
+        };
+      const thief = httpClient(idp.issuer);
+      const page = await enter(user.username, user.password, thief);
+      credentials.checkPassword = checkPassword;
+      mfa.knownBrowsers.remember = remember;
+      expect(isIn(page)).toBe(false);
+      expect(page.status).toBe(400);
+      const silent = await thief.get(authorizeUrl(idp, app.clientId, { prompt: 'none' }));
+      expect(silent.location).toContain('error=login_required');
+      expect(isIn(await enter(user.username, NEW))).toBe(true);
+    },
+  );
+
   it('cannot be skipped by going back to the application', async () => {
     const { browser, page } = await atChange();
     const uid = new URL(page.url).pathname.split('/')[2];
