@@ -45,6 +45,7 @@ const onceIsEnough = [
   'cli/process.test.ts',
   'credentials/equal-time.test.ts',
   'flows/saml-identifiers.test.ts',
+  'flows/saml-settings.test.ts',
   'logout/wrong-answers.test.ts',
   'reset/host-header.test.ts',
   'signin/imported-hash.test.ts',

@@ -1,0 +1,86 @@
+// What an administrator sets for one service provider is true of that one alone: SHA-1, what is signed, what is encrypted.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { algorithms } from '../../src/saml/names.ts';
+import { aLiveSp, answerIn, type LiveSp, post, redirect } from '../saml/live.ts';
+import { aCredential, signXml } from '../saml/support.ts';
+import { aUser } from '../support/factories.ts';
+import { type HttpClient, httpClient } from '../support/http.ts';
+import { startIdp, type TestIdp } from '../support/idp.ts';
+
+let idp: TestIdp;
+/** Signed in. */
+let browser: HttpClient;
+
+beforeAll(async () => {
+  idp = await startIdp();
+  const user = await aUser(idp.services);
+  browser = httpClient(idp.issuer);
+  const page = await browser.follow(await redirect(browser, (await aLiveSp(idp)).request()));
+  await browser.follow(await browser.submit(page, { username: user.username, password: user.password }));
+});
+afterAll(() => idp?.stop());
+
+const answerTo = async (sp: LiveSp) => answerIn(await browser.follow(await redirect(browser, sp.request()))) ?? '';
+
+describe('SHA-1', () => {
+  const sha1 = { signatureAlgorithm: algorithms.rsaSha1, digestAlgorithm: algorithms.sha1 };
+  const statuses = async (sp: LiveSp) => {
+    const byPost = await post(browser, sp.sign(sp.request(), sha1));
+    const signature = { key: sp.credential, algorithm: algorithms.rsaSha1, hash: 'sha1' };
+    return [byPost.status, (await redirect(browser, sp.request(), signature)).status];
+  };
+
+  it('is accepted of the service provider that was allowed it, and of no other', async () => {
+    const allowed = await aLiveSp(idp, { allow_sha1: true, require_signed_requests: true });
+    expect(await statuses(allowed)).toEqual([303, 303]);
+    expect(await statuses(await aLiveSp(idp))).toEqual([400, 400]);
+  });
+
+  it('allowed to one does not make our answers weaker', async () => {
+    expect(await answerTo(await aLiveSp(idp, { allow_sha1: true }))).not.toMatch(/sha1"/);
+  });
+});
+
+describe('the signature', () => {
+  it.each([
+    ['assertion', ['saml:Assertion']],
+    ['response', ['samlp:Response']],
+    ['both', ['samlp:Response', 'saml:Assertion']],
+  ] as const)('of `sign: %s` is where it should be', async (sign, signed) => {
+    const xml = await answerTo(await aLiveSp(idp, { sign }));
+    const found = [...xml.matchAll(/<(samlp?:\w+)[^>]*><saml:Issuer[^>]*>[^<]*<\/saml:Issuer><ds:Signature/g)];
+    expect(found.map(([, name]) => name)).toEqual(signed);
+  });
+});
+
+describe('encryption', () => {
+  const other = aCredential();
+  const certificate = (use?: 'signing' | 'encryption') => ({ ...(use && { use }), pem: other.certificatePem });
+
+  it('is left out with `auto` when the only key is marked for signing', async () => {
+    const sp = await aLiveSp(idp, { encrypt_assertion: 'auto', certificates: [certificate('signing')] });
+    expect(await answerTo(sp)).toContain('<saml:Assertion');
+  });
+
+  it.each(['encryption', undefined] as const)(
+    'is done with `auto` and a key marked %s, by strong algorithms',
+    async (use) => {
+      const sp = await aLiveSp(idp, { encrypt_assertion: 'auto', certificates: [certificate(use)] });
+      const xml = await answerTo(sp);
+      expect(xml).toContain('<saml:EncryptedAssertion');
+      expect(xml).not.toContain('<saml:Assertion');
+      expect(xml).toContain('http://www.w3.org/2009/xmlenc11#aes256-gcm');
+      expect(xml).toMatch(/rsa-oaep/);
+    },
+  );
+
+  it('is left out with `never`, whatever keys there are', async () => {
+    const sp = await aLiveSp(idp, { encrypt_assertion: 'never', certificates: [certificate('encryption')] });
+    expect(await answerTo(sp)).toContain('<saml:Assertion');
+  });
+
+  it('has a key that signs no request', async () => {
+    const sp = await aLiveSp(idp, { certificates: [certificate('encryption')] });
+    expect((await post(browser, signXml(sp.request(), { key: other.privateKey }))).status).toBe(400);
+  });
+});
