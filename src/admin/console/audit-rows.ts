@@ -27,9 +27,22 @@ export async function eventRows(
   };
 }
 
-/** What the entry says beside the usual, in short. */
+const MAX_TOLD = 140;
+
+/** What the entry says beside the usual, in short; the export has all of it. */
 function dataOf({ data }: AuditEntry): string | undefined {
-  const text = JSON.stringify(data);
-  if (text === '{}' || text === '{"detail":null}') return undefined;
-  return text.length > 200 ? `${text.slice(0, 200)}…` : text;
+  const told = Object.entries(data).flatMap(([name, value]) => {
+    if (value === null || value === '') return [];
+    return `${name}: ${typeof value === 'object' ? wordsOf(value) : String(value)}`;
+  });
+  const text = told.join('; ');
+  return text.length > MAX_TOLD ? `${text.slice(0, MAX_TOLD)}…` : text || undefined;
+}
+
+/** JSON without the signs that only machines need. */
+function wordsOf(value: object): string {
+  const spaced = JSON.stringify(value)
+    .replace(/":/g, '": ')
+    .replace(/,(?=["{[])/g, ', ');
+  return spaced.replace(/["{}[\]]/g, '');
 }

@@ -10,6 +10,7 @@ import { etagOf } from '../versions.ts';
 import { type Cell, type Field, VERSION, versionField } from './blocks.ts';
 import type { Frame, Problem } from './frame.ts';
 import { lines } from './presets.ts';
+import { settingTexts } from './setting-texts.ts';
 
 const form = z.record(z.string(), z.string().max(20_000));
 
@@ -29,8 +30,8 @@ export function settingRoutes({ frame, settings }: { frame: Frame; settings: Set
           caption: 'Settings',
           columns: ['Setting', 'Value', 'Set by'],
           rows: entries.map(({ name, value, source }): Cell[] => [
-            { text: name, code: true },
-            { text: textOf(value), code: true },
+            { text: settingTexts[name].label, small: name },
+            textOf(value) === '' ? null : { text: shownValue(value), code: true },
             { default: 'default', local: 'an administrator', file: 'the configuration file' }[source],
           ]),
           empty: '',
@@ -79,11 +80,10 @@ const isGroup = (name: SettingName) => name === 'sms_gateway' || name === 'user_
 
 function fieldOf(name: SettingName, value: string): Field {
   const fallback: unknown = defaultSettings[name];
-  const label = name.replaceAll('_', ' ');
+  const { label, text: hint } = settingTexts[name];
   if (typeof fallback === 'boolean')
     return {
-      name,
-      label,
+      ...{ name, label, hint },
       type: 'select',
       value,
       options: [
@@ -93,21 +93,17 @@ function fieldOf(name: SettingName, value: string): Field {
     };
   if (name === 'mfa')
     return {
-      name,
-      label: 'second factor',
+      ...{ name, label, hint },
       type: 'select',
       value,
       options: ['off', 'optional', 'required'].map((one) => ({ value: one, label: one })),
     };
-  if (typeof fallback === 'number') return { name, label, type: 'number', value };
-  return {
-    name,
-    label,
-    type: 'textarea',
-    rows: 3,
-    value,
-    hint: isGroup(name) ? 'JSON; empty for the default' : 'One a line',
-  };
+  if (typeof fallback === 'number') return { name, label, hint, type: 'number', value };
+  return { name, label, hint, type: 'textarea', rows: 3, value };
+}
+
+function shownValue(value: unknown): string {
+  return typeof value === 'boolean' ? (value ? 'on' : 'off') : textOf(value);
 }
 
 function textOf(value: unknown): string {
