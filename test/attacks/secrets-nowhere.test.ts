@@ -142,6 +142,8 @@ it('no secret is in the log, the audit rows, or an error', { timeout: 180_000 },
   const found = Object.entries(places).flatMap(([place, content]) =>
     [...secrets].flatMap(([what, value]) => (holds(content, value) ? [`${what} in ${place}`] : [])),
   );
-  // Whoever types a password as the name sees it again in the field where they typed it, and nowhere else.
-  expect(found.filter((one) => one !== 'wrong password in errors')).toEqual([]);
+  // Whoever types a password as the name sees it again in the field where they typed it, and nowhere else. The form of a new
+  // authenticator app, shown again after a wrong code, holds its key for the one whose it is.
+  const shown = ['wrong password in errors', 'TOTP secret in errors'];
+  expect(found.filter((one) => !shown.includes(one))).toEqual([]);
 });
