@@ -2,12 +2,14 @@
 import { createEvaluationCallers } from '../access/callers.ts';
 import { createEvaluations, type EvaluationsNeeds } from '../access/evaluation.ts';
 import { evaluationRoutes } from '../access/routes.ts';
+import { claimsByScope } from '../accounts/claims.ts';
 import { applicationEndpoints } from '../admin/api/applications.ts';
 import { auditEndpoints } from '../admin/api/audit.ts';
 import { documentRoutes } from '../admin/api/documents.ts';
 import { keyEndpoints } from '../admin/api/keys.ts';
 import { mailEndpoints } from '../admin/api/mail.ts';
 import { overviewEndpoints } from '../admin/api/overview.ts';
+import { refusalEndpoints } from '../admin/api/refusals.ts';
 import { resourceEndpoints } from '../admin/api/resources.ts';
 import { roleEndpoints } from '../admin/api/roles.ts';
 import { apiRouter } from '../admin/api/router.ts';
@@ -20,19 +22,25 @@ import { createConfigurationAdmin } from '../admin/configuration.ts';
 import { createIdempotency } from '../admin/idempotency.ts';
 import { createKeyAdmin } from '../admin/keys.ts';
 import { createMailAdmin } from '../admin/mail.ts';
+import { createRefusalAdmin } from '../admin/refusals.ts';
 import { createResourceAdmin } from '../admin/resources.ts';
 import { createRoleAdmin } from '../admin/roles.ts';
 import { createSessionAdmin } from '../admin/sessions.ts';
 import { createSettingAdmin } from '../admin/settings.ts';
 import { createStatistics } from '../admin/statistics.ts';
 import { createUserAdmin } from '../admin/users.ts';
+import { createWhy } from '../admin/why.ts';
 import { createResources } from '../applications/resources.ts';
+import type { ClientSource } from '../oidc/clients.ts';
 import type { OwnTokens } from '../oidc/own-tokens.ts';
+import type { Engine } from '../oidc/provider.ts';
+import { createReceived } from '../oidc/received.ts';
 import { exportConfiguration } from '../provisioning/export.ts';
 import { createAuthority } from '../rbac/authority.ts';
 import { accessApi, adminApi, ownResources } from '../rbac/built-in.ts';
 import { parseServiceProviderMetadata } from '../saml/metadata-parse.ts';
 import { packageVersion, type Services } from '../services.ts';
+import { samlSides } from './console-saml.ts';
 import type { MailedLinks } from './mailed-links.ts';
 
 export type Administration = ReturnType<typeof createAdministration>;
@@ -71,14 +79,40 @@ export function createAdministration({ services, links, mailQueued }: Administra
   };
 }
 
+export type Explanations = ReturnType<typeof createExplanations>;
+
+/** What says why somebody did not get in, and what an application would receive. */
+export function createExplanations(parts: {
+  services: Services;
+  administration: Administration;
+  engine: Engine;
+  clients: ClientSource;
+}) {
+  const { services, administration, engine, clients } = parts;
+  const { applications, users } = administration;
+  const received = createReceived({ provider: engine.current, clients, accounts: services.accounts });
+  return {
+    received,
+    why: createWhy({ ...services, received }),
+    refusals: createRefusalAdmin({
+      ...services,
+      applicationAdmin: applications,
+      userAdmin: users,
+      samlSide: samlSides(services),
+      scopesKnown: Object.keys(claimsByScope).concat('offline_access'),
+    }),
+  };
+}
+
 export interface AdminApiParts {
   services: Services;
   administration: Administration;
+  explanations: Explanations;
   tokens: OwnTokens;
 }
 
 /** /api/admin and what describes it. */
-export function assembleAdminApi({ services, administration, tokens }: AdminApiParts) {
+export function assembleAdminApi({ services, administration, explanations, tokens }: AdminApiParts) {
   const { audit, config } = services;
   const { authority, users, roles, applications, resources, sessions, keys, settings, configuration } = administration;
   const endpoints = [
@@ -89,6 +123,7 @@ export function assembleAdminApi({ services, administration, tokens }: AdminApiP
     ...resourceEndpoints(resources),
     ...keyEndpoints(keys),
     ...auditEndpoints(audit),
+    ...refusalEndpoints(explanations.refusals, explanations.why),
     ...settingEndpoints(settings, configuration),
     ...mailEndpoints(administration.mail),
     ...overviewEndpoints(administration.statistics),

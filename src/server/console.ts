@@ -1,5 +1,4 @@
 // Puts the console together: the pages under /admin, on the functions that the admin API calls as well.
-import { claimsByScope } from '../accounts/claims.ts';
 import { createAttention } from '../admin/attention.ts';
 import { applicationForms } from '../admin/console/application-forms.ts';
 import { applicationRoutes } from '../admin/console/applications.ts';
@@ -19,18 +18,13 @@ import { userForms } from '../admin/console/user-forms.ts';
 import { userRoutes } from '../admin/console/users.ts';
 import { whyRoutes } from '../admin/console/why.ts';
 import { createUserImport } from '../admin/import-users.ts';
-import { createRefusalAdmin } from '../admin/refusals.ts';
-import { createWhy } from '../admin/why.ts';
 import type { AskOurselves } from '../http/ask-ourselves.ts';
 import type { Cookies } from '../http/cookies.ts';
-import type { ClientSource } from '../oidc/clients.ts';
-import type { Engine } from '../oidc/provider.ts';
-import { createReceived } from '../oidc/received.ts';
 import { createTestTickets } from '../oidc/test-tickets.ts';
 import type { OwnPage } from '../self-service/page.ts';
 import type { Services } from '../services.ts';
-import type { Administration } from './admin.ts';
-import { samlSides, samlTests, testServiceProvider } from './console-saml.ts';
+import type { Administration, Explanations } from './admin.ts';
+import { samlTests, testServiceProvider } from './console-saml.ts';
 import type { assembleSaml } from './saml.ts';
 
 export interface ConsoleParts {
@@ -38,14 +32,13 @@ export interface ConsoleParts {
   administration: Administration;
   page: OwnPage;
   cookies: Cookies;
-  engine: Engine;
-  clients: ClientSource;
+  explanations: Explanations;
   ask: AskOurselves;
   samlTestParts: ReturnType<typeof assembleSaml>['tests'];
 }
 
 export function assembleConsole(parts: ConsoleParts) {
-  const { services, administration, page, cookies, engine, clients, ask, samlTestParts } = parts;
+  const { services, administration, page, cookies, explanations, ask, samlTestParts } = parts;
   const { authority, statistics } = administration;
   const frame = createFrame({ page, authority });
   const names = createNames(services);
@@ -54,7 +47,6 @@ export function assembleConsole(parts: ConsoleParts) {
     certificate: services.keyring.samlCertificates().find(({ state }) => state === 'active')?.certificatePem ?? '',
   });
   const { applications, roles, sessions, users } = administration;
-  const received = createReceived({ provider: engine.current, clients, accounts: services.accounts });
   const tickets = createTestTickets({ ...services, cookies });
   const { issuer } = services.config;
   const findApplication = services.applications.find;
@@ -66,20 +58,10 @@ export function assembleConsole(parts: ConsoleParts) {
       // Before the pages of one application, whose ids `new` is none of.
       applicationForms({ frame, applications, roles, ourSide }),
       applicationRoutes({ frame, applications, roles, ourSide }),
-      refusalRoutes({
-        frame,
-        names,
-        refusals: createRefusalAdmin({
-          ...services,
-          applicationAdmin: applications,
-          userAdmin: administration.users,
-          samlSide: samlSides(services),
-          scopesKnown: Object.keys(claimsByScope).concat('offline_access'),
-        }),
-      }),
+      refusalRoutes({ frame, names, ...explanations }),
       userForms({ frame, users, roles }),
       userRoutes({ frame, users, sessions }),
-      whyRoutes({ frame, names, why: createWhy({ ...services, received }) }),
+      whyRoutes({ frame, names, ...explanations }),
       roleRoutes({ frame, roles }),
       importRoutes({ frame, imports: createUserImport({ ...services, users, roles }) }),
       serverRoutes({ frame, ...administration }),
@@ -93,7 +75,7 @@ export function assembleConsole(parts: ConsoleParts) {
         issuer,
         applications,
         tickets,
-        received,
+        ...explanations,
         testApp,
         testSp,
         ...samlTests(services, samlTestParts),

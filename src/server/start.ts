@@ -16,7 +16,7 @@ import { createMetrics } from '../platform/metrics.ts';
 import { randomId } from '../platform/random.ts';
 import { ensureFirstAdmin, type FirstAdmin } from '../provisioning/first-admin.ts';
 import { createServices, packageRoot, type Services } from '../services.ts';
-import { assembleAdminApi, assembleEvaluation, createAdministration } from './admin.ts';
+import { assembleAdminApi, assembleEvaluation, createAdministration, createExplanations } from './admin.ts';
 import { createApp, mounted } from './app.ts';
 import { assembleConsole } from './console.ts';
 import { assembleEngine } from './engine.ts';
@@ -90,6 +90,7 @@ export async function startServer({ config, logger, now }: ServerOptions): Promi
 
   const ownPages = assembleOwnPages({ services, engine, cookies, csrf, emailProof: links.emailProof });
   const administration = createAdministration({ services, links, mailQueued: mailSoon });
+  const explanations = createExplanations({ services, administration, engine, clients });
   const tokens = createOwnTokens({ provider: engine.current });
 
   let isDraining = () => false;
@@ -118,11 +119,11 @@ export async function startServer({ config, logger, now }: ServerOptions): Promi
       mounted(signOut.routes),
       ...ownPages.routers.map(mounted),
       ...assembleConsole({
-        ...{ services, administration, page: ownPages.page, cookies, engine, clients },
+        ...{ services, administration, explanations, page: ownPages.page, cookies },
         ask: createAskOurselves({ handler: () => handler, host: config.issuerUrl.host }),
         samlTestParts: saml.tests,
       }).routers.map(mounted),
-      ...assembleAdminApi({ services, administration, tokens }).routers.map(mounted),
+      ...assembleAdminApi({ services, administration, explanations, tokens }).routers.map(mounted),
       mounted(assembleEvaluation({ services, tokens, accountOf })),
       mounted(homeRoutes({ issuer: config.issuer })),
     ],

@@ -2,7 +2,7 @@
 // and body of every answer, and the body of every request that was taken.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { PASSWORD } from '../support/factories.ts';
+import { aClient, aUser, PASSWORD } from '../support/factories.ts';
 import { httpClient } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
 import { type ApiCaller, aPerson, aService, described } from './support.ts';
@@ -237,6 +237,35 @@ describe('the server', () => {
     expect(await ok('GET', '/mail?state=failed')).toMatchObject({ items: [{ id }] });
     await ok('POST', `/mail/${id}/retry`, undefined, { status: 202 });
     await idp.services.db.mailMessage.delete({ where: { id } });
+  });
+
+  it('explains why somebody does not get in', async () => {
+    const redirect_uris = ['https://refused.example.com/cb'];
+    const { clientId } = await aClient(idp.services, { redirect_uris, access: { roles: ['support'] } });
+    const wrong = { client_id: clientId, redirect_uri: 'https://other.example.com/', response_type: 'code' };
+    await httpClient(idp.issuer).get(`/authorize?${new URLSearchParams(wrong)}`);
+    type Refused = { code: string };
+    const { items } = await ok<{ items: Refused[] }>('GET', `/refusals?client=${clientId}`);
+    expect(items).toMatchObject([{ endpoint: 'authorize', client: clientId, received: wrong }]);
+    expect(await ok('GET', `/refusals/${items[0]?.code}`)).toMatchObject({
+      rules: [
+        { state: 'passed' },
+        { state: 'failed', registered: redirect_uris[0] },
+        ...Array(7).fill({ state: 'unknown' }),
+      ],
+      ...{ mended: false, mends: ['Add this redirect URI'] },
+    });
+    expect((await admin.get('/refusals/AAAA-AAAA')).status).toBe(404);
+
+    const { username } = await aUser(idp.services);
+    const why = (user: string, application: string) => `/why?${new URLSearchParams({ user, application })}`;
+    const rules = expect.arrayContaining([
+      { rule: 'A role of theirs opens it', met: false, explanation: 'It is open to support; they have no roles.' },
+    ]);
+    const about = { user: { username }, application: { identifier: clientId } };
+    expect(await ok('GET', why(username, clientId))).toMatchObject({ ...about, may_open: false, rules, refusals: [] });
+    for (const path of [why('nobody', clientId), why(username, 'nothing')])
+      expect((await admin.get(path)).status).toBe(400);
   });
 
   it('counts', async () => {

@@ -18,7 +18,10 @@ const ofSupport = [
   'sendPasswordReset',
   'listSessions',
   'getSession',
-].concat(['endSession', 'listUserSessions', 'endUserSessions', 'listAudit', 'exportAudit', 'statistics']);
+].concat(
+  ['endSession', 'listUserSessions', 'endUserSessions', 'listAudit', 'exportAudit', 'statistics'],
+  ['listRefusals', 'getRefusal', 'why'],
+);
 const ofAuditor = [
   'listUsers',
   'getUser',
@@ -30,6 +33,7 @@ const ofAuditor = [
 ].concat(
   ['statistics', 'listRoles', 'getRole', 'listPermissions', 'listApplications', 'getApplication', 'listResources'],
   ['getResource', 'listKeys', 'listSettings', 'exportConfiguration', 'listMail'],
+  ['listRefusals', 'getRefusal', 'why'],
 );
 const may = (role: Role, operation: string) =>
   role === 'admin' ||
