@@ -51,6 +51,8 @@ describe('somebody who forgot the password', () => {
     expect(await page.inputValue('[autocomplete=username]')).toBe(user.username);
     expect(await page.getAttribute('[name=password]', 'autocomplete')).toBe('new-password');
     expect(await axe(page)).toEqual([]);
+    await page.fill('[name=password]', 'seven green');
+    await page.waitForSelector('[role=status]:has-text("4 more characters needed.")');
     await page.fill('[name=password]', `${user.username} is my own name`);
     await page.click('button.primary');
     expect(await page.textContent('[role=alert]')).toContain('Leave your own name out of it');
