@@ -24,6 +24,7 @@ export const samplePages: Record<string, [string, object]> = {
       message: 'This form is out of date, or your browser did not send the cookie that belongs to it.',
       advice: 'Reload the page and send the form again. If that does not help, allow cookies for this site.',
       next: { href: '/x', label: 'Back to the page' },
+      other: { href: '/dashboard', label: 'Your applications' },
     },
   ],
   errorFields: [
@@ -273,7 +274,9 @@ export const samplePages: Record<string, [string, object]> = {
     {
       title: 'Your password was changed',
       lead: 'You were signed out everywhere. Sign in with the new password, here or in your application.',
+      hint: 'Then look through your passkeys, second factors and signed-in devices, in case somebody else has added one.',
       next: { href: '/account', label: 'Sign in' },
+      other: { href: '/account', label: 'Look through my account' },
     },
   ],
   newPassword: ['password/new', { action: '/reset-password', username: 'alice', minLength: 15 }],
