@@ -21,6 +21,7 @@ import { createUserImport } from '../admin/import-users.ts';
 import type { AskOurselves } from '../http/ask-ourselves.ts';
 import type { Cookies } from '../http/cookies.ts';
 import { createTestTickets } from '../oidc/test-tickets.ts';
+import { throttle } from '../saml/throttle.ts';
 import type { OwnPage } from '../self-service/page.ts';
 import type { Services } from '../services.ts';
 import type { Administration, Explanations } from './admin.ts';
@@ -50,7 +51,14 @@ export function assembleConsole(parts: ConsoleParts) {
   const tickets = createTestTickets({ ...services, cookies });
   const { issuer } = services.config;
   const findApplication = services.applications.find;
-  const testSp = createTestSpRoutes({ ...services, frame, issuer, tickets, sp: testServiceProvider(services) });
+  const testSp = createTestSpRoutes({
+    ...services,
+    frame,
+    issuer,
+    tickets,
+    sp: testServiceProvider(services),
+    throttled: throttle(services),
+  });
   const testApp = createTestApp({ ...services, frame, issuer, tickets, applications, findApplication, ask, testSp });
   return {
     routers: [

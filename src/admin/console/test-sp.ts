@@ -4,7 +4,7 @@ import Router from '@koa/router';
 import { z } from 'zod';
 import type { Application } from '../../applications/application.ts';
 import { readBody } from '../../http/body.ts';
-import type { Context, Extras, State } from '../../http/context.ts';
+import type { Context, Extras, Middleware, State } from '../../http/context.ts';
 import { parseForm } from '../../http/input.ts';
 import { limits } from '../../limits.ts';
 import type { TestTicket, TestTickets } from '../../oidc/test-tickets.ts';
@@ -23,12 +23,14 @@ export interface TestSpRoutesNeeds {
   vault: Vault;
   tickets: TestTickets;
   sp: TestSp;
+  /** Refuses an address that sends too much. */
+  throttled: Middleware;
 }
 
 const WRITE = 'gatehouse.applications:write' as const;
 const heldForm = z.object({ state: z.string().max(200), held: z.string().max(10_000) });
 
-export function createTestSpRoutes({ frame, issuer, vault, tickets, sp }: TestSpRoutesNeeds) {
+export function createTestSpRoutes({ frame, issuer, vault, tickets, sp, throttled }: TestSpRoutesNeeds) {
   const router = new Router<State, Extras>({ prefix: `${TEST_HOME}/sp` });
 
   // The session is proven by the ticket and the page guard, what is posted by its signature: there is no token of ours in it.
@@ -55,7 +57,7 @@ export function createTestSpRoutes({ frame, issuer, vault, tickets, sp }: TestSp
   });
 
   // A LogoutRequest of ours ends no session here, and comes when the administrator's is over: it needs none.
-  router.get('/slo', async (ctx, next) => {
+  router.get('/slo', throttled, async (ctx, next) => {
     if (!('SAMLRequest' in ctx.query)) return next();
     try {
       const url = await sp.answerLogout(ctx.querystring);
