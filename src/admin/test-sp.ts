@@ -98,7 +98,10 @@ export function createTestSp({ issuer, entityId, now, skewSeconds, publishedKeys
   }
 
   function own() {
-    signer ??= load();
+    signer ??= load().catch((error: unknown) => {
+      signer = undefined; // the next one tries again
+      throw error;
+    });
     return signer;
   }
 

@@ -62,6 +62,7 @@ const ATTEMPTS: AuditEventType[] = [
   'sign-in.recovery-code',
   'sign-in.completed',
   'sign-in.throttled',
+  'authorization.granted',
   'authorization.refused',
   'consent.denied',
   'token.refused',

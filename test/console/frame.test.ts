@@ -53,6 +53,15 @@ describe('what roles see', () => {
     for (const hidden of ['Applications', 'Keys', 'Settings', 'Mail']) expect(labels).not.toContain(hidden);
   });
 
+  it('leads from what is not there to the list that it would be in', async () => {
+    const admin = await consoleOf(idp, await staff(idp, 'admin'));
+    for (const list of ['users', 'applications', 'roles', 'refusals']) {
+      const page = await admin.get(`/admin/${list}/nothing`);
+      expect(page.status).toBe(404);
+      expect(linksOf(page.text, page.url).map(({ href }) => href)).toContain(`${idp.issuer}/admin/${list}`);
+    }
+  });
+
   it('counts sign-ins and failures of the last days, and says them in words', async () => {
     const { audit } = idp.services;
     const person = await aUser(idp.services);

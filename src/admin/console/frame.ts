@@ -74,7 +74,11 @@ export function createFrame({ page: own, authority }: FrameNeeds): Frame {
       rights.set(ctx.req, held);
       const isStaff = held === 'everything' || held.some((right) => right.startsWith(OWN_PREFIX));
       const missing = needed.filter((permission) => !may(ctx, permission));
-      if (isStaff && missing.length === 0) return next();
+      if (isStaff && missing.length === 0) {
+        return next().catch((error: unknown) => {
+          throw ledBack(error, ctx.path);
+        });
+      }
       throw forbidden('forbidden', {
         detail: { missing },
         next: isStaff
@@ -119,6 +123,19 @@ export function createFrame({ page: own, authority }: FrameNeeds): Frame {
       }
     },
   };
+}
+
+/** A page that is not there, or a change that is not possible any more, leads to the list that it belongs to. */
+function ledBack(error: unknown, path: string): unknown {
+  if (!(error instanceof AppError) || ![404, 409].includes(error.status)) return error;
+  if (error.next && error.next.href !== '/') return error;
+  const { code, message, advice, detail, fields, refusal } = error;
+  const list = NAVIGATION.find(({ href, also }) =>
+    [href, also].some((one) => one && one !== '/admin' && path.startsWith(`${one}/`)),
+  );
+  const next = list ? { href: list.href, label: list.label } : { href: '/admin', label: 'Overview' };
+  const about = { message, detail, fields, cause: error, ...(advice && { advice }), ...(refusal && { refusal }) };
+  return new AppError(code, { ...about, next });
 }
 
 /** What lists take: a search and the place to go on from. */
