@@ -195,7 +195,7 @@ describe('the import of people', () => {
     expect((await upload('username\nx', 'wrong')).status).toBe(403);
     expect((await upload(new Uint8Array([0x75, 0xe9, 0x0a]), _csrf)).status).toBe(400);
     expect((await upload('username\nx\0y', _csrf)).status).toBe(400);
-    expect((await upload('x'.repeat(5_000_000), _csrf)).status).toBe(413);
+    expect((await upload('x'.repeat(6_000_000), _csrf)).status).toBe(413);
     const headers = { 'content-type': 'multipart/form-data; boundary=x', origin: idp.issuer };
     expect((await admin.post('/admin/import', { body: '--x\r\nnonsense', headers })).status).toBe(400);
     // Nowhere else.

@@ -12,12 +12,14 @@ import type { Frame, Problem } from './frame.ts';
 
 const WRITE = 'gatehouse.users:write' as const;
 const MAX_BYTES = 4 * 1024 * 1024;
+/** For what the form carries beside the text: the rows that were wrong so far. */
+const MAX_BESIDE = 1024 * 1024;
 /** Rows of one request: seconds at most, also with invitations. */
 const BATCH = { made: 500, tried: 5000 };
 /** Wrong rows that are remembered from request to request. */
 const MAX_SHOWN = 1000;
 const count = z.coerce.number().int().min(0).max(1_000_000).default(0);
-const fault = z.object({ line: count, username: z.string().max(1000), problem: z.string().max(5000) });
+const fault = z.object({ line: count, username: z.string().max(100), problem: z.string().max(400) });
 type FaultyRow = z.output<typeof fault>;
 const importForm = z.object({
   csv: z.string().max(MAX_BYTES).default(''),
@@ -42,7 +44,7 @@ export function importRoutes({ frame, imports }: { frame: Frame; imports: UserIm
 
   router.get('/', ...frame.page(WRITE), (ctx) => show(ctx, '', true));
 
-  router.post('/', acceptUploads(MAX_BYTES), ...frame.change(WRITE), async (ctx) => {
+  router.post('/', acceptUploads(MAX_BYTES + MAX_BESIDE), ...frame.change(WRITE), async (ctx) => {
     const form = await parseForm(ctx, importForm.loose());
     const { file, trial, done, failed } = form;
     const csv = file.trim() === '' ? form.csv : file;
@@ -95,7 +97,9 @@ export function importRoutes({ frame, imports }: { frame: Frame; imports: UserIm
     { rows, total }: ImportResult,
     { csv, isTrial, before }: { csv: string; isTrial: boolean; before: Before },
   ): void {
-    const wrong = rows.flatMap(({ problem, ...row }) => (problem === undefined ? [] : [{ ...row, problem }]));
+    const wrong = rows.flatMap(({ line, username, problem }) =>
+      problem === undefined ? [] : [{ line, username: username.slice(0, 100), problem: problem.slice(0, 400) }],
+    );
     const done = before.done + rows.length;
     const failed = before.failed + wrong.length;
     const faults = [...before.faults, ...wrong].slice(0, MAX_SHOWN);
