@@ -1,5 +1,6 @@
 // SAML as a response mode of the authorization endpoint: the engine's outcome, or its error, becomes the Response to
 // the kept AuthnRequest. The engine hands over here after sign-in, second factor, access rule and consent.
+import { setImmediate as othersTurn } from 'node:timers/promises';
 import type { KoaContextWithOIDC } from 'oidc-provider';
 import type { Accounts } from '../accounts/accounts.ts';
 import type { Audit } from '../audit/audit.ts';
@@ -157,6 +158,8 @@ export function createResponseMode(needs: ResponseModeNeeds) {
     if (!sp || !question || question.acsUrl !== acsUrl) {
       throw badRequest('saml_request_invalid', { detail: { error, clientId: ctx.oidc.client?.clientId } });
     }
+    // Signing is a turn of the event loop of its own.
+    await othersTurn();
     const xml = error
       ? await refuse(ctx, sp, question, statuses[error] ?? FAILED, error)
       : await answer(ctx, sp, question).catch((reason: unknown) => {
