@@ -1,6 +1,7 @@
 // The application and the service provider in the box: every step that an administrator can run against them, and who can't.
 import { generateSync } from 'otplib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { aCredential } from '../saml/support.ts';
 import type { TestUser } from '../support/factories.ts';
 import { linksOf, textOf } from '../support/html.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';
@@ -181,6 +182,17 @@ describe('the service provider in the box', () => {
       expect((await browser.get(`/admin/test/sp/slo?${query}`)).status).toBe(400);
     }
   });
+});
+
+it('the service provider in the box gets its key again where another one is registered', async () => {
+  const sp = await idp.services.applications.find(`${idp.issuer}/admin/test/sp`);
+  if (sp?.protocol !== 'saml') throw new Error('no such application');
+  const foreign = [{ use: 'signing' as const, pem: aCredential().certificatePem.trim() }];
+  await idp.services.applications.updateSaml(sp.id, { ...sp, settings: { ...sp.metadata, certificates: foreign } });
+  expect((await run(await saml())).status).toBe(400);
+  const page = await admin.submit(await admin.get('/admin/test'), {}, { button: 'Register its key' });
+  expect((await admin.follow(page)).text).not.toContain('Register its key');
+  expect(textOf((await runSaml()).text)).toContain('all checks passed');
 });
 
 describe('who may not', () => {

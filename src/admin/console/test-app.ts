@@ -23,7 +23,7 @@ export interface TestAppNeeds {
   issuer: string;
   vault: Vault;
   tickets: TestTickets;
-  applications: Pick<ApplicationAdmin, 'createOidc' | 'createSaml'>;
+  applications: Pick<ApplicationAdmin, 'createOidc' | 'createSaml' | 'update'>;
   findApplication(clientId: string): Promise<Application | undefined>;
   ask: AskOurselves;
   /** The service provider, which is registered along with it. */
@@ -49,7 +49,7 @@ export function createTestApp(needs: TestAppNeeds) {
   const { entityId } = testSp;
 
   router.get('/', ...frame.page(WRITE), async (ctx) => {
-    const [rp, sp] = await Promise.all([findApplication(TEST_CLIENT_ID), findApplication(entityId)]);
+    const { rp, sp, hasKey } = await registered();
     const tile = ({ id }: Application, title: string, text: string) => ({ title, text, href: `${HOME}/${id}` });
     const tiles = [
       ...(rp ? [tile(rp, 'OpenID Connect', 'Sign-in, step-up, prompt=login, refresh and sign-out.')] : []),
@@ -58,10 +58,12 @@ export function createTestApp(needs: TestAppNeeds) {
     const lead = 'An application and a service provider of this server itself: what they receive is shown here.';
     const missing: Block = {
       kind: 'form',
-      lead: 'They are registered like any other, for people with the role admin, and can be deleted.',
+      lead: hasKey
+        ? 'They are registered like any other, for people with the role admin, and can be deleted.'
+        : 'The service provider is registered with another key than the one here: it came from another server, perhaps.',
       action: HOME,
       fields: [],
-      button: 'Register them',
+      button: hasKey ? 'Register them' : 'Register its key',
       look: 'primary',
     };
     frame.show(ctx, {
@@ -70,7 +72,7 @@ export function createTestApp(needs: TestAppNeeds) {
       blocks: [
         { kind: 'text', tone: 'lead', text: lead },
         ...(tiles.length > 0 ? [{ kind: 'tiles' as const, items: tiles }] : []),
-        ...(rp && sp ? [] : [missing]),
+        ...(rp && sp && hasKey ? [] : [missing]),
       ],
     });
   });
@@ -120,8 +122,15 @@ export function createTestApp(needs: TestAppNeeds) {
     });
   });
 
-  async function register(by: By): Promise<void> {
+  async function registered() {
     const [rp, sp] = await Promise.all([findApplication(TEST_CLIENT_ID), findApplication(entityId)]);
+    if (sp?.protocol !== 'saml') return { rp, sp, hasKey: true };
+    const own = (await testSp.declaration()).certificates.map(({ pem }) => pem.trim());
+    return { rp, sp, hasKey: sp.metadata.certificates?.some(({ pem }) => own.includes(pem)) ?? false };
+  }
+
+  async function register(by: By): Promise<void> {
+    const { rp, sp, hasKey } = await registered();
     const access = { roles: ['admin'] };
     if (!rp) {
       const declaration = {
@@ -132,6 +141,7 @@ export function createTestApp(needs: TestAppNeeds) {
       await applications.createOidc(declaration, by);
     }
     if (!sp) await applications.createSaml({ ...(await testSp.declaration()), access }, by);
+    else if (!hasKey) await applications.update(sp.id, await testSp.declaration(), by);
   }
 
   /** What the page before has kept: only for who began the test, in the browser in which they did. */
