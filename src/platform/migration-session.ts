@@ -1,10 +1,10 @@
 // One connection that migrations run on, inside one transaction that no other instance can enter meanwhile.
 // The lock belongs to the transaction, so the database itself gives it back when the process is killed.
-import { PrismaBetterSqlite3 } from '@prisma/adapter-better-sqlite3';
 import type { SqlDriverAdapter, SqlQueryable, Transaction } from '@prisma/driver-adapter-utils';
 import type { DatabaseLocation } from './database-url.ts';
 import { postgresAdapter } from './postgres-adapter.ts';
 import { configureSqlite, createSqliteFile } from './sqlite-adapter.ts';
+import { connectSqlite } from './sqlite-connection.ts';
 
 const ADVISORY_LOCK = 7_203_004_117; // any number that nothing else in the database uses
 
@@ -31,7 +31,7 @@ export async function openMigrationSession(location: DatabaseLocation): Promise<
 
 async function sqliteSession(file: string): Promise<MigrationSession> {
   createSqliteFile(file);
-  const connection = await new PrismaBetterSqlite3({ url: `file:${file}` }).connect();
+  const connection = await connectSqlite(file);
   await configureSqlite(connection);
   // Scripts that rebuild a table drop the old one: with foreign keys on, that would delete what refers to it.
   // Waiting inside SQLite would stop the whole process, so the caller tries again instead.

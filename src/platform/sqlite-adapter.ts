@@ -6,14 +6,13 @@
 import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { PrismaBetterSqlite3 } from '@prisma/adapter-better-sqlite3';
 import type { SqlDriverAdapter, Transaction } from '@prisma/driver-adapter-utils';
 import type { Sql, SqlValue } from './sql.ts';
+import { BUSY_MILLISECONDS, clientOf, connectSqlite } from './sqlite-connection.ts';
 import { createGroupCommit } from './sqlite-group.ts';
 import { createRevisions } from './sqlite-revision.ts';
-import { clientOf, withStatementCache } from './sqlite-statements.ts';
+import { withStatementCache } from './sqlite-statements.ts';
 
-const BUSY_MILLISECONDS = 5000; // another process (the command line, a backup) holds the write lock
 // A checkpoint is part of a commit: 1000 pages cost it 2 ms of CPU, 8000 cost 13.
 const PRAGMAS = `PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;
   PRAGMA busy_timeout = ${BUSY_MILLISECONDS}; PRAGMA cache_size = -16000; PRAGMA wal_autocheckpoint = 1000; PRAGMA journal_size_limit = 67108864;`;
@@ -28,10 +27,9 @@ export function createSqliteFile(file: string): void {
 /** Opens the file: for Prisma, and for plain statements on the same two connections. */
 export async function openSqlite(file: string): Promise<{ adapter: SqlDriverAdapter; sql: Sql }> {
   createSqliteFile(file);
-  const connections = new PrismaBetterSqlite3({ url: `file:${file}`, timeout: BUSY_MILLISECONDS });
-  const writer = await connections.connect();
+  const writer = await connectSqlite(file);
   await configureSqlite(writer);
-  const reader = await connections.connect();
+  const reader = await connectSqlite(file);
   await configureSqlite(reader);
   await reader.executeScript('PRAGMA query_only = ON');
   const turn = createTurn();

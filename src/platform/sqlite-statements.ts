@@ -1,11 +1,10 @@
 // Prepared statements of a SQLite connection, kept: to parse a statement takes longer than to run it. Prisma's
 // adapter prepares anew each time, so its connection is given a `prepare` that remembers (version pinned; the
-// whole test suite runs on it).
+// whole test suite runs on it). All are kept for good (sqlite-connection.ts); they are as many as the code has texts.
 import type { SqlDriverAdapter } from '@prisma/driver-adapter-utils';
 import type Sqlite from 'better-sqlite3';
 import type { SqlValue } from './sql.ts';
-
-const KEPT_STATEMENTS = 500;
+import { clientOf } from './sqlite-connection.ts';
 
 export interface SqliteStatements {
   query<Row>(statement: string, values: SqlValue[]): Row[];
@@ -50,14 +49,6 @@ export function withStatementCache(connection: SqlDriverAdapter, noteOf: NoteOf 
   };
 }
 
-/** better-sqlite3's own connection, which Prisma's adapter keeps to itself. */
-export function clientOf(connection: SqlDriverAdapter): Sqlite.Database {
-  const { client } = connection as unknown as { client?: Sqlite.Database };
-  if (typeof client?.prepare !== 'function')
-    throw new Error('@prisma/adapter-better-sqlite3 changed: it has no client');
-  return client;
-}
-
 // What the adapter does with a statement: bind once, then read or run. A kept one takes its values each time.
 function reusable(statement: Sqlite.Statement<unknown[]>, note: (() => void) | undefined) {
   const columns = statement.reader ? statement.columns() : [];
@@ -96,8 +87,6 @@ function createCache<T>(make: (text: string) => T): (text: string) => T {
     const known = kept.get(text);
     if (known) return known;
     const made = make(text);
-    const [oldest] = kept.keys();
-    if (kept.size >= KEPT_STATEMENTS && oldest !== undefined) kept.delete(oldest);
     kept.set(text, made);
     return made;
   };

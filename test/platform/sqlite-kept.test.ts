@@ -1,0 +1,34 @@
+// What better-sqlite3 hands out is never collected as garbage: on Node 24 that would end the process.
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import Sqlite from 'better-sqlite3';
+import { expect, it, vi } from 'vitest';
+import { openDatabase } from '../../src/platform/db.ts';
+import { migrate } from '../../src/platform/migrate.ts';
+import { databaseKind, testDatabase } from '../support/database.ts';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage: () => void = runInNewContext('gc');
+
+it('keeps connections and statements, also those of a database that is closed', async () => {
+  if (databaseKind() === 'postgresql') return;
+  const seen: WeakRef<object>[] = [];
+  const prepare = Sqlite.prototype.prepare;
+  const watched = vi.spyOn(Sqlite.prototype, 'prepare').mockImplementation(function (this: Sqlite.Database, text) {
+    const statement = prepare.call(this, text);
+    seen.push(new WeakRef(this), new WeakRef(statement));
+    return statement;
+  });
+  const { url, close } = await testDatabase();
+  await migrate(url);
+  const { db, sql, close: closeSecond } = await openDatabase(url);
+  await db.user.findMany();
+  for (let number = 0; number < 600; number += 1) await sql.query(`SELECT ${number} AS number`);
+  await Promise.all([close(), closeSecond()]);
+  watched.mockRestore();
+
+  await new Promise(setImmediate);
+  collectGarbage();
+  expect(seen.length).toBeGreaterThan(1200);
+  expect(seen.filter((one) => one.deref() === undefined)).toEqual([]);
+});
