@@ -20,6 +20,8 @@ export interface Interactions {
   open(ctx: Context, uid: string): Promise<Interaction>;
   /** Answers the question and sends the browser back to the engine. */
   answer(ctx: Context, result: InteractionResults): Promise<void>;
+  /** Whether the question was answered: a form was sent twice, or a page opened again. Then the browser goes on. */
+  goesOn(ctx: Context, interaction: Pick<Interaction, 'result' | 'returnTo'>): boolean;
   /** Takes an answer back that the engine has not acted on yet. */
   withdraw(ctx: Context): Promise<void>;
   /** Tells the application that the person does not go on (RFC 6749 4.1.2.1). */
@@ -51,6 +53,12 @@ export function createInteractions({ engine, expired }: InteractionsNeeds): Inte
       return interaction;
     },
     answer,
+    goesOn(ctx, { result, returnTo }) {
+      if (!result) return false;
+      ctx.status = 303;
+      ctx.redirect(returnTo);
+      return true;
+    },
     async withdraw(ctx) {
       const open = await engine()
         .interactionDetails(ctx.req, ctx.res)

@@ -53,6 +53,7 @@ export function signInRoutes(needs: SignInRoutesNeeds): Router<State, Extras> {
 
   router.get('/', async (ctx: StepContext) => {
     const open = await flow.open(ctx);
+    if (interactions.goesOn(ctx, open.interaction)) return;
     if (open.step === 'done') return flow.finish(ctx, open);
     await views.show(ctx, open);
   });

@@ -108,6 +108,22 @@ describe('a person who is not signed in', () => {
     expect(hostile.text).not.toContain('<script>alert');
   });
 
+  it('goes on to the application, however often the form is sent or its page opened', async () => {
+    const stranger = httpClient(idp.issuer);
+    const page = await stranger.follow(await stranger.get(url({})));
+    const fields = { username: user.username, password: user.password };
+    const answers = [
+      await stranger.submit(page, fields),
+      await stranger.submit(page, fields),
+      await stranger.get(page.url),
+    ];
+    const [first] = answers;
+    expect(first?.location).toContain('/authorize/');
+    for (const { location } of answers) expect(location).toBe(first?.location);
+    const back = await stranger.follow(answers[2] ?? page, (target) => target.startsWith(redirectUri));
+    expect(back.location).toMatch(/[?&]code=/);
+  });
+
   it('is led back to the application, or to the portal, from a sign-in that is over', async () => {
     const over = async (metadata: object) => {
       const other = await anApplication(idp, { client_name: 'Field Notes', ...metadata });
