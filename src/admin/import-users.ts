@@ -77,8 +77,8 @@ export function createUserImport({ accounts, users, roles }: UserImportNeeds): U
 
   return {
     async run(text, { isTrial, done, limit }, by) {
-      const [head = [], ...lines] = parseCsv(text);
-      const columns = head.map((name) => name.trim().toLowerCase());
+      const [head, ...lines] = parseCsv(text);
+      const columns = (head?.cells ?? []).map((name) => name.trim().toLowerCase());
       if (!columns.includes('username')) {
         const message = `The first line has to name the columns: ${IMPORT_COLUMNS.join(', ')}. Only username is needed.`;
         throw badRequest('invalid_input', { fields: [{ field: 'csv', message }] });
@@ -86,10 +86,9 @@ export function createUserImport({ accounts, users, roles }: UserImportNeeds): U
       const known = new Set((await roles.list()).map(({ name }) => name));
       const seen = new Map<string, number>();
       const rows: ImportRow[] = [];
-      for (const [index, cells] of lines.slice(0, done + limit).entries()) {
+      for (const [index, { line, cells }] of lines.slice(0, done + limit).entries()) {
         const values = valuesOf(columns, cells);
         const { username = '' } = values;
-        const line = index + 2;
         const before = seen.get(nameKey(username));
         if (before === undefined) seen.set(nameKey(username), line);
         if (index < done) continue;

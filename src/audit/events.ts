@@ -98,6 +98,7 @@ export const auditEventTypes = [
   'mail.retried',
   'backup.created',
   'audit.exported',
+  'users.exported',
   'address.denied',
   'server.started',
 ] as const;

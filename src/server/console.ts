@@ -71,7 +71,7 @@ export function assembleConsole(parts: ConsoleParts) {
       userRoutes({ frame, users, sessions }),
       whyRoutes({ frame, names, ...explanations }),
       roleRoutes({ frame, roles }),
-      importRoutes({ frame, imports: createUserImport({ ...services, users, roles }) }),
+      importRoutes({ frame, imports: createUserImport({ ...services, users, roles }), audit: services.audit }),
       serverRoutes({ frame, ...administration }),
       auditRoutes({ frame, names, ...services }),
       settingRoutes({ frame, settings: administration.settings }),

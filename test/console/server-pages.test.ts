@@ -171,6 +171,7 @@ describe('the import of people', () => {
     expect(textOf(rest.text)).toContain('504 of 504 rows: 502 are made, 2 not.');
     for (const wrong of ['two words', 'The same user name is in line 2.']) expect(textOf(rest.text)).toContain(wrong);
     expect((await admin.get('/admin/import/export')).text).toContain('bulk502');
+    expect((await idp.services.audit.list({ types: ['users.exported'] })).length).toBe(1);
     const forged = { _csrf, csv: many, done: '1', faults: '[{"line":"<b>"}]' };
     expect((await admin.post('/admin/import', { form: forged })).status).toBe(400);
   });
@@ -225,6 +226,10 @@ describe('the import of people', () => {
     ],
     ['a\n\n"two\nlines"\n', [['a'], ['two\nlines']]],
   ])('reads %j', (text, rows) => {
-    expect(parseCsv(text)).toEqual(rows);
+    expect(parseCsv(text).map(({ cells }) => cells)).toEqual(rows);
+  });
+
+  it('counts lines as an editor does', () => {
+    expect(parseCsv('a\r\n\n"two\nlines"\nb').map(({ line }) => line)).toEqual([1, 3, 5]);
   });
 });

@@ -3,6 +3,7 @@
 import { Readable } from 'node:stream';
 import Router from '@koa/router';
 import { z } from 'zod';
+import type { Audit } from '../../audit/audit.ts';
 import type { Context, Extras, State } from '../../http/context.ts';
 import { badRequest } from '../../http/errors.ts';
 import { acceptUploads, parseForm } from '../../http/input.ts';
@@ -39,7 +40,13 @@ function faultsIn(text: string): FaultyRow[] {
   }
 }
 
-export function importRoutes({ frame, imports }: { frame: Frame; imports: UserImport }): Router<State, Extras> {
+export interface ImportNeeds {
+  frame: Frame;
+  imports: UserImport;
+  audit: Audit;
+}
+
+export function importRoutes({ frame, imports, audit }: ImportNeeds): Router<State, Extras> {
   const router = new Router<State, Extras>({ prefix: '/admin/import' });
 
   router.get('/', ...frame.page(WRITE), (ctx) => show(ctx, '', true));
@@ -61,7 +68,8 @@ export function importRoutes({ frame, imports }: { frame: Frame; imports: UserIm
     );
   });
 
-  router.get('/export', ...frame.page('gatehouse.users:read'), (ctx) => {
+  router.get('/export', ...frame.page('gatehouse.users:read'), async (ctx) => {
+    await audit.record({ ...frame.by(ctx), type: 'users.exported', outcome: 'success' });
     ctx.set('Cache-Control', 'no-store');
     ctx.set('Content-Disposition', 'attachment; filename="users.csv"');
     ctx.type = 'text/csv; charset=utf-8; header=present';
