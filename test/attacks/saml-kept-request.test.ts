@@ -90,7 +90,6 @@ describe('a kept request', () => {
     ['without response mode', { response_mode: null }],
     ['as a form', { response_mode: 'form_post' }],
     ['with another redirect URI', { redirect_uri: 'https://evil.example/acs' }],
-    ['with the redirect URI of another application', { redirect_uri: 'https://live2.example/acs' }],
     ['with a prompt that does not exist', { prompt: 'x' }],
     ['with a scope that does not exist', { scope: 'x' }],
     ['as a code flow', { response_type: 'code' }],
@@ -105,6 +104,12 @@ describe('a kept request', () => {
     expectNothingSigned(page);
     const unanswered = { id: url.searchParams.get('state') ?? '', usedAt: null };
     expect(await idp.services.db.samlRequest.count({ where: unanswered })).toBe(1);
+  });
+
+  it('is neither answered nor used up with the redirect URI of another application', async () => {
+    const url = await kept();
+    expectNothingSigned(await browser.get(edited(url, { redirect_uri: other.acs })));
+    expect(answerIn(await browser.get(url.href))).toContain('<saml:Assertion');
   });
 
   it('is neither answered nor used up with a parameter given twice', async () => {
