@@ -1,5 +1,6 @@
 // `kill -9` in the middle of load, and a start on the same database: whatever was acknowledged is there, nobody is signed
 // out, and no code is good for a second time.
+import { randomUUID } from 'node:crypto';
 import * as oidc from 'openid-client';
 import { beforeAll, expect, it } from 'vitest';
 import { createRegistrationTokens } from '../../src/oidc/registration-tokens.ts';
@@ -29,6 +30,7 @@ beforeAll(async () => {
   const user = await aUser(idp.services);
   registrationToken = (await createRegistrationTokens(idp.services).issue()).token;
   admin = await aService(idp);
+  await admin.get('/users'); // reads the description that every answer is held against
   browser = httpClient(idp.issuer);
   await signIn(browser, app, user);
   await idp.stop();
@@ -68,7 +70,7 @@ it('loses nothing that was acknowledged', async () => {
 
   const creator = async (name: string) => {
     while (!killed) {
-      const username = `${name}-${asked.length}`;
+      const username = `${name}-${randomUUID()}`;
       asked.push(username);
       const { status, text, ...page } = await newUser(username);
       expect(status, text).toBe(201);
@@ -83,7 +85,7 @@ it('loses nothing that was acknowledged', async () => {
       redeemed.push({ code, tokens: await redeem(code) });
       cutOff.splice(cutOff.indexOf(code), 1);
       clients.push(await register());
-      if (clients.length === 6) killed = server.kill('SIGKILL');
+      if (clients.length >= 6 && users.length >= 4) killed ??= server.kill('SIGKILL');
     }
   };
   // What is under way when the process dies fails at its client, and is acknowledged to nobody.
@@ -102,7 +104,6 @@ it('loses nothing that was acknowledged', async () => {
     const page = await httpClient().get(uri, { headers: { authorization: `Bearer ${token}` } });
     expect(page.status).toBe(200);
   }
-  expect(users.length).toBeGreaterThanOrEqual(2);
   for (const { username, id } of users) {
     expect((await admin.get(`/users/${id}`)).json()).toMatchObject({ username, password: { must_change: false } });
     // Asked for again with its key, the first answer comes again.
