@@ -1,9 +1,9 @@
-# Three stages: compile, install what runs, and the image itself, which holds neither compilers nor sources.
+# Three stages: compile, install the dependencies, and build the image, which holds neither compilers nor sources.
 
 FROM node:24-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-# Nothing here is run but the compiler and the client generator: neither needs native code.
+# This stage runs only the compiler and the client generator, which need no native code.
 RUN npm ci --ignore-scripts
 COPY tsconfig.json tsconfig.build.json ./
 COPY prisma prisma
@@ -12,13 +12,13 @@ RUN npm run build
 
 FROM node:24-slim AS dependencies
 WORKDIR /app
-# For better-sqlite3 and argon2 where no binary of theirs fits the platform, or GitHub can not be reached.
+# Compilers for better-sqlite3 and argon2, when they have no binary for the platform or GitHub cannot be reached.
 RUN apt-get update \
   && apt-get install --yes --no-install-recommends python3 make g++ \
   && rm -rf /var/lib/apt/lists/*
 ENV npm_config_nodedir=/usr/local
 COPY package.json package-lock.json .npmrc ./
-# Nothing optional is used at run time: it is Prisma's command line and its studio, 260 MB of them.
+# Optional packages are not used at run time: Prisma's command line and its studio take 260 MB.
 RUN npm ci --omit=dev --omit=optional
 
 FROM node:24-slim
@@ -31,14 +31,15 @@ COPY --from=build /app/dist dist
 COPY package.json LICENSE ./
 COPY bin bin
 COPY views views
-# What SAML messages are checked against.
-COPY src/saml/schemas src/saml/schemas
+# The XML schemas that SAML messages are validated against.
+COPY src/saml/xml/schemas src/saml/xml/schemas
+COPY src/credentials/workers src/credentials/workers
 # The committed migrations are applied at each start.
 COPY prisma/migrations prisma/migrations
 RUN ln -s /app/bin/gatehouse.js /usr/local/bin/gatehouse \
   && install --directory --owner=node --group=node --mode=0700 /data
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000 DATA_DIR=/data
-# Memory that was freed goes back to the system, and the heap grows in small steps: 180 MB instead of 300 under load.
+# The allocator returns freed memory to the system, and the heap grows in small steps: 180 MB instead of 300 MB under load.
 ENV MALLOC_ARENA_MAX=1 MALLOC_MMAP_THRESHOLD_=131072 MALLOC_TRIM_THRESHOLD_=131072
 USER node
 VOLUME /data

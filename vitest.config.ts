@@ -1,21 +1,22 @@
-// The whole suite on SQLite, and everything that opens a database again on a real PostgreSQL.
-// `npm test` runs both; `npx vitest run --project sqlite test/keys` is the quick way while working.
+// Runs the whole suite on SQLite, and the files of test/support/postgresql-files.ts again on PostgreSQL.
+// `npm test` runs both; `npx vitest run --project sqlite test/keys` runs one folder on SQLite.
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
-import { databaseTests } from './test/support/imports.ts';
+import { postgresqlInclude } from './test/support/postgresql-files.ts';
 
 export default defineConfig({
   test: {
-    // Processes, because native modules and the OIDC engine keep state of their own. Every file starts servers and databases
-    // of its own, so the files of one process share what they import: that halves the time of the whole.
+    // Processes instead of threads, because native modules and the OIDC engine have global state. The files of a process share
+    // their imports, which halves the total time.
     pool: 'forks',
     isolate: false,
+    setupFiles: ['test/support/setup-file.ts'],
     maxWorkers: Math.max(2, availableParallelism() - 1),
-    // Password hashing, browsers and two databases share a small machine: slow is not wrong.
+    // Long timeouts, because password hashing, browsers and two databases share a small machine.
     testTimeout: 60_000,
     hookTimeout: 90_000,
     teardownTimeout: 30_000,
-    // Real browsers, killed processes and clocks: once more where nobody watches; the report says which ones needed it.
+    // One retry in CI for tests with browsers, killed processes and real time; the report names the retried tests.
     retry: process.env.CI ? 1 : 0,
     restoreMocks: true,
     unstubEnvs: true,
@@ -33,7 +34,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'postgresql',
-          include: databaseTests('test'),
+          include: [...postgresqlInclude],
           globalSetup: ['test/support/setup-postgresql.ts'],
         },
       },

@@ -1,8 +1,8 @@
-// The limit: oidc-provider with nothing of ours, storing in memory. A process of its own, started by support/target.ts.
-// Whoever comes is signed in as `alice` and consents, without a page or a password.
+// The baseline: oidc-provider alone, with its in-memory adapter. A separate process, started by support/target.ts.
+// Every browser is signed in as `alice` and consents, without a page or a password.
 import { generateKeyPairSync } from 'node:crypto';
 import { createServer } from 'node:http';
-import { type JWK, Provider } from '../src/oidc/library.ts';
+import { type JWK, Provider } from '../src/oidc/engine/library.ts';
 
 const { ORIGIN: origin = '', CLIENT = '{}' } = process.env;
 const { id, secret, redirectUri } = JSON.parse(CLIENT);

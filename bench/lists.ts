@@ -1,9 +1,9 @@
-// `npm run bench:lists`: the server time of every list of the console with a hundred thousand of everything, one request at
-// a time: the median and the worst of some requests, from the first byte sent to the last byte read.
+// `npm run bench:lists`: response times of every list of the console with 100,000 rows of everything, one request at
+// a time: median and maximum, from the first byte sent to the last byte read.
 import { rmSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { openDatabase } from '../src/platform/db.ts';
+import { openDatabase } from '../src/storage/database.ts';
 import { startPostgres } from '../test/support/postgres-start.ts';
 import { fill } from './support/fill.ts';
 import { closeConnections, send } from './support/load.ts';
@@ -25,7 +25,7 @@ const { values: options } = parseArgs({
 const folder = gatehouseFolder();
 const postgres = options.postgresql ? await startPostgres() : undefined;
 try {
-  // Once without rows, which makes the tables and the applications that the others are copies of.
+  // First start: creates the tables and the applications that fill.ts copies.
   await (await startGatehouse(folder, { databaseUrl: postgres?.url })).stop();
   const database = await openDatabase(postgres?.url ?? `file:${path.join(folder, 'data', 'gatehouse.db')}`);
   const pages = await fill(database, Number(options.rows));

@@ -1,4 +1,4 @@
-// The physical limits, in a process of its own: what a password check and a signature cost with nothing around them.
+// The cost of a bare password hash and a bare signature, in a separate process.
 // Prints one line of JSON: CPU milliseconds per operation.
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { availableParallelism } from 'node:os';
@@ -31,7 +31,7 @@ const message = Buffer.alloc(600, 'x');
 
 process.stdout.write(
   JSON.stringify({
-    // As many at once as the server computes: they share the caches of the processor.
+    // As many in parallel as the server runs: they share the processor's caches.
     argon2: (await cpuMsPerOperation(10, () => Promise.all(atOnce.map(checkPassword)))) / atOnce.length,
     rs256: await cpuMsPerOperation(200, () => sign('sha256', message, rsa)),
     es256: await cpuMsPerOperation(200, () => sign('sha256', message, ec)),

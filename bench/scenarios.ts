@@ -1,4 +1,4 @@
-// What is measured on both servers: the operations of seed 4.1 that carry the load of a day.
+// The operations that are measured on both servers: those of an ordinary day's load.
 import { send } from './support/load.ts';
 import type { Scenario } from './support/measure.ts';
 import { samlWorker } from './support/saml.ts';
@@ -32,7 +32,7 @@ export const scenarios: Scenario[] = [
     operations: 600,
     workers: 4,
     async worker(target) {
-      // By the letter of OpenID Connect the bare engine gives offline access only with prompt=consent.
+      // The bare engine gives offline access only with prompt=consent (OpenID Connect Core section 11).
       const prompt: Record<string, string> = target.name === 'bare' ? { prompt: 'consent' } : {};
       const { code } = await signIn(target, { scope: 'openid profile email offline_access', ...prompt });
       let current = (await redeem(target, code)).refresh_token ?? '';
@@ -79,7 +79,7 @@ export const samlSignOn: Scenario = {
   worker: samlWorker,
 };
 
-/** A whole sign-in with the password: four requests, by a browser that was here before. */
+/** A complete password sign-in: four requests, by a known browser. */
 export const passwordSignIn: Scenario = {
   name: 'sign-in',
   operations: 100,
@@ -92,14 +92,14 @@ export const passwordSignIn: Scenario = {
   },
 };
 
-/** The same by a browser that was never here: the owner gets a mail, and that is audited too. */
+/** The same by a new browser: the owner gets a mail, which is audited too. */
 export const newBrowserSignIn: Scenario = {
   ...passwordSignIn,
   name: 'sign-in, new browser and its mail',
   worker: async (target) => () => signIn(target),
 };
 
-/** Everything in turn, for the memory after a long day. */
+/** All operations in turn, for the memory measurement. */
 export async function mixedWorker(target: Target): Promise<() => Promise<unknown>> {
   const workers = await Promise.all(scenarios.map(({ worker }) => worker(target)));
   let turn = 0;

@@ -1,5 +1,5 @@
-// Makes the two Prisma clients, src/generated/sqlite and src/generated/postgresql, from the one schema text.
-// Plain Node, so that it runs before anything is built; needs no network; does nothing when nothing changed.
+// Generates the two Prisma clients, src/generated/sqlite and src/generated/postgresql, from one schema.
+// Plain JavaScript, so that it runs before the build; needs no network; does nothing when nothing changed.
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -23,22 +23,22 @@ const stale = providers.filter((provider) => stampOf(provider) !== fingerprint);
 if (stale.length > 0) await generateAll(stale);
 
 async function generateAll(wanted) {
-  // Made aside and moved into place: a build that runs at the same time never reads half a client.
-  const workshop = path.join(generated, `.making-${process.pid}`);
+  // Generated in a temporary folder and renamed, so that a concurrent build never reads an incomplete client.
+  const temporary = path.join(generated, `.making-${process.pid}`);
   try {
-    await Promise.all(wanted.map((provider) => generate(provider, workshop)));
+    await Promise.all(wanted.map((provider) => generate(provider, temporary)));
     for (const provider of wanted) {
       rmSync(path.join(generated, provider), { recursive: true, force: true });
-      renameSync(path.join(workshop, provider), path.join(generated, provider));
+      renameSync(path.join(temporary, provider), path.join(generated, provider));
     }
   } finally {
-    rmSync(workshop, { recursive: true, force: true });
+    rmSync(temporary, { recursive: true, force: true });
   }
 }
 
-async function generate(provider, workshop) {
-  const output = path.join(workshop, provider);
-  const schemaFile = path.join(workshop, `${provider}.prisma`);
+async function generate(provider, temporary) {
+  const output = path.join(temporary, provider);
+  const schemaFile = path.join(temporary, `${provider}.prisma`);
   mkdirSync(output, { recursive: true });
   writeFileSync(
     schemaFile,
@@ -47,7 +47,7 @@ async function generate(provider, workshop) {
       .replace('"../src/generated/sqlite"', JSON.stringify(`./${provider}`)),
   );
   const command = path.join(path.dirname(prismaPackage), 'build', 'index.js');
-  // Generating needs no engine, yet the command line downloads one unless it is told of any existing file.
+  // Generating needs no engine, but the command line downloads one unless this variable names an existing file.
   const env = {
     ...process.env,
     PRISMA_SCHEMA_ENGINE_BINARY: process.execPath,

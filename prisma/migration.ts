@@ -1,7 +1,7 @@
-// Migrations for both databases from the one schema text, without a database and without a download.
+// Creates and checks the migrations of both databases from one schema, without a database server and without a download.
 //   npm run db:migration -- NAME   writes prisma/migrations/{sqlite,postgresql}/<time>_NAME/migration.sql
 //   npm run db:check               fails when the committed migrations do not lead to the schema
-// prisma/migrations/schema.prisma is the schema as of the newest migration: the next one starts from it.
+// prisma/migrations/schema.prisma is the schema at the newest migration; the next migration starts from it.
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -11,10 +11,10 @@ import {
   type SqlDriverAdapter,
   type SqlMigrationAwareDriverAdapterFactory,
 } from '@prisma/driver-adapter-utils';
-import type { DatabaseKind } from '../src/platform/database-url.ts';
-import { migrate } from '../src/platform/migrate.ts';
-import { startMigrationEngine } from '../src/platform/migration-engine.ts';
-import { migrationsFolder, readMigrations } from '../src/platform/migration-files.ts';
+import type { DatabaseKind } from '../src/storage/database-url.ts';
+import { startMigrationEngine } from '../src/storage/migrations/engine.ts';
+import { migrationsFolder, readMigrations } from '../src/storage/migrations/files.ts';
+import { migrate } from '../src/storage/migrations/migrate.ts';
 
 const KINDS: DatabaseKind[] = ['sqlite', 'postgresql'];
 const schemaFile = path.join(import.meta.dirname, 'schema.prisma');
@@ -33,7 +33,9 @@ async function create([name = '']: string[]): Promise<void> {
     say(`wrote ${path.relative(process.cwd(), folder)}/migration.sql`);
   }
   writeFileSync(migratedSchemaFile, readFileSync(schemaFile));
-  say('Read the SQL before you commit it: a renamed column is dropped and made anew unless you say otherwise.');
+  say(
+    'Read the SQL before you commit it: Prisma drops a renamed column and creates a new one, unless you edit the SQL.',
+  );
 }
 
 async function check(): Promise<void> {
@@ -57,18 +59,18 @@ async function check(): Promise<void> {
 }
 
 async function pendingSql(kind: DatabaseKind): Promise<string> {
-  const engine = await startMigrationEngine(kind, kind === 'sqlite' ? sqliteInMemory : postgresqlOnPaper);
+  const engine = await startMigrationEngine(kind, kind === 'sqlite' ? sqliteInMemory : postgresqlStub);
   const previous = existsSync(migratedSchemaFile) ? schemaFor(kind, migratedSchemaFile) : undefined;
   const diff = await engine.diff(previous, schemaFor(kind, schemaFile));
-  // Not ours to make, and a database user with few rights may not, though it be there.
+  // The schema "public" exists already, and a database user with few rights may not create schemas.
   const sql = diff.replace(/^-- CreateSchema\nCREATE SCHEMA IF NOT EXISTS "public";\n+/, '');
   return /^\s*(-- This is an empty migration\.)?\s*$/.test(sql) ? '' : sql;
 }
 
-// Comparing two texts needs no server, but the engine asks for the version of one before it starts.
-const paper = { provider: 'postgres', adapterName: '@prisma/adapter-pg' } as const;
-const paperServer: SqlDriverAdapter = {
-  ...paper,
+// A stub of a PostgreSQL server: the comparison of two schemas needs none, but the engine reads its version at the start.
+const stub = { provider: 'postgres', adapterName: '@prisma/adapter-pg' } as const;
+const stubServer: SqlDriverAdapter = {
+  ...stub,
   queryRaw: async () => ({
     columnNames: ['exists', 'version', 'numeric_version'],
     columnTypes: [ColumnTypeEnum.Boolean, ColumnTypeEnum.Text, ColumnTypeEnum.Int32],
@@ -80,10 +82,10 @@ const paperServer: SqlDriverAdapter = {
   dispose: async () => {},
   getConnectionInfo: () => ({ schemaName: 'public', supportsRelationJoins: true }),
 };
-const postgresqlOnPaper: SqlMigrationAwareDriverAdapterFactory = {
-  ...paper,
-  connect: async () => paperServer,
-  connectToShadowDb: async () => paperServer,
+const postgresqlStub: SqlMigrationAwareDriverAdapterFactory = {
+  ...stub,
+  connect: async () => stubServer,
+  connectToShadowDb: async () => stubServer,
 };
 
 function schemaFor(kind: DatabaseKind, file: string): string {

@@ -1,9 +1,9 @@
-// Reads the environment once into a frozen Config. An unknown or wrong value stops the start with one line that names
-// the variable, what was found and what is allowed; nothing else in the tree reads process.env.
+// Reads the environment once into a frozen Config. An unknown variable or wrong value stops the start with one line that
+// names the variable, its value and what is allowed. No other file reads process.env.
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { isLoopback } from './config/addresses.ts';
-import { ConfigError, fault, quote } from './config/fault.ts';
+import { ConfigError, fault, quote } from './config/config-error.ts';
 import { parseSecrets, secretFromFile, secretPath } from './config/secret.ts';
 import {
   type logFormats,
@@ -42,14 +42,14 @@ export type Config = Readonly<{
 type Place = {
   cwd?: string;
   terminal?: boolean;
-  /** Makes no secret where there is none yet; nothing may be sealed then. */
-  looksOnly?: boolean;
+  /** Generates no secret where there is none; then nothing can be encrypted. */
+  readOnly?: boolean;
 };
 type Values = { [Name in VariableName]?: (typeof variables)[Name]['schema']['_zod']['output'] };
 
 /** The configuration of this process; throws ConfigError with one line for each fault. */
 export function loadConfig(env: Environment = process.env, place: Place = {}): Config {
-  const { cwd = process.cwd(), terminal = process.stdout.isTTY === true, looksOnly = false } = place;
+  const { cwd = process.cwd(), terminal = process.stdout.isTTY === true, readOnly = false } = place;
   const faults = unknownVariables(env);
   const values = readValues(env, cwd, faults);
   const configFile = findConfigFile(values.GATEHOUSE_CONFIG, cwd, faults);
@@ -61,7 +61,7 @@ export function loadConfig(env: Environment = process.env, place: Place = {}): C
   const dataDir = path.resolve(cwd, values.DATA_DIR ?? 'data');
   const secret = values.GATEHOUSE_SECRET
     ? { keys: values.GATEHOUSE_SECRET, warnings: [] }
-    : keptSecret(dataDir, looksOnly);
+    : storedSecret(dataDir, readOnly);
   const databaseUrl = absoluteDatabase(values.DATABASE_URL ?? `file:${path.join(dataDir, 'gatehouse.db')}`, cwd);
   const sender = `Gatehouse <no-reply@${isLoopback(issuerUrl.hostname) ? 'localhost' : issuerUrl.hostname}>`;
   const warnings = [...secret.warnings];
@@ -92,8 +92,8 @@ export function loadConfig(env: Environment = process.env, place: Place = {}): C
   });
 }
 
-// A typing error in a name would otherwise be a silent default. Kubernetes and Docker links put GATEHOUSE_SERVICE_HOST,
-// GATEHOUSE_PORT=tcp://… and the like beside a service of our own name: those are not ours to complain about.
+// A misspelled name would otherwise silently give the default. Kubernetes and Docker links set GATEHOUSE_SERVICE_HOST,
+// GATEHOUSE_PORT=tcp://… and similar variables for a service of this name; those are ignored.
 function unknownVariables(env: Environment): string[] {
   const known = Object.entries<Variable>(variables).flatMap(([name, { file }]) =>
     file ? [name, `${name}_FILE`] : [name],
@@ -145,10 +145,10 @@ function findConfigFile(named: string | undefined, cwd: string, faults: string[]
   return undefined;
 }
 
-function keptSecret(dataDir: string, looksOnly: boolean): { keys: Buffer[]; warnings: string[]; file: string } {
+function storedSecret(dataDir: string, readOnly: boolean): { keys: Buffer[]; warnings: string[]; file: string } {
   const place = secretPath(dataDir);
-  if (looksOnly && !existsSync(place)) return { keys: [], warnings: [], file: place };
-  const { value, file, warning } = attempt(dataDir);
+  if (readOnly && !existsSync(place)) return { keys: [], warnings: [], file: place };
+  const { value, file, warning } = readSecretFile(dataDir);
   const keys = parseSecrets(value);
   if (!Array.isArray(keys)) {
     throw new ConfigError([fault('GATEHOUSE_SECRET', `${keys.wrong} in ${file}`, variables.GATEHOUSE_SECRET.allowed)]);
@@ -156,7 +156,7 @@ function keptSecret(dataDir: string, looksOnly: boolean): { keys: Buffer[]; warn
   return { keys, warnings: warning === undefined ? [] : [warning], file };
 }
 
-function attempt(dataDir: string): ReturnType<typeof secretFromFile> {
+function readSecretFile(dataDir: string): ReturnType<typeof secretFromFile> {
   try {
     return secretFromFile(dataDir);
   } catch (error) {

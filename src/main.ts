@@ -1,5 +1,5 @@
-// The server process: reads the configuration, starts, says where it is, and drains on SIGTERM and SIGINT.
-import { ConfigError } from './config/fault.ts';
+// The server process: reads the configuration, then serves until SIGTERM or SIGINT.
+import { ConfigError } from './config/config-error.ts';
 import { loadConfig } from './config.ts';
 import { createLogger } from './platform/logger.ts';
 import { serve } from './server/serve.ts';

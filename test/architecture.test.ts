@@ -1,27 +1,38 @@
-// The rules of the tree, read from its imports. A new folder or a new risky package gets a line in a table here;
-// a broken rule is mended in src, not in the table.
+// The rules for imports and style in src. A new folder or a new risky package needs a line in a table here; a broken rule is
+// fixed in src, not in the table.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { filesUnder, type Import, importsOf } from './support/imports.ts';
 
-/** Imports point down this list, or stay on a line; what must point up is handed in by the composition root. */
+/** An import points down this list or stays on its line; the composition root passes in what a lower layer needs from above. */
 const layers: string[][] = [
   ['main', 'server', 'services', 'cli', 'demo'],
-  ['admin', 'access', 'self-service', 'rp'],
+  ['diagnostics', 'test-bench'],
+  ['admin', 'authzen', 'account'],
+  ['registration', 'recovery', 'rp'],
+  ['mailed-links'],
   ['logout'],
   ['saml'],
-  ['oidc', 'signin'],
-  ['credentials', 'mfa', 'rbac', 'applications', 'provisioning', 'consents', 'rate-limits'],
+  ['oidc', 'sign-in'],
+  ['credentials', 'mfa', 'rbac', 'applications', 'config-file', 'consents', 'rate-limits'],
   ['accounts'],
-  ['audit', 'mail', 'sms', 'keys', 'settings', 'refusals'],
-  ['http', 'platform', 'limits', 'config'],
+  ['audit', 'mail', 'sms', 'keys', 'settings', 'rejections'],
+  ['http', 'jobs', 'network'],
+  ['storage'],
+  ['platform', 'limits', 'config'],
 ];
 
-/** Who may import a package that we keep at arm's length. A trailing slash is a folder; types are free where said. */
-const keepers: Record<string, { in: string[]; typesToo: boolean }> = {
-  'oidc-provider': { in: ['oidc/library.ts', 'oidc/oidc-provider.d.ts'], typesToo: false },
-  samlify: { in: ['saml/samlify.ts'], typesToo: true },
+/** The same rule for the subfolders of one folder. */
+const sublayers: Record<string, string[][]> = {
+  saml: [['create-saml'], ['sso', 'slo'], ['metadata'], ['messages'], ['xml']],
+};
+
+/** The files that may import a restricted package. A trailing slash is a folder; `typesToo: false` allows type imports anywhere. */
+const restrictedPackages: Record<string, { in: string[]; typesToo: boolean }> = {
+  'oidc-provider': { in: ['oidc/engine/library.ts', 'oidc/engine/oidc-provider.d.ts'], typesToo: false },
+  '@peculiar/': { in: ['keys/certificate.ts'], typesToo: true },
+  samlify: { in: ['saml/metadata/samlify.ts'], typesToo: true },
   'xml-crypto': { in: ['saml/'], typesToo: true },
   'xml-encryption': { in: ['saml/'], typesToo: true },
   '@xmldom/xmldom': { in: ['saml/'], typesToo: true },
@@ -29,12 +40,12 @@ const keepers: Record<string, { in: string[]; typesToo: boolean }> = {
   argon2: { in: ['credentials/'], typesToo: true },
   bcryptjs: { in: ['credentials/'], typesToo: true },
   nodemailer: { in: ['mail/'], typesToo: true },
-  '@prisma/': { in: ['platform/'], typesToo: true },
+  '@prisma/': { in: ['storage/'], typesToo: true },
   'src/generated/': {
-    in: ['platform/db.ts', 'platform/sqlite-adapter.ts', 'platform/postgres-adapter.ts'],
+    in: ['storage/database.ts', 'storage/fragments.ts'],
     typesToo: true,
   },
-  'better-sqlite3': { in: ['platform/'], typesToo: true },
+  'better-sqlite3': { in: ['storage/'], typesToo: true },
   otplib: { in: ['mfa/'], typesToo: true },
   '@simplewebauthn/server': { in: ['mfa/'], typesToo: true },
   'altcha-lib': { in: ['rate-limits/', 'credentials/', 'http/'], typesToo: true },
@@ -43,19 +54,33 @@ const keepers: Record<string, { in: string[]; typesToo: boolean }> = {
   eta: { in: ['http/', 'mail/'], typesToo: true },
 };
 
-/** Where Koa may be seen: the edges that speak HTTP. */
-const httpEdges = ['http/', 'oidc/', 'self-service/', 'admin/', 'access/', 'rp/', 'server/', 'demo/'];
-/** Where the process's environment may be read. The demo hands it on to the server it starts. */
+/** The folders that may import Koa, because they speak HTTP. */
+const httpEdges = [
+  'http/',
+  'oidc/',
+  'account/',
+  'registration/',
+  'recovery/',
+  'mailed-links/',
+  'admin/',
+  'diagnostics/',
+  'test-bench/',
+  'authzen/',
+  'rp/',
+  'server/',
+  'demo/',
+];
+/** The files that may read process.env. The demo passes it to the server that it starts. */
 const mayReadEnvironment = ['config.ts', 'config/', 'demo/'];
-/** Where something is said past the log: command line, faults in the settings, the demo. */
+/** The files that may print instead of logging: command line, configuration errors, the demo. */
 const mayPrint = ['cli.ts', 'cli/', 'config/', 'main.ts', 'demo/'];
-/** Who knows what time it is. The OIDC engine has its own clock, and its lifetimes are reckoned by that. */
-const mayAskTheTime = ['platform/clock.ts', 'platform/logger.ts', 'oidc/configuration.ts', 'demo/'];
-/** The rules of the service, testable in microseconds: nothing but types, limits and each other. */
+/** The files that may read the system time. The OIDC engine has its own clock, which its lifetimes use. */
+const mayReadTheTime = ['platform/clock.ts', 'platform/logger.ts', 'oidc/engine/configuration.ts', 'demo/'];
+/** Pure rules, which import only types, the limits and each other. */
 const pureFiles = [
   'keys/rotation.ts',
-  'signin/next-step.ts',
-  'logout/next-hop.ts',
+  'sign-in/next-step.ts',
+  'logout/next-step.ts',
   'credentials/password-policy.ts',
   'mfa/policy.ts',
   'mfa/acr.ts',
@@ -82,8 +107,8 @@ const isIn = (name: string, places: readonly string[]) =>
 const areaOf = (name: string) => (name.split('/')[0] ?? '').replace(/\.ts$/, '');
 const layerOf = (area: string) => layers.findIndex((layer) => layer.includes(area));
 
-/** One line for each import that the rule refuses. */
-function refused(rule: (file: SourceFile, found: Import) => boolean): string[] {
+/** One line for each import that breaks the rule. */
+function violations(rule: (file: SourceFile, found: Import) => boolean): string[] {
   return files.flatMap((file) =>
     file.imports
       .filter((found) => rule(file, found))
@@ -91,7 +116,7 @@ function refused(rule: (file: SourceFile, found: Import) => boolean): string[] {
   );
 }
 
-/** The edges between our own files, or between their folders. */
+/** The imports between the files of src, or between its folders. */
 function graphBy(nodeOf: (name: string) => string): Map<string, Set<string>> {
   const graph = new Map<string, Set<string>>();
   for (const { name, imports } of files) {
@@ -105,34 +130,34 @@ function graphBy(nodeOf: (name: string) => string): Map<string, Set<string>> {
   return graph;
 }
 
-/** Every way round in the graph, once. */
+/** Every cycle in the graph, once. */
 function cyclesOf(graph: Map<string, Set<string>>): string[] {
   const cycles = new Set<string>();
   const done = new Set<string>();
-  const walk = (node: string, trail: string[]) => {
-    const start = trail.indexOf(node);
+  const visit = (node: string, path: string[]) => {
+    const start = path.indexOf(node);
     if (start >= 0) {
-      const round = trail.slice(start);
-      const first = round.indexOf([...round].sort()[0] ?? '');
-      cycles.add([...round.slice(first), ...round.slice(0, first)].join(' -> '));
+      const cycle = path.slice(start);
+      const first = cycle.indexOf([...cycle].sort()[0] ?? '');
+      cycles.add([...cycle.slice(first), ...cycle.slice(0, first)].join(' -> '));
       return;
     }
     if (done.has(node)) return;
-    for (const target of graph.get(node) ?? []) walk(target, [...trail, node]);
+    for (const target of graph.get(node) ?? []) visit(target, [...path, node]);
     done.add(node);
   };
-  for (const node of graph.keys()) walk(node, []);
+  for (const node of graph.keys()) visit(node, []);
   return [...cycles];
 }
 
-describe('the import rule', () => {
+describe('src', () => {
   it('knows every folder and file at the top of src', () => {
     const unknown = files.map(({ name }) => areaOf(name)).filter((area) => layerOf(area) < 0);
     expect([...new Set(unknown)]).toEqual([]);
   });
 
   it('lets imports only point down the layers', () => {
-    const upward = refused(({ name }, { file }) => {
+    const upward = violations(({ name }, { file }) => {
       if (!file?.startsWith('src')) return false;
       const target = layerOf(areaOf(inSrc(file)));
       return target >= 0 && target < layerOf(areaOf(name));
@@ -140,32 +165,48 @@ describe('the import rule', () => {
     expect(upward).toEqual([]);
   });
 
-  it('has no way round, neither between files nor between folders', () => {
+  it.each(Object.entries(sublayers))('lets imports only point down inside %s', (area, lines) => {
+    const own = (name: string) => (name.startsWith(`${area}/`) ? areaOf(name.slice(area.length + 1)) : undefined);
+    const lineOf = (name: string) => lines.findIndex((line) => line.includes(own(name) ?? ''));
+    const inside = files.map(({ name }) => name).filter((name) => own(name) !== undefined);
+    expect(inside.filter((name) => lineOf(name) < 0)).toEqual([]);
+    const upward = violations(({ name }, { file }) => {
+      const target = file?.startsWith('src') ? inSrc(file) : undefined;
+      return (
+        own(name) !== undefined && target !== undefined && own(target) !== undefined && lineOf(target) < lineOf(name)
+      );
+    });
+    expect(upward).toEqual([]);
+    const folderOf = (name: string) => own(name) ?? 'outside';
+    expect(cyclesOf(graphBy(folderOf)).filter((cycle) => !cycle.includes('outside'))).toEqual([]);
+  });
+
+  it('has no import cycle, neither between files nor between folders', () => {
     expect(cyclesOf(graphBy((name) => name))).toEqual([]);
     expect(cyclesOf(graphBy(areaOf))).toEqual([]);
   });
 
-  it.each(Object.entries(keepers))('keeps %s in its place', (packageName, keeper) => {
+  it.each(Object.entries(restrictedPackages))('allows imports of %s only in its files', (packageName, allowed) => {
     const isIt = ({ specifier, file }: Import) => {
       const found = file ?? specifier;
       return packageName.endsWith('/')
         ? found.startsWith(packageName)
         : found === packageName || found.startsWith(`${packageName}/`);
     };
-    const elsewhere = refused(
-      ({ name }, found) => isIt(found) && !(found.typeOnly && !keeper.typesToo) && !isIn(name, keeper.in),
+    const elsewhere = violations(
+      ({ name }, found) => isIt(found) && !(found.typeOnly && !allowed.typesToo) && !isIn(name, allowed.in),
     );
     expect(elsewhere).toEqual([]);
   });
 
-  it('keeps Koa at the edges', () => {
+  it('imports Koa only in the folders that speak HTTP', () => {
     const isKoa = ({ specifier }: Import) => /^(@koa\/|koa($|[-/]))/.test(specifier);
     const inside = ({ name }: SourceFile) => !isIn(name, httpEdges) && !name.endsWith('routes.ts');
-    expect(refused((file, found) => isKoa(found) && inside(file))).toEqual([]);
+    expect(violations((file, found) => isKoa(found) && inside(file))).toEqual([]);
   });
 
-  it('keeps the pure files pure', () => {
-    const impure = refused(({ name }, { file, typeOnly }) => {
+  it('imports only types and limits into the pure files', () => {
+    const impure = violations(({ name }, { file, typeOnly }) => {
       const target = file && inSrc(file);
       return isIn(name, pureFiles) && !typeOnly && target !== 'limits.ts' && !isIn(target ?? '', pureFiles);
     });
@@ -173,7 +214,7 @@ describe('the import rule', () => {
   });
 });
 
-describe('the house style', () => {
+describe('the source code', () => {
   const where = (pattern: RegExp, allowed: readonly string[] = []) =>
     files.flatMap(({ name, source }) =>
       isIn(name, allowed)
@@ -198,7 +239,7 @@ describe('the house style', () => {
   });
 
   it('takes time and randomness from one place each', () => {
-    expect(where(/\bDate\.now\(\)|\bnew Date\(\)/, mayAskTheTime)).toEqual([]);
+    expect(where(/\bDate\.now\(\)|\bnew Date\(\)/, mayReadTheTime)).toEqual([]);
     expect(where(/\bMath\.random\(/, ['platform/random.ts'])).toEqual([]);
   });
 
@@ -211,7 +252,7 @@ describe('the house style', () => {
     ).toEqual([]);
   });
 
-  it('says at the top of each file what it is for', () => {
+  it('has a comment on its purpose at the top of each file', () => {
     expect(files.filter(({ source }) => !/^(#!.*\n)?(\/\/|\/\*)/.test(source)).map(({ name }) => name)).toEqual([]);
   });
 });

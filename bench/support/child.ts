@@ -1,4 +1,4 @@
-// A server under load, as a process of its own, so that its CPU time is its alone.
+// A server under load as a separate process, so that its CPU time can be measured.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ export interface Child {
   cpuMs(): number;
   /** Resident memory in MB. */
   memoryMb(): number;
-  /** For how long the event loop was held up meanwhile; needs event-loop.mjs in the child. */
+  /** How long the event loop was blocked; needs event-loop.mjs in the child. */
   watchEventLoop(work: () => Promise<void>): Promise<HeldUp>;
   stop(): Promise<void>;
 }
@@ -19,21 +19,21 @@ export interface ChildOptions {
   arguments: string[];
   cwd: string;
   env: Record<string, string>;
-  /** Answers 200 once the server is ready. */
+  /** Returns 200 when the server is ready. */
   readyUrl: string;
 }
 
 export interface StartedChild extends Child {
-  /** From starting the process to its first answer. */
+  /** From starting the process to its first response. */
   startMs: number;
 }
 
-/** Milliseconds of CPU in a busy turn of the loop, and what monitorEventLoopDelay says. */
+/** Milliseconds of CPU in a busy turn of the event loop, and the result of monitorEventLoopDelay. */
 export interface HeldUp {
   p50: number;
   p99: number;
   max: number;
-  /** The longest turn in which no garbage was collected. */
+  /** The longest turn without garbage collection. */
   own: number;
   /** The longest collection, by the clock. */
   gc: number;
@@ -49,7 +49,7 @@ process.once('exit', () => {
 const LOG_CHARACTERS = 5000;
 const READY_MS = 60_000;
 
-/** Starts `node <arguments>` and waits until it answers; throws with its last output when it does not. */
+/** Starts `node <arguments>` and waits until it responds; throws with its last output otherwise. */
 export async function startChild({ arguments: args, cwd, env, readyUrl }: ChildOptions): Promise<StartedChild> {
   const { PATH = '', HOME = '', TMPDIR } = process.env;
   const system = { PATH, HOME, ...(TMPDIR ? { TMPDIR } : {}), NODE_ENV: 'production' };

@@ -1,14 +1,14 @@
-// Loaded into the measured server: tells the benchmark for how long its event loop was held up between `begin` and
-// `end`, in each turn of the loop that has something to do. CPU time, because on a busy machine the clock counts what
-// others do too; of the loop's own thread where the system tells it (Linux), because the garbage collector and the compiler
-// have helpers beside it. Turns in which garbage was collected are told apart. monitorEventLoopDelay is told beside it.
+// Loaded into the measured server: reports how long its event loop was blocked between `begin` and `end`, in each busy
+// turn. Measures CPU time, because wall time includes other processes on a busy machine; of the main thread only where the
+// system reports it (Linux), because the garbage collector and the compiler use other threads. Turns with garbage
+// collection are reported separately, and monitorEventLoopDelay beside them.
 import { openSync, readSync } from 'node:fs';
 import { createHistogram, monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const RESOLUTION_MS = 1;
 const BUSY_MS = 0.2;
-/** Turns this long are looked at for garbage collection; shorter ones cannot be the longest. */
+/** Turns longer than this are checked for garbage collection; shorter ones cannot be the longest. */
 const LONG_MS = 1;
 const schedstat = process.platform === 'linux' ? openSync(`/proc/self/task/${process.pid}/schedstat`) : undefined;
 const text = Buffer.alloc(64);
@@ -26,7 +26,7 @@ function watch() {
   let next;
   const turn = () => {
     const { at, cpu, thread } = moment();
-    // Each may say a little too much, the least of them does not.
+    // Each measurement may be slightly too high; the minimum is not.
     const ms = Math.min(thread - before.thread, cpu - before.cpu, at - before.at);
     if (ms >= BUSY_MS) turns.record(Math.round(ms * 1000));
     if (ms >= LONG_MS) long.push({ from: before.at, to: at, ms });
@@ -66,7 +66,7 @@ function moment() {
 /** CPU time of the main thread, whose id is that of the process (proc(5): the first field of schedstat). */
 function threadMs() {
   if (schedstat === undefined) return undefined;
-  // The kernel brings the figure up to date when the thread rests, so it rests for a moment.
+  // The kernel updates the figure when the thread sleeps, so it sleeps for a moment.
   Atomics.wait(nothing, 0, 0, 0.02);
   const length = readSync(schedstat, text, 0, text.length, 0);
   return Number(text.latin1Slice(0, length).split(' ')[0]) / 1e6;
@@ -76,5 +76,5 @@ process.on('message', async (word) => {
   if (word === 'begin') watching = watch();
   else process.send(await watching());
 });
-// Nothing here keeps the server alive when it stops.
+// Does not prevent the server from stopping.
 process.channel.unref();

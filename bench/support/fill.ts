@@ -1,13 +1,13 @@
-// A database as it is after years: so many people, sessions, mails, refusals and audit rows, and two thousand applications.
-import type { Database } from '../../src/platform/db.ts';
+// Fills a database as after years of use: users, sessions, mails, rejected requests and audit rows, and 2,000 applications.
+import type { Database } from '../../src/storage/database.ts';
 import { client, serviceProvider } from './target.ts';
 
 const APPLICATIONS = 2000;
 const DAY_MS = 86_400_000;
-/** Rows of the kinds that an overview counts are spread over so many days. */
+/** Number of days over which the rows that the overview counts are spread. */
 const DAYS = 60;
 
-/** Fills it and returns the pages to look at, by name. Each statement makes all rows of a table. */
+/** Fills it and returns the pages to measure, by name. Each statement creates all rows of a table. */
 export async function fill({ db, kind }: Database, rows: number): Promise<Record<string, string>> {
   const sqlite = kind === 'sqlite';
   const start = Date.now() - DAYS * DAY_MS;
@@ -85,7 +85,7 @@ export async function fill({ db, kind }: Database, rows: number): Promise<Record
     roles: '/admin/roles',
     'why, of one and one': `/admin/why?user=user-5000&app=${client.id}`,
     'why, by request': '/admin/why?request=req-5000',
-    refusals: '/admin/refusals',
+    rejections: '/admin/refusals',
     'refusals, last page': `/admin/refusals?after=${early}.C9`,
     'refusals, by client': `/admin/refusals?client=${encodeURIComponent('https://oidc-5.example.com/')}`,
     'refusals, by request': '/admin/refusals?request=req-5000',

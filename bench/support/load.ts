@@ -1,5 +1,5 @@
-// The load: plain requests over kept connections, a few at a time. It shares the machine with the server, which is
-// why the server's CPU time is measured and not its requests per second.
+// The load: plain requests over persistent connections, a few at a time. It shares the machine with the server, so
+// the server's CPU time is measured and not its requests per second.
 import http from 'node:http';
 
 export interface Answer {
@@ -10,10 +10,10 @@ export interface Answer {
   text: string;
 }
 
-/** Kept connections, as browsers and applications have them. */
+/** Persistent connections, as browsers and applications use them. */
 export const agent = new http.Agent({ keepAlive: true, maxSockets: 64 });
 
-/** One request; a form makes it a POST. Anything but the expected status is an error, so no failure counts as quick. */
+/** One request; a form makes it a POST. Any other than the expected status is an error, so that a failure does not count as fast. */
 export function send(
   url: string,
   {
@@ -51,7 +51,7 @@ export function send(
   });
 }
 
-/** Runs the operation so many times, `workers` at once; each worker has its own operation (and its own state). */
+/** Runs the operation the given number of times, `workers` in parallel; each worker has its own operation (and its own state). */
 export async function repeat(operations: readonly (() => Promise<unknown>)[], times: number): Promise<void> {
   let left = times;
   await Promise.all(

@@ -1,4 +1,4 @@
-// CPU time per operation in alternating rounds, so that what slows the machine down slows both sides down.
+// CPU time per operation in alternating rounds, so that a slow machine affects both sides equally.
 import { repeat } from './load.ts';
 import type { Target } from './target.ts';
 
@@ -23,7 +23,7 @@ export interface Contender {
   worker(): Promise<() => Promise<unknown>>;
 }
 
-/** Measures the contenders in turn, in the order given; one round of each is thrown away to warm up. */
+/** Measures the contenders in turn, in the given order; one warm-up round of each is discarded. */
 export async function measure(
   contenders: readonly Contender[],
   { operations, workers, rounds }: { operations: number; workers: number; rounds: number },

@@ -1,4 +1,4 @@
-// One row per comparison: what Gatehouse takes, the limit beside it in the same run, their ratio and the target.
+// One row per comparison: the cost of Gatehouse, the limit measured in the same run, their ratio and the target.
 
 export interface Row {
   name: string;
@@ -7,7 +7,7 @@ export interface Row {
   limit?: number;
   /** What the limit is: another server, a bare primitive. */
   limitName?: string;
-  /** The ratio, or where there is no limit the value, that must not be exceeded; absent where it is only told. */
+  /** The ratio, or where there is no limit the value, that must not be exceeded; absent where it is only reported. */
   target?: number;
 }
 

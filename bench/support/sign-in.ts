@@ -1,4 +1,4 @@
-// Signing in as a browser does, and the requests of a relying party.
+// Signs in as a browser does, and sends the requests of a relying party.
 import { createHash } from 'node:crypto';
 import { httpClient } from '../../test/support/http.ts';
 import { type Answer, agent, send } from './load.ts';
@@ -28,14 +28,14 @@ export function authorizeUrl({ origin }: Target, parameters: Record<string, stri
 }
 
 export interface SignedIn {
-  /** What its browser sends from now on. */
+  /** The cookies of the browser. */
   cookie: string;
   code: string;
-  /** The cookie by which Gatehouse knows the browser again; none at the bare engine. */
+  /** The cookie of a known browser; none at the bare engine. */
   knownBrowser: string[];
 }
 
-/** Signs the person in with a browser without a session, which was here before when it brings its cookie. */
+/** Signs the user in with a browser without a session; with its cookie it is a known browser. */
 export async function signIn(
   target: Target,
   parameters?: Record<string, string>,
@@ -53,7 +53,7 @@ export async function signIn(
   return { cookie, code: codeIn(answered.location), knownBrowser: cookie.split('; ').filter(isKnown) };
 }
 
-/** A code for a browser that is signed in already. */
+/** Gets a code for a browser that is signed in. */
 export async function codeFor(target: Target, cookie: string, parameters?: Record<string, string>): Promise<string> {
   return codeIn((await send(authorizeUrl(target, parameters), { headers: { cookie }, expect: 303 })).location);
 }
@@ -83,7 +83,7 @@ function codeIn(location: string): string {
   throw new Error(`no code in ${location}`);
 }
 
-/** The cookies of a browser in which the administrator has opened the console. */
+/** The cookies of a browser in which an administrator has opened the console. */
 export async function signInToConsole(target: Target): Promise<string> {
   const browser = httpClient(target.origin, { agent });
   const page = await browser.follow(await browser.get('/admin'));

@@ -1,5 +1,5 @@
 // The two servers that are compared, Gatehouse with everything on and the bare engine, with the same client, the
-// same person and the same routes.
+// same user and the same routes.
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -46,14 +46,14 @@ users:
     roles: [admin]
 `;
 
-/** A folder as an operator would have it, with its configuration. */
+/** Creates a data folder with its configuration. */
 export function gatehouseFolder(): string {
   const folder = mkdtempSync(path.join(tmpdir(), 'gatehouse-bench-'));
   writeFileSync(path.join(folder, 'gatehouse.yaml'), configuration);
   return folder;
 }
 
-/** What the Docker image and the systemd unit add to save memory. */
+/** The memory settings of the Docker image and the systemd unit. */
 const frugal = {
   flags: ['--max-semi-space-size=8', '--heap-growing-percent=20'],
   env: { MALLOC_ARENA_MAX: '1', MALLOC_MMAP_THRESHOLD_: '131072', MALLOC_TRIM_THRESHOLD_: '131072' },
@@ -83,7 +83,7 @@ export async function startGatehouse(
   return { ...child, name: 'gatehouse', origin };
 }
 
-/** Starts oidc-provider as it comes, with its in-memory adapter. */
+/** Starts bare oidc-provider with its in-memory adapter. */
 export async function startBare(): Promise<Target> {
   const port = await freePort();
   const origin = `http://127.0.0.1:${port}`;

@@ -1,13 +1,14 @@
-// A person as every other domain sees one, and the one query that loads it with roles and permissions.
-// Raw SQL because it runs at every token, userinfo and page: a third of the time of the same query through Prisma.
-import type { DatabaseKind } from '../platform/database-url.ts';
-import { sqlIn, type Tx } from '../platform/db.ts';
-import { keepFresh } from '../platform/kept.ts';
-import { type Sql, sqlFor } from '../platform/sql.ts';
+// An account with its roles and permissions, and the statement that loads it, which is executed for every token, userinfo
+// request and page (docs/performance.md).
+
+import type { Db, Tx } from '../storage/database.ts';
+import { cacheDirectory } from '../storage/directory-cache.ts';
+import { hotStatements, type Sql, type Statement } from '../storage/statements.ts';
+import { isStorable } from '../storage/storable-text.ts';
 import { nameKey } from './names.ts';
 
 export interface Account {
-  /** The OIDC `sub`: random, never given to another person. */
+  /** The OIDC `sub`: random, never given to another account. */
   id: string;
   username: string;
   email: string | null;
@@ -38,7 +39,7 @@ interface Row extends Omit<Account, 'attributes' | 'roles' | 'permissions'> {
   permissions: string | null;
 }
 
-// Names of roles, resources and actions hold no control characters (rbac/names.ts), so a line break can part them.
+// Names of roles, resources and actions hold no control characters (rbac/names.ts), so a line break can separate them.
 const COLUMNS = `u.id, u.username, u.email, u.email_verified AS "emailVerified", u.name, u.given_name AS "givenName",
   u.family_name AS "familyName", u.picture, u.locale, u.zoneinfo, u.phone_number AS "phoneNumber", u.attributes,
   u.sso_id AS "ssoId", u.is_active AS "isActive", u.source, u.created_at AS "createdAt", u.updated_at AS "updatedAt",
@@ -48,52 +49,50 @@ const COLUMNS = `u.id, u.username, u.email, u.email_verified AS "emailVerified",
     JOIN role_permissions rp ON rp.role_id = ur.role_id JOIN permissions p ON p.id = rp.permission_id
     WHERE ur.user_id = u.id) AS permissions`;
 
-const MAX_KEPT = 1000;
+const MAX_CACHED = 1000;
 
-const FROM = `SELECT ${COLUMNS} FROM users u WHERE`;
-const SQL = {
-  byId: `${FROM} u.id = ?`,
-  byEmail: `${FROM} u.email_key = ?`,
-  bySsoId: `${FROM} u.sso_id = ?`,
+const SELECT_ACCOUNT = `SELECT ${COLUMNS} FROM users u WHERE`;
+export const statements = hotStatements('accounts', {
+  byId: `${SELECT_ACCOUNT} u.id = ?`,
   // Two index look-ups. A user name with an @ is its owner's e-mail address (names.ts), so both find the same account.
-  byLogin: `${FROM} u.username_key = ? OR u.email_key = ? LIMIT 1`,
-};
+  byLogin: `${SELECT_ACCOUNT} u.username_key = ? OR u.email_key = ? LIMIT 1`,
+});
 
-/** The ways to find an account; each is one query. By id outside a transaction it is kept, and frozen. */
-export function createAccountLookup({ sql, kind }: { sql: Sql; kind: DatabaseKind }) {
-  const text = sqlFor(kind, SQL);
-
-  async function one(tx: Tx | undefined, statement: string, ...values: string[]): Promise<Account | undefined> {
-    // No account has a NUL in its name, and PostgreSQL refuses to be asked for one.
-    if (!values.every(isStorable)) return undefined;
-    const [row] = await (tx ? sqlIn(tx) : sql).query<Row>(statement, ...values);
+/** The look-ups of an account. By id outside a transaction the account is cached, and frozen. */
+export function createAccountLookup({ db, sql }: { db: Db; sql: Sql }) {
+  async function queryOne(tx: Tx | undefined, statement: Statement, ...values: string[]): Promise<Account | undefined> {
+    // An empty key matches no account.
+    if (!values.every((value) => value !== '' && isStorable(value))) return undefined;
+    const [row] = await (tx ? sql.in(tx) : sql).query<Row>(statement, ...values);
     return row && accountOf(row);
   }
 
-  const kept = keepFresh<Account>(
+  const findCached = cacheDirectory<Account>(
     sql,
     async (id) => {
-      const account = await one(undefined, text.byId, id);
-      return account && frozen(account);
+      const account = await queryOne(undefined, statements.byId, id);
+      return account && freezeAccount(account);
     },
-    { max: MAX_KEPT },
+    { max: MAX_CACHED },
   );
 
+  const byId = (id: string, tx?: Tx) => (tx ? queryOne(tx, statements.byId, id) : findCached(id));
+
   return {
-    byId: (id: string, tx?: Tx) => (tx ? one(tx, text.byId, id) : kept(id)),
-    byLogin: (login: string, tx?: Tx) => one(tx, text.byLogin, nameKey(login), nameKey(login)),
-    byEmail: (email: string, tx?: Tx) => one(tx, text.byEmail, nameKey(email)),
-    bySsoId: (ssoId: string, tx?: Tx) => one(tx, text.bySsoId, ssoId),
+    byId,
+    byLogin: (login: string, tx?: Tx) => queryOne(tx, statements.byLogin, nameKey(login), nameKey(login)),
+    async byEmail(email: string, tx?: Tx): Promise<Account | undefined> {
+      const emailKey = nameKey(email);
+      if (!isStorable(emailKey)) return undefined;
+      const row = await (tx ?? db).user.findUnique({ where: { emailKey }, select: { id: true } });
+      return row ? byId(row.id, tx) : undefined;
+    },
   };
 }
 
-function frozen(account: Account): Account {
+function freezeAccount(account: Account): Account {
   for (const part of [account.attributes, account.roles, account.permissions]) Object.freeze(part);
   return Object.freeze(account);
-}
-
-function isStorable(value: string): boolean {
-  return value !== '' && !value.includes('\0');
 }
 
 function accountOf(row: Row): Account {
@@ -104,11 +103,11 @@ function accountOf(row: Row): Account {
     createdAt: new Date(row.createdAt),
     updatedAt: new Date(row.updatedAt),
     attributes: JSON.parse(row.attributes) as Record<string, unknown>,
-    roles: lines(row.roles),
-    permissions: lines(row.permissions),
+    roles: splitLines(row.roles),
+    permissions: splitLines(row.permissions),
   };
 }
 
-function lines(text: string | null): string[] {
+function splitLines(text: string | null): string[] {
   return text ? [...new Set(text.split('\n'))].sort() : [];
 }

@@ -1,5 +1,5 @@
-// Custom attributes of accounts: what the administrator's JSON Schema (setting `user_attributes`) says they may be, and
-// without one text, numbers, true or false, and lists of text.
+// Checks the custom attributes of accounts against the JSON Schema of the setting `user_attributes`. Without a schema
+// they may be text, numbers, booleans and lists of text.
 import { z } from 'zod';
 import type { FieldFault } from '../http/errors.ts';
 import { compileJsonSchema, type JsonFault } from '../platform/json-schema.ts';
@@ -11,7 +11,7 @@ const plain = z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]
 // Mappings name an attribute as `attributes.NAME`.
 const name = /^[^\s.\p{C}][^\s\p{C}]{0,63}$/u;
 
-/** What is wrong with these attributes; `schema` empty means that there is none. */
+/** What is wrong with these attributes, at most 20 faults; an empty `schema` means that there is none. */
 export function attributeFaults(attributes: Record<string, unknown>, schema: AttributeSchema): FieldFault[] {
   const faults: JsonFault[] = Object.entries(attributes).flatMap(([key, value]): JsonFault[] => {
     if (!name.test(key)) {

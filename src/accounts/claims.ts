@@ -1,5 +1,5 @@
-// What applications learn about a person: one list of fields from which OIDC claims (by scope, OIDC Core 5.4) and SAML
-// attributes (by the service provider's mapping, seed 2.3) are both taken, so that the two never disagree.
+// Account fields released as OIDC claims (by scope, OIDC Core 5.4) and SAML attributes (by the mapping of the service
+// provider). One list for both, so that both protocols release the same values.
 import type { Account } from './account.ts';
 
 type Field = (account: Account) => unknown;
@@ -33,7 +33,7 @@ export const claimsByScope = {
   permissions: ['permissions'],
 } as const satisfies Record<string, readonly ClaimName[]>;
 
-// Other spellings of the same fields, for mappings written by hand: the columns' names and the API's.
+// Other names of the same fields that a mapping may use: those of the columns and of the admin API.
 const aliases: Record<string, ClaimName> = {
   id: 'sub',
   username: 'preferred_username',
@@ -46,48 +46,47 @@ const aliases: Record<string, ClaimName> = {
 };
 const ATTRIBUTE = /^attributes\.([^\s.][^\s]{0,99})$/;
 
-/** Claims of these scopes, or every standard claim when the engine filters by itself. Empty fields are left out. */
-export function claimsFor(
-  account: Account,
-  scopes: Iterable<string> = Object.keys(claimsByScope),
-  custom: Record<string, string> = {},
-): Record<string, unknown> {
-  const names = [...scopes].flatMap((scope): readonly ClaimName[] =>
-    Object.hasOwn(claimsByScope, scope) ? claimsByScope[scope as keyof typeof claimsByScope] : [],
-  );
-  const claims = [
-    ...names.map((name) => [name, fields[name](account)] as const),
-    ...Object.entries(custom).map(([claim, path]) => [claim, fieldValue(account, path)] as const),
-  ];
-  return {
-    ...Object.fromEntries(claims.filter(([, value]) => value !== null && value !== undefined)),
-    sub: account.id,
-  };
+/** Every standard claim that has a value. The engine filters by the requested scopes. */
+export function claimsFor(account: Account): Record<string, unknown> {
+  const claims = Object.entries(fields).map(([name, read]) => [name, read(account)] as const);
+  return Object.fromEntries(claims.filter(hasValue));
 }
 
-/** SAML attributes: attribute name to user field, as a list of texts; a field without a value gives no attribute. */
+/** The application's own claims: claim name to user field; empty fields are left out, and `sub` cannot be replaced. */
+export function customClaims(account: Account, mapping: Record<string, string>): Record<string, unknown> {
+  const claims = Object.entries(mapping).map(([name, field]) => [name, fieldValue(account, field)] as const);
+  return Object.fromEntries(claims.filter(([name, value]) => name !== 'sub' && hasValue([name, value])));
+}
+
+function hasValue([, value]: readonly [string, unknown]): boolean {
+  return value !== null && value !== undefined;
+}
+
+/** SAML attributes: attribute name to user field, as a list of toStrings; a field without a value gives no attribute. */
 export function attributesFor(account: Account, mapping: Record<string, string>): Record<string, string[]> {
-  const attributes = Object.entries(mapping).map(([name, path]) => [name, texts(fieldValue(account, path))] as const);
+  const attributes = Object.entries(mapping).map(
+    ([name, field]) => [name, toStrings(fieldValue(account, field))] as const,
+  );
   return Object.fromEntries(attributes.filter(([, values]) => values.length > 0));
 }
 
-/** Whether `path` names a user field: `email`, `roles`, `attributes.department`, … */
-export function isUserField(path: string): boolean {
-  return Object.hasOwn(fields, path) || Object.hasOwn(aliases, path) || ATTRIBUTE.test(path);
+/** Whether `field` names a user field: `email`, `roles`, `attributes.department`, … */
+export function isUserField(field: string): boolean {
+  return Object.hasOwn(fields, field) || Object.hasOwn(aliases, field) || ATTRIBUTE.test(field);
 }
 
 /** The value that a mapping takes from an account; undefined for a field that does not exist. */
-export function fieldValue(account: Account, path: string): unknown {
-  const attribute = ATTRIBUTE.exec(path)?.[1];
+export function fieldValue(account: Account, field: string): unknown {
+  const attribute = ATTRIBUTE.exec(field)?.[1];
   if (attribute !== undefined) {
     return Object.hasOwn(account.attributes, attribute) ? account.attributes[attribute] : undefined;
   }
-  const name = Object.hasOwn(aliases, path) ? aliases[path] : path;
+  const name = Object.hasOwn(aliases, field) ? aliases[field] : field;
   return name !== undefined && Object.hasOwn(fields, name) ? fields[name as ClaimName](account) : undefined;
 }
 
-function texts(value: unknown): string[] {
+function toStrings(value: unknown): string[] {
   if (value === null || value === undefined || value === '') return [];
-  if (Array.isArray(value)) return value.flatMap(texts);
+  if (Array.isArray(value)) return value.flatMap(toStrings);
   return [typeof value === 'object' ? JSON.stringify(value) : String(value)];
 }

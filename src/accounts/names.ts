@@ -1,15 +1,15 @@
-// User names and e-mail addresses: which are accepted, and the canonical form that decides whether two are the same
-// (seed 7: 409 when a user name already exists; that must hold for Alice, ALICE, ａlice and аlice in Cyrillic).
+// User names and e-mail addresses: which are accepted, and the canonical form that decides whether two are the same.
+// Alice, ALICE, ａlice (full width) and аlice (with a Cyrillic letter) are the same name.
 
-/** Why a name is refused; the texts are in `nameAdvice`. */
+/** Why a name is rejected; `nameAdvice` has the texts. */
 export type NameFault = 'empty' | 'too_long' | 'invisible_characters' | 'spaces' | 'mixed_scripts' | 'at_sign';
 export type EmailFault = 'empty' | 'too_long' | 'syntax';
 
 const MAX_USERNAME = 64;
 const MAX_EMAIL = 254; // RFC 5321 4.5.3.1.3, less the angle brackets
 
-// Letters of other alphabets that look like a Latin one, small or capital. Not the whole of UTS 39: what a person can
-// type on a usual keyboard. Each is a small letter, because the key is made of small letters.
+// Letters of other alphabets that look like a Latin letter, in either case. A subset of UTS 39: those on common keyboards.
+// All are lower case, because the key is.
 const LOOK_ALIKES = new Map(
   Object.entries({
     a: 'аα',
@@ -38,7 +38,7 @@ const LOOK_ALIKES = new Map(
   }).flatMap(([latin, others]) => [...others].map((other) => [other, latin] as const)),
 );
 const LOOK_ALIKE = new RegExp(`[${[...LOOK_ALIKES.keys()].join('')}]`, 'gu');
-// Alphabets of which no name mixes two, other than to deceive.
+// A name that mixes two of these alphabets is rejected: it only serves to deceive.
 const SCRIPTS = ['Latin', 'Cyrillic', 'Greek', 'Armenian', 'Cherokee'].map(
   (script) => new RegExp(`\\p{Script=${script}}`, 'u'),
 );
@@ -62,12 +62,12 @@ export function usernameFault(username: string, email?: string | null): NameFaul
   if (/[\p{C}\p{Default_Ignorable_Code_Point}]/u.test(name)) return 'invisible_characters';
   if (/\s/u.test(name)) return 'spaces';
   if (SCRIPTS.filter((script) => script.test(name)).length > 1) return 'mixed_scripts';
-  // Otherwise somebody could take the e-mail address of another person as user name and catch their sign-ins.
+  // Otherwise a user could take the e-mail address of another as user name and receive that user's sign-ins.
   if (name.includes('@') && (!email || nameKey(email) !== nameKey(name))) return 'at_sign';
   return undefined;
 }
 
-/** What is wrong with an e-mail address, or undefined. Syntax only; a code sent to it proves that it exists. */
+/** What is wrong with an e-mail address, or undefined. Only its syntax; a mailed link verifies it. */
 export function emailFault(email: string): EmailFault | undefined {
   const address = email.normalize('NFKC').trim();
   if (address === '') return 'empty';
@@ -77,12 +77,12 @@ export function emailFault(email: string): EmailFault | undefined {
     : 'syntax';
 }
 
-// RFC 5322 dot-atom (with Unicode, RFC 6532) at a host name; no quoted local parts, which no provider hands out.
+// RFC 5322 dot-atom (with Unicode, RFC 6532) at a host name; no quoted local parts, which no mail provider issues.
 const ATOM = String.raw`[^\s"(),.:;<>@[\\\]]+`;
 const LABEL = String.raw`[\p{L}\p{N}](?:[\p{L}\p{N}\p{M}-]{0,61}[\p{L}\p{N}\p{M}])?`;
 const LOCAL_AT_DOMAIN = new RegExp(String.raw`^(?=[^@]{1,64}@)${ATOM}(?:\.${ATOM})*@${LABEL}(?:\.${LABEL})*$`, 'u');
 
-/** One sentence for the person who typed the name. */
+/** One sentence for the user who typed the name. */
 export function nameAdvice(fault: NameFault | EmailFault): string {
   const advice: Record<NameFault | EmailFault, string> = {
     empty: 'This may not be empty.',

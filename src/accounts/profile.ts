@@ -1,5 +1,5 @@
-// What an account may hold: checks and canonical columns for create and update, in one place so that the console, the
-// API, the configuration file and the command line accept the same.
+// Checks the profile of an account and computes its columns, for create and update alike. The console, the API, the
+// configuration file and the command line all use it, so they accept the same values.
 import { badRequest, type FieldFault } from '../http/errors.ts';
 import { emailFault, nameAdvice, nameKey, usernameFault } from './names.ts';
 
@@ -19,6 +19,13 @@ export interface Profile {
   ssoId?: string | null;
 }
 
+export interface NewAccount extends Profile {
+  /** Only to restore an account that was exported: its `sub` stays what applications know. */
+  id?: string;
+  isActive?: boolean;
+  source?: 'local' | 'file';
+}
+
 const TEXT_FIELDS = ['name', 'givenName', 'familyName', 'picture', 'locale', 'zoneinfo', 'phoneNumber'] as const;
 const MAX_TEXT = 200;
 const MAX_PICTURE = 2000;
@@ -26,7 +33,7 @@ const MAX_ATTRIBUTES = 16_384;
 // PostgreSQL's index entries hold 2704 bytes, and a character may take 4.
 const MAX_SEARCH_KEY = 600;
 
-/** The columns for `profile`; throws `invalid_input` that names every field that is wrong. */
+/** The columns for `profile`; throws `invalid_input` (400) that names every wrong field. */
 export function profileColumns(profile: Profile) {
   const username = clean(profile.username) ?? '';
   const email = clean(profile.email);
@@ -56,7 +63,7 @@ export function profileColumns(profile: Profile) {
   };
 }
 
-/** What lists search: the canonical forms together, no longer than an index can hold. */
+/** The text that lists search: the canonical forms together, cut to what an index can hold. */
 export function searchKey(username: string, email: string | null, name: string | null): string {
   return [username, email ?? '', name ?? '']
     .map(nameKey)
@@ -77,7 +84,7 @@ function fault(field: string, found: Parameters<typeof nameAdvice>[0] | undefine
 function textFault(field: string, text: string | null | undefined): FieldFault | undefined {
   if (!text) return undefined;
   if (text.length > (field === 'picture' ? MAX_PICTURE : MAX_TEXT)) return { field, message: nameAdvice('too_long') };
-  // Control characters, and the marks that turn the direction of the text around them.
+  // Control characters, and marks that change the direction of the surrounding text.
   if (/[\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069]/u.test(text)) {
     return { field, message: nameAdvice('invisible_characters') };
   }

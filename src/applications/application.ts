@@ -1,6 +1,8 @@
-// An application as the rest of the code sees it, and as it lies in the table: one shape, two protocols.
-import type { Access, OidcMetadata } from './oidc-client.ts';
-import type { ServiceProviderSettings } from './service-provider.ts';
+// An application as the rest of the code sees it, read from its row: one shape, two protocols.
+// A new setting of an application goes into oidc-client.ts or service-provider.ts, of both protocols into claim-settings.ts,
+// and into admin/applications/console-fields.ts for the console.
+import { type Access, type OidcMetadata, oidcMetadata } from './oidc-client.ts';
+import { type ServiceProviderSettings, serviceProviderSettings } from './service-provider.ts';
 
 export type ApplicationSource = 'local' | 'file' | 'dynamic';
 
@@ -20,6 +22,11 @@ export type OidcApplication = Common & { protocol: 'oidc'; metadata: OidcMetadat
 export type SamlApplication = Common & { protocol: 'saml'; metadata: ServiceProviderSettings };
 export type Application = OidcApplication | SamlApplication;
 
+/** How an application is registered with its protocol. */
+export type Registration =
+  | Pick<OidcApplication, 'protocol' | 'metadata'>
+  | Pick<SamlApplication, 'protocol' | 'metadata'>;
+
 /** What Prisma selects with `withRoles`. */
 export const withRoles = { roles: { select: { role: { select: { name: true } } } } } as const;
 
@@ -38,21 +45,61 @@ type Row = {
   roles: { role: { name: string } }[];
 };
 
-/** The application of a row. Metadata was checked when it was written, so it is not checked again. */
+// A later version may have written fields that this one does not know.
+const stored = { oidc: oidcMetadata.loose(), saml: serviceProviderSettings.loose() };
+/** Short texts are parsed once; long ones are SAML metadata, which saml/metadata/service-providers.ts caches. */
+const MAX_TEXT = 10_000;
+const MAX_PARSED = 1000;
+const parsed = new Map<string, OidcMetadata | ServiceProviderSettings>();
+
+/**
+ * Reads the column `applications.metadata`, the only place that does. The result is frozen, because it is shared by
+ * everything that reads the same text. Throws when the text is not what the schema of its protocol describes.
+ */
+export function readMetadata(protocol: 'oidc', text: string): OidcMetadata;
+export function readMetadata(protocol: 'saml', text: string): ServiceProviderSettings;
+export function readMetadata(protocol: 'oidc' | 'saml', text: string): OidcMetadata | ServiceProviderSettings;
+export function readMetadata(protocol: 'oidc' | 'saml', text: string): OidcMetadata | ServiceProviderSettings {
+  const key = `${protocol} ${text}`;
+  const known = parsed.get(key);
+  if (known) return known;
+  const metadata = deepFreeze(stored[protocol].parse(JSON.parse(text)));
+  if (text.length <= MAX_TEXT) {
+    if (parsed.size >= MAX_PARSED) parsed.clear();
+    parsed.set(key, metadata);
+  }
+  return metadata;
+}
+
+/** The registration in a row, with its metadata read. */
+export function registrationOf(row: { protocol: string; metadata: string }): Registration {
+  return row.protocol === 'saml'
+    ? { protocol: 'saml', metadata: readMetadata('saml', row.metadata) }
+    : { protocol: 'oidc', metadata: readMetadata('oidc', row.metadata) };
+}
+
+/** The application of a row. */
 export function fromRow(row: Row): Application {
   const { id, clientId, name, enabled, createdAt, updatedAt } = row;
   const roles = row.roles.map(({ role }) => role.name).sort();
   return {
     id,
     clientId,
-    protocol: row.protocol as Application['protocol'],
     name,
     enabled,
     consent: row.consent === 'implicit' ? 'implicit' : 'explicit',
     access: row.access === 'roles' ? { roles } : 'everyone',
     source: row.source as ApplicationSource,
-    metadata: JSON.parse(row.metadata),
     createdAt,
     updatedAt,
-  } as Application;
+    ...registrationOf(row),
+  };
+}
+
+function deepFreeze<T>(value: T): T {
+  if (typeof value === 'object' && value !== null) {
+    for (const part of Object.values(value)) deepFreeze(part);
+    Object.freeze(value);
+  }
+  return value;
 }

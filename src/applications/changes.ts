@@ -1,6 +1,6 @@
-// What registering and changing an application takes, and what comes back.
+// The input and the result of registering or changing an application.
 import type { By } from '../audit/audit.ts';
-import type { Tx } from '../platform/db.ts';
+import type { Tx } from '../storage/database.ts';
 import type { ApplicationSource, OidcApplication } from './application.ts';
 import type { Access } from './oidc-client.ts';
 import type { ServiceProviderSettings } from './service-provider.ts';
@@ -21,6 +21,6 @@ export type Registered = {
 export type Change = {
   by?: By;
   tx?: Tx;
-  /** Who declares it. Only the file may change what the file owns. */
+  /** Where the change comes from. Only the configuration file may change what it declares. */
   source?: ApplicationSource;
 };

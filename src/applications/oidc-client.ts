@@ -1,8 +1,9 @@
-// An OIDC application as it is declared: the field names of OpenID Connect Dynamic Registration, plus our consent and
-// access rules. The file, the console, the command line and dynamic registration all pass through here.
+// The schema of an OIDC client: the field names of OpenID Connect Dynamic Client Registration, with consent and access
+// rules of this server. Every way to register a client uses it.
 import { z } from 'zod';
 import { limits } from '../limits.ts';
-import { ownClaims, viewFields } from './shown.ts';
+import { acrValues } from '../mfa/acr.ts';
+import { ownClaims, viewFields } from './claim-settings.ts';
 import { webUriFault } from './uris.ts';
 
 export const deviceCodeGrant = 'urn:ietf:params:oauth:grant-type:device_code';
@@ -15,8 +16,6 @@ export const authMethods = [
   'none',
 ] as const;
 export const idTokenAlgs = ['RS256', 'ES256', 'HS256'] as const;
-/** Weakest to strongest. */
-export const acrValues = ['urn:gatehouse:acr:password', 'urn:gatehouse:acr:mfa', 'phr'] as const;
 const assertionAlgs = ['RS256', 'PS256', 'ES256', 'EdDSA', 'HS256'] as const;
 
 const visible = /^[\x20-\x7e]+$/; // VSCHAR, RFC 6749 appendix A
@@ -25,7 +24,7 @@ const text = z
   .min(1)
   .max(255)
   .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'must not contain control characters');
-const webUri = z.string().max(2048).superRefine(refuse(webUriFault));
+const webUri = z.string().max(2048).superRefine(reject(webUriFault));
 const httpsUri = webUri.refine((uri) => uri.startsWith('https:'), 'must be an https URL');
 const scopes = z
   .string()
@@ -52,7 +51,7 @@ export const clientId = z
   .max(255)
   .regex(/^[\x21-\x7e]+$/, 'must be visible ASCII characters without spaces');
 
-/** Seed 5.1.3: symmetric keys are at least 256 bits. */
+/** At least 256 bits, because it may be the key of an HMAC (RFC 7518 3.2). */
 export const clientSecret = z
   .string()
   .max(512)
@@ -65,7 +64,7 @@ export const access = z.union([z.literal('everyone'), z.strictObject({ roles: un
 });
 export const consent = z.enum(['explicit', 'implicit']);
 
-/** Whoever opens the application gives a second factor, or a passkey, whatever the settings say. */
+/** Users must sign in with a second factor, or a passkey, whatever the settings say. */
 export const mfaRule = z.enum(['required', 'phishing-resistant']);
 
 /** What goes to `applications.metadata`. */
@@ -89,10 +88,10 @@ export const oidcMetadata = z.strictObject({
   subject_type: z.enum(['public', 'pairwise']).default('public'),
   sector_identifier_uri: httpsUri.optional(),
   scope: scopes.optional(),
-  resources: uniqueList(text).optional(), // ours: which APIs it may ask for; all when absent
-  claims: ownClaims.optional(), // ours: claim -> user field
-  ...viewFields, // ours: which roles and permissions it is shown
-  mfa: mfaRule.optional(), // ours: how strongly people sign in to it
+  resources: uniqueList(text).optional(), // not in the standard: which APIs it may ask for; all when absent
+  claims: ownClaims.optional(), // not in the standard: claim -> user field
+  ...viewFields, // not in the standard: which roles and permissions it receives
+  mfa: mfaRule.optional(), // not in the standard: how strongly users must sign in
   default_acr_values: uniqueList(z.enum(acrValues)).optional(),
   default_max_age: z.int().min(0).optional(),
   require_auth_time: z.boolean().optional(),
@@ -147,7 +146,7 @@ export function metadataOf(client: OidcMetadata): OidcMetadata {
   return { ...metadata, response_types: client.grant_types.includes('authorization_code') ? ['code'] : [] };
 }
 
-function refuse(fault: (value: string) => string | undefined) {
+function reject(fault: (value: string) => string | undefined) {
   return (value: string, context: z.RefinementCtx) => {
     const message = fault(value);
     if (message !== undefined) context.addIssue({ code: 'custom', message });

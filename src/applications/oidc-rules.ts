@@ -1,4 +1,4 @@
-// What must hold between the fields of one OIDC client (seed 5.2; RFC 7591 2; OpenID Connect Registration 2).
+// The rules between the fields of one OIDC client (RFC 7591 2, OpenID Connect Dynamic Client Registration 2).
 
 import type { Fault } from '../platform/faults.ts';
 import { deviceCodeGrant, type OidcMetadata, usesSecret } from './oidc-client.ts';
@@ -13,43 +13,43 @@ const hmacFields = [
 /** Rules between the fields of one client. */
 export function oidcRules(client: OidcMetadata & { client_secret?: string | undefined }): Fault[] {
   const faults: Fault[] = [];
-  const refuse = (field: string, message: string, ...more: number[]) =>
+  const reject = (field: string, message: string, ...more: number[]) =>
     faults.push({ path: [field, ...more], message });
 
   for (const field of ['redirect_uris', 'post_logout_redirect_uris'] as const) {
     for (const [index, uri] of client[field].entries()) {
       const wrong = redirectUriFault(uri, client.application_type);
-      if (wrong !== undefined) refuse(field, wrong, index);
+      if (wrong !== undefined) reject(field, wrong, index);
     }
   }
   const grants = new Set<string>(client.grant_types);
   const method = client.token_endpoint_auth_method;
   const codeFlow = grants.has('authorization_code');
   if (codeFlow && client.redirect_uris.length === 0)
-    refuse('redirect_uris', 'missing: the authorization_code grant needs one');
+    reject('redirect_uris', 'missing: the authorization_code grant needs one');
   if (client.response_types?.length === 0 && codeFlow)
-    refuse('response_types', 'must be [code] with the authorization_code grant');
+    reject('response_types', 'must be [code] with the authorization_code grant');
   if (client.response_types?.length && !codeFlow)
-    refuse('response_types', 'must be [] without the authorization_code grant');
+    reject('response_types', 'must be [] without the authorization_code grant');
   if (grants.has('refresh_token') && !codeFlow && !grants.has(deviceCodeGrant)) {
-    refuse('grant_types', 'refresh_token needs authorization_code or the device grant beside it');
+    reject('grant_types', 'refresh_token needs authorization_code or the device grant beside it');
   }
   if (grants.has('client_credentials') && method === 'none') {
-    refuse(
+    reject(
       'token_endpoint_auth_method',
       'must not be none: client_credentials is for applications that can prove who they are',
     );
   }
 
   if (!usesSecret(client) && client.client_secret !== undefined) {
-    refuse('client_secret', `must not be set: nothing here uses it (token_endpoint_auth_method is ${method})`);
+    reject('client_secret', `must not be set: nothing here uses it (token_endpoint_auth_method is ${method})`);
   }
   for (const field of hmacFields) {
     if (client[field] === 'HS256' && !usesSecret(client)) {
-      refuse(field, 'must not be HS256: that needs a shared secret (a client_secret_* method)');
+      reject(field, 'must not be HS256: that needs a shared secret (a client_secret_* method)');
     }
   }
-  if (client.jwks !== undefined && client.jwks_uri !== undefined) refuse('jwks_uri', 'must not be set beside jwks');
+  if (client.jwks !== undefined && client.jwks_uri !== undefined) reject('jwks_uri', 'must not be set beside jwks');
   const asymmetricRequests =
     client.request_object_signing_alg !== undefined && client.request_object_signing_alg !== 'HS256';
   if (
@@ -57,7 +57,7 @@ export function oidcRules(client: OidcMetadata & { client_secret?: string | unde
     client.jwks === undefined &&
     client.jwks_uri === undefined
   ) {
-    refuse(
+    reject(
       'jwks',
       `missing: ${method === 'private_key_jwt' ? 'private_key_jwt' : 'request_object_signing_alg'} needs jwks or jwks_uri`,
     );
@@ -65,12 +65,12 @@ export function oidcRules(client: OidcMetadata & { client_secret?: string | unde
   const alg = client.token_endpoint_auth_signing_alg;
   const algFits = method === 'client_secret_jwt' ? alg === 'HS256' : method === 'private_key_jwt' && alg !== 'HS256';
   if (alg !== undefined && !algFits)
-    refuse('token_endpoint_auth_signing_alg', `does not fit token_endpoint_auth_method ${method}`);
+    reject('token_endpoint_auth_signing_alg', `does not fit token_endpoint_auth_method ${method}`);
 
   if (client.subject_type === 'pairwise' && client.sector_identifier_uri === undefined) {
     const hosts = new Set(client.redirect_uris.filter((uri) => URL.canParse(uri)).map((uri) => new URL(uri).host));
     if (hosts.size > 1)
-      refuse('sector_identifier_uri', 'missing: pairwise subjects of several redirect hosts need one');
+      reject('sector_identifier_uri', 'missing: pairwise subjects of several redirect hosts need one');
   }
   for (const [claim, field] of Object.entries(client.claims ?? {})) {
     if (client.subject_type === 'pairwise' && (field === 'sub' || field === 'id'))
@@ -78,7 +78,7 @@ export function oidcRules(client: OidcMetadata & { client_secret?: string | unde
   }
   // oidc-provider: a device has no redirect URI that would name the sector, only its key does.
   if (client.subject_type === 'pairwise' && grants.has(deviceCodeGrant) && method !== 'private_key_jwt') {
-    refuse('subject_type', 'pairwise with the device grant needs private_key_jwt');
+    reject('subject_type', 'pairwise with the device grant needs private_key_jwt');
   }
   return faults;
 }

@@ -1,8 +1,8 @@
-// APIs with an audience of their own (RFC 8707): who asks for one gets a JWT access token for it alone.
+// Registered APIs (RFC 8707 resources): a client that asks for one gets a JWT access token with it as the only audience.
 import type { Audit, By } from '../audit/audit.ts';
 import { badRequest, conflict, forbidden, notFound } from '../http/errors.ts';
 import type { Clock } from '../platform/clock.ts';
-import { type Db, isUniqueViolation, type Tx, transaction } from '../platform/db.ts';
+import { type Db, isUniqueViolation, type Tx, transaction } from '../storage/database.ts';
 
 export interface Resource {
   identifier: string;
@@ -24,15 +24,15 @@ export interface Resources {
   remove(identifier: string, by: By, tx: Tx): Promise<void>;
 }
 
-export interface ResourcesNeeds {
+export interface ResourcesDependencies {
   db: Db;
   audit: Audit;
   now: Clock;
-  /** Identifiers of APIs of our own. */
+  /** Identifiers of this server's APIs. */
   reserved: readonly string[];
 }
 
-export function createResources({ db, audit, now, reserved }: ResourcesNeeds): Resources {
+export function createResources({ db, audit, now, reserved }: ResourcesDependencies): Resources {
   async function get(identifier: string, tx: Tx = db): Promise<Resource> {
     const row = await tx.resource.findUnique({ where: { identifier } });
     if (!row) throw notFound({ message: 'There is no such API.' });
@@ -81,6 +81,21 @@ export function createResources({ db, audit, now, reserved }: ResourcesNeeds): R
       await audit.record({ ...by, type: 'resource.deleted', outcome: 'success', data: { before } }, tx);
     },
   };
+}
+
+/** Stores an API as the configuration file declares it, new or in place of what is there. */
+export async function storeDeclaredResource(
+  tx: Tx,
+  { identifier, scopes, signingAlg }: Omit<Resource, 'source'>,
+  createdAt: Date,
+): Promise<void> {
+  const data = { scopes: JSON.stringify(scopes), signingAlg, source: 'file' };
+  await tx.resource.upsert({ where: { identifier }, create: { ...data, identifier, createdAt }, update: data });
+}
+
+/** Removes an API that the configuration file declares no more. */
+export async function removeDeclaredResource(tx: Tx, identifier: string): Promise<void> {
+  await tx.resource.deleteMany({ where: { identifier } });
 }
 
 function fromRow(row: { identifier: string; scopes: string; signingAlg: string; source: string }): Resource {

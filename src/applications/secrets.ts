@@ -3,11 +3,11 @@
 import { conflict } from '../http/errors.ts';
 import { limits } from '../limits.ts';
 import type { Clock } from '../platform/clock.ts';
-import type { Tx } from '../platform/db.ts';
 import { randomId, randomToken, safeEqual } from '../platform/random.ts';
 import type { Vault } from '../platform/vault.ts';
+import type { Tx } from '../storage/database.ts';
 
-/** Purpose of the keyed hash; the engine compares under the same. */
+/** Purpose of the keyed hash, which oidc/patches/client-secrets.ts compares with. */
 export const SECRET_PURPOSE = 'client-secret';
 // Enough for a rotation in progress; each costs the token endpoint one more HMAC.
 const MAX_SECRETS = 5;

@@ -1,11 +1,11 @@
-// A SAML application as it is declared: by metadata or by hand, and how we answer it. The stored form is what
-// `applications.metadata` holds; reading the XML is the business of the SAML code.
+// The schemas of a SAML service provider: as it is declared, by metadata or by hand, and as `applications.metadata` stores
+// it. The metadata XML itself is read in saml/metadata/.
 import { X509Certificate } from 'node:crypto';
 import { z } from 'zod';
 import { limits } from '../limits.ts';
 import type { Fault } from '../platform/faults.ts';
+import { userField, viewFields } from './claim-settings.ts';
 import { access, consent, mfaRule } from './oidc-client.ts';
-import { userField, viewFields } from './shown.ts';
 import { webUriFault } from './uris.ts';
 
 const text = z
@@ -50,18 +50,18 @@ const sloEndpoint = z.strictObject({
   response_url: webUri.optional(),
 });
 
-/** How we answer a service provider, however it was registered. */
+/** How the server responds to a service provider, however it was registered. */
 const answer = z.strictObject({
   // absent: what the request asks for within what the metadata names, else persistent
   name_id_format: z.enum(['persistent', 'transient', 'emailAddress', 'unspecified']).optional(),
   attributes: z.record(z.string().min(1).max(512), userField).default({}), // SAML name -> user field
-  mfa: mfaRule.optional(), // how strongly people sign in to it
-  ...viewFields, // which roles and permissions it is shown
+  mfa: mfaRule.optional(), // how strongly users must sign in
+  ...viewFields, // which roles and permissions it receives
   sign: z.enum(['assertion', 'response', 'both']).default('assertion'),
   encrypt_assertion: z.enum(['auto', 'always', 'never']).default('auto'),
   require_signed_requests: z.boolean().optional(), // absent: what the metadata's AuthnRequestsSigned says
   idp_initiated: z.boolean().default(false),
-  start_url: webUri.optional(), // where the portal opens it; it then asks for a sign-in by itself
+  start_url: webUri.optional(), // where the portal opens it; it then starts a sign-in itself
   logo_uri: webUri.optional(),
   allow_sha1: z.boolean().default(false),
   contacts: z.array(z.string().regex(/^[^\s@]+@[^\s@]+$/, 'must be an e-mail address')).optional(),
@@ -129,7 +129,7 @@ function acsFaults(endpoints: NonNullable<ServiceProvider['acs_url']>): Fault[] 
   return [];
 }
 
-/** What no request or answer could ever meet. */
+/** Settings that no request or response could meet. */
 function keyFaults({ certificates = [], require_signed_requests, encrypt_assertion }: ServiceProvider): Fault[] {
   const uses = certificates.map((one) => ('use' in one ? one.use : undefined));
   const isThere = (use: 'signing' | 'encryption') => uses.some((known) => known === undefined || known === use);
@@ -141,7 +141,7 @@ function keyFaults({ certificates = [], require_signed_requests, encrypt_asserti
   return faults;
 }
 
-/** Without numbers of their own they are counted from 0; the first is the default where none is marked. */
+/** Missing indexes are filled in from 0; the first endpoint is the default where none is marked. */
 function withIndexes(endpoints: NonNullable<ServiceProvider['acs_url']>) {
   const hasDefault = endpoints.some((endpoint) => endpoint.default);
   return endpoints.map(({ url, index, default: isDefault }, position) => ({

@@ -1,11 +1,11 @@
-// Which URIs an application may register (seed 5.2: redirect URIs are matched strictly; RFC 8252 for native apps).
-// Each function answers with what is wrong, or nothing.
+// Which URIs an application may register (RFC 9700 4.1, RFC 8252 for native apps). Each function returns the fault, or
+// undefined.
 import { isLoopback } from '../config/addresses.ts';
 
 // Schemes that a browser runs, opens locally or that are not an app's own.
 const NOT_AN_APP = /^(javascript|vbscript|data|blob|file|filesystem|about|view-source|wss?|ftp|mailto|tel|sms|urn):/i;
 
-/** https, or http on this machine; nothing that a person or a parser may read in two ways. */
+/** https, or http on this machine; no URI that two parsers could read differently. */
 export function webUriFault(uri: string): string | undefined {
   const general = uriFault(uri);
   if (general !== undefined) return general;
@@ -33,14 +33,14 @@ export function redirectUriFault(uri: string, applicationType: 'web' | 'native')
   return NOT_AN_APP.test(uri) ? `must not use the scheme ${protocol.slice(0, -1)}` : undefined;
 }
 
-/** An absolute URI without fragment, as RFC 8707 wants for resources. */
+/** An absolute URI without fragment (RFC 8707 2). */
 export function resourceFault(uri: string): string | undefined {
   if (!URL.canParse(uri) || /\s/.test(uri)) return 'must be an absolute URI such as https://api.example.com';
   return uri.includes('#') ? 'must not have a fragment (#…)' : undefined;
 }
 
 function uriFault(uri: string): string | undefined {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the characters to reject
   if (/[\s\\\u0000-\u001f\u007f]/.test(uri)) return 'must not contain spaces, backslashes or control characters';
   if (!URL.canParse(uri)) return 'must be an absolute URI';
   const url = new URL(uri);

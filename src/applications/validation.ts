@@ -1,4 +1,4 @@
-// Checks what people and files declare and says all that is wrong with it, each fault with its path and in words.
+// Checks input against a schema and reports every fault with its path and a sentence.
 import type { output, ZodType } from 'zod';
 import { type Fault, faultsOf, type Path, sentence } from '../platform/faults.ts';
 

@@ -1,21 +1,20 @@
-// The audit log: one row for each security event, written in the transaction of what it reports when there is one.
-// An event that cannot be written fails the request: what is not recorded must not happen.
+// The audit log: one row for each security event, written in the same transaction as the change that it reports.
+// The request fails when its event cannot be written, so that no change goes unrecorded.
 import type { Clock } from '../platform/clock.ts';
-import type { DatabaseKind } from '../platform/database-url.ts';
-import { type Db, sqlIn, type Tx } from '../platform/db.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { RequestInfo } from '../platform/request-info.ts';
-import { type Sql, sqlFor } from '../platform/sql.ts';
+import type { Db, Tx } from '../storage/database.ts';
+import { hotStatements, type Sql } from '../storage/statements.ts';
 import type { AuditEventType, AuditOutcome } from './events.ts';
 import { cleanText, withoutSecrets } from './scrub.ts';
 
-/** Who did it and from where; what domain functions ask for so that their events name an actor. */
+/** The actor and the request of an event. Domain functions take it as a parameter for the events that they record. */
 export interface By {
   /** The account that acts; absent for the server itself, the command line and the configuration file. */
   actorId?: string;
-  /** The application that acts, for the person or by itself. */
+  /** The application that acts, on behalf of the user or by itself. */
   actorApp?: string;
-  /** What the actor may do here, `resource:action`; absent: whatever the account's roles say now. Nobody grants more. */
+  /** The actor's permissions, as `resource:action`; absent: those of the account's roles. An actor cannot grant more. */
   holds?: 'everything' | readonly string[];
   request?: RequestInfo;
 }
@@ -23,11 +22,11 @@ export interface By {
 export interface AuditInput extends By {
   type: AuditEventType;
   outcome: AuditOutcome;
-  /** A short code for what went wrong, never shown to the person. */
+  /** A short code for what went wrong; it is never displayed to the user. */
   reason?: string;
-  /** The account it is about. */
+  /** The account that the event is about. */
   subjectId?: string;
-  /** The OIDC client or SAML entity it is about. */
+  /** The client_id or SAML entity ID that the event is about. */
   clientId?: string;
   data?: Record<string, unknown>;
 }
@@ -59,45 +58,42 @@ export interface AuditFilter {
   requestId?: string;
   from?: Date;
   until?: Date;
-  /** Entries older than this one: the cursor, the id of the last entry of the page before. */
+  /** The cursor: the id of the last entry of the previous page. Only older entries are listed. */
   before?: number;
   limit?: number;
 }
 
 export interface Audit {
-  /** Writes one event, inside `tx` when it reports what that transaction does. */
+  /** Writes one event, inside `tx` when it reports a change that this transaction makes. */
   record(event: AuditInput, tx?: Tx): Promise<void>;
-  /** Newest first. */
+  /** Lists the entries that match the filter, newest first. */
   list(filter?: AuditFilter): Promise<AuditEntry[]>;
 }
 
-export interface AuditNeeds {
+export interface AuditDependencies {
   db: Db;
   sql: Sql;
-  kind: DatabaseKind;
   logger: Logger;
   now: Clock;
 }
 
 const PAGE = 100;
 
-// Plain: several events for each sign-in.
-const SQL = {
+// A hot statement, because each sign-in records several events.
+export const statements = hotStatements('audit', {
   insert: `INSERT INTO audit_events (at, type, outcome, reason, actor_id, actor_app, subject_id, client_id,
     address, user_agent, request_id, data) VALUES (?,?,?,?,?,?,?,?,?,?,?,?)`,
-};
+});
 
-export function createAudit({ db, sql, kind, logger, now }: AuditNeeds): Audit {
-  const text = sqlFor(kind, SQL);
-
+export function createAudit({ db, sql, logger, now }: AuditDependencies): Audit {
   return {
     async record(event, tx) {
       const row = toRow(event, now());
-      const who = [row.actorId, row.actorApp, row.subjectId, row.clientId];
-      const from = [row.address, row.userAgent, row.requestId];
-      const values = [row.at, row.type, row.outcome, row.reason, ...who, ...from, row.data];
-      await (tx ? sqlIn(tx) : sql).execute(text.insert, ...values);
-      // Also a log line, so that the request id of an error page leads to both.
+      const parties = [row.actorId, row.actorApp, row.subjectId, row.clientId];
+      const request = [row.address, row.userAgent, row.requestId];
+      const values = [row.at, row.type, row.outcome, row.reason, ...parties, ...request, row.data];
+      await (tx ? sql.in(tx) : sql).execute(statements.insert, ...values);
+      // Also logged, so that the request ID on an error page finds both the audit entry and the log lines.
       logger.info({ audit: { ...row, at: undefined, data: undefined } }, `audit ${row.type} ${row.outcome}`);
     },
 

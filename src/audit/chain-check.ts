@@ -1,6 +1,6 @@
-// Reads the audit chain from its first entry to its last and stops at the first that is not as it was.
-import type { Db } from '../platform/db.ts';
+// Verifies the hash chain of the audit log from the first entry to the last, and stops at the first fault.
 import type { Vault } from '../platform/vault.ts';
+import type { Db } from '../storage/database.ts';
 import { type Anchor, GENESIS, isGenuine, linkHash } from './chain-link.ts';
 
 export type ChainVerdict =
@@ -8,27 +8,26 @@ export type ChainVerdict =
   | { ok: false; fault: ChainFault };
 
 export interface ChainFault {
-  /** What is wrong with the first entry that is not as it was; `anchor`: our own note of where the chain begins or ends. */
+  /** What happened to the entry; `anchor`: the stored start or end of the chain has an invalid MAC. */
   kind: 'changed' | 'removed' | 'added' | 'anchor';
-  /** Its place in the chain. */
+  /** The position of the entry in the chain. */
   seq: number;
-  /** Its id, where it is still there. */
+  /** The id of the entry, unless it was removed. */
   id?: number;
-  /** When it was written, or the entry before it. */
+  /** The time of the entry; of the entry before it when it was removed. */
   at?: Date;
   message: string;
 }
 
 const PAGE = 1000;
 
-/** See AuditChain.verify. */
-
+/** Verifies the whole chain: every hash, both anchors, and that no entry outside the chain claims a position in it. */
 export async function checkChain({ db, vault }: { db: Db; vault: Pick<Vault, 'macMatches'> }): Promise<ChainVerdict> {
   const broken = (fault: ChainFault): ChainVerdict => ({ ok: false, fault });
   const anchors = await db.auditChain.findMany();
   for (const anchor of anchors) {
     if (isGenuine(anchor, vault)) continue;
-    const message = `Our note of where the chain ${anchor.id === 'head' ? 'ends' : 'begins'} was changed, or was made under a secret that is not set here.`;
+    const message = `The stored ${anchor.id === 'head' ? 'end' : 'start'} of the chain was changed, or was made under a secret that is not set here.`;
     return broken({ kind: 'anchor', seq: anchor.seq, message });
   }
   const head = anchors.find(({ id }) => id === 'head');
@@ -46,7 +45,7 @@ export async function checkChain({ db, vault }: { db: Db; vault: Pick<Vault, 'ma
     });
     const [first] = rows;
     if (first?.chainSeq !== last.seq + 1) {
-      // A purge may have passed while we read.
+      // A purge may have removed these entries since the anchors were read.
       const tail = await db.auditChain.findUnique({ where: { id: 'tail' } });
       if (!tail || tail.seq <= last.seq || !isGenuine(tail, vault)) return broken(removed(last, first?.id));
       last = tail;
@@ -64,7 +63,8 @@ export async function checkChain({ db, vault }: { db: Db; vault: Pick<Vault, 'ma
     }
   }
   if (head && last.seq === head.seq && last.hash !== head.hash) {
-    const message = 'The chain does not end as it did: it was written anew without our secret.';
+    const message =
+      'The last hash differs from the stored end of the chain: entries were hashed again without the secret.';
     return broken({ kind: 'changed', seq: last.seq, message, ...(last.at && { at: last.at }) });
   }
   const newest = (await db.auditChain.findUnique({ where: { id: 'head' } }))?.seq ?? 0;
@@ -77,10 +77,10 @@ const start: Anchor = { id: 'tail', seq: 0, hash: GENESIS };
 
 function removed({ seq, at, entry }: Anchor & { at?: Date; entry?: number }, next: number | undefined): ChainFault {
   const place = [entry && `after entry ${entry}`, next && `before entry ${next}`].filter(Boolean).join(', ');
-  const message = `The entry at place ${seq + 1}${place ? ` (${place})` : ''} was removed.`;
+  const message = `The entry at position ${seq + 1}${place ? ` (${place})` : ''} was removed.`;
   return { kind: 'removed', seq: seq + 1, message, ...(at && { at }) };
 }
 
 function added({ id, at, chainSeq }: { id: number; at: Date; chainSeq: number | null }): ChainFault {
-  return { kind: 'added', seq: chainSeq ?? 0, id, at, message: `Entry ${id} is not ours: the chain does not hold it.` };
+  return { kind: 'added', seq: chainSeq ?? 0, id, at, message: `Entry ${id} was added: it is not part of the chain.` };
 }

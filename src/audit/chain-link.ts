@@ -1,10 +1,10 @@
-// One link of the audit's hash chain. What is hashed is written down in docs/operating.md, so that an export can be
-// checked by others: the JSON array below, in UTF-8, behind the hash before it and a line break.
+// One link of the hash chain of the audit log: SHA-256 over the previous hash, a line break and the entry as a JSON array
+// in UTF-8. docs/operating.md describes the format, so that other programs can verify an export.
 import { createHash } from 'node:crypto';
 import type { Vault } from '../platform/vault.ts';
 import type { AuditEntry } from './audit.ts';
 
-/** Where the chain begins, or ends. */
+/** The stored start (`tail`) or end (`head`) of the chain. */
 export interface Anchor {
   id: string;
   seq: number;
@@ -12,7 +12,7 @@ export interface Anchor {
 }
 
 export interface ChainedEntry extends Omit<AuditEntry, 'data'> {
-  /** As stored. */
+  /** The JSON text as stored. */
   data: string;
   chainSeq: number | null;
 }
@@ -22,7 +22,7 @@ export const GENESIS = '0'.repeat(64);
 
 const PURPOSE = 'audit-chain';
 
-/** SHA-256 in hexadecimal over the hash before and every field of the entry. */
+/** Returns SHA-256, in hexadecimal, over the previous hash (`before`) and every field of the entry. */
 export function linkHash(before: string, entry: ChainedEntry): string {
   const { chainSeq, id, at, type, outcome, reason, actorId, actorApp, subjectId, clientId } = entry;
   const { address, userAgent, requestId, data } = entry;

@@ -1,5 +1,5 @@
-// The closed list of what is audited (issue: every security event; seed 6 "events: not shown", so the names are ours).
-// `noun.past-participle`; whether it worked is the outcome, why not is the reason. Add here before recording.
+// The closed list of audit event types, named `noun.past-participle`. Success or failure is the outcome of an event, and the
+// cause of a failure is its reason.
 
 export const auditEventTypes = [
   // Sign-in and sessions
@@ -50,7 +50,7 @@ export const auditEventTypes = [
   'phone.confirmed',
   'phone.removed',
   'factors.reset',
-  // Applications and what they asked for
+  // Applications and their requests
   'authorization.granted',
   'authorization.refused',
   'consent.granted',

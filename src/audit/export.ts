@@ -1,4 +1,4 @@
-// The audit log for other programs, written piece by piece: JSON Lines with everything, or CSV for a spreadsheet.
+// Exports the audit log as a stream: JSON Lines for other programs, or CSV for a spreadsheet.
 import type { Audit, AuditEntry, AuditFilter } from './audit.ts';
 
 const PAGE = 500;
@@ -18,7 +18,7 @@ const COLUMNS = [
   'data',
 ] as const satisfies readonly (keyof AuditEntry)[];
 
-/** Entries from the newest to the oldest, read page by page; what is written meanwhile is not among them. */
+/** Entries from the newest to the oldest, read page by page; entries written during the export are not included. */
 async function* entries(audit: Pick<Audit, 'list'>, filter: AuditFilter): AsyncGenerator<AuditEntry[]> {
   let before = filter.before;
   for (;;) {
@@ -29,12 +29,12 @@ async function* entries(audit: Pick<Audit, 'list'>, filter: AuditFilter): AsyncG
   }
 }
 
-/** One JSON object a line. */
+/** One JSON object per line. */
 export async function* jsonLines(audit: Pick<Audit, 'list'>, filter: AuditFilter): AsyncGenerator<string> {
   for await (const page of entries(audit, filter)) yield page.map((entry) => `${JSON.stringify(entry)}\n`).join('');
 }
 
-/** RFC 4180, with a head line. */
+/** CSV (RFC 4180) with a header line. */
 export async function* csv(audit: Pick<Audit, 'list'>, filter: AuditFilter): AsyncGenerator<string> {
   yield `${COLUMNS.join(',')}\r\n`;
   for await (const page of entries(audit, filter)) {
@@ -43,8 +43,8 @@ export async function* csv(audit: Pick<Audit, 'list'>, filter: AuditFilter): Asy
 }
 
 /**
- * A cell that a spreadsheet shows and never runs: what begins like a formula gets an apostrophe in front, because
- * whoever writes a user agent or a name writes into the computer of the administrator otherwise.
+ * Formats one cell. A text that a spreadsheet would run as a formula gets a leading apostrophe, because a client chooses
+ * user agents and names (OWASP: CSV injection).
  */
 export function csvCell(value: unknown): string {
   if (value === null || value === undefined) return '';

@@ -1,5 +1,5 @@
-// What may enter an audit row: text a database can hold and a person can read, and no secret even when a caller
-// hands one over by mistake (known by the name of its key).
+// Cleans the values of an audit entry: removes characters that a database cannot store or a reader cannot see, and secrets
+// that a caller passes by mistake (recognized by the name of the key).
 
 const SECRET_KEY =
   /^(?:(?:current|new|old|client|totp|one time)? ?(?:password|passphrase|secret|otp|code)|(?:\w+ )?token|recovery codes?|code verifier|password hash|hash|code hash|token hash|private \w+|\w+ sealed|assertion|client assertion|saml ?(?:request|response)|cookie|authorization|csrf|proof)$/;
@@ -8,7 +8,7 @@ const MAX_DEPTH = 6;
 const MAX_ITEMS = 200;
 const MAX_TEXT = 2000;
 
-/** Without NUL (which PostgreSQL refuses), other control characters and lone surrogates; cut to `max` characters. */
+/** Replaces NUL (which PostgreSQL rejects), other control characters and lone surrogates; cuts to `max` characters. */
 export function cleanText(text: string | undefined, max = 256): string | null {
   if (text === undefined) return null;
   // A cut through a surrogate pair leaves a lone half, so replace after cutting.
@@ -30,13 +30,13 @@ export function withoutSecrets(value: unknown, depth = 0): unknown {
   );
 }
 
-// Only text can be a secret: `{ password: true }` says that there is one.
+// Text, lists and objects can hold a secret; `{ password: true }` only says that one exists.
 function isSecret(key: string, item: unknown): boolean {
   if (typeof item !== 'string' && !Array.isArray(item) && typeof item !== 'object') return false;
   return item !== null && SECRET_KEY.test(words(key));
 }
 
-// newPassword, new_password, New-Password: one spelling.
+// newPassword, new_password and New-Password become the same words.
 function words(key: string): string {
   return key
     .replace(/([a-z0-9])([A-Z])/g, '$1 $2')

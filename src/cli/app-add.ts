@@ -1,8 +1,8 @@
 // `gatehouse app add`: registers an OIDC client from options, or a SAML service provider from its metadata. Without options,
-// on a terminal, it asks.
+// on a terminal, it is interactive.
 import { readFile } from 'node:fs/promises';
 import type { Access, OidcClientInput } from '../applications/oidc-client.ts';
-import { SamlError } from '../saml/errors.ts';
+import { SamlError } from '../saml/xml/errors.ts';
 import type { Services } from '../services.ts';
 import { askForApplication } from './app-wizard.ts';
 import { printSecret } from './apps.ts';
@@ -21,12 +21,12 @@ SAML:           gatehouse app add --name Wiki --saml-metadata wiki-sp.xml (or an
 Everything else an application can say goes into the configuration file.`,
   options: {
     name: { type: 'string', value: 'NAME', help: 'name as shown to people' },
-    'client-id': { type: 'string', value: 'ID', help: 'OIDC client_id; made up when absent' },
+    'client-id': { type: 'string', value: 'ID', help: 'OIDC client_id; generated when absent' },
     'redirect-uri': many('URI', 'where answers go'),
     'post-logout-redirect-uri': many('URI', 'where people go after signing out'),
     'backchannel-logout-uri': { type: 'string', value: 'URI', help: 'where sign-outs are told' },
     grant: many('GRANT', 'authorization_code (default), refresh_token, client_credentials, device'),
-    resource: many('URI', 'API that it may ask tokens for, such as ISSUER/api/admin'),
+    resource: many('URI', 'API that it may request tokens for, such as ISSUER/api/admin'),
     scope: { type: 'string', value: 'SCOPES', help: 'what it may ask for, with spaces between them' },
     'auth-method': { type: 'string', value: 'METHOD', help: 'client_secret_basic (default), client_secret_post, …' },
     public: { type: 'boolean', help: 'a browser or mobile app without a secret' },
@@ -70,7 +70,7 @@ async function addClient(input: Input, io: Io, { applications, config }: Service
     consent: input.flag('first-party') ? 'implicit' : undefined,
     access: accessOf(input),
   };
-  // The words were typed by a person: what they may be, the registration says.
+  // Values are not validated here; the registration does that.
   const client = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
   const { application, clientSecret } = await applications.createOidc(client as Partial<OidcClientInput>);
   if (input.flag('json')) {
@@ -122,7 +122,7 @@ function readText(file: string): Promise<string> {
 }
 
 async function parsed(xml: string, now: Date) {
-  const { parseServiceProviderMetadata } = await import('../saml/metadata-parse.ts');
+  const { parseServiceProviderMetadata } = await import('../saml/metadata/parse.ts');
   try {
     return parseServiceProviderMetadata(xml, now);
   } catch (error) {

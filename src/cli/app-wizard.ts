@@ -1,5 +1,5 @@
-// `gatehouse app add` on a terminal: asks what the application is, then only what that kind needs. The answers are the
-// options that a script would give, so both go the same way from there. A wrong answer is told, and asked for again.
+// Interactive `gatehouse app add`: asks for the kind of application, then only for what that kind needs. The answers become
+// the same options that a script would pass. An invalid answer is explained, and the prompt repeated.
 import { access } from 'node:fs/promises';
 import { redirectUriFault, resourceFault } from '../applications/uris.ts';
 import type { Services } from '../services.ts';
@@ -8,7 +8,7 @@ import type { Io } from './io.ts';
 
 type Ask = NonNullable<Io['ask']>;
 type Values = Record<string, string | boolean | string[]>;
-/** What is wrong with an answer, or nothing. */
+/** The error of an answer, or undefined. */
 type Judge = (answer: string) => string | undefined | Promise<string | undefined>;
 
 const KINDS = [
@@ -19,7 +19,7 @@ const KINDS = [
   'a SAML application',
 ] as const;
 
-/** Asks, and gives the answers as options. */
+/** Prompts for each value; returns the answers as options. */
 export async function askForApplication(ask: Ask, io: Io, services: Services): Promise<Input> {
   const { config, roles } = services;
   const put = (question: string, judge?: Judge) => askUntilSound(ask, io, question, judge);
@@ -30,18 +30,18 @@ export async function askForApplication(ask: Ask, io: Io, services: Services): P
   io.out('What is it?');
   for (const [index, kind] of KINDS.entries()) io.out(`  ${index + 1}  ${kind}`);
   const kind = Number(await put('1 to 5: ', (answer) => (/^[1-5]$/.test(answer) ? undefined : 'one of 1 to 5')));
-  const values: Values = { name: await put('Its name, as people see it: ', required) };
+  const values: Values = { name: await put('Its name, as users see it: ', required) };
   const native = kind === 3;
 
   if (kind <= 3) {
     const uri: Judge = (answer) => redirectUriFault(answer, native ? 'native' : 'web');
     values['redirect-uri'] = await list('Redirect URI (several: commas between them): ', uri, true);
-    values['post-logout-redirect-uri'] = await list('Where people go after signing out (may be empty): ', uri);
-    const stays = await yes('May it stay connected when nobody is there (refresh tokens)?');
+    values['post-logout-redirect-uri'] = await list('Where users go after signing out (may be empty): ', uri);
+    const stays = await yes('May it stay connected while the user is away (refresh tokens)?');
     values.grant = ['authorization_code', ...(stays ? ['refresh_token'] : [])];
     values.public = kind !== 1;
     values.native = native;
-    values['first-party'] = await yes('Is it your own, so that people need not be asked for consent?');
+    values['first-party'] = await yes('Is it your own, so that users need no consent page?');
   }
   if (kind === 4) {
     values.grant = ['client_credentials'];

@@ -1,7 +1,7 @@
-// `gatehouse apply` and `gatehouse export`: the configuration file in and out.
-import { ConfigError } from '../config/fault.ts';
-import type { Plan } from '../provisioning/provisioning.ts';
-import type { FieldChange, Step, StepKind } from '../provisioning/steps.ts';
+// `gatehouse apply` and `gatehouse export`: apply and write the configuration file.
+import { ConfigError } from '../config/config-error.ts';
+import type { Plan } from '../config-file/config-file.ts';
+import type { FieldChange, Step, StepKind } from '../config-file/steps.ts';
 import { type Command, jsonOption } from './command.ts';
 import { withServices } from './context.ts';
 import { type Io, plain } from './io.ts';
@@ -24,8 +24,8 @@ What the file declared before and no longer declares is deleted; what was made e
       io,
       async ({ provisioning }) => {
         const [{ readSoundFile }, { showFault }] = await Promise.all([
-          import('../provisioning/read-file.ts'),
-          import('../provisioning/file.ts'),
+          import('../config-file/read-file.ts'),
+          import('../config-file/file.ts'),
         ]);
         const [path = ''] = input.words;
         const file = await readSoundFile(path);
@@ -45,7 +45,7 @@ export const exportCommand: Command = {
   summary: 'print the configuration in the same format, secrets left out',
   run: (_input, io) =>
     withServices(io, async (services) => {
-      const { exportConfiguration } = await import('../provisioning/export.ts');
+      const { exportConfiguration } = await import('../config-file/export.ts');
       io.out((await exportConfiguration(services)).trimEnd());
       return 0;
     }),
@@ -72,10 +72,10 @@ function printPlan({ steps, unchanged, warnings }: Plan, dryRun: boolean, io: Io
 
 function fieldLine({ field, from, to }: FieldChange): string {
   if (to === '(changed)') return `${field} ${to}`;
-  return `${field}: ${shown(from)} -> ${shown(to)}`;
+  return `${field}: ${formatted(from)} -> ${formatted(to)}`;
 }
 
-function shown(value: unknown): string {
+function formatted(value: unknown): string {
   if (value === undefined) return '(none)';
   const text = plain(typeof value === 'string' ? value : JSON.stringify(value));
   return text.length > MAX_VALUE ? `${text.slice(0, MAX_VALUE - 1)}…` : text;

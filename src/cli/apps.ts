@@ -51,7 +51,7 @@ export const appShow: Command = {
       }
       const [{ stringify }, { applicationEntry }] = await Promise.all([
         import('yaml'),
-        import('../provisioning/export.ts'),
+        import('../config-file/export.ts'),
       ]);
       io.out(stringify(applicationEntry(application), { lineWidth: 0 }).trimEnd());
       return 0;
@@ -77,7 +77,7 @@ export const appSecret: Command = {
         io.err('This application does not use a secret.');
         return 1;
       }
-      // A hash cannot serve an HMAC and the other way round only the newest is signed with: such secrets change at once.
+      // Such secrets are HMAC keys: only the newest signs, so the old one cannot stay valid.
       const replace = keep === undefined || needsSecretValue(application.metadata) ? 'now' : Number(keep);
       const { value } = await applications.addSecret(application.id, { replace });
       if (input.flag('json')) io.json({ client_id: application.clientId, client_secret: value });
@@ -86,7 +86,7 @@ export const appSecret: Command = {
     }),
 };
 
-/** A client secret that is never shown again. */
+/** Prints a client secret, which is displayed only once. */
 export function printSecret(secret: string, io: Io): void {
   io.out(`Client secret: ${secret}`);
   io.out('It is shown only now.');

@@ -1,4 +1,4 @@
-// `gatehouse audit verify`: whether the audit log is what was written.
+// `gatehouse audit verify`: checks the hash chain of the audit log.
 import { type Command, jsonOption } from './command.ts';
 import { withServices } from './context.ts';
 import { plain, showDate } from './io.ts';

@@ -13,9 +13,9 @@ export const backupCommand: Command = {
 elsewhere and as safely: without it the copy's keys and second factors cannot be read, and with both everything can.
 To restore, stop the servers and put the file in the place of the database.`,
   run: (input, io) =>
-    withServices(io, async ({ audit, config, db, kind }) => {
+    withServices(io, async ({ audit, config, db }) => {
       const file = path.resolve(input.words[0] ?? '');
-      if (kind === 'postgresql') return explainPostgres(config.databaseUrl, io);
+      if (config.databaseKind === 'postgresql') return explainPostgres(config.databaseUrl, io);
       if (existsSync(file)) {
         io.err(`${file} is there already: give another name, or remove it first.`);
         return 1;
@@ -23,7 +23,7 @@ To restore, stop the servers and put the file in the place of the database.`,
       const draft = `${file}.part`;
       rmSync(draft, { force: true });
       try {
-        // Made empty first, so that its mode is ours before anything is in it.
+        // Created empty first, so that its mode is restrictive before it has content.
         closeSync(openSync(draft, 'wx', 0o600));
         io.err('Copying the database…');
         await db.$executeRawUnsafe('VACUUM INTO ?', draft);
@@ -49,7 +49,7 @@ To restore, stop the servers and put the file in the place of the database.`,
 };
 
 async function check(file: string): Promise<void> {
-  const { openDatabase } = await import('../platform/db.ts');
+  const { openDatabase } = await import('../storage/database.ts');
   const copy = await openDatabase(`file:${file}`);
   try {
     const rows = await copy.db.$queryRawUnsafe<{ quick_check: string }[]>('PRAGMA quick_check');

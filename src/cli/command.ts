@@ -1,20 +1,20 @@
-// What a command is, and how its words become values. Usage errors are exit code 2, so that a script can tell a wrong call
-// from a failure (1). node:util parses; a library would have to be bent to sub-commands and exit codes.
+// Defines a command and parses its arguments with node:util. A usage error is exit code 2, so that a script can tell it
+// from a failure (1).
 import { parseArgs } from 'node:util';
 import type { Io } from './io.ts';
 
 export type Option = {
   type: 'boolean' | 'string';
-  /** What stands for the value in the help. */
+  /** The placeholder of the value in the help. */
   value?: string;
   multiple?: true;
   help: string;
 };
 
 export type Input = {
-  /** Whether neither word nor option was given. */
+  /** Whether the call has neither arguments nor options. */
   isEmpty: boolean;
-  /** The words after the command, as many as `args` asks for. */
+  /** The arguments after the command, as many as `args` names. */
   words: string[];
   flag(name: string): boolean;
   text(name: string): string | undefined;
@@ -24,7 +24,7 @@ export type Input = {
 export type Command = {
   /** `user add`. */
   name: string;
-  /** Names of the words that must follow, in order; `[NAME]` may be left out. */
+  /** Names of the arguments, in order; `[NAME]` is optional. */
   args?: readonly string[];
   summary: string;
   details?: string;
@@ -33,7 +33,7 @@ export type Command = {
   run(input: Input, io: Io): Promise<number>;
 };
 
-/** A wrong call: exit code 2. */
+/** A usage error: exit code 2. */
 export class UsageError extends Error {
   override name = 'UsageError';
 }
@@ -67,7 +67,7 @@ export function readInput(command: Command, argv: string[]): Input {
   };
 }
 
-/** The help of one command. */
+/** Returns the help of one command. */
 export function helpOf({ name, args = [], summary, details, options = {} }: Command): string {
   const rows = Object.entries({ ...options, help: { type: 'boolean', help: 'this text' } as Option }).map(
     ([option, { value, help, multiple }]) => [
@@ -88,7 +88,7 @@ function parse(args: string[], options: Record<string, Option>) {
   try {
     return parseArgs({ args, options: Object.fromEntries(known), allowPositionals: true, strict: true });
   } catch (error) {
-    // Node's own sentences name the option; what follows the first one is about positionals.
+    // Node's first sentence names the option; the rest is about positionals.
     const [message = 'wrong options'] = (error instanceof Error ? error.message : String(error)).split(/\. |\n/);
     throw new UsageError(message);
   }

@@ -1,11 +1,11 @@
-// Every command, in the order of the help.
+// The list of commands, in the order of the help.
 import { appAdd } from './app-add.ts';
 import { applyCommand, exportCommand } from './apply.ts';
 import { appList, appSecret, appShow } from './apps.ts';
 import { auditVerify } from './audit.ts';
 import { backupCommand } from './backup.ts';
 import type { Command } from './command.ts';
-import { doctorCommand } from './doctor.ts';
+import { doctorCommand } from './doctor/doctor.ts';
 import { keysList, keysRotate } from './keys.ts';
 import { appRegistrationToken } from './registration-token.ts';
 import { serveCommand } from './serve.ts';

@@ -1,27 +1,27 @@
-// The services behind a command, on the same configuration as the server. What they log goes to standard error, warnings
-// and worse only: the output of a command is its result.
+// Creates the services for a command, with the server's configuration. They log warnings and errors to standard error;
+// standard output is for the command's result.
 import { existsSync } from 'node:fs';
 import { Writable } from 'node:stream';
-import { ConfigError } from '../config/fault.ts';
+import { ConfigError } from '../config/config-error.ts';
 import { type Config, loadConfig } from '../config.ts';
 import { createLogger } from '../platform/logger.ts';
 import type { Services } from '../services.ts';
 import type { Io } from './io.ts';
 
 export interface ServicesUse {
-  /** What it does is a way to begin a server: an embedded database is made where there is none. */
+  /** Creates an embedded database if there is none: the command may be the first one of a new server. */
   mayBegin?: boolean;
 }
 
-/** Builds the services, runs `work`, and takes them down again whatever happens. */
+/** Creates the services, runs `work`, and always closes them. */
 export async function withServices<T>(
   io: Io,
   work: (services: Services) => Promise<T>,
   { mayBegin = false }: ServicesUse = {},
 ): Promise<T> {
-  if (!mayBegin) requireDatabase(loadConfig(undefined, { looksOnly: true }));
+  if (!mayBegin) requireDatabase(loadConfig(undefined, { readOnly: true }));
   const used = readConfig(io);
-  // A real stream: the log of a terminal is piped into it.
+  // A real stream: the pretty logger pipes into it.
   const destination = new Writable({
     write(line, _encoding, done) {
       io.err(String(line).trimEnd());
@@ -29,7 +29,7 @@ export async function withServices<T>(
     },
   });
   const level = ['silent', 'fatal', 'error'].includes(used.logLevel) ? used.logLevel : 'warn';
-  // Loaded here: help and wrong calls do without it.
+  // Loaded here: help and usage errors do not need it.
   const { createServices } = await import('../services.ts');
   const services = await createServices({
     config: used,
@@ -43,7 +43,7 @@ export async function withServices<T>(
   }
 }
 
-// Most likely this is the wrong folder, and an empty list would not say so.
+// Most likely this is the wrong folder, and an empty list would hide that.
 function requireDatabase({ databaseKind, databaseUrl }: Config): void {
   const file = databaseUrl.slice('file:'.length);
   if (databaseKind !== 'sqlite' || existsSync(file)) return;
@@ -52,7 +52,7 @@ function requireDatabase({ databaseKind, databaseUrl }: Config): void {
   ]);
 }
 
-/** The configuration of this process, its warnings told. */
+/** Loads the configuration of this process and prints its warnings. */
 export function readConfig(io: Io): Config {
   const config = loadConfig();
   for (const warning of config.warnings) io.err(`warning: ${warning}`);

@@ -1,5 +1,5 @@
-// Where a command writes and reads: results to standard output, everything else to standard error, so that output can be
-// piped. Text from the database is shown without control characters, which could rewrite a terminal.
+// Input and output of a command: results go to standard output, everything else to standard error, so that output can be
+// piped. Text from the database is printed without control characters, which could rewrite the terminal.
 import { createInterface } from 'node:readline/promises';
 import { text as readAll } from 'node:stream/consumers';
 
@@ -10,13 +10,13 @@ export type Io = {
   table(head: readonly string[], rows: readonly (readonly string[])[]): void;
   /** All of standard input, without the line break at its end. */
   stdin(): Promise<string>;
-  /** Asks whoever sits at the terminal; absent when nobody does. */
+  /** Prompts on the terminal; absent without a terminal. */
   ask?(question: string): Promise<string>;
 };
 
 /** The process's own streams. */
 export function processIo(): Io {
-  // `gatehouse user list | head` closes the pipe early: not an error of ours.
+  // `gatehouse user list | head` closes the pipe early: no error.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;
   });
@@ -31,7 +31,7 @@ export function processIo(): Io {
   };
 }
 
-/** Ctrl-C or Ctrl-D instead of an answer. */
+/** The prompt was cancelled with Ctrl-C or Ctrl-D. */
 export class Unanswered extends Error {
   override name = 'Unanswered';
 }
@@ -44,7 +44,7 @@ function ask(question: string): Promise<string> {
   }).finally(() => terminal.close());
 }
 
-/** Columns as wide as their widest cell; nothing below the head means that there is nothing. */
+/** Prints a table; columns are as wide as their widest cell. */
 export function tableLines(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
   const all = [head, ...rows].map((row) => row.map(plain));
   const widths = head.map((_, column) => Math.max(...all.map((row) => [...(row[column] ?? '')].length)));
@@ -57,7 +57,7 @@ export function tableLines(head: readonly string[], rows: readonly (readonly str
   );
 }
 
-/** Text that cannot move the cursor or colour the screen. */
+/** Removes control characters from a text. */
 export function plain(text: string): string {
   return text.replace(/[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu, ' ');
 }

@@ -1,4 +1,4 @@
-// `gatehouse keys …`: the signing keys. Running servers follow a change by themselves.
+// `gatehouse keys …`: the signing keys. Running servers reload them after a change.
 import type { RotationOutcome } from '../keys/keyring.ts';
 import { limits } from '../limits.ts';
 import { type Command, jsonOption, UsageError } from './command.ts';
@@ -62,7 +62,7 @@ function tell(outcome: RotationOutcome, io: Io): void {
       return;
     case 'published':
       io.out(`The next certificate is in the metadata: ${outcome.kid}`);
-      io.out('Tell the partners, then run: gatehouse keys rotate --saml --activate');
+      io.out('Notify the service providers, then run: gatehouse keys rotate --saml --activate');
       return;
     case 'published-already':
       io.err(`The next certificate was published before (${outcome.kid}).`);
@@ -70,7 +70,7 @@ function tell(outcome: RotationOutcome, io: Io): void {
       return;
     case 'too-early':
       io.err(
-        `The next key (${outcome.kid}) is too new: applications may not know it before ${showDate(outcome.readyAt)}.`,
+        `The next key (${outcome.kid}) is too new: applications may not have it before ${showDate(outcome.readyAt)}.`,
       );
       io.err('After a leak, do not wait: add --now');
       return;
@@ -78,6 +78,6 @@ function tell(outcome: RotationOutcome, io: Io): void {
       io.err('There is no next key yet. Publish one first, or start the server once.');
       return;
     case 'superseded':
-      io.err('Another process changed the keys in this very moment. Look with: gatehouse keys list');
+      io.err('Another process changed the keys at the same time. See: gatehouse keys list');
   }
 }

@@ -1,6 +1,6 @@
-// `gatehouse app registration-token`: an initial access token, with which somebody registers applications by themselves
-// (RFC 7591 3).
-import { createRegistrationTokens } from '../oidc/registration-tokens.ts';
+// `gatehouse app registration-token`: creates an initial access token for dynamic client registration
+// (RFC 7591 section 3).
+import { createRegistrationTokens } from '../oidc/store/registration-tokens.ts';
 import { type Command, jsonOption, UsageError } from './command.ts';
 import { withServices } from './context.ts';
 

@@ -1,8 +1,8 @@
-// Finds the command, runs it, and turns every way it can end into an exit code: 0 done, 1 failed, 2 wrong call.
-import { ConfigError } from '../config/fault.ts';
+// Finds the command, runs it, and maps its result to an exit code: 0 success, 1 failure, 2 usage error.
+import { ConfigError } from '../config/config-error.ts';
 import { AppError } from '../http/errors.ts';
-import { DatabaseError } from '../platform/database-url.ts';
-import { packageVersion } from '../services.ts';
+import { packageVersion } from '../platform/package.ts';
+import { DatabaseError } from '../storage/database-url.ts';
 import { type Command, helpOf, readInput, UsageError } from './command.ts';
 import { commands } from './commands.ts';
 import { type Io, Unanswered } from './io.ts';
@@ -56,7 +56,7 @@ function report(error: unknown, command: Command, io: Io): number {
     for (const { field, message } of error.fields) io.err(`  ${field}: ${message}`);
     return 1;
   }
-  // These already say what was found and what to do.
+  // Their messages already contain the cause and the advice.
   if (error instanceof ConfigError || error instanceof DatabaseError || error instanceof Unanswered) {
     io.err(error.message);
     return 1;

@@ -10,7 +10,7 @@ export const serveCommand: Command = {
   details: `Environment:\n${environmentTable()}`,
   async run() {
     const config = loadConfig();
-    // Loaded here: no other command needs the server's code.
+    // Loaded here: only this command needs the server.
     const { serve } = await import('../server/serve.ts');
     return serve(config, createLogger({ level: config.logLevel, format: config.logFormat }));
   },

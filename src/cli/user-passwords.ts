@@ -1,4 +1,4 @@
-// `gatehouse user add` and `set-password`. Without --password-stdin a one-time password is made and shown once; a password
+// `gatehouse user add` and `set-password`. Without --password-stdin a one-time password is generated and printed once; a password
 // on the command line would be in the shell's history and in the process list.
 import { type PasswordFault, passwordAdvice } from '../credentials/password-policy.ts';
 import { type Command, jsonOption, UsageError } from './command.ts';
@@ -26,7 +26,7 @@ export const userAdd: Command = {
     withServices(
       io,
       async (services) => {
-        const { createAccountWithPassword } = await import('../provisioning/new-account.ts');
+        const { createAccountWithPassword } = await import('../config-file/new-account.ts');
         const [username = ''] = input.words;
         const password = input.flag('password-stdin') ? await io.stdin() : undefined;
         const created = await createAccountWithPassword(services, {
@@ -62,7 +62,7 @@ export const userSetPassword: Command = {
     ...jsonOption,
   },
   run: (input, io) =>
-    withUser(input, io, async (account, { credentials, endSession, mfa, tell }) => {
+    withUser(input, io, async (account, { credentials, endSession, mfa, notifyOwner }) => {
       if (input.flag('keep')) {
         if (input.flag('password-stdin')) throw new UsageError('--keep and --password-stdin exclude each other');
         await credentials.forceChange(account.id);
@@ -73,14 +73,14 @@ export const userSetPassword: Command = {
         return 0;
       }
       const given = input.flag('password-stdin') ? await io.stdin() : undefined;
-      const { newOneTimePassword } = await import('../provisioning/new-account.ts');
+      const { newOneTimePassword } = await import('../config-file/new-account.ts');
       const password = given ?? newOneTimePassword();
       const mustChange = given === undefined || input.flag('must-change');
       const outcome = await credentials.setPassword(account, password, { mustChange });
       if (outcome !== 'ok') return refused(outcome, await mfa.factors.hasSecondFactor(account.id), io);
       await mfa.knownBrowsers.endTrust(account.id);
       await endSession.all(account.id, 'password-reset');
-      await tell(account, 'password-changed', undefined, 'admin');
+      await notifyOwner(account, 'password-changed-by-admin');
       if (input.flag('json')) {
         io.json({
           id: account.id,

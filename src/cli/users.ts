@@ -1,4 +1,4 @@
-// `gatehouse user …`: looking at people and helping those who cannot get in.
+// `gatehouse user …`: lists users, and unlocks, disables or resets them.
 import type { Account } from '../accounts/account.ts';
 import type { Services } from '../services.ts';
 import { type Command, type Input, jsonOption, UsageError } from './command.ts';
@@ -45,15 +45,12 @@ export const userShow: Command = {
   options: jsonOption,
   run: (input, io) =>
     withUser(input, io, async (account, services) => {
-      const { credentials, mfa, sessions, signInGuard } = services;
+      const { credentials, mfa, sessions, lockout } = services;
       const password = await credentials.status(account.id);
       const factors = await mfa.factors.of(account.id);
       const live = await sessions.list(account.id);
-      const pause = Math.max(
-        await signInGuard.lockedSeconds(account.username),
-        account.email ? await signInGuard.lockedSeconds(account.email) : 0,
-      );
-      const details = { ...account, password: password ?? null, factors, sessions: live.length, lockedSeconds: pause };
+      const lockedSeconds = await lockout.lockedSeconds(account);
+      const details = { ...account, password: password ?? null, factors, sessions: live.length, lockedSeconds };
       if (input.flag('json')) {
         io.json(details);
         return 0;
@@ -75,7 +72,7 @@ export const userShow: Command = {
         ],
         ['second factor', factorText(factors)],
         ['sessions', String(live.length)],
-        ['paused', pause > 0 ? `for ${pause} s after wrong passwords` : 'no'],
+        ['paused', lockedSeconds > 0 ? `for ${lockedSeconds} s after wrong passwords` : 'no'],
       ];
       for (const [label, value] of lines) io.out(`${label.padEnd(14)} ${plain(value)}`);
       return 0;
@@ -88,7 +85,7 @@ export const userDisable: Command = {
   summary: 'keep a user from signing in, and end their sessions',
   run: (input, io) =>
     withUser(input, io, async (account, { accounts, db, endSession, roles }) => {
-      const { transaction } = await import('../platform/db.ts');
+      const { transaction } = await import('../storage/database.ts');
       const changed = await transaction(db, async (tx) => {
         await roles.assertNotLastAdmin(account.id, tx);
         if (!(await accounts.setActive(account.id, false, {}, tx))) return false;
@@ -125,8 +122,8 @@ export const userUnlock: Command = {
   args: ['LOGIN'],
   summary: 'end the pause after too many wrong passwords',
   run: (input, io) =>
-    withUser(input, io, async (account, { audit, signInGuard }) => {
-      await signInGuard.unlock(account);
+    withUser(input, io, async (account, { audit, lockout }) => {
+      await lockout.unlock(account);
       await audit.record({ type: 'sign-in.unlocked', outcome: 'success', subjectId: account.id });
       io.out(`${plain(account.username)} may try again now.`);
       return 0;
@@ -138,17 +135,17 @@ export const userResetMfa: Command = {
   args: ['LOGIN'],
   summary: 'remove every second factor of a user who lost them, and end their sessions',
   run: (input, io) =>
-    withUser(input, io, async (account, { endSession, mfa, tell }) => {
+    withUser(input, io, async (account, { endSession, mfa, notifyOwner }) => {
       await mfa.factors.reset(account.id);
       await mfa.knownBrowsers.endTrust(account.id);
       await endSession.all(account.id, 'ended-by-admin');
-      await tell(account, 'factors-reset');
+      await notifyOwner(account, 'factors-reset');
       io.out(`${plain(account.username)} has no second factor any more, and is signed out everywhere.`);
       return 0;
     }),
 };
 
-/** Runs `work` with the account that the first word names. */
+/** Runs `work` with the account that the first argument names. */
 export function withUser(
   input: Input,
   io: Io,

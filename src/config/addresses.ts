@@ -1,4 +1,4 @@
-// Which host names and addresses mean "this machine": the only ones for which http is allowed (seed 5.2).
+// Which host names and addresses are this machine; http is allowed only for them (RFC 8252 7.3, RFC 9700 2.6).
 import { isIP } from 'node:net';
 
 /** True for localhost, *.localhost (RFC 6761 6.3) and the loopback addresses; takes the hostname of a URL, brackets allowed. */
@@ -9,7 +9,7 @@ export function isLoopback(hostname: string): boolean {
   return isIP(host) === 6 && (host === '::1' || /^::ffff:(127\.|7f[0-9a-f]{2}:)/.test(host));
 }
 
-/** True for a name or address a server can listen on. */
+/** True for a host name or address that a server can listen on. */
 export function isHost(value: string): boolean {
   if (isIP(value) !== 0) return true;
   return value.length <= 253 && /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/i.test(value);

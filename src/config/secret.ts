@@ -1,5 +1,5 @@
-// GATEHOUSE_SECRET: parsing its values and, when none is given, keeping one in $DATA_DIR/secret.key.
-// Two processes may start at once on an empty folder: the file appears complete or not at all, and the first one wins.
+// Parses GATEHOUSE_SECRET; where it is not set, generates a secret and stores it in $DATA_DIR/secret.key. When two
+// processes start at once, the file of the first one counts; it is never visible half-written.
 import { randomBytes } from 'node:crypto';
 import {
   chmodSync,
@@ -33,7 +33,7 @@ export function parseSecrets(value: string): Buffer[] | { wrong: string } {
   return keys;
 }
 
-/** Where the secret is kept that nobody gave. */
+/** The file of the generated secret. */
 export const secretPath = (dataDir: string) => path.join(dataDir, 'secret.key');
 
 /** Reads $DATA_DIR/secret.key, making it first if there is none. Throws the file system's error when it cannot. */
@@ -70,7 +70,7 @@ function create(file: string): boolean {
   }
 }
 
-// Volume drivers and backups widen modes. We narrow it again and say so; where that is not ours to do, we only say so.
+// Volume drivers and backups widen file modes. Narrows the mode again where this process may, and warns in any case.
 function tighten(file: string): string | undefined {
   const mode = statSync(file).mode & 0o777;
   if (process.platform === 'win32' || (mode & 0o077) === 0) return undefined;

@@ -1,8 +1,7 @@
-// The environment, one entry a variable (contract, "Environment"): how it is read, what is allowed, what it means.
-// `serve --help` prints this table, so it cannot drift from what is read.
+// The environment variables: how each is parsed, what is allowed and what it means. `serve --help` prints this table.
 import { z } from 'zod';
 import { isHost, isLoopback } from './addresses.ts';
-import { quote, quoteUrl } from './fault.ts';
+import { quote, quoteUrl } from './config-error.ts';
 import { parseSecrets } from './secret.ts';
 
 export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
@@ -13,7 +12,7 @@ export type Variable = {
   allowed: string;
   default: string;
   meaning: string;
-  /** How a refused value is shown; absent: in quotes. */
+  /** How a rejected value is printed; absent: in quotes. */
   show?: (value: string) => string;
   /** May also be given as NAME_FILE, the path of a file that holds it (Docker and Kubernetes secrets). */
   file?: true;
@@ -147,7 +146,7 @@ export const variables = {
 
 export type VariableName = keyof typeof variables;
 
-/** How a refused value of this variable may be shown. */
+/** A rejected value of this variable as it may be printed. */
 export function showValue(variable: Variable, value: string): string {
   return (variable.show ?? quote)(value);
 }

@@ -1,9 +1,10 @@
-// What people allowed applications to see (OpenID Connect Core 3.1.2.4). A consent outlives the session it was given
-// in; the engine's grants are made from it, so ending a session takes tokens back and leaves the decision.
-import type { Db } from '../platform/db.ts';
-import { randomId } from '../platform/random.ts';
+// Consents: what users allow applications to receive (OIDC Core 3.1.2.4). A consent outlives the session in which it was
+// given; the engine's grants are made from it, so the end of a session revokes tokens and keeps the consent.
 
-/** What was asked for, or allowed: OIDC scopes, single claims, and scopes by resource (RFC 8707). */
+import { randomId } from '../platform/random.ts';
+import type { Db } from '../storage/database.ts';
+
+/** What is requested or granted: scopes for claims, single claims, and scopes by resource (RFC 8707). */
 export interface Granted {
   scopes: string[];
   claims: string[];
@@ -20,10 +21,10 @@ export interface ConsentEntry {
 
 export interface Consents {
   find(userId: string, applicationId: string): Promise<Granted | undefined>;
-  /** Adds to what was allowed before. */
+  /** Adds to what was granted before. */
   allow(userId: string, applicationId: string, granted: Granted): Promise<void>;
   list(userId: string): Promise<ConsentEntry[]>;
-  /** Takes the decision back; the caller also revokes the grants made from it. False when there was none. */
+  /** Withdraws the consent; the caller also revokes the grants made from it. False when there was none. */
   withdraw(userId: string, applicationId: string): Promise<boolean>;
 }
 
@@ -70,13 +71,13 @@ export function createConsents({ db }: { db: Db }): Consents {
   };
 }
 
-/** The part of `wanted` that `allowed` covers. */
-export function intersect(wanted: Granted, allowed: Granted): Granted {
+/** The part of `requested` that `granted` covers. */
+export function intersect(requested: Granted, granted: Granted): Granted {
   const both = (a: string[], b: string[] = []) => a.filter((value) => b.includes(value));
   return {
-    scopes: both(wanted.scopes, allowed.scopes),
-    claims: both(wanted.claims, allowed.claims),
-    resources: mapValues(wanted.resources, (scopes, resource) => both(scopes, allowed.resources[resource])),
+    scopes: both(requested.scopes, granted.scopes),
+    claims: both(requested.claims, granted.claims),
+    resources: mapValues(requested.resources, (scopes, resource) => both(scopes, granted.resources[resource])),
   };
 }
 

@@ -1,5 +1,6 @@
-// Whether a password is known to attackers (seed 5.5 policy 3): the built-in list always, and as a setting the public
-// range API of Have I Been Pwned, which learns five characters of a SHA-1 hash shared by some 800 other passwords.
+// Whether attackers know a password (NIST SP 800-63B 3.1.1.2): the built-in list of common passwords, and with the
+// setting `breached_password_lookup` the range API of Have I Been Pwned. That API receives five characters of a SHA-1
+// hash, which about 800 known passwords share.
 import { createHash } from 'node:crypto';
 import type { Logger } from '../platform/logger.ts';
 import type { StrengthMeter } from './strength.ts';
@@ -7,12 +8,12 @@ import type { StrengthMeter } from './strength.ts';
 const RANGE_URL = 'https://api.pwnedpasswords.com/range/';
 const TIMEOUT_MS = 2000;
 
-export interface BreachedNeeds {
+export interface BreachedDependencies {
   strength: Pick<StrengthMeter, 'isCommon'>;
   logger: Logger;
-  /** Set where the setting is on; must be the guarded fetch for outgoing calls. */
+  /** The guarded fetch for outgoing requests; without it there is no lookup. */
   rangeFetch?: typeof fetch;
-  /** The setting; on where it is not asked. */
+  /** The setting `breached_password_lookup`. */
   isLookupOn?: () => boolean;
   rangeUrl?: string;
 }
@@ -27,7 +28,7 @@ export function createBreached({
   rangeFetch,
   rangeUrl = RANGE_URL,
   isLookupOn = () => true,
-}: BreachedNeeds): Breached {
+}: BreachedDependencies): Breached {
   async function isInRange(password: string): Promise<boolean> {
     if (!rangeFetch || !isLookupOn()) return false;
     const hash = createHash('sha1').update(password.normalize('NFKC')).digest('hex').toUpperCase();
@@ -40,8 +41,8 @@ export function createBreached({
       if (!response.ok) throw new Error(`answered ${response.status}`);
       return countOf(hash.slice(5), await response.text()) > 0;
     } catch (error) {
-      // A list that cannot be reached must not stop people from changing their password.
-      logger.warn({ err: error }, 'the breached-password service could not be asked; the password was let through');
+      // An unreachable service must not stop a password change.
+      logger.warn({ err: error }, 'the breached-password service could not be reached; the password was accepted');
       return false;
     }
   }

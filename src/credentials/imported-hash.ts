@@ -1,5 +1,5 @@
-// Hashes that came from another system (seed 5.5: bcrypt, scrypt and PBKDF2 are good or acceptable; fast hashes are
-// forbidden and refused at import). Each is verified once at its owner's next sign-in and then replaced.
+// Password hashes imported from another system: bcrypt, scrypt and PBKDF2. Fast hashes such as MD5 or SHA-256 are
+// rejected at the import. The owner's next sign-in verifies the hash and replaces it with Argon2id.
 import { pbkdf2, scrypt } from 'node:crypto';
 import { promisify } from 'node:util';
 import { limits } from '../limits.ts';
@@ -10,7 +10,7 @@ export type ImportedHash =
   | { scheme: 'scrypt'; cost: number; blockSize: number; parallelism: number; salt: Buffer; key: Buffer }
   | { scheme: 'pbkdf2'; digest: 'sha1' | 'sha256' | 'sha512'; iterations: number; salt: Buffer; key: Buffer };
 
-// Dearer than this and one sign-in would cost the server seconds: refused at import, not discovered later.
+// A more expensive hash would take the server seconds for one sign-in; it is rejected at the import.
 const MAX_SCRYPT_BYTES = 256 * 1024 * 1024;
 const MAX_PBKDF2_ITERATIONS = 5_000_000;
 const MIN_KEY_BYTES = 16;
@@ -28,7 +28,7 @@ export function parseImportedHash(stored: string): ImportedHash | undefined {
   return parsed && (parsed.scheme === 'bcrypt' || parsed.key.length >= MIN_KEY_BYTES) ? parsed : undefined;
 }
 
-/** Derives the key from `password` and compares; bcrypt is the caller's, on its worker thread. */
+/** Derives the key from `password` and compares it; bcrypt runs on a worker thread of the caller. */
 export async function verifyDerived(hash: Exclude<ImportedHash, { scheme: 'bcrypt' }>, password: string) {
   const key = hash.scheme === 'scrypt' ? await deriveScrypt(hash, password) : await derivePbkdf2(hash, password);
   return safeEqual(key.toString('base64'), hash.key.toString('base64'));

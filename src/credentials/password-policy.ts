@@ -1,5 +1,5 @@
-// What a new password must be (seed 5.5 policy 1 and 2, NIST SP 800-63B): long enough, not guessable from the account,
-// and nothing else: no composition rules, every printable character counts. Pure.
+// The rules for a new password (NIST SP 800-63B): long enough, and not guessable from the account or the service. There
+// are no composition rules, and every printable character counts. Pure.
 import { limits } from '../limits.ts';
 
 export type PasswordFault =
@@ -22,7 +22,7 @@ export interface PolicyInput {
   serviceNames?: readonly string[];
 }
 
-/** Shorter parts of a name turn up in any sentence: "Tom" in "tomorrow". */
+/** Shorter parts of a name are part of many words: "Tom" of "tomorrow". */
 const MIN_NAME_LENGTH = 4;
 const MAX_PATTERN_UNIT = 4;
 
@@ -59,7 +59,7 @@ export function passwordFaults({
   return faults.filter(([wrong]) => wrong).map(([, fault]) => fault);
 }
 
-/** One sentence for the person. Every fault says what to do. */
+/** One sentence for the user that says what to do. */
 export function passwordAdvice(fault: PasswordFault, hasSecondFactor: boolean): string {
   const advice: Record<PasswordFault, string> = {
     too_short: hasSecondFactor

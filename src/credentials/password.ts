@@ -1,5 +1,5 @@
-// Password hashes (seed 5.5: Argon2id is best). The only importer of argon2. Whatever is verified costs at least one
-// Argon2id computation with the current parameters, so an account that does not exist costs the same as one that does.
+// Hashes and verifies passwords with Argon2id; the only importer of argon2. Every verification costs at least one
+// Argon2id computation with the current parameters, so an unknown account costs the same as a known one.
 import { randomBytes } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import argon2 from 'argon2';
@@ -7,11 +7,11 @@ import { badRequest } from '../http/errors.ts';
 import { limits } from '../limits.ts';
 import { parseImportedHash, verifyDerived } from './imported-hash.ts';
 import { createQueue } from './queue.ts';
-import { createWorker } from './worker.ts';
+import { createWorker, workerFile } from './worker.ts';
 
 export interface Passwords {
   hash(plain: string): Promise<string>;
-  /** `rehash`: right, but not stored as `hash` would store it now. */
+  /** `rehash`: right, but stored with another scheme or other parameters than those of today. */
   verify(stored: string, plain: string): Promise<{ ok: boolean; rehash: boolean }>;
   /** The work of verify without anything to verify. */
   dummyVerify(plain: string): Promise<void>;
@@ -26,18 +26,18 @@ const CURRENT = {
   timeCost: argon2Iterations,
   parallelism: argon2Parallelism,
 } satisfies Parameters<typeof argon2.hash>[1];
-/** How every hash of ours begins. */
+/** The beginning of every hash with the current parameters. */
 export const CURRENT_PREFIX = `$argon2id$v=19$m=${argon2MemoryKib},p=${argon2Parallelism},t=${argon2Iterations}$`;
 
-// NFKC can make one character eighteen; nothing a person types comes near this.
+// NFKC can turn one character into eighteen; no typed password comes near this.
 const MAX_BYTES = 4 * limits.password.max;
 const ARGON2 =
   /^\$argon2(?:id|i|d)\$v=19\$(?=[^$]*m=(\d+))(?=[^$]*t=(\d+))(?=[^$]*p=(\d+))[mtp=\d,]+\$[\w+/]+\$[\w+/]+$/;
-// Dearer imported Argon2 hashes would let one sign-in take the memory of many.
+// A more expensive imported Argon2 hash would take the memory of many sign-ins.
 const MAX_ARGON2 = { memoryKib: 256 * 1024, iterations: 20, parallelism: 16 };
 
 export interface PasswordsOptions {
-  /** Hashes computed at the same time; more than the cores gain nothing, and libuv has four threads. */
+  /** Hashes computed in parallel; more than the number of cores gains nothing, and libuv has four threads. */
   concurrency?: number;
   maxWaiting?: number;
 }
@@ -45,23 +45,21 @@ export interface PasswordsOptions {
 export function createPasswords({ concurrency, maxWaiting = 200 }: PasswordsOptions = {}): Passwords {
   const queue = createQueue({ concurrency: concurrency ?? Math.min(4, availableParallelism()), maxWaiting });
   const bcrypt = createWorker<{ hash: string; passwords: string[] }, boolean>({
-    modules: ['bcryptjs'],
-    // Both spellings are always tried, so that the time does not depend on which one was right.
-    task: 'return task.passwords.map((password) => modules[0].compareSync(password, task.hash)).includes(true);',
+    file: workerFile('bcrypt.mjs'),
     maxWaiting: 50,
   });
-  // Well-formed, with parameters as above, and made from no password: nobody knows one that it would accept.
-  const nobody = `${CURRENT_PREFIX}${base64(randomBytes(16))}$${base64(randomBytes(32))}`;
+  // A well-formed hash with the current parameters that was not made from a password, so that none matches it.
+  const unmatchable = `${CURRENT_PREFIX}${base64(randomBytes(16))}$${base64(randomBytes(32))}`;
   const verifyArgon2 = (stored: string, password: string) =>
     queue.run(() => argon2.verify(stored, Buffer.from(password)));
 
   async function verifyImported(stored: string, plain: string): Promise<boolean> {
     const hash = parseImportedHash(stored);
     if (!hash) return false;
-    // The other system hashed what was typed, perhaps without normalising it.
+    // The other system may have hashed the password without normalising it.
     const passwords = [...new Set([plain, plain.normalize('NFKC')])];
     if (hash.scheme === 'bcrypt') {
-      // C implementations of bcrypt stop at a NUL, ours would not: such a password was never set.
+      // C implementations of bcrypt stop at a NUL and bcryptjs does not, so no password with a NUL was ever set.
       return (await bcrypt.run({ hash: hash.hash, passwords })) && !plain.includes('\0');
     }
     const results: boolean[] = [];
@@ -76,27 +74,27 @@ export function createPasswords({ concurrency, maxWaiting = 200 }: PasswordsOpti
     },
 
     async verify(stored, plain) {
-      // Cut before anything is computed over it: what is too long was never set as a password.
+      // Replaced before any computation: no password of this length was ever set.
       const tooLong = isTooLong(plain);
       const typed = tooLong ? '' : plain;
       if (isArgon2(stored)) {
         const ok = (await verifyArgon2(stored, typed.normalize('NFKC'))) && !tooLong;
         return { ok, rehash: ok && !isCurrentHash(stored) };
       }
-      await verifyArgon2(nobody, typed);
+      await verifyArgon2(unmatchable, typed);
       const ok = (await verifyImported(stored, typed)) && !tooLong;
       return { ok, rehash: ok };
     },
 
     async dummyVerify(plain) {
-      await verifyArgon2(nobody, isTooLong(plain) ? '' : plain.normalize('NFKC'));
+      await verifyArgon2(unmatchable, isTooLong(plain) ? '' : plain.normalize('NFKC'));
     },
 
     close: () => bcrypt.close(),
   };
 }
 
-/** Whether a hash from elsewhere can be stored: Argon2, bcrypt, scrypt or PBKDF2 that is not too dear to verify. */
+/** Whether an imported hash can be stored: Argon2, bcrypt, scrypt or PBKDF2 that is not too expensive to verify. */
 export function isAcceptableHash(stored: string): boolean {
   return stored.length <= 500 && (isArgon2(stored) || parseImportedHash(stored) !== undefined);
 }

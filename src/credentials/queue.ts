@@ -1,37 +1,26 @@
-// Hashing takes 19 MiB and a core each time. A flood of sign-ins waits in line here instead of exhausting memory and
-// the thread pool, and beyond the end of the line is turned away.
+// Limits how many password hashes are computed at once: each takes 19 MiB and a core. More wait in the order in which
+// they came, and beyond a limit they are rejected, so that a flood of sign-ins exhausts neither memory nor the thread
+// pool.
+import pLimit from 'p-limit';
 import { unavailable } from '../http/errors.ts';
 
 export interface Queue {
+  /** Runs `work` when its turn comes; rejects with 503 when too much is waiting. */
   run<T>(work: () => Promise<T>): Promise<T>;
 }
 
 export function createQueue({ concurrency, maxWaiting }: { concurrency: number; maxWaiting: number }): Queue {
-  let running = 0;
-  const waiting: (() => void)[] = [];
-
+  const limit = pLimit(concurrency);
   return {
     async run(work) {
-      if (running >= concurrency) {
-        if (waiting.length >= maxWaiting) {
-          throw unavailable('unavailable', {
-            message: 'Too many people are signing in at this moment.',
-            advice: 'Try again in a few seconds.',
-            headers: { 'Retry-After': '3' },
-          });
-        }
-        // Whoever finishes hands its place over, so `running` does not change in between.
-        await new Promise<void>((resolve) => waiting.push(resolve));
-      } else {
-        running += 1;
+      if (limit.pendingCount >= maxWaiting && limit.activeCount >= concurrency) {
+        throw unavailable('unavailable', {
+          message: 'Too many people are signing in at this moment.',
+          advice: 'Try again in a few seconds.',
+          headers: { 'Retry-After': '3' },
+        });
       }
-      try {
-        return await work();
-      } finally {
-        const next = waiting.shift();
-        if (next) next();
-        else running -= 1;
-      }
+      return limit(work);
     },
   };
 }

@@ -1,9 +1,9 @@
-// The list of common passwords and the strength meter (seed 5.5 policy 3), both from zxcvbn-ts on a worker thread: its
-// dictionaries take 40 ms to load and one estimate up to 270 ms, which would hold up every other request.
-import { createWorker } from './worker.ts';
+// The list of common passwords and the strength estimate, both from zxcvbn-ts on a worker thread: loading its
+// dictionaries takes 40 ms and one estimate up to 270 ms, which would block every other request.
+import { createWorker, workerFile } from './worker.ts';
 
 export interface Strength {
-  /** 0 guessed at once … 4 out of reach. */
+  /** From 0 (guessed at once) to 4 (out of reach). */
   score: number;
   label: 'very weak' | 'weak' | 'fair' | 'good' | 'strong';
   /** What would make it stronger, in sentences. */
@@ -11,9 +11,9 @@ export interface Strength {
 }
 
 export interface StrengthMeter {
-  /** Whether it is on the list of common passwords, or two of them put together, or one repeated. */
+  /** Whether it is a common password, two of them joined, or one repeated. */
   isCommon(password: string): Promise<boolean>;
-  /** `known` is what an attacker knows about the person: names, addresses. Never blocks anything: it helps. */
+  /** An estimate for the user; nothing is rejected because of it. `known`: what an attacker knows, such as names. */
   estimate(password: string, known?: readonly string[]): Promise<Strength>;
   close(): Promise<void>;
 }
@@ -30,30 +30,11 @@ interface Result {
 }
 
 const LABELS = ['very weak', 'weak', 'fair', 'good', 'strong'] as const;
-// The estimate grows with the square of the length, and what is longer than this is out of reach anyway.
-const MAX_ESTIMATED = 100;
-
-const TASK = `
-const [core, language] = modules;
-this.passwords ??= new Set(language.dictionary['passwords-common']);
-const has = (text) => this.passwords.has(text);
-const text = task.password.normalize('NFKC').toLowerCase();
-const units = Array.from({ length: Math.floor(text.length / 2) }, (_, index) => index + 1);
-const common = has(text)
-  || units.some((unit) => unit >= 4 && has(text.slice(0, unit)) && has(text.slice(unit)))
-  || units.some((unit) => text.length - unit >= 4 && has(text.slice(0, -unit)) && has(text.slice(-unit)))
-  || units.some((unit) => has(text.slice(0, unit)) && text === text.slice(0, unit).repeat(text.length / unit));
-if (!task.known) return { common, score: 0, warning: null, suggestions: [] };
-this.zxcvbn ??= new core.ZxcvbnFactory({ dictionary: language.dictionary, graphs: language.adjacencyGraphs });
-const { score, feedback } = this.zxcvbn.check(task.password.slice(0, ${MAX_ESTIMATED}), task.known);
-return { common, score: common ? Math.min(score, 1) : score, ...feedback };`;
-
-/** `maxWaiting`: more estimates than this at once are refused. */
+/** `maxWaiting`: how many estimates may wait; more are rejected. */
 export function createStrengthMeter({ maxWaiting = 100 }: { maxWaiting?: number } = {}): StrengthMeter {
   const worker = createWorker<Task, Result>({
     maxWaiting,
-    modules: ['@zxcvbn-ts/core', '@zxcvbn-ts/language-common'],
-    task: TASK,
+    file: workerFile('strength.mjs'),
   });
   return {
     async isCommon(password) {
@@ -69,7 +50,7 @@ export function createStrengthMeter({ maxWaiting = 100 }: { maxWaiting?: number 
   };
 }
 
-// The keys of zxcvbn-ts in our words; keys that are missing here have nothing to add.
+// The texts for the keys of zxcvbn-ts; a key that is not listed adds nothing.
 const ADVICE: Record<string, string> = {
   straightRow: 'Rows of keys are easy to guess.',
   keyPattern: 'Patterns on the keyboard are easy to guess.',

@@ -1,21 +1,20 @@
-// One worker thread for work that would hold up every other request: bcrypt in JavaScript (300 ms at cost 12) and the
-// strength estimate (up to 270 ms). Started when first needed, stopped when idle, never keeping the process alive.
-import { createRequire } from 'node:module';
+// One worker thread for work that would block every other request, such as bcrypt in JavaScript. Started with the first
+// task, stopped when idle; it never keeps the process alive. Why not piscina: docs/decisions/0024-*.md.
 import { Worker } from 'node:worker_threads';
 import { unavailable } from '../http/errors.ts';
 
 export interface WorkerOptions {
-  /** Body of `(modules, task) => result`, plain JavaScript: it runs as text, so that it needs no file after the build. */
-  task: string;
-  /** Packages handed to it, by name. */
-  modules: string[];
-  /** More waiting tasks than this are refused with 503. */
+  /** A module with a default export `(task) => result`. Plain JavaScript: the thread loads it without a build. */
+  file: URL;
+  /** Tasks at the same time, waiting ones included; more are rejected with 503. */
   maxWaiting?: number;
   idleSeconds?: number;
 }
 
 export interface TaskWorker<Task, Result> {
+  /** Rejects when the task throws, or the thread ends before it is done. The next task starts another thread. */
   run(task: Task): Promise<Result>;
+  /** Ends the thread; tasks that are not done are rejected. */
   close(): Promise<void>;
 }
 
@@ -24,44 +23,26 @@ interface Waiting<Result> {
   reject(error: Error): void;
 }
 
-interface Running<Result> {
+interface RunningThread<Result> {
   thread: Worker;
   waiting: Map<number, Waiting<Result>>;
 }
 
-const FRAME = `
-const { parentPort, workerData } = require('node:worker_threads');
-const modules = workerData.paths.map((path) => require(path));
-const work = new Function('modules', 'task', workerData.task);
-const state = {};
-parentPort.on('message', ({ id, task }) => {
-  try { parentPort.postMessage({ id, result: work.call(state, modules, task) }); }
-  catch (error) { parentPort.postMessage({ id, error: String(error && error.message) }); }
-});`;
-
-const { resolve: resolvePackage } = createRequire(import.meta.url);
+/** A file of `src/credentials/workers`: the same path from src/credentials and from dist/credentials. */
+export function workerFile(name: string): URL {
+  return new URL(`../../src/credentials/workers/${name}`, import.meta.url);
+}
 
 export function createWorker<Task, Result>(options: WorkerOptions): TaskWorker<Task, Result> {
-  const { task, modules, maxWaiting = 100, idleSeconds = 60 } = options;
-  let running: Running<Result> | undefined;
+  const { file, maxWaiting = 100, idleSeconds = 60 } = options;
+  let running: RunningThread<Result> | undefined;
   let idle: NodeJS.Timeout | undefined;
   let lastId = 0;
 
-  function start(): Running<Result> {
-    const paths = modules.map((name) => resolvePackage(name));
-    const thread = new Worker(FRAME, { eval: true, workerData: { paths, task }, execArgv: [] });
-    const waiting = new Map<number, Waiting<Result>>();
-    thread.on('message', ({ id, result, error }: { id: number; result: Result; error?: string }) => {
-      if (error === undefined) waiting.get(id)?.resolve(result);
-      else waiting.get(id)?.reject(new Error(`worker task failed: ${error}`));
+  function start(): RunningThread<Result> {
+    const started = startThread<Result>(file, () => {
+      if (running === started) running = undefined;
     });
-    const started = { thread, waiting };
-    const ended = (cause: unknown) => {
-      if (running === started) running = undefined; // the next task starts another one
-      for (const { reject } of waiting.values()) reject(new Error('the worker thread ended', { cause }));
-    };
-    thread.on('error', ended);
-    thread.on('exit', ended);
     return started;
   }
 
@@ -79,17 +60,17 @@ export function createWorker<Task, Result>(options: WorkerOptions): TaskWorker<T
   }
 
   return {
-    async run(input) {
+    async run(task) {
       running ??= start();
       const { thread, waiting } = running;
       if (waiting.size >= maxWaiting) throw unavailable('unavailable', { headers: { 'Retry-After': '5' } });
       lastId += 1;
       const id = lastId;
-      thread.ref(); // while somebody waits for an answer, the process must not end for want of other work
+      thread.ref(); // the process must not exit while a result is awaited
       try {
         return await new Promise<Result>((resolve, reject) => {
           waiting.set(id, { resolve, reject });
-          thread.postMessage({ id, task: input });
+          thread.postMessage({ id, task });
         });
       } finally {
         waiting.delete(id);
@@ -99,4 +80,21 @@ export function createWorker<Task, Result>(options: WorkerOptions): TaskWorker<T
     },
     close,
   };
+}
+
+/** Starts the thread; when it ends, `onEnd` is called and every waiting task is rejected. */
+function startThread<Result>(file: URL, onEnd: () => void): RunningThread<Result> {
+  const thread = new Worker(workerFile('thread.mjs'), { workerData: file.href, execArgv: [] });
+  const waiting = new Map<number, Waiting<Result>>();
+  thread.on('message', ({ id, result, error }: { id: number; result: Result; error?: string }) => {
+    if (error === undefined) waiting.get(id)?.resolve(result);
+    else waiting.get(id)?.reject(new Error(`worker task failed: ${error}`));
+  });
+  const ended = (cause: unknown) => {
+    onEnd();
+    for (const { reject } of waiting.values()) reject(new Error('the worker thread ended', { cause }));
+  };
+  thread.on('error', ended);
+  thread.on('exit', ended);
+  return { thread, waiting };
 }

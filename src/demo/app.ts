@@ -1,4 +1,4 @@
-// What the start page, the configuration file and main know of a demo application, whatever its protocol.
+// The interface of a demo application of either protocol.
 import type { Site } from './web.ts';
 
 export interface DemoApp {
@@ -9,11 +9,11 @@ export interface DemoApp {
   origin: string;
   /** Its entry in gatehouse.yaml. */
   declaration: { section: 'clients' | 'service_providers'; entry: Record<string, unknown> };
-  /** Starts serving it, once Gatehouse is there. */
+  /** Starts serving it, after Gatehouse is ready. */
   start(issuer: string): Promise<Site>;
 }
 
-/** The person who signs in to them. */
+/** The demo user. */
 export const demoUser = {
   username: 'demo',
   email: 'demo@example.com',

@@ -1,4 +1,4 @@
-// The gatehouse.yaml of the demo: its applications, one role, one person.
+// The gatehouse.yaml of the demo: its applications, one role, one user.
 import { stringify } from 'yaml';
 import { type DemoApp, demoUser } from './app.ts';
 

@@ -1,4 +1,4 @@
-// The server of the demo: the built `dist/main.js`, as a process of its own, in a folder that goes when it stops.
+// Runs the demo's server: the built `dist/main.js`, as a child process, in a temporary folder.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ const KEPT_LOG_CHARACTERS = 20_000;
 
 export interface DemoGatehouse {
   issuer: string;
-  /** Resolves when it ends without being asked to; with its last log lines. */
+  /** Resolves with its last log lines when it stops unexpectedly. */
   died: Promise<string>;
   stop(): Promise<void>;
 }
@@ -24,7 +24,7 @@ export interface GatehouseOptions {
   configuration: string;
 }
 
-/** Starts it and waits until it is ready; throws with its log when it does not get there. */
+/** Starts it and waits until it is ready; throws with its log otherwise. */
 export async function startGatehouse({ folder, port, configuration }: GatehouseOptions): Promise<DemoGatehouse> {
   const configFile = path.join(folder, 'gatehouse.yaml');
   writeFileSync(configFile, configuration, { mode: 0o600 });
@@ -33,7 +33,7 @@ export async function startGatehouse({ folder, port, configuration }: GatehouseO
     cwd: folder,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
-      ...process.env, // for the system's own variables; ours are blanked, so the developer's database stays untouched
+      ...process.env, // for the system's own variables; those of Gatehouse are blanked, so the developer's database stays untouched
       ...blankVariables(),
       ISSUER: issuer,
       PORT: String(port),

@@ -1,4 +1,4 @@
-// HTML for the demo's pages: whatever is put into a template is escaped, unless it is HTML made here.
+// HTML templates for the demo pages: every value is escaped, unless it is HTML created by this file.
 
 export class Html {
   readonly text: string;
@@ -10,7 +10,7 @@ export class Html {
 
 type Part = string | number | Html | Part[] | undefined | false;
 
-/** A piece of a page. Parts are escaped; lists are joined; undefined and false vanish. */
+/** A part of a page. Values are escaped; lists are joined; undefined and false are left out. */
 export function html(strings: TemplateStringsArray, ...parts: Part[]): Html {
   return new Html(strings.reduce((page, text, index) => `${page}${toText(parts[index - 1])}${text}`));
 }
@@ -22,7 +22,7 @@ function toText(part: Part): string {
   return String(part).replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
-/** The frame of a whole page. */
+/** The layout of a page. */
 export function page(title: string, body: Html): string {
   return html`<!doctype html>
 <html lang="en">

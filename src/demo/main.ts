@@ -1,8 +1,8 @@
-// `npm run demo`: Gatehouse in a throw-away folder, applications that sign people in with it, and one link to click.
+// `npm run demo`: starts Gatehouse in a temporary folder with two applications, and prints one link.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { fault, quote } from '../config/fault.ts';
+import { fault, quote } from '../config/config-error.ts';
 import { variables } from '../config/variables.ts';
 import { type DemoApp, demoUser } from './app.ts';
 import { demoConfiguration } from './configuration.ts';
@@ -29,7 +29,7 @@ try {
 }
 
 async function run(): Promise<number> {
-  const apps: DemoApp[] = [oidcApp(await choosePort(4001)), samlApp(await choosePort(4002))];
+  const apps: DemoApp[] = [oidcApp(await choosePort(4001)), await samlApp(await choosePort(4002))];
   const gatehouse = await startGatehouse({
     folder,
     port: await choosePort(wantedPort()),

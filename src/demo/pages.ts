@@ -1,10 +1,10 @@
-// Pages and parts of pages that the demo's applications have in common.
+// Pages and parts of pages that the demo applications share.
 import type { DemoApp } from './app.ts';
 import { type Html, html, page } from './html.ts';
 
 type Named = Pick<DemoApp, 'name' | 'protocol'>;
 
-/** Nobody is signed in. */
+/** The page without a session. */
 export function signedOutPage({ name, protocol }: Named, notice?: string): string {
   return page(
     name,
@@ -17,7 +17,7 @@ ${noticeOf(notice)}
   );
 }
 
-/** Something the person can do nothing about but try again. */
+/** The error page. */
 export function problemPage({ name }: Named, text: string): string {
   return page(
     `Problem · ${name}`,

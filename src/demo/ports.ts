@@ -1,10 +1,10 @@
-// Where the demo listens: the ports that the README names, or free ones where those are taken.
+// The ports of the demo: those in the README, or free ones if they are in use.
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** `preferred` when nothing listens there yet, else a free port. */
+/** Returns `preferred` if it is free, else another free port. */
 export async function choosePort(preferred: number): Promise<number> {
-  // "localhost" means either address, and a browser may try the second one first.
+  // "localhost" can be either address, and a browser may try the second one first.
   const isFree = (await portOf('127.0.0.1', preferred)) !== undefined && (await portOf('::1', preferred)) !== undefined;
   if (isFree) return preferred;
   const free = await portOf('127.0.0.1', 0);
@@ -12,7 +12,7 @@ export async function choosePort(preferred: number): Promise<number> {
   return free;
 }
 
-/** The port that was found free; a machine without that address has nothing that listens on it. */
+/** Returns a free port; on a machine without that address the port counts as free. */
 async function portOf(host: string, port: number): Promise<number | undefined> {
   const probe = createServer().listen(port, host);
   try {

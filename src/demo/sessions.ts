@@ -1,8 +1,8 @@
-// Who is signed in to a demo application, in memory: a session for each browser, found again by its cookie, and by what
-// Gatehouse says of it when it ends.
+// The in-memory session store of a demo application: a session per browser, found by its cookie and by the identifiers
+// in a logout message of Gatehouse.
 import { randomBytes } from 'node:crypto';
 
-/** The session store of one running application; `Started` is what must come back with the answer to a sign-in. */
+/** The session store of one running application; `Started` is the state that the response to a sign-in must match. */
 export function createSessions<Session, Started = never>() {
   const sessions = new Map<string, Session>();
   const started = new Map<string, Started>();
@@ -12,7 +12,7 @@ export function createSessions<Session, Started = never>() {
   return {
     find: (id: string | undefined) => (id === undefined ? undefined : sessions.get(id)),
 
-    /** Always a new id: one that was known before the sign-in could be known to somebody else. */
+    /** Always a new id, against session fixation. */
     create(session: Session): string {
       const id = newId();
       sessions.set(id, session);
@@ -25,7 +25,7 @@ export function createSessions<Session, Started = never>() {
       return session;
     },
 
-    /** Ends what a message of Gatehouse is about; returns how many sessions that were. */
+    /** Ends the sessions that a logout message names; returns their number. */
     endThose(isMeant: (session: Session) => boolean): number {
       const meant = [...sessions].filter(([, session]) => isMeant(session));
       for (const [id] of meant) {
@@ -35,7 +35,7 @@ export function createSessions<Session, Started = never>() {
       return meant.length;
     },
 
-    /** Whether Gatehouse ended this session; told once. */
+    /** Whether Gatehouse ended this session; true only once. */
     wasEndedFromOutside: (id: string | undefined) => id !== undefined && endedFromOutside.delete(id),
 
     startSignIn(signIn: Started): string {
@@ -44,7 +44,7 @@ export function createSessions<Session, Started = never>() {
       return id;
     },
 
-    /** The sign-in that this browser started; each is good for one answer. */
+    /** The sign-in that this browser started; valid for one response. */
     takeStarted(id: string | undefined): Started | undefined {
       const signIn = id === undefined ? undefined : started.get(id);
       if (id !== undefined) started.delete(id);

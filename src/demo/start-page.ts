@@ -1,4 +1,4 @@
-// The one page that the terminal points to: who to sign in as, and the applications to open.
+// The start page of the demo: the user to sign in as, and links to the applications.
 import { type DemoApp, demoUser } from './app.ts';
 import { html, page } from './html.ts';
 import type { Routes } from './web.ts';

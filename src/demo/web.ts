@@ -1,4 +1,4 @@
-// Just enough of a web server for the demo's applications: a table of routes, cookies, forms and redirects.
+// A minimal web server for the demo applications: a table of routes, cookies, forms and redirects.
 import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import path from 'node:path';
@@ -19,7 +19,7 @@ export type Answer = {
   cookie?: [name: string, value: string];
 };
 
-/** `GET /path` -> what answers it. */
+/** `GET /path` -> its handler. */
 export type Routes = Record<string, (request: Request) => Answer | Promise<Answer>>;
 
 export interface Site {
@@ -31,8 +31,8 @@ const styleSheet = readFileSync(path.join(import.meta.dirname, 'style.css'), 'ut
 const MAX_FORM_BYTES = 64 * 1024;
 
 /**
- * Serves the routes on this port of 127.0.0.1, so that nobody else on the network reaches them. Forms of another site are
- * refused, but for the paths that expect messages of Gatehouse and check their signature.
+ * Serves the routes on this port of 127.0.0.1, which is not reachable from the network. Forms of another site are
+ * rejected, except for the paths that expect messages of Gatehouse and verify their signature.
  */
 export async function serveSite(
   port: number,
@@ -74,7 +74,7 @@ async function answerFrom(
   const url = new URL(incoming.url ?? '/', origin);
   const route = routes[`${incoming.method} ${url.pathname}`];
   if (!route) return { status: 404, body: 'There is no such page.', type: 'text/plain' };
-  // A form of another site must not act here in the person's name.
+  // Against cross-site request forgery.
   const site = incoming.headers['sec-fetch-site'];
   const isForeign = site !== undefined && site !== 'same-origin';
   if (incoming.method === 'POST' && isForeign && !fromGatehouse.includes(url.pathname)) {

@@ -1,5 +1,5 @@
-// Style sheet, scripts and pictures from memory, under names that change with their content, so that browsers may keep
-// them for ever. The list is read once: a request chooses from it and never names a path.
+// Serves style sheets, scripts and images from memory, under names that contain a hash of the content, so that browsers
+// may cache them permanently. The list is read once: a request selects from it and never names a path.
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -10,10 +10,10 @@ import { notFound } from './errors.ts';
 
 const inPackage = (entry: string, file: string) => fileURLToPath(new URL(file, import.meta.resolve(entry)));
 
-/** Browser code of packages, served beside our own. */
+/** Browser code of npm packages. */
 const browserBundles = {
   'webauthn.js': inPackage('@simplewebauthn/browser', '../dist/bundle/index.umd.min.js'),
-  // The build without inline style and workers, which the Content-Security-Policy would refuse.
+  // The build without inline style and workers, which the Content-Security-Policy would block.
   'altcha.js': inPackage('altcha/external', 'altcha.min.js'),
   'altcha.css': inPackage('altcha/external', 'altcha.css'),
   'altcha-worker.js': inPackage('altcha/workers/pbkdf2', 'pbkdf2.js'),
@@ -22,15 +22,15 @@ const browserBundles = {
 export interface Assets {
   /** `/assets/style.<hash>.css` for `style.css`. */
   url(name: string): string;
-  /** Answers `/assets/…`. */
+  /** Serves `/assets/…`. */
   serve: Middleware;
 }
 
-export interface AssetsNeeds {
+export interface AssetsDependencies {
   dir: string;
-  /** Files that live elsewhere, such as a browser bundle of a package: name -> path. */
+  /** Files outside `dir`, such as a browser bundle of a package: name -> path. */
   extra?: Record<string, string>;
-  /** Read anew when asked for, while writing them. */
+  /** Read from disk on each request, for development. */
   reload?: boolean;
 }
 
@@ -53,7 +53,7 @@ const TYPES: Record<string, string> = {
 };
 
 /** Reads every asset of `dir` now: a missing folder stops the start, not a page. */
-export function createAssets({ dir, extra = browserBundles, reload = false }: AssetsNeeds): Assets {
+export function createAssets({ dir, extra = browserBundles, reload = false }: AssetsDependencies): Assets {
   const files = new Map(
     readdirSync(dir)
       .filter((name) => path.extname(name) in TYPES)
@@ -87,13 +87,13 @@ export function createAssets({ dir, extra = browserBundles, reload = false }: As
 }
 
 function send(ctx: Context, { type, hash, encodings }: Asset, isCurrent: boolean): void {
-  // Another hash is a page of the previous or next release, answered by another instance while they are exchanged:
-  // better today's style than none, but not to be remembered under that name.
+  // Another hash belongs to a page of the previous or next release, during a rolling upgrade: the current file is better
+  // than none, but must not be cached under that name.
   ctx.set('Cache-Control', isCurrent ? 'public, max-age=31536000, immutable' : 'no-store');
   ctx.type = type;
   ctx.vary('Accept-Encoding');
   const encoding = chosenEncoding(ctx);
-  // Strong tags name bytes, and each encoding has its own.
+  // A strong ETag identifies bytes, so each encoding has its own.
   ctx.set('ETag', `"${hash}-${encoding}"`);
   ctx.status = 200;
   if (ctx.fresh) {
@@ -105,7 +105,7 @@ function send(ctx: Context, { type, hash, encodings }: Asset, isCurrent: boolean
 }
 
 function chosenEncoding(ctx: Context): Encoding {
-  // Asked one by one: browsers list gzip first, and the smaller one is ours to prefer.
+  // Checked one by one: browsers list gzip first, but brotli is smaller.
   if (ctx.acceptsEncodings('br')) return 'br';
   return ctx.acceptsEncodings('gzip') ? 'gzip' : 'identity';
 }
@@ -118,7 +118,7 @@ function load(file: string): Asset {
     hash: createHash('sha256').update(content).digest('hex').slice(0, 16),
     encodings: {
       identity: () => content,
-      // Made when first asked for: some milliseconds once, and none at the start.
+      // Compressed at first use: some milliseconds once, and none at the start.
       gzip: once(() => gzipSync(content, { level: 9 })),
       br: once(() => brotliCompressSync(content, brotli)),
     },

@@ -2,19 +2,19 @@
 import type { IncomingMessage } from 'node:http';
 import { badRequest, tooLarge, unsupportedMediaType } from './errors.ts';
 
-// A client that sends a little too much is listened to until its end, so that it can read our 413; one that sends far
-// too much is cut off.
-const LISTEN_FACTOR = 16;
+// A body slightly over the limit is read to its end, so that the client can read the 413; for one far over the limit the
+// connection is closed.
+const READ_FACTOR = 16;
 
 /** The body, at most `maxBytes` of it (413). */
 export async function readBody(req: IncomingMessage, maxBytes: number): Promise<string> {
-  refuseEncodings(req);
+  rejectEncodings(req);
   const chunks: Buffer[] = [];
   let size = 0;
   try {
     for await (const chunk of req.iterator({ destroyOnReturn: false })) {
       size += chunk.length;
-      if (size > maxBytes * LISTEN_FACTOR) break;
+      if (size > maxBytes * READ_FACTOR) break;
       if (size <= maxBytes) chunks.push(chunk);
     }
   } catch (cause) {
@@ -28,8 +28,8 @@ export async function readBody(req: IncomingMessage, maxBytes: number): Promise<
   }
 }
 
-function refuseEncodings({ headers }: IncomingMessage): void {
-  // No compressed bodies: nothing of ours needs them, and a small one can unpack to gigabytes.
+function rejectEncodings({ headers }: IncomingMessage): void {
+  // No compressed bodies: no client needs them, and a small one can decompress to gigabytes.
   const encoding = headers['content-encoding'];
   if (encoding && encoding.toLowerCase() !== 'identity') throw unsupportedMediaType('the data uncompressed');
   const charset = /;\s*charset\s*=\s*"?([^";\s]+)/i.exec(headers['content-type'] ?? '')?.[1];

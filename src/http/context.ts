@@ -1,4 +1,4 @@
-// What our middlewares put on a Koa context, in types: `ctx.state` and `ctx.render`.
+// The types of what our middlewares add to a Koa context: `ctx.state` and `ctx.render`.
 import Koa from 'koa';
 import type { Logger } from '../platform/logger.ts';
 import type { RequestInfo } from '../platform/request-info.ts';
@@ -13,12 +13,12 @@ export interface State {
   /** The route pattern for metrics; routers set it, others may. */
   route?: string;
   errorCode?: ErrorCode;
-  /** A path of ours where a sign-out goes on, instead of the address that the OIDC engine redirects to. */
-  goOnAt?: string;
+  /** The path where a logout continues, instead of the address that the OIDC engine redirects to. */
+  logoutRunPath?: string;
 }
 
 export interface Extras {
-  /** Answers with a page of `views/`; data shapes are at the top of each template. */
+  /** Responds with a page of `views/`; the top of each template describes its data. */
   render(template: string, data?: object, status?: number): void;
 }
 
@@ -32,12 +32,12 @@ export interface CookieKeys {
   index(data: string, digest: string): number;
 }
 
-/** A Koa application that signs cookies with `keys` and sends what it cannot answer any more to the log. */
+/** Creates a Koa application that signs cookies with `keys` and logs errors it can no longer respond to. */
 export function createKoa(keys: CookieKeys, logger: Logger): Application {
-  // `proxy` lets ctx.protocol and ctx.ip read X-Forwarded-*, which the host guard has replaced by facts of our own.
+  // `proxy` lets ctx.protocol and ctx.ip read X-Forwarded-*, which the host guard has set.
   const app = new Koa<State, Extras>({ proxy: true });
   app.keys = keys;
-  // Only reached when the answer had begun already or the connection broke; the error handler does all the rest.
-  app.on('error', (err: unknown) => logger.warn({ err }, 'response broke off'));
+  // Only reached when the response had already started or the connection broke; the error handler does the rest.
+  app.on('error', (err: unknown) => logger.warn({ err }, 'response aborted'));
   return app;
 }

@@ -1,5 +1,5 @@
-// Every cookie that the service sets, and its attributes (seed 2.4, 5.4): HttpOnly, SameSite=Lax, Path=/, signed;
-// Secure whenever the issuer is https, and then `__Host-` as well, so that no neighbouring subdomain can plant one.
+// Every cookie that the service sets, and its attributes: HttpOnly, SameSite=Lax, Path=/, signed; with an https issuer
+// also Secure and `__Host-`, so that another subdomain cannot plant one.
 import { createHmac } from 'node:crypto';
 import { limits } from '../limits.ts';
 import { safeEqual } from '../platform/random.ts';
@@ -7,42 +7,42 @@ import type { Context, CookieKeys } from './context.ts';
 
 interface CookieRow {
   name: string;
-  /** How long the browser keeps it; none = until it is closed. */
+  /** Lifetime in the browser; without it, until the browser is closed. */
   maxAgeSeconds?: number;
-  /** The seed gives `sessionId` its name; a prefix would change it. */
+  /** Never gets the `__Host-` prefix: `sessionId` is a documented name. */
   fixedName?: true;
 }
 
 const cookieTable = {
   /** Single sign-on session of the identity provider; written by the OIDC engine, lifetime by setting. */
   session: { name: 'gatehouse_session' },
-  /** The secret that `_csrf` fields are made from. */
+  /** The secret that `_csrf` tokens are derived from. */
   csrf: { name: 'gatehouse_csrf' },
-  /** Session of the relying-party side (seed 2.4, 4.2). */
+  /** Session of the account pages and the console (src/rp). */
   rpSession: { name: 'sessionId', maxAgeSeconds: limits.rpSession.cookieSeconds, fixedName: true },
   /** State and PKCE verifier between `/login` and `/auth/callback`. */
   rpSignIn: { name: 'gatehouse_signin', maxAgeSeconds: limits.interaction.seconds },
-  /** The browser that began a kept SAML request. */
+  /** Binds a pending AuthnRequest to the browser that brought it. */
   samlRequest: { name: 'gatehouse_saml', maxAgeSeconds: limits.saml.keptRequestSeconds },
-  /** The browser that began a sign-out. */
-  signOut: { name: 'gatehouse_signout', maxAgeSeconds: limits.interaction.seconds },
-  /** The browser that asked for a device to be connected. */
+  /** Binds a logout run to the browser that started it. */
+  logout: { name: 'gatehouse_signout', maxAgeSeconds: limits.interaction.seconds },
+  /** Binds a device authorization to the browser that started it. */
   device: { name: 'gatehouse_device', maxAgeSeconds: limits.deviceCode.seconds },
   /** The browser that opened a password-reset or invitation link. */
   reset: { name: 'gatehouse_reset', maxAgeSeconds: limits.resetToken.maxMinutes * 60 },
   /** The browser that opened another mailed link: an address to confirm, an account to unlock. */
   link: { name: 'gatehouse_link', maxAgeSeconds: limits.interaction.seconds },
-  /** What was just done with a mailed link in this browser: the page that says so, once. */
+  /** The result of a mailed link, for the page that displays it once. */
   linkDone: { name: 'gatehouse_done', maxAgeSeconds: 60 },
-  /** The application that the sign-in in this browser is for; longer than the sign-in, which it leads back from. */
+  /** The application of the sign-in in this browser; outlives the sign-in, to return to the application after it expired. */
   signInFor: { name: 'gatehouse_for', maxAgeSeconds: 24 * limits.interaction.seconds },
-  /** The sign-in that was left for a mailed link. */
-  wayBack: { name: 'gatehouse_back', maxAgeSeconds: limits.interaction.seconds },
-  /** Browsers that the person signed in from: they pass pauses, and may skip the second factor. */
+  /** The sign-in to return to after a mailed link. */
+  returnToSignIn: { name: 'gatehouse_back', maxAgeSeconds: limits.interaction.seconds },
+  /** A known browser of the user: exempt from the lockout, and may skip the second factor. */
   knownBrowser: { name: 'gatehouse_browser', maxAgeSeconds: limits.knownBrowser.days * 24 * 3600 },
-  /** The test of an application that an administrator began. */
+  /** The test sign-in that an administrator started. */
   consoleTest: { name: 'gatehouse_test', maxAgeSeconds: limits.interaction.seconds },
-  /** A sentence to show once after a redirect. */
+  /** A message to display once after a redirect. */
   notice: { name: 'gatehouse_notice', maxAgeSeconds: 60 },
 } as const satisfies Record<string, CookieRow>;
 
@@ -58,7 +58,7 @@ export interface CookieAttributes {
 }
 
 export interface Cookies {
-  /** For the one party that writes a cookie itself, the OIDC engine. */
+  /** For the OIDC engine, which writes its session cookie itself. */
   nameOf(key: CookieKey): string;
   attributes: CookieAttributes;
   get(ctx: Context, key: CookieKey): string | undefined;
@@ -94,23 +94,23 @@ export function createCookies({ secure }: { secure: boolean }): Cookies {
       if (maxAgeSeconds !== undefined) addMaxAge(ctx, nameOf(key), maxAgeSeconds);
     },
     clear: (ctx, key) => {
-      // With the attributes it was set with, or browsers refuse to touch a `__Host-` cookie.
+      // With the attributes it was set with, or browsers ignore it for a `__Host-` cookie.
       ctx.cookies.set(nameOf(key), null, attributes);
     },
   };
 }
 
-/** The library writes Expires alone, which a browser whose clock is wrong misreads (RFC 6265 4.1.2.2; seed 8). */
+/** The library writes only Expires, which depends on the browser's clock; Max-Age does not (RFC 6265 section 4.1.2.2). */
 function addMaxAge({ res }: Context, name: string, seconds: number): void {
   const lines = [res.getHeader('Set-Cookie') ?? []].flat().map(String);
-  const isOurs = (line: string) => line.startsWith(`${name}=`) || line.startsWith(`${name}.sig=`);
+  const isThisCookie = (line: string) => line.startsWith(`${name}=`) || line.startsWith(`${name}.sig=`);
   res.setHeader(
     'Set-Cookie',
-    lines.map((line) => (isOurs(line) ? `${line}; max-age=${seconds}` : line)),
+    lines.map((line) => (isThisCookie(line) ? `${line}; max-age=${seconds}` : line)),
   );
 }
 
-/** Signs cookies for Koa and the OIDC engine; the first key signs, all verify. Keys: `vault.deriveKeys('cookies')`. */
+/** Signs cookies for Koa and the OIDC engine; the first key signs, all keys verify. Keys: `vault.deriveKeys('cookies')`. */
 export function cookieKeys(keys: readonly Buffer[]): CookieKeys {
   const [first] = keys;
   if (!first) throw new TypeError('at least one cookie key is needed');

@@ -1,5 +1,5 @@
-// Cross-site request forgery (seed 5.4.3): the browser's own word first (Sec-Fetch-Site, Origin), then a token in the
-// form that is made from a signed cookie, on top of SameSite=Lax.
+// Protection against cross-site request forgery: checks Sec-Fetch-Site and Origin, then a form token derived from a
+// signed cookie, in addition to SameSite=Lax.
 import { createHmac } from 'node:crypto';
 import { randomToken, safeEqual } from '../platform/random.ts';
 import type { Context, Middleware } from './context.ts';
@@ -12,20 +12,20 @@ const HEADER = 'X-CSRF-Token';
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 export interface Csrf {
-  /** Gives every request `ctx.state.csrfToken`; the cookie is set when a page reads it. */
+  /** Defines `ctx.state.csrfToken`; the cookie is set when a page reads it. */
   tokens: Middleware;
-  /** Refuses unsafe requests that did not come from a page of ours. In front of every route with a form. */
+  /** Rejects unsafe requests that do not come from our own pages. Runs before every route with a form. */
   protect: Middleware;
 }
 
-export interface CsrfNeeds {
+export interface CsrfDependencies {
   cookies: Cookies;
-  /** `vault.deriveKeys('csrf')`: the first makes tokens, all are accepted. */
+  /** `vault.deriveKeys('csrf')`: the first creates tokens, all verify them. */
   keys: readonly Buffer[];
   issuerUrl: URL;
 }
 
-export function createCsrf({ cookies, keys, issuerUrl }: CsrfNeeds): Csrf {
+export function createCsrf({ cookies, keys, issuerUrl }: CsrfDependencies): Csrf {
   const [firstKey] = keys;
   if (!firstKey) throw new TypeError('at least one key is needed');
 
@@ -43,7 +43,7 @@ export function createCsrf({ cookies, keys, issuerUrl }: CsrfNeeds): Csrf {
       let token: string | undefined;
       Object.defineProperty(ctx.state, 'csrfToken', {
         get: () => {
-          // Kept, because a cookie set by this response is not yet in the request.
+          // Stored, because a cookie set by this response is not yet in the request.
           token ??= tokenFor(ctx);
           return token;
         },
@@ -53,12 +53,12 @@ export function createCsrf({ cookies, keys, issuerUrl }: CsrfNeeds): Csrf {
 
     protect: async (ctx, next) => {
       if (SAFE_METHODS.has(ctx.method)) return next();
-      refuseForeignOrigin(ctx, issuerUrl);
+      rejectForeignOrigin(ctx, issuerUrl);
       const secret = cookies.get(ctx, 'csrf');
-      if (!secret) throw forbidden('csrf_failed', { detail: 'no cookie', ...wayBack(ctx, issuerUrl) });
+      if (!secret) throw forbidden('csrf_failed', { detail: 'no cookie', ...returnLink(ctx, issuerUrl) });
       const sent = ctx.get(HEADER) || (await readForm(ctx))[FIELD];
       if (typeof sent !== 'string' || !keys.some((key) => safeEqual(tokenOf(key, secret), sent))) {
-        throw forbidden('csrf_failed', { detail: sent ? 'wrong token' : 'no token', ...wayBack(ctx, issuerUrl) });
+        throw forbidden('csrf_failed', { detail: sent ? 'wrong token' : 'no token', ...returnLink(ctx, issuerUrl) });
       }
       return next();
     },
@@ -69,9 +69,9 @@ function tokenOf(key: Buffer, secret: string): string {
   return createHmac('sha256', key).update(secret).digest('base64url');
 }
 
-function refuseForeignOrigin(ctx: Context, issuerUrl: URL): void {
+function rejectForeignOrigin(ctx: Context, issuerUrl: URL): void {
   const site = ctx.get('Sec-Fetch-Site');
-  // 'none' is the person's own doing, such as a reload; 'same-site' may be a neighbour that was taken over.
+  // 'none' is an action of the user, such as a reload; 'same-site' may be a compromised subdomain.
   const siteIsForeign = site !== '' && site !== 'same-origin' && site !== 'none';
   const origin = ctx.get('Origin');
   const originIsForeign = origin !== '' && origin !== issuerUrl.origin;
@@ -82,8 +82,8 @@ function refuseForeignOrigin(ctx: Context, issuerUrl: URL): void {
   });
 }
 
-// The page that held the form, so that nobody is stranded on an error: its path only, and only when it is ours.
-function wayBack(ctx: Context, issuerUrl: URL): Pick<ErrorOptions, 'next'> {
+// A link back to the page with the form: its path only, and only on this origin.
+function returnLink(ctx: Context, issuerUrl: URL): Pick<ErrorOptions, 'next'> {
   const referer = ctx.get('Referer');
   const page = URL.canParse(referer) ? new URL(referer) : undefined;
   if (page?.origin !== issuerUrl.origin || page.pathname.startsWith('//')) {

@@ -1,4 +1,4 @@
-// Dates as pages show them, in UTC: the server does not know where its readers are, and half of them share one page.
+// Formats dates for pages, in UTC: the server does not know the user's time zone.
 
 const days = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' });
 const moments = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' });

@@ -1,19 +1,18 @@
-// Addresses that the operator shut out (seed 5.7, IP reputation): refused before any route is asked, with a page that
-// can be looked up in the log.
-import { inNetworks } from '../platform/networks.ts';
+// Rejects requests from networks that the operator denied (setting `denied_networks`), before any route runs.
+import { inNetworks } from '../network/networks.ts';
 import type { RequestInfo } from '../platform/request-info.ts';
 import type { Middleware } from './context.ts';
 import { forbidden } from './errors.ts';
 
-export interface DeniedNetworksNeeds {
-  /** The networks of the moment, in CIDR notation. */
+export interface DeniedNetworksDependencies {
+  /** The current networks, in CIDR notation. */
   networks(): readonly string[];
-  /** Told of each refusal. */
-  refused(request: RequestInfo): Promise<void>;
+  /** Called for each rejected request. */
+  onRejected(request: RequestInfo): Promise<void>;
 }
 
 /** Throws a 403 for requests from these networks. */
-export function deniedNetworks({ networks, refused }: DeniedNetworksNeeds): Middleware {
+export function deniedNetworks({ networks, onRejected }: DeniedNetworksDependencies): Middleware {
   let list: readonly string[] = [];
   let isDenied = inNetworks(list);
   return async (ctx, next) => {
@@ -24,7 +23,7 @@ export function deniedNetworks({ networks, refused }: DeniedNetworksNeeds): Midd
       list = current;
     }
     if (!isDenied(request.address)) return next();
-    await refused(request);
+    await onRejected(request);
     throw forbidden('address_denied');
   };
 }

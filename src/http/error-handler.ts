@@ -1,28 +1,28 @@
-// The only place where an error becomes a response: a page for people, RFC 9457 problem+json for programs.
-// Both name the request id that finds the log line; neither says more than the error's public sentence.
+// The only place where an error becomes a response: a page for users, RFC 9457 problem+json for programs.
+// Both contain the request id of the log line; neither says more than the error's public message.
 import { STATUS_CODES } from 'node:http';
 import type { Context, Middleware } from './context.ts';
 import { AppError, badRequest, type ErrorOptions, internal, methodNotAllowed, notFound } from './errors.ts';
 
-export interface ErrorHandlerNeeds {
+export interface ErrorHandlerDependencies {
   /** Renders the view `error`. */
   render: (template: string, data: object) => string;
-  /** Paths whose clients are programs: they get JSON whatever they accept. */
+  /** Paths whose clients are programs: they always get JSON. */
   jsonPaths?: readonly string[];
 }
 
-/** Second middleware, right inside the request context. */
-export function errorHandler({ render, jsonPaths = ['/api/', '/access/'] }: ErrorHandlerNeeds): Middleware {
+/** Second middleware, directly inside the request context. */
+export function errorHandler({ render, jsonPaths = ['/api/', '/access/'] }: ErrorHandlerDependencies): Middleware {
   return async (ctx, next) => {
     try {
       await next();
-      refuseWhatNobodyAnswered(ctx);
+      rejectUnhandled(ctx);
     } catch (thrown) {
       const error = asAppError(thrown);
       ctx.state.errorCode = error.code;
       logError(ctx, error);
       if (ctx.headerSent || !ctx.writable) {
-        // Half an answer cannot be taken back; a broken connection at least does not look complete.
+        // A partial response cannot be replaced; a closed connection at least does not look complete.
         ctx.res.destroy();
         return;
       }
@@ -31,18 +31,18 @@ export function errorHandler({ render, jsonPaths = ['/api/', '/access/'] }: Erro
   };
 }
 
-function refuseWhatNobodyAnswered(ctx: Context): void {
+function rejectUnhandled(ctx: Context): void {
   if (ctx.respond === false || ctx.headerSent || (ctx.body !== undefined && ctx.body !== null)) return;
   if (ctx.status === 404) throw notFound();
   if (ctx.status === 405) throw methodNotAllowed();
-  // Koa's router does not know TRACE, but HTTP does.
+  // Koa's router returns 501 for TRACE, which is a known HTTP method.
   if (ctx.status === 501) throw methodNotAllowed(ctx.method === 'TRACE' ? 'method_not_allowed' : 'method_unknown');
 }
 
 function asAppError(thrown: unknown): AppError {
   if (thrown instanceof AppError) return thrown;
   if (!isHttpError(thrown)) return internal(thrown);
-  // Errors of Koa and its middlewares (http-errors): the status is theirs, the words are ours.
+  // Errors of Koa and its middlewares (http-errors): their status, our message.
   const options: ErrorOptions = { cause: thrown };
   const { status } = thrown;
   if (status === 404) return notFound(options);
@@ -63,12 +63,12 @@ function isHttpError(thrown: unknown): thrown is Error & { status: number } {
 
 function logError({ state, method, path }: Context, error: AppError): void {
   const { code, detail, cause } = error;
-  // 501 is about the request, not about us.
+  // 501 is an error of the request, not of the server.
   if (error.status >= 500 && error.status !== 501) {
     state.log.error({ problem: code, method, path, detail, err: cause ?? error }, 'request failed');
   } else if (detail !== undefined || cause !== undefined) {
-    // Without either, the access-log line with its code says everything.
-    state.log.info({ problem: code, detail, err: cause }, 'request refused');
+    // Without either, the access-log line with its code is enough.
+    state.log.info({ problem: code, detail, err: cause }, 'request rejected');
   }
 }
 
@@ -77,10 +77,10 @@ function wantsJson(ctx: Context, jsonPaths: readonly string[]): boolean {
   return ['json', 'application/problem+json'].includes(String(ctx.accepts('html', 'json', 'application/problem+json')));
 }
 
-function answer(ctx: Context, error: AppError, render: ErrorHandlerNeeds['render'] | undefined): void {
+function answer(ctx: Context, error: AppError, render: ErrorHandlerDependencies['render'] | undefined): void {
   const { requestId } = ctx.state.request;
   ctx.status = error.status;
-  // What the failed handler had begun to say about its body no longer holds.
+  // Headers that the failed handler set for its own body are no longer true.
   for (const name of ['Content-Encoding', 'Content-Length', 'ETag', 'Last-Modified', 'Content-Disposition']) {
     ctx.remove(name);
   }
@@ -97,11 +97,15 @@ function answer(ctx: Context, error: AppError, render: ErrorHandlerNeeds['render
   ctx.type = page.type;
 }
 
-function renderPage(ctx: Context, render: ErrorHandlerNeeds['render'], data: { message: string; advice: string }) {
+function renderPage(
+  ctx: Context,
+  render: ErrorHandlerDependencies['render'],
+  data: { message: string; advice: string },
+) {
   try {
     return { text: render('error', data), type: 'text/html; charset=utf-8' };
   } catch (err) {
-    // The page that explains failures must not fail silently itself.
+    // A failure of the error page must not be silent.
     ctx.state.log.error({ err }, 'error page could not be rendered');
     const text = `${data.message} ${data.advice}\nRequest number: ${ctx.state.request.requestId}\n`;
     return { text, type: 'text/plain; charset=utf-8' };

@@ -1,13 +1,13 @@
-// Every way a request of ours can be refused (seed 7: 400 401 403 409; the rest HTTP itself). A code fixes its status,
-// its public sentence and the next step; `detail` and `cause` reach the log only. Branch on `code`, never on `message`.
+// Every error that our routes can return. A code defines its status, its public message and the advice; `detail` and
+// `cause` are logged only. Branch on `code`, never on `message`.
 
 interface Problem {
   status: number;
-  /** What happened. Public, and the same for everybody. */
+  /** What happened. Public, and the same for every user. */
   message: string;
   /** What to do next. */
   advice?: string;
-  /** A link of ours that leads on. */
+  /** A link on this server to continue with. */
   next?: { href: string; label: string };
 }
 
@@ -122,7 +122,7 @@ const problems = {
   last_admin: { status: 409, message: 'This is the last administrator, so it has to stay one.' },
   changed_meanwhile: {
     status: 409,
-    message: 'This was changed by somebody else in the meantime.',
+    message: 'This was changed by another user in the meantime.',
     advice: 'Reload the page and make your change again.',
   },
   in_progress: {
@@ -167,7 +167,7 @@ const problems = {
   },
 } as const satisfies Record<string, Problem>;
 
-/** Every code that a page or a problem+json answer can carry. */
+/** Every code of an error page or a problem+json response. */
 export type ErrorCode = keyof typeof problems;
 /** The codes of one status, so that `conflict('not_found')` does not compile. */
 export type CodeOf<Status extends number> = {
@@ -181,7 +181,7 @@ export interface FieldFault {
 }
 
 export interface ErrorOptions {
-  /** Replaces the public sentence of the code. */
+  /** Replaces the public message of the code. */
   message?: string;
   advice?: string;
   /** For the log only. */
@@ -190,14 +190,14 @@ export interface ErrorOptions {
   headers?: Record<string, string>;
   /** Public: which fields are wrong. */
   fields?: FieldFault[];
-  /** A link that leads on, shown on the page, and another one. */
+  /** Links on the page to continue with. */
   next?: { href: string; label: string };
   other?: { href: string; label: string };
   /** Code under which an administrator finds the reason. */
   refusal?: string;
 }
 
-/** A refusal that ends the request; `message` is public. Made by the constructors below. */
+/** An error that ends the request; `message` is public. Created by the functions below. */
 export class AppError extends Error {
   override name = 'AppError';
   readonly code: ErrorCode;
@@ -231,17 +231,17 @@ function constructorOf<Status extends number>() {
 
 /** 400: the request itself is wrong. */
 export const badRequest = constructorOf<400>();
-/** 401: nobody, or not proven strongly enough. */
+/** 401: not authenticated, or the acr is too low. */
 export const unauthorized = constructorOf<401>();
-/** 403: known, and not allowed. */
+/** 403: authenticated, but not allowed. */
 export const forbidden = constructorOf<403>();
-/** 409: contradicts what is stored. */
+/** 409: conflicts with stored data. */
 export const conflict = constructorOf<409>();
-/** 412 and 428: the version that a change is made to. */
+/** 412 and 428: the version in If-Match is wrong or missing. */
 export const preconditionFailed = constructorOf<412 | 428>();
 /** 422. */
 export const unprocessable = constructorOf<422>();
-/** 502 and 503: something we depend on. */
+/** 502 and 503: a dependency failed. */
 export const unavailable = constructorOf<502 | 503>();
 
 /** 404. */
@@ -281,13 +281,13 @@ export function tooManyRequests(retryAfterSeconds: number, options?: ErrorOption
   });
 }
 
-/** How long to wait, for people. */
+/** A duration in words, for pages. */
 export function timeInWords(seconds: number): string {
   const whole = Math.max(1, Math.ceil(seconds));
   return whole < 90 ? `${whole} second${whole === 1 ? '' : 's'}` : `${Math.ceil(whole / 60)} minutes`;
 }
 
-/** 500, for what nobody expected; the cause is logged and never shown. */
+/** 500, for unexpected errors; the cause is logged and never displayed. */
 export function internal(cause: unknown): AppError {
   return new AppError('internal', { cause });
 }

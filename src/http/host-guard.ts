@@ -1,28 +1,29 @@
-// Links, cookies and discovery come from ISSUER alone. A request that names another host, or tries to steer us by
-// absolute-form, is refused; afterwards the headers that frameworks believe say what the issuer says.
+// Links, cookies and discovery use ISSUER only. Rejects a request for another host or in absolute-form, and then sets the
+// Host and X-Forwarded headers, which frameworks trust, to the issuer's values.
+import { isStorable } from '../storage/storable-text.ts';
 import type { Context, Middleware } from './context.ts';
 import { badRequest, misdirected } from './errors.ts';
 
-export interface HostGuardNeeds {
+export interface HostGuardDependencies {
   issuerUrl: URL;
-  /** Number of proxies whose X-Forwarded-Host is believed. */
+  /** Number of trusted proxies (X-Forwarded-Host). */
   trustProxy: number;
-  /** Operators' paths: probes ask by address. */
+  /** Paths of operators: health probes use the IP address. */
   exemptPaths?: readonly string[];
 }
 
 const OPERATOR_PATHS = ['/healthz', '/readyz', '/metrics'];
 
-/** In front of everything that makes a link or sets a cookie, the OIDC engine included. */
-export function hostGuard({ issuerUrl, trustProxy, exemptPaths = OPERATOR_PATHS }: HostGuardNeeds): Middleware {
+/** Runs before everything that creates a link or sets a cookie, the OIDC engine included. */
+export function hostGuard({ issuerUrl, trustProxy, exemptPaths = OPERATOR_PATHS }: HostGuardDependencies): Middleware {
   const exempt = new Set(exemptPaths);
   const scheme = issuerUrl.protocol.slice(0, -1);
   return (ctx, next) => {
-    refuseMalformedTarget(ctx);
+    rejectMalformedTarget(ctx);
     if (!exempt.has(ctx.path)) {
-      const asked = requestedHost(ctx, trustProxy);
-      if (asked !== issuerUrl.host && hostOf(asked, scheme) !== issuerUrl.host) {
-        throw misdirected(issuerUrl.origin, { detail: { host: asked.slice(0, 256) } });
+      const requested = requestedHost(ctx, trustProxy);
+      if (requested !== issuerUrl.host && hostOf(requested, scheme) !== issuerUrl.host) {
+        throw misdirected(issuerUrl.origin, { detail: { host: requested.slice(0, 256) } });
       }
     }
     const { headers } = ctx.req;
@@ -35,8 +36,8 @@ export function hostGuard({ issuerUrl, trustProxy, exemptPaths = OPERATOR_PATHS 
   };
 }
 
-function refuseMalformedTarget(ctx: Context): void {
-  // `GET http://elsewhere/ HTTP/1.1` and `OPTIONS *`: parsers disagree about whose host that is.
+function rejectMalformedTarget(ctx: Context): void {
+  // `GET http://elsewhere/ HTTP/1.1` and `OPTIONS *`: parsers disagree about the host of these.
   if (!ctx.originalUrl.startsWith('/')) throw badRequest('malformed_url', { detail: 'not in origin-form' });
   let decoded: string;
   try {
@@ -44,8 +45,8 @@ function refuseMalformedTarget(ctx: Context): void {
   } catch (cause) {
     throw badRequest('malformed_url', { cause });
   }
-  // `//host/path` turns into another site wherever it is reflected; NUL cannot be stored.
-  if (decoded.includes('\0') || ctx.path.startsWith('//')) throw badRequest('malformed_url', { detail: 'path' });
+  // `//host/path` becomes another site where it is reflected; NUL cannot be stored.
+  if (!isStorable(decoded) || ctx.path.startsWith('//')) throw badRequest('malformed_url', { detail: 'path' });
 }
 
 function requestedHost({ req }: Context, trustProxy: number): string {
@@ -65,9 +66,9 @@ function isHostName(name = ''): boolean {
   return name.length === 4 && name.toLowerCase() === 'host';
 }
 
-// As URL.host writes it: lower case, without the default port.
-function hostOf(asked: string, scheme: string): string | undefined {
-  if (!/^[\w.:[\]-]+$/.test(asked)) return undefined;
-  const url = `${scheme}://${asked}`;
+// In the form of URL.host: lower case, without the default port.
+function hostOf(requested: string, scheme: string): string | undefined {
+  if (!/^[\w.:[\]-]+$/.test(requested)) return undefined;
+  const url = `${scheme}://${requested}`;
   return URL.canParse(url) ? new URL(url).host : undefined;
 }

@@ -1,9 +1,9 @@
-// The edge: what came in becomes typed values, or the request ends here. Only the expected content type, UTF-8, at most
-// so many bytes, each parameter once, no characters that storage cannot hold; then the zod schema of the route.
+// Parses and validates request input. Accepts only the expected content type, UTF-8, a limited size, each parameter once
+// and storable characters; then applies the zod schema of the route. Anything else is a 400, 413 or 415.
 import type { output, ZodType } from 'zod';
 import { limits } from '../limits.ts';
 import { faultsOf, sentence } from '../platform/faults.ts';
-import { isStorable } from '../platform/storable.ts';
+import { isStorable } from '../storage/storable-text.ts';
 import { readBody } from './body.ts';
 import type { Context, Middleware } from './context.ts';
 import { badRequest, type FieldFault, unsupportedMediaType } from './errors.ts';
@@ -11,7 +11,7 @@ import { badRequest, type FieldFault, unsupportedMediaType } from './errors.ts';
 export type Fields = Record<string, string | string[]>;
 
 export interface FieldOptions {
-  /** Fields that may come more than once, such as a group of check boxes; always arrays then. */
+  /** Fields that may be repeated, such as a group of check boxes; their values are always arrays. */
   lists?: readonly string[];
 }
 
@@ -25,7 +25,7 @@ const bodies = new WeakMap<object, Promise<string>>();
 const byteLimits = new WeakMap<object, number>();
 const uploads = new WeakMap<object, Promise<Fields> | undefined>();
 
-/** Route middleware, in front of the CSRF check: another body limit than the usual one. */
+/** Route middleware, before the CSRF check: replaces the default body limit. */
 export function bodyLimit(maxBytes: number): Middleware {
   return (ctx, next) => {
     byteLimits.set(ctx.req, maxBytes);
@@ -33,7 +33,7 @@ export function bodyLimit(maxBytes: number): Middleware {
   };
 }
 
-/** Route middleware, in front of the CSRF check: a form with files of text, whose content becomes the value of the field. */
+/** Route middleware, before the CSRF check: accepts a form with text files; the content of a file becomes the field's value. */
 export function acceptUploads(maxBytes: number): Middleware {
   const limited = bodyLimit(maxBytes);
   return (ctx, next) => {
@@ -42,17 +42,17 @@ export function acceptUploads(maxBytes: number): Middleware {
   };
 }
 
-/** The query, checked by `schema`. */
+/** Returns the query, validated by `schema`; throws 400. */
 export function parseQuery<Schema extends ZodType>(ctx: Context, schema: Schema, options?: FieldOptions) {
   return parse(schema, readPairs(ctx.querystring, 'malformed_url', options));
 }
 
-/** A form body, checked by `schema`; it may be asked for several times. */
+/** Returns the form body, validated by `schema`; throws 400. Can be called several times for one request. */
 export async function parseForm<Schema extends ZodType>(ctx: Context, schema: Schema, options?: FieldOptions) {
   return parse(schema, await readForm(ctx, options));
 }
 
-/** A JSON body, checked by `schema`. */
+/** Returns the JSON body, validated by `schema`; throws 400, 413 or 415. */
 export async function parseJson<Schema extends ZodType>(ctx: Context, schema: Schema): Promise<output<Schema>> {
   if (!ctx.is('application/json', '+json')) throw unsupportedMediaType('application/json in UTF-8');
   const text = await bodyOf(ctx, limits.http.jsonBytes);
@@ -62,11 +62,11 @@ export async function parseJson<Schema extends ZodType>(ctx: Context, schema: Sc
   } catch (cause) {
     throw badRequest('malformed_body', { message: 'The body is not valid JSON.', cause });
   }
-  refuseUnstorable(value);
+  rejectUnstorable(value);
   return parse(schema, value);
 }
 
-/** A body of text of this media type. */
+/** Returns the text body if it has this media type; throws 400, 413 or 415. */
 export async function readText(ctx: Context, type: string): Promise<string> {
   if (!ctx.is(type)) throw unsupportedMediaType(`${type} in UTF-8`);
   const text = await bodyOf(ctx, limits.http.jsonBytes);
@@ -74,7 +74,7 @@ export async function readText(ctx: Context, type: string): Promise<string> {
   return text;
 }
 
-/** The fields of a form body as they are, for callers without a schema. No body at all is an empty form. */
+/** Returns the fields of a form body without a schema. A request without a body is an empty form. */
 export async function readForm(ctx: Context, options?: FieldOptions): Promise<Fields> {
   const type = ctx.get('Content-Type');
   const isEmpty = !type && !ctx.get('Transfer-Encoding') && Number(ctx.get('Content-Length') || 0) === 0;
@@ -88,7 +88,7 @@ export async function readForm(ctx: Context, options?: FieldOptions): Promise<Fi
   return readPairs(await bodyOf(ctx, limits.http.formBytes), 'malformed_body', options);
 }
 
-/** A form of RFC 7578, by the parser that Node has for fetch. */
+/** Reads multipart/form-data (RFC 7578) with Node's own parser. */
 async function readUpload(ctx: Context): Promise<Fields> {
   const body = await bodyOf(ctx, limits.http.formBytes);
   const headers = { 'content-type': ctx.get('Content-Type') };
@@ -105,7 +105,7 @@ async function readUpload(ctx: Context): Promise<Fields> {
   return fields;
 }
 
-/** Checks any value; faults become one 400 that names the fields. */
+/** Validates a value; errors become one 400 that names the fields. */
 export function parse<Schema extends ZodType>(schema: Schema, value: unknown): output<Schema> {
   const result = schema.safeParse(value, { error: sentence });
   if (result.success) return result.data;
@@ -117,7 +117,7 @@ export function parse<Schema extends ZodType>(schema: Schema, value: unknown): o
 }
 
 function bodyOf(ctx: Context, usualBytes: number): Promise<string> {
-  // Read once and kept: the CSRF check and the handler both look at it.
+  // Read once per request: both the CSRF check and the handler need it.
   const body = bodies.get(ctx.req) ?? readBody(ctx.req, byteLimits.get(ctx.req) ?? usualBytes);
   bodies.set(ctx.req, body);
   return body;
@@ -135,7 +135,7 @@ function readPairs(text: string, fault: 'malformed_url' | 'malformed_body', opti
     const before = fields.get(name);
     if (lists.has(name)) fields.set(name, [...(before ?? []), value]);
     else if (before === undefined) fields.set(name, value);
-    // Two readers of one request must not see two values (RFC 6749 3.1 says the same).
+    // Two parsers of one request must not see different values (RFC 6749 section 3.1).
     else throw repeated(name);
   }
   return Object.fromEntries(fields);
@@ -150,13 +150,13 @@ function decode(text: string, fault: 'malformed_url' | 'malformed_body'): string
     const decoded = decodeURIComponent(text.replaceAll('+', ' '));
     if (isStorable(decoded)) return decoded;
   } catch {
-    // Falls through to the same refusal.
+    // Falls through to the same error.
   }
   throw badRequest(fault);
 }
 
-function refuseUnstorable(root: unknown): void {
-  // A list of work, not recursion: depth is the client's choice.
+function rejectUnstorable(root: unknown): void {
+  // A work list instead of recursion: the client chooses the depth.
   const work: { value: unknown; depth: number }[] = [{ value: root, depth: 0 }];
   for (let item = work.pop(); item; item = work.pop()) {
     const { value, depth } = item;

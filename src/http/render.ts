@@ -1,5 +1,5 @@
-// Pages: eta templates from views/, escaped unless a template asks otherwise, which only layout and include may
-// (test/http/render.test.ts holds them to it). Answers of people's pages are never cached.
+// Renders pages: eta templates from views/, with escaped output; only layout and include may print raw output
+// (checked by test/http/render.test.ts). Rendered pages are never cached.
 import { Eta, type EtaConfig } from 'eta';
 import type { Assets } from './assets.ts';
 import type { Middleware } from './context.ts';
@@ -7,15 +7,15 @@ import { day, moment } from './dates.ts';
 
 export type Render = (template: string, data: object) => string;
 
-export interface RendererNeeds {
+export interface RendererDependencies {
   viewsDir: string;
-  /** Compiled templates are kept; otherwise each page is read anew. */
+  /** Caches compiled templates; otherwise each page is read again. */
   production: boolean;
   assets: Pick<Assets, 'url'>;
 }
 
-/** Templates see `asset('style.css')`, `webLink(url)`, `day(date)` and `moment(date)` beside their own data. */
-export function createRenderer({ viewsDir, production, assets }: RendererNeeds): Render {
+/** Templates can use `asset('style.css')`, `webLink(url)`, `day(date)` and `moment(date)` beside their own data. */
+export function createRenderer({ viewsDir, production, assets }: RendererDependencies): Render {
   const config: Partial<EtaConfig> = {
     views: viewsDir,
     cache: production,
@@ -28,11 +28,11 @@ export function createRenderer({ viewsDir, production, assets }: RendererNeeds):
   return (template, data) => eta.render(template, withHelpers(data, helpers));
 }
 
-/** Gives `ctx.render(template, data, status)`, with `it.csrfToken` for the forms. */
+/** Defines `ctx.render(template, data, status)`, with `it.csrfToken` for the forms. */
 export function rendering({ render }: { render: Render }): Middleware {
   return (ctx, next) => {
     ctx.render = (template, data = {}, status = 200) => {
-      // A getter that spreading does not touch: only a page with a form makes the cookie.
+      // A lazy getter: only a page with a form sets the cookie.
       const page = Object.defineProperty({ ...data }, 'csrfToken', { get: () => ctx.state.csrfToken });
       ctx.body = render(template, page);
       ctx.status = status;
@@ -47,7 +47,7 @@ function withHelpers(data: object, helpers: object): object {
   return Object.defineProperties({ ...helpers }, Object.getOwnPropertyDescriptors(data));
 }
 
-/** Addresses that others registered may only be web addresses: never `javascript:` or `data:`. */
+/** Returns a registered URL if it is a web address or local path, else `#`: never `javascript:` or `data:`. */
 export function webLink(url: unknown): string {
   const text = String(url ?? '');
   if (/^\/(?![/\\])/.test(text)) return text;

@@ -1,5 +1,5 @@
-// Who is asking: a request id of our own, the client's address as far as the configured proxies are to be believed,
-// a log with that id, one access-log line at the end (never the query: it carries codes and tokens), one observation.
+// The request context: a request id, the client's address behind the trusted proxies, a logger with that id, and at the
+// end one access-log line (never the query: it contains codes and tokens) and one metrics observation.
 import { isIP } from 'node:net';
 import type { Logger } from '../platform/logger.ts';
 import { randomToken } from '../platform/random.ts';
@@ -7,7 +7,7 @@ import type { Context, Middleware } from './context.ts';
 
 export interface RequestObservation {
   method: string;
-  /** A route pattern, never a path: few values, so that it can be a metric label. */
+  /** A route pattern, never a path: a metric label needs few values. */
   route: string;
   status: number;
   seconds: number;
@@ -15,9 +15,9 @@ export interface RequestObservation {
   problem: string | undefined;
 }
 
-export interface RequestContextNeeds {
+export interface RequestContextDependencies {
   logger: Logger;
-  /** Number of proxies whose X-Forwarded-For is believed; 0 for none. */
+  /** Number of trusted proxies (X-Forwarded-For); 0 for none. */
   trustProxy: number;
   observe?: (observation: RequestObservation) => void;
   /** Paths whose access-log line is written at level debug. */
@@ -28,7 +28,12 @@ const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIO
 const MAX_LOGGED = 256;
 
 /** First middleware of the application. */
-export function requestContext({ logger, trustProxy, observe, quietPaths = [] }: RequestContextNeeds): Middleware {
+export function requestContext({
+  logger,
+  trustProxy,
+  observe,
+  quietPaths = [],
+}: RequestContextDependencies): Middleware {
   const quiet = new Set(quietPaths);
   return (ctx, next) => {
     const startedAt = process.hrtime.bigint();
@@ -38,7 +43,7 @@ export function requestContext({ logger, trustProxy, observe, quietPaths = [] }:
     ctx.state.request = { requestId, address, userAgent: ctx.get('User-Agent').slice(0, MAX_LOGGED) };
     let log: Logger | undefined;
     Object.defineProperty(ctx.state, 'log', {
-      // Made at first use: most requests log nothing of their own.
+      // Created at first use: most requests log nothing else.
       get: () => (log ??= logger.child({ requestId })),
     });
     ctx.set('X-Request-Id', requestId);
@@ -77,8 +82,8 @@ function routeOf(ctx: Context): string {
 }
 
 /**
- * The address of the client: with N believed proxies the Nth entry of X-Forwarded-For from the right, since everything
- * further left was written by the client. With fewer entries the leftmost; anything that is no address is not believed.
+ * The address of the client: with N trusted proxies the Nth entry of X-Forwarded-For from the right, since the client
+ * can forge everything further left. With fewer entries the leftmost; an entry that is no IP address is ignored.
  */
 export function clientAddress(forwardedFor: string, peer: string, trustProxy: number): string {
   const hops = trustProxy > 0 && forwardedFor ? forwardedFor.split(',') : [];
@@ -86,7 +91,7 @@ export function clientAddress(forwardedFor: string, peer: string, trustProxy: nu
   return (hop === undefined ? undefined : asAddress(hop)) ?? asAddress(peer) ?? 'unknown';
 }
 
-// `192.0.2.1:4711`, `[2001:db8::1]:4711` and `::ffff:192.0.2.1` are how proxies and sockets write addresses too.
+// Proxies and sockets also write addresses as `192.0.2.1:4711`, `[2001:db8::1]:4711` and `::ffff:192.0.2.1`.
 function asAddress(text: string): string | undefined {
   const bare = text
     .trim()

@@ -1,5 +1,5 @@
-// The header table of seed 5.7, on every response. A page that the protocols need otherwise relaxes one directive
-// on itself alone, and says why.
+// The security headers of every response (docs/security.md). A page that a protocol needs otherwise relaxes one directive
+// for itself only, with a reason.
 import { limits } from '../limits.ts';
 import type { Context, Middleware } from './context.ts';
 
@@ -10,7 +10,7 @@ export const SECURITY_HEADERS = {
   'X-Frame-Options': 'SAMEORIGIN',
   // Sent over plain http too, where browsers ignore it (RFC 6797 8.1): one table for every deployment.
   'Strict-Transport-Security': `max-age=${limits.hsts.maxAgeSeconds}; includeSubDomains; preload`,
-  // No form-action: Chromium applies it to the redirects after a form as well, and signing in ends in such a redirect.
+  // No form-action: Chromium applies it to the redirects after a form as well, and a sign-in ends in such a redirect.
   'Content-Security-Policy': CONTENT_SECURITY_POLICY,
   'X-Content-Type-Options': 'nosniff',
   'X-XSS-Protection': '1; mode=block',
@@ -31,14 +31,14 @@ export interface Relaxation {
   directive: 'frame-src' | 'form-action' | 'img-src' | 'script-src' | 'connect-src';
   /** Origins such as `https://app.example.com`, or a hash in quotes. */
   sources: readonly string[];
-  /** Why this page needs it; for the reader of the code and the log. */
+  /** Why this page needs it; logged. */
   reason: string;
 }
 
-/** Adds sources to one directive of the page being answered. Never `form-action` on a page people sign in on. */
+/** Adds sources to one directive of the current response. Never use `form-action` on a sign-in page. */
 export function relaxPolicy(ctx: Context, { directive, sources, reason }: Relaxation): void {
   for (const source of sources) {
-    // A source may come from registered metadata; it must not be able to end its directive and begin another.
+    // A source may come from registered metadata; it must not end its directive and start another one.
     if (!/^[\w:./[\]'=+*-]+$/.test(source)) throw new TypeError(`not a source expression: ${source}`);
   }
   const policy = parsePolicy(String(ctx.response.get('Content-Security-Policy') || CONTENT_SECURITY_POLICY));

@@ -1,5 +1,5 @@
-// The node server around the application: slow clients are cut off, requests that are no HTTP get an answer with a
-// request id, and a stop lets what is under way finish.
+// The Node HTTP server: closes slow clients, responds to malformed requests with a request id, and drains requests in
+// progress when it stops.
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, Socket } from 'node:net';
@@ -12,20 +12,20 @@ export interface Timeouts {
   headerSeconds: number;
   requestSeconds: number;
   keepAliveSeconds: number;
-  /** No byte in either direction for so long: closed. */
+  /** The connection is closed after this time without data in either direction. */
   idleSeconds: number;
 }
 
 export interface HttpServer {
   server: Server;
   listen(options: { host: string; port: number }): Promise<AddressInfo>;
-  /** True from the first call of drain: readiness should say no. */
+  /** True after the first call of drain: /readyz must return 503. */
   isDraining(): boolean;
-  /** Accepts nothing new, lets requests under way finish for `seconds`, then cuts them off. Answers whether it had to. */
+  /** Accepts no new requests, waits `seconds` for those in progress, then closes them. Resolves with whether it had to. */
   drain(options?: { seconds?: number }): Promise<'clean' | 'cut off'>;
 }
 
-export interface HttpServerNeeds {
+export interface HttpServerDependencies {
   handler: RequestListener;
   logger: Logger;
   timeouts?: Partial<Timeouts>;
@@ -35,7 +35,7 @@ export interface HttpServerNeeds {
 const MAX_HEADER_BYTES = 32 * 1024;
 const CHECK_EVERY_MS = 1000;
 
-/** Rejects (EADDRINUSE, EACCES) when nothing can listen there. */
+/** Rejects (EADDRINUSE, EACCES) when the address cannot be bound. */
 export async function tryListening(options: { host: string; port: number }): Promise<void> {
   const probe = createServer().listen(options);
   await once(probe, 'listening');
@@ -43,14 +43,14 @@ export async function tryListening(options: { host: string; port: number }): Pro
   await once(probe, 'close');
 }
 
-export function createHttpServer({ handler, logger, timeouts }: HttpServerNeeds): HttpServer {
+export function createHttpServer({ handler, logger, timeouts }: HttpServerDependencies): HttpServer {
   const { headerSeconds, requestSeconds, keepAliveSeconds, idleSeconds } = {
     ...limits.http,
     idleSeconds: 60,
     ...timeouts,
   };
   let draining = false;
-  const answers = new WeakMap<Duplex, ServerResponse>();
+  const responses = new WeakMap<Duplex, ServerResponse>();
   const server = createServer(
     {
       headersTimeout: headerSeconds * 1000,
@@ -61,51 +61,58 @@ export function createHttpServer({ handler, logger, timeouts }: HttpServerNeeds)
       noDelay: true,
     },
     (req, res) => {
-      answers.set(req.socket, res);
+      responses.set(req.socket, res);
       if (draining) res.shouldKeepAlive = false;
       return handler(req, res);
     },
   );
   server.timeout = idleSeconds * 1000;
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
-    const answer = answers.get(socket);
-    // An answer that has begun must not be mixed with another one.
-    const hasBegun = answer?.headersSent === true && !answer.writableFinished;
-    if (error.code === 'ECONNRESET' || !socket.writable || hasBegun) socket.destroy();
-    else refuseNonHttp(error, socket, logger);
+    const response = responses.get(socket);
+    // A response in progress must not be mixed with another one.
+    const isInProgress = response?.headersSent === true && !response.writableFinished;
+    if (error.code === 'ECONNRESET' || !socket.writable || isInProgress) socket.destroy();
+    else respondToMalformedRequest(error, socket, logger);
   });
 
   return {
     server,
-    listen: ({ host, port }) =>
-      new Promise((resolve, reject) => {
-        server.once('error', reject);
-        server.listen(port, host, () => {
-          server.off('error', reject);
-          resolve(server.address() as AddressInfo);
-        });
-      }),
+    listen: (address) => listen(server, address),
     isDraining: () => draining,
     drain: ({ seconds = limits.http.drainSeconds } = {}) => {
       draining = true;
-      return new Promise((resolve) => {
-        let outcome: 'clean' | 'cut off' = 'clean';
-        const timer = setTimeout(() => {
-          outcome = 'cut off';
-          server.closeAllConnections();
-        }, seconds * 1000);
-        // Connections that become idle later end by themselves: their last answer said "Connection: close".
-        server.close(() => {
-          clearTimeout(timer);
-          resolve(outcome);
-        });
-        server.closeIdleConnections();
-      });
+      return close(server, seconds);
     },
   };
 }
 
-const NON_HTTP: Record<string, { line: string; text: string }> = {
+function listen(server: Server, { host, port }: { host: string; port: number }): Promise<AddressInfo> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      resolve(server.address() as AddressInfo);
+    });
+  });
+}
+
+/** Accepts no more connections, and cuts off after `seconds` those that still have a request in progress. */
+function close(server: Server, seconds: number): Promise<'clean' | 'cut off'> {
+  return new Promise((resolve) => {
+    let outcome: 'clean' | 'cut off' = 'clean';
+    const timer = setTimeout(() => {
+      outcome = 'cut off';
+      server.closeAllConnections();
+    }, seconds * 1000);
+    // Connections that become idle later end anyway: their last response said "Connection: close".
+    server.close(() => {
+      clearTimeout(timer);
+      resolve(outcome);
+    });
+    server.closeIdleConnections();
+  });
+}
+const MALFORMED: Record<string, { line: string; text: string }> = {
   HPE_HEADER_OVERFLOW: {
     line: '431 Request Header Fields Too Large',
     text: 'The address or the cookies of this request are too long. Remove the cookies of this site and try again.',
@@ -113,10 +120,10 @@ const NON_HTTP: Record<string, { line: string; text: string }> = {
   ERR_HTTP_REQUEST_TIMEOUT: { line: '408 Request Timeout', text: 'The request took too long to arrive. Try again.' },
 };
 
-function refuseNonHttp(error: NodeJS.ErrnoException, socket: Duplex, logger: Logger): void {
+function respondToMalformedRequest(error: NodeJS.ErrnoException, socket: Duplex, logger: Logger): void {
   const requestId = randomToken(12);
   const fallback = { line: '400 Bad Request', text: 'This is not a request that the server understands.' };
-  const { line, text } = NON_HTTP[error.code ?? ''] ?? fallback;
+  const { line, text } = MALFORMED[error.code ?? ''] ?? fallback;
   logger.info(
     {
       requestId,
@@ -135,6 +142,6 @@ function refuseNonHttp(error: NodeJS.ErrnoException, socket: Duplex, logger: Log
     `X-Request-Id: ${requestId}`,
     'Connection: close',
   ];
-  // Destroyed after the answer: a client that never reads would hold the connection otherwise.
+  // Destroyed after the response: otherwise a client that never reads would keep the connection open.
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
 }

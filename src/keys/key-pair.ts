@@ -1,4 +1,4 @@
-// One signing key: made, named by its RFC 7638 thumbprint, sealed for its row and opened again.
+// One signing key: generates it, names it by its RFC 7638 thumbprint, and encrypts and decrypts its private part.
 import { createPrivateKey, createPublicKey, generateKeyPair, type JsonWebKey, type KeyObject } from 'node:crypto';
 import { promisify } from 'node:util';
 import { limits } from '../limits.ts';
@@ -6,7 +6,7 @@ import { sha256 } from '../platform/random.ts';
 import type { Vault } from '../platform/vault.ts';
 import type { KeyAlg } from './rotation.ts';
 
-/** A private key as the OIDC engine takes it. */
+/** A private key in the form that the OIDC engine takes. */
 export type PrivateJwk = JsonWebKey & { kid: string; alg: KeyAlg; use: 'sig' };
 
 export interface KeyPair {
@@ -15,14 +15,14 @@ export interface KeyPair {
   publicKey: KeyObject;
 }
 
-/** Why the stored keys cannot be used; the message says what to do. */
+/** The stored keys cannot be used; the message says why and what to do. */
 export class KeyringError extends Error {
   override name = 'KeyringError';
 }
 
 const generate = promisify(generateKeyPair);
 
-/** Makes a key pair in the thread pool: an RSA key takes long enough to stall every request. */
+/** Generates a key pair in the thread pool, because an RSA key on the event loop would stall every request. */
 export async function makeKeyPair(alg: KeyAlg): Promise<KeyPair> {
   const { privateKey, publicKey } =
     alg === 'RS256'
@@ -31,12 +31,12 @@ export async function makeKeyPair(alg: KeyAlg): Promise<KeyPair> {
   return { kid: thumbprint(publicKey), privateKey, publicKey };
 }
 
-/** The private part as it is stored. */
+/** Encrypts the private part for its row. */
 export function sealKey({ kid, privateKey }: KeyPair, vault: Vault): string {
   return vault.seal(privateKey.export({ type: 'pkcs8', format: 'der' }), contextOf(kid));
 }
 
-/** Opens a stored private key; throws where it is not the key that the row says it is. */
+/** Decrypts a stored private key; throws KeyringError when it does not match the kid and the algorithm of its row. */
 export function openKey(row: { kid: string; alg: KeyAlg; privateSealed: string }, vault: Vault): KeyPair {
   const { kid, alg, privateSealed } = row;
   try {
@@ -64,7 +64,7 @@ export function publicJwk({ kid, publicKey }: KeyPair, alg: KeyAlg): JsonWebKey 
   return { ...publicKey.export({ format: 'jwk' }), kid, alg, use: 'sig' };
 }
 
-/** RFC 7638: the required members in alphabetical order, hashed. */
+/** The RFC 7638 thumbprint: SHA-256 over the required members in alphabetical order, base64url. */
 export function thumbprint(key: KeyObject): string {
   const { kty, e, n, crv, x, y } = key.export({ format: 'jwk' });
   return sha256(JSON.stringify(kty === 'RSA' ? { e, kty, n } : { crv, kty, x, y }));

@@ -1,9 +1,9 @@
-// The signing_keys table: reads it, and applies the steps of a rotation, all of them or none. Of several
-// instances that want the same steps at the same time exactly one gets them.
+// The signing_keys table: reads it, and applies the steps of a rotation in one transaction. When several instances apply
+// the same steps at the same time, exactly one succeeds.
 import { limits } from '../limits.ts';
 import type { Clock } from '../platform/clock.ts';
-import { type Db, type Tx, transaction } from '../platform/db.ts';
 import type { Vault } from '../platform/vault.ts';
+import { type Db, type Tx, transaction } from '../storage/database.ts';
 import { selfSignedCertificate } from './certificate.ts';
 import { KeyringError, makeKeyPair, openKey, publicJwk, sealKey } from './key-pair.ts';
 import type { KeyAlg, KeyDates, KeyState, KeyUse, Step } from './rotation.ts';
@@ -14,7 +14,7 @@ export interface KeyRow extends KeyDates {
   certificateUntil: Date | null;
 }
 
-export interface KeyRowsDeps {
+export interface KeyRowsDependencies {
   db: Db;
   vault: Vault;
   now: Clock;
@@ -22,14 +22,14 @@ export interface KeyRowsDeps {
   host: string;
 }
 
-/** Told of each step that was made, inside its transaction. */
+/** Called for each applied step, inside its transaction. */
 export type NoteStep = (step: Step, kid: string, tx: Tx) => Promise<void>;
 
 const uses: KeyUse[] = ['oidc', 'saml'];
 const algs: KeyAlg[] = ['RS256', 'ES256'];
 const states: KeyState[] = ['active', 'next', 'retired'];
 
-/** Every key, those that sign first, then the next ones, then the retired ones, newest first. */
+/** Reads every key: active ones first, then next, then retired; of the same state and algorithm the newest first. */
 export async function readKeys(db: Db): Promise<KeyRow[]> {
   const rows = await db.signingKey.findMany();
   return rows
@@ -48,13 +48,13 @@ export async function readKeys(db: Db): Promise<KeyRow[]> {
     );
 }
 
-/** Changes whenever a key comes, goes or changes its state; cheap enough to ask often. */
+/** A text that changes whenever a key is added, removed or changes its state; cheap enough to read often. */
 export async function keySetVersion(db: Db): Promise<string> {
   const rows = await db.signingKey.findMany({ select: { id: true, state: true } });
   return versionOf(rows.map(({ id, state }) => ({ kid: id, state })));
 }
 
-/** What keySetVersion() says about these rows. */
+/** The value of keySetVersion() for these rows. */
 export function versionOf(rows: readonly { kid: string; state: string }[]): string {
   return rows
     .map(({ kid, state }) => `${kid} ${state}`)
@@ -62,17 +62,17 @@ export function versionOf(rows: readonly { kid: string; state: string }[]): stri
     .join();
 }
 
-/** Applies the steps and returns the keys it made; 'superseded', and nothing changed, when another was quicker. */
+/** Applies the steps and returns the kids of new keys; 'superseded', without a change, when another instance was first. */
 export async function applySteps(
   steps: readonly Step[],
-  deps: KeyRowsDeps,
+  deps: KeyRowsDependencies,
   note: NoteStep,
 ): Promise<string[] | 'superseded'> {
   const { db, now } = deps;
-  // Made before the transaction: finding primes takes longer than a transaction should.
+  // Generated before the transaction, because the search for primes takes longer than a transaction should.
   const created = await Promise.all(steps.map((step) => (step.do === 'create' ? newRow(step, deps) : undefined)));
   try {
-    // Serializable, because "only if there is none yet" is no condition on a row.
+    // Serializable, because "only if there is none yet" cannot be a condition on a row.
     await transaction(
       db,
       async (tx) => {
@@ -90,10 +90,10 @@ export async function applySteps(
   }
 }
 
-/** Seals what an older secret sealed under the first one; a row that changed meanwhile is left alone. */
+/** Encrypts again, under the first secret, the rows that an older secret encrypted; skips a row that changed meanwhile. */
 export async function resealKeys(
   rows: readonly KeyRow[],
-  { db, vault }: Pick<KeyRowsDeps, 'db' | 'vault'>,
+  { db, vault }: Pick<KeyRowsDependencies, 'db' | 'vault'>,
 ): Promise<number> {
   const stale = rows.filter(({ privateSealed }) => vault.isStale(privateSealed));
   for (const row of stale) {
@@ -135,7 +135,7 @@ async function apply(tx: Tx, step: Step, created: NewRow | undefined, at: Date):
   }
 }
 
-async function newRow({ use, alg, state }: Extract<Step, { do: 'create' }>, { vault, now, host }: KeyRowsDeps) {
+async function newRow({ use, alg, state }: Extract<Step, { do: 'create' }>, { vault, now, host }: KeyRowsDependencies) {
   const pair = await makeKeyPair(alg);
   const from = now();
   const until = new Date(from.getTime() + limits.saml.certificateDays * 24 * 3600 * 1000);
@@ -146,7 +146,7 @@ async function newRow({ use, alg, state }: Extract<Step, { do: 'create' }>, { va
     state,
     publicJwk: JSON.stringify(publicJwk(pair, alg)),
     privateSealed: sealKey(pair, vault),
-    certificate: use === 'saml' ? selfSignedCertificate({ ...pair, host, from, until }) : null,
+    certificate: use === 'saml' ? await selfSignedCertificate({ ...pair, host, from, until }) : null,
     certificateUntil: use === 'saml' ? until : null,
     createdAt: from,
     activatedAt: state === 'active' ? from : null,

@@ -1,6 +1,5 @@
-// When a key is published, signs, retires and goes (seed 1.4: "keys rotate automatically"; 5.3: certificates are
-// rotated and partners told). A key is published before it signs, and stays published until what it signed has
-// expired. Pure: from the keys that exist and the time to the steps that are due.
+// Decides when a signing key is published, activated, retired and removed. A key is published before it signs (OpenID
+// Connect Core 10.1.1), and stays published until everything that it signed has expired. Pure functions of keys and time.
 import { limits } from '../limits.ts';
 
 export type KeyUse = 'oidc' | 'saml';
@@ -20,9 +19,9 @@ export interface KeyDates {
 export interface RotationPolicy {
   /** How long a key signs. */
   rotateAfterSeconds: number;
-  /** How long a key is published before it may sign: clients and partners read the new set meanwhile. */
+  /** How long a key is published before it may sign, so that clients and service providers have read it. */
   publishAheadSeconds: number;
-  /** How long a key stays published after it stopped signing. */
+  /** How long a retired key stays published. */
   retireAfterSeconds: number;
 }
 
@@ -33,9 +32,9 @@ export type Step =
 
 export interface RotationRequest {
   use: KeyUse;
-  /** Do not wait until the next key was published long enough: after a leak. */
+  /** Activate the next key even when it was not published long enough: after a leak. */
   force?: boolean;
-  /** SAML only: sign with the certificate that was published as the next one. */
+  /** SAML only: activate the certificate that is published as the next one. */
   activate?: boolean;
 }
 
@@ -48,7 +47,7 @@ export type RotationPlan =
 interface Slot {
   use: KeyUse;
   alg: KeyAlg;
-  /** OIDC clients follow the key set by themselves; SAML partners must be told, so there a person decides. */
+  /** OIDC clients read the key set by themselves; service providers often do not, so an administrator activates there. */
   isAutomatic: boolean;
 }
 
@@ -60,7 +59,7 @@ const slots: Slot[] = [
 
 const HOUR = 3600;
 
-/** The policy for sessions of this length: an ID token is used as a hint for as long as its session may last. */
+/** The policy for sessions of this length, because an ID token serves as id_token_hint as long as its session lasts. */
 export function rotationPolicy(sessionSeconds: number): RotationPolicy {
   return {
     rotateAfterSeconds: limits.keys.rotateAfterDays * 24 * HOUR,
@@ -69,15 +68,15 @@ export function rotationPolicy(sessionSeconds: number): RotationPolicy {
   };
 }
 
-/** What is due without anybody asking: missing keys, the turn of old ones, the end of retired ones. */
+/** The scheduled steps: create missing keys, rotate old ones, remove retired ones. */
 export function dueSteps(keys: readonly KeyDates[], now: Date, policy: RotationPolicy): Step[] {
   const removed = keys
     .filter((key) => key.state === 'retired' && after(key.retiredAt ?? key.createdAt, policy.retireAfterSeconds) <= now)
     .map(({ kid }): Step => ({ do: 'remove', kid }));
-  return [...slots.flatMap((slot) => [...missing(slot, keys), ...turn(slot, keys, now, policy)]), ...removed];
+  return [...slots.flatMap((slot) => [...missing(slot, keys), ...scheduled(slot, keys, now, policy)]), ...removed];
 }
 
-/** What a request to rotate leads to. */
+/** The steps of a rotation that an administrator requests, or the reason why it is not possible now. */
 export function planRotation(
   keys: readonly KeyDates[],
   { use, force = false, activate = false }: RotationRequest,
@@ -105,13 +104,13 @@ function missing(slot: Slot, keys: readonly KeyDates[]): Step[] {
   return steps;
 }
 
-function turn(slot: Slot, keys: readonly KeyDates[], now: Date, policy: RotationPolicy): Step[] {
+function scheduled(slot: Slot, keys: readonly KeyDates[], now: Date, policy: RotationPolicy): Step[] {
   const active = find(keys, slot, 'active');
   const next = find(keys, slot, 'next');
   if (!slot.isAutomatic || !active || !next) return [];
   const isOld = after(active.activatedAt ?? active.createdAt, policy.rotateAfterSeconds) <= now;
-  const isKnown = after(next.createdAt, policy.publishAheadSeconds) <= now;
-  return isOld && isKnown ? promotion(slot, keys) : [];
+  const isPublished = after(next.createdAt, policy.publishAheadSeconds) <= now;
+  return isOld && isPublished ? promotion(slot, keys) : [];
 }
 
 function promotion(slot: Slot, keys: readonly KeyDates[]): Step[] {

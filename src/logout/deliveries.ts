@@ -1,47 +1,76 @@
-// Calls of ours that tell applications of a sign-out: logout tokens (OIDC Back-Channel Logout 1.0) and LogoutRequests by
-// SOAP (SAML Bindings 3.2). Kept in the database, tried again with growing pauses, given up at last. Nobody waits for
-// them, and a restart loses none.
+// The deliveries of a logout from this server to applications: logout tokens (OIDC Back-Channel Logout 1.0) and
+// LogoutRequests by SOAP (SAML Bindings 3.2), as jobs of a queue (jobs/queue.ts) with a lane for each application.
 import type { Audit } from '../audit/audit.ts';
+import { createJobQueue, type JobOutcome, type JobQueue, type QueueStore } from '../jobs/queue.ts';
 import { limits } from '../limits.ts';
 import type { Clock } from '../platform/clock.ts';
-import type { Db } from '../platform/db.ts';
-import type { Outcome, Runs } from './runs.ts';
+import type { Db } from '../storage/database.ts';
+import type { LogoutRuns } from './logout-runs.ts';
+import type { Outcome } from './participant-outcome.ts';
 
-const BATCH = 50;
-const AT_ONCE = 8;
+/** Calls at once, for one application and for all together. A dead one takes `outgoing.timeoutMs` for each call. */
+const CONCURRENCY = { lane: () => 4, total: 32 };
+const METRIC = { done: 'delivered', retried: 'retried', 'given-up': 'given-up' } as const;
+const OPEN = { doneAt: null, failedAt: null };
 
-/** What came of a call that was answered. Throws when it should be tried again. */
-export type CallResult = 'sent' | 'no-such-client';
+/** The result of a delivery that was answered. A delivery that has to be retried throws instead. */
+export type DeliveryResult = 'sent' | 'no-such-client';
 
-export interface LogoutDeliveriesNeeds {
+export interface LogoutDeliveriesDependencies {
   db: Db;
   now: Clock;
   audit: Audit;
-  runs: Pick<Runs, 'settle'>;
+  runs: Pick<LogoutRuns, 'settle'>;
   /** Sends one logout token. */
-  send(clientId: string, accountId: string, sid: string | undefined): Promise<CallResult>;
+  send(clientId: string, accountId: string, sid: string | undefined): Promise<DeliveryResult>;
   /** Sends the LogoutRequest of one participant. */
-  sendSoap(participantId: string): Promise<CallResult>;
-  /** For the metrics. */
-  counted?(outcome: 'delivered' | 'retried' | 'given-up'): void;
+  sendSoap(participantId: string): Promise<DeliveryResult>;
+  /** Counts the attempt in the metrics. */
+  counted?(outcome: (typeof METRIC)[JobOutcome]): void;
 }
 
-/** Tries all deliveries that are due; run by one instance at a time. Returns how many were looked at. */
-export function createLogoutDeliveries(needs: LogoutDeliveriesNeeds) {
-  const { db, now, audit, runs, send, sendSoap, counted = () => {} } = needs;
-  type Delivery = Awaited<ReturnType<typeof due>>[number];
+interface Delivery {
+  id: string;
+  lane: string;
+  tries: number;
+  lastError: string | null;
+  channel: string;
+  participantId: string | null;
+  clientId: string;
+  accountId: string;
+  sid: string | null;
+}
 
-  function due() {
-    return db.logoutDelivery.findMany({
-      where: { doneAt: null, failedAt: null, nextTryAt: { lte: now() } },
-      // New ones first: somebody may be looking at their result.
-      orderBy: [{ tries: 'asc' }, { nextTryAt: 'asc' }],
-      take: BATCH,
-    });
-  }
+/** Makes the queue of logout deliveries. One is given up after `limits.delivery.maxTries` attempts. */
+export function createLogoutDeliveries(dependencies: LogoutDeliveriesDependencies): JobQueue {
+  const { now, send, sendSoap, counted = () => {} } = dependencies;
+  return createJobQueue<Delivery>({
+    now,
+    store: deliveryStore(dependencies),
+    async attempt({ channel, participantId, clientId, accountId, sid }) {
+      const detail = await (channel === 'soap'
+        ? sendSoap(participantId ?? '')
+        : send(clientId, accountId, sid ?? undefined));
+      return { outcome: 'done', detail };
+    },
+    leaseSeconds: limits.delivery.leaseSeconds,
+    concurrency: CONCURRENCY,
+    maxTries: limits.delivery.maxTries,
+    onOutcome: (_delivery, outcome) => counted(METRIC[outcome]),
+  });
+}
 
-  /** With a participant its outcome is the event, else the delivery's. */
-  async function note(delivery: Delivery, outcome: Outcome): Promise<void> {
+/** The table `logout_deliveries`. A row may be gone: when the browser reaches the application first, it is deleted. */
+function deliveryStore({
+  db,
+  now,
+  audit,
+  runs,
+}: Pick<LogoutDeliveriesDependencies, 'db' | 'now' | 'audit' | 'runs'>): QueueStore<Delivery> {
+  const held = ({ id, tries }: Delivery) => ({ id, tries: tries + 1, ...OPEN });
+
+  /** Records the outcome at the participant of the logout run; without one, in the audit log. */
+  async function recordOutcome(delivery: Delivery, outcome: Outcome): Promise<void> {
     const { participantId, accountId, clientId } = delivery;
     if (participantId) return void (await runs.settle({ id: participantId }, outcome));
     const about = { subjectId: accountId, clientId, ...(outcome.reason && { reason: outcome.reason }) };
@@ -49,43 +78,44 @@ export function createLogoutDeliveries(needs: LogoutDeliveriesNeeds) {
     if (outcome.state === 'failed') await audit.record({ type: 'logout.failed', outcome: 'failure', ...about });
   }
 
-  async function attempt(delivery: Delivery): Promise<void> {
-    const { id, tries, channel, clientId, accountId, sid, participantId } = delivery;
-    // Conditional, like all that follows: the browser may have got through meanwhile, and the row be gone.
-    const update = (data: object) =>
-      db.logoutDelivery.updateMany({ where: { id }, data: { tries: tries + 1, ...data } });
-    try {
-      const result = await (channel === 'soap'
-        ? sendSoap(participantId ?? '')
-        : send(clientId, accountId, sid ?? undefined));
-      await update({ doneAt: now(), lastError: null });
-      counted('delivered');
-      await note(delivery, result === 'sent' ? { state: 'done' } : { state: 'failed', reason: 'switched_off' });
-    } catch (error) {
-      const lastError = (error instanceof Error ? error.message : String(error)).slice(0, 200);
-      const isLast = tries + 1 >= limits.delivery.maxTries;
-      const nextTryAt = new Date(now().getTime() + pauseSeconds(tries) * 1000);
-      await update({ lastError, ...(isLast ? { failedAt: now() } : { nextTryAt }) });
-      counted(isLast ? 'given-up' : 'retried');
-      await note(delivery, { state: isLast ? 'failed' : 'retrying', reason: lastError });
-    }
-  }
+  return {
+    async due({ limit, exceptLanes }) {
+      const rows = await db.logoutDelivery.findMany({
+        where: { ...OPEN, nextTryAt: { lte: now() }, clientId: { notIn: [...exceptLanes] } },
+        // New ones first: the user may be looking at the result page.
+        orderBy: [{ tries: 'asc' }, { nextTryAt: 'asc' }],
+        take: limit,
+      });
+      return rows.map((row) => ({ ...row, lane: row.clientId }));
+    },
 
-  return async function deliver(signal?: AbortSignal): Promise<number> {
-    let count = 0;
-    for (;;) {
-      const deliveries = await due();
-      // A few at a time: one dead application holds up its own share only.
-      for (let start = 0; start < deliveries.length; start += AT_ONCE) {
-        await Promise.all(deliveries.slice(start, start + AT_ONCE).map(attempt));
-      }
-      count += deliveries.length;
-      if (deliveries.length < BATCH || signal?.aborted) return count;
-    }
+    async claim({ id, tries }, leaseUntil) {
+      const data = { tries: tries + 1, nextTryAt: leaseUntil };
+      const { count } = await db.logoutDelivery.updateMany({ where: { id, tries, ...OPEN }, data });
+      return count === 1;
+    },
+
+    async complete(delivery, detail) {
+      const data = { doneAt: now(), lastError: null };
+      await db.logoutDelivery.updateMany({ where: { id: delivery.id, ...OPEN }, data });
+      await recordOutcome(
+        delivery,
+        detail === 'no-such-client' ? { state: 'failed', reason: 'switched_off' } : { state: 'done' },
+      );
+    },
+
+    async retry(delivery, { reason, nextTryAt }) {
+      const { count } = await db.logoutDelivery.updateMany({
+        where: held(delivery),
+        data: { lastError: reason, nextTryAt },
+      });
+      if (count === 1) await recordOutcome(delivery, { state: 'retrying', reason });
+    },
+
+    async giveUp(delivery, reason) {
+      const data = { lastError: reason, failedAt: now() };
+      const { count } = await db.logoutDelivery.updateMany({ where: held(delivery), data });
+      if (count === 1) await recordOutcome(delivery, { state: 'failed', reason });
+    },
   };
-}
-
-/** Pause after the given number of failed tries before this one: doubling, up to the longest. */
-export function pauseSeconds(tries: number): number {
-  return Math.min(limits.delivery.firstPauseSeconds * 2 ** tries, limits.delivery.maxPauseSeconds);
 }

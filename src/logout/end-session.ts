@@ -1,14 +1,16 @@
-// One function ends a session, whoever wants it ended: the person, an application, an admin, a password reset, time. The
-// session, its grants and the remembered second factor go first and in one transaction with the list of those to be told,
-// so that neither a stalled application nor a crash in between keeps anything alive or anybody uninformed.
+// Ends sessions, for every reason: logout, an administrator, a password reset, expiry. The session, its grants and the
+// remembered second factor are removed in one transaction with the list of applications to notify, so that no slow
+// application and no crash keeps a session alive or an application uninformed.
 import type { Audit, By } from '../audit/audit.ts';
-import type { SessionEntry, Sessions } from '../oidc/sessions.ts';
+import type { SessionEntry, Sessions } from '../oidc/store/sessions.ts';
 import type { Clock } from '../platform/clock.ts';
-import { type Db, type Tx, transaction } from '../platform/db.ts';
 import { randomId } from '../platform/random.ts';
+import { removeAccountParticipants, removeSessionParticipants } from '../saml/slo/removals.ts';
+import { removeAttemptsOf } from '../sign-in/attempts.ts';
+import { type Db, type Tx, transaction } from '../storage/database.ts';
+import type { FrontChannel, RunRef } from './logout-run.ts';
+import type { LogoutRuns } from './logout-runs.ts';
 import { planParticipants } from './participants.ts';
-import type { Answer, RunRef, Walker } from './run.ts';
-import type { Runs } from './runs.ts';
 
 export type EndReason =
   | 'signed-out'
@@ -22,115 +24,56 @@ export type EndReason =
   | 'expired';
 
 export interface EndBy extends By {
-  /** The application that asked. */
+  /** The application that began the logout. */
   clientId?: string;
-  /** The browser that is led through the applications, and where it goes at the end. */
-  walk?: { browser: Walker; answer: Answer };
+  /** The front-channel logout through this browser, if there is one. */
+  frontChannel?: FrontChannel;
 }
 
-export interface Ended {
-  /** Who is still to be told; undefined when nobody is. */
+export interface EndResult {
+  /** The logout run; undefined when no application has to be notified. */
   run: RunRef | undefined;
 }
 
 export interface EndSession {
   /** Ends one session. Undefined when it had already ended. */
-  one(uid: string, reason: EndReason, by?: EndBy): Promise<Ended | undefined>;
-  /** Ends these sessions as one sign-out. Undefined when all had already ended. */
-  several(uids: readonly string[], reason: EndReason, by?: EndBy): Promise<Ended | undefined>;
-  /** Ends every session of an account and takes back all its tokens, offline ones included. Returns how many ended. */
+  one(uid: string, reason: EndReason, by?: EndBy): Promise<EndResult | undefined>;
+  /** Ends these sessions in one logout run. Undefined when all had already ended. */
+  several(uids: readonly string[], reason: EndReason, by?: EndBy): Promise<EndResult | undefined>;
+  /** Ends every session of an account and revokes all its tokens, offline ones included. Returns how many ended. */
   all(accountId: string, reason: EndReason, by?: By, tx?: Tx): Promise<number>;
   /** Ends every session that an application takes part in. Returns how many ended. */
   ofApplication(clientId: string, reason: EndReason, by?: By): Promise<number>;
-  /** Ends what has run out of time, so that its applications hear of it. Returns how many ended. */
+  /** Ends expired sessions, so that their applications are notified. Returns how many ended. */
   expired(signal?: AbortSignal): Promise<number>;
-  /** Notes that a relying party is to be told, while the person stays signed in. */
-  queue(clientId: string, accountId: string, sid: string | undefined): Promise<void>;
+  /** Queues a logout token for one relying party, while the user stays signed in. */
+  queueLogoutToken(clientId: string, accountId: string, sid: string | undefined): Promise<void>;
 }
 
-export interface EndSessionNeeds {
+export interface EndSessionDependencies {
   db: Db;
   now: Clock;
   audit: Audit;
   sessions: Sessions;
-  runs: Runs;
-  /** Our own pages as an application; they need not be told. */
+  runs: LogoutRuns;
+  /** client_id of this server's own pages, which need no notification. */
   ownClientId: string;
   /** Forgets the second factor in the browsers of these sessions, or in all browsers of the account. */
   endTrust(accountId: string, sessionUids: readonly string[] | 'all', tx: Tx): Promise<void>;
-  /** Wakes the calls of ours to the applications. */
+  /** Starts the deliveries without waiting for the next run of their job. */
   deliverSoon(): void;
 }
 
 const BATCH = 100;
 
-export function createEndSession(needs: EndSessionNeeds): EndSession {
-  const { db, now, audit, sessions, runs, ownClientId, endTrust, deliverSoon } = needs;
-
-  async function plan(ended: SessionEntry[], reason: EndReason, { clientId, walk }: EndBy, tx: Tx) {
-    const userId = ended[0]?.accountId ?? '';
-    const options = { ownClientId, hasBrowser: walk !== undefined, askedBy: clientId };
-    const participants = await planParticipants(tx, ended, options);
-    await tx.samlParticipant.deleteMany({ where: { sessionUid: { in: ended.map(({ uid }) => uid) } } });
-    if (participants.length === 0 && !walk) return undefined;
-    return runs.create({ userId, reason, askedBy: clientId, participants, walk }, tx);
-  }
-
-  /** Sessions of one account. */
-  async function endSome(meant: SessionEntry[], reason: EndReason, by: EndBy, tx: Tx): Promise<Ended | undefined> {
-    const ended: SessionEntry[] = [];
-    for (const session of meant) ended.push(...[(await sessions.remove(session, tx)) ?? []].flat());
-    const [first] = ended;
-    if (!first) return undefined;
-    const uids = ended.map(({ uid }) => uid);
-    // A browser is remembered for longer than a session lasts; only somebody's wish ends that.
-    if (reason !== 'expired') await endTrust(first.accountId, uids, tx);
-    const run = await plan(ended, reason, by, tx);
-    const { actorId, clientId, request } = by;
-    await audit.record(
-      {
-        type: 'session.ended',
-        outcome: 'success',
-        reason,
-        subjectId: first.accountId,
-        ...(actorId && { actorId }),
-        ...(clientId && { clientId }),
-        ...(request && { request }),
-        data: { sessions: ended.length, ...(run && { run: run.id }) },
-      },
-      tx,
-    );
-    return { run };
-  }
-
-  async function endAll(accountId: string, reason: EndReason, by: By, tx: Tx): Promise<number> {
-    const live = await sessions.removeAllOf(accountId, tx);
-    // A sign-in that has proven the old password must not be finished with it.
-    await tx.signInAttempt.deleteMany({ where: { userId: accountId } });
-    await endTrust(accountId, 'all', tx);
-    const run = live.length > 0 ? await plan(live, reason, {}, tx) : undefined;
-    await tx.samlParticipant.deleteMany({ where: { userId: accountId } });
-    const data = { count: live.length, ...(run && { run: run.id }) };
-    await audit.record(
-      { type: 'sessions.ended-all', outcome: 'success', reason, subjectId: accountId, data, ...by },
-      tx,
-    );
-    return live.length;
-  }
+export function createEndSession(dependencies: EndSessionDependencies): EndSession {
+  const { db, now, sessions, deliverSoon } = dependencies;
 
   const several: EndSession['several'] = async (uids, reason, by = {}) => {
     const ended = await transaction(db, async (tx) => {
       const found: SessionEntry[] = [];
       for (const uid of new Set(uids)) found.push(...[(await sessions.find(uid, tx)) ?? []].flat());
-      const groups = byAccount(found);
-      let first: Ended | undefined;
-      for (const group of groups) {
-        // One browser is led through one sign-out; further accounts under the same name are told by calls alone.
-        const { walk, ...others } = by;
-        const ended = await endSome(group, reason, first ? others : by, tx);
-        first ??= ended;
-      }
-      return first;
+      return endByAccount(dependencies, found, reason, by, tx);
     });
     if (ended) deliverSoon();
     return ended;
@@ -142,8 +85,8 @@ export function createEndSession(needs: EndSessionNeeds): EndSession {
 
     async all(accountId, reason, by = {}, tx) {
       const count = tx
-        ? await endAll(accountId, reason, by, tx)
-        : await transaction(db, (own) => endAll(accountId, reason, by, own));
+        ? await endAll(dependencies, accountId, reason, by, tx)
+        : await transaction(db, (own) => endAll(dependencies, accountId, reason, by, own));
       deliverSoon();
       return count;
     },
@@ -160,19 +103,110 @@ export function createEndSession(needs: EndSessionNeeds): EndSession {
       let count = 0;
       for (;;) {
         const batch = await sessions.expired(BATCH);
-        for (const session of batch) await transaction(db, (tx) => endSome([session], 'expired', {}, tx));
+        for (const session of batch) await transaction(db, (tx) => endSome(dependencies, [session], 'expired', {}, tx));
         count += batch.length;
         if (count > 0) deliverSoon();
         if (batch.length < BATCH || signal?.aborted) return count;
       }
     },
 
-    async queue(clientId, accountId, sid) {
+    async queueLogoutToken(clientId, accountId, sid) {
       const delivery = { id: randomId(), clientId, accountId, sid: sid ?? null, nextTryAt: now(), createdAt: now() };
       await db.logoutDelivery.create({ data: delivery });
       deliverSoon();
     },
   };
+}
+
+/** Creates the logout run that notifies the applications of these sessions; undefined when no application has to be notified. */
+async function plan(
+  { runs, ownClientId }: EndSessionDependencies,
+  ended: SessionEntry[],
+  reason: EndReason,
+  { clientId, frontChannel }: EndBy,
+  tx: Tx,
+) {
+  const userId = ended[0]?.accountId ?? '';
+  const options = { ownClientId, hasBrowser: frontChannel !== undefined, initiator: clientId };
+  const participants = await planParticipants(tx, ended, options);
+  await removeSessionParticipants(
+    ended.map(({ uid }) => uid),
+    tx,
+  );
+  if (participants.length === 0 && !frontChannel) return undefined;
+  return runs.create({ userId, reason, initiator: clientId, participants, frontChannel }, tx);
+}
+
+/** Ends sessions of one account. Undefined when all had already ended. */
+async function endSome(
+  dependencies: EndSessionDependencies,
+  requested: SessionEntry[],
+  reason: EndReason,
+  by: EndBy,
+  tx: Tx,
+): Promise<EndResult | undefined> {
+  const { sessions, audit, endTrust } = dependencies;
+  const ended: SessionEntry[] = [];
+  for (const session of requested) ended.push(...[(await sessions.remove(session, tx)) ?? []].flat());
+  const [first] = ended;
+  if (!first) return undefined;
+  const uids = ended.map(({ uid }) => uid);
+  // A browser is remembered for longer than a session lasts; expiry of the session does not end that.
+  if (reason !== 'expired') await endTrust(first.accountId, uids, tx);
+  const run = await plan(dependencies, ended, reason, by, tx);
+  const { actorId, clientId, request } = by;
+  await audit.record(
+    {
+      type: 'session.ended',
+      outcome: 'success',
+      reason,
+      subjectId: first.accountId,
+      ...(actorId && { actorId }),
+      ...(clientId && { clientId }),
+      ...(request && { request }),
+      data: { sessions: ended.length, ...(run && { run: run.id }) },
+    },
+    tx,
+  );
+  return { run };
+}
+
+/** Ends every session of an account, and its tokens. Returns how many sessions ended. */
+async function endAll(
+  dependencies: EndSessionDependencies,
+  accountId: string,
+  reason: EndReason,
+  by: By,
+  tx: Tx,
+): Promise<number> {
+  const { sessions, audit, endTrust } = dependencies;
+  const live = await sessions.removeAllOf(accountId, tx);
+  // A sign-in attempt that used the old password must not complete.
+  await removeAttemptsOf(accountId, tx);
+  await endTrust(accountId, 'all', tx);
+  const run = live.length > 0 ? await plan(dependencies, live, reason, {}, tx) : undefined;
+  await removeAccountParticipants(accountId, tx);
+  const data = { count: live.length, ...(run && { run: run.id }) };
+  await audit.record({ type: 'sessions.ended-all', outcome: 'success', reason, subjectId: accountId, data, ...by }, tx);
+  return live.length;
+}
+
+/** Ends these sessions, those of each account in a logout run of its own. Returns the first run. */
+async function endByAccount(
+  dependencies: EndSessionDependencies,
+  found: SessionEntry[],
+  reason: EndReason,
+  by: EndBy,
+  tx: Tx,
+): Promise<EndResult | undefined> {
+  let first: EndResult | undefined;
+  for (const group of byAccount(found)) {
+    // One browser runs one logout run; sessions of further accounts are notified by deliveries alone.
+    const { frontChannel, ...others } = by;
+    const ended = await endSome(dependencies, group, reason, first ? others : by, tx);
+    first ??= ended;
+  }
+  return first;
 }
 
 function byAccount(found: SessionEntry[]): SessionEntry[][] {

@@ -1,21 +1,20 @@
-// Who has to be told that a session has ended, and how: from what the session knows of its applications, and from what
-// those are registered with at that moment.
-import type { ServiceProviderSettings } from '../applications/service-provider.ts';
-import type { SessionEntry } from '../oidc/sessions.ts';
-import type { Tx } from '../platform/db.ts';
-import type { SloEndpoint } from '../saml/metadata-parse.ts';
-import type { NameId } from '../saml/nameid.ts';
-import { sloEndpoints } from '../saml/service-providers.ts';
-import type { Channel } from './next-hop.ts';
-import type { NewParticipant, ParticipantData } from './run.ts';
+// Plans how each application of the ended sessions is notified, from its current registration.
+import { readMetadata } from '../applications/application.ts';
+import type { SessionEntry } from '../oidc/store/sessions.ts';
+import type { NameId } from '../saml/messages/name-id.ts';
+import type { SloEndpoint } from '../saml/metadata/parse.ts';
+import { sloEndpoints } from '../saml/metadata/service-providers.ts';
+import type { Tx } from '../storage/database.ts';
+import type { NewParticipant, ParticipantData } from './logout-run.ts';
+import type { Channel } from './next-step.ts';
 
 export interface PlanOptions {
-  /** Our own pages, whose sessions end with the single sign-on session. */
+  /** client_id of this server's own pages, whose sessions end with the single sign-on session. */
   ownClientId: string;
-  /** Whether a browser is there to be led around. */
+  /** Whether there is a browser for front-channel steps. */
   hasBrowser: boolean;
-  /** The application that asked for the sign-out. */
-  askedBy: string | undefined;
+  /** The application that began the logout. */
+  initiator: string | undefined;
 }
 
 interface Registered {
@@ -26,18 +25,18 @@ interface Registered {
   metadata: string;
 }
 
-/** The participants of these sessions, those of OpenID Connect first. Reads inside the transaction that ends them. */
+/** The participants of these sessions, OpenID Connect first. Reads inside the transaction that ends the sessions. */
 export async function planParticipants(
   tx: Tx,
   sessions: readonly SessionEntry[],
-  { ownClientId, hasBrowser, askedBy }: PlanOptions,
+  { ownClientId, hasBrowser, initiator }: PlanOptions,
 ): Promise<NewParticipant[]> {
   const clientIds = new Set(sessions.flatMap(({ participants }) => participants.map(({ clientId }) => clientId)));
   clientIds.delete(ownClientId);
   if (clientIds.size === 0) return [];
   const registered = await tx.application.findMany({ where: { clientId: { in: [...clientIds] } } });
   const byClientId = new Map(registered.map((application) => [application.clientId, application]));
-  const held = await tx.samlParticipant.findMany({
+  const samlParticipants = await tx.samlParticipant.findMany({
     where: { sessionUid: { in: sessions.map(({ uid }) => uid) } },
     orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
   });
@@ -46,59 +45,56 @@ export async function planParticipants(
     participants.flatMap(({ clientId, sid }) => {
       const application = byClientId.get(clientId);
       if (clientId === ownClientId || application?.protocol === 'saml') return [];
-      return planOidc(application, { clientId, sid, hasBrowser, isAsker: clientId === askedBy });
+      return planOidc(application, { clientId, sid, hasBrowser, isInitiator: clientId === initiator });
     }),
   );
-  const saml = held.flatMap((row) => {
+  const saml = samlParticipants.flatMap((row) => {
     const application = registered.find(({ id }) => id === row.applicationId);
-    if (!application) return []; // removed since, and its entity ID with it
+    if (!application) return []; // deleted meanwhile
     const data = { nameId: nameIdOf(row), sessionIndex: row.sessionIndex };
-    return planSaml(application, { data, hasBrowser, isAsker: application.clientId === askedBy });
+    return planSaml(application, { data, hasBrowser, isInitiator: application.clientId === initiator });
   });
   return [...oidc, ...saml];
 }
 
 function planOidc(
   application: Registered | undefined,
-  about: { clientId: string; sid: string | undefined; hasBrowser: boolean; isAsker: boolean },
+  about: { clientId: string; sid: string | undefined; hasBrowser: boolean; isInitiator: boolean },
 ): NewParticipant {
-  const { clientId, sid, hasBrowser, isAsker } = about;
+  const { clientId, sid, hasBrowser, isInitiator } = about;
   const common = { clientId, protocol: 'oidc' as const, name: application?.name ?? clientId, data: { sid } };
   if (!application?.enabled) return { ...common, channel: 'none', state: 'failed', reason: 'switched_off' };
-  const { backchannel_logout_uri: back, frontchannel_logout_uri: front } = JSON.parse(application.metadata) as {
-    backchannel_logout_uri?: string;
-    frontchannel_logout_uri?: string;
-  };
-  // A call of ours reaches it whatever the browser does, so it is preferred.
+  const { backchannel_logout_uri: back, frontchannel_logout_uri: front } = readMetadata('oidc', application.metadata);
+  // Back-channel logout is preferred: it does not depend on the browser.
   if (back) return { ...common, channel: 'back', state: 'waiting' };
   if (front && hasBrowser) return { ...common, channel: 'front', state: 'waiting' };
-  if (isAsker) return { ...common, channel: 'none', state: 'done', reason: 'asked' };
+  if (isInitiator) return { ...common, channel: 'none', state: 'done', reason: 'asked' };
   return { ...common, channel: 'none', state: 'unsupported', reason: front ? 'needs_browser' : 'no_logout' };
 }
 
 function planSaml(
   application: Registered,
-  { data, hasBrowser, isAsker }: { data: ParticipantData; hasBrowser: boolean; isAsker: boolean },
+  { data, hasBrowser, isInitiator }: { data: ParticipantData; hasBrowser: boolean; isInitiator: boolean },
 ): NewParticipant {
   const { clientId, name } = application;
   const common = { clientId, protocol: 'saml' as const, name };
-  // Its request was signed, and it gets an answer of its own at the end.
-  if (isAsker) return { ...common, data, channel: 'none', state: 'done', reason: 'asked' };
+  // It gets a LogoutResponse when the run is complete.
+  if (isInitiator) return { ...common, data, channel: 'none', state: 'done', reason: 'asked' };
   if (!application.enabled) return { ...common, data, channel: 'none', state: 'failed', reason: 'switched_off' };
   const endpoints = endpointsOf(application);
   const has = (binding: SloEndpoint['binding']) => endpoints.some((endpoint) => endpoint.binding === binding);
-  // The browser first, because sessions of applications hang on cookies; by redirect, because a POST brings none that
-  // are SameSite=Lax.
+  // The browser is preferred, because applications find their session by cookie; and redirect over POST, because a POST
+  // from another site has no SameSite=Lax cookies.
   const visit = has('redirect') ? 'redirect' : has('post') ? 'post' : undefined;
   const channel: Channel | undefined = hasBrowser && visit ? visit : has('soap') ? 'soap' : undefined;
   if (channel) return { ...common, data: { ...data, hasSoap: has('soap') }, channel, state: 'waiting' };
   return { ...common, data, channel: 'none', state: 'unsupported', reason: visit ? 'needs_browser' : 'no_logout' };
 }
 
-/** Nothing that an application is registered with may keep a session alive. */
+/** Registration data that cannot be read must not prevent the logout. */
 function endpointsOf({ metadata }: Registered): readonly SloEndpoint[] {
   try {
-    return sloEndpoints(JSON.parse(metadata) as ServiceProviderSettings);
+    return sloEndpoints(readMetadata('saml', metadata));
   } catch {
     return [];
   }

@@ -1,5 +1,5 @@
-// A browser in words, from its User-Agent: only names out of these lists, because that header is whatever its sender
-// likes, and ends up in mails and on pages.
+// The name of a browser, from its User-Agent header. Only names in these lists are returned: the header is chosen by its
+// sender, and the name is used in mails and on pages.
 
 const browsers: [RegExp, string][] = [
   [/\bEdg(e|A|iOS)?\//, 'Edge'],
@@ -20,7 +20,7 @@ const systems: [RegExp, string][] = [
   [/\bLinux\b/, 'Linux'],
 ];
 
-/** "Firefox on Windows"; undefined when nothing is recognised. */
+/** `Firefox on Windows`; undefined when the header has no known name. */
 export function browserName(userAgent: string | null | undefined): string | undefined {
   const find = (list: [RegExp, string][]) => list.find(([pattern]) => pattern.test(userAgent ?? ''))?.[1];
   const browser = find(browsers);

@@ -1,10 +1,11 @@
-// The HTML of a mail, from views/mail/letter.eta. Everything is escaped; nothing is loaded from anywhere.
+// The HTML of a mail, from views/mail/mail.eta. Every value is escaped, and no image, font or script is loaded.
 import { Eta } from 'eta';
-import type { Letter } from './letter.ts';
+import type { MailContent } from './content.ts';
 
-export type RenderLetter = (letter: Letter) => string;
+export type RenderHtml = (content: MailContent) => string;
 
-export function createLetterRenderer(viewsDir: string): RenderLetter {
+/** `viewsDir` is the folder `views`. */
+export function createHtmlRenderer(viewsDir: string): RenderHtml {
   const eta = new Eta({ views: viewsDir, cache: true, autoTrim: [false, 'nl'] });
-  return (letter) => eta.render('mail/letter', letter);
+  return (content) => eta.render('mail/mail', content);
 }

@@ -1,63 +1,83 @@
-// Tokens of mailed links, password resets apart: 32 random bytes, of which only the hash is stored, good for one purpose,
-// once, until they expire. A newer one of the same purpose voids the older.
+// Tokens of mailed links: 32 random bytes, of which only the hash is stored. A token serves one purpose, works once and
+// expires. A new token of the same purpose replaces the older one. Tokens of password resets have a table of their own.
+import { limits } from '../limits.ts';
 import type { Clock } from '../platform/clock.ts';
-import type { Db, Tx } from '../platform/db.ts';
 import { randomId, randomToken, sha256 } from '../platform/random.ts';
+import type { Db, Tx } from '../storage/database.ts';
 
-export type LinkPurpose = 'verify-email' | 'change-email' | 'invite' | 'unlock';
+const mailPurposes = ['verify-email', 'change-email', 'invite', 'unlock'] as const;
+export type LinkPurpose = (typeof mailPurposes)[number] | 'reset-password';
 
-export interface LinkToken {
+export interface LinkToken<Purpose extends LinkPurpose = LinkPurpose> {
   id: string;
   userId: string;
-  purpose: LinkPurpose;
-  /** The address that the link went to, or is to become the account's. */
-  email: string;
+  purpose: Purpose;
+  /** The address that the link was mailed to; for `change-email` the new address. Not stored for a password reset. */
+  email: Purpose extends 'reset-password' ? undefined : string;
 }
 
 export interface LinkTokens {
-  issue(token: Omit<LinkToken, 'id'>, seconds: number, tx: Tx): Promise<string>;
-  /** The live token of one of these purposes; looking does not use it up. */
-  find(token: string, ...purposes: LinkPurpose[]): Promise<LinkToken | undefined>;
-  /** Uses it up. False when somebody else did, or its time ran out. */
-  consume(id: string, tx: Tx): Promise<boolean>;
+  /** Stores a new token and returns it; it expires after `seconds`. Older ones of the same account and purpose are deleted. */
+  issue<Purpose extends LinkPurpose>(link: Omit<LinkToken<Purpose>, 'id'>, seconds: number, tx: Tx): Promise<string>;
+  /** The token if it is unused, has not expired and has one of these purposes. Does not use it up. */
+  find<Purpose extends LinkPurpose>(token: string, ...purposes: Purpose[]): Promise<LinkToken<Purpose> | undefined>;
+  /** Uses the token up; false when it was used or has expired meanwhile. Of parallel calls one returns true. */
+  consume(link: Pick<LinkToken, 'id' | 'purpose'>, tx: Tx): Promise<boolean>;
 }
 
-const BYTES = 32;
-
 export function createLinkTokens({ db, now }: { db: Db; now: Clock }): LinkTokens {
-  const isOpen = () => ({ usedAt: null, expiresAt: { gt: now() } });
+  const usable = () => ({ usedAt: null, expiresAt: { gt: now() } });
+
+  async function findReset(tokenHash: string) {
+    const row = await db.passwordResetToken.findFirst({ where: { tokenHash, ...usable() } });
+    return row && { id: row.id, userId: row.userId, purpose: 'reset-password', email: undefined };
+  }
+
+  async function findOther(tokenHash: string, purposes: LinkPurpose[]) {
+    const row = await db.mailToken.findFirst({ where: { tokenHash, purpose: { in: purposes }, ...usable() } });
+    if (!row) return null;
+    const { email } = JSON.parse(row.data) as { email: string };
+    return { id: row.id, userId: row.userId, purpose: row.purpose, email };
+  }
 
   return {
     async issue({ userId, purpose, email }, seconds, tx) {
-      await tx.mailToken.deleteMany({ where: { userId, purpose } });
-      const token = randomToken(BYTES);
-      const at = now();
-      await tx.mailToken.create({
-        data: {
-          id: randomId(),
-          userId,
-          purpose,
-          tokenHash: sha256(token),
-          data: JSON.stringify({ email }),
-          expiresAt: new Date(at.getTime() + seconds * 1000),
-          createdAt: at,
-        },
-      });
+      const token = randomToken(limits.resetToken.bytes);
+      const createdAt = now();
+      const expiresAt = new Date(createdAt.getTime() + seconds * 1000);
+      const row = { id: randomId(), userId, tokenHash: sha256(token), expiresAt, createdAt };
+      if (purpose === 'reset-password') {
+        await tx.passwordResetToken.deleteMany({ where: { userId } });
+        await tx.passwordResetToken.create({ data: row });
+      } else {
+        await tx.mailToken.deleteMany({ where: { userId, purpose } });
+        await tx.mailToken.create({ data: { ...row, purpose, data: JSON.stringify({ email }) } });
+      }
       return token;
     },
 
-    async find(token, ...purposes) {
-      const row = await db.mailToken.findFirst({
-        where: { tokenHash: sha256(token), purpose: { in: purposes }, ...isOpen() },
-      });
-      if (!row) return undefined;
-      const { email } = JSON.parse(row.data) as { email: string };
-      return { id: row.id, userId: row.userId, purpose: row.purpose as LinkPurpose, email };
+    async find<Purpose extends LinkPurpose>(token: string, ...purposes: Purpose[]) {
+      const tokenHash = sha256(token);
+      const isReset = purposes.some((purpose) => purpose === 'reset-password');
+      const found = (isReset ? await findReset(tokenHash) : null) ?? (await findOther(tokenHash, purposes));
+      return (found ?? undefined) as LinkToken<Purpose> | undefined;
     },
 
-    async consume(id, tx) {
-      const { count } = await tx.mailToken.updateMany({ where: { id, ...isOpen() }, data: { usedAt: now() } });
+    async consume({ id, purpose }, tx) {
+      const use = { where: { id, ...usable() }, data: { usedAt: now() } };
+      const { count } =
+        purpose === 'reset-password' ? await tx.passwordResetToken.updateMany(use) : await tx.mailToken.updateMany(use);
       return count === 1;
     },
   };
+}
+
+/** Deletes the unused tokens of an account: all of them, or those with one of these purposes. */
+export async function deleteLinkTokens(
+  tx: Tx,
+  userId: string,
+  purposes: readonly LinkPurpose[] = [...mailPurposes, 'reset-password'],
+): Promise<void> {
+  if (purposes.includes('reset-password')) await tx.passwordResetToken.deleteMany({ where: { userId, usedAt: null } });
+  await tx.mailToken.deleteMany({ where: { userId, purpose: { in: [...purposes] }, usedAt: null } });
 }

@@ -1,11 +1,11 @@
-// Every mail that the service writes, typed. A message names facts; words are here, and links are made here from the
-// issuer and a token, so that no caller and no Host header can lead a reader elsewhere.
-import type { Letter } from './letter.ts';
-import { describeDay, describeTime, facts, greeting, masked, type Place, short } from './wording.ts';
+// Every mail that the service sends. A caller names the facts of a message; the text is written here, and links are made
+// here from the issuer and a token, so that neither a caller nor a Host header can change where they lead.
+import type { MailContent } from './content.ts';
+import { describeDay, describeTime, facts, greeting, maskEmail, type Place, short } from './wording.ts';
 
 export interface Recipient {
   email: string;
-  /** The account, for the audit. */
+  /** The account, for the audit log. */
   userId?: string;
   username?: string;
   name?: string | null;
@@ -67,12 +67,31 @@ const changedBy = {
   admin: 'was changed by an administrator.',
 };
 
-/** The words and the link of a message. */
-export function compose(message: MailMessage, issuer: string): Letter {
-  return { service: new URL(issuer).host, ...words(message, issuer) };
+/** The content of a message: its text and its link. */
+export function compose(message: MailMessage, issuer: string): MailContent {
+  return { service: new URL(issuer).host, ...textOf(message, issuer) };
 }
 
-function words(message: MailMessage, issuer: string): Omit<Letter, 'service'> {
+type Text = Omit<MailContent, 'service'>;
+type MessageOf<Kind extends MailKind> = Extract<MailMessage, { kind: Kind }>;
+
+/** A message, and what several texts are made of. */
+interface Facts<Message> {
+  message: Message;
+  to: Recipient;
+  /** Of the issuer. */
+  host: string;
+  /** The greeting. */
+  hello: string;
+  /** "your account", with its user name where it is known. */
+  account: string;
+  /** An address of this server. */
+  link(path: string, token?: string): string;
+  notYou: Pick<Text, 'action' | 'after'>;
+  reviewAccount: Pick<Text, 'action' | 'after'>;
+}
+
+function factsOf<Message extends MailMessage>(message: Message, issuer: string): Facts<Message> {
   const { to } = message;
   const host = new URL(issuer).host;
   const hello = greeting(to.name);
@@ -84,172 +103,159 @@ function words(message: MailMessage, issuer: string): Omit<Letter, 'service'> {
     after: ['If it was you, there is nothing to do. If not, reset your password now and tell your administrator.'],
   };
 
-  const lookThrough = {
+  const reviewAccount = {
     action: { label: 'Look through my account', url: link('/account') },
     after: [
       'Please look through your passkeys, second factors and signed-in devices there, and remove what is not yours: whoever knew the old password may have added it.',
       'If it was not you who changed it, somebody else reads your mail. Secure your mailbox first, then choose “Forgot password?” where you sign in, and tell your administrator.',
     ],
   };
-
-  switch (message.kind) {
-    case 'password-reset':
-      return {
-        subject: 'Reset your password',
-        preheader: `The link works for ${message.minutes} minutes.`,
-        paragraphs: [hello, `Choose a new password for ${account} within ${message.minutes} minutes:`],
-        action: { label: 'Choose a new password', url: link('/reset-password', message.token) },
-        after: ['The link works once. If you did not ask for it, do nothing: your password stays as it is.'],
-      };
-    case 'no-password-here':
-      return {
-        subject: 'There is no password to reset',
-        preheader: 'You sign in with another service.',
-        paragraphs: [
-          hello,
-          `Somebody asked to reset the password of ${account}. It has none here, because you sign in with another service. If you cannot get in there, its own help is the place to ask.`,
-        ],
-        after: ['If you did not ask for this, do nothing. Nothing was changed.'],
-      };
-    case 'password-changed':
-      return {
-        subject: 'Your password was changed',
-        preheader: describeTime(message.place.at),
-        paragraphs: [hello, `The password of ${account} ${changedBy[message.by]}`],
-        facts: facts(message.place),
-        ...(message.by === 'link' ? lookThrough : notYou),
-      };
-    case 'verify-email':
-      return {
-        subject: 'Confirm your e-mail address',
-        preheader: `The link works for ${message.hours} hours.`,
-        paragraphs: [hello, `Please confirm that ${to.email} is your address.`],
-        action: { label: 'Confirm this address', url: link('/verify-email', message.token) },
-        after: ['If you do not know what this is about, do nothing.'],
-      };
-    case 'confirm-new-email':
-      return {
-        subject: 'Confirm your new e-mail address',
-        preheader: `The link works for ${message.hours} hours.`,
-        // No name: this address is not proven yet, and whoever asked could write to strangers with it.
-        paragraphs: [
-          'Hello,',
-          `Somebody asked to use ${to.email} for an account at ${host}. If it was you, confirm it:`,
-        ],
-        action: { label: 'Use this address', url: link('/verify-email', message.token) },
-        after: ['If it was not you, do nothing. Your address is not used then.'],
-      };
-    case 'email-taken':
-      return {
-        subject: 'Your e-mail address is already in use here',
-        preheader: 'Nothing was changed.',
-        paragraphs: [
-          hello,
-          `Somebody asked to use ${to.email} for another account at ${host}. It already belongs to ${account}, so nothing was changed.`,
-        ],
-        after: ['There is nothing to do.'],
-      };
-    case 'email-changed':
-      return {
-        subject: 'Your e-mail address was changed',
-        preheader: describeTime(message.place.at),
-        paragraphs: [
-          hello,
-          `The address of ${account} is now ${masked(message.newEmail)}. This is the last mail to the old one.`,
-        ],
-        facts: facts(message.place),
-        after: ['If it was you, there is nothing to do. If not, tell your administrator at once.'],
-      };
-    case 'invitation':
-      return {
-        subject: `Your account at ${host}`,
-        preheader: 'Choose a password to begin.',
-        paragraphs: [
-          hello,
-          `An account was made for you at ${host}. Your user name is ${to.username}. Choose a password to begin:`,
-        ],
-        action: { label: 'Choose a password', url: link('/invitation', message.token) },
-        after: [
-          `The link works once, for ${message.hours} hours. After that, ask for a new one with “Forgot password?”.`,
-        ],
-      };
-    case 'registration':
-      return {
-        subject: 'Finish creating your account',
-        preheader: `The link works for ${message.hours} hours.`,
-        paragraphs: [
-          'Hello,',
-          `Somebody, most likely you, asked for an account at ${host} with this address. One step is left:`,
-        ],
-        action: { label: 'Finish creating my account', url: link('/sign-up/finish', message.token) },
-        after: ['If it was not you, do nothing. No account is made then.'],
-      };
-    case 'already-registered':
-      return {
-        subject: 'You already have an account',
-        preheader: 'Somebody asked for another one with this address.',
-        paragraphs: [
-          hello,
-          `Somebody, most likely you, asked for a new account at ${host} with this address. You already have one: ${to.username}. If you forgot its password, you can reset it:`,
-        ],
-        action: { label: 'Reset my password', url: link('/forgot-password') },
-        after: ['If it was not you, do nothing. Nothing was changed.'],
-      };
-    case 'unlock':
-      return {
-        subject: 'Unlock your account',
-        preheader: `The link works for ${message.minutes} minutes.`,
-        paragraphs: [
-          hello,
-          `There were too many failed sign-ins to ${account}, so signing in from new browsers is paused. With this link you end the pause:`,
-        ],
-        action: { label: 'Unlock my account', url: link('/unlock', message.token) },
-        after: [
-          'If the failed sign-ins were not yours, your password was not found out. It is still a good moment for a second factor.',
-        ],
-      };
-    case 'factor-changed':
-      return {
-        subject: changes[message.change],
-        preheader: describeTime(message.place.at),
-        paragraphs: [hello, `${changes[message.change]} at ${host}.`],
-        facts: facts(message.place),
-        ...notYou,
-      };
-    case 'new-sign-in':
-      return {
-        subject: 'New sign-in to your account',
-        preheader: describeTime(message.place.at),
-        paragraphs: [hello, `${upperFirst(account)} was used in a browser that we have not seen before.`],
-        facts: facts(message.place),
-        ...notYou,
-      };
-    case 'saml-certificate':
-      return {
-        subject: `A SAML certificate ends on ${describeDay(message.until)}`,
-        preheader: 'Your application has to know the next one by then.',
-        paragraphs: [
-          'Hello,',
-          `You are named as a contact of ${short(message.application)}, which signs people in at ${host}. The certificate that its SAML messages are signed with ends on ${describeDay(message.until)}.`,
-          message.isNextPublished
-            ? 'The next certificate is in the metadata already. Have your application read it again:'
-            : 'The next certificate will be published in the metadata before that. If your application does not read it by itself, look here again soon:',
-        ],
-        action: { label: 'Metadata', url: link('/saml/metadata') },
-        after: ['If somebody else looks after that application now, please pass this on.'],
-      };
-    case 'one-time-code':
-      return {
-        subject: 'Your sign-in code',
-        preheader: `It works for ${message.minutes} minutes.`,
-        paragraphs: [hello, `Enter this code to sign in to ${host}:`],
-        code: message.code,
-        after: [
-          'Nobody from us will ever ask you for it. If you are not signing in now, somebody knows your password: change it.',
-        ],
-      };
-  }
+  return { message, to, host, hello, account, link, notYou, reviewAccount };
 }
+
+function textOf<Kind extends MailKind>(message: MessageOf<Kind>, issuer: string): Text {
+  const text = texts[message.kind as Kind] as (known: Facts<MessageOf<Kind>>) => Text;
+  return text(factsOf(message, issuer));
+}
+
+/** Kind of message -> its text. */
+const texts: { [Kind in MailKind]: (known: Facts<MessageOf<Kind>>) => Text } = {
+  'password-reset': ({ message, hello, account, link }) => ({
+    subject: 'Reset your password',
+    preheader: `The link works for ${message.minutes} minutes.`,
+    paragraphs: [hello, `Choose a new password for ${account} within ${message.minutes} minutes:`],
+    action: { label: 'Choose a new password', url: link('/reset-password', message.token) },
+    after: ['The link works once. If you did not ask for it, do nothing: your password stays as it is.'],
+  }),
+  'no-password-here': ({ hello, account }) => ({
+    subject: 'There is no password to reset',
+    preheader: 'You sign in with another service.',
+    paragraphs: [
+      hello,
+      `Somebody asked to reset the password of ${account}. It has none here, because you sign in with another service. If you cannot get in there, its own help is the place to ask.`,
+    ],
+    after: ['If you did not ask for this, do nothing. Nothing was changed.'],
+  }),
+  'password-changed': ({ message, hello, account, notYou, reviewAccount }) => ({
+    subject: 'Your password was changed',
+    preheader: describeTime(message.place.at),
+    paragraphs: [hello, `The password of ${account} ${changedBy[message.by]}`],
+    facts: facts(message.place),
+    ...(message.by === 'link' ? reviewAccount : notYou),
+  }),
+  'verify-email': ({ message, to, hello, link }) => ({
+    subject: 'Confirm your e-mail address',
+    preheader: `The link works for ${message.hours} hours.`,
+    paragraphs: [hello, `Please confirm that ${to.email} is your address.`],
+    action: { label: 'Confirm this address', url: link('/verify-email', message.token) },
+    after: ['If you do not know what this is about, do nothing.'],
+  }),
+  'confirm-new-email': ({ message, to, host, link }) => ({
+    subject: 'Confirm your new e-mail address',
+    preheader: `The link works for ${message.hours} hours.`,
+    // No name: the address is not verified, and the text of a name could be used to send messages to strangers.
+    paragraphs: ['Hello,', `Somebody asked to use ${to.email} for an account at ${host}. If it was you, confirm it:`],
+    action: { label: 'Use this address', url: link('/verify-email', message.token) },
+    after: ['If it was not you, do nothing. Your address is not used then.'],
+  }),
+  'email-taken': ({ to, hello, account, host }) => ({
+    subject: 'Your e-mail address is already in use here',
+    preheader: 'Nothing was changed.',
+    paragraphs: [
+      hello,
+      `Somebody asked to use ${to.email} for another account at ${host}. It already belongs to ${account}, so nothing was changed.`,
+    ],
+    after: ['There is nothing to do.'],
+  }),
+  'email-changed': ({ message, hello, account }) => ({
+    subject: 'Your e-mail address was changed',
+    preheader: describeTime(message.place.at),
+    paragraphs: [
+      hello,
+      `The address of ${account} is now ${maskEmail(message.newEmail)}. This is the last mail to the old one.`,
+    ],
+    facts: facts(message.place),
+    after: ['If it was you, there is nothing to do. If not, tell your administrator at once.'],
+  }),
+  invitation: ({ message, to, hello, host, link }) => ({
+    subject: `Your account at ${host}`,
+    preheader: 'Choose a password to begin.',
+    paragraphs: [
+      hello,
+      `An account was made for you at ${host}. Your user name is ${to.username}. Choose a password to begin:`,
+    ],
+    action: { label: 'Choose a password', url: link('/invitation', message.token) },
+    after: [`The link works once, for ${message.hours} hours. After that, ask for a new one with “Forgot password?”.`],
+  }),
+  registration: ({ message, host, link }) => ({
+    subject: 'Finish creating your account',
+    preheader: `The link works for ${message.hours} hours.`,
+    paragraphs: [
+      'Hello,',
+      `Somebody, most likely you, asked for an account at ${host} with this address. One step is left:`,
+    ],
+    action: { label: 'Finish creating my account', url: link('/sign-up/finish', message.token) },
+    after: ['If it was not you, do nothing. No account is made then.'],
+  }),
+  'already-registered': ({ to, hello, host, link }) => ({
+    subject: 'You already have an account',
+    preheader: 'Somebody asked for another one with this address.',
+    paragraphs: [
+      hello,
+      `Somebody, most likely you, asked for a new account at ${host} with this address. You already have one: ${to.username}. If you forgot its password, you can reset it:`,
+    ],
+    action: { label: 'Reset my password', url: link('/forgot-password') },
+    after: ['If it was not you, do nothing. Nothing was changed.'],
+  }),
+  unlock: ({ message, hello, account, link }) => ({
+    subject: 'Unlock your account',
+    preheader: `The link works for ${message.minutes} minutes.`,
+    paragraphs: [
+      hello,
+      `There were too many failed sign-ins to ${account}, so signing in from new browsers is paused. With this link you end the pause:`,
+    ],
+    action: { label: 'Unlock my account', url: link('/unlock', message.token) },
+    after: [
+      'If the failed sign-ins were not yours, your password was not found out. It is still a good moment for a second factor.',
+    ],
+  }),
+  'factor-changed': ({ message, hello, host, notYou }) => ({
+    subject: changes[message.change],
+    preheader: describeTime(message.place.at),
+    paragraphs: [hello, `${changes[message.change]} at ${host}.`],
+    facts: facts(message.place),
+    ...notYou,
+  }),
+  'new-sign-in': ({ message, hello, account, notYou }) => ({
+    subject: 'New sign-in to your account',
+    preheader: describeTime(message.place.at),
+    paragraphs: [hello, `${upperFirst(account)} was used in a browser that we have not seen before.`],
+    facts: facts(message.place),
+    ...notYou,
+  }),
+  'saml-certificate': ({ message, host, link }) => ({
+    subject: `A SAML certificate ends on ${describeDay(message.until)}`,
+    preheader: 'Your application has to know the next one by then.',
+    paragraphs: [
+      'Hello,',
+      `You are named as a contact of ${short(message.application)}, which signs people in at ${host}. The certificate that its SAML messages are signed with ends on ${describeDay(message.until)}.`,
+      message.isNextPublished
+        ? 'The next certificate is in the metadata already. Have your application read it again:'
+        : 'The next certificate will be published in the metadata before that. If your application does not read it by itself, look here again soon:',
+    ],
+    action: { label: 'Metadata', url: link('/saml/metadata') },
+    after: ['If somebody else looks after that application now, please pass this on.'],
+  }),
+  'one-time-code': ({ message, hello, host }) => ({
+    subject: 'Your sign-in code',
+    preheader: `It works for ${message.minutes} minutes.`,
+    paragraphs: [hello, `Enter this code to sign in to ${host}:`],
+    code: message.code,
+    after: [
+      'Nobody from us will ever ask you for it. If you are not signing in now, somebody knows your password: change it.',
+    ],
+  }),
+};
 
 function upperFirst(text: string): string {
   return text.slice(0, 1).toUpperCase() + text.slice(1);

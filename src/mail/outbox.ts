@@ -1,56 +1,44 @@
-// Mail waiting in the database: written in the transaction of what it tells about, so that neither is without the other,
-// and sent by a job (delivery.ts). Bodies hold links and codes, so they are sealed, and erased once they are sent.
+// Queues mail in the database, in the transaction of the change that it is about, so that neither exists without the
+// other; delivery.ts sends it.
 //
-// A draft is a mail whose reader is not known yet: "somebody wants to reset the password of …". Whoever must not learn
-// whether that account exists is answered when the draft is written, the same work for every name; who it is, and
-// whether anything is sent, is found out later by the job.
+// A page that must not reveal whether an account exists queues a deferred request instead: the same work for every name.
+// The delivery looks up the account later, and decides whether a mail is sent (docs/decisions/0012-*.md).
 import { limits } from '../limits.ts';
 import type { Clock } from '../platform/clock.ts';
-import type { Db, Tx } from '../platform/db.ts';
 import { randomId } from '../platform/random.ts';
-import type { RequestInfo } from '../platform/request-info.ts';
 import type { Vault } from '../platform/vault.ts';
-import type { RenderLetter } from './html.ts';
-import { plainText } from './letter.ts';
+import type { Db, Tx } from '../storage/database.ts';
+import { plainText } from './content.ts';
+import type { RenderHtml } from './html.ts';
 import { compose, type MailMessage } from './messages.ts';
+import { type DeferredKind, type MailRequest, type StoredContent, sealContent } from './stored-content.ts';
 
-export type DraftKind = 'password-reset' | 'registration' | 'unlock';
-
-/** What somebody typed into a form, and who asked. */
-export interface Wish {
-  typed: string;
-  request?: RequestInfo;
-  /** The cookie of the browser it came from, if the browser is known; sealed like the rest. */
-  browser?: string;
-}
-
-export type StoredMail =
-  | { type: 'letter'; kind: string; userId?: string; text: string; html: string; expiresAt: string }
-  | { type: 'draft'; kind: DraftKind; wish: Wish; expiresAt: string };
+/** The recipient of a row whose recipient is not known yet. */
+export const DEFERRED_RECIPIENT = '';
 
 export interface Outbox {
-  /** Queues a mail; inside `tx` it goes only if that commits. */
+  /** Queues a mail; inside `tx` it is sent only if that commits. */
   send(message: MailMessage, tx?: Tx): Promise<void>;
-  /** Queues a wish whose reader is found later; of no use after `seconds`. */
-  draft(kind: DraftKind, wish: Wish, seconds: number): Promise<void>;
+  /** Queues a request whose recipient is looked up later; dropped after `seconds`. */
+  defer(kind: DeferredKind, request: MailRequest, seconds: number): Promise<void>;
+  /** Lets the delivery try an unsent mail again, now; false when there is none with this id. */
+  retry(id: string, tx: Tx): Promise<boolean>;
 }
 
-export interface OutboxNeeds {
+export interface OutboxDependencies {
   db: Db;
   vault: Vault;
   now: Clock;
   issuer: string;
-  renderHtml: RenderLetter;
+  renderHtml: RenderHtml;
   /** Wakes the delivery. Called before a surrounding transaction commits, so it should wait a moment. */
   queued?: () => void;
 }
 
-export const sealContext = (id: string) => `mail_messages:${id}`;
-
-export function createOutbox({ db, vault, now, issuer, renderHtml, queued = () => {} }: OutboxNeeds): Outbox {
-  async function store(recipient: string, subject: string, mail: StoredMail, tx: Tx): Promise<void> {
+export function createOutbox({ db, vault, now, issuer, renderHtml, queued = () => {} }: OutboxDependencies): Outbox {
+  async function store(recipient: string, subject: string, content: StoredContent, tx: Tx): Promise<void> {
     const id = randomId();
-    const bodySealed = vault.seal(JSON.stringify(mail), sealContext(id));
+    const bodySealed = sealContent(vault, id, content);
     const at = now();
     await tx.mailMessage.create({ data: { id, recipient, subject, bodySealed, nextTryAt: at, createdAt: at } });
     queued();
@@ -61,32 +49,42 @@ export function createOutbox({ db, vault, now, issuer, renderHtml, queued = () =
   return {
     async send(message, tx = db) {
       const { email, userId } = message.to;
-      refuseList(email);
-      const letter = compose(message, issuer);
-      const mail: StoredMail = {
+      assertSingleAddress(email);
+      const content = compose(message, issuer);
+      const stored: StoredContent = {
         type: 'letter',
         kind: message.kind,
-        text: plainText(letter),
-        html: renderHtml(letter),
+        text: plainText(content),
+        html: renderHtml(content),
         ...(userId && { userId }),
         expiresAt: inSeconds(usefulSeconds(message)),
       };
-      await store(email, letter.subject, mail, tx);
+      await store(email, content.subject, stored, tx);
     },
 
-    draft: (kind, wish, seconds) =>
-      store('', `draft: ${kind}`, { type: 'draft', kind, wish, expiresAt: inSeconds(seconds) }, db),
+    async defer(kind, wish, seconds) {
+      const stored: StoredContent = { type: 'draft', kind, wish, expiresAt: inSeconds(seconds) };
+      await store(DEFERRED_RECIPIENT, `draft: ${kind}`, stored, db);
+    },
+
+    async retry(id, tx) {
+      const { count } = await tx.mailMessage.updateMany({
+        where: { id, sentAt: null, recipient: { not: DEFERRED_RECIPIENT } },
+        data: { failedAt: null, nextTryAt: now() },
+      });
+      return count > 0;
+    },
   };
 }
 
-/** A link or code that has expired is not worth sending any more. */
+/** A link or code that has expired is not sent. */
 function usefulSeconds(message: MailMessage): number {
   if ('minutes' in message) return message.minutes * 60;
   if ('hours' in message) return message.hours * 3600;
   return limits.mail.giveUpAfterSeconds;
 }
 
-// The last line of defence behind the checks of accounts: one address, and no line of its own in the header.
-function refuseList(email: string): void {
+// Accounts check their addresses too. This stops a list of recipients and a line break in a header (RFC 5322, section 2.2).
+function assertSingleAddress(email: string): void {
   if (!/^[^\s@,;<>()[\]"\p{C}]+@[^\s@,;<>()[\]"\p{C}]+$/u.test(email)) throw new Error('not a single e-mail address');
 }

@@ -1,5 +1,5 @@
-// The only file that knows nodemailer: a finished mail goes to the mail server, or as a file into the outbox folder.
-// What can go wrong is a value: the message was refused, or the server could not be used at all.
+// Hands a finished mail to the mail server with nodemailer, or writes it as a file into the outbox folder. Failures are
+// return values: the message was rejected, or the server takes no message at all.
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { createTransport, type SendMailOptions } from 'nodemailer';
@@ -7,7 +7,7 @@ import { limits } from '../limits.ts';
 import type { Logger } from '../platform/logger.ts';
 
 export interface FinishedMail {
-  /** Of the row: gives the Message-ID, which stays the same when a mail is sent again. */
+  /** The ID of the row. The Message-ID is made from it and stays the same when a mail is sent again. */
   id: string;
   to: string;
   subject: string;
@@ -18,30 +18,31 @@ export interface FinishedMail {
 
 export type SendOutcome =
   | { outcome: 'sent' }
-  /** The server does not take this message; `isFinal` when it never will. */
-  | { outcome: 'refused'; isFinal: boolean; reason: string }
-  /** No server, no sign-in to it, or it refuses us: nothing to do with this message. */
+  /** The server rejects this message; `isFinal` when a retry cannot help. */
+  | { outcome: 'rejected'; isFinal: boolean; reason: string }
+  /** No connection, failed authentication, or a rejected sender: the same for every message. */
   | { outcome: 'no-server'; reason: string };
 
 export interface MailTransport {
   send(mail: FinishedMail): Promise<SendOutcome>;
 }
 
-export interface MailTransportNeeds {
+export interface MailTransportDependencies {
   smtpUrl?: string | undefined;
   mailFrom: string;
-  /** Where mail is written without a mail server. */
+  /** The folder for mail when there is no mail server. */
   outboxDir: string;
   issuer: string;
   logger: Logger;
 }
 
-/** With SMTP_URL to that server, else into files. */
-export function createMailTransport(needs: MailTransportNeeds): MailTransport {
-  return needs.smtpUrl === undefined ? fileTransport(needs) : smtpTransport({ ...needs, smtpUrl: needs.smtpUrl });
+/** Sends by SMTP when `smtpUrl` is set, else writes files. */
+export function createMailTransport(dependencies: MailTransportDependencies): MailTransport {
+  const { smtpUrl } = dependencies;
+  return smtpUrl === undefined ? fileTransport(dependencies) : smtpTransport({ ...dependencies, smtpUrl });
 }
 
-function smtpTransport({ smtpUrl, mailFrom, issuer }: MailTransportNeeds & { smtpUrl: string }): MailTransport {
+function smtpTransport({ smtpUrl, mailFrom, issuer }: MailTransportDependencies & { smtpUrl: string }): MailTransport {
   const { timeoutMs } = limits.mail;
   const smtp = createTransport({
     url: smtpUrl,
@@ -64,13 +65,13 @@ function smtpTransport({ smtpUrl, mailFrom, issuer }: MailTransportNeeds & { smt
   };
 }
 
-function fileTransport({ outboxDir, mailFrom, issuer, logger }: MailTransportNeeds): MailTransport {
+function fileTransport({ outboxDir, mailFrom, issuer, logger }: MailTransportDependencies): MailTransport {
   const composer = createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
   return {
     async send(mail) {
       try {
         const { message } = await composer.sendMail(envelopeOf(mail, mailFrom, issuer));
-        // The same name when it is written again after a crash, and never half a file under it.
+        // The name is the same when the mail is written again after a crash; the rename makes the file appear complete.
         const stamp = mail.createdAt.toISOString().replace(/[-:]|\..*/g, '');
         const file = path.join(outboxDir, `${stamp}-${mail.id}.eml`);
         await mkdir(outboxDir, { recursive: true, mode: 0o700 });
@@ -88,24 +89,24 @@ function fileTransport({ outboxDir, mailFrom, issuer, logger }: MailTransportNee
 function envelopeOf({ id, to, subject, text, html }: FinishedMail, from: string, issuer: string): SendMailOptions {
   return {
     from,
-    // As an object it is one address, whatever it holds; as text it would be parsed as a list.
+    // nodemailer parses a string as a list of addresses, but takes an object as one.
     to: { name: '', address: to },
     subject,
     text,
     html,
     messageId: `<${id}@${new URL(issuer).hostname}>`,
-    // RFC 3834: no out-of-office answers, please.
+    // RFC 3834: asks for no out-of-office replies.
     headers: { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' },
   };
 }
 
-// RFC 5321 4.2.1: 5yz about this recipient or content is final, 4yz is not. Everything else (no connection, no TLS, no
-// sign-in, MAIL FROM refused, 421) would be the same for every message.
+// RFC 5321, section 4.2.1: a 5yz reply about this recipient or content is final, a 4yz reply is not. Everything else (no
+// connection, no TLS, failed authentication, MAIL FROM rejected, 421) is the same for every message.
 function outcomeOf(error: unknown): SendOutcome {
   const { command, responseCode } = error as { command?: unknown; responseCode?: unknown };
   const reason = error instanceof Error ? error.message.slice(0, 300) : String(error);
-  if (command === 'API') return { outcome: 'refused', isFinal: true, reason }; // refused before anything was sent
+  if (command === 'API') return { outcome: 'rejected', isFinal: true, reason }; // by nodemailer, before anything was sent
   const isAboutMessage = (command === 'RCPT TO' || command === 'DATA') && typeof responseCode === 'number';
   if (!isAboutMessage || responseCode === 421) return { outcome: 'no-server', reason };
-  return { outcome: 'refused', isFinal: responseCode >= 500, reason };
+  return { outcome: 'rejected', isFinal: responseCode >= 500, reason };
 }

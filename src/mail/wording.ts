@@ -1,8 +1,8 @@
-// Small pieces of a mail: how it greets, tells times and places, and hides part of an address.
+// Text that several mails share: the greeting, times, the place of a request, and masked addresses.
 import type { RequestInfo } from '../platform/request-info.ts';
 import { browserName } from './browser-name.ts';
 
-/** Where something was done; `browser` in words of ours (browser-name.ts), never as it was sent. */
+/** Where a request came from. `browser` is a name from browser-name.ts, never the header itself. */
 export interface Place {
   at: Date;
   browser?: string | undefined;
@@ -11,35 +11,37 @@ export interface Place {
 
 const MAX_NAME = 60;
 const time = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' });
+const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' });
 
-/** The place that a request came from. */
+/** The place of the request. */
 export function placeOf(request: RequestInfo | undefined, at: Date): Place {
   return { at, browser: browserName(request?.userAgent), address: request?.address };
 }
 
-const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' });
-
+/** `21 November 2026`, in UTC. */
 export function describeDay(at: Date): string {
   return day.format(at);
 }
 
-/** One line of a length that fits into a sentence. */
+/** The text on one line, cut to 60 characters. */
 export function short(text: string): string {
   return [...text.replace(/\s+/gu, ' ').trim()].slice(0, MAX_NAME).join('');
 }
 
-/** "Hello Ann," in a mail to an address that the account has proven or was given. */
+/** "Hello Ann,". Only for an address that is verified or was entered by an administrator. */
 export function greeting(name: string | null | undefined): string {
-  const called = short(name ?? '');
-  // Mail programs turn whatever looks like an address of the web into a link: that is no name.
-  return called === '' || /[./@:]/.test(called.replace(/\.(?=\s|$)/g, '')) ? 'Hello,' : `Hello ${called},`;
+  const shortened = short(name ?? '');
+  // Mail programs turn text that looks like a URL or an address into a link, so such a name is left out.
+  const looksLikeLink = /[./@:]/.test(shortened.replace(/\.(?=\s|$)/g, ''));
+  return shortened === '' || looksLikeLink ? 'Hello,' : `Hello ${shortened},`;
 }
 
+/** `21 November 2026 at 09:45 UTC`. */
 export function describeTime(at: Date): string {
   return `${time.format(at)} UTC`;
 }
 
-/** When and from where, as far as it is known. */
+/** The lines about time, browser and network address, as far as they are known. */
 export function facts({ at, browser, address }: Place): { label: string; value: string }[] {
   return [
     { label: 'When', value: describeTime(at) },
@@ -48,8 +50,8 @@ export function facts({ at, browser, address }: Place): { label: string; value: 
   ];
 }
 
-/** `a•••@example.com`: enough for the owner to recognise. */
-export function masked(email: string): string {
+/** `a•••@example.com`: the owner recognises it, a reader of the mail cannot use it. */
+export function maskEmail(email: string): string {
   const at = email.lastIndexOf('@');
   return `${[...email][0] ?? ''}•••${email.slice(at)}`;
 }

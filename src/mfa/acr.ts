@@ -1,32 +1,30 @@
-// How strongly somebody was authenticated: amr (RFC 8176), and the acr that follows from it, so that it tells the truth.
-// The SAML classes of the same levels are in saml/authn-context.ts. Pure.
+// The authentication contexts (acr): their list and order, which authentication methods (amr, RFC 8176) reach them, and
+// which ones a request asks for. saml/sso/authn-context.ts maps them to the classes of SAML. Pure.
 
-/** Weakest first. `phr`: phishing resistant (OpenID EAP ACR values 1.0), a passkey with user verification. */
+/** Weakest first. `phr`: phishing resistant (OpenID EAP ACR Values 1.0), a passkey with user verification. */
 export const acrValues = ['urn:gatehouse:acr:password', 'urn:gatehouse:acr:mfa', 'phr'] as const;
 export type Acr = (typeof acrValues)[number];
 export const [PASSWORD_ACR, MFA_ACR, PHISHING_RESISTANT_ACR] = acrValues;
 
-/** What others call our `mfa` level, in OpenID Connect as in SAML. */
+/** Another name of MFA_ACR that requests may use, in OpenID Connect and in SAML. */
 const REFEDS_MFA = 'https://refeds.org/profile/mfa';
 
-/**
- * `pwd` knows, `otp` one-time code, `hwk`/`swk` key in hardware or synced, `user` verified by the device, `pop`; ours:
- * `recovery`, a recovery code, for which RFC 8176 has no name.
- */
-export type Amr = 'pwd' | 'otp' | 'sms' | 'recovery' | 'hwk' | 'swk' | 'pop' | 'user' | 'mfa';
+/** `swk`: a synced passkey. `recovery`, a recovery code, is not in RFC 8176, which has no name for it. */
+const amrValues = ['pwd', 'otp', 'sms', 'recovery', 'hwk', 'swk', 'pop', 'user', 'mfa'] as const;
+export type Amr = (typeof amrValues)[number];
 
-/** Completes amr with `mfa` where two different kinds of factor were proven. */
+/** Adds `mfa` when two different kinds of factor were proven; leaves out unknown values. */
 export function withMfa(amr: Iterable<string>): Amr[] {
   const proven = new Set([...amr].filter(isAmr));
   const key = proven.has('hwk') || proven.has('swk');
   const code = proven.has('otp') || proven.has('sms') || proven.has('recovery');
   const kinds = [proven.has('pwd'), code, key].filter(Boolean).length;
-  // A key that verified its user is two factors: the device, and what unlocks it.
+  // A key that verified its user is two factors: the device, and the PIN or biometric that unlocks it.
   if (kinds > 1 || (key && proven.has('user'))) proven.add('mfa');
   return [...proven];
 }
 
-/** The level that these methods reach; undefined when nothing was proven. */
+/** The acr that these methods reach; undefined when nothing was proven. */
 export function acrOf(amr: Iterable<string>): Acr | undefined {
   const proven = new Set(withMfa(amr));
   if (proven.size === 0) return undefined;
@@ -34,26 +32,58 @@ export function acrOf(amr: Iterable<string>): Acr | undefined {
   return proven.has('mfa') ? MFA_ACR : PASSWORD_ACR;
 }
 
-/** Orders levels: 1 the weakest, 0 for nothing or an unknown value. */
+/** The acr that an application's own rule demands (its field `mfa`). */
+export function acrOfRule(rule: 'mfa' | 'phishing-resistant'): Acr {
+  return rule === 'mfa' ? MFA_ACR : PHISHING_RESISTANT_ACR;
+}
+
+/** The position in the order: 1 is the weakest, 0 nothing or an unknown value. */
 export function acrLevel(acr: string | undefined): number {
   const levels: readonly (string | undefined)[] = acrValues;
   return levels.indexOf(acr === REFEDS_MFA ? MFA_ACR : acr) + 1;
 }
 
-/** Whether `reached` satisfies any of the requested values; unknown ones cannot be satisfied, none ask for nothing. */
+/** Whether `reached` satisfies one of the requested values. An unknown value is never satisfied, an empty list always. */
 export function satisfies(requested: readonly string[], reached: string | undefined): boolean {
   if (requested.length === 0) return true;
   return requested.some((value) => acrLevel(value) > 0 && acrLevel(reached) >= acrLevel(value));
 }
 
-/** The weakest level that satisfies the request; undefined when nothing known is requested. */
+/** The weakest acr that satisfies the request; undefined when no known value is requested. */
 export function weakestOf(requested: readonly string[]): Acr | undefined {
   const levels = requested.map(acrLevel).filter((level) => level > 0);
   return levels.length > 0 ? acrValues[Math.min(...levels) - 1] : undefined;
 }
 
-const AMR: readonly string[] = ['pwd', 'otp', 'sms', 'recovery', 'hwk', 'swk', 'pop', 'user', 'mfa'] satisfies Amr[];
+/** The member `acr` of the claims parameter (OIDC Core 5.5.1.1). */
+export interface AcrClaim {
+  essential?: boolean;
+  value?: string;
+  values?: string[];
+}
+
+/** The values of `acr_values`, which a request prefers but does not demand (OIDC Core 3.1.2.1). */
+export function voluntaryAcrs(acrValuesParameter: unknown): string[] {
+  return String(acrValuesParameter ?? '')
+    .split(' ')
+    .filter(Boolean);
+}
+
+/** The values that a request demands with `acr` as an essential claim (OIDC Core 5.5.1.1). */
+export function essentialAcrs(claim: AcrClaim | null | undefined): string[] {
+  if (!claim?.essential) return [];
+  return claim.values ?? (claim.value === undefined ? [] : [claim.value]);
+}
+
+/** Both of an authorization request; `params.claims` is JSON that the engine has checked. */
+export function requestedAcrs(params: Record<string, unknown>): string[] {
+  const claims =
+    typeof params.claims === 'string'
+      ? (JSON.parse(params.claims) as { id_token?: { acr?: AcrClaim | null } | null } | null)
+      : undefined;
+  return [...voluntaryAcrs(params.acr_values), ...essentialAcrs(claims?.id_token?.acr)];
+}
 
 function isAmr(value: string): value is Amr {
-  return AMR.includes(value);
+  return (amrValues as readonly string[]).includes(value);
 }

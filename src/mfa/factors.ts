@@ -1,33 +1,31 @@
-// What second factors an account has, in one query: the policy asks at every sign-in.
+// The second factors of an account, loaded by one hot statement, because the policy needs them at every sign-in.
 import type { Audit, By } from '../audit/audit.ts';
-import type { DatabaseKind } from '../platform/database-url.ts';
-import { type Db, sqlIn, type Tx, transaction } from '../platform/db.ts';
-import { type Sql, sqlFor } from '../platform/sql.ts';
+import { type Db, type Tx, transaction } from '../storage/database.ts';
+import { hotStatements, type Sql } from '../storage/statements.ts';
 import type { Passkeys } from './passkeys.ts';
-import type { Phones } from './phone.ts';
+import type { Phones } from './phone-number.ts';
 import { type Factors as FactorSet, hasSecondFactor } from './policy.ts';
 import type { RecoveryCodes } from './recovery-codes.ts';
 import type { Totp } from './totp.ts';
 
 export type OwnFactors = FactorSet & {
-  /** The number that was proven for codes by SMS. */
+  /** The verified number for codes by SMS. */
   phone: string | undefined;
 };
 
 export interface Factors {
   of(userId: string, tx?: Tx): Promise<OwnFactors>;
-  /** For the password rules: 8 characters suffice beside a second factor. */
+  /** For the password rules: 8 characters suffice with a second factor. */
   hasSecondFactor(userId: string, tx?: Tx): Promise<boolean>;
-  /** Whether the account would keep a second factor without this one. */
+  /** Whether this is the account's last second factor. */
   isLast(userId: string, without: { totp: true } | { passkeyId: string }, tx?: Tx): Promise<boolean>;
-  /** Removes them all, for who lost them; by an admin. */
+  /** Removes all factors of a user who lost them; for administrators. */
   reset(userId: string, by?: By): Promise<void>;
 }
 
-export interface FactorsNeeds {
+export interface FactorsDependencies {
   db: Db;
   sql: Sql;
-  kind: DatabaseKind;
   audit: Audit;
   totp: Pick<Totp, 'remove'>;
   passkeys: Pick<Passkeys, 'removeAll'>;
@@ -43,20 +41,19 @@ interface Row {
   recoveryCodes: number | bigint;
 }
 
-const SQL = {
+export const statements = hotStatements('factors', {
   of: `SELECT (SELECT COUNT(*) FROM totp_credentials WHERE user_id = ? AND confirmed_at IS NOT NULL) AS "totp",
     (SELECT COUNT(*) FROM passkeys WHERE user_id = ?) AS "passkeys",
     (SELECT COUNT(*) FROM passkeys WHERE user_id = ? AND user_verified) AS "verifyingPasskeys",
     (SELECT number FROM phone_factors WHERE user_id = ?) AS "phone",
     (SELECT COUNT(*) FROM recovery_codes WHERE user_id = ? AND used_at IS NULL) AS "recoveryCodes"`,
-};
+});
 
-export function createFactors(needs: FactorsNeeds): Factors {
-  const { db, sql, kind, audit, totp, passkeys, phones, recoveryCodes } = needs;
-  const text = sqlFor(kind, SQL);
+export function createFactors(dependencies: FactorsDependencies): Factors {
+  const { db, sql, audit, totp, passkeys, phones, recoveryCodes } = dependencies;
 
   async function of(userId: string, tx?: Tx): Promise<OwnFactors> {
-    const [row] = await (tx ? sqlIn(tx) : sql).query<Row>(text.of, userId, userId, userId, userId, userId);
+    const [row] = await (tx ? sql.in(tx) : sql).query<Row>(statements.of, userId, userId, userId, userId, userId);
     return {
       totp: Number(row?.totp ?? 0) > 0,
       passkeys: Number(row?.passkeys ?? 0),
@@ -73,8 +70,8 @@ export function createFactors(needs: FactorsNeeds): Factors {
     async isLast(userId, without, tx = db) {
       const factors = await of(userId, tx);
       if ('totp' in without) return factors.totp && factors.passkeys === 0;
-      const isTheirs = (await tx.passkey.count({ where: { userId, id: without.passkeyId } })) === 1;
-      return isTheirs && factors.passkeys === 1 && !factors.totp;
+      const isOwn = (await tx.passkey.count({ where: { userId, id: without.passkeyId } })) === 1;
+      return isOwn && factors.passkeys === 1 && !factors.totp;
     },
 
     reset: (userId, by = {}) =>

@@ -1,17 +1,16 @@
-// Browsers that an account was signed in from. They pass a pause that an attacker brought about (rate-limits), tell a
-// new browser from an old one, and may skip the second factor where the setting allows it and the person asked.
-// One random cookie value per browser; a row, revocable, for each account used in it.
+// The browsers that an account signed in from. The lockout counts their attempts apart (rate-limits/lockout.ts), a new
+// browser is reported to the owner, and a trusted one may skip the second factor if the settings allow it. Each browser
+// has one random cookie value, and one revocable row for each account that was used in it.
 import { limits } from '../limits.ts';
 import type { Clock } from '../platform/clock.ts';
-import type { DatabaseKind } from '../platform/database-url.ts';
-import type { Db, Tx } from '../platform/db.ts';
 import { randomId, randomToken, sha256 } from '../platform/random.ts';
 import type { RequestInfo } from '../platform/request-info.ts';
-import { type Sql, sqlFor } from '../platform/sql.ts';
+import { type Db, isUniqueViolation, type Tx } from '../storage/database.ts';
+import { hotStatements, type Sql } from '../storage/statements.ts';
 
 export interface KnownBrowser {
   id: string;
-  /** The second factor need not be asked here. */
+  /** The account may skip the second factor here. */
   isTrusted: boolean;
 }
 
@@ -28,11 +27,11 @@ export interface KnownBrowsers {
   /** A value for the cookie of a browser that has none. */
   newCookie(): string;
   recognise(cookie: string | undefined, userId: string): Promise<KnownBrowser | undefined>;
-  /** After a completed sign-in; `isNew` when this account was never used in it. */
+  /** After a completed sign-in; `isNew`: this account was never used in this browser. */
   remember(cookie: string, userId: string, request?: RequestInfo): Promise<KnownBrowser & { isNew: boolean }>;
-  /** Skip the second factor here for so many days, at most as many as the limit says. */
+  /** Lets the account skip the second factor here for `days`, at most `limits.rememberedBrowser.days`. */
   trust(userId: string, id: string, days?: number): Promise<void>;
-  /** These browsers, or all, are asked for the second factor again: after a password change, or a sign-out in them. */
+  /** Demands the second factor again in these browsers, or in all: after a password change, or a logout in them. */
   endTrust(userId: string, tx?: Tx, ids?: readonly string[]): Promise<void>;
   list(userId: string): Promise<BrowserSummary[]>;
   forget(userId: string, id?: string, tx?: Tx): Promise<number>;
@@ -44,66 +43,45 @@ interface Row {
   expiresAt: Date;
 }
 
-export interface KnownBrowsersNeeds {
+interface NewRow {
+  id: string;
+  userId: string;
+  tokenHash: string;
+  userAgent: string | null;
+  address: string | null;
+  createdAt: Date;
+  lastSeenAt: Date;
+  expiresAt: Date;
+}
+
+export interface KnownBrowsersDependencies {
   db: Db;
   sql: Sql;
-  kind: DatabaseKind;
   now: Clock;
 }
 
 const DAY_MS = 86_400_000;
 const COOKIE = /^[\w-]{43}$/;
 
-// Plain: what every sign-in asks and writes.
-const SQL = {
+export const statements = hotStatements('known-browsers', {
   find: `SELECT id, trusted_until AS "trustedUntil", expires_at AS "expiresAt" FROM known_browsers WHERE token_hash = ?`,
-  // One that has run out is replaced; of two tabs that finish at the same moment the first one makes the row.
-  insert: `INSERT INTO known_browsers (id, user_id, token_hash, user_agent, address, created_at, last_seen_at, expires_at)
-    VALUES (?,?,?,?,?,?,?,?) ON CONFLICT (token_hash) DO UPDATE SET id = excluded.id, trusted_until = NULL,
-      user_agent = excluded.user_agent, address = excluded.address, created_at = excluded.created_at,
-      last_seen_at = excluded.last_seen_at, expires_at = excluded.expires_at
-    WHERE known_browsers.expires_at <= excluded.created_at`,
-  seen: 'UPDATE known_browsers SET last_seen_at = ?, expires_at = ?, user_agent = ?, address = ? WHERE id = ?',
-};
+});
 
-export function createKnownBrowsers({ db, sql, kind, now }: KnownBrowsersNeeds): KnownBrowsers {
-  const text = sqlFor(kind, SQL);
-  const inDays = (days: number) => new Date(now().getTime() + days * DAY_MS);
-  const hash = (cookie: string, userId: string) => sha256(`${cookie}:${userId}`);
-  const isTrusted = (row: { trustedUntil: Date | null }) => row.trustedUntil !== null && row.trustedUntil > now();
-
-  async function find(tokenHash: string) {
-    const [row] = await sql.query<Row>(text.find, tokenHash);
-    return row && row.expiresAt > now() ? row : undefined;
-  }
-
+export function createKnownBrowsers(dependencies: KnownBrowsersDependencies): KnownBrowsers {
+  const { db, now } = dependencies;
   return {
     newCookie: () => randomToken(),
 
     async recognise(cookie, userId) {
       if (!cookie || !COOKIE.test(cookie)) return undefined;
-      const row = await find(hash(cookie, userId));
-      return row && { id: row.id, isTrusted: isTrusted(row) };
+      const row = await find(dependencies, hash(cookie, userId));
+      return row && { id: row.id, isTrusted: isTrusted(row, now) };
     },
 
-    async remember(cookie, userId, request) {
-      const at = now();
-      const expiresAt = inDays(limits.knownBrowser.days);
-      const from = [request?.userAgent.slice(0, 512) ?? null, request?.address ?? null];
-      const tokenHash = hash(cookie, userId);
-      const known = await find(tokenHash);
-      if (known) {
-        await sql.execute(text.seen, at, expiresAt, ...from, known.id);
-        return { id: known.id, isTrusted: isTrusted(known), isNew: false };
-      }
-      const id = randomId();
-      if ((await sql.execute(text.insert, id, userId, tokenHash, ...from, at, at, expiresAt)) === 1)
-        return { id, isTrusted: false, isNew: true };
-      return { id: (await find(tokenHash))?.id ?? id, isTrusted: false, isNew: false };
-    },
+    remember: (cookie, userId, request) => remember(dependencies, cookie, userId, request),
 
     async trust(userId, id, days = limits.rememberedBrowser.days) {
-      const trustedUntil = inDays(Math.min(days, limits.rememberedBrowser.days));
+      const trustedUntil = inDays(now, Math.min(days, limits.rememberedBrowser.days));
       await db.knownBrowser.updateMany({ where: { id, userId }, data: { trustedUntil } });
     },
 
@@ -123,7 +101,7 @@ export function createKnownBrowsers({ db, sql, kind, now }: KnownBrowsersNeeds):
         id: row.id,
         userAgent: row.userAgent,
         address: row.address,
-        isTrusted: isTrusted(row),
+        isTrusted: isTrusted(row, now),
         createdAt: row.createdAt,
         lastSeenAt: row.lastSeenAt,
       }));
@@ -134,4 +112,59 @@ export function createKnownBrowsers({ db, sql, kind, now }: KnownBrowsersNeeds):
       return count;
     },
   };
+}
+
+async function remember(
+  dependencies: KnownBrowsersDependencies,
+  cookie: string,
+  userId: string,
+  request: RequestInfo | undefined,
+): Promise<KnownBrowser & { isNew: boolean }> {
+  const { db, now } = dependencies;
+  const at = now();
+  const expiresAt = inDays(now, limits.knownBrowser.days);
+  const from = { userAgent: request?.userAgent.slice(0, 512) ?? null, address: request?.address ?? null };
+  const tokenHash = hash(cookie, userId);
+  const known = await find(dependencies, tokenHash);
+  if (known) {
+    await db.knownBrowser.updateMany({ where: { id: known.id }, data: { ...from, lastSeenAt: at, expiresAt } });
+    return { id: known.id, isTrusted: isTrusted(known, now), isNew: false };
+  }
+  const id = randomId();
+  const isNew = await insert(db, { id, userId, tokenHash, ...from, createdAt: at, lastSeenAt: at, expiresAt });
+  return { id: isNew ? id : ((await find(dependencies, tokenHash))?.id ?? id), isTrusted: false, isNew };
+}
+
+async function find({ sql, now }: KnownBrowsersDependencies, tokenHash: string): Promise<Row | undefined> {
+  const [row] = await sql.query<Row>(statements.find, tokenHash);
+  return row && row.expiresAt > now() ? row : undefined;
+}
+
+// An expired row is replaced; of two tabs that finish at the same moment the first one makes the row.
+async function insert(db: Db, row: NewRow): Promise<boolean> {
+  const { tokenHash, createdAt } = row;
+  const replaced = await db.knownBrowser.updateMany({
+    where: { tokenHash, expiresAt: { lte: createdAt } },
+    data: { ...row, trustedUntil: null },
+  });
+  if (replaced.count > 0) return true;
+  try {
+    await db.knownBrowser.create({ data: row, select: { id: true } });
+    return true;
+  } catch (error) {
+    if (isUniqueViolation(error)) return false;
+    throw error;
+  }
+}
+
+function inDays(now: Clock, days: number): Date {
+  return new Date(now().getTime() + days * DAY_MS);
+}
+
+function hash(cookie: string, userId: string): string {
+  return sha256(`${cookie}:${userId}`);
+}
+
+function isTrusted({ trustedUntil }: { trustedUntil: Date | null }, now: Clock): boolean {
+  return trustedUntil !== null && trustedUntil > now();
 }

@@ -1,9 +1,11 @@
-// What a sign-in still needs (seed 5.6; RFC 9470; SAML RequestedAuthnContext): the setting, the application and the
-// request each name a level, the strongest wins, and only the missing factor is asked for. Pure.
+// What a sign-in still needs: the settings, the application and the request (acr_values, RFC 9470;
+// RequestedAuthnContext, SAML Core 3.3.2.2.1) each demand a level, the strongest applies, and only the missing factor
+// is demanded. Pure.
 import {
   type Acr,
   acrLevel,
   acrOf,
+  acrOfRule,
   acrValues,
   MFA_ACR,
   PASSWORD_ACR,
@@ -19,10 +21,10 @@ export type Enrollable = 'totp' | 'passkey';
 export interface Factors {
   totp: boolean;
   passkeys: number;
-  /** Of these, the ones known to verify their user: phishing-resistant without a password. */
+  /** How many of them verify their user: those are phishing resistant without a password. */
   verifyingPasskeys: number;
   recoveryCodes: number;
-  /** Codes to a proven address or number, where the settings allow them as second factor. */
+  /** Codes to a verified address or number, if the settings allow them as second factor. */
   email?: boolean;
   sms?: boolean;
 }
@@ -30,24 +32,24 @@ export interface Factors {
 export interface PolicyInput {
   setting: MfaSetting;
   factors: Factors;
-  /** amr proven in this session or attempt. */
+  /** The methods proven in this session or attempt (`amr`). */
   proven: readonly string[];
   /** The application's own rule. */
   application?: 'mfa' | 'phishing-resistant' | undefined;
-  /** acr_values, or the levels of a RequestedAuthnContext; any of them will do. */
+  /** acr_values, or the levels of a RequestedAuthnContext; any of them suffices. */
   requestedAcr?: readonly string[];
-  /** The person asked not to be asked again at this browser, and the setting allows it. */
+  /** The user chose to skip the second factor in this browser, and the settings allow it. */
   isRememberedBrowser?: boolean;
-  /** On the person's own pages a recovery code does for any factor: it is there for when that one is lost. */
+  /** On the account pages a recovery code replaces every other factor: there the user replaces a lost one. */
   recoveryStandsIn?: boolean;
 }
 
 export type Need =
   | { need: 'nothing'; acr: Acr }
   | { need: 'first-factor' }
-  /** Ask for one of these. */
+  /** One of these is demanded. */
   | { need: 'second-factor'; methods: SecondFactor[]; level: Acr }
-  /** Nothing suitable is set up: have one of these set up now. */
+  /** No suitable factor is set up: the user sets up one of these now. */
   | { need: 'enrolment'; methods: Enrollable[]; level: Acr }
   /** Second factors are off and the account has none: the request cannot be met. */
   | { need: 'impossible'; level: Acr };
@@ -66,12 +68,12 @@ export function nextFactor(input: PolicyInput): Need {
   const { setting, application } = input;
   const methods = usable(input, level);
   if (methods.length > 0) return { need: 'second-factor', methods, level };
-  // Nobody sets up a stronger factor without having proven the strongest one there is.
+  // Before a stronger factor is set up, the strongest present one must be proven.
   const first = usable(input, MFA_ACR);
   if (acrLevel(reached) < acrLevel(MFA_ACR) && first.length > 0) {
     return { need: 'second-factor', methods: first, level: MFA_ACR };
   }
-  // Off is for people who were not asked to; an application's own rule asks them.
+  // With `off` users set up no factors, except for an application's own rule.
   if (setting === 'off' && !application) return { need: 'impossible', level };
   return { need: 'enrolment', methods: level === PHISHING_RESISTANT_ACR ? ['passkey'] : ['passkey', 'totp'], level };
 }
@@ -80,17 +82,17 @@ export function nextFactor(input: PolicyInput): Need {
 export function requiredLevel(input: PolicyInput): Acr {
   const { setting, factors, application, requestedAcr = [], isRememberedBrowser = false } = input;
   const levels: Acr[] = [PASSWORD_ACR];
-  if (application) levels.push(application === 'mfa' ? MFA_ACR : PHISHING_RESISTANT_ACR);
+  if (application) levels.push(acrOfRule(application));
   const requested = weakestOf(requestedAcr);
   if (requested) levels.push(requested);
-  // "Remember this browser" answers for the setting only; who names a level gets it, and acr stays what was proven.
+  // A remembered browser only replaces the factor that the setting demands, and acr states only what was proven.
   const isSetUp = hasSecondFactor(factors) || factors.sms === true;
   const bySetting = setting === 'required' || (setting === 'optional' && isSetUp);
   if (bySetting && !isRememberedBrowser) levels.push(MFA_ACR);
   return acrValues[Math.max(...levels.map(acrLevel)) - 1] ?? PASSWORD_ACR;
 }
 
-/** How strongly an account can prove itself with what it has set up, as its own pages ask before a change. */
+/** The strongest level that the account can prove with its factors; the account pages demand it before a change. */
 export function strongestLevel(factors: Factors): Acr {
   if (factors.verifyingPasskeys > 0) return PHISHING_RESISTANT_ACR;
   return hasSecondFactor(factors) || factors.sms ? MFA_ACR : PASSWORD_ACR;
@@ -109,9 +111,9 @@ function usable({ factors, proven, recoveryStandsIn }: PolicyInput, level: Acr):
     [(isStrict ? factors.verifyingPasskeys : factors.passkeys) > 0, 'passkey'],
     [factors.totp && codes, 'totp'],
     [factors.sms === true && !isStrict && !proven.includes('sms'), 'sms'],
-    // Whoever reads the mail can reset the password too, so beside a factor of the account's own this would weaken it.
+    // Not beside another factor: access to the mailbox is enough to reset the password, so both would fall together.
     [factors.email === true && !hasOwn && codes, 'email'],
-    // A way back in for who lost the others, not a factor of its own.
+    // Only beside another factor, for a user who lost it.
     [
       factors.recoveryCodes > 0 && hasOwn && !proven.includes('recovery') && (!isStrict || recoveryStandsIn === true),
       'recovery-code',

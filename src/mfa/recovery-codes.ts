@@ -1,117 +1,54 @@
-// Recovery codes: ten, shown once, each opens the account once when the other factor is lost. Stored as a keyed hash, so
-// a stolen database holds none and cannot be searched for them.
+// Recovery codes: ten, shown once; each replaces a lost second factor once. They are stored as keyed hashes, so a
+// stolen database reveals none and cannot be searched for them.
 import type { Audit, By } from '../audit/audit.ts';
 import { limits } from '../limits.ts';
 import type { Clock } from '../platform/clock.ts';
-import { type Db, isUniqueViolation, type Tx, transaction } from '../platform/db.ts';
 import { randomId, randomToken } from '../platform/random.ts';
 import type { Vault } from '../platform/vault.ts';
+import { type Db, isUniqueViolation, type Tx, transaction } from '../storage/database.ts';
 
 export interface RecoveryCodes {
-  /** New codes, to be shown now and never again; the old ones are void. */
+  /** New codes, to be shown only now; the old ones stop working. */
   create(userId: string, by?: By): Promise<string[]>;
   /**
-   * The codes that come with a first second factor; undefined when there are others. `enrolment` is what the form of that
-   * factor carries, sealed: they are derived from it, so that a form sent twice shows the same codes, and nothing is kept.
+   * The codes that come with the first second factor; undefined when the account has codes already. They are derived from
+   * `enrolment`, the sealed value of the form of that factor, so that a form that is sent twice shows the same codes.
    */
   createFor(userId: string, enrolment: string, by?: By): Promise<string[] | undefined>;
-  /** The codes of createFor again, as long as none was used and no others were made. */
+  /** The codes of createFor again, while none was used and no new ones were made. */
   again(userId: string, enrolment: string): Promise<string[] | undefined>;
-  /** Uses a code up; of several uses at the same moment one wins. */
+  /** Uses a code up; of parallel uses one succeeds. */
   redeem(userId: string, code: string, by?: By): Promise<'ok' | 'wrong'>;
   remaining(userId: string): Promise<number>;
   remove(userId: string, by?: By, tx?: Tx): Promise<void>;
 }
 
-// Crockford's base32: without the letters that are mistaken for digits or for each other.
+// Crockford's base32: without letters that look like digits or like each other.
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 const LETTERS = (limits.recoveryCodes.bytes * 8) / 5;
 const PURPOSE = 'recovery codes';
 const ENROLMENT_PURPOSE = 'recovery codes of an enrolment';
 const { count } = limits.recoveryCodes;
 
-export interface RecoveryCodesNeeds {
+export interface RecoveryCodesDependencies {
   db: Db;
   vault: Vault;
   now: Clock;
   audit: Audit;
 }
 
-export function createRecoveryCodes({ db, vault, now, audit }: RecoveryCodesNeeds): RecoveryCodes {
-  const bound = (userId: string, code: string) => `${userId}:${canonical(code)}`;
-
-  const isOf =
-    (userId: string, code: string) =>
-    ({ codeHash }: { codeHash: string }) =>
-      vault.macMatches(bound(userId, code), codeHash, PURPOSE);
-
-  function codesOf(userId: string, enrolment: string): string[] {
-    const mac = (index: number) => vault.mac(`${userId}:${index}:${enrolment}`, ENROLMENT_PURPOSE);
-    return Array.from({ length: count }, (_, index) => inLetters(Buffer.from(mac(index), 'base64url')));
-  }
-
-  async function store(tx: Tx, userId: string, codes: string[], by: By): Promise<void> {
-    await tx.recoveryCode.deleteMany({ where: { userId } });
-    const row = (code: string) => ({
-      id: randomId(),
-      userId,
-      codeHash: vault.mac(bound(userId, code), PURPOSE),
-      createdAt: now(),
-    });
-    await tx.recoveryCode.createMany({ data: codes.map(row) });
-    await audit.record({ ...by, type: 'recovery-codes.created', outcome: 'success', subjectId: userId }, tx);
-  }
-
-  async function again(userId: string, enrolment: string, tx: Tx = db): Promise<string[] | undefined> {
-    const rows = await tx.recoveryCode.findMany({ where: { userId, usedAt: null } });
-    const codes = codesOf(userId, enrolment);
-    const isHere = (code: string) => rows.some(isOf(userId, code));
-    return rows.length === count && codes.every(isHere) ? codes : undefined;
-  }
-
+export function createRecoveryCodes(dependencies: RecoveryCodesDependencies): RecoveryCodes {
+  const { db, vault, audit } = dependencies;
   return {
     async create(userId, by = {}) {
       const codes = Array.from({ length: count }, newCode);
-      await transaction(db, (tx) => store(tx, userId, codes, by));
+      await transaction(db, (tx) => store(dependencies, tx, userId, codes, by));
       return codes;
     },
 
-    async createFor(userId, enrolment, by = {}) {
-      try {
-        return await transaction(db, async (tx) => {
-          const rows = await tx.recoveryCode.findMany({ where: { userId } });
-          if (rows.some(({ usedAt }) => usedAt === null)) return again(userId, enrolment, tx);
-          const codes = codesOf(userId, enrolment);
-          // All used up: the same enrolment must not bring them back.
-          if (codes.some((code) => rows.some(isOf(userId, code)))) return undefined;
-          await store(tx, userId, codes, by);
-          return codes;
-        });
-      } catch (error) {
-        if (!isUniqueViolation(error)) throw error;
-        return again(userId, enrolment); // the form was sent twice at the same moment
-      }
-    },
-
-    again: (userId, enrolment) => again(userId, enrolment),
-
-    async redeem(userId, code, by = {}) {
-      // Ten rows at most, compared one by one because a code may have been hashed under an older secret.
-      const rows = await db.recoveryCode.findMany({ where: { userId, usedAt: null } });
-      const row = rows.find(isOf(userId, code));
-      if (!row) return 'wrong';
-      return transaction(db, async (tx) => {
-        const used = await tx.recoveryCode.updateMany({
-          where: { id: row.id, usedAt: null },
-          data: { usedAt: now() },
-        });
-        if (used.count === 0) return 'wrong';
-        const data = { left: rows.length - 1 };
-        await audit.record({ ...by, type: 'sign-in.recovery-code', outcome: 'success', subjectId: userId, data }, tx);
-        return 'ok';
-      });
-    },
-
+    createFor: (userId, enrolment, by = {}) => createFor(dependencies, userId, enrolment, by),
+    again: (userId, enrolment) => findAgain(vault, db, userId, enrolment),
+    redeem: (userId, code, by = {}) => redeem(dependencies, userId, code, by),
     remaining: (userId) => db.recoveryCode.count({ where: { userId, usedAt: null } }),
 
     async remove(userId, by = {}, outer) {
@@ -125,6 +62,91 @@ export function createRecoveryCodes({ db, vault, now, audit }: RecoveryCodesNeed
   };
 }
 
+async function createFor(
+  dependencies: RecoveryCodesDependencies,
+  userId: string,
+  enrolment: string,
+  by: By,
+): Promise<string[] | undefined> {
+  const { db, vault } = dependencies;
+  try {
+    return await transaction(db, async (tx) => {
+      const rows = await tx.recoveryCode.findMany({ where: { userId } });
+      if (rows.some(({ usedAt }) => usedAt === null)) return findAgain(vault, tx, userId, enrolment);
+      const codes = codesOf(vault, userId, enrolment);
+      // All are used up: the same enrolment must not restore them.
+      if (codes.some((code) => rows.some(matches(vault, userId, code)))) return undefined;
+      await store(dependencies, tx, userId, codes, by);
+      return codes;
+    });
+  } catch (error) {
+    if (!isUniqueViolation(error)) throw error;
+    return findAgain(vault, db, userId, enrolment); // the form was sent twice in parallel
+  }
+}
+
+async function findAgain(vault: Vault, tx: Tx, userId: string, enrolment: string): Promise<string[] | undefined> {
+  const rows = await tx.recoveryCode.findMany({ where: { userId, usedAt: null } });
+  const codes = codesOf(vault, userId, enrolment);
+  const isHere = (code: string) => rows.some(matches(vault, userId, code));
+  return rows.length === count && codes.every(isHere) ? codes : undefined;
+}
+
+async function redeem(
+  { db, vault, now, audit }: RecoveryCodesDependencies,
+  userId: string,
+  code: string,
+  by: By,
+): Promise<'ok' | 'wrong'> {
+  // Ten rows at most, compared one by one because a code may have been hashed under an older secret.
+  const rows = await db.recoveryCode.findMany({ where: { userId, usedAt: null } });
+  const row = rows.find(matches(vault, userId, code));
+  if (!row) return 'wrong';
+  return transaction(db, async (tx) => {
+    const used = await tx.recoveryCode.updateMany({
+      where: { id: row.id, usedAt: null },
+      data: { usedAt: now() },
+    });
+    if (used.count === 0) return 'wrong';
+    const data = { left: rows.length - 1 };
+    await audit.record({ ...by, type: 'sign-in.recovery-code', outcome: 'success', subjectId: userId, data }, tx);
+    return 'ok';
+  });
+}
+
+async function store(
+  { vault, now, audit }: RecoveryCodesDependencies,
+  tx: Tx,
+  userId: string,
+  codes: string[],
+  by: By,
+): Promise<void> {
+  await tx.recoveryCode.deleteMany({ where: { userId } });
+  const row = (code: string) => ({
+    id: randomId(),
+    userId,
+    codeHash: vault.mac(bound(userId, code), PURPOSE),
+    createdAt: now(),
+  });
+  await tx.recoveryCode.createMany({ data: codes.map(row) });
+  await audit.record({ ...by, type: 'recovery-codes.created', outcome: 'success', subjectId: userId }, tx);
+}
+
+/** Whether a row is the one of this code. */
+function matches(vault: Vault, userId: string, code: string) {
+  return ({ codeHash }: { codeHash: string }) => vault.macMatches(bound(userId, code), codeHash, PURPOSE);
+}
+
+/** What is hashed of a code. */
+function bound(userId: string, code: string): string {
+  return `${userId}:${canonical(code)}`;
+}
+
+/** The codes that are derived from this enrolment. */
+function codesOf(vault: Vault, userId: string, enrolment: string): string[] {
+  const mac = (index: number) => vault.mac(`${userId}:${index}:${enrolment}`, ENROLMENT_PURPOSE);
+  return Array.from({ length: count }, (_, index) => inLetters(Buffer.from(mac(index), 'base64url')));
+}
 function newCode(): string {
   return inLetters(Buffer.from(randomToken(LETTERS), 'base64url'));
 }
@@ -134,7 +156,7 @@ function inLetters(bytes: Buffer): string {
   return letters.replace(/(.{4})(?=.)/g, '$1-');
 }
 
-// Read from paper: spaces, dashes and capitals do not matter, nor do letters that look like a digit.
+// Typed from paper: spaces, dashes and case do not matter, and letters that look like digits count as those.
 function canonical(code: string): string {
   const text = code.normalize('NFKC').slice(0, 64).toLowerCase().replace(/[\s-]/g, '');
   return text.replaceAll('o', '0').replace(/[il]/g, '1');

@@ -1,16 +1,16 @@
-// Time-based one-time codes (seed 5.6, RFC 6238). The only importer of otplib. A secret counts only after a code proved
-// that the app has it; until then it travels in the form, sealed, so that an abandoned enrolment leaves nothing behind
-// and a replacement does not touch the factor in use.
+// Time-based one-time codes of an authenticator app (RFC 6238); the only importer of otplib. A secret is stored when a
+// code proves that the app has it. Until then it travels in the form, sealed, so that an abandoned enrolment leaves
+// nothing in the database and does not affect the present factor.
 import { createGuardrails, generateSecret, generateURI, ScureBase32Plugin, verify } from 'otplib';
 import type { Audit, By } from '../audit/audit.ts';
 import { badRequest } from '../http/errors.ts';
 import { limits } from '../limits.ts';
 import type { Clock } from '../platform/clock.ts';
-import { type Db, type Tx, transaction } from '../platform/db.ts';
 import type { Vault } from '../platform/vault.ts';
+import { type Db, type Tx, transaction } from '../storage/database.ts';
 
 export interface TotpEnrolment {
-  /** Base32, to be typed where no camera is at hand. */
+  /** Base32, to be typed instead of scanned. */
   secret: string;
   /** For the QR code. */
   uri: string;
@@ -22,29 +22,29 @@ export type TotpOutcome = 'ok' | 'wrong' | 'replayed' | 'not-enrolled';
 
 export interface Totp {
   begin(account: { id: string; username: string }): TotpEnrolment;
-  /** The same enrolment again, for the page that is shown after a wrong code. */
+  /** The enrolment that goes on, for the page after a wrong code. */
   resume(account: { id: string; username: string }, sealed: string): TotpEnrolment | undefined;
-  /** `again`: the form was sent twice, and this secret is in use already. */
+  /** `again`: the form was sent twice, and this secret is stored already. */
   confirm(
     account: { id: string },
     sealed: string,
     code: string,
     by?: By,
   ): Promise<'ok' | 'again' | 'wrong' | 'expired'>;
-  /** A code works once, also when it is sent twice at the same moment. */
+  /** A code works once, also when it is sent twice in parallel. */
   verify(userId: string, code: string): Promise<TotpOutcome>;
-  /** A secret from the configuration file or another system. Does nothing when it is the one in use. */
+  /** A secret from the configuration file or another system. Changes nothing when it is stored already. */
   importSecret(userId: string, secret: string, by?: By, tx?: Tx): Promise<void>;
   remove(userId: string, by?: By, tx?: Tx): Promise<boolean>;
   isEnrolled(userId: string, tx?: Tx): Promise<boolean>;
 }
 
-export interface TotpNeeds {
+export interface TotpDependencies {
   db: Db;
   vault: Vault;
   now: Clock;
   audit: Audit;
-  /** Shown in the app beside the account name: the host of the issuer. */
+  /** The host of the issuer, which the app shows beside the user name. */
   issuerName: string;
 }
 
@@ -55,95 +55,29 @@ const base32 = new ScureBase32Plugin();
 const context = (userId: string) => `totp_credentials:${userId}`;
 const pendingContext = (userId: string) => `totp enrolment:${userId}`;
 
-export function createTotp({ db, vault, now, audit, issuerName }: TotpNeeds): Totp {
-  const epoch = () => Math.floor(now().getTime() / 1000);
-
-  /** The time step whose code this is. */
-  async function stepOf(secret: string, typed: string): Promise<number | undefined> {
-    const token = typed.normalize('NFKC').replace(/[\s-]/g, ''); // apps show "123 456"
-    if (!new RegExp(`^\\d{${digits}}$`).test(token)) return undefined;
-    const result = await verify({
-      secret,
-      token,
-      digits,
-      period: stepSeconds,
-      epoch: epoch(),
-      epochTolerance: window * stepSeconds,
-      guardrails,
-    });
-    return result.valid ? Math.floor(epoch() / stepSeconds) + result.delta : undefined;
-  }
-
-  function describe(account: { id: string; username: string }, secret: string, sealed: string): TotpEnrolment {
-    const uri = generateURI({ issuer: issuerName, label: account.username, secret, digits, period: stepSeconds });
-    return { secret, uri, sealed };
-  }
-
-  function openPending(userId: string, sealed: string): string | undefined {
-    try {
-      const { secret, until } = JSON.parse(vault.open(sealed, pendingContext(userId)).toString()) as {
-        secret: string;
-        until: number;
-      };
-      return until > epoch() ? secret : undefined;
-    } catch {
-      return undefined; // another account's, or changed on the way
-    }
-  }
-
-  async function store(tx: Tx, userId: string, secret: string, lastStep: number, by: By): Promise<void> {
-    const row = { secretSealed: vault.seal(secret, context(userId)), confirmedAt: now(), lastStep: BigInt(lastStep) };
-    await tx.totpCredential.upsert({ where: { userId }, create: { userId, ...row }, update: row });
-    await audit.record({ ...by, type: 'totp.enrolled', outcome: 'success', subjectId: userId }, tx);
-  }
-
-  const secretInUse = (row: { secretSealed: string }, userId: string) =>
-    vault.open(row.secretSealed, context(userId)).toString();
-
+export function createTotp(dependencies: TotpDependencies): Totp {
+  const { db, vault, now, audit, issuerName } = dependencies;
   return {
     begin(account) {
       const secret = generateSecret({ length: secretBytes });
-      const pending = JSON.stringify({ secret, until: epoch() + ENROLMENT_SECONDS });
-      return describe(account, secret, vault.seal(pending, pendingContext(account.id)));
+      const pending = JSON.stringify({ secret, until: epochSeconds(now) + ENROLMENT_SECONDS });
+      return describe(issuerName, account.username, secret, vault.seal(pending, pendingContext(account.id)));
     },
 
     resume(account, sealed) {
-      const secret = openPending(account.id, sealed);
-      return secret === undefined ? undefined : describe(account, secret, sealed);
+      const secret = openPending(dependencies, account.id, sealed);
+      return secret === undefined ? undefined : describe(issuerName, account.username, secret, sealed);
     },
 
-    async confirm(account, sealed, code, by = {}) {
-      const secret = openPending(account.id, sealed);
-      if (secret === undefined) return 'expired';
-      const step = await stepOf(secret, code);
-      if (step === undefined) return 'wrong';
-      return transaction(db, async (tx) => {
-        const row = await tx.totpCredential.findUnique({ where: { userId: account.id } });
-        if (row?.confirmedAt && secretInUse(row, account.id) === secret) return 'again';
-        await store(tx, account.id, secret, step, by);
-        return 'ok';
-      });
-    },
-
-    async verify(userId, code) {
-      const row = await db.totpCredential.findUnique({ where: { userId } });
-      if (!row?.confirmedAt) return 'not-enrolled';
-      const step = await stepOf(secretInUse(row, userId), code);
-      if (step === undefined) return 'wrong';
-      // Only forward, and only for the secret that was looked at: of two equal posts one finds nothing to change.
-      const { count } = await db.totpCredential.updateMany({
-        where: { userId, lastStep: { lt: BigInt(step) }, secretSealed: row.secretSealed },
-        data: { lastStep: BigInt(step) },
-      });
-      return count === 1 ? 'ok' : 'replayed';
-    },
+    confirm: (account, sealed, code, by = {}) => confirm(dependencies, account.id, { sealed, code }, by),
+    verify: (userId, code) => verifyOnce(dependencies, userId, code),
 
     async importSecret(userId, secret, by = {}, outer) {
       const clean = cleanSecret(secret);
       const work = async (tx: Tx) => {
         const row = await tx.totpCredential.findUnique({ where: { userId } });
-        if (row?.confirmedAt && secretInUse(row, userId) === clean) return;
-        await store(tx, userId, clean, 0, by);
+        if (row?.confirmedAt && secretInUse(vault, row) === clean) return;
+        await store(dependencies, tx, { userId, secret: clean, lastStep: 0 }, by);
       };
       await (outer ? work(outer) : transaction(db, work));
     },
@@ -164,13 +98,96 @@ export function createTotp({ db, vault, now, audit, issuerName }: TotpNeeds): To
   };
 }
 
-/** Base32 as people write it, in its canonical form; throws invalid_input when it is none, or too short. */
+async function confirm(
+  dependencies: TotpDependencies,
+  userId: string,
+  { sealed, code }: { sealed: string; code: string },
+  by: By,
+): Promise<'ok' | 'again' | 'wrong' | 'expired'> {
+  const { db, vault, now } = dependencies;
+  const secret = openPending(dependencies, userId, sealed);
+  if (secret === undefined) return 'expired';
+  const step = await stepOf(now, secret, code);
+  if (step === undefined) return 'wrong';
+  return transaction(db, async (tx) => {
+    const row = await tx.totpCredential.findUnique({ where: { userId } });
+    if (row?.confirmedAt && secretInUse(vault, row) === secret) return 'again';
+    await store(dependencies, tx, { userId, secret, lastStep: step }, by);
+    return 'ok';
+  });
+}
+
+async function verifyOnce({ db, vault, now }: TotpDependencies, userId: string, code: string): Promise<TotpOutcome> {
+  const row = await db.totpCredential.findUnique({ where: { userId } });
+  if (!row?.confirmedAt) return 'not-enrolled';
+  const step = await stepOf(now, secretInUse(vault, row), code);
+  if (step === undefined) return 'wrong';
+  // Only to a later step, and only for this secret: of two equal requests one changes nothing.
+  const { count } = await db.totpCredential.updateMany({
+    where: { userId, lastStep: { lt: BigInt(step) }, secretSealed: row.secretSealed },
+    data: { lastStep: BigInt(step) },
+  });
+  return count === 1 ? 'ok' : 'replayed';
+}
+
+async function store(
+  { vault, now, audit }: TotpDependencies,
+  tx: Tx,
+  { userId, secret, lastStep }: { userId: string; secret: string; lastStep: number },
+  by: By,
+): Promise<void> {
+  const row = { secretSealed: vault.seal(secret, context(userId)), confirmedAt: now(), lastStep: BigInt(lastStep) };
+  await tx.totpCredential.upsert({ where: { userId }, create: { userId, ...row }, update: row });
+  await audit.record({ ...by, type: 'totp.enrolled', outcome: 'success', subjectId: userId }, tx);
+}
+
+function secretInUse(vault: Vault, { userId, secretSealed }: { userId: string; secretSealed: string }): string {
+  return vault.open(secretSealed, context(userId)).toString();
+}
+
+/** The secret of an enrolment that goes on; undefined when it has expired. */
+function openPending({ vault, now }: TotpDependencies, userId: string, sealed: string): string | undefined {
+  try {
+    const { secret, until } = JSON.parse(vault.open(sealed, pendingContext(userId)).toString()) as {
+      secret: string;
+      until: number;
+    };
+    return until > epochSeconds(now) ? secret : undefined;
+  } catch {
+    return undefined; // sealed for another account, or modified
+  }
+}
+
+function describe(issuer: string, label: string, secret: string, sealed: string): TotpEnrolment {
+  return { secret, uri: generateURI({ issuer, label, secret, digits, period: stepSeconds }), sealed };
+}
+
+/** The time step that this code belongs to; undefined for a wrong code. */
+async function stepOf(now: Clock, secret: string, typed: string): Promise<number | undefined> {
+  const token = typed.normalize('NFKC').replace(/[\s-]/g, ''); // apps show "123 456"
+  if (!new RegExp(`^\\d{${digits}}$`).test(token)) return undefined;
+  const result = await verify({
+    secret,
+    token,
+    digits,
+    period: stepSeconds,
+    epoch: epochSeconds(now),
+    epochTolerance: window * stepSeconds,
+    guardrails,
+  });
+  return result.valid ? Math.floor(epochSeconds(now) / stepSeconds) + result.delta : undefined;
+}
+
+function epochSeconds(now: Clock): number {
+  return Math.floor(now().getTime() / 1000);
+}
+/** A typed base32 secret in its canonical form; throws invalid_input (400) when it is malformed or too short. */
 export function cleanSecret(secret: string): string {
   const text = secret.replace(/[\s-]/g, '').replace(/=+$/, '').toUpperCase();
   try {
     if (base32.decode(text).length >= minSecretBytes) return text;
   } catch {
-    // falls through to the same refusal
+    // falls through to the same error
   }
   const message = `Give at least ${minSecretBytes} bytes in base32 (A to Z, 2 to 7).`;
   throw badRequest('invalid_input', { fields: [{ field: 'totp_secret', message }] });

@@ -1,4 +1,5 @@
-// What a browser sends after a WebAuthn ceremony, as text in a form field: parsed and measured here, judged in passkeys.ts.
+// Parses the response of a WebAuthn ceremony, which a browser sends as JSON in a form field, and limits its size.
+// passkeys.ts verifies it.
 import { z } from 'zod';
 
 const base64url = z.string().regex(/^[A-Za-z0-9_-]*$/);
@@ -39,12 +40,12 @@ const assertion = z.object({
 export type AttestationResponse = z.output<typeof attestation>;
 export type AssertionResponse = z.output<typeof assertion>;
 
-/** The answer to registration options; undefined when it is none. */
+/** The response to registration options; undefined when it is malformed. */
 export function parseAttestation(text: string): AttestationResponse | undefined {
   return attestation.safeParse(fromJson(text)).data;
 }
 
-/** The answer to authentication options; undefined when it is none. */
+/** The response to authentication options; undefined when it is malformed. */
 export function parseAssertion(text: string): AssertionResponse | undefined {
   return assertion.safeParse(fromJson(text)).data;
 }

@@ -1,4 +1,4 @@
-// The only reader of the clock: everything else is handed a Clock, so that a test can move time.
+// The system clock. Everything that needs the time takes a Clock, so that a test can set it.
 
 export type Clock = () => Date;
 

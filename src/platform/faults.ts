@@ -1,5 +1,5 @@
-// What is wrong with a value, in words. Values are not repeated where they may be secret; zod's own sentences are for
-// programmers.
+// Faults of a value as sentences for operators and users of the API; zod's own messages are for programmers. A value is
+// repeated only where it cannot be a secret.
 import type { z } from 'zod';
 
 export type Path = readonly (string | number)[];
@@ -12,7 +12,7 @@ export function at(path: Path, faults: readonly Fault[]): Fault[] {
   return faults.map((fault) => ({ path: [...path, ...fault.path], message: fault.message }));
 }
 
-/** What an issue of a schema read with `error: sentence` says, unknown keys each by themselves. */
+/** The faults of one issue of a schema parsed with `error: sentence`; one fault for each unknown key. */
 export function faultsOf(issue: z.core.$ZodIssue): Fault[] {
   const path = issue.path.map((part) => (typeof part === 'number' ? part : String(part)));
   if (issue.code === 'invalid_union' && issue.message === NO_BRANCH) return at(path, branchFaults(issue.errors));
@@ -21,18 +21,18 @@ export function faultsOf(issue: z.core.$ZodIssue): Fault[] {
   return issue.keys.map((key, index) => ({ path: [...path, key], message: lines[index] ?? 'unknown key' }));
 }
 
-// Of several allowed forms the one whose type fits is what the person meant; its faults are the useful ones.
+// Of several allowed forms, reports the faults of the one whose type matches, because the author probably meant it.
 function branchFaults(branches: readonly z.core.$ZodIssue[][]): Fault[] {
   const isOtherType = (issue: z.core.$ZodIssue) => issue.code === 'invalid_type' && issue.path.length === 0;
-  const meant = branches.find((issues) => !issues.some(isOtherType));
-  if (meant) return meant.flatMap(faultsOf);
+  const likely = branches.find((issues) => !issues.some(isOtherType));
+  if (likely) return likely.flatMap(faultsOf);
   const types = branches
     .flat()
     .flatMap((issue) => (isOtherType(issue) && 'expected' in issue ? typeName(issue.expected) : []));
   return [{ path: [], message: `must be ${[...new Set(types)].join(' or ')}` }];
 }
 
-/** Zod's `error` option. */
+/** Zod's `error` option: the sentence for an issue; undefined leaves zod's message. */
 export function sentence(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
     case 'invalid_type':
@@ -41,7 +41,7 @@ export function sentence(issue: z.core.$ZodRawIssue): string | undefined {
     case 'invalid_value': {
       const allowed = issue.values.map(String).join(', ');
       if (issue.input === undefined) return `missing; one of ${allowed}`;
-      return `must be ${issue.values.length > 1 ? 'one of ' : ''}${allowed}${shown(issue.input)}`;
+      return `must be ${issue.values.length > 1 ? 'one of ' : ''}${allowed}${repeated(issue.input)}`;
     }
     case 'unrecognized_keys': {
       const known = knownKeys(issue.inst);
@@ -61,7 +61,7 @@ export function sentence(issue: z.core.$ZodRawIssue): string | undefined {
 function sizeOf(issue: z.core.$ZodRawIssue & { origin?: string }, word: string, bound: number | bigint): string {
   if (issue.origin === 'string') return bound === 1 ? 'must not be empty' : `must have ${word} ${bound} characters`;
   if (issue.origin === 'array') return `must have ${word} ${bound} ${bound === 1 ? 'entry' : 'entries'}`;
-  return `must be ${word} ${bound}${shown(issue.input)}`;
+  return `must be ${word} ${bound}${repeated(issue.input)}`;
 }
 
 function typeName(expected: string): string {
@@ -85,8 +85,8 @@ function kindOf(input: unknown): string {
   return typeof input === 'boolean' ? 'true or false' : 'a group of keys';
 }
 
-// Only what cannot be a secret is shown again: short single words and numbers.
-function shown(input: unknown): string {
+// Repeats only what cannot be a secret: short single words and numbers.
+function repeated(input: unknown): string {
   if (typeof input === 'number') return `, not ${input}`;
   return typeof input === 'string' && /^[\w.:-]{1,24}$/.test(input) ? `, not "${input}"` : '';
 }

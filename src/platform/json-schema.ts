@@ -1,4 +1,4 @@
-// JSON Schemas that administrators write (2020-12, without conditions and references to elsewhere), compiled and kept.
+// Compiles the JSON Schemas that administrators write (2020-12, without conditions and external references), with a cache.
 import { z } from 'zod';
 
 export interface JsonFault {
@@ -6,17 +6,17 @@ export interface JsonFault {
   message: string;
 }
 
-/** What is wrong with `value`; empty when nothing is. */
+/** The faults of `value`; empty when it is valid. */
 export type JsonCheck = (value: unknown) => JsonFault[];
 
-const MAX_KEPT = 20;
-const kept = new Map<string, JsonCheck>();
+const MAX_CACHED = 20;
+const cache = new Map<string, JsonCheck>();
 
-/** The check of a schema; throws with a sentence when it is not a schema that is understood here. */
+/** The check of a schema; throws when the schema is invalid or uses an unsupported keyword. */
 export function compileJsonSchema(schema: Readonly<Record<string, unknown>>): JsonCheck {
   const text = JSON.stringify(schema);
-  const known = kept.get(text);
-  if (known) return known;
+  const cached = cache.get(text);
+  if (cached) return cached;
   const compiled = z.fromJSONSchema(schema as Parameters<typeof z.fromJSONSchema>[0]);
   const check: JsonCheck = (value) => {
     const result = compiled.safeParse(value);
@@ -27,7 +27,7 @@ export function compileJsonSchema(schema: Readonly<Record<string, unknown>>): Js
       return issue.keys.map((key) => ({ path: [...path, key], message: 'There is no such attribute.' }));
     });
   };
-  if (kept.size >= MAX_KEPT) kept.clear();
-  kept.set(text, check);
+  if (cache.size >= MAX_CACHED) cache.clear();
+  cache.set(text, check);
   return check;
 }

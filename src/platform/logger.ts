@@ -1,5 +1,5 @@
-// The log: JSON lines, or coloured text on a terminal. Secrets are removed by key name before a line is
-// written, whatever object they arrive in; callers must still not put one into the message text.
+// The log: JSON lines, or coloured text on a terminal. Secrets are removed by key name at any depth of an object; a caller
+// must not put one into the message text.
 import { type DestinationStream, type Logger, pino, stdTimeFunctions } from 'pino';
 import { PinoPretty } from 'pino-pretty';
 
@@ -8,7 +8,7 @@ export type { Logger };
 export interface LoggerOptions {
   level: string;
   format: 'pretty' | 'json';
-  /** Where lines go; standard output unless a test reads them. */
+  /** Where lines are written; standard output unless given. */
   destination?: DestinationStream;
 }
 
@@ -26,13 +26,13 @@ const SECRET_KEYS = new Set(
 const REMOVED = '[removed]';
 const MAX_DEPTH = 6;
 
-/** Makes the one logger of the process; domains get it, or a child of it, handed in. */
+/** Makes the logger of the process. */
 export function createLogger({ level, format, destination }: LoggerOptions): Logger {
   const stream = format === 'pretty' ? prettyStream(destination) : (destination ?? bufferedOutput());
   const options = {
     level,
     base: null,
-    serializers: { err: (error: unknown) => error }, // already plain: the log formatter below has seen it
+    serializers: { err: (error: unknown) => error }, // already a plain object: the log formatter runs first
     timestamp: stdTimeFunctions.isoTime,
     formatters: {
       level: (label: string) => ({ level: label }),
@@ -42,7 +42,7 @@ export function createLogger({ level, format, destination }: LoggerOptions): Log
   return stream ? pino(options, stream) : pino(options);
 }
 
-/** A system call for each line would cost more than many a request; written at the latest after a moment, and at exit. */
+/** Lines are written in blocks, after 100 ms or at exit: one system call for each line costs more than many requests. */
 function bufferedOutput(): DestinationStream {
   return pino.destination({ dest: 1, sync: false, minLength: 8192, periodicFlush: 100 });
 }
@@ -86,11 +86,11 @@ function describeError(error: Error, depth: number): Record<string, unknown> {
 
 function isSecret(key: string, entry: unknown): boolean {
   if (entry === undefined || entry === null || !SECRET_KEYS.has(key)) return false;
-  // `code` is an authorization or one-time code, or the reason of an error: keep what reads like a word.
+  // `code` is an authorization code, a one-time code or an error code: only an error code is a single word.
   return !(key === 'code' && typeof entry === 'string' && /^([A-Z][A-Z0-9_]{0,40}|[a-z][a-z_]{0,40})$/.test(entry));
 }
 
-// newPassword, new_password, New-Password: one spelling.
+// newPassword, new_password and New-Password become the same key.
 function plainKey(key: string): string {
   return key.toLowerCase().replace(/[^a-z0-9]/g, '');
 }

@@ -1,5 +1,5 @@
-// What operators watch, for /metrics (Prometheus text format). Labels hold closed sets only, never an address,
-// an account or a client's free text, so that nobody can make the number of series grow.
+// The metrics of /metrics (Prometheus text format). Labels have closed sets of values, never an address, an account or text of
+// a client, so that requests cannot grow the number of series.
 import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
 
 export type Metrics = ReturnType<typeof createMetrics>;
@@ -7,7 +7,7 @@ export type Metrics = ReturnType<typeof createMetrics>;
 const REQUEST_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
 const JOB_BUCKETS = [0.01, 0.1, 1, 10, 60, 600];
 
-/** Makes the metrics of one instance, with a registry of their own; event-loop lag and memory are included. */
+/** Makes the metrics of one instance in a registry of their own, with event loop lag and memory. */
 export function createMetrics() {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
@@ -27,7 +27,7 @@ export function createMetrics() {
       ['method', 'route', 'status'],
       REQUEST_BUCKETS,
     ),
-    requestErrors: counter('http_errors', 'Requests that ended with an error code of ours', ['code']),
+    requestErrors: counter('http_errors', 'Requests that ended with an error code', ['code']),
     signIns: counter('sign_ins', 'Sign-in attempts', ['outcome', 'method']),
     tokensIssued: counter('tokens_issued', 'Tokens issued by the OpenID Connect engine', ['type']),
     samlResponses: counter('saml_responses', 'SAML responses sent', ['outcome']),

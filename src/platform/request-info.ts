@@ -1,4 +1,4 @@
-// Where a request came from, as far as domain code and the audit log may know; made by http, read by all.
+// The request that caused a change, for domain code and the audit log. src/http creates it.
 
 export interface RequestInfo {
   requestId: string;

@@ -1,5 +1,5 @@
-// Secrets that must be read back (private keys, TOTP secrets, mail bodies) are AES-256-GCM under
-// GATEHOUSE_SECRET, bound to the row they belong to; every other key is derived from the same secret by HKDF.
+// Encrypts secrets that must be read back (private keys, TOTP secrets, mail bodies) with AES-256-GCM under GATEHOUSE_SECRET,
+// bound to their row; every other key is derived from the same secret with HKDF (RFC 5869).
 // A sealed value is `v1.<key id>.<base64url of nonce, tag and ciphertext>`.
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
 import { safeEqual } from './random.ts';
@@ -14,9 +14,9 @@ export interface Vault {
   seal(plain: string | Uint8Array, context: string): string;
   /** Decrypts under any secret; throws VaultError for another row, another secret or a changed value. */
   open(sealed: string, context: string): Buffer;
-  /** Whether another secret than the first sealed this: seal it again, and that secret can be dropped one day. */
+  /** Whether an older secret than the first sealed this value. Once no value is stale, that secret can be removed. */
   isStale(sealed: string): boolean;
-  /** A key for one purpose, derived from the first secret. */
+  /** A key for one purpose, derived from the first secret; 32 bytes unless given. */
   deriveKey(purpose: string, bytes?: number): Buffer;
   /** The keys for one purpose from every secret, the signing one first (cookie keys while a secret is rotated). */
   deriveKeys(purpose: string, bytes?: number): Buffer[];
@@ -35,7 +35,7 @@ interface SealingKey {
   key: Buffer;
 }
 
-/** The first secret seals, all of them open: prepend a new one to rotate, drop the old one later. */
+/** The first secret seals, all of them open: to rotate, put a new one first and remove the old one later. */
 export function createVault(secrets: readonly Buffer[]): Vault {
   const [firstSecret] = secrets;
   if (!firstSecret) throw new VaultError('at least one secret is needed');
@@ -76,7 +76,7 @@ function open(sealed: string, context: string, keys: readonly SealingKey[]): Buf
     throw new VaultError(`sealed under a secret (${id}) that GATEHOUSE_SECRET no longer holds: add the old value back`);
   }
   const bytes = Buffer.from(body, 'base64url');
-  // Decoding passes over what it does not know; a value has one spelling only.
+  // Buffer.from ignores invalid characters; only the canonical base64url form is accepted.
   if (bytes.toString('base64url') !== body) throw new VaultError('this is not a sealed value');
   try {
     const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES });

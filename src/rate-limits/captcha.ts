@@ -1,16 +1,17 @@
-// The CAPTCHA after failures (seed 5.7): ALTCHA, a proof of work that the browser does by itself; nobody else is asked
-// and nobody is watched. The only importer of altcha-lib. Whoever has no script waits instead: a ticket of the page is
-// good only after a while. Each answer counts once, on whatever instance.
+// The CAPTCHA after failed sign-ins: ALTCHA, a proof of work in the browser without a third party. A browser without
+// scripts waits instead: its form contains a ticket that is valid only after some seconds. Each solution and each ticket
+// is accepted once, across all instances. The only importer of altcha-lib.
 import { createChallenge, verifySolution } from 'altcha-lib';
 import { deriveKey } from 'altcha-lib/algorithms/pbkdf2';
 import { z } from 'zod';
 import { limits } from '../limits.ts';
 import type { Clock } from '../platform/clock.ts';
-import { type Db, isUniqueViolation } from '../platform/db.ts';
 import { randomId, randomToken, sha256 } from '../platform/random.ts';
 import type { Vault } from '../platform/vault.ts';
+import { isFirstUse } from '../storage/single-use.ts';
+import type { Sql } from '../storage/statements.ts';
+import { addressKey } from './lockout.ts';
 import type { RateLimits } from './rate-limits.ts';
-import { addressKey } from './sign-in-guard.ts';
 
 /** What the form of a page with a CAPTCHA sends. */
 export interface CaptchaAnswer {
@@ -18,27 +19,27 @@ export interface CaptchaAnswer {
   ticket?: string | undefined;
 }
 
-/** The wait in place of the work: begun, and not over yet. */
-export interface Waiting {
+/** A wait in place of the proof of work that has begun and is not over yet. */
+export interface CaptchaWait {
   ticket: string;
   waitSeconds: number;
 }
 
-export interface CaptchaQuestion extends Waiting {
-  /** For the widget, as JSON. The ticket is for the form of who has no script, to be sent after `waitSeconds`. */
+export interface CaptchaChallenge extends CaptchaWait {
+  /** JSON for the widget. The ticket is for a browser without scripts, which sends it after `waitSeconds`. */
   challenge: string;
 }
 
-export type CaptchaResult = { isSolved: true } | { isSolved: false; waiting?: Waiting };
+export type CaptchaResult = { isSolved: true } | { isSolved: false; waiting?: CaptchaWait };
 
 export interface Captcha {
-  /** A new question; a wait that was begun goes on. */
-  ask(waiting?: Waiting): Promise<CaptchaQuestion>;
+  /** A new challenge; a wait that has begun goes on. */
+  issue(waiting?: CaptchaWait): Promise<CaptchaChallenge>;
   check(answer: CaptchaAnswer, address: string): Promise<CaptchaResult>;
 }
 
-export interface CaptchaNeeds {
-  db: Db;
+export interface CaptchaDependencies {
+  sql: Sql;
   vault: Vault;
   now: Clock;
   rateLimits: Pick<RateLimits, 'consume'>;
@@ -52,7 +53,7 @@ const payload = z.object({
   challenge: z.object({
     parameters: z.looseObject({
       algorithm: z.literal('PBKDF2/SHA-256'),
-      // What the signature vouches for is checked below; these would cost time before that.
+      // Values that would cost time before the signature is checked.
       cost: z.literal(cost),
       keyLength: z.literal(32),
       nonce: z.string(),
@@ -66,74 +67,84 @@ const payload = z.object({
 });
 const ticketSchema = z.object({ id: z.string(), from: z.number(), until: z.number() });
 
-export function createCaptcha({ db, vault, now, rateLimits }: CaptchaNeeds): Captcha {
-  const keys = () => vault.deriveKeys('captcha').map((key) => key.toString('base64url'));
-
-  /** Whether this is its first use. */
-  async function useUp(id: string): Promise<boolean> {
-    const expiresAt = new Date(now().getTime() + seconds * 2000);
-    try {
-      await db.seenMessage.create({ data: { id: `captcha:${sha256(id)}`, expiresAt } });
-      return true;
-    } catch (error) {
-      if (isUniqueViolation(error)) return false;
-      throw error;
-    }
-  }
-
-  async function isSolved(altcha: string): Promise<boolean> {
-    const answer = payload.safeParse(decoded(altcha)).data;
-    if (!answer || answer.challenge.parameters.expiresAt * 1000 <= now().getTime()) return false;
-    for (const key of keys()) {
-      const options = { ...answer, deriveKey, hmacSignatureSecret: key, hmacKeySignatureSecret: `${key}:key` };
-      const { verified } = await verifySolution(options as Parameters<typeof verifySolution>[0]);
-      if (verified) return useUp(answer.challenge.signature);
-    }
-    return false;
-  }
-
-  async function waited(sealed: string, address: string): Promise<CaptchaResult> {
-    const ticket = opened(sealed);
-    const at = now().getTime();
-    if (!ticket || ticket.until <= at) return { isSolved: false };
-    if (ticket.from > at) {
-      return { isSolved: false, waiting: { ticket: sealed, waitSeconds: Math.ceil((ticket.from - at) / 1000) } };
-    }
-    const { allowed } = await rateLimits.consume('captcha-wait:address', addressKey(address));
-    return { isSolved: allowed && (await useUp(ticket.id)) };
-  }
-
-  function opened(sealed: string): z.output<typeof ticketSchema> | undefined {
-    try {
-      return ticketSchema.parse(JSON.parse(vault.open(sealed, TICKET).toString()));
-    } catch {
-      return undefined; // not one of ours
-    }
-  }
-
+/** Issues CAPTCHAs and checks their answers. */
+export function createCaptcha(dependencies: CaptchaDependencies): Captcha {
+  const { vault, now } = dependencies;
   return {
-    async ask(waiting) {
-      const [key = ''] = keys();
+    async issue(waiting) {
       const at = now().getTime();
-      const challenge = await createChallenge({
-        algorithm: 'PBKDF2/SHA-256',
-        cost,
-        counter: randomBetween(minCounter, maxCounter),
-        deriveKey,
-        expiresAt: Math.floor(at / 1000) + seconds,
-        hmacSignatureSecret: key,
-        hmacKeySignatureSecret: `${key}:key`,
-      });
-      const ticket = { id: randomId(), from: at + waitSeconds * 1000, until: at + seconds * 1000 };
-      const begun = { ticket: vault.seal(JSON.stringify(ticket), TICKET), waitSeconds };
-      return { challenge: JSON.stringify(challenge), ...(waiting ?? begun) };
+      const challenge = await newChallenge(vault, at);
+      return { challenge: JSON.stringify(challenge), ...(waiting ?? newWait(vault, at)) };
     },
 
     async check({ altcha, ticket }, address) {
-      if (altcha) return { isSolved: await isSolved(altcha) };
-      return ticket ? waited(ticket, address) : { isSolved: false };
+      if (altcha) return { isSolved: await isSolved(dependencies, altcha) };
+      return ticket ? checkWait(dependencies, ticket, address) : { isSolved: false };
     },
   };
+}
+
+// Several while GATEHOUSE_SECRET is changed; the first one signs.
+function keysOf(vault: Vault): string[] {
+  return vault.deriveKeys('captcha').map((key) => key.toString('base64url'));
+}
+
+function newChallenge(vault: Vault, at: number) {
+  const [key = ''] = keysOf(vault);
+  return createChallenge({
+    algorithm: 'PBKDF2/SHA-256',
+    cost,
+    counter: randomBetween(minCounter, maxCounter),
+    deriveKey,
+    expiresAt: Math.floor(at / 1000) + seconds,
+    hmacSignatureSecret: key,
+    hmacKeySignatureSecret: `${key}:key`,
+  });
+}
+
+function newWait(vault: Vault, at: number): CaptchaWait {
+  const ticket = { id: randomId(), from: at + waitSeconds * 1000, until: at + seconds * 1000 };
+  return { ticket: vault.seal(JSON.stringify(ticket), TICKET), waitSeconds };
+}
+
+/** False when it was used before. */
+async function consumeOnce({ sql, now }: CaptchaDependencies, id: string): Promise<boolean> {
+  const expiresAt = new Date(now().getTime() + seconds * 2000);
+  return isFirstUse(sql, `captcha:${sha256(id)}`, expiresAt);
+}
+
+/** Whether this is a proof of work for a challenge of this server, in time and for the first time. */
+async function isSolved(dependencies: CaptchaDependencies, altcha: string): Promise<boolean> {
+  const { vault, now } = dependencies;
+  const answer = payload.safeParse(decoded(altcha)).data;
+  if (!answer || answer.challenge.parameters.expiresAt * 1000 <= now().getTime()) return false;
+  for (const key of keysOf(vault)) {
+    const options = { ...answer, deriveKey, hmacSignatureSecret: key, hmacKeySignatureSecret: `${key}:key` };
+    const { verified } = await verifySolution(options as Parameters<typeof verifySolution>[0]);
+    if (verified) return consumeOnce(dependencies, answer.challenge.signature);
+  }
+  return false;
+}
+
+/** Whether the wait of a ticket is over, for the first time and within the limit of the network address. */
+async function checkWait(dependencies: CaptchaDependencies, sealed: string, address: string): Promise<CaptchaResult> {
+  const { vault, now, rateLimits } = dependencies;
+  const ticket = openTicket(vault, sealed);
+  const at = now().getTime();
+  if (!ticket || ticket.until <= at) return { isSolved: false };
+  if (ticket.from > at) {
+    return { isSolved: false, waiting: { ticket: sealed, waitSeconds: Math.ceil((ticket.from - at) / 1000) } };
+  }
+  const { allowed } = await rateLimits.consume('captcha-wait:address', addressKey(address));
+  return { isSolved: allowed && (await consumeOnce(dependencies, ticket.id)) };
+}
+
+function openTicket(vault: Vault, sealed: string): z.output<typeof ticketSchema> | undefined {
+  try {
+    return ticketSchema.parse(JSON.parse(vault.open(sealed, TICKET).toString()));
+  } catch {
+    return undefined; // not sealed by this server
+  }
 }
 
 function decoded(altcha: string): unknown {

@@ -1,27 +1,27 @@
-// How much mail somebody can bring about (seed 5.7). Each kind has a count of its own, so that what a stranger asks for
-// uses up nothing that the person needs to sign in; and a browser that the person has used has its own, as with passwords.
+// Limits on the mail that anyone can cause. Each kind of mail has its own counter, so that a stranger's requests do not use
+// up what the user needs to sign in; and each known browser of the account has its own, as with passwords.
 import { nameKey } from '../accounts/names.ts';
 import type { PolicyName } from './policies.ts';
 import type { RateLimits, Verdict } from './rate-limits.ts';
 
-/** Kinds that are limited. Notices about what has happened are not: nobody may be kept from learning of it. */
+/** Kinds of mail that are limited. Security notices are not: an attacker must not be able to suppress them. */
 export type LimitedMail = 'reset' | 'unlock' | 'registration' | 'address-proof' | 'sign-in-code';
 
 export interface MailLimits {
   /** Counts one more mail of this kind, or SMS, to a recipient. */
   to(recipient: string, kind: LimitedMail): Promise<Verdict>;
-  /** Counts one more link that anybody may ask for. `browser`: the cookie of a known browser, if it came with the wish. */
+  /** Counts one more link that anyone may ask for. `browser`: the known-browser cookie of the request, if any. */
   link(kind: 'reset' | 'unlock', account: { id: string; email: string }, browser: string | undefined): Promise<Verdict>;
 }
 
-export interface MailLimitsNeeds {
+export interface MailLimitsDependencies {
   rateLimits: Pick<RateLimits, 'consume'>;
   knownBrowsers: { recognise(cookie: string | undefined, userId: string): Promise<{ id: string } | undefined> };
 }
 
 const PER_ACCOUNT = { reset: 'reset:account', unlock: 'unlock:account' } as const satisfies Record<string, PolicyName>;
 
-export function createMailLimits({ rateLimits, knownBrowsers }: MailLimitsNeeds): MailLimits {
+export function createMailLimits({ rateLimits, knownBrowsers }: MailLimitsDependencies): MailLimits {
   const to: MailLimits['to'] = (recipient, kind) =>
     rateLimits.consume('mail:recipient', `${kind}:${nameKey(recipient)}`);
 

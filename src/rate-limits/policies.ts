@@ -1,7 +1,7 @@
-// Every limit on attempts (seed 5.7: brute force, stuffing and spraying), with its reason. The numbers are in limits.ts.
-// A window counts to `points` in `seconds` and then waits for its end. A back-off lets `free` attempts pass, then one
-// after each pause, which doubles up to `maxSeconds`; attempts made during a pause are refused and change nothing, so
-// that nobody can prolong it by hammering.
+// Every rate limit with its reason: brute force, credential stuffing, password spraying. The numbers are in limits.ts.
+// A window counts to `points` in `seconds` and then waits for its end. A back-off lets `freeAttempts` attempts pass, then one
+// after each pause, which doubles up to `maxSeconds`; attempts during a pause are rejected and change nothing, so that
+// further attempts cannot prolong it.
 import { limits } from '../limits.ts';
 
 export interface Window {
@@ -13,7 +13,7 @@ export interface Window {
 export interface Backoff {
   kind: 'backoff';
   /** At least 2. */
-  free: number;
+  freeAttempts: number;
   baseSeconds: number;
   maxSeconds: number;
   /** Forgotten after this long without an attempt. */
@@ -26,61 +26,61 @@ const PAUSE = { baseSeconds: 30, maxSeconds: 15 * 60, forgetSeconds: 60 * 60 };
 
 export const policies = {
   /**
-   * Guessing one account's password. By the login as typed, known or not, so that the answer tells nothing. A quarter
-   * of an hour is the longest pause: an attacker slows the owner down at a new browser, but not at known ones (below),
-   * and the unlock mail ends it.
+   * Guessing one account's password. By the login as typed, existing or not, so that the response tells nothing. The
+   * longest pause is 15 minutes: an attacker can delay the owner in a new browser, but not in known ones (below), and
+   * the unlock mail ends the lockout.
    */
-  'sign-in:account': { kind: 'backoff', free: rateLimits.signInPerAccount.points, ...PAUSE },
-  /** The owner at a browser used before: a count of its own, out of reach of the attacker above. */
+  'sign-in:account': { kind: 'backoff', freeAttempts: rateLimits.signInPerAccount.points, ...PAUSE },
+  /** A known browser of the account: its own counter, which an attacker elsewhere cannot reach. */
   'sign-in:known-browser': window({ points: 10, seconds: 15 * 60 }),
-  /** Stuffing from one machine: failures over all accounts. Higher than one person needs: offices share an address. */
+  /** Credential stuffing from one machine: failures over all accounts. High, because offices share an address. */
   'sign-in:address': window(rateLimits.signInPerAddress),
-  /** Spraying from many machines: failures of the whole server. Beyond it everybody gets a CAPTCHA; nobody is refused. */
+  /** Password spraying from many machines: failures of the whole server. Beyond it every sign-in needs a CAPTCHA. */
   'sign-in:overall': window(rateLimits.signInOverall),
   /** Guessing a TOTP, mailed or recovery code: a million values, so few tries and then pauses. */
   'code:account': {
     kind: 'backoff',
-    free: rateLimits.codePerAccount.points,
+    freeAttempts: rateLimits.codePerAccount.points,
     baseSeconds: 60,
     maxSeconds: 15 * 60,
     forgetSeconds: 60 * 60,
   },
-  /** Reset mails to one person: enough for a lost mail, too few to flood an inbox. */
+  /** Reset mails for one account: enough for a lost mail, too few to flood an inbox. */
   'reset:account': window(rateLimits.resetPerAccount),
-  /** The same for mails that end a pause; whoever asks for resets uses up none of these. */
+  /** Unlock mails for one account, counted apart from resets. */
   'unlock:account': window(rateLimits.resetPerAccount),
-  /** Reset requests from one machine: walking through a list of addresses. */
+  /** Reset requests from one machine: trying a list of addresses. */
   'reset:address': window(rateLimits.resetPerAddress),
   /** Trying reset or verification links: 256 bits cannot be guessed, so this only spares the database. */
   'link:address': window({ points: 30, seconds: 15 * 60 }),
-  /** Proofs of an address and changes of it: an account is no means to write to strangers. */
+  /** Confirmations of an address: an account must not be usable to send mail to strangers. */
   'email-proof:account': window({ points: 5, seconds: 60 * 60 }),
-  /** Mails of one kind to one recipient that somebody else can bring about (mail-limits.ts). */
+  /** Mails of one kind to one recipient that anyone can cause (mail-limits.ts). */
   'mail:recipient': window(rateLimits.mailPerRecipient),
   /** Codes by SMS cost money (toll fraud). */
   'sms:account': window(rateLimits.smsPerAccount),
   'registration:address': window(rateLimits.registrationPerAddress),
-  /** Waiting in place of the CAPTCHA: fewer tries than the CAPTCHA leaves, or bots would rather wait. */
+  /** Waiting in place of the CAPTCHA: fewer attempts than with the CAPTCHA, or bots would prefer to wait. */
   'captcha-wait:address': window(rateLimits.captchaWaitPerAddress),
-  /** The strength meter while somebody types: each estimate costs up to a quarter of a second. */
+  /** The strength meter while a user types: each estimate costs up to a quarter of a second. */
   'strength:address': window(rateLimits.strengthPerAddress),
   /** Typing user codes: eight letters, so guessing must be slow (RFC 8628 5.1). */
   'device:address': window(rateLimits.deviceCodePerAddress),
   /** Starting device flows, by client and address: each leaves a row for ten minutes. */
   'device-start:address': window(rateLimits.deviceStartPerAddress),
-  /** How often an address in a denied network gets into the audit log, which it could fill otherwise. */
+  /** Audit entries for an address in a denied network, which could fill the log otherwise. */
   'denied:address': window({ points: 1, seconds: 60 * 60 }),
   /** SAML messages, each of which is parsed, may be verified, and leaves a row: ten a second, since offices share one. */
   'saml:address': window(rateLimits.samlPerAddress),
-  /** One device asking whether it is connected; a second less than it was told, for what the network adds. */
+  /** Polling by one device (RFC 8628 3.5); one second less than the announced interval, for network jitter. */
   'device:poll': window({ points: 1, seconds: limits.deviceCode.pollSeconds - 1 }),
-  /** Refused requests that are kept for administrators: a stranger can make as many as they like. */
+  /** Rejected requests that are stored for administrators; a stranger can cause any number. */
   'refusals:address': window({ points: 100, seconds: 60 * 60 }),
-  /** Wrong credentials of applications, by client and address: no stranger locks a client out. */
+  /** Failed client authentication, by client and address, so that a stranger cannot lock a client out. */
   'client-auth:address': window(rateLimits.clientAuthPerAddress),
-  /** Calls of the admin API and of access evaluation, by who calls: a program gone wild costs itself. */
+  /** Calls of the admin API and of access evaluation, by caller. */
   'api:caller': window(rateLimits.apiPerCaller),
-  /** Calls with tokens or secrets that are none. */
+  /** Calls with a wrong token or secret. */
   'api:address': window(rateLimits.apiFailuresPerAddress),
 } as const satisfies Record<string, Window | Backoff>;
 

@@ -1,4 +1,4 @@
-// The rights in Gatehouse itself, as roles and permissions of the same tables as everybody's (seed 2.5).
+// The built-in roles and permissions for Gatehouse itself; stored in the same tables as those for applications.
 
 const RESOURCES = [
   'gatehouse.users',
@@ -15,11 +15,11 @@ export type OwnAction = 'read' | 'write' | 'unlock' | 'reset-factors' | 'reset-p
 export type OwnPermission = `${OwnResource}:${OwnAction}`;
 
 export const ADMIN_ROLE = 'admin';
-/** The right to be an administrator. No permission is called so: it is none that a role could be given. */
+/** The right to be an administrator. It is not a permission, so no role can contain it. */
 export const EVERYTHING = 'everything';
-/** Rights in Gatehouse itself begin with it. */
+/** The prefix of all permissions for Gatehouse itself. */
 export const OWN_PREFIX = 'gatehouse.';
-/** The scope of the admin API that stands for all rights of whoever is behind the token. */
+/** The scope of the admin API for all permissions of the token's user or client. */
 export const EVERYTHING_SCOPE = 'admin:*';
 
 const all = (action: OwnAction): OwnPermission[] => RESOURCES.map((resource): OwnPermission => `${resource}:${action}`);
@@ -33,7 +33,7 @@ const SUPPORT: OwnPermission[] = [
   'gatehouse.audit:read',
 ];
 
-/** Made at the first start and kept complete at each later one. */
+/** Created at the first start and updated at each later one. */
 export const builtInRoles: readonly { name: string; description: string; permissions: readonly OwnPermission[] }[] = [
   {
     name: ADMIN_ROLE,
@@ -48,10 +48,10 @@ export const builtInRoles: readonly { name: string; description: string; permiss
   },
 ];
 
-/** Every right in Gatehouse, sorted: also the scopes of the admin API. */
+/** Every permission for Gatehouse itself, sorted; these are also the scopes of the admin API. */
 export const ownPermissions: readonly OwnPermission[] = [...(builtInRoles[0]?.permissions ?? [])].sort();
 
-/** The APIs of this very server, as resources that a client may ask tokens for: identifier -> scopes. */
+/** The APIs of this server as resources (RFC 8707): identifier -> scopes. */
 export function ownResources(issuer: string): Record<string, readonly string[]> {
   return { [adminApi(issuer)]: [EVERYTHING_SCOPE, ...ownPermissions], [accessApi(issuer)]: [] };
 }
@@ -59,7 +59,7 @@ export function ownResources(issuer: string): Record<string, readonly string[]> 
 export const adminApi = (issuer: string): string => `${issuer}/api/admin`;
 export const accessApi = (issuer: string): string => `${issuer}/access/v1`;
 
-/** Which rights in Gatehouse an application could use by itself, as it is registered. */
+/** The permissions for Gatehouse that a client can use by client credentials, as it is registered. */
 export function rightsOfClient({ resources = [], scope = '' }: { resources?: string[]; scope?: string }): string[] {
   if (!resources.some((resource) => resource.endsWith('/api/admin'))) return [];
   const named = scope.split(' ');

@@ -1,5 +1,5 @@
-// Names of roles and permissions. A permission is written `resource:action`; the last colon parts the two, so that a
-// resource may be a URN. No control characters: other places join names with line breaks.
+// The syntax of role names and permissions. A permission is `resource:action`, split at the last colon, so that a resource
+// may be a URN. Names contain no control characters, because some queries join them with line breaks.
 
 export interface PermissionName {
   resource: string;

@@ -1,7 +1,7 @@
-// The permissions of a role as a set: rows are made when first named and go when no role names them any more.
+// Stores the permissions of a role: a permission's row is created with its first role and deleted with its last.
 import { badRequest } from '../http/errors.ts';
-import type { Tx } from '../platform/db.ts';
 import { randomId } from '../platform/random.ts';
+import type { Tx } from '../storage/database.ts';
 import { type PermissionName, parsePermission } from './names.ts';
 
 export interface PermissionSets {
@@ -33,8 +33,8 @@ export function createPermissionSets(): PermissionSets {
       const ids: string[] = [];
       for (const name of new Set(permissions)) ids.push(await idOf(parsed(name), tx));
       await tx.rolePermission.deleteMany({ where: { roleId, permissionId: { notIn: ids } } });
-      const kept = await tx.rolePermission.findMany({ where: { roleId }, select: { permissionId: true } });
-      const held = new Set(kept.map(({ permissionId }) => permissionId));
+      const stored = await tx.rolePermission.findMany({ where: { roleId }, select: { permissionId: true } });
+      const held = new Set(stored.map(({ permissionId }) => permissionId));
       const data = ids.filter((id) => !held.has(id)).map((permissionId) => ({ roleId, permissionId }));
       if (data.length > 0) await tx.rolePermission.createMany({ data });
       await removeUnused(tx);

@@ -1,21 +1,19 @@
-// The one place that answers "may this person …?" (seed 2.5): a user holds a permission when some role of theirs is
-// linked to a permission with that resource and action. One query each.
-import type { Db, Tx } from '../platform/db.ts';
+// Decides whether a user has a permission: one of the user's roles must contain it. One query each.
+import type { Db, Tx } from '../storage/database.ts';
+import { isStorable } from '../storage/storable-text.ts';
 import { parsePermission } from './names.ts';
 
 export interface Permissions {
   can(userId: string, resource: string, action: string, tx?: Tx): Promise<boolean>;
-  /** `resource:action`; false for anything that is not one. */
+  /** `permission` is `resource:action`; false for any other text. */
   holds(userId: string, permission: string, tx?: Tx): Promise<boolean>;
-  /** Everything that `can` says yes to, sorted; of a disabled account what it could do again, when asked for. */
+  /** Every permission of the account, sorted. A disabled account has none, unless `evenDisabled`. */
   list(userId: string, options?: { evenDisabled?: boolean }, tx?: Tx): Promise<string[]>;
-  /** Whether the account may use the application: enabled, and open to everyone or to a role of theirs. */
-  accessAllowed(applicationId: string, userId: string, tx?: Tx): Promise<boolean>;
 }
 
 export function createPermissions({ db }: { db: Db }): Permissions {
   async function can(userId: string, resource: string, action: string, tx: Tx = db): Promise<boolean> {
-    if (hasNul(userId, resource, action)) return false;
+    if (![userId, resource, action].every(isStorable)) return false;
     const rows = await tx.$queryRaw<unknown[]>`
       SELECT 1 FROM permissions p
         JOIN role_permissions rp ON rp.permission_id = p.id
@@ -42,21 +40,5 @@ export function createPermissions({ db }: { db: Db }): Permissions {
       });
       return rows.map(({ resource, action }) => `${resource}:${action}`).sort();
     },
-
-    async accessAllowed(applicationId, userId, tx = db) {
-      if (hasNul(applicationId, userId)) return false;
-      const rows = await tx.$queryRaw<unknown[]>`
-        SELECT 1 FROM applications a JOIN users u ON u.id = ${userId} AND u.is_active = true
-        WHERE a.id = ${applicationId} AND a.enabled = true AND (a.access = 'everyone' OR EXISTS (
-          SELECT 1 FROM application_roles ar JOIN user_roles ur ON ur.role_id = ar.role_id
-          WHERE ar.application_id = a.id AND ur.user_id = u.id))
-        LIMIT 1`;
-      return rows.length > 0;
-    },
   };
-}
-
-// PostgreSQL refuses to be asked, and no name holds one.
-function hasNul(...values: string[]): boolean {
-  return values.some((value) => value.includes('\0'));
 }

@@ -1,35 +1,35 @@
-// Sessions of our own pages (seed 2.4, 4.2, 5.4): the cookie `sessionId` holds a random value of which only the hash is
-// stored; each lives inside a single sign-on session and ends with it.
+// Sessions of Gatehouse's own pages: the cookie `sessionId` holds a random value of which only the hash is stored. Each belongs
+// to a single sign-on session and ends with it.
 import { limits } from '../limits.ts';
 import { acrOf, withMfa } from '../mfa/acr.ts';
-import type { Sessions } from '../oidc/sessions.ts';
+import type { Sessions } from '../oidc/store/sessions.ts';
 import type { Clock } from '../platform/clock.ts';
-import type { Db } from '../platform/db.ts';
 import { randomToken, sha256 } from '../platform/random.ts';
-import type { OwnSignIn } from './own-client.ts';
+import type { Db } from '../storage/database.ts';
+import type { FirstPartySignIn } from './first-party-client.ts';
 
 export interface RpSession {
   userId: string;
   ssoUid: string;
   acr: string | undefined;
   amr: string[];
-  /** When the person last proved who they are. */
+  /** When the user last authenticated. */
   authTime: Date;
   expiresAt: Date;
 }
 
 export interface RpSessions {
   /** A new session, always under a new cookie value (session fixation). */
-  create(signIn: OwnSignIn): Promise<string>;
+  create(signIn: FirstPartySignIn): Promise<string>;
   find(cookie: string | undefined): Promise<RpSession | undefined>;
-  /** Another hour, when the session is within minutes of its end (seed 8); undefined when it has ended. */
+  /** Extends the session by an hour when it is within minutes of its end; undefined when it has ended. */
   refresh(cookie: string | undefined): Promise<RpSession | undefined>;
   remove(cookie: string | undefined): Promise<void>;
-  /** The person has just proven this as well, on one of our own pages: it counts in this browser's session of them. */
-  proved(session: RpSession, amr: readonly string[]): Promise<void>;
+  /** Adds authentication methods that the user has just proven on a page of this server (amr, RFC 8176). */
+  addProof(session: RpSession, amr: readonly string[]): Promise<void>;
 }
 
-export interface RpSessionsNeeds {
+export interface RpSessionsDependencies {
   db: Db;
   now: Clock;
   sessions: Pick<Sessions, 'find'>;
@@ -38,12 +38,12 @@ export interface RpSessionsNeeds {
 const LIFETIME_MS = limits.rpSession.cookieSeconds * 1000;
 const THRESHOLD_MS = limits.rpSession.refreshThresholdSeconds * 1000;
 
-export function createRpSessions({ db, now, sessions }: RpSessionsNeeds): RpSessions {
+export function createRpSessions({ db, now, sessions }: RpSessionsDependencies): RpSessions {
   async function find(cookie: string | undefined): Promise<RpSession | undefined> {
     if (!cookie) return undefined;
     const row = await db.rpSession.findUnique({ where: { id: sha256(cookie) } });
     if (!row || row.expiresAt <= now()) return undefined;
-    // Ending the single sign-on session ends this one, whoever ended it.
+    // This session ends with its single sign-on session.
     const sso = await sessions.find(row.ssoUid);
     if (sso?.accountId !== row.userId) return undefined;
     return {
@@ -87,7 +87,7 @@ export function createRpSessions({ db, now, sessions }: RpSessionsNeeds): RpSess
       if (cookie) await db.rpSession.deleteMany({ where: { id: sha256(cookie) } });
     },
 
-    async proved({ userId, ssoUid, amr }, more) {
+    async addProof({ userId, ssoUid, amr }, more) {
       const proven = withMfa([...amr, ...more]);
       const data = { amr: JSON.stringify(proven), acr: acrOf(proven) ?? null };
       await db.rpSession.updateMany({ where: { userId, ssoUid }, data });

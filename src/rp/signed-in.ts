@@ -1,4 +1,4 @@
-// Pages of a signed-in person: who it is, and whether they have proven it lately.
+// Pages for signed-in users: whose session it is, and whether the authentication is recent.
 import type { Account } from '../accounts/account.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import type { Context, Middleware } from '../http/context.ts';
@@ -9,97 +9,114 @@ import { acrLevel, MFA_ACR } from '../mfa/acr.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { RpSession, RpSessions } from './sessions.ts';
 
-export interface Person {
+export interface SignedInUser {
   account: Account;
   session: RpSession;
 }
 
 export interface SignedIn {
-  /** In front of a page: sends whoever is not signed in to /login, and brings them back. */
-  required: Middleware;
-  /** Behind `required`: the strongest proof that the account has, given in the last minutes. */
-  recentProof: Middleware;
-  /** The same for a form whose page is at its own address: the proof leads back there. */
-  recentProofHere: Middleware;
-  /** Behind `required`: the second factor of this sign-in, where the account has one; however long ago. */
+  /** In front of a page: redirects a user without a session to /login, which leads back. */
+  requireSignIn: Middleware;
+  /** Behind `requireSignIn`: the strongest authentication that the account can reach, in the last minutes. */
+  recentAuthentication: Middleware;
+  /** The same for a form whose page has the same path: the authentication leads back there. */
+  recentAuthenticationHere: Middleware;
+  /** Behind `requireSignIn`: the second factor, where the account has one; it need not be recent. */
   secondFactor: Middleware;
-  of(ctx: Context): Person;
+  userOf(ctx: Context): SignedInUser;
 }
 
-export interface SignedInNeeds {
+export interface SignedInDependencies {
   cookies: Cookies;
   rpSessions: RpSessions;
   accounts: Pick<Accounts, 'find'>;
   /** The strongest acr that this account can reach. */
   strongestAcr(account: Account): Promise<string>;
-  /** The session is in use. */
-  seen(ssoUid: string): Promise<void>;
+  /** Remembers that the session is in use. */
+  recordActivity(ssoUid: string): Promise<void>;
   now: Clock;
 }
 
-export function createSignedIn({ cookies, rpSessions, accounts, strongestAcr, seen, now }: SignedInNeeds): SignedIn {
-  const people = new WeakMap<object, Person>();
-  const isRead = (ctx: Context) => ctx.method === 'GET' || ctx.method === 'HEAD';
+export function createSignedIn(dependencies: SignedInDependencies): SignedIn {
+  const { cookies, rpSessions, accounts, recordActivity } = dependencies;
+  const users = new WeakMap<object, SignedInUser>();
 
-  function send(ctx: Context, parameters: Record<string, string>): void {
-    ctx.status = 303;
-    ctx.redirect(`/login?${new URLSearchParams(parameters)}`);
+  function userOf(ctx: Context): SignedInUser {
+    const user = users.get(ctx.req);
+    if (!user) throw unauthorized('unauthenticated');
+    return user;
   }
-
-  function of(ctx: Context): Person {
-    const person = people.get(ctx.req);
-    if (!person) throw unauthorized('unauthenticated');
-    return person;
-  }
-
-  /** @param pageOf where the form of a refused POST is */
-  const proof =
-    (pageOf: (ctx: Context) => string): Middleware =>
-    async (ctx, next) => {
-      const { account, session } = of(ctx);
-      const strongest = await strongestAcr(account);
-      const isRecent = (now().getTime() - session.authTime.getTime()) / 1000 <= limits.recentProof.seconds;
-      // A recovery code is what is left to somebody who lost the strongest factor, and now wants to replace it.
-      const isStrong = acrLevel(session.acr) >= acrLevel(strongest) || session.amr.includes('recovery');
-      if (isRecent && isStrong) return next();
-      const back = isRead(ctx) ? ctx.url : pageOf(ctx);
-      const asked = { return_to: back, acr_values: strongest, login_hint: account.username };
-      // What was proven a moment ago is not asked again, only what is missing.
-      const again = isRecent ? asked : { ...asked, prompt: 'login' };
-      if (isRead(ctx)) return send(ctx, again);
-      throw unauthorized('proof_needed', {
-        next: { href: `/login?${new URLSearchParams(again)}`, label: 'Confirm that it is you' },
-      });
-    };
 
   return {
-    of,
+    userOf,
 
-    async required(ctx, next) {
+    async requireSignIn(ctx, next) {
       const session = await rpSessions.find(cookies.get(ctx, 'rpSession'));
       const account = session && (await accounts.find(session.userId));
       if (session && account?.isActive) {
-        people.set(ctx.req, { account, session });
-        await seen(session.ssoUid);
+        users.set(ctx.req, { account, session });
+        await recordActivity(session.ssoUid);
         return next();
       }
       if (!isRead(ctx)) throw unauthorized('unauthenticated', { next: { href: '/login', label: 'Sign in' } });
-      send(ctx, { return_to: ctx.url });
+      redirectToLogin(ctx, { return_to: ctx.url });
     },
 
-    recentProof: proof(() => '/account'),
-    recentProofHere: proof((ctx) => ctx.path),
-
-    async secondFactor(ctx, next) {
-      const { account, session } = of(ctx);
-      const strongest = await strongestAcr(account);
-      const wanted = acrLevel(strongest) > acrLevel(MFA_ACR) ? MFA_ACR : strongest;
-      if (acrLevel(session.acr) >= acrLevel(wanted) || session.amr.includes('recovery')) return next();
-      const asked = { return_to: isRead(ctx) ? ctx.url : ctx.path, acr_values: wanted, login_hint: account.username };
-      if (isRead(ctx)) return send(ctx, asked);
-      throw unauthorized('proof_needed', {
-        next: { href: `/login?${new URLSearchParams(asked)}`, label: 'Confirm that it is you' },
-      });
-    },
+    recentAuthentication: requireRecentAuthentication(dependencies, userOf, () => '/account'),
+    recentAuthenticationHere: requireRecentAuthentication(dependencies, userOf, (ctx) => ctx.path),
+    secondFactor: requireSecondFactor(dependencies, userOf),
   };
+}
+
+/** @param pageOf the page of the form of a rejected POST */
+function requireRecentAuthentication(
+  { strongestAcr, now }: SignedInDependencies,
+  userOf: SignedIn['userOf'],
+  pageOf: (ctx: Context) => string,
+): Middleware {
+  return async (ctx, next) => {
+    const { account, session } = userOf(ctx);
+    const strongest = await strongestAcr(account);
+    const isRecent = (now().getTime() - session.authTime.getTime()) / 1000 <= limits.recentAuthentication.seconds;
+    // A user who has lost the strongest factor signs in with a recovery code in order to replace it.
+    const isStrong = acrLevel(session.acr) >= acrLevel(strongest) || session.amr.includes('recovery');
+    if (isRecent && isStrong) return next();
+    const back = isRead(ctx) ? ctx.url : pageOf(ctx);
+    const stepUp = { return_to: back, acr_values: strongest, login_hint: account.username };
+    // A recent authentication needs only the missing factor.
+    demandProof(ctx, isRecent ? stepUp : { ...stepUp, prompt: 'login' });
+  };
+}
+
+function requireSecondFactor({ strongestAcr }: SignedInDependencies, userOf: SignedIn['userOf']): Middleware {
+  return async (ctx, next) => {
+    const { account, session } = userOf(ctx);
+    const strongest = await strongestAcr(account);
+    const required = acrLevel(strongest) > acrLevel(MFA_ACR) ? MFA_ACR : strongest;
+    if (acrLevel(session.acr) >= acrLevel(required) || session.amr.includes('recovery')) return next();
+    const back = isRead(ctx) ? ctx.url : ctx.path;
+    demandProof(ctx, { return_to: back, acr_values: required, login_hint: account.username });
+  };
+}
+
+/** Redirects a page to the sign-in with these parameters. Rejects a form with a link to it: its input would be lost. */
+function demandProof(ctx: Context, parameters: Record<string, string>): void {
+  if (!isRead(ctx)) {
+    const next = { href: loginUrl(parameters), label: 'Confirm that it is you' };
+    throw unauthorized('proof_needed', { next });
+  }
+  redirectToLogin(ctx, parameters);
+}
+
+function redirectToLogin(ctx: Context, parameters: Record<string, string>): void {
+  ctx.status = 303;
+  ctx.redirect(loginUrl(parameters));
+}
+
+function loginUrl(parameters: Record<string, string>): string {
+  return `/login?${new URLSearchParams(parameters)}`;
+}
+
+function isRead({ method }: Context): boolean {
+  return method === 'GET' || method === 'HEAD';
 }

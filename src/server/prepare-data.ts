@@ -1,8 +1,7 @@
-// What every start makes sure of before anything is served: the roles that Gatehouse brings, and what the configuration
-// file declares.
-import { ConfigError } from '../config/fault.ts';
-import { showFault } from '../provisioning/file.ts';
-import { readSoundFile } from '../provisioning/read-file.ts';
+// Runs before the server listens: creates the built-in roles and applies the configuration file.
+import { ConfigError } from '../config/config-error.ts';
+import { showFault } from '../config-file/file.ts';
+import { readSoundFile } from '../config-file/read-file.ts';
 import type { Services } from '../services.ts';
 
 /** Throws ConfigError with one line for each fault of the configuration file. */

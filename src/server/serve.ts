@@ -1,12 +1,12 @@
-// Runs a server until it is told to stop; for `npm start` and `gatehouse serve`.
+// Runs a server until SIGTERM or SIGINT; for `npm start` and `gatehouse serve`.
 
-import { ConfigError } from '../config/fault.ts';
+import { ConfigError } from '../config/config-error.ts';
 import type { Config } from '../config.ts';
-import { DatabaseError } from '../platform/database-url.ts';
 import type { Logger } from '../platform/logger.ts';
+import { DatabaseError } from '../storage/database-url.ts';
 import { startServer } from './start.ts';
 
-/** Resolves with the exit code, after SIGTERM or SIGINT and an orderly end. */
+/** Resolves with the exit code, after SIGTERM or SIGINT and a clean shutdown. */
 export async function serve(config: Config, logger: Logger): Promise<number> {
   for (const warning of config.warnings) logger.warn(warning);
   const server = await startServer({ config, logger }).catch((error: unknown) => {
@@ -22,7 +22,7 @@ export async function serve(config: Config, logger: Logger): Promise<number> {
   });
   if (!server) return 1;
   const { issuer } = config;
-  // Whatever LOG_LEVEL says: without these lines nobody finds the server, or gets into it.
+  // Independent of LOG_LEVEL: these lines are needed to find the server and to sign in.
   const announce = logger.child({}, { level: 'info' });
   announce.info(`Gatehouse is ready at ${issuer}`);
   announce.info(`OpenID Connect discovery: ${issuer}/.well-known/openid-configuration`);
@@ -39,7 +39,7 @@ export async function serve(config: Config, logger: Logger): Promise<number> {
     process.once('SIGTERM', resolve);
     process.once('SIGINT', resolve);
   });
-  logger.info({ signal }, 'stopping: no new requests, those under way are finished');
+  logger.info({ signal }, 'stopping: no new requests, those in progress are finished');
   // A second signal does not wait.
   const insist = () => process.exit(130);
   process.once('SIGINT', insist).once('SIGTERM', insist);

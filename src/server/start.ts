@@ -1,42 +1,33 @@
-// One running server: services, engine, pages, jobs and the listening socket, and how all of it stops again.
-import path from 'node:path';
+// Starts one server: services, protocols, pages, jobs and the listening socket; and stops all of it.
 import type { Config } from '../config.ts';
-import { createAskOurselves } from '../http/ask-ourselves.ts';
-import { cookieKeys as createCookieKeys, createCookies } from '../http/cookies.ts';
-import { createCsrf } from '../http/csrf.ts';
-import { operatorRoutes } from '../http/operators.ts';
+import { ensureFirstAdmin, type FirstAdmin } from '../config-file/first-admin.ts';
+import { operatorRoutes } from '../http/health-and-metrics.ts';
+import { homeRoutes } from '../http/home-page.ts';
 import { createHttpServer, tryListening } from '../http/server.ts';
+import { createScheduler } from '../jobs/scheduler.ts';
 import { limits } from '../limits.ts';
-import { engineFront } from '../oidc/front.ts';
-import { createOwnTokens } from '../oidc/own-tokens.ts';
+import { LOGOUT_JOB } from '../logout/jobs.ts';
+import { createMailDelivery } from '../mail/create-mail.ts';
 import type { Clock } from '../platform/clock.ts';
-import { createJobs } from '../platform/jobs.ts';
 import type { Logger } from '../platform/logger.ts';
-import { createMetrics } from '../platform/metrics.ts';
+import { viewsDir } from '../platform/package.ts';
 import { randomId } from '../platform/random.ts';
-import { ensureFirstAdmin, type FirstAdmin } from '../provisioning/first-admin.ts';
-import { createServices, packageRoot, type Services } from '../services.ts';
-import { assembleAdminApi, assembleEvaluation, createAdministration, createExplanations } from './admin.ts';
+import { createServices, type Services } from '../services.ts';
+import { createAdministration } from './administration.ts';
 import { createApp, mounted } from './app.ts';
-import { assembleConsole } from './console.ts';
-import { assembleEngine } from './engine.ts';
-import { homeRoutes } from './home.ts';
-import { assembleMail } from './mail.ts';
-import { assembleMailedLinkPages, createMailedLinks, draftWriters } from './mailed-links.ts';
-import { assembleOwnPages } from './own-pages.ts';
+import { createHttpServices, type HttpServices } from './http-services.ts';
 import { prepareData } from './prepare-data.ts';
-import { assembleSaml } from './saml.ts';
-import { LOGOUT_JOB, scheduleJobs } from './schedule.ts';
-import { assembleSignIn } from './sign-in.ts';
-import { assembleSignOut } from './sign-out.ts';
+import { createProtocols, type Protocols } from './protocols.ts';
+import { scheduleJobs } from './schedule.ts';
+import { createUserPages, type UserPages } from './user-pages.ts';
 
 export interface RunningServer {
   url: string;
   port: number;
   services: Services;
-  /** The administrator that this very start has made, with the password that nobody will see again. */
+  /** The administrator that this start created, with the one-time password; undefined if there was one. */
   firstAdmin: FirstAdmin | undefined;
-  /** Lets requests under way finish, then closes everything. */
+  /** Waits for requests in progress, then closes everything. */
   stop(): Promise<void>;
 }
 
@@ -46,112 +37,124 @@ export interface ServerOptions {
   now?: Clock;
 }
 
-/** Starts everything and listens; rejects when anything needed is missing. */
-export async function startServer({ config, logger, now }: ServerOptions): Promise<RunningServer> {
-  // Before anything is written to a database that another server may be at work on.
+/** Starts the server and listens. Throws ConfigError, DatabaseError, or EADDRINUSE and EACCES of the socket. */
+export async function startServer({ config, logger, now: clock }: ServerOptions): Promise<RunningServer> {
+  // Before the database is opened, which another server may be using.
   await tryListening({ host: config.host, port: config.port });
-  let deliverSoon = () => {};
-  let mailSoon = () => {};
+  const wake = { logout: () => {}, mail: () => {} };
   const services = await createServices({
-    config,
-    logger,
-    ...(now && { now }),
-    logoutQueued: () => deliverSoon(),
-    mailQueued: () => mailSoon(),
+    ...{ config, logger, ...(clock && { now: clock }) },
+    logoutQueued: () => wake.logout(),
+    mailQueued: () => wake.mail(),
   });
-  const { db, audit, keyring, vault } = services;
+  const { audit, keyring, mfa } = services;
   await prepareData(services);
-  const metrics = createMetrics();
-  const cookies = createCookies({ secure: config.secure });
-  const cookieKeys = createCookieKeys(vault.deriveKeys('cookies'));
-  const csrf = createCsrf({ cookies, keys: vault.deriveKeys('csrf'), issuerUrl: config.issuerUrl });
-  const jobs = createJobs({
-    db,
-    logger,
-    now: services.now,
-    instanceId: randomId(),
-    onRun: (job, outcome, seconds) => metrics.jobs.observe({ job, outcome }, seconds),
-  });
-  deliverSoon = () => jobs.wake(LOGOUT_JOB);
-
   await keyring.load();
-  const saml = assembleSaml({ services, metrics, cookies });
-  const { engine, clients, accountOf, ...front } = await assembleEngine({
+
+  const http = createHttpServices(services);
+  const protocols = await createProtocols(services, http);
+  const userPages = createUserPages(services, http, protocols);
+  const { scheduler, mail } = createJobs({ services, http, protocols, userPages });
+  wake.logout = () => scheduler.wake(LOGOUT_JOB);
+  wake.mail = mail.scheduleDelivery;
+  const administration = createAdministration({
+    ...{ services, http, protocols, userPages, mailQueued: mail.scheduleDelivery },
+    handler: () => handler,
+  });
+  const routes = routesOf({
     services,
-    metrics,
-    cookies,
-    cookieKeys,
-    saml: saml.engine,
+    http,
+    protocols,
+    userPages,
+    administration,
+    isDraining: () => server.isDraining(),
   });
-  const signOut = assembleSignOut({ services, metrics, cookies, ...saml, sendLogoutToken: engine.sendLogoutToken });
-  scheduleJobs(jobs, services, { signOut: signOut.jobs, saml: saml.jobs });
-  const links = createMailedLinks(services);
-  mailSoon = assembleMail({ services, metrics, jobs, drafts: draftWriters(links) });
-
-  const ownPages = assembleOwnPages({ services, engine, cookies, csrf, emailProof: links.emailProof });
-  const administration = createAdministration({ services, links, mailQueued: mailSoon });
-  const explanations = createExplanations({ services, administration, engine, clients });
-  const tokens = createOwnTokens({ provider: engine.current });
-
-  let isDraining = () => false;
-  const operators = operatorRoutes({
-    checks: {
-      database: async () => (await db.$queryRaw`SELECT 1`) !== undefined,
-      keys: async () => keyring.jwks().keys.length > 0,
-    },
-    isDraining: () => isDraining(),
-    metrics,
-  });
-  const app = createApp({
-    services,
-    metrics,
-    cookieKeys,
-    csrf,
-    viewsDir: path.join(packageRoot, 'views'),
-    routes: [
-      // First, because most requests are for it.
-      engineFront({ engine, clients, refusals: services.refusals, ...front }),
-      mounted(operators),
-      ...assembleSignIn({ services, engine, clients, metrics, csrf, cookies, samlWishes: saml.wishes }).map(mounted),
-      ...assembleMailedLinkPages({ services, links, cookies, csrf }).map(mounted),
-      mounted(saml.routes),
-      mounted(saml.logoutRoutes),
-      mounted(signOut.routes),
-      ...ownPages.routers.map(mounted),
-      ...assembleConsole({
-        ...{ services, administration, explanations, page: ownPages.page, cookies },
-        ask: createAskOurselves({ handler: () => handler, host: config.issuerUrl.host }),
-        samlTestParts: saml.tests,
-      }).routers.map(mounted),
-      ...assembleAdminApi({ services, administration, explanations, tokens }).routers.map(mounted),
-      mounted(assembleEvaluation({ services, tokens, accountOf })),
-      mounted(homeRoutes({ issuer: config.issuer })),
-    ],
-  });
-
-  const handler = app.callback();
+  const handler = createApp({ services, http, viewsDir, routes }).callback();
   const server = createHttpServer({ handler, logger });
-  isDraining = server.isDraining;
   const { port } = await server.listen({ host: config.host, port: config.port });
-  jobs.start();
-  // Not a job: every instance has to follow a change of keys.
-  const following = setInterval(() => {
-    keyring.refresh().catch((err: unknown) => logger.error({ err }, 'the signing keys could not be read'));
-  }, limits.keys.reloadSeconds * 1000);
-  await services.mfa.passkeys.prepare();
+
+  scheduler.start();
+  const keyRefresh = refreshKeys(services);
+  await mfa.passkeys.prepare();
   await audit.record({ type: 'server.started', outcome: 'success', data: { node: process.version } });
-  // Last, so that whoever is told of the password is told the moment it is stored.
-  const firstAdmin = await ensureFirstAdmin(services);
 
   return {
     url: config.issuer,
     port,
     services,
-    firstAdmin,
+    // Last, so that the password is printed as soon as it is stored.
+    firstAdmin: await ensureFirstAdmin(services),
     async stop() {
-      clearInterval(following);
-      await Promise.all([server.drain({ seconds: limits.http.drainSeconds }), jobs.stop()]);
+      clearInterval(keyRefresh);
+      await Promise.all([server.drain({ seconds: limits.http.drainSeconds }), scheduler.stop()]);
       await services.close();
     },
+  };
+}
+
+interface JobsDependencies {
+  services: Services;
+  http: HttpServices;
+  protocols: Protocols;
+  userPages: UserPages;
+}
+
+/** The scheduler with every job of the server, not yet started. */
+function createJobs({ services, http, protocols, userPages }: JobsDependencies) {
+  const { config, logger, db, vault, now, audit } = services;
+  const scheduler = createScheduler({
+    ...{ db, logger, now, instanceId: randomId() },
+    onRun: (job, outcome, seconds) => http.metrics.jobs.observe({ job, outcome }, seconds),
+  });
+  const mail = createMailDelivery({
+    ...{ db, vault, now, audit, logger, transport: config, wake: scheduler.wake },
+    writers: mailWriters(userPages),
+    counted: (outcome) => http.metrics.mails.inc({ outcome }),
+  });
+  scheduleJobs(scheduler, {
+    services,
+    endExpired: services.endSession.expired,
+    jobs: [...mail.jobs, ...protocols.logout.jobs, ...protocols.saml.jobs],
+  });
+  return { scheduler, mail };
+}
+
+/** Not a job: jobs run on one instance at a time, but every instance has to follow a key change. */
+function refreshKeys({ keyring, logger }: Services): NodeJS.Timeout {
+  return setInterval(() => {
+    keyring.refresh().catch((err: unknown) => logger.error({ err }, 'the signing keys could not be read'));
+  }, limits.keys.reloadSeconds * 1000);
+}
+
+interface RoutesDependencies extends JobsDependencies {
+  administration: ReturnType<typeof createAdministration>;
+  isDraining(): boolean;
+}
+
+/** Every route of the server, in the order in which they run. */
+function routesOf({ services, http, protocols, userPages, administration, isDraining }: RoutesDependencies) {
+  const { config, db, keyring } = services;
+  const checks = {
+    database: async () => (await db.$queryRaw`SELECT 1`) !== undefined,
+    keys: async () => keyring.jwks().keys.length > 0,
+  };
+  const { account, recovery, registration, rp, signIn } = userPages;
+  return [
+    // First, because most requests are for it.
+    protocols.oidc.middleware,
+    mounted(operatorRoutes({ checks, isDraining, metrics: http.metrics })),
+    ...[signIn, recovery, registration].flatMap(({ routers }) => routers.map(mounted)),
+    mounted(protocols.saml.routes),
+    ...[protocols.logout, rp, account, administration].flatMap(({ routers }) => routers.map(mounted)),
+    mounted(homeRoutes({ issuer: config.issuer })),
+  ];
+}
+
+/** The domains that write a deferred mail once its recipient is known. */
+function mailWriters({ recovery, registration }: UserPages) {
+  return {
+    'password-reset': recovery.passwordReset.writeMail,
+    unlock: recovery.unlock.writeMail,
+    registration: registration.selfRegistration.writeMail,
   };
 }

@@ -1,5 +1,6 @@
+// Look-up, creation and deletion of accounts.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openPeople, type People, together } from './people.ts';
+import { openPeople, type People, together } from './fixture.ts';
 
 let people: People;
 beforeAll(async () => {
@@ -9,8 +10,8 @@ afterAll(() => people.close());
 
 const code = (expected: string) => expect.objectContaining({ code: expected });
 
-describe('finding an account', () => {
-  test('by user name or e-mail address, in any case and spelling', async () => {
+describe('an account look-up', () => {
+  test('works by user name and e-mail address, in any case and spelling', async () => {
     const { id } = await people.person({ username: 'Finder', email: 'Finder@Example.org' });
     for (const login of ['finder', 'FINDER ', 'ｆinder', 'finder@example.ORG']) {
       expect((await people.accounts.findByLogin(login))?.id, login).toBe(id);
@@ -18,11 +19,11 @@ describe('finding an account', () => {
     expect(await people.accounts.findByLogin('finde')).toBeUndefined();
   });
 
-  test.each(['', ' ', 'nobody', "x' OR '1'='1", 'a\0b', '%', '\ud800'])('gives nothing for %j', async (login) => {
+  test.each(['', ' ', 'nobody', "x' OR '1'='1", 'a\0b', '%', '\ud800'])('finds nothing for %j', async (login) => {
     expect(await people.accounts.findByLogin(login)).toBeUndefined();
   });
 
-  test('brings roles and permissions along, each once', async () => {
+  test('includes roles and permissions, each once', async () => {
     const { id } = await people.person();
     for (const [name, actions] of Object.entries({ writer: ['read', 'write'], reader: ['read'] })) {
       const role = await people.db.role.create({ data: { id: name, name } });
@@ -43,8 +44,8 @@ describe('finding an account', () => {
   });
 });
 
-describe('creating an account', () => {
-  test('keeps what was given and audits it', async () => {
+describe('the creation of an account', () => {
+  test('stores the given fields and audits them', async () => {
     const account = await people.person({
       name: 'Ann Example',
       givenName: 'Ann',
@@ -76,7 +77,7 @@ describe('creating an account', () => {
     await expect(people.accounts.create(fields)).rejects.toEqual(code(expected));
   });
 
-  test('lets one of many at the same moment win, and leaves nothing of the others', async () => {
+  test('succeeds once of many times in parallel, and stores nothing of the others', async () => {
     const before = await people.accounts.count();
     const results = await together(12, (index) =>
       people.accounts
@@ -89,7 +90,7 @@ describe('creating an account', () => {
     expect(await people.accounts.count()).toBe(before + 1);
   });
 
-  test('names every field that is wrong', async () => {
+  test('names every invalid field', async () => {
     const wrong = people.accounts.create({ username: 'a b', email: 'no', name: 'x\u202ey', picture: 'javascript:1' });
     await expect(wrong).rejects.toMatchObject({
       code: 'invalid_input',
@@ -99,7 +100,7 @@ describe('creating an account', () => {
 });
 
 describe('the subject of a deleted account', () => {
-  test('is never given out again, and its names are free', async () => {
+  test('is never reused, but its names are free again', async () => {
     const account = await people.person({ username: 'leaver' });
     await people.accounts.remove(account.id);
     expect(await people.accounts.find(account.id)).toBeUndefined();

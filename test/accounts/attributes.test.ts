@@ -1,9 +1,10 @@
+// Custom attributes, with and without a JSON Schema.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAccounts } from '../../src/accounts/accounts.ts';
 import { attributeFaults } from '../../src/accounts/attributes.ts';
-import { openDatabase } from '../../src/platform/db.ts';
-import { settingSchemas } from '../../src/settings.ts';
-import { openPeople, type People } from './people.ts';
+import { settingSchemas } from '../../src/settings/settings.ts';
+import { openDatabase } from '../../src/storage/database.ts';
+import { openPeople, type People } from './fixture.ts';
 
 const schema = {
   type: 'object',
@@ -17,20 +18,20 @@ const schema = {
 };
 
 describe('custom attributes', () => {
-  it('are text, numbers, true or false and lists of text where no schema says more', () => {
+  it('are text, numbers, booleans and lists of text without a schema', () => {
     expect(attributeFaults({ a: 'x', b: 1, c: true, d: ['x', 'y'] }, {})).toEqual([]);
     for (const value of [null, { a: 1 }, [1], [['x']]]) {
       expect(attributeFaults({ a: value }, {}), JSON.stringify(value)).toMatchObject([{ field: 'attributes.a' }]);
     }
   });
 
-  it('have names that a mapping can name', () => {
+  it('have names that a mapping can contain', () => {
     for (const name of ['', '.a', 'a b', 'a\n', 'a\u200b', 'x'.repeat(65)])
       expect(attributeFaults({ [name]: 'x' }, {}), name).toHaveLength(1);
     expect(attributeFaults({ 'a.b:c': 'x', ünïcode: 'x' }, {})).toEqual([]);
   });
 
-  it('are what the schema says, each fault with its path', () => {
+  it('must match the schema, and each fault has its path', () => {
     expect(attributeFaults({ department: 'Library', level: 3, desk: { floor: 2 } }, schema)).toEqual([]);
     const faults = attributeFaults({ department: 'Kitchen', level: 0, desk: { floor: 'two' }, other: 'x' }, schema);
     expect(faults.map(({ field }) => field).sort()).toEqual([
@@ -45,7 +46,7 @@ describe('custom attributes', () => {
 
 describe('the schema itself', () => {
   const accepted = (value: unknown) => settingSchemas.user_attributes.safeParse(value).success;
-  it('is an object schema that is understood', () => {
+  it('must be a valid object schema', () => {
     expect(accepted(schema)).toBe(true);
     expect(accepted({})).toBe(true);
     expect(accepted(undefined)).toBe(true);
@@ -64,7 +65,7 @@ describe('accounts', () => {
   });
   afterAll(() => people.close());
 
-  it('take only attributes that fit, and keep older ones until they are changed', async () => {
+  it('accept only attributes that match, and keep older ones until they are changed', async () => {
     const database = await openDatabase(people.url);
     const accounts = createAccounts({ ...database, ...people, attributeSchema: () => schema });
     const refused = expect.objectContaining({ code: 'invalid_input' });
@@ -74,7 +75,7 @@ describe('accounts', () => {
     const older = await people.person({ attributes: { team: 'red' } });
     expect((await accounts.update(older.id, { name: 'Older', attributes: { team: 'red' } })).name).toBe('Older');
     await expect(accounts.update(older.id, { attributes: { team: 'blue' } })).rejects.toEqual(refused);
-    // Nobody is kept out because they have none: a registration or the first admin says nothing about them.
+    // An account without attributes is valid: a registration and the first administrator have none.
     expect((await accounts.create({ username: 'yve' })).attributes).toEqual({});
     await database.close();
   });

@@ -1,5 +1,6 @@
+// Update, disabling and listing of accounts.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openPeople, type People } from './people.ts';
+import { openPeople, type People } from './fixture.ts';
 
 let people: People;
 beforeAll(async () => {
@@ -9,14 +10,14 @@ afterAll(() => people.close());
 
 const code = (expected: string) => expect.objectContaining({ code: expected });
 
-describe('updating', () => {
+describe('an update', () => {
   test('changes the given fields only, and audits before and after', async () => {
     const account = await people.person({ name: 'Old', locale: 'de' });
     people.clock.advance({ seconds: 5 });
     const by = { actorId: 'admin', request: { requestId: 'r1', address: '192.0.2.1', userAgent: 'test' } };
     const updated = await people.accounts.update(account.id, { name: 'New' }, by);
     expect(updated).toMatchObject({ name: 'New', locale: 'de', username: account.username });
-    expect(updated.updatedAt > account.updatedAt).toBe(true);
+    expect(updated.updatedAt.getTime()).toBeGreaterThan(account.updatedAt.getTime());
     const [event] = await people.audit.list({ subjectId: account.id });
     expect(event).toMatchObject({
       type: 'account.updated',
@@ -26,33 +27,33 @@ describe('updating', () => {
     });
   });
 
-  test('does nothing when nothing differs', async () => {
+  test('changes nothing when no field differs', async () => {
     const account = await people.person({ name: 'Same' });
     people.clock.advance({ seconds: 5 });
     expect(await people.accounts.update(account.id, { name: 'Same' })).toEqual(account);
     expect(await people.audit.list({ subjectId: account.id })).toHaveLength(1);
   });
 
-  test('empties a field with null', async () => {
+  test('clears a field with null', async () => {
     const account = await people.person({ name: 'Gone' });
     expect((await people.accounts.update(account.id, { name: null })).name).toBeNull();
   });
 
-  test('takes the proof of an address away when the address changes', async () => {
+  test('marks a changed address as unverified', async () => {
     const account = await people.person({ emailVerified: true });
     expect((await people.accounts.update(account.id, { name: 'x' })).emailVerified).toBe(true);
     const moved = await people.accounts.update(account.id, { email: `new-${account.email}` });
     expect(moved.emailVerified).toBe(false);
   });
 
-  test('lets a user name that is the e-mail address follow it', async () => {
+  test('changes a user name that is the e-mail address along with it', async () => {
     const account = await people.person({ username: 'follow@example.com', email: 'follow@example.com' });
     const moved = await people.accounts.update(account.id, { email: 'elsewhere@example.com' });
     expect(moved.username).toBe('elsewhere@example.com');
     await expect(people.accounts.update(account.id, { email: null })).rejects.toEqual(code('invalid_input'));
   });
 
-  test('refuses the names of others', async () => {
+  test('rejects the names of other accounts', async () => {
     await people.person({ username: 'first', email: 'first@example.com' });
     const second = await people.person();
     await expect(people.accounts.update(second.id, { username: 'FIRST' })).rejects.toEqual(code('user_name_taken'));
@@ -62,13 +63,13 @@ describe('updating', () => {
     expect(await people.accounts.find(second.id)).toEqual(second);
   });
 
-  test('refuses an account that is not there', async () => {
+  test('rejects an unknown account', async () => {
     await expect(people.accounts.update('missing', { name: 'x' })).rejects.toEqual(code('not_found'));
   });
 });
 
-describe('disabling', () => {
-  test('says whether it changed anything, and audits only that', async () => {
+describe('disabling an account', () => {
+  test('returns whether it changed anything, and audits only changes', async () => {
     const { id } = await people.person();
     expect(await people.accounts.setActive(id, false)).toBe(true);
     expect(await people.accounts.setActive(id, false)).toBe(false);
@@ -80,8 +81,8 @@ describe('disabling', () => {
   });
 });
 
-describe('listing', () => {
-  test('pages through everybody once, newest first, while accounts are added', async () => {
+describe('the list of accounts', () => {
+  test('contains every account once, newest first, while accounts are added', async () => {
     const own = await openPeople();
     for (let index = 0; index < 25; index += 1) {
       if (index % 3 === 0) own.clock.advance({ seconds: 1 });

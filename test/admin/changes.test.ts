@@ -1,5 +1,5 @@
-// What changes through the API: no update is lost, nothing is created twice, a secret is changed over without a break,
-// two names that look the same are one, and the audit holds what was there before and after.
+// Changes through the admin API: no update is lost, nothing is created twice, a secret is replaced without downtime, two
+// names that look the same are one, and the audit holds the values before and after.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { anApplication, postAs } from '../oidc/support.ts';
 import { aUser } from '../support/factories.ts';
@@ -20,7 +20,7 @@ const any = { 'if-match': '*' };
 const codeOf = ({ status, json }: { status: number; json(): Record<string, unknown> }) => [status, json().code];
 
 describe('a change', () => {
-  it('is refused without the version that it is made to, and when somebody was quicker', async () => {
+  it('is rejected without If-Match, and when the version is outdated', async () => {
     const { account } = await aUser(idp.services);
     const role = await idp.services.roles.create({ name: 'lost' });
     const client = await anApplication(idp);
@@ -49,7 +49,7 @@ describe('a change', () => {
     expect((await admin.send('PATCH', path, { name: 'Three' }, any)).status).toBe(200);
   });
 
-  it('says which fields are wrong, and changes nothing', async () => {
+  it('names the fields that are wrong, and changes nothing', async () => {
     const wrong = {
       protocol: 'oidc',
       redirect_uris: ['https://ok.example/', 'http://shop.example/cb'],
@@ -94,11 +94,11 @@ describe('a change', () => {
     ['GET', '/audit?type=made.up'],
     ['GET', '/statistics?days=91'],
     ['GET', '/users?search=%00'],
-  ])('%s %s is refused', async (method, path) => {
+  ])('is rejected with an invalid query: %s %s', async (method, path) => {
     expect((await admin.send(method, path)).status).toBe(400);
   });
 
-  it('takes no more than it is meant to', async () => {
+  it('is rejected when a body, media type or value is beyond its limits', async () => {
     const long = await admin.send('POST', '/users', { username: 'long', name: 'x'.repeat(300_000) });
     expect(codeOf(long)).toEqual([413, 'body_too_large']);
     const text = await admin.send('POST', '/users', 'username=x', { 'content-type': 'text/plain' });
@@ -114,7 +114,7 @@ describe('a change', () => {
 });
 
 describe('a create', () => {
-  it('that is sent again with its key is done once, and answered the same', async () => {
+  it('is done once for each Idempotency-Key, and repeats its response', async () => {
     const key = { 'idempotency-key': 'one-two-three' };
     const first = await admin.send('POST', '/users', { username: 'once' }, key);
     const again = await admin.send('POST', '/users', { username: 'once' }, key);
@@ -126,12 +126,12 @@ describe('a create', () => {
     expect(codeOf(await admin.send('POST', '/users', { username: 'twice' }, key))).toEqual([422, 'key_reused']);
     const other = await aService(idp);
     expect((await other.send('POST', '/users', { username: 'else' }, key)).status).toBe(201);
-    const kept = JSON.stringify(await idp.services.db.idempotencyKey.findMany());
-    expect(kept).not.toContain(first.json().one_time_password);
+    const stored = JSON.stringify(await idp.services.db.idempotencyKey.findMany());
+    expect(stored).not.toContain(first.json().one_time_password);
     expect((await admin.send('POST', '/users', { username: 'y' }, { 'idempotency-key': 'a b' })).status).toBe(400);
   });
 
-  it('that failed may be corrected under the same key, and two at once are one', async () => {
+  it('may be corrected under the same key after a failure, and is done once when sent twice at once', async () => {
     const key = { 'idempotency-key': 'corrected' };
     expect((await admin.send('POST', '/roles', { name: '!' }, key)).status).toBe(400);
     expect((await admin.send('POST', '/roles', { name: 'corrected' }, key)).status).toBe(201);
@@ -143,7 +143,7 @@ describe('a create', () => {
     expect((await idp.services.roles.list()).filter(({ name }) => name === 'at-once')).toHaveLength(1);
   });
 
-  it('of what is there already is a conflict, however it is spelled', async () => {
+  it('is a conflict when the name exists, in any case and with look-alike letters', async () => {
     await admin.send('POST', '/users', { username: 'copay', email: 'Pay@example.com' });
     for (const username of ['copay', 'COPAY', 'сорау', 'ｃｏｐａｙ'])
       expect(codeOf(await admin.send('POST', '/users', { username })), username).toEqual([409, 'user_name_taken']);
@@ -169,25 +169,25 @@ describe('a create', () => {
 });
 
 describe('a client secret', () => {
-  it('is changed over: both work until the overlap ends', async () => {
+  it('is replaced: both work until the overlap ends', async () => {
     const app = await anApplication(idp, { redirect_uris: [], grant_types: ['client_credentials'] });
     const path = `/applications/${app.applicationId}/secrets`;
     const works = async (clientSecret: string) =>
       (await postAs(idp, { ...app, clientSecret }, '/token', { grant_type: 'client_credentials' })).status === 200;
     const made = await admin.send('POST', path, { overlap_seconds: 60 });
     const { client_secret: next } = made.json<{ client_secret: string }>();
-    expect([await works(app.clientSecret), await works(next)]).toEqual([true, true]);
+    expect({ old: await works(app.clientSecret), next: await works(next) }).toEqual({ old: true, next: true });
     later = 60_000;
-    expect([await works(app.clientSecret), await works(next)]).toEqual([false, true]);
+    expect({ old: await works(app.clientSecret), next: await works(next) }).toEqual({ old: false, next: true });
     later = 0;
     const last = (await admin.send('POST', path, { overlap_seconds: 0 })).json<{ client_secret: string }>();
-    expect([await works(next), await works(last.client_secret)]).toEqual([false, true]);
+    expect({ next: await works(next), last: await works(last.client_secret) }).toEqual({ next: false, last: true });
     expect((await admin.send('POST', path, { overlap_seconds: 8_000_000 })).status).toBe(400);
   });
 });
 
 describe('the audit', () => {
-  it('holds before and after of every change, who made it and for whom, and no secret', async () => {
+  it('holds the values before and after each change, the actor and the subject, and no secret', async () => {
     const made = (
       await admin.send('POST', '/users', { username: 'audited', password: 'a long pass phrase of mine' })
     ).json();
@@ -235,7 +235,7 @@ describe('the audit', () => {
       expect(log).not.toContain(secret);
   });
 
-  it('is exported whole, and no cell of it runs in a spreadsheet', async () => {
+  it('is exported completely, without cells that a spreadsheet would run', async () => {
     const name = '=HYPERLINK("https://evil.example","x")';
     await admin.send('POST', '/users', { username: 'csv', name }, { 'user-agent': '@SUM(1+1)*cmd|/C calc' });
     const csv = (await admin.get('/audit/export?format=csv&type=account.created')).text;
@@ -259,29 +259,29 @@ describe('the audit', () => {
 });
 
 describe('a list', () => {
-  it('shows each user once while others come and go', async () => {
+  it('shows each user once while others are created and deleted', async () => {
     const { accounts } = idp.services;
     const named = (index: number) => `paged${String(index).padStart(3, '0')}`;
     const ids: string[] = [];
     for (let index = 0; index < 40; index += 1) ids.push((await accounts.create({ username: named(index) })).id);
-    const seen: string[] = [];
+    const listed: string[] = [];
     let cursor = '';
     for (let page = 0; page < 30; page += 1) {
       const answer = await admin.get(`/users?search=paged&limit=7${cursor && `&cursor=${cursor}`}`);
       const { items, next } = answer.json<{ items: { username: string }[]; next: string | null }>();
-      seen.push(...items.map(({ username }) => username));
+      listed.push(...items.map(({ username }) => username));
       if (next === null) break;
       cursor = next;
       await accounts.create({ username: named(100 + page) });
-      const gone = ids[39 - page * 8];
-      if (gone) await accounts.remove(gone);
+      const removed = ids[39 - page * 8];
+      if (removed) await accounts.remove(removed);
     }
-    expect(new Set(seen).size).toBe(seen.length);
-    const stayed = (await accounts.list({ search: 'paged0', limit: 100 })).accounts.map(({ username }) => username);
-    expect(stayed.filter((username) => !seen.includes(username))).toEqual([]);
+    expect(new Set(listed).size).toBe(listed.length);
+    const remaining = (await accounts.list({ search: 'paged0', limit: 100 })).accounts.map(({ username }) => username);
+    expect(remaining.filter((username) => !listed.includes(username))).toEqual([]);
   });
 
-  it('gives names back as they are, and the page of the API escapes them', async () => {
+  it('returns names as they are, as JSON that no browser runs', async () => {
     const name = '<script>alert(1)</script>';
     const made = await admin.send('POST', '/users', { username: 'markup', name });
     expect(made.json()).toMatchObject({ name });

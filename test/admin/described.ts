@@ -1,4 +1,4 @@
-// The API held against its own OpenAPI document: what it answers must be what it says that it answers.
+// Checks requests and responses of the API against its own OpenAPI document.
 import { Ajv2020, type AnySchemaObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import { expect } from 'vitest';
 import { httpClient, type Page } from '../support/http.ts';
@@ -22,19 +22,19 @@ export interface OpenApi {
 
 export interface Description {
   document: OpenApi;
-  /** operationId -> the first part of its answers' status: what was seen so far. */
-  seen: Map<string, Set<number>>;
-  /** Throws unless this answer to that request is one that the document describes. */
+  /** operationId -> the statuses of its responses so far. */
+  statuses: Map<string, Set<number>>;
+  /** Throws unless the document describes this response to this request. */
   check(method: string, path: string, sent: unknown, page: Page): void;
 }
 
-/** Reads the document of a running server, and makes a judge of it. */
+/** Reads the document of a running server. */
 export async function descriptionOf(issuer: string): Promise<Description> {
   const document = (await httpClient(issuer).get('/api/openapi.json')).json<unknown>() as OpenApi;
   const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false });
   ajv.addSchema({ $id: 'api', components: document.components });
   const compiled = new Map<AnySchemaObject, ValidateFunction>();
-  const seen = new Map<string, Set<number>>();
+  const statuses = new Map<string, Set<number>>();
 
   function validate(schema: AnySchemaObject, value: unknown, what: string): void {
     const absolute = JSON.parse(JSON.stringify(schema).replaceAll('"#/components/', '"api#/components/'));
@@ -45,11 +45,11 @@ export async function descriptionOf(issuer: string): Promise<Description> {
 
   return {
     document,
-    seen,
+    statuses,
     check(method, path, sent, page) {
       const operation = find(document, method, path);
       const name = `${operation.operationId} ${page.status}`;
-      seen.set(operation.operationId, (seen.get(operation.operationId) ?? new Set()).add(page.status));
+      statuses.set(operation.operationId, (statuses.get(operation.operationId) ?? new Set()).add(page.status));
       const described = operation.responses[String(page.status)];
       expect(Object.keys(operation.responses), `${name}: ${page.text.slice(0, 500)}`).toContain(String(page.status));
       const type = page.headers['content-type']?.split(';')[0];
@@ -68,7 +68,7 @@ export async function descriptionOf(issuer: string): Promise<Description> {
 function find({ paths }: OpenApi, method: string, target: string): Operation {
   const [pathname = ''] = target.split('?');
   const fits = (template: string) => new RegExp(`^${template.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(pathname);
-  // What is written out goes before what is a parameter.
+  // Literal paths before those with parameters.
   const templates = Object.keys(paths).sort((a, b) => Number(a.includes('{')) - Number(b.includes('{')));
   const operation = templates.filter(fits).map((template) => paths[template]?.[method.toLowerCase()]);
   const [found] = operation.filter((one) => one !== undefined);

@@ -1,5 +1,5 @@
-// Every endpoint of the admin API once with success, held against its own OpenAPI document: status, media type, headers
-// and body of every answer, and the body of every request that was taken.
+// Every endpoint of the admin API once with success, checked against its own OpenAPI document: status, media type, headers
+// and body of every response, and the body of every accepted request.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { aClient, aUser, PASSWORD } from '../support/factories.ts';
@@ -36,7 +36,7 @@ async function ok<T = Record<string, unknown>>(
 const ifMatch = (etag: string) => ({ headers: { 'if-match': etag } });
 
 describe('the description', () => {
-  it('is an OpenAPI 3.1 document whose references all lead somewhere, and a page for people', async () => {
+  it('is an OpenAPI 3.1 document without dangling references, and a page for people', async () => {
     const { document } = await described(idp);
     expect(document.openapi).toBe('3.1.0');
     const text = JSON.stringify(document);
@@ -71,7 +71,7 @@ describe('users', () => {
     expect((await admin.get(path)).status).toBe(404);
   });
 
-  it('are invited, disabled, enabled, and helped when they cannot get in', async () => {
+  it('are invited, disabled, enabled, and helped when they cannot sign in', async () => {
     const bob = { username: 'bob', email: 'bob@example.com', invite: true };
     const path = `/users/${(await ok('POST', '/users', bob, { status: 201 })).id}`;
     await ok('POST', `${path}/invite`, undefined, { status: 202 });
@@ -177,7 +177,7 @@ describe('applications', () => {
     await ok('POST', '/applications', { protocol: 'saml', ...byHand }, { status: 201 });
   });
 
-  it('ask for tokens of APIs', async () => {
+  it('request tokens for APIs, which are registered, changed and deleted', async () => {
     const identifier = 'https://api.example.com';
     const made = await ok('POST', '/resources', { identifier, scopes: ['articles:read'] }, { status: 201 });
     const path = `/resources/${encodeURIComponent(identifier)}`;
@@ -190,7 +190,7 @@ describe('applications', () => {
 });
 
 describe('the server', () => {
-  it('shows and turns its keys', async () => {
+  it('shows and rotates its keys', async () => {
     const { items } = await ok<{ items: object[] }>('GET', '/keys');
     expect(items).toContainEqual(expect.objectContaining({ use: 'saml', state: 'active' }));
     expect(JSON.stringify(items)).not.toContain('PRIVATE');
@@ -227,7 +227,7 @@ describe('the server', () => {
     expect(parse(exported.text)).toHaveProperty('users');
   });
 
-  it('shows its mail without the text, and tries again', async () => {
+  it('shows its mail without the text, and sends it again', async () => {
     const { items } = await ok<{ items: { id: string; recipient: string }[] }>('GET', '/mail?limit=200');
     expect(items.length).toBeGreaterThan(0);
     expect(JSON.stringify(items)).not.toContain('token');
@@ -239,7 +239,7 @@ describe('the server', () => {
     await idp.services.db.mailMessage.delete({ where: { id } });
   });
 
-  it('explains why somebody does not get in', async () => {
+  it('explains a rejected request, and why a user may not open an application', async () => {
     const redirect_uris = ['https://refused.example.com/cb'];
     const { clientId } = await aClient(idp.services, { redirect_uris, access: { roles: ['support'] } });
     const wrong = { client_id: clientId, redirect_uri: 'https://other.example.com/', response_type: 'code' };
@@ -260,15 +260,24 @@ describe('the server', () => {
     const { username } = await aUser(idp.services);
     const why = (user: string, application: string) => `/why?${new URLSearchParams({ user, application })}`;
     const rules = expect.arrayContaining([
-      { rule: 'A role of theirs opens it', met: false, explanation: 'It is open to support; they have no roles.' },
+      {
+        rule: 'The user has a required role',
+        met: false,
+        explanation: 'It is open to support; the user has no roles.',
+      },
     ]);
     const about = { user: { username }, application: { identifier: clientId } };
-    expect(await ok('GET', why(username, clientId))).toMatchObject({ ...about, may_open: false, rules, refusals: [] });
+    expect(await ok('GET', why(username, clientId))).toMatchObject({
+      ...about,
+      may_open: false,
+      rules,
+      refusals: [],
+    });
     for (const path of [why('nobody', clientId), why(username, 'nothing')])
       expect((await admin.get(path)).status).toBe(400);
   });
 
-  it('counts', async () => {
+  it('counts users, applications and sign-ins', async () => {
     // Two days, because midnight may pass.
     const count = () => ok<{ days: { sign_ins: number }[] }>('GET', '/statistics?days=2');
     const signIns = ({ days }: Awaited<ReturnType<typeof count>>) =>
@@ -284,7 +293,7 @@ describe('the server', () => {
     });
   });
 
-  it('keeps an audit, in pages and as a stream', async () => {
+  it('returns the audit log in pages and as a stream', async () => {
     const page = await ok<{ items: { id: number }[]; next: string }>('GET', '/audit?limit=1&type=role.created');
     expect(page.items).toMatchObject([{ type: 'role.created', actor_app: admin.app.clientId }]);
     const all = await admin.get('/audit/export');
@@ -297,14 +306,16 @@ describe('the server', () => {
     expect(csv.text.split('\r\n')[0]).toContain('id,at,type');
   });
 
-  it('says who is calling', async () => {
+  it('tells a caller who it is', async () => {
     expect(await ok('GET', '/me')).toMatchObject({ permissions: 'everything' });
   });
 });
 
-it('has no endpoint that was not called here with success', async () => {
-  const { document, seen } = await described(idp);
+it('calls every endpoint with success', async () => {
+  const { document, statuses } = await described(idp);
   const operations = Object.values(document.paths).flatMap((path) => Object.values(path));
-  const missing = operations.filter(({ operationId }) => ![...(seen.get(operationId) ?? [])].some((one) => one < 300));
+  const missing = operations.filter(
+    ({ operationId }) => ![...(statuses.get(operationId) ?? [])].some((one) => one < 300),
+  );
   expect(missing.map(({ operationId }) => operationId)).toEqual([]);
 });

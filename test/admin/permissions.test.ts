@@ -1,4 +1,4 @@
-// Who may do what: every endpoint by role, and that nobody hands on, takes over or takes away more than they hold.
+// Permissions of the admin API: every endpoint by role, and no caller can give, take or gain more than it has.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { adminApi } from '../../src/rbac/built-in.ts';
 import { type Application, anApplication, postAs } from '../oidc/support.ts';
@@ -8,7 +8,7 @@ import { type ApiCaller, aPerson, aService, aTool, caller, described } from './s
 
 type Role = 'admin' | 'auditor' | 'support' | 'nobody';
 
-/** Who may call what, written by hand: the document says the same, or it is wrong. */
+/** The operations of each role, written by hand to check the document. */
 const everybody = ['whoAmI'];
 const ofSupport = [
   'listUsers',
@@ -59,7 +59,7 @@ const idOf = (person: ApiCaller) => person.user?.account.id ?? '';
 
 describe('every endpoint', () => {
   it.each(['admin', 'auditor', 'support', 'nobody'] as const)(
-    'lets %s do what the role says and no more',
+    'permits %s what the role permits and no more',
     async (role) => {
       const { document } = await described(idp);
       for (const [template, operations] of Object.entries(document.paths)) {
@@ -80,11 +80,11 @@ describe('every endpoint', () => {
     },
   );
 
-  it('answers nobody without a token', async () => {
+  it('rejects calls without a valid token', async () => {
     const { document } = await described(idp);
     const stranger = caller(idp, 'made-up', tool);
     for (const [template, operations] of Object.entries(document.paths)) {
-      // Failures are counted by address: 60, and then nobody from there is listened to.
+      // After 60 failures from one address every call from there is rejected.
       await idp.services.db.rateLimit.deleteMany();
       for (const method of Object.keys(operations)) {
         const path = template.replace('/api/admin', '').replaceAll(/\{\w+\}/g, 'nothing');
@@ -98,14 +98,14 @@ describe('every endpoint', () => {
   });
 });
 
-describe('nobody', () => {
+describe('a caller without enough permissions', () => {
   const refused = async (answer: Promise<{ status: number; json(): Record<string, unknown> }>) => {
     const { status, json } = await answer;
     expect([status, json().code]).toEqual([403, 'forbidden']);
   };
   const any = { 'if-match': '*' };
 
-  /** Somebody who manages people and roles, and may read articles; not an administrator. */
+  /** A user who manages users and roles, and may read articles; not an administrator. */
   async function aManager() {
     const { roles } = idp.services;
     if (!(await roles.find('manager'))) {
@@ -117,7 +117,7 @@ describe('nobody', () => {
     return aPerson(idp, ['manager'], { tool });
   }
 
-  it('grants a role that permits more than they may do, nor takes one away', async () => {
+  it('cannot grant or take away a role with more permissions', async () => {
     const manager = await aManager();
     const { account } = await aUser(idp.services);
     const give = (roles: string[]) => manager.send('PUT', `/users/${account.id}/roles`, { roles }, any);
@@ -130,7 +130,7 @@ describe('nobody', () => {
     expect((await manager.get(`/users/${account.id}`)).json()).toMatchObject({ roles: ['reader', 'writer'] });
   });
 
-  it('makes or changes a role beyond their own rights', async () => {
+  it('cannot create or change a role with more permissions', async () => {
     const manager = await aManager();
     await refused(manager.send('POST', '/roles', { name: 'x', permissions: ['gatehouse.keys:write'] }));
     await refused(manager.send('POST', '/roles', { name: 'x', permissions: ['articles:write'] }));
@@ -142,7 +142,7 @@ describe('nobody', () => {
     expect((await manager.send('POST', '/roles', { name: 'mine', permissions: ['articles:read'] })).status).toBe(201);
   });
 
-  it('becomes an administrator by holding every single right', async () => {
+  it('cannot become an administrator by holding every single permission', async () => {
     const { permissions } = (await idp.services.roles.find('admin')) ?? { permissions: [] };
     await idp.services.roles.create({ name: 'nearly', permissions: [...permissions, 'admin:*'] });
     const nearly = await aPerson(idp, ['nearly'], { tool });
@@ -153,7 +153,7 @@ describe('nobody', () => {
     await refused(service.send('PUT', `/users/${idOf(nearly)}/roles`, { roles: ['nearly', 'admin'] }, any));
   });
 
-  it('handles the credentials or the account of somebody who may do more, not even a disabled one', async () => {
+  it('cannot manage a user with more permissions, not even a disabled one', async () => {
     const manager = await aManager();
     const admin = await aPerson(idp, ['admin'], { tool });
     await idp.services.accounts.setActive(idOf(admin), false);
@@ -170,7 +170,7 @@ describe('nobody', () => {
     }
   });
 
-  it('takes an application over that may do more', async () => {
+  it('cannot take over an application with more permissions', async () => {
     await idp.services.roles.create({
       name: 'app-manager',
       permissions: ['gatehouse.applications:read', 'gatehouse.applications:write'],
@@ -194,7 +194,7 @@ describe('nobody', () => {
     expect(answer.json().error).toBe('invalid_target');
   });
 
-  it('may remove the last administrator, whichever way', async () => {
+  it('cannot remove the last administrator in any way', async () => {
     const { db, roles } = idp.services;
     const service = await aService(idp);
     const admin = await aUser(idp.services);
@@ -213,7 +213,7 @@ describe('nobody', () => {
     expect((await service.send('DELETE', `/roles/${id}`, undefined, any)).status).toBe(409);
     expect((await service.send('PATCH', `/roles/${id}`, { permissions: [] }, any)).status).toBe(409);
 
-    // Two that remove each other at the same moment.
+    // Two administrators that disable each other at the same time.
     const second = await aUser(idp.services);
     await roles.setRoles(second.account.id, ['admin']);
     const both = [admin, second].map(({ account }) => service.send('POST', `/users/${account.id}/disable`));

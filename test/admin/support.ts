@@ -1,9 +1,9 @@
-// Whoever calls the admin API in the tests: an application by itself, or a person through one. Every answer is held
-// against the API's own description.
+// Callers of the admin API in tests: an application by itself, or a user through one. Every response is checked against the
+// OpenAPI document.
 import * as oidc from 'openid-client';
 import { expect } from 'vitest';
 import { adminApi } from '../../src/rbac/built-in.ts';
-import { type Application, anApplication, type ClientInput, postAs, walk } from '../oidc/support.ts';
+import { type Application, anApplication, type ClientInput, completeSignIn, postAs } from '../oidc/support.ts';
 import { aUser, type TestUser } from '../support/factories.ts';
 import { httpClient, type Page } from '../support/http.ts';
 import type { TestIdp } from '../support/idp.ts';
@@ -12,7 +12,7 @@ import { type Description, descriptionOf } from './described.ts';
 export interface ApiCaller {
   token: string;
   app: Application;
-  /** The person behind the token. */
+  /** The user behind the token. */
   user?: TestUser;
   get(path: string, headers?: Record<string, string>): Promise<Page>;
   /** Sends JSON, or text of another type when `headers` name one. */
@@ -21,7 +21,7 @@ export interface ApiCaller {
 
 const descriptions = new Map<string, Description>();
 
-/** The description of this server, and what was seen of it so far. */
+/** The OpenAPI document of this server, with the responses so far. */
 export async function described(idp: TestIdp): Promise<Description> {
   const description = descriptions.get(idp.issuer) ?? (await descriptionOf(idp.issuer));
   descriptions.set(idp.issuer, description);
@@ -62,12 +62,12 @@ export async function aService(idp: TestIdp, scope = 'admin:*', input: ClientInp
   return caller(idp, String(answer.json().access_token), app);
 }
 
-/** The application through which people call. */
+/** The application through which users call. */
 export function aTool(idp: TestIdp, input: ClientInput = {}): Promise<Application> {
   return anApplication(idp, { resources: [adminApi(idp.issuer)], scope: 'openid admin:*', ...input });
 }
 
-/** A person with these roles, signed in to the tool. */
+/** A user with these roles, signed in to the tool. */
 export async function aPerson(
   idp: TestIdp,
   roles: string[],
@@ -79,11 +79,11 @@ export async function aPerson(
   return caller(idp, await tokenOf(idp, app, user, scope), app, user);
 }
 
-/** Signs the person in and exchanges the code for a token of the admin API. */
+/** Signs the user in and exchanges the code for a token of the admin API. */
 export async function tokenOf(idp: TestIdp, app: Application, user: TestUser, scope: string): Promise<string> {
   const resource = adminApi(idp.issuer);
   const started = await app.rp.start({ scope, resource });
-  const page = await walk(httpClient(idp.issuer), started.url, { user });
+  const page = await completeSignIn(httpClient(idp.issuer), started.url, { user });
   const { config } = app.rp;
   const callback = new URL(page.location ?? page.url);
   const tokens = await oidc.authorizationCodeGrant(config, callback, started.checks, { resource });

@@ -1,4 +1,4 @@
-// Tokens for the admin API: who gets one, and what it is worth.
+// Access tokens for the admin API: which are accepted, and what they permit.
 import * as oidc from 'openid-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { adminApi } from '../../src/rbac/built-in.ts';
@@ -25,7 +25,7 @@ describe('a token of the admin API', () => {
     expect([users.status, users.headers['content-type']]).toEqual([200, 'application/json; charset=utf-8']);
   });
 
-  it('lets a person act through an application, as their roles permit', async () => {
+  it('lets a user act through an application, as the roles of the user permit', async () => {
     const admin = await aPerson(idp, ['admin']);
     expect((await admin.get('/me')).json()).toMatchObject({
       user: { username: admin.user?.username },
@@ -39,7 +39,7 @@ describe('a token of the admin API', () => {
   });
 });
 
-describe('what is no token of the admin API', () => {
+describe('a call to the admin API', () => {
   const refused = async (token: string, why = 'invalid_token') => {
     const page = await caller(idp, token, app).get('/me');
     expect([page.status, page.headers['content-type'], page.json().code]).toEqual([
@@ -54,7 +54,7 @@ describe('what is no token of the admin API', () => {
     app = (await aService(idp)).app;
   });
 
-  it('is nothing, something made up, or a token for somebody else', async () => {
+  it('is rejected without a token, with an unknown one, or with one for another audience', async () => {
     await refused('', 'unauthenticated');
     await refused('made-up');
     const { access_token } = await oidc.clientCredentialsGrant(app.rp.config);
@@ -68,7 +68,7 @@ describe('what is no token of the admin API', () => {
     await refused(jwt.access_token);
   });
 
-  it('is one that has expired, was revoked, or whose application was disabled or deleted', async () => {
+  it('is rejected with a token that has expired, was revoked, or whose application was disabled or deleted', async () => {
     const expired = await aService(idp);
     later = 15 * 60_000;
     await refused(expired.token);
@@ -87,7 +87,7 @@ describe('what is no token of the admin API', () => {
     await refused(deleted.token);
   });
 
-  it('is that of a person who was disabled or signed out', async () => {
+  it('is rejected with the token of a user who was disabled or signed out', async () => {
     const person = await aPerson(idp, ['auditor']);
     await idp.services.accounts.setActive(person.user?.account.id ?? '', false);
     await refused(person.token);
@@ -96,7 +96,7 @@ describe('what is no token of the admin API', () => {
     await refused(other.token);
   });
 
-  it('is one that is bound to a key', async () => {
+  it('is rejected with a token that is bound to a key (DPoP)', async () => {
     const options = { DPoP: oidc.getDPoPHandle(app.rp.config, await oidc.randomDPoPKeyPair()) };
     const parameters = { resource: adminApi(idp.issuer), scope: 'admin:*' };
     const { access_token, token_type } = await oidc.clientCredentialsGrant(app.rp.config, parameters, options);
@@ -104,7 +104,7 @@ describe('what is no token of the admin API', () => {
     await refused(access_token);
   });
 
-  it('is given only to applications that are registered for it, and with the scopes they are registered for', async () => {
+  it('needs an application that is registered for the API and its scopes', async () => {
     const resource = adminApi(idp.issuer);
     const ask = async (client: Parameters<typeof postAs>[1], scope: string) => {
       const answer = await postAs(idp, client, '/token', { grant_type: 'client_credentials', resource, scope });
@@ -125,7 +125,7 @@ describe('what is no token of the admin API', () => {
     expect(roles.headers['www-authenticate']).toBe('Bearer error="insufficient_scope", scope="gatehouse.roles:read"');
   });
 
-  it('reaches no further than the person behind it, whatever its scopes say', async () => {
+  it('is limited to the permissions of the user, whatever the scopes of the token', async () => {
     const nobody = await aPerson(idp, []);
     expect((await nobody.get('/me')).json()).toMatchObject({ permissions: [] });
     expect((await nobody.get('/users')).status).toBe(403);

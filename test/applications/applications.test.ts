@@ -1,9 +1,12 @@
-// Registering applications: what is stored, who may change it, and that nothing comes back to life.
+// Registering applications: what is stored, who may change it, and that a deletion is complete.
+
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createApplications } from '../../src/applications/applications.ts';
 import { createAudit } from '../../src/audit/audit.ts';
+import { removeClientArtifacts } from '../../src/oidc/store/removals.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { createVault } from '../../src/platform/vault.ts';
+import { removeServiceProviderData } from '../../src/saml/slo/removals.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 
 let database: TestDatabase;
@@ -15,7 +18,14 @@ beforeAll(async () => {
   db = database.database.db;
   const now = () => clock.at;
   const audit = createAudit({ ...database.database, logger: createLogger({ level: 'silent', format: 'json' }), now });
-  applications = createApplications({ db, vault: createVault([Buffer.alloc(32, 1)]), audit, now });
+  applications = createApplications({
+    db,
+    vault: createVault([Buffer.alloc(32, 1)]),
+    audit,
+    now,
+    removeClientArtifacts,
+    removeServiceProviderData,
+  });
   await db.role.create({ data: { id: 'r1', name: 'editor' } });
 });
 afterAll(() => database.close());
@@ -77,7 +87,7 @@ describe('a client secret', () => {
     expect(await applications.hasSecret(application.id, value)).toBe(true);
   });
 
-  it('is one of five at most, and never for a public client', async () => {
+  it('is one of at most five, and does not exist for a public client', async () => {
     const { application } = await applications.createOidc({ redirect_uris: uri });
     for (let count = 1; count < 5; count += 1) await applications.addSecret(application.id);
     await expect(applications.addSecret(application.id)).rejects.toMatchObject({ status: 409 });
@@ -88,7 +98,7 @@ describe('a client secret', () => {
 });
 
 describe('an application', () => {
-  it('has an identifier of its own, whatever the protocol and however many ask at once', async () => {
+  it('has a unique identifier across protocols and parallel requests', async () => {
     const create = () => applications.createOidc({ client_id: 'same', redirect_uris: uri });
     const results = await Promise.allSettled([create(), create(), create()]);
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
@@ -96,7 +106,7 @@ describe('an application', () => {
       if (result.status === 'rejected') expect(result.reason).toMatchObject({ code: 'application_taken' });
   });
 
-  it('names every wrong field', async () => {
+  it('is rejected with the name of the invalid field', async () => {
     const wrong = applications.createOidc({ redirect_uris: ['http://a.example/'], client_name: '' });
     await expect(wrong).rejects.toMatchObject({
       code: 'invalid_input',
@@ -106,7 +116,7 @@ describe('an application', () => {
     await expect(role).rejects.toMatchObject({ fields: [{ field: 'access.roles', message: 'no such role: none' }] });
   });
 
-  it('of the file is changed by the file only', async () => {
+  it('rejects local changes to file-managed applications', async () => {
     const { application } = await applications.createOidc(
       { client_id: 'filed', redirect_uris: uri, access: { roles: ['editor'] } },
       { source: 'file' },
@@ -122,7 +132,7 @@ describe('an application', () => {
     expect(await applications.get(application.id)).toMatchObject({ enabled: false, access: { roles: ['editor'] } });
   });
 
-  it('takes its grants and tokens along when it goes, but nobody else’s', async () => {
+  it('is deleted with its own grants and tokens only', async () => {
     const { application } = await applications.createOidc({ client_id: 'gone', redirect_uris: uri });
     const artifact = (id: string, clientId: string) =>
       db.oidcArtifact.create({ data: { id, model: 'RefreshToken', payload: '{}', clientId } });
@@ -133,7 +143,7 @@ describe('an application', () => {
     expect(await applications.find('gone')).toBeUndefined();
   });
 
-  it('is listed in pages, by name, and found by a part of it', async () => {
+  it('is listed in pages by name, and found by a part of its name', async () => {
     const first = await applications.list({ limit: 3 });
     const second = await applications.list({ limit: 3, ...(first.next ? { after: first.next } : {}) });
     const ids = [...first.applications, ...second.applications].map(({ id }) => id);
@@ -144,7 +154,7 @@ describe('an application', () => {
     expect((await applications.list({ protocol: 'saml' })).applications).toEqual([]);
   });
 
-  it('leaves a trace of each change in the audit', async () => {
+  it('records each change in the audit log', async () => {
     const events = await db.auditEvent.findMany({ where: { clientId: 'filed' }, orderBy: { id: 'asc' } });
     expect(events.map(({ type }) => type)).toEqual(['application.created', 'application.disabled']);
   });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { listApplications } from '../../src/applications/list.ts';
+import { listApplications } from '../../src/applications/read.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 
 let test: TestDatabase;
@@ -35,7 +35,7 @@ it('searches name and identifier in any case, and filters', async () => {
   expect(await names({ enabled: true, search: 'wiki' })).toEqual(['Wiki']);
 });
 
-it('pages through all of them, also when the last of a page is deleted meanwhile', async () => {
+it('lists every application, also when the last one of a page is deleted meanwhile', async () => {
   const { db } = test.database;
   const first = await listApplications(db, { limit: 2 });
   const second = await listApplications(db, { limit: 2, after: first.next });

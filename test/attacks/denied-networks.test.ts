@@ -1,6 +1,6 @@
-// Seed 5.7, IP reputation: networks that the operator shut out get a 403 on every route, and the audit log knows.
+// Requests from denied networks (setting denied_networks) get 403 on every route, and the audit log records them.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createSettingAdmin } from '../../src/admin/settings.ts';
+import { createSettingAdmin } from '../../src/admin/settings/actions.ts';
 import { aUser } from '../support/factories.ts';
 import { httpClient } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
@@ -38,7 +38,7 @@ describe('a denied network', () => {
     expect((await from('192.0.3.44').get(route)).status).not.toBe(403);
   });
 
-  it('gets a page that says so, or JSON, with the request number of the log line', async () => {
+  it('gets an error page or JSON with the request ID of the log line', async () => {
     const page = await from('192.0.2.45').get('/account', { headers: { accept: 'text/html' } });
     expect(page.headers['content-type']).toContain('text/html');
     expect(page.text).toContain('This server does not answer to your network.');
@@ -50,20 +50,20 @@ describe('a denied network', () => {
   });
 
   it.each(['198.51.100.7', '::ffff:192.0.2.1', '::ffff:c000:201', '2001:db8:bad:1::9', '[2001:db8:bad::1]:443'])(
-    'is known in the spelling %s',
+    'is recognized in the spelling %s',
     async (address) => expect((await from(address).get('/account')).status).toBe(403),
   );
 
   it.each(['198.51.100.8', '2001:db8:bae::1', '::ffff:192.0.3.1', '127.0.0.1', 'nonsense'])(
-    'is not %s',
+    'does not include %s',
     async (address) => expect((await from(address).get('/forgot-password')).status).toBe(200),
   );
 
-  it('is not left by a header that the client writes itself', async () => {
+  it('cannot be hidden by a header from the client', async () => {
     expect((await from('10.0.0.1, 192.0.2.46').get('/account')).status).toBe(403);
   });
 
-  it('is in the audit log once an hour for each address, not once for each request', async () => {
+  it('is recorded in the audit log once an hour for each address, not for each request', async () => {
     for (let times = 0; times < 3; times += 1) await from('192.0.2.47').get('/account');
     const events = await idp.services.audit.list({ types: ['address.denied'], address: '192.0.2.47' });
     expect(events).toMatchObject([{ outcome: 'failure', reason: 'denied_network' }]);
@@ -71,14 +71,11 @@ describe('a denied network', () => {
 });
 
 describe('the setting', () => {
-  it.each(['127.0.0.0/8', '0.0.0.0/0', '::/0', '::1', '10.0.0.0/33', 'somewhere'])(
-    'does not take %s',
-    async (network) => {
-      await expect(idp.services.settings.set('denied_networks', [network])).rejects.toThrow();
-    },
-  );
+  it.each(['127.0.0.0/8', '0.0.0.0/0', '::/0', '::1', '10.0.0.0/33', 'somewhere'])('rejects %s', async (network) => {
+    await expect(idp.services.settings.set('denied_networks', [network])).rejects.toThrow();
+  });
 
-  it('does not take the address of the administrator who sets it', async () => {
+  it('rejects the address of the administrator who sets it', async () => {
     const admin = createSettingAdmin(idp.services);
     const { account } = await aUser(idp.services);
     const request = { requestId: 'r', address: '203.0.113.9', userAgent: '' };

@@ -1,4 +1,4 @@
-// Whatever a client sends to the protocol's endpoints gets an answer below 500, and the server says no word of an error.
+// Any input at the OAuth and OpenID Connect endpoints gets a status below 500, without an error in the log.
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type Application, anApplication, authorizeUrl, basic, signIn } from '../oidc/support.ts';
@@ -59,13 +59,13 @@ const names = `client_id redirect_uri response_type response_mode scope state no
 const parameters = fc.array(fc.tuple(fc.constantFrom(...names), nasty), { maxLength: 4 });
 const runs = { numRuns: 60 };
 
-/** Percent-encoded by hand: URLSearchParams would repair half surrogates. */
+/** Percent-encoded here, because URLSearchParams would replace lone surrogates. */
 const encode = (text: string) =>
   [...Buffer.from(text, 'utf8')].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('');
 const query = (pairs: [string, string][]) => pairs.map(([name, value]) => `${encode(name)}=${encode(value)}`).join('&');
 
-describe('any parameters', () => {
-  it('of an otherwise sound authorization request', async () => {
+describe('the server handles any parameters without a server error', () => {
+  it('in an otherwise valid authorization request', async () => {
     await fc.assert(
       fc.asyncProperty(parameters, async (pairs) => {
         const url = new URL(authorizeUrl(idp, app.clientId));
@@ -85,7 +85,7 @@ describe('any parameters', () => {
     '/end-session/success',
     '/userinfo',
     '/jwks',
-  ])('in the address of %s', async (path) => {
+  ])('in the query of %s', async (path) => {
     await fc.assert(
       fc.asyncProperty(parameters, async (pairs) => expectRefusal(await browser.get(`${path}?${query(pairs)}`))),
       { numRuns: 15 },

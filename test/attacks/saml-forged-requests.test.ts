@@ -1,9 +1,8 @@
-// Requests that their service provider did not make, or did not make like that, over real HTTP: nothing signed, nothing
-// kept, and no sign-in page either.
+// Forged and modified SAML requests over HTTP: the server signs nothing, stores nothing and serves no sign-in page.
 import { createHmac } from 'node:crypto';
 import { deflateRawSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { algorithms } from '../../src/saml/names.ts';
+import { algorithms } from '../../src/saml/xml/names.ts';
 import { aLiveSp, answerIn, type LiveSp, left, post, redirect } from '../saml/live.ts';
 import { aCredential, signQuery } from '../saml/support.ts';
 import { arrangements, partsOf } from '../saml/wrapping.ts';
@@ -11,11 +10,11 @@ import { type HttpClient, httpClient, type Page } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
 
 let idp: TestIdp;
-/** Signs what it sends, and is only believed so. */
+/** A service provider whose requests must be signed. */
 let sp: LiveSp;
 let other: LiveSp;
 let browser: HttpClient;
-const stranger = aCredential();
+const unknownKey = aCredential();
 const evilAcs = 'https://evil.example/acs';
 
 beforeAll(async () => {
@@ -43,12 +42,12 @@ const wrapped = (name: string) => {
   return arrangements[name]?.(partsOf(bare, sp.sign(bare), evil)) ?? '';
 };
 
-describe('a wrapped signature', () => {
-  it('starts from a request that is accepted', async () => {
+describe('a request with a wrapped signature', () => {
+  it('is accepted without the wrapping', async () => {
     expect((await post(browser, sp.sign(sp.request()))).status).toBe(303);
   });
 
-  it.each(Object.keys(arrangements))('is refused: %s', (name) => expectRefusal(() => post(browser, wrapped(name))));
+  it.each(Object.keys(arrangements))('is rejected: %s', (name) => expectRefusal(() => post(browser, wrapped(name))));
 });
 
 const changed = (pattern: RegExp | string, replacement: string, xml = sp.sign(sp.request())) => {
@@ -65,9 +64,9 @@ const sha1 = { signatureAlgorithm: algorithms.rsaSha1, digestAlgorithm: algorith
 
 const byPost: Record<string, () => string> = {
   'no signature': () => sp.request(),
-  'the key of a stranger': () => sp.sign(sp.request(), { key: stranger.privateKey }),
-  'the key and the certificate of a stranger': () =>
-    sp.sign(sp.request(), { key: stranger.privateKey, certificatePem: stranger.certificatePem }),
+  'the key of an unknown issuer': () => sp.sign(sp.request(), { key: unknownKey.privateKey }),
+  'the key and the certificate of an unknown issuer': () =>
+    sp.sign(sp.request(), { key: unknownKey.privateKey, certificatePem: unknownKey.certificatePem }),
   'the key of another service provider': () => sp.sign(sp.request(), { key: other.credential.privateKey }),
   'the signature of another request': () => sp.sign(sp.request()).replace(/ ID="[^"]*"/, ' ID="_another"'),
   'HMAC with the public key': () =>
@@ -91,7 +90,7 @@ const byPost: Record<string, () => string> = {
 };
 
 describe.each(Object.keys(byPost))('a POST with %s', (name) => {
-  it('is refused', () => expectRefusal(() => post(browser, byPost[name]?.() ?? '')));
+  it('is rejected', () => expectRefusal(() => post(browser, byPost[name]?.() ?? '')));
 });
 
 const deflated = (xml: string) => encodeURIComponent(deflateRawSync(xml).toString('base64'));
@@ -100,7 +99,7 @@ const signedQuery = (xml = sp.request()) =>
 
 const byRedirect: Record<string, () => Promise<Page>> = {
   'no signature': () => redirect(browser, sp.request()),
-  'the key of a stranger': () => redirect(browser, sp.request(), { key: stranger }),
+  'the key of an unknown issuer': () => redirect(browser, sp.request(), { key: unknownKey }),
   'SHA-1': () => redirect(browser, sp.request(), { key: sp.credential, algorithm: algorithms.rsaSha1, hash: 'sha1' }),
   HMAC: () =>
     browser.get(
@@ -123,7 +122,7 @@ const byRedirect: Record<string, () => Promise<Page>> = {
 };
 
 describe.each(Object.keys(byRedirect))('a redirect with %s', (name) => {
-  it('is refused', () => expectRefusal(byRedirect[name] as () => Promise<Page>));
+  it('is rejected', () => expectRefusal(byRedirect[name] as () => Promise<Page>));
 });
 
 const acsUrl = (url: string) => ` AssertionConsumerServiceURL="${url}"`;
@@ -165,13 +164,13 @@ const wrongs: Record<string, () => string> = {
 };
 
 describe.each(Object.keys(wrongs))('a request with %s', (name) => {
-  it('is refused by POST and by redirect', async () => {
+  it('is rejected by POST and by redirect', async () => {
     await expectRefusal(() => post(browser, wrongs[name]?.() ?? ''));
     await expectRefusal(() => redirect(browser, wrongs[name]?.() ?? ''));
   });
 });
 
 describe('a signed request without a destination', () => {
-  it('is refused: it could have been meant for anybody', () =>
+  it('is rejected, because it could have been meant for another IdP', () =>
     expectRefusal(() => post(browser, sp.sign(sp.request({ destination: null })))));
 });

@@ -1,5 +1,5 @@
-// What nobody may ever send us, over real HTTP: a 4xx page that names the request, nothing signed, nothing stored, and
-// the next request is served.
+// Hostile SAML input over HTTP gets a 4xx page with the request ID; the server signs nothing, stores nothing, and serves the
+// next request.
 import { deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { aLiveSp, answerIn, type LiveSp, left, post, redirect } from '../saml/live.ts';
@@ -80,9 +80,9 @@ const markup: Record<string, Change> = {
 
 describe.each(Object.keys(markup))('a message with %s', (name) => {
   const text = () => markup[name]?.(sp.request()) ?? '';
-  it('is refused by POST', () => expectRefusal(() => post(browser, text()), 400, 413));
-  it('is refused by redirect', () => expectRefusal(() => redirect(browser, text()), 400, 413));
-  it('is refused signed by redirect', () =>
+  it('is rejected by POST', () => expectRefusal(() => post(browser, text()), 400, 413));
+  it('is rejected by redirect', () => expectRefusal(() => redirect(browser, text()), 400, 413));
+  it('is rejected signed by redirect', () =>
     expectRefusal(() => redirect(browser, text(), { key: sp.credential }), 400, 413));
 });
 
@@ -136,8 +136,8 @@ const wire: Record<string, () => Promise<Page>> = {
     browser.post('/saml/sso', { body: 'SAMLRequest=YQ==&SigAlg=x&Signature=YQ==', headers: FORM }),
 };
 
-describe('the wire', () => {
-  it.each(Object.keys(wire))('with %s is refused', (name) =>
+describe('a malformed transport encoding', () => {
+  it.each(Object.keys(wire))('with %s is rejected', (name) =>
     expectRefusal(wire[name] as () => Promise<Page>, 400, 413, 415),
   );
 });

@@ -1,7 +1,7 @@
-// Ending somebody's session is a write: only a signed request counts, of a service provider that took part, about the
-// person it knows, and meant for us.
+// A LogoutRequest ends a session only when it is signed, from a service provider of that session, about the user that it
+// knows, and addressed to this IdP.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { algorithms } from '../../src/saml/names.ts';
+import { algorithms } from '../../src/saml/xml/names.ts';
 import { aLiveSp, answerIn, type LiveSp, left, post, redirect } from '../saml/live.ts';
 import { aCredential } from '../saml/support.ts';
 import { arrangements, partsOf } from '../saml/wrapping.ts';
@@ -16,7 +16,7 @@ let user: TestUser;
 let victim: HttpClient;
 let nameId: string;
 let sessionIndex: string;
-const stranger = aCredential();
+const unknownKey = aCredential();
 const slo = '/saml/slo';
 
 beforeAll(async () => {
@@ -51,8 +51,10 @@ async function expectRefusal(send: () => Promise<Page>): Promise<void> {
 const forgeries: Record<string, () => Promise<Page>> = {
   'unsigned by POST': () => post(attacker(), sp.logout(nameId), '', slo),
   'unsigned by redirect': () => redirect(attacker(), sp.logout(nameId), { path: slo }),
-  'signed by a stranger': () => post(attacker(), sp.sign(sp.logout(nameId), { key: stranger.privateKey }), '', slo),
-  'signed by a stranger, by redirect': () => redirect(attacker(), sp.logout(nameId), { key: stranger, path: slo }),
+  'signed with an unknown key': () =>
+    post(attacker(), sp.sign(sp.logout(nameId), { key: unknownKey.privateKey }), '', slo),
+  'signed with an unknown key, by redirect': () =>
+    redirect(attacker(), sp.logout(nameId), { key: unknownKey, path: slo }),
   'signed by another service provider': () =>
     post(attacker(), sp.sign(sp.logout(nameId), { key: other.credential.privateKey }), '', slo),
   'signed with SHA-1': () =>
@@ -72,10 +74,10 @@ const forgeries: Record<string, () => Promise<Page>> = {
     post(attacker(), sp.sign(sp.logout(`${nameId}<!-- -->x`)).replaceAll('x</saml', 'x</saml'), '', slo),
 };
 
-describe('a logout request', () => {
-  it.each(Object.keys(forgeries))('%s is refused', (name) => expectRefusal(forgeries[name] as () => Promise<Page>));
+describe('a LogoutRequest', () => {
+  it.each(Object.keys(forgeries))('%s is rejected', (name) => expectRefusal(forgeries[name] as () => Promise<Page>));
 
-  it.each(Object.keys(arrangements))('that is wrapped is refused: %s', (name) => {
+  it.each(Object.keys(arrangements))('that is wrapped is rejected: %s', (name) => {
     const bare = sp.logout('nobody');
     const evil = (id: string, inside = '') =>
       sp.logout(nameId, { id }).replace('</saml:Issuer>', `</saml:Issuer>${inside}`);
@@ -84,22 +86,22 @@ describe('a logout request', () => {
   });
 });
 
-describe('a signed logout request', () => {
+describe('a signed LogoutRequest', () => {
   it.each<[string, () => string]>([
     ['of a service provider that takes no part', () => other.sign(other.logout(nameId))],
-    ['about somebody else', () => sp.sign(sp.logout('somebody'))],
+    ['about another user', () => sp.sign(sp.logout('other-user'))],
     [
       'about another session',
       () => sp.sign(sp.logout(nameId, { body: '<samlp:SessionIndex>guessed</samlp:SessionIndex>' })),
     ],
-  ])('%s ends nothing, and is told so', async (_what, xml) => {
+  ])('%s ends nothing and gets a status', async (_what, xml) => {
     const page = await post(attacker(), xml(), 'state', slo);
     expect(answerIn(page)).toContain('status:UnknownPrincipal');
     expect(page.forms[0]?.fields.RelayState).toBe('state');
     expect(await isSignedIn()).toBe(true);
   });
 
-  it('about this session ends it, whoever brings it', async () => {
+  it('about this session ends it in any browser', async () => {
     const body = `<samlp:SessionIndex>${sessionIndex}</samlp:SessionIndex>`;
     const page = await post(attacker(), sp.sign(sp.logout(nameId, { body })), 'state', slo);
     expect(answerIn(page)).toContain('status:Success');

@@ -1,5 +1,5 @@
-// A message counts once, whichever instance it reaches and however many times at once; and one address can send only so
-// many. Two real servers on one database, behind one public address.
+// A SAML message is accepted once across two instances on one database, also of simultaneous copies; and the number of
+// messages from one address is limited.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { limits } from '../../src/limits.ts';
 import { aLiveSp, answerIn, type LiveSp, post, redirect } from '../saml/live.ts';
@@ -23,7 +23,7 @@ afterAll(async () => {
   await idp?.stop();
 });
 
-/** A browser whose requests reach the other instance, by the same name. */
+/** A browser whose requests reach the other instance under the same host name. */
 const atTwin = () => httpClient(`http://localhost:${twin.port}`, { headers: { host: new URL(idp.issuer).host } });
 const atIdp = () => httpClient(idp.issuer);
 
@@ -33,7 +33,7 @@ async function signIn(browser: HttpClient): Promise<string> {
   return answerIn(answer) ?? '';
 }
 
-describe('a request', () => {
+describe('an AuthnRequest', () => {
   it('is accepted once by both instances together', async () => {
     for (const [first, second] of [
       [atIdp, atTwin],
@@ -47,7 +47,7 @@ describe('a request', () => {
     }
   });
 
-  it('is accepted once of twenty at the same moment', async () => {
+  it('is accepted once when it is sent twenty times at the same moment', async () => {
     const xml = sp.sign(sp.request());
     const pages = await Promise.all(
       Array.from({ length: 20 }, (_, index) => post(index % 2 ? atIdp() : atTwin(), xml)),
@@ -61,7 +61,7 @@ describe('a request', () => {
     expect((await post(atIdp(), other.request({ id: '_same' }))).status).toBe(303);
   });
 
-  it('that one instance kept is answered by the other', async () => {
+  it('of one instance is answered by the other', async () => {
     const browser = atIdp();
     await signIn(browser);
     const { location = '' } = await redirect(browser, sp.request());
@@ -71,7 +71,7 @@ describe('a request', () => {
   });
 });
 
-describe('a logout request', () => {
+describe('a LogoutRequest', () => {
   it('is accepted once by both instances together', async () => {
     const assertion = await signIn(atIdp());
     const nameId = /<saml:NameID[^>]*>([^<]+)/.exec(assertion)?.[1] ?? '';
@@ -81,8 +81,8 @@ describe('a logout request', () => {
   });
 });
 
-describe('a flood', () => {
-  it('from one address is refused after its share, on every route, and nobody else is', async () => {
+describe('a flood of messages', () => {
+  it('from one address is rejected after its limit on every route, and other addresses are not', async () => {
     const flooded = await startIdp({ environment: { TRUST_PROXY: '1' } });
     const from = (address: string) => ({ headers: { 'x-forwarded-for': address } });
     const { points } = limits.rateLimits.samlPerAddress;

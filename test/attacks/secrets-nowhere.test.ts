@@ -1,10 +1,10 @@
-// After a walk through every flow that handles a secret: no password, token, code or secret is in the log, in the audit
+// Runs every flow that handles a secret, then checks that no password, token, code or secret is in the log, in the audit
 // rows, or in the body of an error.
 import { text } from 'node:stream/consumers';
 import { generateSync } from 'otplib';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { anApplication, postAs, signIn } from '../oidc/support.ts';
-import { linkIn, mailIsIdle, mailOf, NEW_PASSWORD, redeem, resetLink } from '../reset/support.ts';
+import { linkIn, mailIsIdle, mailOf, NEW_PASSWORD, redeem, resetLink } from '../recovery/support.ts';
 import { atAccount, signedIn } from '../support/account.ts';
 import { solvedCaptcha } from '../support/captcha.ts';
 import { aUser } from '../support/factories.ts';
@@ -18,7 +18,7 @@ let box: Mailbox;
 let gateway: Listening;
 let idp: TestIdp;
 const sent: string[] = [];
-/** What must be nowhere, by what it is. */
+/** The secrets that must not appear, by description. */
 const secrets = new Map<string, string>();
 const errors: Page[] = [];
 
@@ -66,7 +66,7 @@ async function passwordsAndLinks(): Promise<void> {
   const page = await httpClient(idp.issuer).get('/sign-up');
   await httpClient(idp.issuer).submit(page, { email: 'new@example.com' });
   for (let tries = 0; tries < 6; tries += 1)
-    await idp.services.signInGuard.begin({ login: user.username, address: `192.0.2.${tries}` });
+    await idp.services.lockout.begin({ login: user.username, address: `192.0.2.${tries}` });
   const altcha = secret('CAPTCHA answer', await solvedCaptcha(idp));
   const browser = httpClient(idp.issuer);
   const form = await browser.follow(await browser.get('/account'));
@@ -84,8 +84,8 @@ async function factors(): Promise<void> {
   const key = secret('TOTP secret', /<code>([A-Z2-7 ]{16,})<\/code>/.exec(page.text)?.[1]?.replaceAll(' ', ''));
   failed(await browser.submit(page, { code: 'wr0ngc0de' }), 400);
   secrets.set('wrong code', 'wr0ngc0de');
-  const shown = await browser.submit(page, { code: secret('TOTP code', generateSync({ secret: key })) });
-  const codes = [...shown.text.matchAll(/<li><code>([\w-]+)<\/code>/g)].map(([, code]) => code ?? '');
+  const codesPage = await browser.submit(page, { code: secret('TOTP code', generateSync({ secret: key })) });
+  const codes = [...codesPage.text.matchAll(/<li><code>([\w-]+)<\/code>/g)].map(([, code]) => code ?? '');
   expect(codes).toHaveLength(10);
   codes.forEach((code, index) => void secret(`recovery code ${index}`, code));
 
@@ -115,14 +115,14 @@ async function tokens(): Promise<void> {
   secret('PKCE verifier', started.checks.pkceCodeVerifier);
   const used = { grant_type: 'authorization_code', code, redirect_uri: app.redirectUri };
   failed(await postAs(idp, app, '/token', { ...used, code_verifier: started.checks.pkceCodeVerifier }), 400);
-  const wrong = { ...app, clientSecret: secret('wrong client secret', 'wrong-client-secret-of-a-stranger') };
+  const wrong = { ...app, clientSecret: secret('wrong client secret', 'wrong-client-secret-of-an-attacker') };
   failed(await postAs(idp, wrong, '/token', { grant_type: 'client_credentials' }), 401);
   failed(await postAs(idp, app, '/token', { grant_type: 'refresh_token', refresh_token: `${code}x` }), 400);
   const bearer = { headers: { authorization: `Bearer ${answer.access_token}x` } };
   failed(await httpClient(idp.issuer).get('/userinfo', bearer), 401);
 }
 
-/** Six digits are in many a hash by chance: a code counts where it stands alone. */
+/** A hash may contain the same six digits by chance, so a code counts only as a separate word. */
 const holds = (content: string, value: string) =>
   /^\d{6}$/.test(value) ? new RegExp(`(?<!\\w)${value}(?!\\w)`).test(content) : content.includes(value);
 
@@ -142,8 +142,8 @@ it('no secret is in the log, the audit rows, or an error', { timeout: 180_000 },
   const found = Object.entries(places).flatMap(([place, content]) =>
     [...secrets].flatMap(([what, value]) => (holds(content, value) ? [`${what} in ${place}`] : [])),
   );
-  // Whoever types a password as the name sees it again in the field where they typed it, and nowhere else. The form of a new
-  // authenticator app, shown again after a wrong code, holds its key for the one whose it is.
-  const shown = ['wrong password in errors', 'TOTP secret in errors'];
-  expect(found.filter((one) => !shown.includes(one))).toEqual([]);
+  // A password typed as the username is repeated in that field only. The form of a new authenticator app, repeated after a
+  // wrong code, contains the key for its owner.
+  const allowed = ['wrong password in errors', 'TOTP secret in errors'];
+  expect(found.filter((one) => !allowed.includes(one))).toEqual([]);
 });

@@ -1,4 +1,4 @@
-// Forms of the sign-in pages sent by somebody else's page, browser or guess; host names that are not ours.
+// Forged sign-in forms from another site, from another browser or with guessed tokens; and forged host names.
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Application, anApplication, authorizeUrl, outcome, redirectUri, signIn } from '../oidc/support.ts';
@@ -23,7 +23,7 @@ const isThere = (url: string) => url.startsWith(redirectUri);
 const open = async (browser: HttpClient, client: Application, parameters: Record<string, string> = {}) =>
   browser.follow(await browser.get(authorizeUrl(idp, client.clientId, parameters)), isThere);
 
-/** Each page with a form, and what an attacker would want to send with it. */
+/** Each page with a form, and the fields that an attacker would send. */
 const pages: [string, (browser: HttpClient) => Promise<Page>, Record<string, string>][] = [
   ['password', (browser) => open(browser, app), { username: 'x', password: 'y' }],
   ['cancel', (browser) => open(browser, app), {}],
@@ -36,37 +36,40 @@ const pages: [string, (browser: HttpClient) => Promise<Page>, Record<string, str
 ];
 
 describe('the form', () => {
-  it.each(pages)('to %s is accepted from our own page in the same browser only', async (step, show, fields) => {
-    const browser = httpClient(idp.issuer);
-    const page = await show(browser);
-    const form = page.forms.find(({ action }) => action.endsWith(`/${step}`));
-    if (!form) throw new Error(`no form to ${step} at ${page.url}`);
-    const sent = { ...form.fields, ...fields };
-    const { _csrf: token = '', ...withoutToken } = sent;
-    const post = (body: Record<string, string>, headers: Record<string, string> = {}, who = browser) =>
-      who.post(form.action, { form: body, headers });
+  it.each(pages)(
+    'to %s is accepted only from the page of this server in the same browser',
+    async (step, show, fields) => {
+      const browser = httpClient(idp.issuer);
+      const page = await show(browser);
+      const form = page.forms.find(({ action }) => action.endsWith(`/${step}`));
+      if (!form) throw new Error(`no form to ${step} at ${page.url}`);
+      const sent = { ...form.fields, ...fields };
+      const { _csrf: token = '', ...withoutToken } = sent;
+      const post = (body: Record<string, string>, headers: Record<string, string> = {}, who = browser) =>
+        who.post(form.action, { form: body, headers });
 
-    expect((await post(withoutToken)).status).toBe(403);
-    expect((await post({ ...sent, _csrf: 'guess' })).status).toBe(403);
-    expect((await post({ ...sent, _csrf: '' })).status).toBe(403);
-    expect((await post(sent, { origin: 'https://attacker.example' })).status).toBe(403);
-    expect((await post(sent, { origin: 'null' })).status).toBe(403);
-    expect((await post(sent, { 'sec-fetch-site': 'cross-site' })).status).toBe(403);
-    expect((await post(sent, { 'sec-fetch-site': 'same-site' })).status).toBe(403);
-    expect((await post(sent, { 'content-type': 'text/plain' })).status).toBeGreaterThanOrEqual(400);
+      expect((await post(withoutToken)).status).toBe(403);
+      expect((await post({ ...sent, _csrf: 'guess' })).status).toBe(403);
+      expect((await post({ ...sent, _csrf: '' })).status).toBe(403);
+      expect((await post(sent, { origin: 'https://attacker.example' })).status).toBe(403);
+      expect((await post(sent, { origin: 'null' })).status).toBe(403);
+      expect((await post(sent, { 'sec-fetch-site': 'cross-site' })).status).toBe(403);
+      expect((await post(sent, { 'sec-fetch-site': 'same-site' })).status).toBe(403);
+      expect((await post(sent, { 'content-type': 'text/plain' })).status).toBeGreaterThanOrEqual(400);
 
-    const attacker = httpClient(idp.issuer);
-    const theirs = (await open(attacker, app)).forms[0]?.fields._csrf ?? '';
-    expect((await post({ ...sent, _csrf: theirs })).status).toBe(403);
-    // With a token of their own, but without the cookie that ties the question to a browser.
-    expect((await post({ ...sent, _csrf: theirs }, {}, attacker)).status).toBe(400);
-    expect((await post(sent, {}, attacker)).status).toBe(403);
-    expect(token).toBeTruthy();
-    const accepted = await post(sent, { origin: idp.issuer, 'sec-fetch-site': 'same-origin' });
-    expect([303, 401]).toContain(accepted.status);
-  });
+      const attacker = httpClient(idp.issuer);
+      const theirs = (await open(attacker, app)).forms[0]?.fields._csrf ?? '';
+      expect((await post({ ...sent, _csrf: theirs })).status).toBe(403);
+      // With the attacker's own token, but without the cookie that binds the interaction to a browser.
+      expect((await post({ ...sent, _csrf: theirs }, {}, attacker)).status).toBe(400);
+      expect((await post(sent, {}, attacker)).status).toBe(403);
+      expect(token).toBeTruthy();
+      const accepted = await post(sent, { origin: idp.issuer, 'sec-fetch-site': 'same-origin' });
+      expect([303, 401]).toContain(accepted.status);
+    },
+  );
 
-  it('is no use once the question was answered, or for another step', async () => {
+  it('is rejected once the step is complete, and for another step', async () => {
     const browser = httpClient(idp.issuer);
     const page = await open(browser, app);
     const uid = new URL(page.url).pathname.split('/')[2];
@@ -87,7 +90,7 @@ describe('the form', () => {
     expect((await browser.get(page.url)).status).toBe(400);
   });
 
-  it('shows a page that leads on, and never a parameter that was sent', async () => {
+  it('gets an error page with a link, which repeats no parameter of the request', async () => {
     const browser = httpClient(idp.issuer);
     const page = await browser.post('/signin/<script>alert(1)</script>/password', {
       form: { a: '<script>alert(2)</script>' },
@@ -118,13 +121,13 @@ describe('the host name', () => {
     { host: '' },
     { host: 'localhost:1@attacker.example' },
     {},
-  ])('%j is refused', async (headers) => {
+  ])('is rejected with %j', async (headers) => {
     const answer = await raw(headers);
     expect([400, 421]).toContain(answer.status);
     expect(answer.text).not.toContain('attacker.example');
   });
 
-  it('of a proxy that nobody configured is not believed', async () => {
+  it('is not taken from the headers of a proxy that is not configured', async () => {
     for (const header of ['x-forwarded-host', 'forwarded', 'x-forwarded-proto', 'x-original-url', 'x-host']) {
       const answer = await raw({
         host: own(),
@@ -137,7 +140,7 @@ describe('the host name', () => {
       headers: { 'x-forwarded-host': 'attacker.example' },
     });
     expect(new URL(page.location ?? '').origin).toBe(idp.issuer);
-    const refused = await outcome(httpClient(idp.issuer), authorizeUrl(idp, app.clientId, { prompt: 'none' }));
-    expect(refused.get('iss')).toBe(idp.issuer);
+    const rejected = await outcome(httpClient(idp.issuer), authorizeUrl(idp, app.clientId, { prompt: 'none' }));
+    expect(rejected.get('iss')).toBe(idp.issuer);
   });
 });

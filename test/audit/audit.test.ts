@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { withoutSecrets } from '../../src/audit/scrub.ts';
-import { transaction } from '../../src/platform/db.ts';
-import { openPeople, type People } from '../accounts/people.ts';
+import { transaction } from '../../src/storage/database.ts';
+import { openPeople, type People } from '../accounts/fixture.ts';
 
 let people: People;
 beforeAll(async () => {
@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => people.close());
 
 describe('recording an event', () => {
-  test('keeps actor, subject, address, user agent, outcome, reason and request id', async () => {
+  test('stores actor, subject, address, user agent, outcome, reason and request id', async () => {
     await people.audit.record({
       type: 'sign-in.password',
       outcome: 'failure',
@@ -41,7 +41,7 @@ describe('recording an event', () => {
     expect(people.log.find((line) => line.includes('req-1'))).toContain('sign-in.password');
   });
 
-  test('survives whatever a client puts into its headers', async () => {
+  test('accepts any text in the headers of a client', async () => {
     const request = { requestId: 'req-2', address: '::1', userAgent: `a\0b\ud800\r\nc${'x'.repeat(5000)}` };
     await people.audit.record({ type: 'token.refused', outcome: 'failure', reason: 'a\0', request });
     const [entry] = await people.audit.list({ requestId: 'req-2' });
@@ -49,7 +49,7 @@ describe('recording an event', () => {
     expect(entry?.userAgent).toMatch(/^a\ufffdb\ufffd\ufffd\ufffdcx+$/);
   });
 
-  test('goes with the transaction it reports', async () => {
+  test('is rolled back with the transaction that it reports', async () => {
     const failing = transaction(people.db, async (tx) => {
       await people.audit.record({ type: 'key.removed', outcome: 'success', subjectId: 'rolled-back' }, tx);
       throw new Error('undone');
@@ -60,7 +60,7 @@ describe('recording an event', () => {
 });
 
 describe('listing events', () => {
-  test('filters and pages from the newest', async () => {
+  test('filters the entries and pages from the newest', async () => {
     for (let index = 0; index < 7; index += 1) {
       people.clock.advance({ minutes: 1 });
       const outcome = index % 2 ? 'failure' : 'success';
@@ -108,17 +108,17 @@ describe('withoutSecrets', () => {
     'assertion',
     'cookie',
     'Authorization',
-  ])('removes %s, however deep', (key) => {
+  ])('removes %s at any depth', (key) => {
     expect(JSON.stringify(withoutSecrets({ a: [{ [key]: secret, kept: 1 }] }))).not.toContain(secret);
     expect(JSON.stringify(withoutSecrets({ a: [{ [key]: [secret], kept: 1 }] }))).not.toContain(secret);
   });
 
-  test('keeps what says nothing secret', () => {
+  test('leaves values that are not secret', () => {
     const data = { password: true, errorCode: 'x', token_type: 'Bearer', roles: ['a'], at: null, passkey: 'iPhone' };
     expect(withoutSecrets(data)).toEqual(data);
   });
 
-  test('ends with deep and long values', () => {
+  test('cuts deep and long values', () => {
     const deep: Record<string, unknown> = {};
     deep.self = deep;
     expect(JSON.stringify(withoutSecrets(deep))).toContain('[deep]');

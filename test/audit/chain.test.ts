@@ -1,8 +1,7 @@
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { type AuditChain, createAuditChain } from '../../src/audit/chain.ts';
 import { createVault } from '../../src/platform/vault.ts';
-import { openPeople, type People, together } from '../accounts/people.ts';
-import { databaseKind } from '../support/database.ts';
+import { openPeople, type People, together } from '../accounts/fixture.ts';
 
 const opened: People[] = [];
 let people: People;
@@ -10,7 +9,7 @@ let chain: AuditChain;
 beforeEach(async () => {
   people = await openPeople();
   opened.push(people);
-  chain = createAuditChain({ ...people, kind: databaseKind() });
+  chain = createAuditChain(people);
 });
 afterAll(() => Promise.all(opened.map((one) => one.close())));
 
@@ -27,7 +26,7 @@ const fault = async () => {
 };
 
 describe('the audit chain', () => {
-  test('takes in what was recorded, in any number of batches, and holds', async () => {
+  test('seals recorded events in any number of batches, and is valid', async () => {
     expect(await chain.verify()).toEqual({ ok: true, entries: 0, newest: 0, unsealed: 0 });
     await people.db.auditEvent.createMany({
       data: Array.from({ length: 450 }, (_, index) => ({
@@ -44,8 +43,8 @@ describe('the audit chain', () => {
     expect(await chain.verify()).toEqual({ ok: true, entries: 453, newest: 453, unsealed: 0 });
   });
 
-  test('is one chain when instances seal while others write', async () => {
-    const other = createAuditChain({ ...people, kind: databaseKind() });
+  test('stays one chain when instances seal while others write', async () => {
+    const other = createAuditChain(people);
     await together(8, async (index) => {
       await people.audit.record({ type: 'token.issued', outcome: 'success', data: { index } });
       await (index % 2 ? chain : other).seal();
@@ -65,7 +64,7 @@ describe('the audit chain', () => {
     },
   );
 
-  test('names a changed time, type and hash too', async () => {
+  test('names an entry whose time, type, outcome or hash was changed', async () => {
     await events(5);
     await chain.seal();
     const original = await entry(2);
@@ -83,7 +82,7 @@ describe('the audit chain', () => {
     expect(await fault()).toBeUndefined();
   });
 
-  test('names the first of several: removed in the middle, at the beginning, at the end', async () => {
+  test('names the first removed entry in the middle, at the beginning and at the end', async () => {
     await events(6);
     await chain.seal();
     const before = await entry(3);
@@ -96,7 +95,7 @@ describe('the audit chain', () => {
     expect(await fault()).toMatchObject({ kind: 'removed', seq: 1 });
   });
 
-  test('names one that was slipped in', async () => {
+  test('names an entry that was added', async () => {
     await events(2);
     await chain.seal();
     const row = { type: 'token.issued', outcome: 'success', chainSeq: 3, chainHash: 'a'.repeat(64) };
@@ -104,24 +103,23 @@ describe('the audit chain', () => {
     expect(await fault()).toMatchObject({ kind: 'added', seq: 3, id });
   });
 
-  test('cannot be written anew without the secret, nor be added to afterwards', async () => {
+  test('cannot be sealed again without the secret, nor be extended afterwards', async () => {
     await events(3);
     await chain.seal();
-    const thief = createAuditChain({ ...people, kind: databaseKind(), vault: createVault([Buffer.alloc(32, 1)]) });
+    const attacker = createAuditChain({ ...people, vault: createVault([Buffer.alloc(32, 1)]) });
     await people.db.auditEvent.updateMany({ data: { chainSeq: null, chainHash: null } });
     await people.db.auditEvent.delete({ where: { id: (await people.db.auditEvent.findFirstOrThrow()).id } });
     await people.db.auditChain.deleteMany();
-    await thief.seal();
+    await attacker.seal();
     expect(await fault()).toMatchObject({ kind: 'anchor', seq: 2 });
     await expect(chain.seal()).rejects.toThrow('was changed');
     await people.db.auditChain.deleteMany();
     await expect(chain.seal()).rejects.toThrow('was removed');
   });
 
-  test('goes on under a new secret, and without the old one after that', async () => {
+  test('continues under a new secret, and afterwards without the old one', async () => {
     const [older, newer] = [Buffer.alloc(32, 2), Buffer.alloc(32, 3)];
-    const under = (...secrets: Buffer[]) =>
-      createAuditChain({ ...people, kind: databaseKind(), vault: createVault(secrets) });
+    const under = (...secrets: Buffer[]) => createAuditChain({ ...people, vault: createVault(secrets) });
     await events(4);
     await under(older).purge(people.now(), 2);
     await events(1);
@@ -130,7 +128,7 @@ describe('the audit chain', () => {
     expect(await under(older).verify()).toMatchObject({ ok: false, fault: { kind: 'anchor' } });
   });
 
-  test('is purged by age from its beginning, and holds over what is left', async () => {
+  test('is purged by age from its beginning, and the rest is valid', async () => {
     await events(7);
     const from = new Date(people.now().getTime() - 2 * 60_000);
     while ((await chain.purge(from, 2)) > 0);
@@ -140,7 +138,7 @@ describe('the audit chain', () => {
     expect(await fault()).toMatchObject({ kind: 'removed', seq: 5 });
   });
 
-  test('does not purge what was changed, so that it can be found', async () => {
+  test('does not purge a changed entry, so that the change can be found', async () => {
     await events(4);
     await chain.seal();
     const { id } = await entry(2);

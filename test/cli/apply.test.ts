@@ -74,7 +74,7 @@ describe('gatehouse apply', () => {
     ]);
   });
 
-  it('refuses a faulty file with every place, and changes nothing', async () => {
+  it('rejects a faulty file, names every fault with its place, and changes nothing', async () => {
     write(
       'bad.yaml',
       'clients:\n  - client_id: web\n    redirect_uri: https://a.example/\nroles: [{ name: x, permissions: [y] }]\n',

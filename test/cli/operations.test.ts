@@ -3,7 +3,7 @@ import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'no
 import { createServer } from 'node:net';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openDatabase } from '../../src/platform/db.ts';
+import { openDatabase } from '../../src/storage/database.ts';
 import { commandLine } from './support.ts';
 
 let cli: Awaited<ReturnType<typeof commandLine>>;
@@ -136,7 +136,7 @@ describe('gatehouse doctor', () => {
     const DATA_DIR = path.join(cli.folder, 'restored');
     const { code, findings } = await doctor({ GATEHOUSE_SECRET: '', DATA_DIR });
     expect(code).toBe(1);
-    const missing = `${path.join(DATA_DIR, 'secret.key')} is missing, and the keys in this database are sealed with it`;
+    const missing = `${path.join(DATA_DIR, 'secret.key')} is missing, and the keys in this database are encrypted with it`;
     expect(findings).toContainEqual(expect.objectContaining({ check: 'secret', status: 'failure', message: missing }));
     expect(existsSync(DATA_DIR)).toBe(false);
   });

@@ -13,7 +13,7 @@ export interface Ended {
 }
 export interface CallOptions {
   stdin?: string;
-  /** What somebody at a terminal answers, one after the other. */
+  /** The answers typed at the terminal, in order. */
   answers?: string[];
   env?: Record<string, string>;
 }
@@ -81,5 +81,5 @@ export async function commandLine() {
       child.stdin.end(stdin);
     });
   }
-  return { gatehouse, process: process_, folder, db: database.db, kind: databaseKind(), url, close };
+  return { gatehouse, process: process_, folder, db: database.db, sql: database.sql, kind: databaseKind(), url, close };
 }

@@ -1,9 +1,9 @@
-// The environment of the contract: defaults, and one line for each wrong value that names it and leaks nothing.
+// The documented environment: defaults, and one line for each invalid value that names the variable and leaks nothing.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ConfigError } from '../../src/config/fault.ts';
+import { ConfigError } from '../../src/config/config-error.ts';
 import { loadConfig } from '../../src/config.ts';
 
 const key = Buffer.alloc(32, 7).toString('base64url');
@@ -26,7 +26,7 @@ function faultsOf(env: Record<string, string>): string {
 }
 
 describe('the environment', () => {
-  it('has the defaults of the contract', () => {
+  it('has documented defaults', () => {
     expect(load({})).toMatchObject({
       issuer: 'http://localhost:3000',
       secure: false,
@@ -45,7 +45,7 @@ describe('the environment', () => {
     expect(loadConfig({ GATEHOUSE_SECRET: key }, { cwd, terminal: true }).logFormat).toBe('pretty');
   });
 
-  it('takes every variable', () => {
+  it('reads every variable', () => {
     const config = load({
       ISSUER: 'https://ID.example.com:8443/',
       HOST: '::',
@@ -115,27 +115,27 @@ describe('the environment', () => {
     ['LOG_LEVEL', 'verbose'],
     ['LOG_FORMAT', 'xml'],
     ['GATEHOUSE_CONFIG', './missing.yaml'],
-  ])('refuses %s=%s in one line', (name, value) => {
+  ])('rejects %s=%s in one line', (name, value) => {
     const message = faultsOf({ [name]: value });
     expect(message).toMatch(new RegExp(`^${name}: found .+; allowed: .+$`));
     expect(message).toContain(value.replace(/\r\n/, '\\r\\n'));
     expect(message.split('\n')).toHaveLength(1);
   });
 
-  it('names each of several faults in a line of its own', () => {
+  it('reports each of several faults in its own line', () => {
     expect(faultsOf({ PORT: 'x', LOG_LEVEL: 'y' }).split('\n')).toEqual([
       expect.stringMatching(/^PORT: /),
       expect.stringMatching(/^LOG_LEVEL: /),
     ]);
   });
 
-  it('refuses a variable of our prefix that does not exist', () => {
+  it('rejects an unknown variable with the prefix GATEHOUSE_', () => {
     expect(faultsOf({ GATEHOUSE_SECRETS: 'x' })).toBe(
       'GATEHOUSE_SECRETS: found a variable that does not exist; allowed: of this prefix only GATEHOUSE_CONFIG, GATEHOUSE_SECRET, GATEHOUSE_SECRET_FILE',
     );
   });
 
-  it('leaves alone what Kubernetes sets beside a service called gatehouse', () => {
+  it('ignores the variables that Kubernetes sets for a service named gatehouse', () => {
     const injected = {
       GATEHOUSE_SERVICE_HOST: '10.0.0.1',
       GATEHOUSE_PORT: 'tcp://10.0.0.1:80',
@@ -148,7 +148,7 @@ describe('the environment', () => {
     expect(load({ ISSUER: '', SMTP_URL: ' ' })).toMatchObject({ issuer: 'http://localhost:3000' });
   });
 
-  it('uses gatehouse.yaml of the folder, or the one that is named', () => {
+  it('uses gatehouse.yaml of the folder, or the file of GATEHOUSE_CONFIG', () => {
     writeFileSync(path.join(cwd, 'other.yaml'), '');
     expect(load({ GATEHOUSE_CONFIG: 'other.yaml' }).configFile).toBe(path.join(cwd, 'other.yaml'));
     writeFileSync(path.join(cwd, 'gatehouse.yaml'), '');
@@ -156,14 +156,14 @@ describe('the environment', () => {
     rmSync(path.join(cwd, 'gatehouse.yaml'));
   });
 
-  it('says which sender it made up when mail is on', () => {
+  it('warns about the default sender when SMTP_URL is set', () => {
     const config = load({ ISSUER: 'https://id.example.com', SMTP_URL: 'smtp://mail' });
     expect(config.mailFrom).toBe('Gatehouse <no-reply@id.example.com>');
     expect(config.warnings).toEqual(['MAIL_FROM is not set: mail is sent as Gatehouse <no-reply@id.example.com>']);
   });
 });
 
-describe('a refused value', () => {
+describe('a rejected value', () => {
   it.each([
     ['DATABASE_URL', 'mysql://root:hunter2@db/gate'],
     ['DATABASE_URL', 'postgresql://root:hunter2@db'],

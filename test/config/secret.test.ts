@@ -15,7 +15,7 @@ afterEach(() => rmSync(cwd, { recursive: true, force: true }));
 const load = (env: Record<string, string> = {}) => loadConfig(env, { cwd });
 
 describe('GATEHOUSE_SECRET', () => {
-  it('takes several keys, the first of which encrypts', () => {
+  it('accepts several keys, the first of which encrypts', () => {
     const { secrets } = load({ GATEHOUSE_SECRET: `${key(1)}, ${key(2)}=` });
     expect(secrets.map((secret) => secret[0])).toEqual([1, 2]);
   });
@@ -25,7 +25,7 @@ describe('GATEHOUSE_SECRET', () => {
     ['long', Buffer.alloc(33, 1).toString('base64url'), /33 bytes/],
     ['not base64url', '+'.repeat(43), /43 characters that are not base64url/],
     ['empty in a list', `${key(1)},`, /value 2: nothing/],
-  ])('refuses a key that is %s', (_name, value, found) => {
+  ])('rejects a key that is %s', (_name, value, found) => {
     expect(() => load({ GATEHOUSE_SECRET: value })).toThrow(found);
   });
 
@@ -40,7 +40,7 @@ describe('GATEHOUSE_SECRET', () => {
 });
 
 describe('the generated secret', () => {
-  it('is kept in a file that only its owner reads, and stays', () => {
+  it('is stored in a file that only its owner can read, and does not change', () => {
     const first = load();
     const file = path.join(cwd, 'data/secret.key');
     expect(first.secretFile).toBe(file);
@@ -50,7 +50,7 @@ describe('the generated secret', () => {
     expect(readdirSync(path.join(cwd, 'data'))).toEqual(['secret.key']);
   });
 
-  it('is narrowed again, with a warning, when others could read it', () => {
+  it('gets mode 0600 again, with a warning, when others could read it', () => {
     load();
     const file = path.join(cwd, 'data/secret.key');
     chmodSync(file, 0o644);
@@ -59,13 +59,13 @@ describe('the generated secret', () => {
     expect(load().warnings).toEqual([]);
   });
 
-  it('is refused when the file is damaged', () => {
+  it('is rejected when the file is damaged', () => {
     load();
     writeFileSync(path.join(cwd, 'data/secret.key'), 'short');
     expect(() => load()).toThrow(/^GATEHOUSE_SECRET: found 3 bytes in .*secret\.key; allowed: 32 bytes base64url/);
   });
 
-  it('stops the start when the folder cannot be made', () => {
+  it('stops the start when the folder cannot be created', () => {
     writeFileSync(path.join(cwd, 'data'), '');
     expect(() => load()).toThrow(/^DATA_DIR: found ".*data" \(E[A-Z]+\); allowed: a folder this user may write/);
   });

@@ -1,10 +1,10 @@
-// The seams of the engine that are not in its documentation, and that our code hangs on.
+// Undocumented behaviour of the engine that this server relies on. Overrides have tests of their own (patches/).
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { errors, Provider } from '../../src/oidc/library.ts';
+import { errors, Provider } from '../../src/oidc/engine/library.ts';
 import { httpClient } from '../support/http.ts';
 import { listen } from '../support/listen.ts';
-import { aKey, appUri, configuration, type Engine, sharedStore, startEngine } from './engine.ts';
+import { aKey, appUri, configuration, type Engine, sharedStore, startEngine } from './bare-engine.ts';
 
 interface ClientSeams {
   clientId: string;
@@ -12,7 +12,7 @@ interface ClientSeams {
   backchannelLogout(accountId: string, sid?: string): Promise<void>;
 }
 
-const told: string[] = [];
+const notified: string[] = [];
 let consumedOnce = new Set<string>();
 let engine: Engine;
 
@@ -20,13 +20,13 @@ beforeAll(async () => {
   const store = sharedStore();
   const adapter = (model: string) => {
     const plain = store(model);
-    // As ours does it: one conditional update, refused when it changed nothing.
+    // As store/adapter.ts does it: one conditional update, rejected when it changed nothing.
     const consume = async (id: string) => {
       if (consumedOnce.has(id)) throw new errors.InvalidGrant('used already');
       consumedOnce.add(id);
       await plain.consume(id);
     };
-    // Like a database: every answer takes its time.
+    // Like a database: every answer takes some time.
     const find = async (id: string) => {
       await new Promise((resolve) => setTimeout(resolve, 5));
       return structuredClone(await plain.find(id));
@@ -38,8 +38,8 @@ beforeAll(async () => {
     const provider = new Provider(issuer, configuration({ adapter, jwks: { keys: keys as never } }));
     const client = provider.Client.prototype as unknown as ClientSeams;
     client.compareClientSecret = async (actual) => actual === 'hashed elsewhere';
-    client.backchannelLogout = async function tell(accountId, sid) {
-      told.push(`${this.clientId} ${accountId} ${sid}`);
+    client.backchannelLogout = async function notify(accountId, sid) {
+      notified.push(`${this.clientId} ${accountId} ${sid}`);
     };
     return provider;
   });
@@ -62,7 +62,7 @@ const redeem = (code: string, secret = 'hashed elsewhere') =>
   });
 
 describe('the engine', () => {
-  it('asks Client.prototype.compareClientSecret, so that only hashes need to be stored', async () => {
+  it('calls Client.prototype.compareClientSecret, so that only hashes need to be stored', async () => {
     const { code } = await signIn();
     expect((await redeem(code, 'secret')).status).toBe(401);
     expect((await redeem(code)).status).toBe(200);
@@ -81,7 +81,7 @@ describe('the engine', () => {
     consumedOnce = guard;
   });
 
-  it('lets a session be found, its participants told and itself be ended outside a request', async () => {
+  it('finds a session, notifies its participants and ends it outside a request', async () => {
     const { browser } = await signIn();
     const [cookie] = browser.cookies.all().filter(({ name }) => name === '_session');
     const { Session, Client } = engine.provider;
@@ -91,12 +91,12 @@ describe('the engine', () => {
 
     const client = (await Client.find('app')) as unknown as ClientSeams;
     await client.backchannelLogout('alice', found?.sidFor('app'));
-    expect(told).toEqual([`app alice ${found?.sidFor('app')}`]);
+    expect(notified).toEqual([`app alice ${found?.sidFor('app')}`]);
     await found?.destroy();
     expect(await Session.findByUid(session?.uid ?? '')).toBeUndefined();
   });
 
-  it('calls no private address by itself: outgoing calls need our own fetch', async () => {
+  it('calls no private address by itself: outgoing calls need the `fetch` option', async () => {
     let calls = 0;
     const app = await listen((_request, response) => {
       calls += 1;
@@ -108,13 +108,13 @@ describe('the engine', () => {
     const shared = { clients, features, adapter: sharedStore(), jwks: { keys: [(await aKey('RS256')) as never] } };
     const build = (fetch?: typeof globalThis.fetch) =>
       new Provider(engine.origin, configuration({ ...shared, ...(fetch && { fetch: fetch as never }) }));
-    const tell = async (provider: Provider) => {
+    const notify = async (provider: Provider) => {
       const found = (await provider.Client.find('app')) as unknown as ClientSeams;
       await found.backchannelLogout('alice', 'sid');
     };
-    await expect(tell(build())).rejects.toThrow();
+    await expect(notify(build())).rejects.toThrow();
     expect(calls).toBe(0);
-    await tell(build((url, init) => fetch(url, { method: init?.method, headers: init?.headers, body: init?.body })));
+    await notify(build((url, init) => fetch(url, { method: init?.method, headers: init?.headers, body: init?.body })));
     expect(calls).toBe(1);
     await app.close();
   });

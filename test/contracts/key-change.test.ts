@@ -1,10 +1,10 @@
-// Keys are changed by building a second Provider on the same storage: what that rests on.
+// Keys are changed by a second Provider on the same storage: what that relies on.
 import { createLocalJWKSet, decodeProtectedHeader, type JSONWebKeySet, jwtVerify } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { PrivateJwk } from '../../src/keys/key-pair.ts';
-import { Provider } from '../../src/oidc/library.ts';
+import { Provider } from '../../src/oidc/engine/library.ts';
 import { type HttpClient, httpClient } from '../support/http.ts';
-import { aKey, appUri, configuration, type Engine, sharedStore, startEngine } from './engine.ts';
+import { aKey, appUri, configuration, type Engine, sharedStore, startEngine } from './bare-engine.ts';
 
 const adapter = sharedStore();
 let engine: Engine;
@@ -48,7 +48,7 @@ describe('the key set of the engine', () => {
     for (const key of keys) expect(Object.keys(key)).not.toContain('d');
   });
 
-  it('is read at construction: what happens to the list afterwards is not seen', async () => {
+  it('is read at construction: later changes of the list have no effect', async () => {
     const keys = [active];
     engine.replace(build(engine.origin, keys));
     keys.unshift(next);
@@ -56,7 +56,7 @@ describe('the key set of the engine', () => {
     engine.replace(engine.provider);
   });
 
-  it('is changed by a second Provider on the same storage: sessions, codes and old tokens go on', async () => {
+  it('is changed by a second Provider on the same storage: sessions, codes and old tokens stay valid', async () => {
     const browser = httpClient();
     const before = await idToken(browser);
     const code = await codeFor(browser);
@@ -71,7 +71,7 @@ describe('the key set of the engine', () => {
       expect((await jwtVerify(token, keys, { issuer: engine.origin, audience: 'app' })).payload.sub).toBe('alice');
   });
 
-  it('refuses a hint whose key was removed, so retired keys outlive the sessions', async () => {
+  it('rejects a hint whose key was removed, so retired keys must outlive the sessions', async () => {
     engine.replace(build(engine.origin, [active, next]));
     const browser = httpClient();
     const hint = await idToken(browser);

@@ -1,9 +1,9 @@
-// SAML rides on the authorization endpoint by registerResponseMode: tested by its makers, named in none of their docs.
+// SAML is served at the authorization endpoint through `registerResponseMode`, which oidc-provider tests but does not document.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Configuration, type KoaContextWithOIDC, Provider } from '../../src/oidc/library.ts';
+import { type Configuration, type KoaContextWithOIDC, Provider } from '../../src/oidc/engine/library.ts';
 import { httpClient } from '../support/http.ts';
-import { acsUri, aKey, appUri, configuration, type Engine, sharedStore, startEngine } from './engine.ts';
+import { acsUri, aKey, appUri, configuration, type Engine, sharedStore, startEngine } from './bare-engine.ts';
 
 interface Answer {
   redirectUri: string;
@@ -19,7 +19,7 @@ interface Answer {
 const answers: Answer[] = [];
 let engine: Engine;
 
-// What src/saml takes from the engine, and all that it takes.
+// Everything that src/saml uses of the engine.
 function respond(ctx: KoaContextWithOIDC, redirectUri: string, payload: Record<string, unknown>): void {
   const { session, client } = ctx.oidc;
   answers.push({
@@ -56,7 +56,7 @@ const request = (parameters: Record<string, string> = {}) =>
     ...parameters,
   })}`;
 
-describe('a response mode of our own', () => {
+describe('a registered response mode', () => {
   it('is called with context, redirect URI and payload after the usual sign-in', async () => {
     const browser = httpClient();
     const page = await browser.follow(await browser.get(request()));
@@ -68,7 +68,7 @@ describe('a response mode of our own', () => {
     expect(answer?.loginTs).toBeGreaterThan(Date.now() / 1000 - 60);
   });
 
-  it('is told of a refusal in the same way', async () => {
+  it('is called for an error in the same way', async () => {
     await httpClient().get(request({ prompt: 'none' }));
     expect(answers.at(-1)).toMatchObject({
       redirectUri: acsUri,
@@ -96,7 +96,7 @@ describe('a response mode of our own', () => {
     expect(answers.length).toBe(before);
   });
 
-  it('stays out of discovery, but its response type does not: that has to be tidied for OIDC clients', async () => {
+  it('is not in discovery, but its response type is (patches/discovery-response-types.ts)', async () => {
     const { response_types_supported, response_modes_supported } = (
       await httpClient().get(`${engine.origin}/.well-known/openid-configuration`)
     ).json();

@@ -1,3 +1,4 @@
+// Known passwords: the built-in list, the range API and the strength meter.
 import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -64,7 +65,7 @@ describe('the range look-up', () => {
   const check = (password: string) =>
     createBreached({ strength, logger, rangeFetch: fetch, rangeUrl: url() }).check(password);
 
-  test('sends five characters of the hash, and knows padding from a hit', async () => {
+  test('sends five characters of the hash, and tells padding from a hit', async () => {
     expect(await check(known)).toBe('breached');
     expect(await check('this one is padding only')).toBe('clean');
     expect(await check('this one was never stolen')).toBe('clean');
@@ -72,22 +73,22 @@ describe('the range look-up', () => {
     for (const line of asked) expect(line).toMatch(/^\/range\/[0-9A-F]{5} true$/);
   });
 
-  test.each(['error', 'redirect', 'hang'] as const)('lets the password through and logs it on %s', async (failure) => {
+  test.each(['error', 'redirect', 'hang'] as const)('accepts the password and logs it on %s', async (failure) => {
     mode = failure;
     log.length = 0;
     expect(await check(known)).toBe('clean');
-    expect(log.join('')).toContain('could not be asked');
+    expect(log.join('')).toContain('could not be reached');
     expect(log.join('')).not.toContain(known);
   });
 
-  test('is not asked about what the built-in list knows', async () => {
+  test('is not used for passwords of the built-in list', async () => {
     asked.length = 0;
     expect(await check('passwordpassword')).toBe('common');
     expect(asked).toEqual([]);
   });
 });
 
-describe('the meter', () => {
+describe('the strength meter', () => {
   test.each([
     ['password', 0, /used|common/],
     ['P@ssw0rd1234567', 1, /common/],
@@ -98,11 +99,11 @@ describe('the meter', () => {
     expect(sentences.join(' ')).toMatch(advice);
   });
 
-  test('has nothing to say about a good one', async () => {
+  test('has no advice for a good password', async () => {
     expect(await strength.estimate('plum wagon thirsty orbit')).toEqual({ score: 4, label: 'strong', advice: [] });
   });
 
-  test('does not hold up the event loop, whatever is typed', async () => {
+  test('does not block the event loop, whatever the input', async () => {
     await strength.estimate('warm up');
     let longest = 0;
     let last = performance.now();
@@ -110,7 +111,7 @@ describe('the meter', () => {
       longest = Math.max(longest, performance.now() - last);
       last = performance.now();
     }, 1);
-    // Takes the estimator a quarter of a second at full length.
+    // The estimate takes a quarter of a second at full length.
     await strength.estimate('qwertyuiopasdfghjklzxcvbnm1234567890'.repeat(7), ['alice']);
     clearInterval(watch);
     expect(longest).toBeLessThan(100);

@@ -1,8 +1,9 @@
+// The password of an account: set, check, import.
 import bcrypt from 'bcryptjs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { isCurrentHash } from '../../src/credentials/password.ts';
-import { transaction } from '../../src/platform/db.ts';
-import { together } from '../accounts/people.ts';
+import { transaction } from '../../src/storage/database.ts';
+import { together } from '../accounts/fixture.ts';
 import { type CredentialsFixture, openCredentials } from './fixture.ts';
 
 let fixture: CredentialsFixture;
@@ -30,7 +31,7 @@ describe('setting a password', () => {
     expect(JSON.stringify([event, fixture.log, (await stored(account.id)).hash])).not.toContain(long);
   });
 
-  test('refuses what the rules forbid and keeps the old one', async () => {
+  test('rejects what the rules forbid and keeps the old one', async () => {
     const account = await fixture.person({ name: 'Marlene' });
     await fixture.credentials.setPassword(account, long);
     expect(await fixture.credentials.setPassword(account, short)).toEqual(['too_short']);
@@ -39,7 +40,7 @@ describe('setting a password', () => {
     expect(await fixture.credentials.checkPassword(account, long)).toMatchObject({ outcome: 'ok' });
   });
 
-  test('allows eight characters beside a second factor (seed 5.5, 8)', async () => {
+  test('allows eight characters beside a second factor', async () => {
     const account = await fixture.person();
     fixture.withSecondFactor.add(account.id);
     expect(await fixture.credentials.setPassword(account, short)).toBe('ok');
@@ -48,7 +49,7 @@ describe('setting a password', () => {
     expect(await fixture.credentials.checkPassword(account, short)).toMatchObject({ outcome: 'too-short' });
   });
 
-  test('does not store a short one whose second factor went meanwhile', async () => {
+  test('does not store a short one when the second factor was removed meanwhile', async () => {
     const account = await fixture.person();
     fixture.withSecondFactor.add(account.id);
     const prepared = await fixture.credentials.preparePassword(account, short);
@@ -60,7 +61,7 @@ describe('setting a password', () => {
 });
 
 describe('a one-time password', () => {
-  test('is right, but has to be replaced by another one', async () => {
+  test('is accepted, but must be changed to another one', async () => {
     const account = await fixture.person();
     await fixture.credentials.setPassword(account, long, { mustChange: true });
     expect(await fixture.credentials.checkPassword(account, long)).toMatchObject({ outcome: 'must-change' });
@@ -73,7 +74,7 @@ describe('a one-time password', () => {
 });
 
 describe('checking a password', () => {
-  test('tells the audit what was wrong, in one and the same outcome', async () => {
+  test('records the reason in the audit log, and returns the same outcome', async () => {
     const account = await fixture.person();
     await fixture.credentials.setPassword(account, long);
     const none = await fixture.person();
@@ -89,7 +90,7 @@ describe('checking a password', () => {
 });
 
 describe('an imported hash', () => {
-  test('lets its owner in once and is then replaced; a short password has to be changed', async () => {
+  test('signs its owner in and is then replaced; a short password must be changed', async () => {
     const account = await fixture.person();
     await fixture.credentials.importHash(account.id, bcrypt.hashSync(short, 6));
     expect(await fixture.credentials.checkPassword(account, 'wrong')).toMatchObject({ outcome: 'wrong' });
@@ -108,16 +109,16 @@ describe('an imported hash', () => {
     expect(await fixture.credentials.status(account.id)).toMatchObject({ long: true });
   });
 
-  test('is replaced once by many sign-ins at the same moment', async () => {
+  test('is replaced once by many parallel sign-ins', async () => {
     const account = await fixture.person();
     await fixture.credentials.importHash(account.id, bcrypt.hashSync(long, 4));
     const outcomes = await together(6, () => fixture.credentials.checkPassword(account, long));
-    expect(outcomes.every(({ outcome }) => outcome === 'ok')).toBe(true);
+    for (const { outcome } of outcomes) expect(outcome).toBe('ok');
     const events = await fixture.audit.list({ subjectId: account.id, types: ['password.rehashed'] });
     expect(events).toHaveLength(1);
   });
 
-  test('is refused when it is of a fast algorithm (seed 5.5)', async () => {
+  test('is rejected when it is of a fast algorithm', async () => {
     const account = await fixture.person();
     const md5 = fixture.credentials.importHash(account.id, '5f4dcc3b5aa765d61d8327deb882cf99');
     await expect(md5).rejects.toMatchObject({ code: 'invalid_input' });

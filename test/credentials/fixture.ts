@@ -1,9 +1,10 @@
-// Credentials on a real database, with the real hashing and the real list.
+// Credentials on a real database, with real hashing and the real list of common passwords.
 import { createBreached } from '../../src/credentials/breached.ts';
 import { createCredentials } from '../../src/credentials/credentials.ts';
 import { createPasswords } from '../../src/credentials/password.ts';
 import { createStrengthMeter } from '../../src/credentials/strength.ts';
-import { openPeople } from '../accounts/people.ts';
+import { abandonSignIns } from '../../src/sign-in/abandon-sign-ins.ts';
+import { openPeople } from '../accounts/fixture.ts';
 
 export async function openCredentials() {
   const people = await openPeople();
@@ -15,6 +16,7 @@ export async function openCredentials() {
     passwords,
     breached: createBreached({ strength, logger: people.logger }),
     hasSecondFactor: async (userId) => withSecondFactor.has(userId),
+    abandonSignIns,
     serviceNames: ['Gatehouse'],
   });
   const close = async () => {

@@ -67,7 +67,7 @@ describe('a flood of sign-ins', () => {
     }, 1);
     const results = await Promise.all([1, 2, 3].map(() => passwords.verify(stored, 'imported password')));
     clearInterval(watch);
-    expect(results.every(({ ok }) => ok)).toBe(true);
+    expect(results.filter(({ ok }) => !ok)).toEqual([]);
     // bcrypt itself takes 300 ms here each time; the rest is the noise of a shared machine.
     expect(longest).toBeLessThan(150);
   });
@@ -75,11 +75,8 @@ describe('a flood of sign-ins', () => {
 
 describe('the worker thread', () => {
   test('answers each task, tells errors, and starts again after its end', async () => {
-    const worker = createWorker<number, number>({
-      modules: [],
-      task: "if (task < 0) throw new Error('negative'); if (task === 99) process.exit(1); return task * 2;",
-      maxWaiting: 4,
-    });
+    const file = new URL('./double-task.mjs', import.meta.url);
+    const worker = createWorker<number, number>({ file, maxWaiting: 4 });
     expect(await Promise.all([1, 2, 3].map((task) => worker.run(task)))).toEqual([2, 4, 6]);
     await expect(worker.run(-1)).rejects.toThrow('negative');
     await expect(worker.run(99)).rejects.toThrow('ended');

@@ -1,3 +1,4 @@
+// The rules for a new password.
 import { describe, expect, test } from 'vitest';
 import {
   minimumLength,
@@ -12,7 +13,7 @@ const serviceNames = ['Gatehouse', 'login.example.org'];
 const faults = (password: string, hasSecondFactor = false) =>
   passwordFaults({ password, hasSecondFactor, account, serviceNames });
 
-describe('length (seed 5.5 policy 1, 8)', () => {
+describe('the length rule', () => {
   test.each<[number, boolean, PasswordFault[]]>([
     [14, false, ['too_short']],
     [15, false, []],
@@ -26,7 +27,7 @@ describe('length (seed 5.5 policy 1, 8)', () => {
     expect(faults('kx7 qm-wu2 zöä'.repeat(Math.ceil(length / 14)).slice(0, length), factor)).toEqual(expected);
   });
 
-  test('counts characters as people see them, not bytes, and no ligature as eighteen', () => {
+  test('counts characters as users see them, not bytes, and no ligature as eighteen', () => {
     expect(passwordLength('🦄'.repeat(15))).toBe(15);
     expect(passwordLength('\ufdfa')).toBe(1);
     expect(faults('\ufdfa')).toContain('too_short');
@@ -35,7 +36,7 @@ describe('length (seed 5.5 policy 1, 8)', () => {
   });
 });
 
-describe('composition (seed 5.5 policy 2)', () => {
+describe('composition', () => {
   test.each([
     'nothing but small letters',
     'NOTHING BUT CAPITALS HERE',
@@ -55,7 +56,7 @@ describe('composition (seed 5.5 policy 2)', () => {
   );
 });
 
-describe('what others know about the person', () => {
+describe('what attackers know about the account', () => {
   test.each<[string, PasswordFault[]]>([
     ['I am ALICE and this is long', ['contains_name']],
     ['my name is Pleasance, you know', ['contains_name']],

@@ -1,3 +1,4 @@
+// Argon2id hashes, and the verification of imported ones.
 import { pbkdf2Sync, randomBytes, scryptSync } from 'node:crypto';
 import argon2 from 'argon2';
 import bcrypt from 'bcryptjs';
@@ -73,14 +74,14 @@ describe('an imported hash', () => {
     ['Django PBKDF2', `pbkdf2_sha256$20000$saltText$${pbkdf2('sha256', 32, 'saltText').toString('base64')}`],
   ];
 
-  test.each(imported)('verifies and asks to be replaced: %s', async (_, stored) => {
+  test.each(imported)('verifies and must be replaced: %s', async (_, stored) => {
     expect(isAcceptableHash(stored)).toBe(true);
     expect(await passwords.verify(stored, secret)).toEqual({ ok: true, rehash: true });
     expect(await passwords.verify(stored, 'something else')).toEqual({ ok: false, rehash: false });
     expect(await passwords.verify(stored, '')).toEqual({ ok: false, rehash: false });
   });
 
-  test('of Argon2 with other parameters is replaced, too', async () => {
+  test('of Argon2 with other parameters is replaced too', async () => {
     const stored = await argon2.hash(secret, { type: argon2.argon2id, memoryCost: 4096, timeCost: 3, parallelism: 2 });
     expect(isAcceptableHash(stored)).toBe(true);
     expect(await passwords.verify(stored, secret)).toEqual({ ok: true, rehash: true });
@@ -107,7 +108,7 @@ describe('an imported hash', () => {
   });
 });
 
-describe('what is refused at import', () => {
+describe('the import of hashes', () => {
   test.each([
     ['plain text', 'hunter2'],
     ['nothing', ''],

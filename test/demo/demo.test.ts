@@ -154,7 +154,7 @@ it.each([
   await tab.context().close();
 });
 
-it('refuses a form of another site, and a message that Gatehouse did not sign', async () => {
+it('rejects a form of another site, and a message that Gatehouse did not sign', async () => {
   const origin = new URL(await samlOrigin()).origin;
   const post = (path: string, headers: Record<string, string>, body: Record<string, string>) =>
     fetch(`${origin}${path}`, { method: 'POST', headers, body: new URLSearchParams(body), redirect: 'manual' });
@@ -167,7 +167,7 @@ it('refuses a form of another site, and a message that Gatehouse did not sign', 
   }
 });
 
-it('asks for the password again after the sign-out, and refuses a wrong one', async () => {
+it('asks for the password again after the logout, and rejects a wrong one', async () => {
   await page.getByRole('link', { name: 'Sign in with Gatehouse' }).click();
   await page.getByLabel('User name or e-mail').fill('demo');
   await page.getByLabel('Password', { exact: true }).fill('not the pass phrase at all');

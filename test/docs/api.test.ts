@@ -4,7 +4,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { walk } from '../oidc/support.ts';
+import { completeSignIn } from '../oidc/support.ts';
 import { testFolder } from '../support/database.ts';
 import { httpClient } from '../support/http.ts';
 import { freePort, startIdp, type TestIdp } from '../support/idp.ts';
@@ -76,7 +76,9 @@ function answerOf(said: string): Record<string, unknown> {
 /** Signs alice in at the address that was printed, and copies the code from the address bar. */
 async function codeFrom(address: string): Promise<string> {
   const user = { username: 'alice', password: 'a long pass phrase that is fine' };
-  const page = await walk(httpClient(idp.issuer), address.trim(), { user: user as Parameters<typeof walk>[2]['user'] });
+  const page = await completeSignIn(httpClient(idp.issuer), address.trim(), {
+    user: user as Parameters<typeof completeSignIn>[2]['user'],
+  });
   return new URL(page.location ?? page.url).searchParams.get('code') ?? '';
 }
 

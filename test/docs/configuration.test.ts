@@ -46,6 +46,6 @@ it.each(Object.keys(tables))('says what each entry of %s means', (heading) => {
 
 it('names each variable that may hold a secret in a file', () => {
   for (const [name, variable] of Object.entries(variables)) {
-    expect(text.includes(`\`${name}_FILE\``)).toBe('file' in variable);
+    expect(text.includes(`\`${name}_FILE\``), name).toBe('file' in variable);
   }
 });

@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { routes } from '../../src/oidc/configuration.ts';
+import { routes } from '../../src/oidc/engine/configuration.ts';
 import { createMetrics } from '../../src/platform/metrics.ts';
 
 const documents = ['README.md', 'CHANGELOG.md', ...readdirSync('docs', { recursive: true, encoding: 'utf8' })]
@@ -44,7 +44,7 @@ it('docs/api.md describes every OpenID Connect route', () => {
   expect(paths.filter((route) => !api.includes(`${route}\``))).toEqual([]);
 });
 
-it('docs/operating.md lists every metric of ours', async () => {
+it('docs/operating.md lists every metric of Gatehouse', async () => {
   const operating = read('docs/operating.md');
   const names = (await createMetrics().registry.getMetricsAsArray()).map(({ name }) => name);
   const ours = names.filter((name) => name.startsWith('gatehouse_'));
@@ -56,4 +56,12 @@ it('docs/decisions has one file a number and an index that names them all', () =
   const numbers = files.map((name) => name.slice(0, 4));
   expect(new Set(numbers).size).toBe(files.length);
   expect(files.filter((name) => !read('docs/README.md').includes(`decisions/${name}`))).toEqual([]);
+});
+
+it('names only files that exist in docs/architecture.md', () => {
+  const text = readFileSync('docs/architecture.md', 'utf8');
+  const named = [...text.matchAll(/`([a-z0-9-]+(?:\/[a-z0-9-]+)*\.(?:ts|eta))`/g)].map(([, file]) => file ?? '');
+  const missing = named.filter((file) => !existsSync(file) && !existsSync(path.join('src', file)));
+  expect(named.length).toBeGreaterThan(60);
+  expect(missing).toEqual([]);
 });

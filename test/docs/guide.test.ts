@@ -39,7 +39,7 @@ afterAll(async () => {
   await idp?.stop();
 });
 
-it('signs the person of the guide in to the application of the guide', async () => {
+it('signs the user of the guide in to the application of the guide', async () => {
   const browser = httpClient(origin);
   const page = await browser.follow(await browser.get(origin));
   expect(page.text).toContain('My app');
@@ -52,7 +52,7 @@ it('signs the person of the guide in to the application of the guide', async () 
   expect(again.text).toContain('"name": "Alice Example"');
 });
 
-it('refuses an answer that this browser did not ask for', async () => {
+it('rejects a response that this browser did not request', async () => {
   const answer = await fetch(`${origin}/callback?code=stolen&state=foreign&iss=${encodeURIComponent(idp.issuer)}`);
   expect(answer.status).toBe(400);
   expect(await answer.text()).toContain('Sign-in failed');

@@ -4,8 +4,8 @@ import { z } from 'zod';
 import { oidcClient } from '../../src/applications/oidc-client.ts';
 import { serviceProvider } from '../../src/applications/service-provider.ts';
 import { type Variable, variables } from '../../src/config/variables.ts';
-import * as file from '../../src/provisioning/schema.ts';
-import { settingSchemas } from '../../src/settings.ts';
+import * as file from '../../src/config-file/schema.ts';
+import { settingSchemas } from '../../src/settings/settings.ts';
 
 /** One row: the name, then the columns that follow from the code. */
 export type Row = [name: string, ...columns: string[]];

@@ -1,9 +1,9 @@
-// What a person changes on their own pages, over HTTP: address, factors and the length of the password, consents; what
-// an application may demand; and the strength meter.
+// Changes on the account pages over HTTP: e-mail address, factors, password length, consents; the factors that an application
+// requires; and the password strength meter.
 import { generateSync } from 'otplib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Application, anApplication, authorizeUrl, walk } from '../oidc/support.ts';
-import { linkIn, mailOf, open } from '../reset/support.ts';
+import { type Application, anApplication, authorizeUrl, completeSignIn } from '../oidc/support.ts';
+import { linkIn, mailOf, open } from '../recovery/support.ts';
 import { atAccount, signedIn } from '../support/account.ts';
 import { aUser, type TestUser } from '../support/factories.ts';
 import { httpClient, type Page } from '../support/http.ts';
@@ -26,7 +26,7 @@ afterAll(async () => {
 const now = ({ account }: TestUser) => idp.services.accounts.find(account.id);
 
 describe('the e-mail address', () => {
-  it('changes when the link at the new one is used; the old one is told', async () => {
+  it('changes when the link sent to the new one is opened, and the old one gets a notice', async () => {
     const user = await aUser(idp.services);
     const browser = await signedIn(idp, user);
     const wanted = `new-${user.username}@example.org`;
@@ -42,7 +42,7 @@ describe('the e-mail address', () => {
     expect(told.text).not.toContain(wanted);
   });
 
-  it('of somebody else is answered alike, and taken from nobody', async () => {
+  it('of another user gets the same response, and does not change', async () => {
     const [user, other] = [await aUser(idp.services), await aUser(idp.services)];
     const browser = await signedIn(idp, user);
     const email = other.account.email ?? '';
@@ -52,14 +52,14 @@ describe('the e-mail address', () => {
     expect((await now(user))?.email).toBe(user.account.email);
   });
 
-  it.each(['nobody', 'a@b@c'])('is not %j', async (email) => {
+  it.each(['nobody', 'a@b@c'])('cannot be %j', async (email) => {
     const browser = await signedIn(idp, await aUser(idp.services));
-    const refused = await browser.submit(await browser.get('/account/email'), { email });
-    expect(refused.status).toBe(400);
-    expect(refused.text).toContain('This is not an e-mail address.');
+    const rejected = await browser.submit(await browser.get('/account/email'), { email });
+    expect(rejected.status).toBe(400);
+    expect(rejected.text).toContain('This is not an e-mail address.');
   });
 
-  it('is proven from the account page, five times in an hour at most', async () => {
+  it('is verified from the account page, with at most five mails in an hour', async () => {
     const user = await aUser(idp.services, { emailVerified: false });
     const browser = await signedIn(idp, user);
     const page = await browser.get('/account');
@@ -70,7 +70,7 @@ describe('the e-mail address', () => {
     const links = [];
     for (let times = 0; times < 5; times += 1)
       links.push(linkIn(await mailOf(box, user.account.email ?? '', 'Confirm your e-mail address')));
-    // The newest voids the others, in whatever order the mails came.
+    // The newest link invalidates the others, in whatever order the mails arrive.
     const opened = await Promise.all(links.map((link) => open(idp, link)));
     const live = opened.filter(({ page: { status } }) => status === 200);
     expect(live).toHaveLength(1);
@@ -78,7 +78,7 @@ describe('the e-mail address', () => {
     expect((await now(user))?.emailVerified).toBe(true);
   });
 
-  it('is changed by nobody from another site, nor without a sign-in', async () => {
+  it('cannot be changed from another site, nor without a sign-in', async () => {
     const browser = await signedIn(idp, await aUser(idp.services));
     const form = await browser.get('/account/email');
     const foreign = { headers: { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' } };
@@ -88,25 +88,27 @@ describe('the e-mail address', () => {
 });
 
 describe('the password', () => {
-  it('ends, with its change, a sign-in that somebody has finished with the old one and kept for later', async () => {
+  it('ends, when it changes, a sign-in that was completed with the old one but not yet resumed', async () => {
     const user = await aUser(idp.services);
     const app = await anApplication(idp);
-    const thief = httpClient(idp.issuer);
-    const form = await thief.follow(await thief.get(authorizeUrl(idp, app.clientId)));
-    const kept = await thief.submit(form, { username: user.username, password: user.password });
-    expect(kept.location).toContain('/authorize/');
+    const attacker = httpClient(idp.issuer);
+    const form = await attacker.follow(await attacker.get(authorizeUrl(idp, app.clientId)));
+    const completed = await attacker.submit(form, { username: user.username, password: user.password });
+    expect(completed.location).toContain('/authorize/');
 
     const browser = await signedIn(idp, user);
     const changed = await browser.submit(await browser.get('/account/password'), { password: 'quite another phrase' });
     expect(changed.status).toBe(303);
-    const resumed = await thief.follow(await thief.get(kept.location ?? ''), (url) => url.startsWith(app.redirectUri));
+    const resumed = await attacker.follow(await attacker.get(completed.location ?? ''), (url) =>
+      url.startsWith(app.redirectUri),
+    );
     expect(resumed.status).toBe(400);
     expect(resumed.text).toContain('This sign-in has expired');
   });
 });
 
 describe('the last second factor', () => {
-  it('goes only with a password of fifteen characters', async () => {
+  it('can be removed only with a password of fifteen characters', async () => {
     const user = await aUser(idp.services);
     await idp.services.mfa.totp.importSecret(user.account.id, SECRET);
     const short = 'kelp-otter';
@@ -122,9 +124,9 @@ describe('the last second factor', () => {
     const asked = await remove();
     expect(asked.text).toContain('First choose a longer password');
     expect(await idp.services.mfa.factors.hasSecondFactor(user.account.id)).toBe(true);
-    const refused = await browser.submit(asked, { password: 'still-short' });
-    expect(refused.status).toBe(400);
-    await browser.follow(await browser.submit(refused, { password: 'seven green umbrellas in march' }));
+    const rejected = await browser.submit(asked, { password: 'still-short' });
+    expect(rejected.status).toBe(400);
+    await browser.follow(await browser.submit(rejected, { password: 'seven green umbrellas in march' }));
     expect((await remove()).text).toContain('The authenticator app was removed.');
     expect(await idp.services.mfa.factors.hasSecondFactor(user.account.id)).toBe(false);
     await mailOf(box, user.account.email ?? '', 'The authenticator app was removed from your account');
@@ -133,9 +135,9 @@ describe('the last second factor', () => {
 
 describe('an application', () => {
   const enter = async (app: Application, user: TestUser): Promise<Page> =>
-    walk(httpClient(idp.issuer), authorizeUrl(idp, app.clientId), { user });
+    completeSignIn(httpClient(idp.issuer), authorizeUrl(idp, app.clientId), { user });
 
-  it('that demands a second factor gets one, and others do not ask', async () => {
+  it('that requires a second factor gets one, and others do not require it', async () => {
     const user = await aUser(idp.services);
     const [strict, plain] = [await anApplication(idp, { mfa: 'required' }), await anApplication(idp)];
     expect((await enter(plain, user)).location).toContain('code=');
@@ -144,12 +146,12 @@ describe('an application', () => {
     expect((await enter(strict, user)).text).toContain('one-time-code');
   });
 
-  it('that demands a passkey does not take the code of an app for it', async () => {
+  it('that requires a passkey does not accept the code of an app instead', async () => {
     const user = await aUser(idp.services);
     await idp.services.mfa.totp.importSecret(user.account.id, SECRET);
     const app = await anApplication(idp, { mfa: 'phishing-resistant' });
     const browser = httpClient(idp.issuer);
-    const question = await walk(browser, authorizeUrl(idp, app.clientId), { user });
+    const question = await completeSignIn(browser, authorizeUrl(idp, app.clientId), { user });
     const code = generateSync({ secret: SECRET });
     const next = await browser.follow(await browser.submit(question, { code }), (to) => to.startsWith(app.redirectUri));
     expect(next.location).toBeUndefined();
@@ -157,12 +159,12 @@ describe('an application', () => {
     expect(next.text).not.toContain('name="code"');
   });
 
-  it('loses what it may see when the person takes it back, and has to ask again', async () => {
+  it('loses its consent when the user revokes it, and needs a new one', async () => {
     const user = await aUser(idp.services);
     const app = await anApplication(idp, { client_name: 'Photo album', consent: 'explicit' });
     const browser = httpClient(idp.issuer);
     const url = authorizeUrl(idp, app.clientId, { scope: 'openid profile' });
-    expect((await walk(browser, url, { user })).location).toContain('code=');
+    expect((await completeSignIn(browser, url, { user })).location).toContain('code=');
     const again = await browser.follow(await browser.get(url), (to) => to.startsWith(app.redirectUri));
     expect(again.location).toContain('code=');
     const page = await browser.follow(await browser.get('/account/applications'));
@@ -177,7 +179,7 @@ describe('an application', () => {
 });
 
 describe('the strength meter', () => {
-  it('judges what is typed, knows the name of its owner, and keeps and blocks nothing', async () => {
+  it('rates the typed password, considers the username, and stores and blocks nothing', async () => {
     const browser = await signedIn(idp, await aUser(idp.services));
     const token = (await browser.get('/account/password')).forms[0]?.fields._csrf ?? '';
     const ask = (json: object, headers: Record<string, string> = { 'x-csrf-token': token }) =>

@@ -1,4 +1,4 @@
-// The person's own pages: they sign in like any application, and every change takes a recent proof.
+// The account pages: they sign in like any relying party, and every change requires a recent proof.
 import { generateSync } from 'otplib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { aClient, aUser, type TestUser } from '../support/factories.ts';
@@ -22,14 +22,14 @@ async function signedIn(user: TestUser): Promise<HttpClient> {
 }
 
 describe('the account page', () => {
-  it('sends a stranger to the sign-in and brings them back, with the sessionId cookie of the reference', async () => {
+  it('redirects to the sign-in and back, and sets the cookie sessionId', async () => {
     const user = await aUser(idp.services);
     const browser = await signedIn(user);
     const cookie = browser.cookies.headerFor(new URL(idp.issuer));
     expect(cookie).toContain('sessionId=');
   });
 
-  it('sets up an authenticator app and hands out recovery codes', async () => {
+  it('sets up an authenticator app and displays recovery codes', async () => {
     const user = await aUser(idp.services);
     const elsewhere = await signedIn(user);
     const browser = await signedIn(user);
@@ -37,17 +37,17 @@ describe('the account page', () => {
     const secret = /<code>([A-Z2-7 ]{16,})<\/code>/.exec(page.text)?.[1]?.replaceAll(' ', '') ?? '';
     const form = { code: generateSync({ secret }) };
     const codes = await browser.submit(page, form);
-    const shown = (text: string) => text.match(/<li><code>[^<]+/g);
-    expect(shown(codes.text)).toHaveLength(10);
-    // Pressed twice: the second answer, which the browser shows, holds the same codes, and nothing happens again.
-    expect(shown((await browser.submit(page, form)).text)).toEqual(shown(codes.text));
+    const listedCodes = (text: string) => text.match(/<li><code>[^<]+/g);
+    expect(listedCodes(codes.text)).toHaveLength(10);
+    // Submitted twice: the second response, which the browser displays, has the same codes, and nothing else changes.
+    expect(listedCodes((await browser.submit(page, form)).text)).toEqual(listedCodes(codes.text));
     const events = await idp.services.audit.list({
       subjectId: user.account.id,
       types: ['totp.enrolled', 'recovery-codes.created'],
     });
     expect(events).toHaveLength(2);
     expect(await idp.services.mfa.factors.hasSecondFactor(user.account.id)).toBe(true);
-    // The password and this code are the strongest proof there is now; the code is used up and not asked for again.
+    // The password and this code are the strongest proof now; the code was used and is not required again.
     expect((await browser.get('/account/password')).status).toBe(200);
     expect((await elsewhere.get('/account/password')).location).toContain('acr_values=');
   });
@@ -73,14 +73,14 @@ describe('the account page', () => {
     expect((await other.get('/account')).location).toContain('/login');
   });
 
-  it('signs out at once when a page of ours asks, and asks first when a link elsewhere does', async () => {
+  it('signs out at once from its own link, and after a confirmation from a link of another site', async () => {
     const user = await aUser(idp.services);
     const browser = await signedIn(user);
     const foreign = await browser.follow(await browser.get('/logout', { headers: { 'sec-fetch-site': 'cross-site' } }));
     expect(foreign.text).toContain('Sign out?');
   });
 
-  it('shows the applications that the person may open, and no others', async () => {
+  it('lists only the applications that the user may open', async () => {
     const user = await aUser(idp.services);
     await idp.services.roles.create({ name: 'editor' });
     const client_uri = 'https://wiki.example.com/';

@@ -1,9 +1,10 @@
-// The main job: somebody signs in to an application whose library nobody here wrote.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+// A sign-in with the authorization code flow; the client uses the library openid-client.
+import { beforeAll, describe, expect, it } from 'vitest';
 import { aClient, aUser, type TestUser } from '../support/factories.ts';
 import { httpClient } from '../support/http.ts';
-import { startIdp, type TestIdp } from '../support/idp.ts';
+import type { TestIdp } from '../support/idp.ts';
 import { type RelyingParty, relyingParty } from '../support/rp.ts';
+import { sharedIdp } from '../support/shared-idp.ts';
 
 const redirectUri = 'http://127.0.0.1:4000/cb';
 let idp: TestIdp;
@@ -11,7 +12,7 @@ let user: TestUser;
 let rp: RelyingParty;
 
 beforeAll(async () => {
-  idp = await startIdp();
+  idp = await sharedIdp();
   user = await aUser(idp.services, { name: 'Ann Example' });
   const client = await aClient(idp.services, {
     redirect_uris: [redirectUri],
@@ -19,10 +20,9 @@ beforeAll(async () => {
   });
   rp = await relyingParty({ issuer: idp.issuer, ...client, redirectUri });
 });
-afterAll(() => idp?.stop());
 
 describe('signing in over OpenID Connect', () => {
-  it('asks for the password, answers with a code, and the code gives tokens with the claims', async () => {
+  it('requires the password, redirects with a code, and exchanges the code for tokens with the claims', async () => {
     const browser = httpClient(idp.issuer);
     const started = await rp.start();
     const page = await browser.follow(await browser.get(started.url));

@@ -1,5 +1,5 @@
-// Seed 2.4, 4.3.4 and 8, the relying party's side: state and verifier of 32 random bytes, the cookie sessionId of an hour
-// under a value that is new at each sign-in, and its refresh in the last five minutes.
+// The session of Gatehouse's own pages: state and PKCE verifier of 32 random bytes, the cookie sessionId for an hour with a
+// new value at each sign-in, and its refresh in the last five minutes.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { signedIn } from '../support/account.ts';
 import { testClock } from '../support/clock.ts';
@@ -17,8 +17,8 @@ afterAll(() => idp?.stop());
 
 const ownCookie = (page: Page) => page.setCookie.find((cookie) => cookie.startsWith('sessionId='));
 
-describe('a sign-in to our own pages', () => {
-  it('begins with state and code challenge of 32 random bytes, another one each time', async () => {
+describe('a sign-in to the account pages', () => {
+  it('begins with state and code challenge of 32 random bytes, new ones each time', async () => {
     const states = new Set<string>();
     for (let times = 0; times < 3; times += 1) {
       const page = await httpClient(idp.issuer).get('/login');
@@ -57,22 +57,23 @@ describe('the session', () => {
     const headers = { origin: idp.issuer, 'sec-fetch-site': 'same-origin' };
     return (await browser.post('/api/auth/refresh', { form: { _csrf: token }, headers })).status;
   };
-  const isThere = async (browser: HttpClient) => (await browser.get('/account')).status === 200;
+  const account = async (browser: HttpClient) => (await browser.get('/account')).status;
 
-  it('is given another hour in the last five minutes, not before', async () => {
+  it('is extended by an hour in the last five minutes, not before', async () => {
     const [early, late] = await Promise.all(
       [await aUser(idp.services), await aUser(idp.services)].map((user) => signedIn(idp, user)),
     );
-    if (!early || !late) throw new Error('nobody is signed in');
+    if (!early || !late) throw new Error('the browser has no session');
     clock.advance({ minutes: 54 });
     expect(await refresh(early)).toBe(200);
     clock.advance({ minutes: 2 });
     expect(await refresh(late)).toBe(200);
     clock.advance({ minutes: 5 });
-    expect([await isThere(early), await isThere(late)]).toEqual([false, true]);
+    expect(await account(early), 'refreshed after 54 minutes').toBe(303);
+    expect(await account(late), 'refreshed after 56 minutes').toBe(200);
   });
 
-  it('is refreshed for nobody without it', async () => {
+  it('is not refreshed without its cookie', async () => {
     const headers = { origin: idp.issuer };
     expect((await httpClient(idp.issuer).post('/api/auth/refresh', { form: {}, headers })).status).toBe(403);
   });

@@ -1,4 +1,4 @@
-// Passkeys in a real browser with a virtual authenticator (seed 5.6, WebAuthn): set up, used in every way, and refused.
+// Passkeys (WebAuthn) in a browser with a virtual authenticator: enrolment, every kind of sign-in, and rejections.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { addAuthenticator, type Browser, type BrowserContext, launchBrowser, type Page } from '../support/browser.ts';
 import { aClient, aUser, type TestUser } from '../support/factories.ts';
@@ -55,7 +55,7 @@ async function claimsOf(started: StartedSignIn) {
   return (await rp.finish(page.url(), started)).claims();
 }
 
-/** Adds a passkey on the account page, right after a sign-in with the password, and is forgotten by the browser. */
+/** Adds a passkey on the account page right after a sign-in with the password, then clears the cookies. */
 async function enrolled(device: Awaited<ReturnType<typeof addAuthenticator>>, name = 'My phone'): Promise<void> {
   await page.goto(`${idp.issuer}/account/factors/passkey`);
   await typePassword();
@@ -66,12 +66,12 @@ async function enrolled(device: Awaited<ReturnType<typeof addAuthenticator>>, na
   await context.clearCookies();
 }
 
-/** A browser that offers no passkeys in the user-name field: what is left is the button. */
+/** A browser that offers no passkeys in the username field, so that only the button is left. */
 const withoutOffer = () =>
   context.addInitScript('PublicKeyCredential.isConditionalMediationAvailable = async () => false');
 
-describe('on the account page', () => {
-  it('several are set up, renamed and removed', async () => {
+describe('the account page', () => {
+  it('adds, renames and removes several passkeys', async () => {
     const phone = await addAuthenticator(page);
     await page.goto(`${idp.issuer}/account/factors/passkey`);
     await typePassword();
@@ -80,7 +80,7 @@ describe('on the account page', () => {
     await heading('recovery codes');
     await page.click('text=I have kept them');
 
-    // The password of a moment ago is not the strongest proof any more: only the passkey is asked for.
+    // The password is not the strongest factor any more, so the page requires the passkey.
     await page.click('text=Add a passkey');
     await heading('Confirm it is you');
     await press('Use my passkey');
@@ -120,7 +120,7 @@ describe('a passkey signs in', () => {
     expect(claims?.amr).not.toContain('pwd');
   });
 
-  it('without a password, taken from the offer in the user-name field', async () => {
+  it('without a password, chosen in the username field', async () => {
     const device = await addAuthenticator(page);
     await enrolled(device);
     await device.setPresent(true);
@@ -128,7 +128,7 @@ describe('a passkey signs in', () => {
     expect(await claimsOf(started)).toMatchObject({ sub: user.account.id, acr: 'phr' });
   });
 
-  it('beside a password that is typed while the offer waits', async () => {
+  it('also when a password is typed while the passkey prompt waits', async () => {
     const device = await addAuthenticator(page);
     await enrolled(device);
     const started = await begin();
@@ -153,7 +153,7 @@ describe('a passkey signs in', () => {
     expect(claims?.amr).not.toContain('user');
   });
 
-  it('set up on the way in, where the setting demands it', async () => {
+  it('after its setup during a sign-in that requires one', async () => {
     await idp.services.settings.set('mfa', 'required');
     const device = await addAuthenticator(page);
     await device.setPresent(false);
@@ -164,7 +164,7 @@ describe('a passkey signs in', () => {
     await press('Set up a passkey');
     await heading('recovery codes');
     await page.click('text=I have kept them');
-    // Made is not proven yet: it is asked for once.
+    // The new passkey is not verified yet, so the page requires it once.
     await heading('Confirm it is you');
     await press('Use my passkey');
     expect(await claimsOf(started)).toMatchObject({ sub: user.account.id, acr: 'phr' });
@@ -172,7 +172,7 @@ describe('a passkey signs in', () => {
   });
 });
 
-describe('a passkey is refused', () => {
+describe('a passkey is rejected', () => {
   it('without a password when its user was not verified', async () => {
     const device = await addAuthenticator(page);
     await enrolled(device);
@@ -184,7 +184,7 @@ describe('a passkey is refused', () => {
     await page.waitForSelector('text=That did not work, or was cancelled');
   });
 
-  it('when its counter went backwards: somebody has a copy', async () => {
+  it('when its counter decreased, which indicates a copy', async () => {
     const device = await addAuthenticator(page);
     await enrolled(device);
     const [copy] = await device.credentials();
@@ -208,14 +208,14 @@ describe('a passkey is refused', () => {
     expect(event).toMatchObject({ reason: 'cloned' });
   });
 
-  it('when another site asked for it, in its own name', async () => {
+  it('when another site requests it under its own name', async () => {
     const device = await addAuthenticator(page);
     await enrolled(device);
     await begin();
     const options = await page.getAttribute('form[data-webauthn]', 'data-options');
     const signIn = page.url();
     await device.setPresent(true);
-    // The same host under another port: the device knows the host only, the origin tells.
+    // The same host on another port: the RP ID is the same, but the origin differs (WebAuthn 7.2).
     await page.goto(app.origin.replace('127.0.0.1', 'localhost'));
     const answer = await page.evaluate(`(async () => {
       const { challenge } = ${options};
@@ -225,7 +225,7 @@ describe('a passkey is refused', () => {
     })()`);
     await device.setPresent(false);
     await page.goto(signIn);
-    // The challenge of the page that was shown first: the new page must not be what refuses it.
+    // The challenge of the first page, so that the challenge is not the reason for the rejection.
     await idp.services.db.signInAttempt.updateMany({
       data: { data: JSON.stringify({ challenge: JSON.parse(options ?? '').challenge }) },
     });

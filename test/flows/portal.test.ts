@@ -1,6 +1,6 @@
-// The portal: which applications a person sees there, how each is opened, and what it tells them to see to.
+// The portal: the applications that it lists for a user, how each one opens, and its warnings.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { anApplication, signIn, walk } from '../oidc/support.ts';
+import { anApplication, completeSignIn, signIn } from '../oidc/support.ts';
 import { aClient, aUser, type TestUser } from '../support/factories.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
@@ -13,7 +13,7 @@ beforeAll(async () => {
   idp = await startIdp();
   user = await aUser(idp.services);
   browser = httpClient(idp.issuer);
-  await walk(browser, '/login', { user, redirectUri: `${idp.issuer}/auth/callback` });
+  await completeSignIn(browser, '/login', { user, redirectUri: `${idp.issuer}/auth/callback` });
 });
 afterAll(() => idp?.stop());
 
@@ -22,7 +22,7 @@ const portal = async (query = ''): Promise<Page> => {
   expect([page.status, new URL(page.url).pathname]).toEqual([200, '/dashboard']);
   return page;
 };
-/** Name -> address, in the order of the page. */
+/** Name -> URL, in the order of the page. */
 const tilesOf = ({ text }: Page) =>
   [...text.matchAll(/<li><a href="([^"]+)">.*?<strong>(.*?)<\/strong>/g)].map(([, url = '', name = '']) => [
     name,
@@ -31,7 +31,7 @@ const tilesOf = ({ text }: Page) =>
 const tile = async (name: string) => tilesOf(await portal()).find(([found]) => found === name)?.[1];
 
 describe('a tile', () => {
-  it('opens an OpenID Connect application where a sign-in begins, or at its home', async () => {
+  it('opens an OpenID Connect application at its initiate_login_uri or its home page', async () => {
     const initiate_login_uri = 'https://start.example.com/login?tenant=7';
     await aClient(idp.services, {
       client_name: 'Begins',
@@ -44,7 +44,7 @@ describe('a tile', () => {
     expect(await tile('At home')).toBe(client_uri);
   });
 
-  it('opens a SAML application by a sign-in of ours, or at its own start page', async () => {
+  it('opens a SAML application by an IdP-initiated sign-in, or at its own start page', async () => {
     const sp = await aServiceProvider(idp.services, { settings: { name: 'Ours', idp_initiated: true } });
     const url = (await tile('Ours')) ?? '';
     expect(url).toBe(`/saml/sso/start?sp=${encodeURIComponent(sp.entityId)}`);
@@ -55,7 +55,7 @@ describe('a tile', () => {
     expect(await tile('Its own')).toBe(start_url);
   });
 
-  it('is not there for what cannot be opened from here, is switched off, or is for others', async () => {
+  it('is absent for an application that has no start URL, is disabled, or is not for this user', async () => {
     const home = { redirect_uris: ['https://x.example.com/cb'], client_uri: 'https://x.example.com/' };
     await aClient(idp.services, { client_name: 'No start', redirect_uris: home.redirect_uris });
     await aServiceProvider(idp.services, { settings: { name: 'Asks only' } });
@@ -67,7 +67,7 @@ describe('a tile', () => {
     expect(tilesOf(await portal()).map(([name]) => name)).toContain('For support');
   });
 
-  it('shows the logo of https only, and lets the page load it from there alone', async () => {
+  it('has a logo only with an https URL, and the page may load it only from there', async () => {
     const home = { redirect_uris: ['https://l.example.com/cb'], client_uri: 'https://l.example.com/' };
     await aClient(idp.services, { ...home, client_name: 'Logo', logo_uri: 'https://cdn.example.net/l.png' });
     await aServiceProvider(idp.services, {
@@ -83,7 +83,7 @@ describe('a tile', () => {
     expect(policy).not.toContain('img-src *');
   });
 
-  it('shows a name as it is written', async () => {
+  it('displays a name without interpreting HTML', async () => {
     const client_uri = 'https://m.example.com/';
     const client_name = '<img src=x onerror=alert(1)>';
     await aClient(idp.services, { client_name, redirect_uris: ['https://m.example.com/cb'], client_uri });
@@ -94,7 +94,7 @@ describe('a tile', () => {
 });
 
 describe('the portal', () => {
-  it('finds by part of a name, in any case', async () => {
+  it('finds an application by a part of its name, in any case', async () => {
     const client_uri = 'https://found.example.com/';
     await aClient(idp.services, { client_name: 'Findling', redirect_uris: [`${client_uri}cb`], client_uri });
     expect(tilesOf(await portal('?q=NDLIN'))).toEqual([['Findling', client_uri]]);
@@ -104,7 +104,7 @@ describe('the portal', () => {
     expect(none.text).toContain('value="&lt;script&gt;"');
   });
 
-  it('puts what was used last first, also after the session in which it was', async () => {
+  it('lists the last used application first, also after the end of that session', async () => {
     const used = await anApplication(idp, { client_name: 'Zebra', client_uri: 'https://zebra.example.com/' });
     expect(tilesOf(await portal())[0]?.[0]).not.toBe('Zebra');
     const elsewhere = httpClient(idp.issuer);
@@ -116,20 +116,20 @@ describe('the portal', () => {
     expect(tilesOf(await portal())[0]?.[0]).toBe('Zebra');
   });
 
-  it('counts what was opened with a session that was there already, also after that session', async () => {
+  it('counts an application that was opened in an existing session, also after that session', async () => {
     const home = 'https://quiet.example.com/';
     const quiet = await anApplication(idp, { client_name: 'Quietly opened', client_uri: home });
     const elsewhere = httpClient(idp.issuer);
-    await walk(elsewhere, '/login', { user, redirectUri: `${idp.issuer}/auth/callback` });
+    await completeSignIn(elsewhere, '/login', { user, redirectUri: `${idp.issuer}/auth/callback` });
     const opened = () => idp.services.audit.list({ types: ['authorization.granted'], clientId: quiet.clientId });
     for (let turn = 0; turn < 3; turn += 1) await signIn(elsewhere, quiet, user);
     await elsewhere.follow(await elsewhere.get('/logout', { headers: { 'sec-fetch-site': 'same-origin' } }));
     expect(tilesOf(await portal())[0]).toEqual(['Quietly opened', home]);
-    // Once an hour, not once a request.
+    // Recorded in the audit log once an hour, not for each request.
     expect(await opened()).toMatchObject([{ subjectId: user.account.id, outcome: 'success' }]);
   });
 
-  it('says what has to be seen to', async () => {
+  it('warns about what the user has to do', async () => {
     const { db } = idp.services;
     expect((await portal()).text).not.toContain('class="warning"');
     const userId = user.account.id;
@@ -144,8 +144,8 @@ describe('the portal', () => {
       expect(text).toContain(notice);
   });
 
-  it('asks strangers to sign in', async () => {
-    const stranger = await httpClient(idp.issuer).get('/dashboard');
-    expect(stranger.location).toContain('/login');
+  it('redirects to the sign-in without a session', async () => {
+    const anonymous = await httpClient(idp.issuer).get('/dashboard');
+    expect(anonymous.location).toContain('/login');
   });
 });

@@ -1,8 +1,8 @@
-// "Do not ask again in this browser" (setting remember_browser_days): a signed cookie, revocable, which ends with a
-// password change; and the mail about a browser that was not seen before.
+// "Do not ask again in this browser" (setting remember_browser_days): a revocable cookie, which a password change ends; and
+// the mail about a sign-in from a new browser.
 import { generateSync } from 'otplib';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { mailIsIdle, mailOf } from '../reset/support.ts';
+import { mailIsIdle, mailOf } from '../recovery/support.ts';
 import { atAccount } from '../support/account.ts';
 import { aUser, type TestUser } from '../support/factories.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';
@@ -30,7 +30,7 @@ beforeEach(async () => {
 });
 
 const email = () => user.account.email ?? '';
-/** A code that was not used yet: the memory of used ones is wiped. */
+/** A code that counts as unused, because the last accepted time step is reset. */
 async function code(): Promise<string> {
   await idp.services.db.totpCredential.updateMany({ data: { lastStep: 0 } });
   return generateSync({ secret: SECRET });
@@ -51,10 +51,10 @@ async function again(browser: HttpClient, password = user.password): Promise<Pag
 const isAsked = (page: Page) => page.text.includes('one-time-code');
 
 describe('a remembered browser', () => {
-  it('is not asked for the second factor again, where the person wished so, and nobody else is spared', async () => {
+  it('skips the second factor for the user who chose it, and for no other user', async () => {
     const unwilling = await trusting(false);
     const browser = await trusting();
-    // A sign-out in a browser ends its trust, so the cookie is brought to a new sign-in beside the session.
+    // A logout ends the trust of the browser, so the cookie is used for a new sign-in beside the session.
     const fresh = httpClient(idp.issuer);
     expect(isAsked(await atAccount(idp, user, fresh))).toBe(true);
     const step = await browser.follow(await browser.get('/login?prompt=login&return_to=/account'));
@@ -67,7 +67,7 @@ describe('a remembered browser', () => {
     expect(isAsked(asked)).toBe(true);
   });
 
-  it('is asked again after its owner forgot it on the account page', async () => {
+  it('needs the second factor again after its removal on the account page', async () => {
     const browser = await trusting();
     const page = await browser.get('/account/browsers');
     expect(page.text).toContain('Firefox');
@@ -76,7 +76,7 @@ describe('a remembered browser', () => {
     expect(isAsked(await again(browser))).toBe(true);
   });
 
-  it('is asked again after a change of the password', async () => {
+  it('needs the second factor again after a password change', async () => {
     const browser = await trusting();
     const password = 'another long pass phrase, fine';
     const page = await browser.get('/account/password');
@@ -87,7 +87,7 @@ describe('a remembered browser', () => {
     expect(isAsked(await browser.follow(await browser.submit(step, { username: user.username, password })))).toBe(true);
   });
 
-  it('is not made by a cookie that somebody wrote, nor by the one of another person', async () => {
+  it('is not accepted by a forged cookie, nor by the cookie of another user', async () => {
     const browser = await trusting();
     const [, value = ''] = /gatehouse_browser=([^;]+)/.exec(browser.cookies.headerFor(new URL(idp.issuer)) ?? '') ?? [];
     const forged = httpClient(idp.issuer, { headers: { cookie: `gatehouse_browser=${value.slice(0, -3)}AAA` } });
@@ -100,13 +100,13 @@ describe('a remembered browser', () => {
   });
 });
 
-describe('a sign-in from a browser that was not seen before', () => {
+describe('a sign-in from a new browser', () => {
   const notices = async () => {
     await mailIsIdle(idp.services);
     return box.messages.filter(({ to, subject }) => to.includes(email()) && subject === 'New sign-in to your account');
   };
 
-  it('is told by mail, with browser, place and time, once', async () => {
+  it('sends one mail with browser, address and time', async () => {
     const browser = await trusting();
     const mail = await mailOf(box, email(), 'New sign-in to your account');
     expect(mail.text).toContain('Firefox on Linux');
@@ -115,7 +115,7 @@ describe('a sign-in from a browser that was not seen before', () => {
     expect(await notices()).toHaveLength(1);
   });
 
-  it('is not told where the setting is off', async () => {
+  it('sends no mail when the setting is off', async () => {
     await idp.services.settings.set('new_browser_notice', false);
     await idp.services.settings.reload();
     await trusting();

@@ -1,10 +1,10 @@
-// How strongly somebody signed in, asked for by RequestedAuthnContext and stated in the assertion. The service provider
-// is node-saml, which asks for exactly the password class unless told otherwise.
+// The authentication context that a RequestedAuthnContext requires and the assertion states (SAML Core 3.3.2.2.1). The service
+// provider uses node-saml, which by default requires exactly the password class.
 import type { Profile, SamlConfig } from '@node-saml/node-saml';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { contextClasses } from '../../src/saml/names.ts';
+import { contextClasses } from '../../src/saml/xml/names.ts';
 import { answerIn } from '../saml/live.ts';
-import { aPerson, type Person } from '../saml/people.ts';
+import { aSamlUser, type SamlUser } from '../saml/sign-in-steps.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
 import { aServiceProvider, type TestServiceProvider } from '../support/sp.ts';
@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => idp?.stop());
 
-async function ask(browser: HttpClient, comparison: SamlConfig['racComparison'], ...authnContext: string[]) {
+async function request(browser: HttpClient, comparison: SamlConfig['racComparison'], ...authnContext: string[]) {
   const key = JSON.stringify([comparison, authnContext]);
   const library = { disableRequestedAuthnContext: false, racComparison: comparison, authnContext };
   const sp = sps.get(key) ?? (await aServiceProvider(idp.services, { library }));
@@ -36,91 +36,92 @@ const accepted = async (sp: TestServiceProvider, page: Page) => classOf(await sp
 const isAsked = (page: Page, what: 'password' | 'one-time-code') =>
   page.text.includes(`autocomplete="${what === 'password' ? 'current-password' : what}"`);
 
-/** A browser in which this person signed in with the password, or with the passkey. */
-async function signedIn(person: Person, how: 'withPassword' | 'withPasskey'): Promise<HttpClient> {
+/** A browser in which this user signed in with the password or with the passkey. */
+async function signedIn(person: SamlUser, how: 'withPassword' | 'withPasskey'): Promise<HttpClient> {
   const browser = httpClient(idp.issuer);
-  const { page } = await ask(browser, 'minimum', password);
+  const { page } = await request(browser, 'minimum', password);
   expect(answerIn(await person[how](browser, page))).toBeDefined();
   return browser;
 }
 
 describe('a requested class', () => {
-  it('that the sign-in meets is stated', async () => {
+  it('is stated when the sign-in meets it', async () => {
     const browser = httpClient(idp.issuer);
-    const person = await aPerson(idp.services);
-    const { sp, page } = await ask(browser, 'exact', password);
+    const person = await aSamlUser(idp.services);
+    const { sp, page } = await request(browser, 'exact', password);
     expect(await accepted(sp, await person.withPassword(browser, page))).toBe(password);
   });
 
-  it('of a second factor steps up from the password, asking for the code alone', async () => {
-    const person = await aPerson(idp.services);
+  it('of a second factor steps up from the password with the code alone', async () => {
+    const person = await aSamlUser(idp.services);
     const browser = await signedIn(person, 'withPassword');
     await person.addApp();
     for (const comparison of ['exact', 'minimum'] as const) {
-      const { sp, page } = await ask(browser, comparison, mfa);
+      const { sp, page } = await request(browser, comparison, mfa);
       if (comparison === 'exact') {
-        expect([isAsked(page, 'password'), isAsked(page, 'one-time-code')]).toEqual([false, true]);
+        expect(isAsked(page, 'password'), 'the page has a password field').toBe(false);
+        expect(isAsked(page, 'one-time-code'), 'the page has a code field').toBe(true);
       }
       const answer = comparison === 'exact' ? await person.withCode(browser, page) : page;
       expect(await accepted(sp, answer)).toBe(mfa);
     }
-    const weaker = await ask(browser, 'exact', password);
+    const weaker = await request(browser, 'exact', password);
     expect(await accepted(weaker.sp, weaker.page)).toBe(password);
   });
 
   it('of a second factor is NoAuthnContext where second factors are off and there is none', async () => {
     await idp.services.settings.set('mfa', 'off');
-    const person = await aPerson(idp.services);
+    const person = await aSamlUser(idp.services);
     const browser = await signedIn(person, 'withPassword');
-    const { page } = await ask(browser, 'exact', mfa);
+    const { page } = await request(browser, 'exact', mfa);
     expect(statusOf(page)).toEqual(['Responder', 'NoAuthnContext']);
     await idp.services.settings.set('mfa', 'optional');
   });
 
-  it('that nobody here knows is NoAuthnContext at once, before anybody signs in', async () => {
-    const { page } = await ask(httpClient(idp.issuer), 'exact', 'urn:oasis:names:tc:SAML:2.0:ac:classes:Kerberos');
+  it('that is unknown is NoAuthnContext at once, before any sign-in', async () => {
+    const { page } = await request(httpClient(idp.issuer), 'exact', 'urn:oasis:names:tc:SAML:2.0:ac:classes:Kerberos');
     expect(statusOf(page)).toEqual(['Responder', 'NoAuthnContext']);
   });
 
   it('of the passkey is met by a passkey', async () => {
-    const person = await aPerson(idp.services, { passkey: true });
+    const person = await aSamlUser(idp.services, { passkey: true });
     const browser = await signedIn(person, 'withPasskey');
-    for (const [comparison, asked] of [
+    for (const [comparison, requested] of [
       ['exact', passkey],
       ['minimum', password],
       ['better', mfa],
     ] as const) {
-      const { sp, page } = await ask(browser, comparison, asked);
+      const { sp, page } = await request(browser, comparison, requested);
       expect(await accepted(sp, page)).toBe(passkey);
     }
   });
 });
 
-describe('exactly the password, asked of somebody who came with a passkey', () => {
-  it('is asked for in addition, and the session is worth both', async () => {
-    const person = await aPerson(idp.services, { passkey: true });
+describe('the exact password class, requested of a user who signed in with a passkey', () => {
+  it('requires the password in addition, and the session has both', async () => {
+    const person = await aSamlUser(idp.services, { passkey: true });
     const browser = await signedIn(person, 'withPasskey');
-    const { sp, page } = await ask(browser, 'exact', password);
+    const { sp, page } = await request(browser, 'exact', password);
     expect(isAsked(page, 'password')).toBe(true);
     expect(page.text).not.toContain('data-webauthn');
     expect(page.forms[0]?.fields.username).toBe(person.username);
     expect(await accepted(sp, await person.withPassword(browser, page))).toBe(password);
-    const stronger = await ask(browser, 'exact', passkey);
+    const stronger = await request(browser, 'exact', passkey);
     expect(await accepted(stronger.sp, stronger.page)).toBe(passkey);
   });
 
-  it('is asked for at once in a fresh sign-in, and the second factor after it', async () => {
-    const person = await aPerson(idp.services, { passkey: true });
+  it('requires the password first in a new sign-in, then the second factor', async () => {
+    const person = await aSamlUser(idp.services, { passkey: true });
     const browser = httpClient(idp.issuer);
-    const { sp, page } = await ask(browser, 'exact', password);
+    const { sp, page } = await request(browser, 'exact', password);
     expect(page.text).not.toContain('data-webauthn');
     const second = await person.withPassword(browser, page);
     expect(second.text).toContain('data-webauthn="get"');
     expect(await accepted(sp, await person.withPasskey(browser, second))).toBe(password);
   });
 
-  it('is NoPassive when nothing may be asked', async () => {
-    const person = await aPerson(idp.services, { passkey: true });
+  it('is NoPassive when the request is passive', async () => {
+    const person = await aSamlUser(idp.services, { passkey: true });
     const browser = await signedIn(person, 'withPasskey');
     const library = { disableRequestedAuthnContext: false, authnContext: [password], passive: true };
     const sp = await aServiceProvider(idp.services, { library });

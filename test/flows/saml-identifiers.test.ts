@@ -1,24 +1,24 @@
-// Which identifier and which facts about the person an application gets, and that they come through as they are.
+// The NameID and the attributes that a service provider receives, and that RelayState comes back unchanged.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { aLiveSp, answerIn, type LiveSp, post, redirect } from '../saml/live.ts';
-import { aPerson, type Person } from '../saml/people.ts';
+import { aSamlUser, type SamlUser } from '../saml/sign-in-steps.ts';
 import { type HttpClient, httpClient } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
 import { aServiceProvider } from '../support/sp.ts';
 
 let idp: TestIdp;
-let ann: Person;
-let bob: Person;
+let ann: SamlUser;
+let bob: SamlUser;
 
 beforeAll(async () => {
   idp = await startIdp();
-  ann = await aPerson(idp.services, { name: 'Ann', roles: [] } as never);
-  bob = await aPerson(idp.services);
+  ann = await aSamlUser(idp.services, { name: 'Ann', roles: [] } as never);
+  bob = await aSamlUser(idp.services);
 });
 afterAll(() => idp?.stop());
 
-/** The assertion that this browser gets of this service provider; signs in when asked. */
-async function assertion(browser: HttpClient, sp: LiveSp, who: Person, body = ''): Promise<string> {
+/** The assertion for this service provider in this browser; signs in when a page requires it. */
+async function assertion(browser: HttpClient, sp: LiveSp, who: SamlUser, body = ''): Promise<string> {
   const page = await browser.follow(await redirect(browser, sp.request({ body })));
   const answer = page.text.includes('name="username"') ? await who.withPassword(browser, page) : page;
   return answerIn(answer) ?? '';
@@ -27,7 +27,7 @@ const nameIdIn = (xml: string) => /<saml:NameID([^>]*)>([^<]+)</.exec(xml)?.slic
 const policy = (format: string) => `<samlp:NameIDPolicy Format="urn:oasis:names:tc:SAML:${format}"/>`;
 
 describe('the identifier', () => {
-  it('persistent is opaque, the same each time, and another for each person and application', async () => {
+  it('is opaque when persistent, stable, and different for each user and application', async () => {
     const [one, two] = [await aLiveSp(idp), await aLiveSp(idp)];
     const values = new Set<string>();
     for (const who of [ann, bob]) {
@@ -45,7 +45,7 @@ describe('the identifier', () => {
     expect(values.size).toBe(4);
   });
 
-  it('persistent is made once by many sign-ins at the same moment', async () => {
+  it('is created once in simultaneous sign-ins when persistent', async () => {
     const sp = await aLiveSp(idp);
     const browsers = Array.from({ length: 6 }, () => httpClient(idp.issuer));
     const other = await aLiveSp(idp);
@@ -54,17 +54,17 @@ describe('the identifier', () => {
     expect(new Set(answers.map((xml) => nameIdIn(xml)[1])).size).toBe(1);
   });
 
-  it('persistent is never given to somebody else, not even when the person is gone', async () => {
+  it('is never given to another user when persistent, not even after a deletion', async () => {
     const sp = await aLiveSp(idp);
-    const gone = await aPerson(idp.services, { username: 'recycled' });
+    const gone = await aSamlUser(idp.services, { username: 'recycled' });
     const [, before] = nameIdIn(await assertion(httpClient(idp.issuer), sp, gone));
     await idp.services.db.user.delete({ where: { id: gone.account.id } });
-    const next = await aPerson(idp.services, { username: 'recycled' });
+    const next = await aSamlUser(idp.services, { username: 'recycled' });
     expect(nameIdIn(await assertion(httpClient(idp.issuer), sp, next))[1]).not.toBe(before);
     expect(await idp.services.db.samlNameId.count({ where: { value: before } })).toBe(1);
   });
 
-  it('transient lives as long as the session, and no longer', async () => {
+  it('lasts as long as the session when transient', async () => {
     const sp = await aLiveSp(idp, { name_id_format: 'transient' });
     const browser = httpClient(idp.issuer);
     const [attributes, first] = nameIdIn(await assertion(browser, sp, ann));
@@ -73,7 +73,7 @@ describe('the identifier', () => {
     expect(nameIdIn(await assertion(httpClient(idp.issuer), sp, ann))[1]).not.toBe(first);
   });
 
-  it('is the verified address, or the user name, where the application is set up so', async () => {
+  it('is the verified address or the user name where the application is configured so', async () => {
     const mails = await aLiveSp(idp, { name_id_format: 'emailAddress' });
     expect(nameIdIn(await assertion(httpClient(idp.issuer), mails, ann))[1]).toBe(ann.account.email);
     const names = await aLiveSp(idp, { name_id_format: 'unspecified' });
@@ -89,7 +89,7 @@ describe('attributes', () => {
   it('have the names, formats and friendly names that receivers expect, and all values of the roles', async () => {
     for (const name of ['editor', 'author'])
       await idp.services.roles.create({ name, description: '', permissions: [] });
-    const who = await aPerson(idp.services, { name: `Zoë "<&>'\u{1f600} ]]>` });
+    const who = await aSamlUser(idp.services, { name: `Zoë "<&>'\u{1f600} ]]>` });
     for (const name of ['editor', 'author']) await idp.services.roles.assign(who.account.id, name);
     const attributes = { 'urn:oid:0.9.2342.19200300.100.1.3': 'email', displayName: 'name', role: 'roles' };
     const sp = await aServiceProvider(idp.services, { settings: { attributes } });
@@ -108,7 +108,7 @@ describe('attributes', () => {
   });
 });
 
-describe('what the request says beside', () => {
+describe('the other parameters of a request', () => {
   const html = `<script>alert(1)</script>"'&amp;`;
   it.each([
     ['%'],
@@ -119,7 +119,7 @@ describe('what the request says beside', () => {
     [''],
     ['x'.repeat(2048)],
     ['\t%00%0a'],
-  ])('RelayState %j comes back as it was, by both bindings', async (relayState) => {
+  ])('return the RelayState %j unchanged, by both bindings', async (relayState) => {
     const sp = await aLiveSp(idp);
     const browser = httpClient(idp.issuer);
     await assertion(browser, sp, ann);
@@ -131,7 +131,7 @@ describe('what the request says beside', () => {
     }
   });
 
-  it('no RelayState stays none', async () => {
+  it('return no RelayState when there was none', async () => {
     const sp = await aLiveSp(idp);
     const browser = httpClient(idp.issuer);
     await assertion(browser, sp, ann);
@@ -139,7 +139,7 @@ describe('what the request says beside', () => {
     expect(Object.keys(page.forms[0]?.fields ?? {})).toEqual(['SAMLResponse']);
   });
 
-  it('a Subject is a hint for the sign-in page and proves nothing; Scoping is ignored', async () => {
+  it('use a Subject as a hint for the sign-in page only, and ignore Scoping', async () => {
     const sp = await aLiveSp(idp);
     const browser = httpClient(idp.issuer);
     const hinted = `<saml:Subject><saml:NameID>${bob.username}</saml:NameID></saml:Subject>`;
@@ -148,9 +148,9 @@ describe('what the request says beside', () => {
     expect(page.forms[0]?.fields.username).toBe(bob.username);
     expect(answerIn(await ann.withPassword(browser, page))).toContain('<saml:Assertion');
     const evil = '<saml:Subject><saml:NameID>"&gt;&lt;script&gt;alert(1)&lt;/script&gt;</saml:NameID></saml:Subject>';
-    const shown = await httpClient(idp.issuer).follow(
+    const signInPage = await httpClient(idp.issuer).follow(
       await redirect(httpClient(idp.issuer), sp.request({ body: evil })),
     );
-    expect(shown.text).not.toContain('<script>alert');
+    expect(signInPage.text).not.toContain('<script>alert');
   });
 });

@@ -1,27 +1,27 @@
-// The portal opens an application that was not asked by it (IdP-initiated): only where the application allows it.
+// IdP-initiated sign-in from the portal, for applications that allow it (SAML Profiles 4.1.5).
 
 import { ValidateInResponseTo } from '@node-saml/node-saml';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { aLiveSp, answerIn } from '../saml/live.ts';
-import { aPerson, type Person } from '../saml/people.ts';
+import { aSamlUser, type SamlUser } from '../saml/sign-in-steps.ts';
 import { type HttpClient, httpClient } from '../support/http.ts';
-import { startIdp, type TestIdp } from '../support/idp.ts';
+import type { TestIdp } from '../support/idp.ts';
+import { sharedIdp } from '../support/shared-idp.ts';
 import { aServiceProvider } from '../support/sp.ts';
 
 let idp: TestIdp;
-let person: Person;
+let person: SamlUser;
 
 beforeAll(async () => {
-  idp = await startIdp();
-  person = await aPerson(idp.services);
+  idp = await sharedIdp();
+  person = await aSamlUser(idp.services);
 });
-afterAll(() => idp?.stop());
 
 const start = async (browser: HttpClient, query: Record<string, string>) =>
   browser.follow(await browser.get(`/saml/sso/start?${new URLSearchParams(query)}`));
 
-describe('a sign-in that begins here', () => {
-  it('is accepted by node-saml: no InResponseTo, the default address, the RelayState that was given', async () => {
+describe('an IdP-initiated sign-in', () => {
+  it('is accepted by node-saml, without InResponseTo, at the default ACS and with the given RelayState', async () => {
     const library = { validateInResponseTo: ValidateInResponseTo.never };
     const sp = await aServiceProvider(idp.services, { settings: { idp_initiated: true }, library });
     const browser = httpClient(idp.issuer);
@@ -34,7 +34,7 @@ describe('a sign-in that begins here', () => {
     expect(Object.keys(again.forms[0]?.fields ?? {})).toEqual(['SAMLResponse']);
   });
 
-  it('goes to the endpoint that is marked as default', async () => {
+  it('is sent to the ACS with isDefault', async () => {
     const sp = await aLiveSp(idp, {
       idp_initiated: true,
       acs_url: ['https://a.example/0', { url: 'https://a.example/9', index: 9, default: true }],
@@ -45,14 +45,14 @@ describe('a sign-in that begins here', () => {
     expect(answerIn(answer)).toContain('Recipient="https://a.example/9"');
   });
 
-  it('is refused where the application does not allow it, by name', async () => {
+  it('is rejected with the name of an application that does not allow it', async () => {
     const sp = await aLiveSp(idp);
     const page = await start(httpClient(idp.issuer), { sp: sp.entityId });
     expect(page.status).toBe(403);
     expect(page.text).toContain(`${sp.name} can only be opened from its own page.`);
   });
 
-  it('is refused for an application that is unknown, disabled or not SAML, and with a long RelayState', async () => {
+  it('is rejected for an application that is unknown, disabled or not SAML, and with a long RelayState', async () => {
     const sp = await aLiveSp(idp, { idp_initiated: true, enabled: false });
     for (const id of [sp.entityId, 'https://unknown.example', 'gatehouse', '"><script>alert(1)</script>', '\u0000']) {
       const page = await start(httpClient(idp.issuer), { sp: id });

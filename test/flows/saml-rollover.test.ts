@@ -1,21 +1,20 @@
-// What the other side knows of us: the metadata, through a change of the certificate; and the two settings that decide
-// what we accept.
+// The IdP metadata during a certificate rollover, and the two settings for accepted requests.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { aLiveSp, answerIn, type LiveSp, post, redirect } from '../saml/live.ts';
-import { aPerson, type Person } from '../saml/people.ts';
 import { acceptedSignature } from '../saml/receivers.ts';
+import { aSamlUser, type SamlUser } from '../saml/sign-in-steps.ts';
 import { schemas } from '../saml/support.ts';
 import { httpClient } from '../support/http.ts';
 import { freePort, startIdp, type TestIdp } from '../support/idp.ts';
 
 let idp: TestIdp;
 let sp: LiveSp;
-let person: Person;
+let person: SamlUser;
 
 beforeAll(async () => {
   idp = await startIdp();
   sp = await aLiveSp(idp);
-  person = await aPerson(idp.services);
+  person = await aSamlUser(idp.services);
 });
 afterAll(() => idp?.stop());
 
@@ -30,8 +29,8 @@ async function answered(): Promise<string> {
   return answerIn(await person.withPassword(browser, page)) ?? '';
 }
 
-describe('our metadata', () => {
-  it('follows the schema and names everything that we serve', async () => {
+describe('the IdP metadata', () => {
+  it('follows the schema and names every endpoint and format', async () => {
     const page = await httpClient(idp.issuer).get('/saml/metadata');
     expect(page.headers['content-type']).toContain('application/samlmetadata+xml');
     expect(schemas.metadata(page.text)).toBeUndefined();
@@ -49,7 +48,7 @@ describe('our metadata', () => {
     expect(page.text).toContain('WantAuthnRequestsSigned="false"');
   });
 
-  it('holds the next certificate before it signs, both while partners may know either, and then the new one first', async () => {
+  it('contains the next certificate before it signs, and the old one after the new one during the overlap', async () => {
     const [old = ''] = await certificates();
     expect(await certificates()).toHaveLength(1);
     await idp.services.keyring.rotate({ use: 'saml' });
@@ -64,7 +63,7 @@ describe('our metadata', () => {
     expect(acceptedSignature(xml, pem(old))).toBe(false);
   });
 
-  it('and the key are followed by another instance', async () => {
+  it('and the key are updated on another instance', async () => {
     const environment = { ...idp.environment, ISSUER: idp.issuer, PORT: String(await freePort()) };
     const twin = await startIdp({ environment: environment as Record<string, string> });
     await idp.services.keyring.rotate({ use: 'saml' });
@@ -77,7 +76,7 @@ describe('our metadata', () => {
 });
 
 describe('the setting', () => {
-  it('saml_signed_requests refuses unsigned requests of everybody, and the metadata says so', async () => {
+  it('saml_signed_requests rejects every unsigned request and is stated in the metadata', async () => {
     await idp.services.settings.set('saml_signed_requests', true);
     await idp.services.settings.reload();
     expect(await metadata()).toContain('WantAuthnRequestsSigned="true"');

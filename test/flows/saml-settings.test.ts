@@ -1,24 +1,24 @@
-// What an administrator sets for one service provider is true of that one alone: SHA-1, what is signed, what is encrypted.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { algorithms } from '../../src/saml/names.ts';
+// The settings of one service provider apply to it alone: SHA-1, signing and encryption.
+import { beforeAll, describe, expect, it } from 'vitest';
+import { algorithms } from '../../src/saml/xml/names.ts';
 import { aLiveSp, answerIn, type LiveSp, post, redirect } from '../saml/live.ts';
 import { aCredential, signXml } from '../saml/support.ts';
 import { aUser } from '../support/factories.ts';
 import { type HttpClient, httpClient } from '../support/http.ts';
-import { startIdp, type TestIdp } from '../support/idp.ts';
+import type { TestIdp } from '../support/idp.ts';
+import { sharedIdp } from '../support/shared-idp.ts';
 
 let idp: TestIdp;
-/** Signed in. */
+/** A browser that is signed in. */
 let browser: HttpClient;
 
 beforeAll(async () => {
-  idp = await startIdp();
+  idp = await sharedIdp();
   const user = await aUser(idp.services);
   browser = httpClient(idp.issuer);
   const page = await browser.follow(await redirect(browser, (await aLiveSp(idp)).request()));
   await browser.follow(await browser.submit(page, { username: user.username, password: user.password }));
 });
-afterAll(() => idp?.stop());
 
 const answerTo = async (sp: LiveSp) => answerIn(await browser.follow(await redirect(browser, sp.request()))) ?? '';
 
@@ -30,13 +30,13 @@ describe('SHA-1', () => {
     return [byPost.status, (await redirect(browser, sp.request(), signature)).status];
   };
 
-  it('is accepted of the service provider that was allowed it, and of no other', async () => {
+  it('is accepted only from the service provider that may use it', async () => {
     const allowed = await aLiveSp(idp, { allow_sha1: true, require_signed_requests: true });
     expect(await statuses(allowed)).toEqual([303, 303]);
     expect(await statuses(await aLiveSp(idp))).toEqual([400, 400]);
   });
 
-  it('allowed to one does not make our answers weaker', async () => {
+  it('allowed for one does not weaken the Responses', async () => {
     expect(await answerTo(await aLiveSp(idp, { allow_sha1: true }))).not.toMatch(/sha1"/);
   });
 });

@@ -1,9 +1,10 @@
-// Somebody opens a SAML application, signs in, and is in; its library is node-saml.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+// An SP-initiated SAML sign-in; the service provider uses node-saml.
+import { beforeAll, describe, expect, it } from 'vitest';
 import { aClient, aUser, type TestUser } from '../support/factories.ts';
 import { type HttpClient, httpClient } from '../support/http.ts';
-import { startIdp, type TestIdp } from '../support/idp.ts';
+import type { TestIdp } from '../support/idp.ts';
 import { relyingParty } from '../support/rp.ts';
+import { sharedIdp } from '../support/shared-idp.ts';
 import { aServiceProvider, type TestServiceProvider } from '../support/sp.ts';
 
 let idp: TestIdp;
@@ -11,21 +12,20 @@ let user: TestUser;
 let sp: TestServiceProvider;
 
 beforeAll(async () => {
-  idp = await startIdp();
+  idp = await sharedIdp();
   user = await aUser(idp.services, { name: 'Änn <Example>' });
   sp = await aServiceProvider(idp.services, { settings: { attributes: { email: 'email', displayName: 'name' } } });
 });
-afterAll(() => idp?.stop());
 
-/** The form that is posted to the service provider, once nothing is left to ask. */
+/** The form with the Response that is posted to the service provider after the sign-in. */
 async function openSaml(browser: HttpClient, url: string) {
   const page = await browser.follow(await browser.get(url));
   if (!page.text.includes('name="username"')) return page;
   return browser.follow(await browser.submit(page, { username: user.username, password: user.password }));
 }
 
-describe('signing in over SAML', () => {
-  it('brings the person and their attributes to the service provider', async () => {
+describe('a SAML sign-in', () => {
+  it('gives the service provider the user and their attributes', async () => {
     const page = await openSaml(
       httpClient(idp.issuer),
       await sp.saml.getAuthorizeUrlAsync('back/to?x=ü', undefined, {}),
@@ -44,7 +44,7 @@ describe('signing in over SAML', () => {
     expect(until).toBeGreaterThan(Date.now() + 11 * 3600_000);
   });
 
-  it('tells the service provider of roles, permissions and attributes as it is set to be told', async () => {
+  it('gives the service provider the configured roles, permissions and attributes', async () => {
     const { roles, accounts } = idp.services;
     await roles.create({ name: 'wiki-editor', permissions: ['articles:read', 'articles:write'] });
     await roles.create({ name: 'payroll', permissions: ['salaries:read'] });

@@ -1,5 +1,5 @@
-// Service providers that nobody here wrote, as web applications in a real browser, with nothing but an exchange of
-// metadata: both bindings, signed and encrypted in every way, one session with OpenID Connect.
+// Service providers with node-saml and samlify in a browser, configured by metadata only: both bindings, each kind of signing
+// and encryption, and one session with OpenID Connect.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { nodeSamlWebApp, samlifyWebApp, type WebApp, type WebAppOptions } from '../saml/web-apps.ts';
 import { axe, type Browser, type BrowserContext, launchBrowser, type Page, phone } from '../support/browser.ts';
@@ -64,7 +64,7 @@ describe.each([
     { binding: 'post', signed: false, sign: 'both' },
     { binding: 'redirect', signed: false, sign: 'assertion', encrypted: true },
     { binding: 'post', signed: false, sign: 'both', encrypted: true },
-  ])('signs somebody in: %j', async (options) => {
+  ])('signs a user in: %j', async (options) => {
     const app = await an(make, options);
     await open(app, 'relay=deep%2Flink%3Fa%3D1');
     await typePassword();
@@ -79,7 +79,7 @@ describe.each([
 });
 
 describe('in the browser', () => {
-  it('one sign-in serves OpenID Connect and SAML, both ways', async () => {
+  it('shares one sign-in between OpenID Connect and SAML, both ways', async () => {
     const app = await an(nodeSamlWebApp, { binding: 'post' });
     const site = await relyingPartyApp();
     sites.push(site);
@@ -101,7 +101,7 @@ describe('in the browser', () => {
     expect(await signedIn(again)).toBe(user.account.id);
   });
 
-  it('ForceAuthn asks again, IsPassive asks nothing and is told so', async () => {
+  it('requires a new sign-in for ForceAuthn and answers NoPassive to IsPassive', async () => {
     const app = await an(nodeSamlWebApp, { binding: 'redirect' });
     await open(app, 'passive');
     expect(await page.textContent('#known, #reason')).toBe('Error: nobody is signed in');
@@ -116,7 +116,7 @@ describe('in the browser', () => {
     expect(await known()).toMatchObject({ attributes: { email: user.account.email } });
   });
 
-  it('the answer waits for a press where there is no script', async () => {
+  it('posts the Response at a click where there is no script', async () => {
     const plain = await browser.newContext({ javaScriptEnabled: false });
     page = await plain.newPage();
     const app = await an(nodeSamlWebApp, { binding: 'redirect' });
@@ -128,7 +128,7 @@ describe('in the browser', () => {
     await plain.close();
   });
 
-  it('its pages are accessible, on a phone and in the dark', async () => {
+  it('shows accessible pages, on a phone and in dark mode', async () => {
     const app = await an(nodeSamlWebApp, { binding: 'redirect' });
     await open(app);
     await page.waitForSelector('[name=password]');

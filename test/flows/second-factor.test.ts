@@ -1,4 +1,4 @@
-// The second step of a sign-in: asked when the account has a factor, when the setting wants one, and to step up.
+// The second factor at a sign-in: required when the account has one, when the setting requires one, and to step up.
 import { generateSync } from 'otplib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { aClient, aUser } from '../support/factories.ts';
@@ -35,7 +35,7 @@ async function password(
 }
 
 describe('the second factor', () => {
-  it('asks for the code of the app, refuses a wrong one, and tells the truth in acr and amr', async () => {
+  it('is the code of the app, a wrong one is rejected, and acr and amr state it', async () => {
     const user = await aUser(idp.services);
     await idp.services.mfa.totp.importSecret(user.account.id, SECRET);
     const browser = httpClient(idp.issuer);
@@ -49,7 +49,7 @@ describe('the second factor', () => {
     expect(tokens.claims()).toMatchObject({ acr: 'urn:gatehouse:acr:mfa', amr: ['pwd', 'otp', 'mfa'] });
   });
 
-  it('says whose sign-in it is, and lets the person go back without it', async () => {
+  it('is requested with the name of the account, and the user can cancel it', async () => {
     const user = await aUser(idp.services);
     await idp.services.mfa.totp.importSecret(user.account.id, SECRET);
     const browser = httpClient(idp.issuer);
@@ -61,7 +61,7 @@ describe('the second factor', () => {
     expect(again.page.text).toContain('name="password"');
   });
 
-  it('asks only for the missing factor when an application steps up', async () => {
+  it('is the only factor that a step-up requests', async () => {
     const user = await aUser(idp.services);
     const browser = httpClient(idp.issuer);
     const first = await begin(browser);
@@ -74,7 +74,7 @@ describe('the second factor', () => {
     expect(claims).toMatchObject({ sub: user.account.id, acr: 'urn:gatehouse:acr:mfa' });
   });
 
-  it('has somebody without a factor set one up where the setting demands it, and hands out recovery codes once', async () => {
+  it('is set up during the sign-in when the setting requires one, with recovery codes that are displayed once', async () => {
     await idp.services.settings.set('mfa', 'required');
     const user = await aUser(idp.services);
     const browser = httpClient(idp.issuer);
@@ -82,10 +82,10 @@ describe('the second factor', () => {
     const enrol = await password(browser, page, user);
     const secret = /<code>([A-Z2-7 ]{16,})<\/code>/.exec(enrol.text)?.[1]?.replaceAll(' ', '') ?? '';
     const codes = await browser.submit(enrol, { code: generateSync({ secret }) }, { form: 'enrol-totp' });
-    const shown = (text: string) => text.match(/<li><code>[^<]+/g);
-    expect(shown(codes.text)).toHaveLength(10);
+    const listedCodes = (text: string) => text.match(/<li><code>[^<]+/g);
+    expect(listedCodes(codes.text)).toHaveLength(10);
     const twice = await browser.submit(enrol, { code: generateSync({ secret }) }, { form: 'enrol-totp' });
-    expect(shown(twice.text)).toEqual(shown(codes.text));
+    expect(listedCodes(twice.text)).toEqual(listedCodes(codes.text));
     const back = await browser.follow(await browser.get(page.url), isBack);
     expect((await rp.finish(back.location ?? '', started)).claims()).toMatchObject({ acr: 'urn:gatehouse:acr:mfa' });
     await idp.services.settings.set('mfa', 'optional');

@@ -1,8 +1,7 @@
-// Seed 5.6, codes by e-mail and SMS, from the form to the mailbox and to the HTTP request of the gateway as
-// docs/accounts.md describes it.
+// Codes by e-mail and SMS, from the form to the mailbox and to the HTTP request to the gateway (docs/accounts.md).
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { mailOf } from '../reset/support.ts';
+import { mailOf } from '../recovery/support.ts';
 import { atAccount, signedIn } from '../support/account.ts';
 import { aUser, type TestUser } from '../support/factories.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';
@@ -53,7 +52,7 @@ beforeEach(async () => {
 
 const email = () => user.account.email ?? '';
 const codeIn = (words: string) => /\b(\d{6})\b/.exec(words)?.[1] ?? '';
-/** At the question for a code, before one is sent. */
+/** A browser at the page for a code, before one is sent. */
 async function atQuestion(): Promise<{ browser: HttpClient; page: Page }> {
   const browser = httpClient(idp.issuer);
   return { browser, page: await atAccount(idp, user, browser) };
@@ -64,7 +63,7 @@ const mailedCode = async () => codeIn((await mailOf(box, email(), 'Your sign-in 
 const enter = (browser: HttpClient, page: Page, code: string) => browser.submit(page, { code });
 
 describe('a code by e-mail', () => {
-  it('is sent when asked for, six digits, and lets in once', async () => {
+  it('is sent on request, has six digits, and works once', async () => {
     const { browser, page } = await atQuestion();
     expect(page.text).toContain('Send the code');
     expect(box.messages.filter(({ to }) => to.includes(email()))).toEqual([]);
@@ -79,13 +78,13 @@ describe('a code by e-mail', () => {
     expect((await enter(other.browser, await send(other.browser, other.page), code)).status).toBe(401);
   });
 
-  it('is void after ten minutes, and after a newer one', async () => {
+  it('is invalid after ten minutes, and after a newer one', async () => {
     const { browser, page } = await atQuestion();
     let sent = await send(browser, page);
     const older = await mailedCode();
     sent = await send(browser, sent);
     const newer = await mailedCode();
-    expect(older === newer || (await enter(browser, sent, older)).status === 401).toBe(true);
+    if (older !== newer) expect((await enter(browser, sent, older)).status).toBe(401);
     const [row] = await idp.services.db.oneTimeCode.findMany({ where: { userId: user.account.id } });
     expect(Number(row?.expiresAt) - Number(row?.createdAt)).toBe(10 * 60_000);
     await idp.services.db.oneTimeCode.updateMany({ data: { expiresAt: new Date() } });
@@ -94,21 +93,21 @@ describe('a code by e-mail', () => {
     expect(late.text).toContain('expired');
   });
 
-  it('is refused after five tries, the right one too, on the form that says how long to wait', async () => {
+  it('is rejected after five wrong attempts, even the right one, and the form says how long to wait', async () => {
     const { browser, page } = await atQuestion();
     const sent = await send(browser, page);
     const code = await mailedCode();
     const wrong = code === '000000' ? '000001' : '000000';
     const statuses = [];
     for (let tries = 0; tries < 5; tries += 1) statuses.push((await enter(browser, sent, wrong)).status);
-    const refused = await enter(browser, sent, code);
-    expect([...statuses, refused.status]).toEqual([401, 401, 401, 401, 401, 429]);
-    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
-    expect(refused.text).toContain('There were too many attempts');
-    expect(refused.forms.some(({ fields }) => 'code' in fields)).toBe(true);
+    const rejected = await enter(browser, sent, code);
+    expect([...statuses, rejected.status]).toEqual([401, 401, 401, 401, 401, 429]);
+    expect(Number(rejected.headers['retry-after'])).toBeGreaterThan(0);
+    expect(rejected.text).toContain('There were too many attempts');
+    expect(rejected.forms).toContainEqual(expect.objectContaining({ fields: expect.objectContaining({ code: '' }) }));
   });
 
-  it('goes to one person ten times in an hour at most', async () => {
+  it('is sent to one user at most ten times in an hour', async () => {
     const { browser, page } = await atQuestion();
     const statuses = [];
     for (let times = 0; times < 11; times += 1) {
@@ -121,23 +120,27 @@ describe('a code by e-mail', () => {
 describe('a code by SMS', () => {
   const NUMBER = '+491701234567';
 
-  /** Proves the number on the account page. */
+  /** Confirms the number on the account page. */
   async function withPhone(): Promise<HttpClient> {
     const { browser, page } = await atQuestion();
     await browser.follow(await enter(browser, await send(browser, page), await mailedCode()));
     const form = await browser.follow(await browser.get('/account/factors/phone'));
-    const asked = await browser.submit(form, { phone: '+49 170 1234567' });
-    expect(asked.text).toContain('567');
+    const confirmation = await browser.submit(form, { phone: '+49 170 1234567' });
+    expect(confirmation.text).toContain('567');
     const code = codeIn(messages.at(-1)?.body.text ?? '');
-    const wrong = await browser.submit(asked, { code: code === '000000' ? '000001' : '000000' }, { form: '/confirm' });
+    const wrong = await browser.submit(
+      confirmation,
+      { code: code === '000000' ? '000001' : '000000' },
+      { form: '/confirm' },
+    );
     expect(wrong.status).toBe(400);
     const done = await browser.follow(await browser.submit(wrong, { code }, { form: '/confirm' }));
-    expect(done.text).toMatch(/recovery codes|Codes by SMS are set up/);
+    expect(done.text).toMatch(/recovery codes|SMS codes are enabled/);
     await mailOf(box, email(), 'The phone number of your account was changed');
     return browser;
   }
 
-  it('is one request in the documented form, and signs in', async () => {
+  it('is sent by one request in the documented form, and signs the user in', async () => {
     await withPhone();
     messages = [];
     const { browser, page } = await atQuestion();
@@ -163,7 +166,7 @@ describe('a code by SMS', () => {
     expect((await browser.follow(await enter(browser, sent, code))).text).toContain('Your account');
   });
 
-  it('that the gateway does not take is told to the person, and to the log without the code', async () => {
+  it('that the gateway rejects causes a message to the user, and a log line without the code', async () => {
     await withPhone();
     gatewayStatus = 500;
     messages = [];
@@ -173,12 +176,12 @@ describe('a code by SMS', () => {
     expect(failed.status).toBe(502);
     expect(failed.text).toContain('could not be sent');
     const log = idp.log.join('');
-    expect(log).toContain('the SMS gateway did not take a message');
+    expect(log).toContain('the SMS gateway rejected a message');
     expect(log).not.toContain(codeIn(messages[0]?.body.text ?? ''));
     expect(log).not.toContain('a gateway token');
   });
 
-  it('goes out five times in an hour at most', async () => {
+  it('is sent at most five times in an hour', async () => {
     await withPhone();
     const { browser, page } = await atQuestion();
     const chosen = await browser.get(`${new URL(page.url).pathname}?method=sms`);
@@ -197,17 +200,17 @@ describe('a code by SMS', () => {
     expect(await idp.services.mfa.factors.hasSecondFactor(user.account.id)).toBe(false);
   });
 
-  it.each(['0170 1234567', 'my phone', '+1'])('cannot be had for %j', async (phone) => {
+  it.each(['0170 1234567', 'my phone', '+1'])('cannot be set up for %j', async (phone) => {
     const { browser, page } = await atQuestion();
     await browser.follow(await enter(browser, await send(browser, page), await mailedCode()));
     const form = await browser.get('/account/factors/phone');
-    const refused = await browser.submit(form, { phone });
-    expect(refused.status).toBe(400);
+    const rejected = await browser.submit(form, { phone });
+    expect(rejected.status).toBe(400);
     expect(messages).toEqual([]);
   });
 });
 
-it('is off where the setting is not made', async () => {
+it('offers no codes without the settings', async () => {
   await idp.services.settings.unset('sms_gateway');
   await idp.services.settings.set('mfa', 'optional');
   await idp.services.settings.reload();

@@ -1,8 +1,8 @@
-// The whole path of somebody who forgot their password, in a real browser, led by what the pages say: mail, reset,
-// authenticator app, passkey, a sign-in with it, a recovery code on another device, and an end to that session.
+// The complete path of a user who forgot the password, in a browser: mail, reset, authenticator app, passkey, a sign-in with
+// it, a recovery code on another device, and the end of that session.
 import { generateSync } from 'otplib';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { linkIn, mailOf, NEW_PASSWORD } from '../reset/support.ts';
+import { linkIn, mailOf, NEW_PASSWORD } from '../recovery/support.ts';
 import {
   addAuthenticator,
   axe,
@@ -35,7 +35,7 @@ afterAll(async () => {
 });
 
 const press = (page: Page, label: string) => page.click(`button:has-text("${label}")`);
-/** Waits for a page by its heading, and looks at it. */
+/** Waits for a page by its heading, and checks its accessibility. */
 async function arrive(page: Page, heading: string, name: string): Promise<void> {
   await page.waitForSelector(`h1:has-text("${heading}")`);
   expect(await axe(page)).toEqual([]);
@@ -85,7 +85,7 @@ it('leads from a forgotten password to a passkey, a recovery code, and the end o
   expect(codes).toHaveLength(10);
   await page.click('text=I have kept them');
 
-  // Enrol a passkey: the app was proven a moment ago, so nothing is asked for
+  // Enrol a passkey: the app was verified a moment ago, so no proof is required
   await page.click('text=Add a passkey');
   await arrive(page, 'Add a passkey', 'passkey');
   await device.setPresent(true);
@@ -95,7 +95,7 @@ it('leads from a forgotten password to a passkey, a recovery code, and the end o
   expect(await page.textContent('main')).toContain('My phone');
   await device.setPresent(false);
 
-  // Out, and in with the passkey alone
+  // Sign out, and sign in with the passkey alone
   await page.goto(`${idp.issuer}/account`);
   await page.click('text=Sign out');
   await page.waitForSelector('h1:has-text("signed out")');
@@ -118,7 +118,7 @@ it('leads from a forgotten password to a passkey, a recovery code, and the end o
   await other.waitForSelector('h1:has-text("Your account")');
   expect((await mailOf(box, email, 'New sign-in to your account')).text).toContain('127.0.0.1');
 
-  // Seen, and ended, from the phone
+  // List that session and end it from the phone
   await page.click('text=Where you are signed in');
   await arrive(page, 'Where you are signed in', 'sessions');
   expect(await page.locator('button:has-text("Sign out there")').count()).toBe(1);

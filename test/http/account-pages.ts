@@ -51,7 +51,7 @@ export const accountPages: Record<string, [string, object]> = {
           ],
         },
       ],
-      signOutUrl: '/logout',
+      logoutUrl: '/logout',
     },
   ],
   accountProfile: ['account/profile', { account: alice, isOwnedByFile: false }],
@@ -79,7 +79,7 @@ export const accountPages: Record<string, [string, object]> = {
       canAddPasskey: true,
       offersSms: true,
       recoveryCodes: 0,
-      fewCodes: true,
+      areCodesFew: true,
       hasFactor: false,
     },
   ],
@@ -95,14 +95,14 @@ export const accountPages: Record<string, [string, object]> = {
       offersSms: true,
       phone: '+49•••••67',
       recoveryCodes: 2,
-      fewCodes: true,
+      areCodesFew: true,
       hasFactor: true,
       notice: 'The passkey was added.',
     },
   ],
-  accountApp: ['account/app', sampleApp],
+  accountApp: ['account/authenticator-app', sampleApp],
   accountAppError: [
-    'account/app',
+    'account/authenticator-app',
     { ...sampleApp, problem: 'This code is not right. Enter the one that the app shows now.' },
   ],
   accountPasskey: [
@@ -127,7 +127,7 @@ export const accountPages: Record<string, [string, object]> = {
       number: '+491701234567',
       sealed: 'v1.x',
       sentTo: '+49•••••67',
-      problem: 'This code is not right. Check what you typed.',
+      problem: 'The code is incorrect.',
     },
   ],
   accountRecoveryCodes: [
@@ -194,7 +194,7 @@ export const accountPages: Record<string, [string, object]> = {
   ],
   accountBrowsersNone: ['account/browsers', { browsers: [] }],
   accountApplications: [
-    'account/applications',
+    'account/consents',
     {
       consents: [
         {
@@ -206,7 +206,7 @@ export const accountPages: Record<string, [string, object]> = {
       ],
     },
   ],
-  accountApplicationsNone: ['account/applications', { consents: [] }],
+  accountApplicationsNone: ['account/consents', { consents: [] }],
   stepSendCode: [
     'sign-in/second-factor',
     {

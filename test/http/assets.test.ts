@@ -29,7 +29,7 @@ function fetchRaw(path: string, headers: Record<string, string> = {}) {
   });
 }
 
-it('names an asset by its content, and lets browsers keep it for ever', async () => {
+it('is cached as immutable under a content hash', async () => {
   expect(url).toMatch(/^\/assets\/style\.[0-9a-f]{16}\.css$/);
   const asset = await fetchRaw(url);
   expect(asset.status).toBe(200);
@@ -38,7 +38,7 @@ it('names an asset by its content, and lets browsers keep it for ever', async ()
   expect(asset.body).toEqual(style);
 });
 
-it('is smaller on the wire for who accepts it', async () => {
+it('is compressed with Brotli or gzip for clients that accept it', async () => {
   const brotli = await fetchRaw(url, { 'accept-encoding': 'gzip, br' });
   expect(brotli.headers['content-encoding']).toBe('br');
   expect(brotliDecompressSync(brotli.body)).toEqual(style);
@@ -48,14 +48,14 @@ it('is smaller on the wire for who accepts it', async () => {
   expect(gzip.body.length).toBeLessThan(style.length / 2);
 });
 
-it('is not sent again to who has it', async () => {
+it('returns 304 for a matching ETag', async () => {
   const { etag } = (await fetchRaw(url)).headers;
   const again = await fetchRaw(url, { 'if-none-match': String(etag) });
   expect(again.status).toBe(304);
   expect(again.body).toHaveLength(0);
 });
 
-it('is answered under the hash of another release, but not kept', async () => {
+it('is served under the hash of another release, but not cached', async () => {
   const asset = await fetchRaw('/assets/style.0123456789abcdef.css');
   expect(asset.status).toBe(200);
   expect(asset.headers['cache-control']).toBe('no-store');
@@ -77,11 +77,11 @@ it.each([
   expect(answer.body.toString()).not.toContain('dependencies');
 });
 
-it('refuses to be written to', async () => {
+it('answers POST with 404', async () => {
   expect((await app.client.post(url, { form: {} })).status).toBe(404);
 });
 
-it('stops the start, not a page, when an asset is missing', () => {
+it('throws at startup if an asset is missing', () => {
   expect(() => createAssets({ dir: 'views/nowhere' })).toThrow('ENOENT');
   expect(() => createAssets({ dir: 'views/assets', extra: { 'x.js': 'nowhere.js' } })).toThrow('ENOENT');
   expect(() => createAssets({ dir: 'views/assets' }).url('typo.css')).toThrow('typo.css');

@@ -126,8 +126,8 @@ export const consolePages: Record<string, [string, object]> = {
         name: 'Ann Example',
         notice: 'Saved.',
         navigation: [
-          { href: '/admin', label: 'Overview', isHere: false },
-          { href: '/admin/applications', label: 'Applications', isHere: true },
+          { href: '/admin', label: 'Overview', isCurrent: false },
+          { href: '/admin/applications', label: 'Applications', isCurrent: true },
         ],
       },
     },

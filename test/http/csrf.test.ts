@@ -10,7 +10,7 @@ beforeAll(async () => {
     csrf: ['/form'],
     routes: {
       'GET /form': (ctx) => ctx.render('sign-in/identify', { action: '/form' }),
-      'GET /plain': (ctx) => ctx.render('sign-out/done', {}),
+      'GET /plain': (ctx) => ctx.render('logout/done', {}),
       'POST /form': (ctx) => {
         sent += 1;
         ctx.body = 'accepted';
@@ -64,7 +64,7 @@ describe('a form is accepted', () => {
   });
 });
 
-describe('a form is refused', () => {
+describe('a form is rejected', () => {
   it.each<[string, Record<string, string>]>([
     ['another site', { 'sec-fetch-site': 'cross-site' }],
     ['a neighbouring subdomain', { 'sec-fetch-site': 'same-site' }],

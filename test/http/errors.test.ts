@@ -114,11 +114,11 @@ describe('an error becomes', () => {
   });
 });
 
-it('logs the detail and the cause of a refusal, and shows neither', async () => {
+it('logs the detail and the cause of a rejection, and shows neither', async () => {
   const page = await app.client.get('/taken');
   expect(page.text).not.toContain('u1');
   const requestId = page.headers['x-request-id'];
-  const line = app.lines.find((candidate) => candidate.requestId === requestId && candidate.msg === 'request refused');
+  const line = app.lines.find((candidate) => candidate.requestId === requestId && candidate.msg === 'request rejected');
   expect(line).toMatchObject({ problem: 'user_name_taken', detail: { accountId: 'u1' } });
 });
 

@@ -44,7 +44,7 @@ it.each([
   'id.example.com@evil.example',
   'a b',
   '127.0.0.1',
-])('refuses the host %s and says which one to use', async (host) => {
+])('rejects the host %s and says which one to use', async (host) => {
   await start({ issuer: 'https://id.example.com' });
   const page = await app.client.get('/seen', { headers: { host } });
   expect(page.status).toBe(421);
@@ -52,7 +52,7 @@ it.each([
   expect(page.text).not.toContain('evil.example');
 });
 
-it('refuses absolute-form, asterisk-form and two Host headers', async () => {
+it('rejects absolute-form, asterisk-form and two Host headers', async () => {
   await start();
   const host = `Host: 127.0.0.1:${app.port}\r\n`;
   const close = 'Connection: close\r\n\r\n';

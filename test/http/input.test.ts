@@ -112,7 +112,7 @@ describe('a body', () => {
     ['JSON where a form is expected', JSON_TYPE],
     ['another charset', { 'content-type': `${FORM['content-type']}; charset=utf-7` }],
     ['compression', { ...FORM, 'content-encoding': 'gzip' }],
-  ])('is refused with %s', async (_name, headers) => {
+  ])('is rejected with %s', async (_name, headers) => {
     expect((await post('/api/form', 'a=1', headers)).json()).toMatchObject({
       status: 415,
       code: 'unsupported_media_type',
@@ -140,7 +140,7 @@ describe('JSON', () => {
     '{"a":["\\ud800"]}',
     '{"\\u0000":1}',
     `{"a":${'['.repeat(50_000)}${']'.repeat(50_000)}}`,
-  ])('is refused when it is broken, unstorable or too deep (%#)', async (text) => {
+  ])('is rejected when it is broken, unstorable or too deep (%#)', async (text) => {
     expect((await post('/api/json', text, JSON_TYPE)).json()).toMatchObject({ status: 400, code: 'malformed_body' });
   });
 

@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-it.each(['/%zz', '/%', '/a%00b', '/%c3%28', '//elsewhere.example/x'])('refuses the address %s', async (path) => {
+it.each(['/%zz', '/%', '/a%00b', '/%c3%28', '//elsewhere.example/x'])('rejects the address %s', async (path) => {
   const socket = createConnection(app.port, '127.0.0.1');
   socket.end(`GET ${path} HTTP/1.1\r\nHost: 127.0.0.1:${app.port}\r\nConnection: close\r\n\r\n`);
   const chunks: Buffer[] = [];

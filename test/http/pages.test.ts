@@ -1,10 +1,38 @@
+// Every page in a real browser. Each sample is opened on a phone and on a desktop (width, console messages); axe reads it
+// in one of the four forms, by turns, and one sample of each layout in all four: colours and sizes come from the layout.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { axe, type Browser, desktop, launchBrowser, phone, screenshot } from '../support/browser.ts';
-import { startApp, type TestApp } from './app.ts';
+import {
+  axe,
+  type Browser,
+  desktop,
+  launchBrowser,
+  type Page,
+  phone,
+  preloadAxe,
+  type Scheme,
+  screenshot,
+} from '../support/browser.ts';
+import { render, startApp, type TestApp } from './app.ts';
 import { samplePages } from './sample-pages.ts';
+
+const sizes = { phone, desktop };
+type Size = keyof typeof sizes;
+interface Form {
+  size: Size;
+  scheme: Scheme;
+}
+
+const forms: readonly Form[] = [
+  { size: 'phone', scheme: 'light' },
+  { size: 'desktop', scheme: 'dark' },
+  { size: 'phone', scheme: 'dark' },
+  { size: 'desktop', scheme: 'light' },
+];
 
 let app: TestApp;
 let browser: Browser;
+let tabs: Record<Size, Page>;
+let messages: string[] = [];
 
 beforeAll(async () => {
   const routes = Object.entries(samplePages).map(([name, [template, data]]) => [
@@ -13,31 +41,51 @@ beforeAll(async () => {
   ]);
   app = await startApp({ routes: Object.fromEntries(routes) });
   browser = await launchBrowser();
+  tabs = { phone: await openTab('phone'), desktop: await openTab('desktop') };
 });
 afterAll(async () => {
   await browser.close();
   await app.stop();
 });
 
-describe.each(Object.keys(samplePages))('page %s', (name) => {
-  it('has nothing for axe to find, fits the width and breaks no policy, on a phone and a desktop', async () => {
-    for (const [size, options] of Object.entries({ phone, desktop })) {
-      const context = await browser.newContext(options);
-      // Pages that leave by themselves are to stay: their scripts are held back.
-      await context.route(/\/assets\/(autosubmit|leave-frame)\./, (route) =>
-        route.fulfill({ contentType: 'text/javascript', body: '' }),
+async function openTab(size: Size): Promise<Page> {
+  const context = await browser.newContext(sizes[size]);
+  // Pages that leave by themselves stay: their scripts are replaced by empty ones.
+  await context.route(/\/assets\/(autosubmit|leave-frame)\./, (route) =>
+    route.fulfill({ contentType: 'text/javascript', body: '' }),
+  );
+  await preloadAxe(context);
+  const page = await context.newPage();
+  page.on('console', (message) => void messages.push(`${size}: ${message.text()}`));
+  page.on('pageerror', (error) => void messages.push(`${size}: ${error.message}`));
+  return page;
+}
+
+/** What a page has in common with others: its stylesheets and the classes of its frame. */
+function layoutOf(name: string): string {
+  const [template, data] = samplePages[name] ?? ['', {}];
+  const html = render(template, { ...data, csrfToken: 'token' });
+  return (html.match(/<link rel="stylesheet"[^>]*>|<body[^>]*>|<main[^>]*>/g) ?? []).join('');
+}
+
+const names = Object.keys(samplePages);
+const firstOfLayout = new Set(new Map(names.toReversed().map((name) => [layoutOf(name), name])).values());
+const formsOf = (name: string): readonly Form[] =>
+  firstOfLayout.has(name) ? forms : forms.filter((_, index) => index === names.indexOf(name) % forms.length);
+
+describe.each(names)('page %s', (name) => {
+  it('gives axe nothing to report, fits the width and logs nothing to the console', async () => {
+    messages = [];
+    for (const [size, tab] of Object.entries(tabs)) {
+      await tab.goto(`${app.origin}/${name}`);
+      const { scrollWidth, innerWidth } = await tab.evaluate<{ scrollWidth: number; innerWidth: number }>(
+        '({ scrollWidth: document.documentElement.scrollWidth, innerWidth })',
       );
-      const page = await context.newPage();
-      const complaints: string[] = [];
-      page.on('console', (message) => void complaints.push(message.text()));
-      page.on('pageerror', (error) => void complaints.push(error.message));
-      await page.goto(`${app.origin}/${name}`);
-      expect(await axe(page)).toEqual([]);
-      expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
-      expect(complaints).toEqual([]);
-      await screenshot(page, `${name}-${size}`);
-      await context.close();
+      expect(scrollWidth, `width of the page on a ${size}`).toBeLessThanOrEqual(innerWidth);
+      await screenshot(tab, `${name}-${size}`);
     }
+    for (const { size, scheme } of formsOf(name)) expect(await axe(tabs[size], [scheme]), size).toEqual([]);
+    expect(messages).toEqual([]);
   });
 });
 
@@ -72,7 +120,7 @@ it('sends a form once, however often the button is pressed', async () => {
   await page.close();
 });
 
-it('works without script: the button for showing a password stays away, the form is complete', async () => {
+it('works without script: the form is complete, and has no button for showing the password', async () => {
   const context = await browser.newContext({ javaScriptEnabled: false });
   const page = await context.newPage();
   await page.goto(`${app.origin}/identify`);
@@ -81,7 +129,7 @@ it('works without script: the button for showing a password stays away, the form
   await context.close();
 });
 
-it('hands a form over by itself', async () => {
+it('submits a form_post page by itself', async () => {
   const page = await browser.newPage();
   let body = '';
   await page.route('https://wiki.example.com/acs', async (route) => {

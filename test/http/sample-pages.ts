@@ -42,7 +42,7 @@ export const samplePages: Record<string, [string, object]> = {
     },
   ],
   dashboard: [
-    'account/dashboard',
+    'account/portal',
     {
       account: alice,
       search: '',
@@ -54,7 +54,7 @@ export const samplePages: Record<string, [string, object]> = {
     },
   ],
   refused: [
-    'sign-in/refused',
+    'sign-in/access-denied',
     {
       action: '/signin/u1/account',
       appName: 'Wiki',
@@ -192,7 +192,7 @@ export const samplePages: Record<string, [string, object]> = {
     },
   ],
   signOutConfirm: [
-    'sign-out/confirm',
+    'logout/confirm',
     {
       action: '/x',
       appName: 'Wiki',
@@ -202,7 +202,7 @@ export const samplePages: Record<string, [string, object]> = {
     },
   ],
   signOutDone: [
-    'sign-out/done',
+    'logout/done',
     {
       appName: 'Wiki',
       returnUrl: 'https://wiki.example.com',
@@ -221,7 +221,7 @@ export const samplePages: Record<string, [string, object]> = {
     },
   ],
   signOutProgress: [
-    'sign-out/progress',
+    'logout/progress',
     {
       next: '/x',
       afterSeconds: 600,
@@ -233,8 +233,8 @@ export const samplePages: Record<string, [string, object]> = {
       ],
     },
   ],
-  signOutLeaveFrame: ['sign-out/leave-frame', { next: '/x' }],
-  signOutDonePlain: ['sign-out/done', {}],
+  signOutLeaveFrame: ['logout/leave-frame', { next: '/x' }],
+  signOutDonePlain: ['logout/done', {}],
   deviceEnter: ['device/enter-code', { action: '/x' }],
   deviceEnterError: [
     'device/enter-code',
@@ -251,7 +251,7 @@ export const samplePages: Record<string, [string, object]> = {
     { action: 'https://wiki.example.com/acs', fields: { SAMLResponse: 'PHNhbWw', RelayState: 'x' }, appName: 'Wiki' },
   ],
   forgotPassword: [
-    'self-service/ask',
+    'mailed-links/request',
     {
       title: 'Forgot your password?',
       lead: 'Tell us who you are, and we send a link to your e-mail address. With it you choose a new password.',
@@ -261,7 +261,7 @@ export const samplePages: Record<string, [string, object]> = {
     },
   ],
   mailSent: [
-    'self-service/message',
+    'mailed-links/message',
     {
       title: 'Look into your mail',
       lead: 'If there is an account of that name, a link is on its way to its e-mail address.',
@@ -270,18 +270,18 @@ export const samplePages: Record<string, [string, object]> = {
     },
   ],
   passwordChanged: [
-    'self-service/message',
+    'mailed-links/message',
     {
       title: 'Your password was changed',
       lead: 'You were signed out everywhere. Sign in with the new password, here or in your application.',
-      hint: 'Then look through your passkeys, second factors and signed-in devices, in case somebody else has added one.',
+      hint: 'Then review your passkeys, second factors and signed-in devices, in case another person has added one.',
       next: { href: '/account', label: 'Sign in' },
       other: { href: '/account', label: 'Look through my account' },
     },
   ],
-  newPassword: ['password/new', { action: '/reset-password', username: 'alice', minLength: 15 }],
+  newPassword: ['mailed-links/new-password', { action: '/reset-password', username: 'alice', minLength: 15 }],
   newPasswordError: [
-    'password/new',
+    'mailed-links/new-password',
     {
       title: 'Choose a password',
       lead: 'Your account is ready. Choose the password that you will sign in with.',
@@ -292,7 +292,7 @@ export const samplePages: Record<string, [string, object]> = {
     },
   ],
   confirmEmail: [
-    'self-service/confirm',
+    'mailed-links/confirm',
     {
       title: 'Use this address?',
       lead: 'It becomes the e-mail address of your account, in place of the old one.',
@@ -301,9 +301,9 @@ export const samplePages: Record<string, [string, object]> = {
       button: 'Use this address',
     },
   ],
-  register: ['registration/register', { action: '/sign-up', signInUrl: '/account' }],
+  register: ['registration/request', { action: '/sign-up', signInUrl: '/account' }],
   registerError: [
-    'registration/register',
+    'registration/request',
     {
       action: '/sign-up',
       signInUrl: '/account',
@@ -313,7 +313,7 @@ export const samplePages: Record<string, [string, object]> = {
   ],
   registerFinish: ['registration/finish', { action: '/sign-up/finish', email: 'alice@example.com', minLength: 15 }],
   mailLink: [
-    'mail/letter',
+    'mail/mail',
     {
       subject: 'Reset your password',
       preheader: 'The link works for 20 minutes.',
@@ -324,7 +324,7 @@ export const samplePages: Record<string, [string, object]> = {
     },
   ],
   mailNotice: [
-    'mail/letter',
+    'mail/mail',
     {
       subject: 'New sign-in to your account',
       preheader: '21 November 2026 at 10:09 UTC',
@@ -340,7 +340,7 @@ export const samplePages: Record<string, [string, object]> = {
     },
   ],
   mailCode: [
-    'mail/letter',
+    'mail/mail',
     {
       subject: 'Your sign-in code',
       preheader: 'It works for 10 minutes.',

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { relaxPolicy } from '../../src/http/security-headers.ts';
 import { startApp, type TestApp } from './app.ts';
 
-// Seed 5.7, written out here once more on purpose.
+// The expected headers, repeated here on purpose.
 const table = {
   'x-frame-options': 'SAMEORIGIN',
   'strict-transport-security': 'max-age=31536000; includeSubDomains; preload',
@@ -18,12 +18,12 @@ let app: TestApp;
 beforeAll(async () => {
   app = await startApp({
     routes: {
-      'GET /page': (ctx) => ctx.render('sign-out/done', {}),
+      'GET /page': (ctx) => ctx.render('logout/done', {}),
       'GET /frames': (ctx) => {
         const reason = 'front-channel logout loads a page of each application';
         relaxPolicy(ctx, { directive: 'frame-src', sources: ['https://a.example', 'https://b.example:8443'], reason });
         relaxPolicy(ctx, { directive: 'script-src', sources: ["'sha256-abc='"], reason: 'a script of the engine' });
-        ctx.render('sign-out/done', {});
+        ctx.render('logout/done', {});
       },
       'GET /injected': (ctx) => {
         relaxPolicy(ctx, {
@@ -56,7 +56,7 @@ it('relaxes one directive on one page and leaves the next page alone', async () 
   expect((await app.client.get('/page')).headers).toMatchObject(table);
 });
 
-it('refuses a source that would begin a directive of its own', async () => {
+it('rejects a source that would begin a directive of its own', async () => {
   const page = await app.client.get('/injected');
   expect(page.status).toBe(500);
   expect(page.headers).toMatchObject(table);

@@ -73,7 +73,7 @@ describe('what is no HTTP gets an answer with a request number', () => {
     const received = await answer;
     expect(received).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
     const [, requestId] = /Request number: (\S+)/.exec(received) ?? [];
-    expect(app.lines.some((line) => line.requestId === requestId && line.status === status)).toBe(true);
+    expect(app.lines).toContainEqual(expect.objectContaining({ requestId, status }));
   });
 });
 

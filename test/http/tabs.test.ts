@@ -1,4 +1,4 @@
-// Several tabs of our own pages sign in at the same moment: each answer finds the question of its own tab.
+// Several tabs of the server's own pages sign in at the same moment: each answer finds the request of its own tab.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { aUser } from '../support/factories.ts';
 import { httpClient } from '../support/http.ts';

@@ -2,7 +2,7 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { calculateJwkThumbprint } from 'jose';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { makeKeyPair } from '../../src/keys/key-pair.ts';
-import { openDatabase } from '../../src/platform/db.ts';
+import { openDatabase } from '../../src/storage/database.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { anInstance, statesOf } from './support.ts';
 
@@ -15,7 +15,7 @@ afterEach(() => test.close());
 const complete = ['oidc active RS256', 'saml active RS256', 'oidc active ES256', 'oidc next RS256', 'oidc next ES256'];
 
 describe('the first start', () => {
-  it('makes RSA and EC keys that sign, their published successors and a SAML certificate', async () => {
+  it('creates active RSA and EC keys, their published successors and a SAML certificate', async () => {
     const { keyring } = anInstance(test.database);
     await keyring.load();
     expect((await statesOf(keyring)).sort()).toEqual([...complete].sort());
@@ -30,7 +30,7 @@ describe('the first start', () => {
     }
   });
 
-  it('has a certificate of the SAML key for about three years', async () => {
+  it('creates a certificate of the SAML key for three years', async () => {
     const { keyring, clock } = anInstance(test.database);
     await keyring.load();
     const credential = keyring.samlCredential();
@@ -42,7 +42,7 @@ describe('the first start', () => {
     expect(keyring.jwks().keys.map(({ kid }) => kid)).not.toContain(credential.kid);
   });
 
-  it('makes nothing at the second start', async () => {
+  it('creates nothing at the second start', async () => {
     const first = anInstance(test.database).keyring;
     await first.load();
     const second = anInstance(test.database).keyring;
@@ -51,7 +51,7 @@ describe('the first start', () => {
     expect(await second.list()).toEqual(await first.list());
   });
 
-  it('makes one set of keys when several instances start at once', async () => {
+  it('creates one set of keys when several instances start at once', async () => {
     const others = await Promise.all([openDatabase(test.url), openDatabase(test.url)]);
     const instances = [test.database, ...others].map((database) => anInstance(database).keyring);
     await Promise.all(instances.map((keyring) => keyring.load()));
@@ -64,7 +64,7 @@ describe('the first start', () => {
     await Promise.all(others.map((database) => database.close()));
   });
 
-  it('lets the event loop turn while it makes RSA keys', async () => {
+  it('does not block the event loop while it creates RSA keys', async () => {
     let turns = 0;
     const turn = () => {
       turns += 1;
@@ -73,11 +73,11 @@ describe('the first start', () => {
     let next = setImmediate(turn);
     await makeKeyPair('RS256');
     clearImmediate(next);
-    // Made on the event loop the key would be there before the loop turned once.
+    // A key created on the event loop would exist before the first turn.
     expect(turns).toBeGreaterThan(100);
   });
 
-  it('refuses to be used before it is loaded', () => {
+  it('rejects the use of a keyring that is not loaded', () => {
     const { keyring } = anInstance(test.database);
     expect(() => keyring.jwks()).toThrow('not loaded');
     expect(() => keyring.samlCredential()).toThrow('not loaded');

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Keyring } from '../../src/keys/keyring.ts';
 import { limits } from '../../src/limits.ts';
-import { openDatabase } from '../../src/platform/db.ts';
+import { openDatabase } from '../../src/storage/database.ts';
 import type { TestClock } from '../support/clock.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { anInstance, startOfTests, statesOf } from './support.ts';
@@ -20,7 +20,7 @@ const published = { seconds: limits.keys.publishAheadSeconds };
 const kids = (of: Keyring, alg: string) => of.jwks().keys.flatMap((jwk) => (jwk.alg === alg ? [jwk.kid] : []));
 
 describe('rotation of the OIDC keys', () => {
-  it('signs with the key that was published before, and keeps the old one', async () => {
+  it('signs with the key that was published before, and still publishes the old one', async () => {
     const [oldKey, nextKey] = kids(keyring, 'RS256');
     expect(await keyring.rotate({ use: 'oidc' })).toMatchObject({ outcome: 'too-early' });
     clock.advance(published);
@@ -37,7 +37,7 @@ describe('rotation of the OIDC keys', () => {
     expect(kids(keyring, 'ES256')[0]).toBe(nextKey);
   });
 
-  it('goes by itself after 90 days, and removes the old key when nothing it signed is valid any more', async () => {
+  it('happens after 90 days, and removes the old key when nothing that it signed is valid any more', async () => {
     const [oldKey] = kids(keyring, 'RS256');
     clock.advance({ days: limits.keys.rotateAfterDays, seconds: -1 });
     await keyring.tend();
@@ -55,14 +55,14 @@ describe('rotation of the OIDC keys', () => {
     expect(await test.database.db.signingKey.findUnique({ where: { id: oldKey ?? '' } })).toBeNull();
   });
 
-  it('is in the audit, by a person and by itself', async () => {
+  it('is recorded in the audit log, requested or scheduled', async () => {
     const [oldKey, nextKey] = kids(keyring, 'RS256');
-    const noted = async () => {
+    const auditRows = async () => {
       const rows = await test.database.db.auditEvent.findMany({ orderBy: { id: 'asc' } });
       return rows.map(({ type, actorId, data }) => ({ type, actorId, ...JSON.parse(data) }));
     };
     await keyring.rotate({ use: 'oidc', force: true }, { actorId: 'ann' });
-    const byAnn = await noted();
+    const byAnn = await auditRows();
     expect(byAnn).toContainEqual({
       ...{ type: 'key.activated', actorId: 'ann', kid: nextKey, instead: oldKey, forced: true },
     });
@@ -70,33 +70,33 @@ describe('rotation of the OIDC keys', () => {
     expect(byAnn.filter(({ type }) => type === 'key.created')).toHaveLength(2);
     clock.advance({ seconds: limits.keys.retireAfterSeconds });
     await keyring.tend();
-    expect(await noted()).toContainEqual({ type: 'key.removed', actorId: null, kid: oldKey, scheduled: true });
-    const count = (await noted()).length;
+    expect(await auditRows()).toContainEqual({ type: 'key.removed', actorId: null, kid: oldKey, scheduled: true });
+    const count = (await auditRows()).length;
     await keyring.tend();
-    expect(await noted()).toHaveLength(count);
+    expect(await auditRows()).toHaveLength(count);
   });
 
-  it('keeps the old key as long as a long session may last', async () => {
-    const patient = anInstance({ ...test.database, clock, sessionSeconds: () => 30 * 24 * 3600 }).keyring;
-    await patient.load();
-    const [oldKey] = kids(patient, 'RS256');
-    await patient.rotate({ use: 'oidc', force: true });
+  it('publishes the old key for as long as a long session may last', async () => {
+    const longSessions = anInstance({ ...test.database, clock, sessionSeconds: () => 30 * 24 * 3600 }).keyring;
+    await longSessions.load();
+    const [oldKey] = kids(longSessions, 'RS256');
+    await longSessions.rotate({ use: 'oidc', force: true });
     clock.advance({ days: 30 });
-    await patient.tend();
-    expect(kids(patient, 'RS256')).toContain(oldKey);
+    await longSessions.tend();
+    expect(kids(longSessions, 'RS256')).toContain(oldKey);
     clock.advance({ hours: 1 });
-    await patient.tend();
-    expect(kids(patient, 'RS256')).not.toContain(oldKey);
+    await longSessions.tend();
+    expect(kids(longSessions, 'RS256')).not.toContain(oldKey);
   });
 });
 
 describe('several instances', () => {
-  it('follow a rotation that another one made, and tell their listeners once', async () => {
+  it('follow the rotation of another one, and notify their listeners once', async () => {
     const other = anInstance({ ...test.database, clock }).keyring;
     await other.load();
-    let told = 0;
+    let notifications = 0;
     const stop = other.onChange(() => {
-      told += 1;
+      notifications += 1;
     });
     expect(await other.refresh()).toBe(false);
     await keyring.rotate({ use: 'oidc', force: true });
@@ -104,13 +104,13 @@ describe('several instances', () => {
     expect(await other.refresh()).toBe(true);
     expect(await other.refresh()).toBe(false);
     expect(other.jwks()).toEqual(keyring.jwks());
-    expect(told).toBe(1);
+    expect(notifications).toBe(1);
     stop();
     await other.rotate({ use: 'oidc', force: true });
-    expect(told).toBe(1);
+    expect(notifications).toBe(1);
   });
 
-  it('tell a listener again that failed', async () => {
+  it('notify a listener again after it failed', async () => {
     let calls = 0;
     keyring.onChange(() => {
       calls += 1;

@@ -1,4 +1,4 @@
-// Seed 1.4: "keys rotate automatically": no restart, no failed verification at any client, every instance follows.
+// A key rotation under traffic: without a restart, no client fails to verify a token, and every instance follows.
 import { createLocalJWKSet, decodeProtectedHeader, type JSONWebKeySet, jwtVerify } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { aClient, aUser, type TestClient, type TestUser } from '../support/factories.ts';
@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => idp?.stop());
 
-/** A new ID token by the session of the browser, checked by the client's library. */
+/** Gets a new ID token with the session of the browser, validated by the client's library. */
 async function idToken(): Promise<string> {
   const started = await rp.start({ prompt: 'none' });
   const back = await browser.get(started.url);
@@ -40,7 +40,7 @@ function verifies(token: string, keys: JSONWebKeySet) {
 }
 
 describe('a rotation of the keys', () => {
-  it('is no event for a client: it knew the new key before, and can still check what the old one signed', async () => {
+  it('is not noticed by a client, which knew the new key before and can still verify with the old one', async () => {
     const keysBefore = await published();
     const tokenBefore = await idToken();
     expect(await idp.services.keyring.rotate({ use: 'oidc', force: true })).toMatchObject({ outcome: 'rotated' });
@@ -53,7 +53,7 @@ describe('a rotation of the keys', () => {
     expect(JSON.stringify(keysAfter)).not.toMatch(/"(d|p|q|dp|dq|qi)":/);
   });
 
-  it('fails no sign-in that is under way, and no check by a client that reads the keys only now and then', async () => {
+  it('fails no sign-in in progress, and no verification by a client that reads the keys rarely', async () => {
     const signers = new Set<string | undefined>();
     let isOver = false;
     const traffic = Array.from({ length: 3 }, async () => {
@@ -73,7 +73,7 @@ describe('a rotation of the keys', () => {
     expect(signers.size).toBe(2);
   });
 
-  it('is followed by the other instances, and tokens go from one to the other meanwhile', async () => {
+  it('is followed by the other instances, which accept tokens of each other meanwhile', async () => {
     const other = await startIdp({
       environment: { ...idp.environment, ISSUER: idp.issuer, PORT: String(await freePort()) },
     });
@@ -81,14 +81,14 @@ describe('a rotation of the keys', () => {
     expect(await other.services.keyring.refresh()).toBe(false);
     await idp.services.keyring.rotate({ use: 'oidc', force: true });
     const token = await idToken();
-    await verifies(token, await instanceKeys(origin)); // the other one has not even looked yet
+    await verifies(token, await instanceKeys(origin)); // the other instance has not read the keys again yet
     expect(await other.services.keyring.refresh()).toBe(true);
     expect(await instanceKeys(origin)).toEqual(await published());
     await other.stop();
   });
 });
 
-// The second instance stands behind the same public address.
+// The second instance serves the same issuer.
 async function instanceKeys(origin: string): Promise<JSONWebKeySet> {
   const page = await httpClient().get(`${origin}/jwks`, { headers: { host: new URL(idp.issuer).host } });
   return page.json();

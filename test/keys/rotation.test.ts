@@ -28,8 +28,8 @@ const complete = [
   key('saml', 'active', { activatedAt: start }, 'RS256', 'saml'),
 ];
 
-describe('what is due', () => {
-  it('makes, for an empty table, a signing key of each algorithm with its successor, and one SAML key', () => {
+describe('the scheduled rotation', () => {
+  it('creates, for an empty table, a signing key of each algorithm with its successor, and one SAML key', () => {
     expect(dueSteps([], start, policy)).toEqual([
       { do: 'create', use: 'oidc', alg: 'RS256', state: 'active' },
       { do: 'create', use: 'oidc', alg: 'RS256', state: 'next' },
@@ -39,11 +39,11 @@ describe('what is due', () => {
     ]);
   });
 
-  it('is nothing while the keys are complete and young', () => {
+  it('does nothing while the keys are complete and young', () => {
     expect(dueSteps(complete, at(90 * DAY - 1), policy)).toEqual([]);
   });
 
-  it('turns the OIDC keys after 90 days, publishing a successor in the same step, and never the SAML key', () => {
+  it('rotates the OIDC keys after 90 days, publishing a successor in the same step, and never the SAML key', () => {
     expect(dueSteps(complete, at(90 * DAY), policy)).toEqual([
       { do: 'activate', kid: 'rs-next', instead: 'rs' },
       { do: 'create', use: 'oidc', alg: 'RS256', state: 'next' },
@@ -52,7 +52,7 @@ describe('what is due', () => {
     ]);
   });
 
-  it('does not let a key sign that was published too late', () => {
+  it('does not activate a key that was published too late', () => {
     const late = complete.map((one) => (one.kid === 'rs-next' ? { ...one, createdAt: at(90 * DAY) } : one));
     const steps = (seconds: number) =>
       dueSteps(late, at(seconds), policy).map((step) => ('kid' in step ? step.kid : ''));
@@ -68,14 +68,14 @@ describe('what is due', () => {
 });
 
 describe('the policy', () => {
-  it('keeps retired keys longer than the longest session, at least as long as the limit says', () => {
+  it('publishes retired keys longer than the longest session, and at least as long as the limit', () => {
     expect(rotationPolicy(HOUR).retireAfterSeconds).toBe(limits.keys.retireAfterSeconds);
     expect(rotationPolicy(30 * DAY).retireAfterSeconds).toBe(30 * DAY + HOUR);
     expect(rotationPolicy(HOUR).rotateAfterSeconds).toBe(90 * DAY);
   });
 });
 
-describe('rotation by request', () => {
+describe('a requested rotation', () => {
   const plan = (keys: KeyDates[], request: Parameters<typeof planRotation>[1], seconds: number) =>
     planRotation(keys, request, { now: at(seconds), policy });
 

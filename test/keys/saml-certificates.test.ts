@@ -19,7 +19,7 @@ afterEach(() => test.close());
 
 const states = () => keyring.samlCertificates().map(({ state }) => state);
 
-it('shows the next certificate before it signs, and the old one after', async () => {
+it('publishes the next certificate before it signs, and the old one afterwards', async () => {
   const first = keyring.samlCredential();
   expect(await keyring.rotate({ use: 'saml' })).toMatchObject({ outcome: 'published' });
   expect(keyring.samlCredential().kid).toBe(first.kid);
@@ -38,11 +38,11 @@ it('shows the next certificate before it signs, and the old one after', async ()
   expect(states()).toEqual(['active']);
 });
 
-it('has nothing to activate before a certificate was published', async () => {
+it('activates nothing before a next certificate is published', async () => {
   expect(await keyring.rotate({ use: 'saml', activate: true })).toEqual({ outcome: 'nothing-to-activate' });
 });
 
-it('never turns by itself, but warns for the last 30 days', async () => {
+it('never rotates the certificate on schedule, but warns in its last 30 days', async () => {
   const { kid, until } = keyring.samlCredential();
   const secondsLeft = (until.getTime() - clock.now().getTime()) / 1000;
   clock.advance({ days: -limits.saml.certificateWarningDays, seconds: secondsLeft - 1 });

@@ -16,7 +16,7 @@ afterEach(() => test.close());
 const newSecret = randomBytes(32);
 
 describe('private keys at rest', () => {
-  it('are nowhere in the table, in no form', async () => {
+  it('are not readable in the table, the database file or the log', async () => {
     const log: string[] = [];
     const { keyring } = anInstance({ ...test.database, log });
     await keyring.load();
@@ -49,15 +49,15 @@ describe('private keys at rest', () => {
     await expect(failure).rejects.toThrow(`signing key ${one?.kid} cannot be opened`);
   });
 
-  it('are refused when the row was changed: seal, name, algorithm, certificate, state', async () => {
+  it('are rejected when the sealed key, id, algorithm, certificate or state of the row was changed', async () => {
     const { keyring } = anInstance(test.database);
     await keyring.load();
     const { db } = test.database;
     const row = await db.signingKey.findFirstOrThrow({ where: { use: 'saml' } });
-    const foreign = anotherCertificate();
+    const foreign = await anotherCertificate();
     const changes = [
       { privateSealed: `${row.privateSealed.slice(0, -2)}AA` },
-      { id: 'chosen-by-somebody' },
+      { id: 'chosen-by-an-attacker' },
       { alg: 'ES256' },
       { alg: 'none' },
       { state: 'hidden' },
@@ -75,7 +75,7 @@ describe('private keys at rest', () => {
 });
 
 describe('a new GATEHOUSE_SECRET', () => {
-  it('opens what the old one sealed, as long as the old one is still listed', async () => {
+  it('opens the keys that the old one sealed while the old one is still listed', async () => {
     const before = anInstance(test.database).keyring;
     await before.load();
     const after = anInstance({ ...test.database, secrets: [newSecret, testSecret] }).keyring;
@@ -83,7 +83,7 @@ describe('a new GATEHOUSE_SECRET', () => {
     expect(after.jwks()).toEqual(before.jwks());
   });
 
-  it('seals them again, so that the old one can be dropped', async () => {
+  it('seals the keys again, so that the old one can be removed', async () => {
     const both = anInstance({ ...test.database, secrets: [newSecret, testSecret] }).keyring;
     await both.load();
     const alone = anInstance({ ...test.database, secrets: [newSecret] }).keyring;
@@ -92,7 +92,7 @@ describe('a new GATEHOUSE_SECRET', () => {
     await expect(anInstance(test.database).keyring.load()).rejects.toThrow(KeyringError);
   });
 
-  it('is refused alone, with the advice what is missing', async () => {
+  it('is rejected alone, with a message that names the missing secret', async () => {
     const alone = anInstance({ ...test.database, secrets: [newSecret] }).keyring;
     await expect(alone.load()).rejects.toThrow(/GATEHOUSE_SECRET.*add the old value back/);
     expect(await test.database.db.signingKey.count()).toBe(5);
@@ -103,7 +103,7 @@ function readText(file: string): string {
   return readFileSync(file).toString('latin1');
 }
 
-function anotherCertificate(): string {
+function anotherCertificate(): Promise<string> {
   const pair = generateKeyPairSync('rsa', { modulusLength: 2048 });
   return selfSignedCertificate({ ...pair, host: 'id.example.com', from: startOfTests, until: new Date('2099-01-01') });
 }

@@ -1,8 +1,8 @@
 import { pino } from 'pino';
 import { createAudit } from '../../src/audit/audit.ts';
 import { createKeyring, type Keyring } from '../../src/keys/keyring.ts';
-import type { Database } from '../../src/platform/db.ts';
 import { createVault } from '../../src/platform/vault.ts';
+import type { Database } from '../../src/storage/database.ts';
 import type { TestClock } from '../support/clock.ts';
 import { testClock } from '../support/clock.ts';
 import { testSecret } from '../support/secret.ts';
@@ -12,7 +12,7 @@ export interface Instance {
   clock: TestClock;
 }
 
-export interface InstanceOptions extends Pick<Database, 'db' | 'sql' | 'kind'> {
+export interface InstanceOptions extends Pick<Database, 'db' | 'sql'> {
   secrets?: Buffer[];
   clock?: TestClock;
   sessionSeconds?: () => number;
@@ -22,11 +22,10 @@ export interface InstanceOptions extends Pick<Database, 'db' | 'sql' | 'kind'> {
 
 export const startOfTests = new Date('2026-05-01T00:00:00Z');
 
-/** A keyring as one instance of the service has it. All share a secret unless told otherwise. */
+/** The keyring of one instance of the service. All instances share a secret unless `secrets` is given. */
 export function anInstance({
   db,
   sql,
-  kind,
   secrets = [testSecret],
   clock = testClock(startOfTests),
   log,
@@ -41,13 +40,13 @@ export function anInstance({
     now: clock.now,
     issuer: 'https://id.example.com',
     logger,
-    audit: createAudit({ db, sql, kind, logger, now: clock.now }),
+    audit: createAudit({ db, sql, logger, now: clock.now }),
     sessionSeconds,
   });
   return { keyring, clock };
 }
 
-/** `active RS256`, … in the order of the table view. */
+/** The keys as `oidc active RS256`, in the order of keyring.list(). */
 export async function statesOf(keyring: Keyring): Promise<string[]> {
   return (await keyring.list()).map(({ use, state, alg }) => `${use} ${state} ${alg}`);
 }

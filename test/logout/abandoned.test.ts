@@ -1,15 +1,15 @@
 // The browser is closed in the middle: what can be called is called, the rest is on record; and the remembered second
 // factor of a browser ends with the sign-out in it.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createAbandonedRuns } from '../../src/logout/abandoned.ts';
+import { createAbandonedLogouts } from '../../src/logout/abandoned-logouts.ts';
 import { testClock } from '../support/clock.ts';
 import { aUser } from '../support/factories.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
 import type { App } from './app.ts';
+import { browserWith, leave, resultsOf } from './browser-steps.ts';
+import { followLogout } from './follow.ts';
 import { oidcApp } from './oidc-app.ts';
-import { browserWith, leave, resultsOf } from './person.ts';
 import { nodeSamlApp } from './saml-apps.ts';
-import { walk } from './walk.ts';
 
 const clock = testClock();
 let idp: TestIdp;
@@ -40,12 +40,14 @@ afterAll(async () => {
   await Promise.all([wiki, payroll, board, archive].map((app) => app?.close()));
 });
 
-it('calls by SOAP whom the browser did not reach, and notes who was never told', async () => {
+it('notifies by SOAP the applications that the browser did not reach, and records the others as not notified', async () => {
   const user = await aUser(idp.services);
   const browser = await browserWith([wiki, board, payroll, archive], user);
   // Payroll has said to us that it is done; the other two would have kept the window.
-  const there = await walk(browser, await leave(browser, wiki), { until: ({ url }) => url.includes('/signout/') });
-  const finish = createAbandonedRuns({ runs: idp.services.runs });
+  const there = await followLogout(browser, await leave(browser, wiki), {
+    until: ({ url }) => url.includes('/signout/'),
+  });
+  const finish = createAbandonedLogouts({ runs: idp.services.runs });
   expect(await finish()).toBe(0);
   clock.advance({ minutes: 3 });
   expect(await finish()).toBe(1);
@@ -60,7 +62,7 @@ it('calls by SOAP whom the browser did not reach, and notes who was never told',
           .length,
     )
     .toBe(1);
-  expect(resultsOf((await walk(browser, await browser.get(run))).page)).toEqual({
+  expect(resultsOf((await followLogout(browser, await browser.get(run))).page)).toEqual({
     Wiki: 'Asked for this sign-out.',
     Board: 'Signed out.',
     Payroll: 'Signed out.',
@@ -68,7 +70,7 @@ it('calls by SOAP whom the browser did not reach, and notes who was never told',
   });
 });
 
-it('forgets the second factor in the browser that was signed out, and in no other', async () => {
+it('forgets the second factor only in the browser of the ended session', async () => {
   const { db, mfa, settings, endSession, sessions } = idp.services;
   await settings.set('remember_browser_days', 7);
   const user = await aUser(idp.services);
@@ -83,7 +85,9 @@ it('forgets the second factor in the browser that was signed out, and in no othe
   await endSession.one(first?.uid ?? '', 'signed-out');
   expect(await trusted()).toBe(1);
   await db.oidcArtifact.updateMany({ where: { uid: second?.uid ?? '', model: 'Session' }, data: { expiresAt: 1n } });
-  expect(await endSession.expired()).toBe(1);
+  // The server's own job may be quicker.
+  expect(await endSession.expired()).toBeLessThanOrEqual(1);
+  await expect.poll(() => db.oidcArtifact.count({ where: { uid: second?.uid ?? '', model: 'Session' } })).toBe(0);
   expect(await trusted()).toBe(1);
   await endSession.all(id, 'ended-by-admin');
   expect(await trusted()).toBe(0);

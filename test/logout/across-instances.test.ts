@@ -3,13 +3,13 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { aUser, type TestUser } from '../support/factories.ts';
 import type { HttpClient } from '../support/http.ts';
 import type { App } from './app.ts';
+import { browserWith, leave, resultsOf } from './browser-steps.ts';
+import { followLogout } from './follow.ts';
+import { type LoadBalancer, loadBalancer } from './load-balancer.ts';
 import { oidcApp } from './oidc-app.ts';
-import { browserWith, leave, resultsOf } from './person.ts';
 import { nodeSamlApp, samlifyApp } from './saml-apps.ts';
-import { type Switchboard, switchboard } from './switchboard.ts';
-import { walk } from './walk.ts';
 
-let board: Switchboard;
+let board: LoadBalancer;
 let user: TestUser;
 let wiki: App;
 let chat: App;
@@ -23,7 +23,7 @@ vi.setConfig({ testTimeout: 120_000 });
 const live = () => [wiki, chat, payroll, library].map((app) => app.sessions());
 
 beforeEach(async () => {
-  board = await switchboard();
+  board = await loadBalancer();
   const [idp] = board.instances;
   if (!idp) throw new Error('no instance');
   user = await aUser(idp.services);
@@ -49,27 +49,29 @@ const everybody = {
   Archive: 'Did not answer. Sign out there, or close your browser.',
 };
 
-it('begins on one instance and ends on another', async () => {
+it('continues a logout run on another instance', async () => {
   const second = await board.another();
   // The browser is at the first service provider when the balancer changes its mind.
-  const there = await walk(browser, await leave(browser, wiki), { until: ({ url }) => url.startsWith(payroll.origin) });
+  const there = await followLogout(browser, await leave(browser, wiki), {
+    until: ({ url }) => url.startsWith(payroll.origin),
+  });
   expect(there.page.url).toContain('/slo?SAMLRequest');
   board.use(second);
-  const { page } = await walk(browser, there.page);
+  const { page } = await followLogout(browser, there.page);
   expect(resultsOf(page)).toEqual(everybody);
   await expect.poll(live).toEqual([0, 0, 0, 0]);
   expect(second.log.join('\n')).toContain('/signout/');
 });
 
-it('goes on after a restart in the middle, and answers whoever asked', async () => {
-  const there = await walk(browser, await leave(browser, library), {
+it('continues a logout run after a restart, and answers its initiator', async () => {
+  const there = await followLogout(browser, await leave(browser, library), {
     until: ({ url }) => url.startsWith(payroll.origin),
   });
   expect(live()[3]).toBe(0);
   board.use(undefined);
   await board.instances[0]?.stop();
   board.use(await board.another());
-  const { page } = await walk(browser, there.page);
+  const { page } = await followLogout(browser, there.page);
   expect(page.url).toBe(`${library.origin}/`);
   expect(library.answers).toEqual([{ codes: ['Success', 'PartialLogout'], relayState: 'relay-2' }]);
   await expect.poll(live).toEqual([0, 0, 0, 0]);

@@ -1,4 +1,4 @@
-// What applications of the sign-out tests have in common, whatever their protocol.
+// What the applications of the logout tests have in common, for both protocols.
 import type { TestIdp } from '../support/idp.ts';
 import type { AppAnswer, AppServer } from './app-server.ts';
 

@@ -5,9 +5,9 @@ import { aUser } from '../support/factories.ts';
 import { httpClient } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
 import type { App } from './app.ts';
-import { openApp } from './person.ts';
+import { openApp } from './browser-steps.ts';
+import { followLogout } from './follow.ts';
 import { nodeSamlApp } from './saml-apps.ts';
-import { walk } from './walk.ts';
 
 let idp: TestIdp;
 let payroll: App;
@@ -20,7 +20,7 @@ afterAll(async () => {
   await idp?.stop();
 });
 
-it('gives the application a refusal instead', async () => {
+it('rejects the pending sign-in of a session that was ended meanwhile', async () => {
   const user = await aUser(idp.services);
   const browser = httpClient();
   await openApp(browser, payroll, user);
@@ -32,7 +32,7 @@ it('gives the application a refusal instead', async () => {
     await endSession.one(session?.uid ?? '', 'ended-by-admin');
     return account;
   });
-  const { page } = await walk(browser, await browser.get(`${payroll.origin}/sign-in`));
+  const { page } = await followLogout(browser, await browser.get(`${payroll.origin}/sign-in`));
   expect([page.status, page.url.startsWith(payroll.origin)]).toEqual([400, true]);
   expect(page.text).not.toContain('signed in');
 });

@@ -1,4 +1,4 @@
-// An application on openid-client, with sessions of its own; it decides for itself whether it believes what it is told.
+// A relying party on openid-client, with sessions of its own; it verifies logout tokens itself.
 import { randomUUID } from 'node:crypto';
 import { createRemoteJWKSet, jwtVerify } from 'jose';
 import { aClient } from '../support/factories.ts';
@@ -8,7 +8,7 @@ import { type AppAnswer, type AppRequest, appServer } from './app-server.ts';
 
 const EVENT = 'http://schemas.openid.net/event/backchannel-logout';
 
-/** openid-client; hears of sign-outs by back channel, by front channel, or not at all. */
+/** openid-client; is notified of logouts by back channel, by front channel, or not at all. */
 export async function oidcApp(idp: Idp, channel: 'back' | 'front' | 'none', name: string): Promise<App> {
   const held = new Map<string, Held>();
   const heard: string[] = [];

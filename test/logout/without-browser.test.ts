@@ -1,12 +1,12 @@
-// Sessions that end while nobody looks: an admin, a reset, a change of roles, time. Whoever can be called is called, and
-// of the others it is on record that they were not told.
+// Sessions that end without a browser: by an administrator, a reset, a role change, expiry. Applications that can be called are
+// called, and the others are recorded as not notified.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { testClock } from '../support/clock.ts';
 import { aUser, type TestUser } from '../support/factories.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
 import type { App } from './app.ts';
+import { browserWith } from './browser-steps.ts';
 import { oidcApp } from './oidc-app.ts';
-import { browserWith } from './person.ts';
 import { nodeSamlApp } from './saml-apps.ts';
 
 const clock = testClock();
@@ -54,7 +54,7 @@ const ends: Record<string, () => Promise<unknown>> = {
   },
 };
 
-describe('a session ended by', () => {
+describe('a session that is ended by', () => {
   it.each(Object.keys(ends))('%s', async (name) => {
     await ends[name]?.();
     expect(await idp.services.sessions.list(id())).toEqual([]);
@@ -71,7 +71,7 @@ describe('a session ended by', () => {
     ).toBe(1);
   });
 
-  it('time, though nobody was there to notice', async () => {
+  it('expiry notifies its applications', async () => {
     const session = await uid();
     await idp.stop();
     const later = testClock();
@@ -87,14 +87,14 @@ describe('a session ended by', () => {
   });
 });
 
-it('a change of roles leaves sessions alone where the setting does not say so', async () => {
+it('keeps sessions after a change of roles unless the setting ends them', async () => {
   const { roles, sessions } = idp.services;
   await roles.create({ name: 'a role more' });
   await roles.assign(id(), 'a role more');
   expect(await sessions.list(id())).toHaveLength(1);
 });
 
-describe('a service provider called by SOAP', () => {
+describe('a service provider that is notified by SOAP', () => {
   it.each([
     ['is down', async () => board.goDown(), async () => board.comeBack()],
     ['says that it could not', async () => board.spoil({ status: 'failure' }), async () => board.spoil({})],
@@ -104,7 +104,7 @@ describe('a service provider called by SOAP', () => {
       async () => board.spoil({}),
     ],
     ['does not sign', async () => board.spoil({ sign: 'none' }), async () => board.spoil({})],
-  ])('that %s is called again', async (_name, breakIt, mendIt) => {
+  ])('is called again after it %s', async (_name, breakIt, mendIt) => {
     await breakIt();
     await idp.services.endSession.all(id(), 'ended-by-admin');
     await expect.poll(async () => (await outcomes()).Board, { timeout: 15_000 }).toMatch(/^retrying/);

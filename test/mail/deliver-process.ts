@@ -1,8 +1,8 @@
-// An instance that delivers mail and is killed in the middle of it. Arguments: database, mail server.
-import { openDatabase } from '../../src/platform/db.ts';
+// A process that delivers mail, for a test that kills it. Arguments: database URL, mail server URL.
+import { openDatabase } from '../../src/storage/database.ts';
 import { testClock } from '../support/clock.ts';
-import { post } from './support.ts';
+import { mailService } from './support.ts';
 
 const [, , databaseUrl = '', smtpUrl = ''] = process.argv;
 const database = await openDatabase(databaseUrl);
-await post({ ...database, clock: testClock(), smtpUrl }).deliver();
+await mailService({ ...database, clock: testClock(), smtpUrl }).deliver();

@@ -1,17 +1,16 @@
-// Mail on its way: a real server that takes it, refuses it, or is away.
+// The delivery of mail to a real SMTP server that accepts it, rejects it, or is down.
 import PostalMime from 'postal-mime';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { pauseSeconds } from '../../src/mail/delivery.ts';
-import { openDatabase } from '../../src/platform/db.ts';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { openDatabase } from '../../src/storage/database.ts';
 import { type TestClock, testClock } from '../support/clock.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
-import { type OddSmtpServer, oddSmtpServer } from './smtp.ts';
-import { ann, type Post, post, resetMail } from './support.ts';
+import { type FaultySmtpServer, faultySmtpServer } from './smtp.ts';
+import { ann, type MailService, mailService, resetMail } from './support.ts';
 
 let test: TestDatabase;
 let clock: TestClock;
-let smtp: OddSmtpServer;
-let office: Post;
+let smtp: FaultySmtpServer;
+let mail: MailService;
 
 beforeAll(async () => {
   test = await testDatabase();
@@ -19,8 +18,8 @@ beforeAll(async () => {
 beforeEach(async () => {
   await test.database.db.mailMessage.deleteMany();
   clock = testClock('2026-11-21T09:00:00Z');
-  smtp = await oddSmtpServer();
-  office = post({ ...test.database, clock, smtpUrl: smtp.url });
+  smtp = await faultySmtpServer();
+  mail = mailService({ ...test.database, clock, smtpUrl: smtp.url });
 });
 afterEach(() => smtp.close());
 afterAll(() => test.close());
@@ -28,110 +27,101 @@ afterAll(() => test.close());
 const notice = { kind: 'new-sign-in', to: ann, place: { at: new Date('2026-11-21T09:00:00Z') } } as const;
 const row = () => test.database.db.mailMessage.findFirstOrThrow();
 
-describe('a mail', () => {
-  it('arrives as HTML and plain text, marked as automatic, and its body is erased here', async () => {
-    await office.outbox.send(resetMail);
-    await office.deliver();
-    const [taken] = smtp.taken;
-    const mail = await PostalMime.parse(taken?.source ?? '');
-    expect(mail).toMatchObject({ subject: 'Reset your password', from: { address: 'no-reply@id.example.com' } });
-    expect(mail.to).toEqual([{ name: '', address: ann.email }]);
-    expect(mail.text).toContain(resetMail.kind === 'password-reset' ? resetMail.token : '');
-    expect(mail.html).toContain('Choose a new password');
-    expect(taken?.source).toContain('Auto-Submitted: auto-generated');
-    expect(await row()).toMatchObject({ bodySealed: '', sentAt: clock.now(), failedAt: null });
-    const [event] = await office.audit.list({ types: ['mail.sent'] });
-    expect(event).toMatchObject({ subjectId: 'u1', data: { message: 'password-reset' } });
-    expect(office.counts).toEqual({ sent: 1 });
-    expect(office.log.join()).not.toContain('T0ken');
-  });
-
-  it('that is put off is tried again after growing pauses, under the same Message-ID', async () => {
-    smtp.refuse.set(ann.email, 451);
-    await office.outbox.send(notice);
-    for (const seconds of [10, 20, 40]) {
-      await office.deliver();
-      clock.advance({ seconds: seconds - 1 });
-      expect(await office.deliver()).toBe(0);
-      clock.advance({ seconds: 1 });
-    }
-    smtp.refuse.clear();
-    await office.deliver();
-    expect(smtp.taken).toHaveLength(1);
-    expect(office.counts).toEqual({ deferred: 3, sent: 1 });
-    const { id } = await row();
-    expect(smtp.taken[0]?.source).toContain(`Message-ID: <${id}@id.example.com>`);
-    expect([0, 3, 8, 20].map(pauseSeconds)).toEqual([10, 80, 2560, 3600]);
-  });
-
-  it('that is refused for good is given up at once, and the audit says why', async () => {
-    smtp.refuse.set(ann.email, 550);
-    await office.outbox.send(notice);
-    await office.outbox.send({ ...notice, to: { email: 'bob@example.com' } });
-    await office.deliver();
-    expect(smtp.taken.map(({ to }) => to)).toEqual(['bob@example.com']);
-    const [event] = await office.audit.list({ types: ['mail.failed'] });
-    expect(event).toMatchObject({ subjectId: 'u1', outcome: 'failure', reason: expect.stringContaining('550') });
-    const failed = await test.database.db.mailMessage.findFirstOrThrow({ where: { recipient: ann.email } });
-    expect(failed).toMatchObject({ bodySealed: '', failedAt: clock.now() });
-    expect(await office.deliver()).toBe(0);
-  });
-
-  it('is not sent any more once its link has expired', async () => {
-    await office.outbox.send(resetMail);
-    clock.advance({ minutes: 20 });
-    await office.deliver();
-    expect(smtp.taken).toEqual([]);
-    expect((await office.audit.list({ types: ['mail.failed'] }))[0]).toMatchObject({ reason: 'expired' });
-  });
-
-  it('is given up after three days at the latest', async () => {
-    smtp.refuse.set(ann.email, 451);
-    await office.outbox.send(notice);
-    await office.deliver();
-    clock.advance({ days: 3 });
-    await office.deliver();
-    expect((await office.audit.list({ types: ['mail.failed'] }))[0]?.reason).toContain('451');
-  });
+it('delivers a mail as HTML and plain text, marked as automatic, and erases its body here', async () => {
+  await mail.outbox.send(resetMail);
+  await mail.deliver();
+  const [delivered] = smtp.delivered;
+  const parsed = await PostalMime.parse(delivered?.source ?? '');
+  expect(parsed).toMatchObject({ subject: 'Reset your password', from: { address: 'no-reply@id.example.com' } });
+  expect(parsed.to).toEqual([{ name: '', address: ann.email }]);
+  expect(parsed.text).toContain(resetMail.kind === 'password-reset' ? resetMail.token : '');
+  expect(parsed.html).toContain('Choose a new password');
+  expect(delivered?.source).toContain('Auto-Submitted: auto-generated');
+  expect(await row()).toMatchObject({ bodySealed: '', sentAt: clock.now(), failedAt: null });
+  const [event] = await mail.audit.list({ types: ['mail.sent'] });
+  expect(event).toMatchObject({ subjectId: 'u1', data: { message: 'password-reset' } });
+  expect(mail.counts).toEqual({ sent: 1 });
+  expect(mail.log.join()).not.toContain('T0ken');
 });
 
-describe('a mail server that is away', () => {
-  it('is asked once a run, and gets everything when it is back', async () => {
-    await smtp.close();
-    const people = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i'].map((name) => `${name}@example.com`);
-    for (const email of people) await office.outbox.send({ ...notice, to: { email } });
-    for (let minute = 0; minute < 60; minute += 1) {
-      await office.deliver();
-      clock.advance({ minutes: 1 });
-    }
-    expect(office.log.filter((line) => line.includes('cannot be sent'))).toHaveLength(1);
-    smtp = await oddSmtpServer(smtp.port);
-    for (let runs = 0; runs < 3; runs += 1) await office.deliver();
-    expect(smtp.taken.map(({ to }) => to).sort()).toEqual(people);
-    expect(office.log.filter((line) => line.includes('can be sent again'))).toHaveLength(1);
-  });
+it('retries a temporarily rejected mail with growing pauses, under the same Message-ID', async () => {
+  smtp.rejections.set(ann.email, 451);
+  await mail.outbox.send(notice);
+  for (const seconds of [10, 20, 40]) {
+    await mail.deliver();
+    clock.advance({ seconds: seconds - 1 });
+    expect(await mail.deliver()).toBe(0);
+    clock.advance({ seconds: 1 });
+  }
+  smtp.rejections.clear();
+  await mail.deliver();
+  expect(smtp.delivered).toHaveLength(1);
+  expect(mail.counts).toEqual({ deferred: 3, sent: 1 });
+  const { id } = await row();
+  expect(smtp.delivered[0]?.source).toContain(`Message-ID: <${id}@id.example.com>`);
 });
 
-describe('two instances', () => {
-  it('send each mail once', async () => {
-    const second = await openDatabase(test.url);
-    const other = post({ ...second, clock, smtpUrl: smtp.url });
-    const people = Array.from({ length: 30 }, (_, index) => `p${index}@example.com`);
-    for (const email of people) await office.outbox.send({ ...notice, to: { email } });
-    await Promise.all([office.deliver(), other.deliver(), office.deliver(), other.deliver()]);
-    expect(smtp.taken.map(({ to }) => to).sort()).toEqual([...people].sort());
-    await second.close();
-  });
+it('gives a permanently rejected mail up at once, and audits the reason', async () => {
+  smtp.rejections.set(ann.email, 550);
+  await mail.outbox.send(notice);
+  await mail.outbox.send({ ...notice, to: { email: 'bob@example.com' } });
+  await mail.deliver();
+  expect(smtp.delivered.map(({ to }) => to)).toEqual(['bob@example.com']);
+  const [event] = await mail.audit.list({ types: ['mail.failed'] });
+  expect(event).toMatchObject({ subjectId: 'u1', outcome: 'failure', reason: expect.stringContaining('550') });
+  const failed = await test.database.db.mailMessage.findFirstOrThrow({ where: { recipient: ann.email } });
+  expect(failed).toMatchObject({ bodySealed: '', failedAt: clock.now() });
+  expect(await mail.deliver()).toBe(0);
 });
 
-describe('a mail that cannot be opened', () => {
-  it('waits for the secret to come back', async () => {
-    await office.outbox.send(notice);
-    const stranger = post({ ...test.database, clock, smtpUrl: smtp.url, secrets: [Buffer.alloc(32, 7)] });
-    await stranger.deliver();
-    expect(stranger.log.join()).toContain('GATEHOUSE_SECRET');
-    clock.advance({ hours: 1 });
-    await office.deliver();
-    expect(smtp.taken).toHaveLength(1);
-  });
+it('does not send a mail whose link has expired', async () => {
+  await mail.outbox.send(resetMail);
+  clock.advance({ minutes: 20 });
+  await mail.deliver();
+  expect(smtp.delivered).toEqual([]);
+  expect((await mail.audit.list({ types: ['mail.failed'] }))[0]).toMatchObject({ reason: 'expired' });
+});
+
+it('gives a mail up after three days', async () => {
+  smtp.rejections.set(ann.email, 451);
+  await mail.outbox.send(notice);
+  await mail.deliver();
+  clock.advance({ days: 3 });
+  await mail.deliver();
+  expect((await mail.audit.list({ types: ['mail.failed'] }))[0]?.reason).toContain('451');
+});
+
+it('tries a mail server that is down once a run, and delivers everything when it is back', async () => {
+  await smtp.close();
+  const addresses = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i'].map((name) => `${name}@example.com`);
+  for (const email of addresses) await mail.outbox.send({ ...notice, to: { email } });
+  for (let minute = 0; minute < 60; minute += 1) {
+    await mail.deliver();
+    clock.advance({ minutes: 1 });
+  }
+  expect(mail.log.filter((line) => line.includes('cannot be sent'))).toHaveLength(1);
+  smtp = await faultySmtpServer(smtp.port);
+  for (let runs = 0; runs < 3; runs += 1) await mail.deliver();
+  expect(smtp.delivered.map(({ to }) => to).sort()).toEqual(addresses);
+  expect(mail.log.filter((line) => line.includes('can be sent again'))).toHaveLength(1);
+});
+
+it('sends each mail once when two instances deliver at the same time', async () => {
+  const second = await openDatabase(test.url);
+  const other = mailService({ ...second, clock, smtpUrl: smtp.url });
+  const addresses = Array.from({ length: 30 }, (_, index) => `p${index}@example.com`);
+  for (const email of addresses) await mail.outbox.send({ ...notice, to: { email } });
+  await Promise.all([mail.deliver(), other.deliver(), mail.deliver(), other.deliver()]);
+  expect(smtp.delivered.map(({ to }) => to).sort()).toEqual([...addresses].sort());
+  await second.close();
+});
+
+it('keeps a mail that it cannot decrypt until the secret is configured again', async () => {
+  await mail.outbox.send(notice);
+  const otherSecret = mailService({ ...test.database, clock, smtpUrl: smtp.url, secrets: [Buffer.alloc(32, 7)] });
+  await otherSecret.deliver();
+  expect(otherSecret.log.join()).toContain('GATEHOUSE_SECRET');
+  clock.advance({ hours: 1 });
+  await mail.deliver();
+  expect(smtp.delivered).toHaveLength(1);
 });

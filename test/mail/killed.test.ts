@@ -1,33 +1,33 @@
-// An instance dies between the mail server's ear and the database's note: the mail goes out all the same.
+// An instance is killed after it handed a mail to the mail server and before it stored the result.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { expect, it } from 'vitest';
 import { testClock } from '../support/clock.ts';
 import { testDatabase } from '../support/database.ts';
-import { oddSmtpServer } from './smtp.ts';
-import { post, resetMail } from './support.ts';
+import { faultySmtpServer } from './smtp.ts';
+import { mailService, resetMail } from './support.ts';
 
-it('a mail under way when its instance is killed goes out a little later, from another one', async () => {
+it('sends the mail of a killed instance from another one after its lease has expired', async () => {
   const test = await testDatabase();
-  const deaf = await oddSmtpServer();
-  deaf.hang();
-  const smtp = await oddSmtpServer();
+  const hanging = await faultySmtpServer();
+  hanging.hang();
+  const smtp = await faultySmtpServer();
   const clock = testClock();
-  const office = post({ ...test.database, clock, smtpUrl: smtp.url });
-  await office.outbox.send(resetMail);
+  const mail = mailService({ ...test.database, clock, smtpUrl: smtp.url });
+  await mail.outbox.send(resetMail);
 
-  const program = ['--import', 'tsx', 'test/mail/deliver-process.ts', test.url, deaf.url];
-  const victim = spawn(process.execPath, program, { stdio: 'inherit' });
-  await deaf.hung;
-  // Nobody else takes it while it may still be under way.
-  expect(await office.deliver()).toBe(0);
-  victim.kill('SIGKILL');
-  await once(victim, 'exit');
+  const program = ['--import', 'tsx', 'test/mail/deliver-process.ts', test.url, hanging.url];
+  const killed = spawn(process.execPath, program, { stdio: 'inherit' });
+  await hanging.hung;
+  // No other instance claims it while it may still be under way.
+  expect(await mail.deliver()).toBe(0);
+  killed.kill('SIGKILL');
+  await once(killed, 'exit');
 
   clock.advance({ minutes: 4 });
-  expect(await office.deliver()).toBe(0);
+  expect(await mail.deliver()).toBe(0);
   clock.advance({ minutes: 1, seconds: 1 });
-  await office.deliver();
-  expect(smtp.taken).toHaveLength(1);
-  await Promise.all([deaf.close(), smtp.close(), test.close()]);
+  await mail.deliver();
+  expect(smtp.delivered).toHaveLength(1);
+  await Promise.all([hanging.close(), smtp.close(), test.close()]);
 });

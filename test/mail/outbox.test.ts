@@ -1,48 +1,48 @@
-// Mail at rest: part of the transaction it tells about, unreadable for whoever reads the database, one reader each.
+// Queued mail: written in the transaction of its change, encrypted in the database, with a single recipient.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { transaction } from '../../src/platform/db.ts';
+import { transaction } from '../../src/storage/database.ts';
 import { testClock } from '../support/clock.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
-import { ann, type Post, post, resetMail } from './support.ts';
+import { ann, type MailService, mailService, resetMail } from './support.ts';
 
 const clock = testClock('2026-11-21T09:00:00Z');
 let test: TestDatabase;
-let office: Post;
+let mail: MailService;
 
 beforeAll(async () => {
   test = await testDatabase();
 });
 beforeEach(async () => {
   await test.database.db.mailMessage.deleteMany();
-  office = post({ ...test.database, clock });
+  mail = mailService({ ...test.database, clock });
 });
 afterAll(() => test.close());
 
 const rows = () => test.database.db.mailMessage.findMany();
 
 describe('the outbox', () => {
-  it('keeps links and codes sealed', async () => {
-    await office.outbox.send(resetMail);
-    await office.outbox.send({ kind: 'one-time-code', to: ann, code: '204815', minutes: 10 });
+  it('encrypts links and codes', async () => {
+    await mail.outbox.send(resetMail);
+    await mail.outbox.send({ kind: 'one-time-code', to: ann, code: '204815', minutes: 10 });
     const [reset, code] = await rows();
     expect(reset).toMatchObject({ recipient: ann.email, subject: 'Reset your password', tries: 0, sentAt: null });
     expect(JSON.stringify([reset, code])).not.toMatch(/T0ken|204815|reset-password/);
   });
 
-  it('seals what somebody typed as well', async () => {
-    await office.outbox.draft('password-reset', { typed: 'ann@example.com' }, 60);
+  it('encrypts what was typed into a form', async () => {
+    await mail.outbox.defer('password-reset', { typed: 'ann@example.com' }, 60);
     expect(JSON.stringify(await rows())).not.toContain('ann');
   });
 
   it('writes in the transaction of the caller', async () => {
     const { db } = test.database;
     const failing = transaction(db, async (tx) => {
-      await office.outbox.send(resetMail, tx);
-      throw new Error('the change did not work out');
+      await mail.outbox.send(resetMail, tx);
+      throw new Error('the change failed');
     });
-    await expect(failing).rejects.toThrow('did not work out');
+    await expect(failing).rejects.toThrow('the change failed');
     expect(await rows()).toEqual([]);
-    await transaction(db, (tx) => office.outbox.send(resetMail, tx));
+    await transaction(db, (tx) => mail.outbox.send(resetMail, tx));
     expect(await rows()).toHaveLength(1);
   });
 
@@ -56,8 +56,8 @@ describe('the outbox', () => {
     'a@b@example.com',
     'nobody',
     '',
-  ])('refuses %j: it is not one address', async (email) => {
-    await expect(office.outbox.send({ ...resetMail, to: { email } })).rejects.toThrow('not a single e-mail address');
+  ])('rejects %j, which is not a single address', async (email) => {
+    await expect(mail.outbox.send({ ...resetMail, to: { email } })).rejects.toThrow('not a single e-mail address');
     expect(await rows()).toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-// Mail of a running server: files where there is no mail server, counted, and not kept for ever.
+// Mail of a running server without SMTP_URL: written to files, counted in the metrics, deleted after a week.
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -16,13 +16,13 @@ afterAll(() => idp?.stop());
 
 async function until(condition: () => Promise<boolean> | boolean): Promise<void> {
   for (let tries = 0; !(await condition()); tries += 1) {
-    if (tries > 800) throw new Error('it did not happen');
+    if (tries > 800) throw new Error('the condition was not met within 20 s');
     await new Promise((resolve) => setTimeout(resolve, 25));
   }
 }
 
 describe('a server without SMTP_URL', () => {
-  it('says so when it starts, writes mail into its data folder, and counts it', async () => {
+  it('logs that SMTP_URL is not set, writes mail into its data folder, and counts it', async () => {
     const folder = path.join(String(idp.environment.DATA_DIR), 'outbox');
     expect(idp.log.join()).toContain('SMTP_URL is not set');
     await idp.services.outbox.send({ kind: 'no-password-here', to: ann });
@@ -32,7 +32,7 @@ describe('a server without SMTP_URL', () => {
     expect(text).toContain('gatehouse_mails_total{outcome="sent"} 1');
   });
 
-  it('forgets mail that was sent or given up a week ago', async () => {
+  it('deletes mail that was sent or given up a week ago', async () => {
     const { db, now } = idp.services;
     const ago = (days: number) => new Date(now().getTime() - days * 86_400_000);
     const { keepDays } = limits.mail;
@@ -45,11 +45,11 @@ describe('a server without SMTP_URL', () => {
       ],
     });
     await idp.stop();
-    // Sweeping is one of the first things that a server does, unless it was done a moment ago.
+    // A server sweeps shortly after its start, unless the last sweep was less than a minute ago.
     const nextTurn = () => new Date(Date.now() + 2 * limits.sweep.everySeconds * 1000);
     idp = await startIdp({ environment: { ...(idp.environment as Record<string, string>) }, now: nextTurn });
-    const kept = async () => (await idp.services.db.mailMessage.findMany()).map(({ id }) => id);
-    await until(async () => !(await kept()).includes('sent') && !(await kept()).includes('failed'));
-    expect(await kept()).toContain('recent');
+    const remaining = async () => (await idp.services.db.mailMessage.findMany()).map(({ id }) => id);
+    await until(async () => !(await remaining()).includes('sent') && !(await remaining()).includes('failed'));
+    expect(await remaining()).toContain('recent');
   });
 });

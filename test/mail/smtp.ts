@@ -1,27 +1,27 @@
-// A mail server that misbehaves as it is told; test/support/mailbox.ts is the one that behaves.
+// An SMTP server that rejects recipients or hangs when a test says so; test/support/mailbox.ts accepts everything.
 import { once } from 'node:events';
 import { text as readText } from 'node:stream/consumers';
 import { SMTPServer } from 'smtp-server';
 
-export interface OddSmtpServer {
+export interface FaultySmtpServer {
   url: string;
   port: number;
-  /** Messages taken, as they came over the wire. */
-  taken: { to: string; source: string }[];
-  /** Recipients that are answered with this code. */
-  refuse: Map<string, number>;
-  /** Messages are read, and then nothing is said. */
+  /** Accepted messages, as they came over the wire. */
+  delivered: { to: string; source: string }[];
+  /** Recipients that are rejected, each with an SMTP reply code. */
+  rejections: Map<string, number>;
+  /** From now on, messages are read and not answered. */
   hang(): void;
-  /** Resolves when a message was read while hanging. */
+  /** Resolves when a message was read and not answered. */
   hung: Promise<void>;
   close(): Promise<void>;
 }
 
 const failure = (responseCode: number) => Object.assign(new Error('No'), { responseCode });
 
-export async function oddSmtpServer(port = 0): Promise<OddSmtpServer> {
-  const taken: OddSmtpServer['taken'] = [];
-  const refuse = new Map<string, number>();
+export async function faultySmtpServer(port = 0): Promise<FaultySmtpServer> {
+  const delivered: FaultySmtpServer['delivered'] = [];
+  const rejections = new Map<string, number>();
   let isHanging = false;
   let hangs = () => {};
   const hung = new Promise<void>((resolve) => {
@@ -33,18 +33,18 @@ export async function oddSmtpServer(port = 0): Promise<OddSmtpServer> {
     disableReverseLookup: true,
     closeTimeout: 10,
     onRcptTo({ address }, _session, callback) {
-      const code = refuse.get(address);
+      const code = rejections.get(address);
       callback(code === undefined ? null : failure(code));
     },
     onData(stream, { envelope }, callback) {
       void readText(stream).then((source) => {
         if (isHanging) return hangs();
-        taken.push({ to: envelope.rcptTo.map(({ address }) => address).join(), source });
+        delivered.push({ to: envelope.rcptTo.map(({ address }) => address).join(), source });
         return callback();
       });
     },
   });
-  server.on('error', () => {}); // clients that were killed
+  server.on('error', () => {}); // a client that was killed resets its connection
   server.listen(port, '127.0.0.1');
   await once(server.server, 'listening');
   const address = server.server.address();
@@ -52,8 +52,8 @@ export async function oddSmtpServer(port = 0): Promise<OddSmtpServer> {
   return {
     url: `smtp://127.0.0.1:${listening}`,
     port: listening,
-    taken,
-    refuse,
+    delivered,
+    rejections,
     hang: () => {
       isHanging = true;
     },

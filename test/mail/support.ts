@@ -1,53 +1,62 @@
-// An outbox and its delivery on a database of their own, without a server around them.
+// An outbox and its delivery on a test database, without a server around them.
 import path from 'node:path';
 import { type Audit, createAudit } from '../../src/audit/audit.ts';
-import { createDelivery, type DraftWriter } from '../../src/mail/delivery.ts';
-import { createLetterRenderer } from '../../src/mail/html.ts';
+import { createDelivery, type DeferredWriter } from '../../src/mail/delivery.ts';
+import { createHtmlRenderer } from '../../src/mail/html.ts';
 import type { MailMessage } from '../../src/mail/messages.ts';
 import { createOutbox, type Outbox } from '../../src/mail/outbox.ts';
+import { decryptContent } from '../../src/mail/stored-content.ts';
 import { createMailTransport } from '../../src/mail/transport.ts';
-import type { Database } from '../../src/platform/db.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { createVault } from '../../src/platform/vault.ts';
+import type { Database } from '../../src/storage/database.ts';
 import type { TestClock } from '../support/clock.ts';
 import { testSecret } from '../support/secret.ts';
 
 export const issuer = 'https://id.example.com';
-export const renderHtml = createLetterRenderer(path.resolve('views'));
+export const renderHtml = createHtmlRenderer(path.resolve('views'));
 export const ann = { email: 'ann@example.com', userId: 'u1', username: 'ann', name: 'Ann Example' };
 export const resetMail: MailMessage = { kind: 'password-reset', to: ann, token: 'T0ken'.repeat(8), minutes: 20 };
 
-export interface Post {
+/** An outbox with its delivery, and what they left behind. */
+export interface MailService {
   outbox: Outbox;
   audit: Audit;
   log: string[];
   counts: Record<string, number>;
   deliver(signal?: AbortSignal): Promise<number>;
+  /** The decrypted content of the only row. */
+  storedContent(): Promise<unknown>;
 }
 
-export interface PostOptions extends Pick<Database, 'db' | 'sql' | 'kind'> {
+export interface MailServiceOptions extends Pick<Database, 'db' | 'sql'> {
   clock: TestClock;
   smtpUrl?: string;
   outboxDir?: string;
   secrets?: Buffer[];
-  draft?: DraftWriter;
+  /** Writes the mail of every deferred request. */
+  writer?: DeferredWriter;
 }
 
-export function post(options: PostOptions): Post {
-  const { db, sql, kind, clock, smtpUrl, outboxDir = '/nowhere', secrets = [testSecret], draft } = options;
+export function mailService(options: MailServiceOptions): MailService {
+  const { db, sql, clock, smtpUrl, outboxDir = '/nowhere', secrets = [testSecret], writer } = options;
   const { now } = clock;
   const log: string[] = [];
   const destination = { write: (line: string) => void log.push(line) };
   const logger = createLogger({ level: 'debug', format: 'json', destination });
   const vault = createVault(secrets);
-  const audit = createAudit({ db, sql, kind, logger, now });
+  const audit = createAudit({ db, sql, logger, now });
   const counts: Record<string, number> = {};
-  const write = draft ?? (async () => {});
+  const write = writer ?? (async () => {});
   const mailFrom = 'Gatehouse <no-reply@id.example.com>';
   return {
     audit,
     log,
     counts,
+    async storedContent() {
+      const { id, bodySealed } = await db.mailMessage.findFirstOrThrow();
+      return decryptContent(vault, id, bodySealed);
+    },
     outbox: createOutbox({ db, vault, now, issuer, renderHtml }),
     deliver: createDelivery({
       db,
@@ -56,10 +65,10 @@ export function post(options: PostOptions): Post {
       audit,
       logger,
       transport: createMailTransport({ smtpUrl, mailFrom, outboxDir, issuer, logger }),
-      drafts: { 'password-reset': write, registration: write, unlock: write },
+      writers: { 'password-reset': write, registration: write, unlock: write },
       counted: (outcome) => {
         counts[outcome] = (counts[outcome] ?? 0) + 1;
       },
-    }),
+    }).run,
   };
 }

@@ -1,3 +1,4 @@
+// From amr to acr, and the comparison with a requested acr.
 import { describe, expect, test } from 'vitest';
 import { acrLevel, acrOf, satisfies, weakestOf, withMfa } from '../../src/mfa/acr.ts';
 
@@ -53,7 +54,7 @@ describe('requested acr (OIDC acr_values, RFC 9470)', () => {
     expect(satisfies(requested, reached)).toBe(expected);
   });
 
-  test('the weakest known one is what has to be reached', () => {
+  test('demands the weakest known value', () => {
     expect(weakestOf([PHR, MFA])).toBe(MFA);
     expect(weakestOf(['urn:unknown', REFEDS])).toBe(MFA);
     expect(weakestOf(['urn:unknown'])).toBeUndefined();

@@ -1,5 +1,5 @@
-// An authenticator in software: makes ES256 keys and answers WebAuthn ceremonies as a device would, byte by byte from
-// the specification (WebAuthn level 3, 6.1 and 6.5), so that every field can also be made wrong.
+// An authenticator in software: creates ES256 keys and responds to WebAuthn ceremonies as a device does, byte by byte
+// from the specification (WebAuthn Level 3, 6.1 and 6.5), so that a test can also make every field wrong.
 import { createHash, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 
 export interface Ceremony {
@@ -50,7 +50,7 @@ export function softAuthenticator({ synced = false } = {}) {
   return {
     id: base64url(id),
 
-    /** The answer to registration options, as the browser's JSON. */
+    /** The response to registration options, as the JSON of a browser. */
     create(ceremony: Ceremony): string {
       const attested = Buffer.concat([Buffer.alloc(16), bytes(2, 0, id.length), id, coseKey()]);
       const authData = authenticatorData(ceremony, attested);
@@ -74,7 +74,7 @@ export function softAuthenticator({ synced = false } = {}) {
       });
     },
 
-    /** The answer to authentication options. */
+    /** The response to authentication options. */
     get(ceremony: Ceremony): string {
       const data = clientData(ceremony, ceremony.type ?? 'webauthn.get');
       const authData = authenticatorData(ceremony);

@@ -1,9 +1,10 @@
+// Recovery codes, and codes by e-mail and SMS.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Account } from '../../src/accounts/account.ts';
 import { createRecoveryCodes } from '../../src/mfa/recovery-codes.ts';
 import { randomToken } from '../../src/platform/random.ts';
 import { createVault } from '../../src/platform/vault.ts';
-import { together } from '../accounts/people.ts';
+import { together } from '../accounts/fixture.ts';
 import { type FactorsFixture, openFactors } from './fixture.ts';
 
 let fixture: FactorsFixture;
@@ -40,7 +41,7 @@ describe('recovery codes', () => {
     expect(event).toMatchObject({ type: 'sign-in.recovery-code', data: { left: 8 } });
   });
 
-  test('one used twenty times at the same moment opens once', async () => {
+  test('work once when one is used twenty times in parallel', async () => {
     const code = first(await fixture.recoveryCodes.create(account.id));
     const outcomes = await together(20, () => fixture.recoveryCodes.redeem(account.id, code));
     expect(outcomes.filter((outcome) => outcome === 'ok')).toHaveLength(1);
@@ -59,7 +60,7 @@ describe('recovery codes', () => {
       expect(await recoveryCodes.redeem(account.id, code)).toBe('ok');
       expect(await recoveryCodes.createFor(account.id, 'a form')).toBeUndefined();
     }
-    // All are used: a new factor brings new ones.
+    // All are used: a new factor comes with new ones.
     expect(await recoveryCodes.createFor(account.id, 'another form')).toHaveLength(10);
     await recoveryCodes.create(account.id);
     expect(await recoveryCodes.again(account.id, 'another form')).toBeUndefined();
@@ -88,7 +89,7 @@ describe('recovery codes', () => {
   });
 });
 
-describe('a code by mail or SMS', () => {
+describe('a code by e-mail or SMS', () => {
   const wrong = (code: string) => (code === '000000' ? '000001' : '000000');
 
   test('has six digits, is stored as a hash, and works once within ten minutes', async () => {
@@ -103,7 +104,7 @@ describe('a code by mail or SMS', () => {
     expect(await fixture.oneTimeCodes.verify(account.id, 'email', HERE, code)).toBe('expired');
   });
 
-  test('is void after ten minutes, and after a newer one', async () => {
+  test('stops working after ten minutes, and after a newer one', async () => {
     const late = await fixture.oneTimeCodes.issue(account.id, 'email', HERE);
     fixture.clock.advance({ minutes: 10 });
     expect(await fixture.oneTimeCodes.verify(account.id, 'email', HERE, late)).toBe('expired');
@@ -115,7 +116,7 @@ describe('a code by mail or SMS', () => {
     expect(await fixture.oneTimeCodes.verify(account.id, 'email', HERE, newer)).toBe('ok');
   });
 
-  test('can be guessed at five times, also when all guesses come at once', async () => {
+  test('allows five guesses, also in parallel', async () => {
     const code = await fixture.oneTimeCodes.issue(account.id, 'email', HERE);
     const outcomes = await together(20, () => fixture.oneTimeCodes.verify(account.id, 'email', HERE, wrong(code)));
     expect(outcomes.filter((outcome) => outcome === 'wrong')).toHaveLength(5);
@@ -123,23 +124,23 @@ describe('a code by mail or SMS', () => {
     expect(await fixture.oneTimeCodes.verify(account.id, 'email', HERE, code)).toBe('too-many-tries');
   });
 
-  test('proves the address or number that it was sent to, and no other', async () => {
+  test('verifies the address or number that it was sent to, and no other', async () => {
     const code = await fixture.oneTimeCodes.issue(account.id, 'phone', '+491701');
     expect(await fixture.oneTimeCodes.verify(account.id, 'phone', '+491702', code)).toBe('wrong');
     expect(await fixture.oneTimeCodes.verify(account.id, 'phone', '+491701', code)).toBe('ok');
   });
 
-  test('sent twice at the same moment is accepted once', async () => {
+  test('is accepted once when it is sent twice in parallel', async () => {
     const code = await fixture.oneTimeCodes.issue(account.id, 'email', HERE);
     const outcomes = await together(5, () => fixture.oneTimeCodes.verify(account.id, 'email', HERE, code));
     expect(outcomes.filter((outcome) => outcome === 'ok')).toHaveLength(1);
   });
 });
 
-describe('what an account has', () => {
+describe('the factors of an account', () => {
   const nothing = { totp: false, passkeys: 0, verifyingPasskeys: 0, phone: undefined, recoveryCodes: 0 };
 
-  test('is counted, and all of it goes in a reset', async () => {
+  test('are counted, and removed by a reset', async () => {
     expect(await fixture.factors.of(account.id)).toEqual(nothing);
     expect(await fixture.factors.hasSecondFactor(account.id)).toBe(false);
     await fixture.totp.importSecret(account.id, 'JBSWY3DPEHPK3PXP');

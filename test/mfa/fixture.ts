@@ -1,12 +1,12 @@
 // Second factors on a real database.
 import { createFactors } from '../../src/mfa/factors.ts';
 import { createKnownBrowsers } from '../../src/mfa/known-browsers.ts';
-import { createOneTimeCodes } from '../../src/mfa/one-time-code.ts';
+import { createOneTimeCodes } from '../../src/mfa/one-time-codes.ts';
 import { createPasskeys } from '../../src/mfa/passkeys.ts';
-import { createPhones } from '../../src/mfa/phone.ts';
+import { createPhones } from '../../src/mfa/phone-number.ts';
 import { createRecoveryCodes } from '../../src/mfa/recovery-codes.ts';
 import { createTotp } from '../../src/mfa/totp.ts';
-import { openPeople } from '../accounts/people.ts';
+import { openPeople } from '../accounts/fixture.ts';
 
 export const ISSUER = new URL('https://login.example.org');
 

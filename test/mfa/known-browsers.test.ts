@@ -1,6 +1,7 @@
+// Known and trusted browsers.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Account } from '../../src/accounts/account.ts';
-import { together } from '../accounts/people.ts';
+import { together } from '../accounts/fixture.ts';
 import { type FactorsFixture, openFactors } from './fixture.ts';
 
 let fixture: FactorsFixture;
@@ -34,7 +35,7 @@ describe('a browser', () => {
     expect(new Set(results.map(({ id }) => id)).size).toBe(1);
   });
 
-  test('is forgotten after half a year without use, or when told to', async () => {
+  test('is forgotten after half a year without use, or on request', async () => {
     const { knownBrowsers, clock } = fixture;
     const { id } = await knownBrowsers.remember(cookie, account.id);
     clock.advance({ days: 179 });
@@ -52,7 +53,7 @@ describe('a browser', () => {
     expect(await fixture.knownBrowsers.recognise(value, account.id)).toBeUndefined();
   });
 
-  test('is stored as a hash, and listed with where and when', async () => {
+  test('is stored as a hash, and listed with address and time', async () => {
     const request = { requestId: 'r', address: '192.0.2.4', userAgent: 'Mozilla/5.0 (X11)' };
     const { id } = await fixture.knownBrowsers.remember(cookie, account.id, request);
     expect(JSON.stringify(await fixture.db.knownBrowser.findMany())).not.toContain(cookie);

@@ -1,7 +1,8 @@
+// Passkeys and security keys, with an authenticator in software.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Account } from '../../src/accounts/account.ts';
 import { parseAssertion, parseAttestation } from '../../src/mfa/webauthn-input.ts';
-import { together } from '../accounts/people.ts';
+import { together } from '../accounts/fixture.ts';
 import { type Ceremony, softAuthenticator } from './authenticator.ts';
 import { type FactorsFixture, openFactors } from './fixture.ts';
 
@@ -31,8 +32,8 @@ async function signIn(device: Device, { userId, ...wrong }: Partial<Ceremony> & 
   return fixture.passkeys.authenticate(answer, { challenge, ...(userId ? { userId } : {}) });
 }
 
-describe('registering', () => {
-  test('asks for what can sign in later, and excludes what is there', async () => {
+describe('the registration of a passkey', () => {
+  test('requests a discoverable key, and excludes registered ones', async () => {
     const device = softAuthenticator();
     expect(await register(device)).toEqual({ outcome: 'ok', id: device.id });
     const options = await fixture.passkeys.registrationOptions(account);
@@ -45,7 +46,7 @@ describe('registering', () => {
     expect(Buffer.from(options.user.id, 'base64url').toString()).toBe(account.id);
   });
 
-  test('keeps several, with names, and audits each', async () => {
+  test('stores several, with names, and audits each', async () => {
     await register(softAuthenticator({ synced: true }), {}, '  Phone\u202e\0 ');
     await register(softAuthenticator(), {}, ' ');
     const passkeys = await fixture.passkeys.list(account.id);
@@ -69,7 +70,7 @@ describe('registering', () => {
     expect(await fixture.passkeys.count(account.id)).toBe(0);
   });
 
-  test('refuses a key that somebody has, and an answer given before', async () => {
+  test('rejects a key that is registered already, and a used response', async () => {
     const device = softAuthenticator();
     await register(device);
     const owner = account;
@@ -85,8 +86,8 @@ describe('registering', () => {
   });
 });
 
-describe('signing in', () => {
-  test('without a name: the passkey says who it is, and amr says what it was', async () => {
+describe('a sign-in with a passkey', () => {
+  test('works without a user name, and amr states the kind of key', async () => {
     const phone = softAuthenticator({ synced: true });
     await register(phone);
     expect(await signIn(phone)).toEqual({
@@ -103,7 +104,7 @@ describe('signing in', () => {
     expect(options.allowCredentials).toBeUndefined();
   });
 
-  test('as second factor: a key without PIN will do, and amr does not claim more', async () => {
+  test('accepts a key without PIN as second factor, and amr does not claim more', async () => {
     const key = softAuthenticator();
     await register(key, { userVerified: false });
     const options = await fixture.passkeys.authenticationOptions({ userId: account.id });
@@ -113,7 +114,7 @@ describe('signing in', () => {
     expect(await signIn(key, { userVerified: false })).toEqual({ outcome: 'wrong' });
   });
 
-  test('where the key alone has to do, it must verify its user, and is known by that from then on', async () => {
+  test('demands user verification where the key is the only factor, and remembers that the key can do it', async () => {
     const key = softAuthenticator();
     await register(key, { userVerified: false });
     const of = { userId: account.id, mustVerify: true };
@@ -146,7 +147,7 @@ describe('signing in', () => {
     expect(await signIn(device, wrong)).toEqual({ outcome: 'wrong' });
   });
 
-  test('refuses unknown keys, other keys of the same id, and keys of somebody else', async () => {
+  test('rejects unknown keys, other keys of the same id, and keys of another account', async () => {
     const mine = softAuthenticator();
     await register(mine);
     expect(await signIn(softAuthenticator())).toEqual({ outcome: 'unknown-passkey' });
@@ -160,7 +161,7 @@ describe('signing in', () => {
     expect(await signIn(mine, { userId: other.id })).toEqual({ outcome: 'unknown-passkey' });
   });
 
-  test('notices a cloned key by its counter, and lets keys that do not count in', async () => {
+  test('detects a cloned key by its counter, and accepts keys without a counter', async () => {
     const device = softAuthenticator();
     await register(device, { counter: 5 });
     expect(await signIn(device, { counter: 9 })).toMatchObject({ outcome: 'ok' });
@@ -173,7 +174,7 @@ describe('signing in', () => {
     expect(await signIn(phone)).toMatchObject({ outcome: 'ok' });
   });
 
-  test('accepts one answer once, sent twenty times at the same moment', async () => {
+  test('accepts a response once when it is sent twenty times in parallel', async () => {
     const device = softAuthenticator();
     await register(device);
     const { challenge } = await fixture.passkeys.authenticationOptions();
@@ -185,7 +186,7 @@ describe('signing in', () => {
   });
 });
 
-describe('the list', () => {
+describe('the list of passkeys', () => {
   test('is changed by its owner only', async () => {
     const device = softAuthenticator();
     await register(device);

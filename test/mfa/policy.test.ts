@@ -1,3 +1,4 @@
+// Which factor a sign-in still needs.
 import { describe, expect, test } from 'vitest';
 import { MFA_ACR, PASSWORD_ACR, PHISHING_RESISTANT_ACR } from '../../src/mfa/acr.ts';
 import { type Factors, nextFactor, type PolicyInput } from '../../src/mfa/policy.ts';

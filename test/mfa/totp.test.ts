@@ -1,8 +1,9 @@
+// The codes of an authenticator app.
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Account } from '../../src/accounts/account.ts';
 import { cleanSecret } from '../../src/mfa/totp.ts';
-import { together } from '../accounts/people.ts';
+import { together } from '../accounts/fixture.ts';
 import { type FactorsFixture, openFactors } from './fixture.ts';
 
 let fixture: FactorsFixture;
@@ -16,7 +17,7 @@ beforeEach(async () => {
   account = await fixture.person();
 });
 
-/** RFC 6238 by hand: what an authenticator app shows, judged by no library of ours. */
+/** RFC 6238 written out: what an authenticator app shows, independent of the library under test. */
 function app(secret: string, at: Date): string {
   const bits = [...secret].map((letter) =>
     'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(letter).toString(2).padStart(5, '0'),
@@ -30,7 +31,7 @@ function app(secret: string, at: Date): string {
 }
 const shown = (secret: string, seconds = 0) => app(secret, new Date(fixture.now().getTime() + seconds * 1000));
 
-/** Set up, a minute ago. */
+/** Enrolled a minute ago. */
 async function enrolled(): Promise<string> {
   const { secret, sealed } = fixture.totp.begin(account);
   expect(await fixture.totp.confirm(account, sealed, shown(secret))).toBe('ok');
@@ -38,14 +39,14 @@ async function enrolled(): Promise<string> {
   return secret;
 }
 
-test('the app of these tests computes the vectors of RFC 6238', () => {
+test('the authenticator of these tests computes the vectors of RFC 6238', () => {
   const secret = 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ';
   expect(app(secret, new Date(59_000))).toBe('287082');
   expect(app(secret, new Date(1_111_111_109_000))).toBe('081804');
 });
 
-describe('setting it up', () => {
-  test('gives a random secret, and a URI with account and issuer (seed 5.6)', () => {
+describe('the enrolment of an app', () => {
+  test('gives a random secret, and a URI with account and issuer', () => {
     const { secret, uri } = fixture.totp.begin(account);
     expect(secret).toMatch(/^[A-Z2-7]{32}$/);
     const url = new URL(uri);
@@ -56,7 +57,7 @@ describe('setting it up', () => {
     expect(fixture.totp.begin(account).secret).not.toBe(secret);
   });
 
-  test('counts only after a code, and leaves the one in use alone until then', async () => {
+  test('takes effect after a code, and leaves the present secret alone until then', async () => {
     const old = await enrolled();
     const { secret, sealed } = fixture.totp.begin(account);
     expect(await fixture.totp.confirm(account, sealed, '000000')).toBe('wrong');
@@ -68,7 +69,7 @@ describe('setting it up', () => {
     expect(await fixture.totp.verify(account.id, shown(secret))).toBe('ok');
   });
 
-  test("refuses another account's form, a changed one and one from yesterday", async () => {
+  test("rejects another account's form, a modified one and an expired one", async () => {
     const { secret, sealed } = fixture.totp.begin(account);
     const other = await fixture.person();
     expect(await fixture.totp.confirm(other, sealed, shown(secret))).toBe('expired');
@@ -110,13 +111,13 @@ describe('a code', () => {
     expect(await fixture.totp.verify(account.id, shown(secret, 30))).toBe('ok');
   });
 
-  test('that confirmed the enrolment does not also sign in', async () => {
+  test('does not sign in when it confirmed the enrolment before', async () => {
     const { secret, sealed } = fixture.totp.begin(account);
     await fixture.totp.confirm(account, sealed, shown(secret));
     expect(await fixture.totp.verify(account.id, shown(secret))).toBe('replayed');
   });
 
-  test('sent twenty times at the same moment is accepted exactly once', async () => {
+  test('is accepted exactly once when it is sent twenty times in parallel', async () => {
     const secret = await enrolled();
     const outcomes = await together(20, () => fixture.totp.verify(account.id, shown(secret)));
     expect(outcomes.filter((outcome) => outcome === 'ok')).toHaveLength(1);
@@ -131,7 +132,7 @@ describe('a code', () => {
     },
   );
 
-  test('means nothing without enrolment, and after removal', async () => {
+  test('is rejected without enrolment, and after removal', async () => {
     expect(await fixture.totp.verify(account.id, '123456')).toBe('not-enrolled');
     const secret = await enrolled();
     expect(await fixture.totp.remove(account.id)).toBe(true);
@@ -141,7 +142,7 @@ describe('a code', () => {
 });
 
 describe('an imported secret', () => {
-  test('of ten bytes works, and importing it again does not make a used code good', async () => {
+  test('of ten bytes works, and importing it again does not allow a used code', async () => {
     await fixture.totp.importSecret(account.id, 'jbsw y3dp-ehpk 3pxp');
     const code = shown('JBSWY3DPEHPK3PXP');
     expect(await fixture.totp.verify(account.id, code)).toBe('ok');
@@ -149,7 +150,7 @@ describe('an imported secret', () => {
     expect(await fixture.totp.verify(account.id, code)).toBe('replayed');
   });
 
-  test.each(['', 'short', 'JBSWY3DP', 'JBSWY3DPEHPK3PX1', 'not base32 at all!'])('%j is refused', (secret) => {
+  test.each(['', 'short', 'JBSWY3DP', 'JBSWY3DPEHPK3PX1', 'not base32 at all!'])('is rejected: %j', (secret) => {
     expect(() => cleanSecret(secret)).toThrow(expect.objectContaining({ code: 'invalid_input' }));
   });
 });

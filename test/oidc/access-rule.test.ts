@@ -1,4 +1,4 @@
-// Who may open an application: a page for the person, access_denied for the application, and an end to what it holds.
+// Access rules of applications: a page for the user, access_denied for the application, and the end of its tokens.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { aUser, type TestUser } from '../support/factories.ts';
 import { type HttpClient, httpClient } from '../support/http.ts';
@@ -7,11 +7,11 @@ import {
   type Application,
   anApplication,
   authorizeUrl,
+  completeSignIn,
   outcome,
   postAs,
   redirectUri,
   signIn,
-  walk,
 } from './support.ts';
 
 let idp: TestIdp;
@@ -31,19 +31,19 @@ afterAll(() => idp?.stop());
 
 const isThere = (url: string) => url.startsWith(redirectUri);
 
-async function refused(): Promise<{ browser: HttpClient; page: Awaited<ReturnType<typeof walk>> }> {
+async function openRejected(): Promise<{ browser: HttpClient; page: Awaited<ReturnType<typeof completeSignIn>> }> {
   const browser = httpClient(idp.issuer);
-  const page = await walk(browser, authorizeUrl(idp, app.clientId), { user: guest });
+  const page = await completeSignIn(browser, authorizeUrl(idp, app.clientId), { user: guest });
   return { browser, page };
 }
 
 describe('an application with an access rule', () => {
-  it('is open to whoever has the role', async () => {
+  it('opens for a user with the role', async () => {
     expect((await signIn(httpClient(idp.issuer), app, editor)).tokens.access_token).toBeTruthy();
   });
 
-  it('shows everybody else a page, from which they return with access_denied', async () => {
-    const { browser, page } = await refused();
+  it('shows other users a page that leads back to the application with access_denied', async () => {
+    const { browser, page } = await openRejected();
     expect(page.status).toBe(403);
     expect(page.text).toContain('You may not open Newsroom');
     expect(page.text).toContain(guest.username);
@@ -55,12 +55,12 @@ describe('an application with an access rule', () => {
     });
   });
 
-  it('lets them go on with another account, and the first session ends', async () => {
-    const { browser, page } = await refused();
+  it('lets a user continue with another account, and ends the first session', async () => {
+    const { browser, page } = await openRejected();
     const form = await browser.follow(await browser.submit(page, {}, { button: 'Use another account' }));
     expect(form.forms[0]?.fields.username).toBe('');
     const answered = await browser.submit(form, { username: editor.username, password: editor.password });
-    const back = await walk(browser, answered, { user: editor });
+    const back = await completeSignIn(browser, answered, { user: editor });
     const code = new URL(back.location ?? '').searchParams.get('code');
     expect(code).toBeTruthy();
     const open = await anApplication(idp);
@@ -76,8 +76,8 @@ describe('an application with an access rule', () => {
     );
   });
 
-  it('cannot be entered by answering another question', async () => {
-    const { browser, page } = await refused();
+  it('does not open through the form of another step', async () => {
+    const { browser, page } = await openRejected();
     const uid = new URL(page.url).pathname.split('/')[2];
     const csrf = page.forms[0]?.fields._csrf ?? '';
     for (const [path, form] of [
@@ -93,7 +93,7 @@ describe('an application with an access rule', () => {
     );
   });
 
-  it('loses what it holds of somebody who loses the role', async () => {
+  it('loses the tokens of a user who loses the role', async () => {
     const leaver = await aUser(idp.services);
     const role = { userId: leaver.account.id, roleId: 'r1' };
     await idp.services.db.userRole.create({ data: role });

@@ -1,11 +1,19 @@
-// How strongly somebody has to sign in, and who it has to be: acr_values, essential acr and sub claims, id_token_hint
+// Which authentication context and account a request requires: acr_values, essential acr and sub claims, id_token_hint
 // (OIDC Core 3.1.2.1, 5.5.1.1; Unmet Authentication Requirements 1.0).
 import { generateSync } from 'otplib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { aUser, type TestUser } from '../support/factories.ts';
 import { type HttpClient, httpClient } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
-import { type Application, anApplication, authorizeUrl, outcome, redirectUri, signIn, walk } from './support.ts';
+import {
+  type Application,
+  anApplication,
+  authorizeUrl,
+  completeSignIn,
+  outcome,
+  redirectUri,
+  signIn,
+} from './support.ts';
 
 const SECRET = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP';
 const PASSWORD = 'urn:gatehouse:acr:password';
@@ -34,7 +42,7 @@ const open = (browser: HttpClient, parameters: Record<string, string>) =>
   outcome(browser, authorizeUrl(idp, app.clientId, parameters));
 
 describe('a voluntary context', () => {
-  it('that cannot be reached is no hindrance: the ID token tells what was', async () => {
+  it('does not stop the sign-in when it cannot be reached, and the ID token holds the acr that was', async () => {
     const { user, browser } = await signedIn();
     for (const acr of [MFA, 'phr', 'urn:unknown', `${MFA} urn:unknown`]) {
       const { tokens } = await signIn(browser, app, user, { acr_values: acr });
@@ -42,13 +50,13 @@ describe('a voluntary context', () => {
     }
   });
 
-  it('that the session has is not asked for again', async () => {
+  it('needs no new sign-in when the session has reached it', async () => {
     const { browser } = await signedIn();
     expect((await open(browser, { acr_values: PASSWORD, prompt: 'none' })).get('code')).toBeTruthy();
     expect((await open(browser, { acr_values: `${MFA} ${PASSWORD}`, prompt: 'none' })).get('code')).toBeTruthy();
   });
 
-  it('that can be reached is asked for, unless nobody may be asked', async () => {
+  it('is prompted for when the account can reach it, except with prompt=none', async () => {
     const { user, browser } = await signedIn();
     await idp.services.mfa.totp.importSecret(user.account.id, SECRET);
     expect((await open(browser, { acr_values: MFA, prompt: 'none' })).get('error')).toBe('login_required');
@@ -73,7 +81,7 @@ describe('a voluntary context', () => {
 });
 
 describe('an essential context', () => {
-  it('that cannot be reached fails the request', async () => {
+  it('fails the request when the account cannot reach it', async () => {
     const { browser } = await signedIn();
     for (const acr of [{ value: MFA }, { values: ['phr', 'urn:unknown'] }, { value: 'urn:unknown' }]) {
       const answer = await open(browser, { claims: essential(acr) });
@@ -81,28 +89,30 @@ describe('an essential context', () => {
     }
   });
 
-  it('that the session has is enough', async () => {
+  it('needs no new sign-in when the session has reached it', async () => {
     const { browser } = await signedIn();
     for (const acr of [{ value: PASSWORD }, { values: [MFA, PASSWORD] }, {}, { values: [] }]) {
       expect((await open(browser, { claims: essential(acr), prompt: 'none' })).get('code')).toBeTruthy();
     }
   });
 
-  it('fails the request of somebody who signs in and cannot reach it', async () => {
+  it('fails the request after a sign-in with an account that cannot reach it', async () => {
     const user = await aUser(idp.services);
     const browser = httpClient(idp.issuer);
-    const page = await walk(browser, authorizeUrl(idp, app.clientId, { claims: essential({ value: MFA }) }), { user });
+    const page = await completeSignIn(browser, authorizeUrl(idp, app.clientId, { claims: essential({ value: MFA }) }), {
+      user,
+    });
     expect(new URL(page.location ?? '').searchParams.get('error')).toBe('unmet_authentication_requirements');
   });
 });
 
-describe('the person that is meant', () => {
-  it('by an ID token is signed in already', async () => {
+describe('the account that a request names', () => {
+  it('needs no new sign-in when an ID token names the account of the session', async () => {
     const { browser, hint } = await signedIn();
     expect((await open(browser, { id_token_hint: hint, prompt: 'none' })).get('code')).toBeTruthy();
   });
 
-  it('by an ID token or a sub claim is another one: somebody has to sign in', async () => {
+  it('needs a new sign-in when an ID token or a sub claim names another account', async () => {
     const { hint, user } = await signedIn();
     const other = await signedIn();
     expect((await open(other.browser, { id_token_hint: hint, prompt: 'none' })).get('error')).toBe('login_required');
@@ -111,10 +121,10 @@ describe('the person that is meant', () => {
     const url = authorizeUrl(idp, app.clientId, { id_token_hint: hint });
     const page = await other.browser.follow(await other.browser.get(url), isThere);
     expect(page.text).toContain('name="password"');
-    expect((await walk(other.browser, page, { user })).location).toContain('code=');
+    expect((await completeSignIn(other.browser, page, { user })).location).toContain('code=');
   });
 
-  it('is not taken for the other one who signs in instead', async () => {
+  it('is not replaced by another account that signs in', async () => {
     const { hint } = await signedIn();
     const other = await signedIn();
     const url = authorizeUrl(idp, app.clientId, { id_token_hint: hint });
@@ -128,7 +138,7 @@ describe('the person that is meant', () => {
     expect(again.text).toContain('name="password"');
   });
 
-  it('cannot be named by a forged, foreign or broken ID token', async () => {
+  it('cannot be named by a forged, foreign or malformed ID token', async () => {
     const { browser, hint } = await signedIn();
     const foreign = await anApplication(idp);
     const [header, payload] = hint.split('.');

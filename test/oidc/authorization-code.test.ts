@@ -1,8 +1,9 @@
-// A code is worth tokens once, for the client, address and verifier it was made for (RFC 6749 4.1.3, RFC 7636 4.6).
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+// Authorization codes: exchanged once, for the client, redirect URI and verifier of the request (RFC 6749 4.1.3, RFC 7636 4.6).
+import { beforeAll, describe, expect, it } from 'vitest';
 import { aUser, type TestUser } from '../support/factories.ts';
 import { type HttpClient, httpClient } from '../support/http.ts';
-import { startIdp, type TestIdp } from '../support/idp.ts';
+import type { TestIdp } from '../support/idp.ts';
+import { sharedIdp } from '../support/shared-idp.ts';
 import {
   type Application,
   anApplication,
@@ -20,13 +21,12 @@ let app: Application;
 let browser: HttpClient;
 
 beforeAll(async () => {
-  idp = await startIdp();
+  idp = await sharedIdp();
   user = await aUser(idp.services);
   app = await anApplication(idp, { redirect_uris: [redirectUri, 'http://127.0.0.1:4000/other'] });
   browser = httpClient(idp.issuer);
   await signIn(browser, app, user);
 });
-afterAll(() => idp?.stop());
 
 const aCode = async (parameters = {}) =>
   (await outcome(browser, authorizeUrl(idp, app.clientId, { scope: 'openid offline_access', ...parameters }))).get(
@@ -45,7 +45,7 @@ const works = async (accessToken: string) =>
   200;
 
 describe('an authorization code', () => {
-  it('gives tokens once; used again it takes them back', async () => {
+  it('is exchanged for tokens once, and revokes them when it is used again', async () => {
     const code = await aCode();
     const first = await redeem(code);
     const tokens = first.json<Record<string, string>>();
@@ -61,7 +61,7 @@ describe('an authorization code', () => {
     expect(refreshed.status).toBe(400);
   });
 
-  it('redeemed ten times in one moment wins once, and what was won is taken back', async () => {
+  it('is exchanged once when it is redeemed ten times at the same moment, and its tokens are revoked', async () => {
     const code = await aCode();
     const answers = await Promise.all(Array.from({ length: 10 }, () => redeem(code)));
     const won = answers.filter(({ status }) => status === 200);
@@ -77,21 +77,21 @@ describe('an authorization code', () => {
     ['another verifier', { code_verifier: 'w'.repeat(43) }],
     ['no verifier', { code_verifier: '' }],
     ['a verifier that is too short', { code_verifier: 'v' }],
-  ])('is refused with %s', async (_what, changes) => {
+  ])('is rejected with %s', async (_what, changes) => {
     const code = await aCode();
     const answer = await redeem(code, changes);
     expect(answer.status).toBe(400);
     expect(answer.json().error).toMatch(/^invalid_(grant|request)$/);
   });
 
-  it('is refused for another client, and left to its own', async () => {
+  it('is rejected for another client, and stays valid for its own', async () => {
     const code = await aCode();
     const other = await anApplication(idp);
     expect((await redeem(code, {}, other)).json().error).toBe('invalid_grant');
     expect((await redeem(code)).status).toBe(200);
   });
 
-  it('ends after a minute', async () => {
+  it('expires after a minute', async () => {
     const code = await aCode();
     const { db } = idp.services;
     const row = await db.oidcArtifact.findFirstOrThrow({
@@ -106,13 +106,13 @@ describe('an authorization code', () => {
   });
 
   it.each(['', 'abc', `#${'a'.repeat(43)}`, '\0', 'a'.repeat(50_000), '../..'])(
-    'that never was is refused (%#)',
+    'is rejected when it was never issued (%#)',
     async (code) => {
       expect((await redeem(code)).status).toBe(400);
     },
   );
 
-  it('of a person who was disabled meanwhile gives nothing', async () => {
+  it('gives no tokens for an account that was disabled meanwhile', async () => {
     const gone = await aUser(idp.services);
     const theirs = httpClient(idp.issuer);
     await signIn(theirs, app, gone);
@@ -132,7 +132,7 @@ describe('the token endpoint', () => {
     'client_credentials',
     '__proto__',
     'constructor',
-  ])('refuses the grant %s for this client', async (grant) => {
+  ])('rejects the grant %s for this client', async (grant) => {
     const answer = await postAs(idp, app, '/token', {
       grant_type: grant,
       username: user.username,

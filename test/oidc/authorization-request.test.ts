@@ -1,26 +1,34 @@
-// What an authorization request must and must not hold (OIDC Core 3.1.2, RFC 7636, RFC 9207, seed 2.2 and 5.2).
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+// What an authorization request must and must not hold (OIDC Core 3.1.2, RFC 7636, RFC 9207).
+import { beforeAll, describe, expect, it } from 'vitest';
 import { aUser, type TestUser } from '../support/factories.ts';
 import { httpClient } from '../support/http.ts';
-import { startIdp, type TestIdp } from '../support/idp.ts';
-import { type Application, anApplication, authorizeUrl, outcome, redirectUri, signIn, walk } from './support.ts';
+import type { TestIdp } from '../support/idp.ts';
+import { sharedIdp } from '../support/shared-idp.ts';
+import {
+  type Application,
+  anApplication,
+  authorizeUrl,
+  completeSignIn,
+  outcome,
+  redirectUri,
+  signIn,
+} from './support.ts';
 
 let idp: TestIdp;
 let user: TestUser;
 let app: Application;
 
 beforeAll(async () => {
-  idp = await startIdp();
+  idp = await sharedIdp();
   user = await aUser(idp.services);
   app = await anApplication(idp);
 });
-afterAll(() => idp?.stop());
 
 const refused = (parameters: Record<string, string | null>) =>
   outcome(httpClient(idp.issuer), authorizeUrl(idp, app.clientId, parameters)).then(Object.fromEntries);
 
 describe('an authorization request', () => {
-  it('brings state and iss back with the code, and the nonce in the ID token', async () => {
+  it('is answered with state and iss beside the code, and with the nonce in the ID token', async () => {
     const { callback, tokens, started } = await signIn(httpClient(idp.issuer), app, user);
     expect([...callback.searchParams.keys()].sort()).toEqual(['code', 'iss', 'state']);
     expect(callback.searchParams.get('state')).toBe(started.checks.expectedState);
@@ -28,7 +36,7 @@ describe('an authorization request', () => {
     expect(tokens.claims()?.nonce).toBe(started.checks.expectedNonce);
   });
 
-  it('is refused without PKCE, with the state and the issuer', async () => {
+  it('is rejected without PKCE, and the error holds state and iss', async () => {
     expect(await refused({ code_challenge: null, code_challenge_method: null })).toMatchObject({
       error: 'invalid_request',
       state: 'the-state',
@@ -43,7 +51,7 @@ describe('an authorization request', () => {
     ['a method without a challenge', { code_challenge: null }],
     ['a challenge that is too short', { code_challenge: 'abc' }],
     ['a challenge of other letters', { code_challenge: `${'a'.repeat(42)}+` }],
-  ])('is refused with %s as PKCE', async (_what, parameters) => {
+  ])('is rejected with %s as PKCE', async (_what, parameters) => {
     expect(await refused(parameters)).toMatchObject({ error: 'invalid_request', state: 'the-state' });
   });
 
@@ -57,7 +65,7 @@ describe('an authorization request', () => {
     'none',
     'code none',
     'saml',
-  ])('is refused with the response type %s', async (type) => {
+  ])('is rejected with the response type %s', async (type) => {
     const answer = await httpClient(idp.issuer).get(
       authorizeUrl(idp, app.clientId, { response_type: type, nonce: 'n' }),
     );
@@ -68,20 +76,20 @@ describe('an authorization request', () => {
     expect(url.href).not.toMatch(/[?#&](code|access_token|id_token)=/);
   });
 
-  it('is refused without a response type', async () => {
+  it('is rejected without a response type', async () => {
     expect(await refused({ response_type: null })).toMatchObject({ error: 'invalid_request' });
   });
 
-  it('may come by POST', async () => {
+  it('may be sent by POST', async () => {
     const browser = httpClient(idp.issuer);
     const form = new URL(authorizeUrl(idp, app.clientId)).searchParams;
-    const page = await walk(browser, await browser.post('/authorize', { form }), { user });
+    const page = await completeSignIn(browser, await browser.post('/authorize', { form }), { user });
     expect(page.location).toMatch(/[?&]code=/);
   });
 
-  it('may name languages and things nobody knows', async () => {
+  it('may hold languages and parameters that are unknown', async () => {
     const browser = httpClient(idp.issuer);
-    const page = await walk(
+    const page = await completeSignIn(
       browser,
       authorizeUrl(idp, app.clientId, { ui_locales: 'de fr', claims_locales: 'de', unknown_parameter: 'x' }),
       { user },
@@ -89,7 +97,7 @@ describe('an authorization request', () => {
     expect(page.location).toMatch(/[?&]code=/);
   });
 
-  it('is refused when it is too long to be answered, and told how to send it', async () => {
+  it('is rejected when it is too long to be answered, with advice to push it', async () => {
     const long = { state: 's'.repeat(9000) };
     const form = new URL(authorizeUrl(idp, app.clientId, long)).searchParams;
     for (const page of [
@@ -105,20 +113,20 @@ describe('an authorization request', () => {
     expect(overflow.status).toBe(431);
   });
 
-  it('is refused when a parameter comes twice, even by POST', async () => {
+  it('is rejected when a parameter is repeated, also by POST', async () => {
     const twice = `${authorizeUrl(idp, app.clientId)}&nonce=1&nonce=2`;
     expect((await outcome(httpClient(idp.issuer), twice)).get('error')).toBe('invalid_request');
     const posted = await httpClient(idp.issuer).post('/authorize', { form: new URL(twice).searchParams });
     expect(posted.status).toBe(400);
   });
 
-  it('is refused with a scope outside what the application may ask for', async () => {
+  it('is rejected with a scope that the application may not request', async () => {
     const narrow = await anApplication(idp, { scope: 'openid email', grant_types: ['authorization_code'] });
     const answer = await outcome(httpClient(idp.issuer), authorizeUrl(idp, narrow.clientId, { scope: 'openid roles' }));
     expect(answer.get('error')).toBe('invalid_scope');
   });
 
-  it('is refused by value or reference objects that nobody signed', async () => {
+  it('is rejected with an unsigned request object, by value or by reference', async () => {
     const unsigned = `${btoa('{"alg":"none"}')}.${btoa(`{"iss":"${app.clientId}","aud":"${idp.issuer}"}`)}.`;
     expect((await refused({ request: unsigned.replaceAll('=', '') })).error).toBe('invalid_request_object');
     expect((await refused({ request_uri: 'https://attacker.example/request' })).error).toMatch(/request_uri/);

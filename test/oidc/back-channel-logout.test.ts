@@ -1,5 +1,5 @@
-// Logout tokens really delivered (OIDC Back-Channel Logout 1.0): to every application of the session, later to one that
-// is down, and with what each application knows the person by.
+// Delivery of logout tokens (OpenID Connect Back-Channel Logout 1.0): to every application of the session, later to one that is
+// unreachable, and with the subject that each application knows.
 import { createRemoteJWKSet, type JWTPayload, jwtVerify } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { testClock } from '../support/clock.ts';
@@ -44,8 +44,8 @@ async function verified(token: string | undefined, { clientId }: Application): P
   return payload;
 }
 
-describe('the back channel', () => {
-  it('tells every application, a dead one as soon as it is up again, and nobody waits for it', async () => {
+describe('back-channel logout', () => {
+  it('notifies every application, one that was unreachable as soon as it answers, and no user waits for it', async () => {
     const first = await listening({ backchannel_logout_session_required: true });
     const down = await listening({ subject_type: 'pairwise', backchannel_logout_session_required: true });
     const browser = httpClient(idp.issuer);
@@ -74,7 +74,7 @@ describe('the back channel', () => {
     expect(first.web.logoutTokens).toHaveLength(1);
   });
 
-  it('tells only the application that asked when the person stays signed in', async () => {
+  it('notifies only the application that requested the logout when the user stays signed in', async () => {
     const asking = await listening();
     const other = await listening();
     const browser = httpClient(idp.issuer);
@@ -87,7 +87,7 @@ describe('the back channel', () => {
     expect(other.web.logoutTokens).toEqual([]);
   });
 
-  it('gives an application up after many tries, and notes it', async () => {
+  it('gives up after many attempts, and records that in the audit log', async () => {
     const { web, app } = await listening();
     const browser = httpClient(idp.issuer);
     await signIn(browser, app, user);

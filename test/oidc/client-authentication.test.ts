@@ -1,4 +1,4 @@
-// How an application proves itself at the token endpoint (RFC 6749 2.3, RFC 7523, OIDC Core 9), and how it fails to.
+// Client authentication at the token endpoint (RFC 6749 2.3, RFC 7523, OIDC Core 9): what succeeds and what fails.
 import * as jose from 'jose';
 import * as oidc from 'openid-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -33,7 +33,7 @@ const ask = (form: Record<string, string>, headers: Record<string, string> = {})
 const refused = (page: Page) => [page.status, page.json().error];
 
 describe('the token endpoint', () => {
-  it('knows a client by client_secret_basic, whatever the letters of its secret', async () => {
+  it('authenticates a client by client_secret_basic, whatever characters its secret has', async () => {
     const plain = await machine({});
     expect((await tokens(plain)).access_token).toBeTruthy();
     const odd = await machine({ client_id: 'a!b:c/~?', client_secret: 'p:/+ %&='.repeat(5) });
@@ -41,7 +41,7 @@ describe('the token endpoint', () => {
     expect((await postAs(idp, odd, '/token', { grant_type: 'client_credentials' })).status).toBe(200);
   });
 
-  it('knows a client by client_secret_post, and either of the two ways of sending a secret', async () => {
+  it('authenticates a client by client_secret_post, and accepts a secret in the header or in the body', async () => {
     const secret = 'a secret of more than thirty-two characters';
     const app = await machine(
       { token_endpoint_auth_method: 'client_secret_post', client_secret: secret },
@@ -51,7 +51,7 @@ describe('the token endpoint', () => {
     expect((await ask({}, { authorization: basic(app.clientId, secret) })).status).toBe(200);
   });
 
-  it('knows a client by client_secret_jwt', async () => {
+  it('authenticates a client by client_secret_jwt', async () => {
     const secret = 'a secret of more than thirty-two characters';
     const app = await machine(
       { token_endpoint_auth_method: 'client_secret_jwt', client_secret: secret },
@@ -64,7 +64,7 @@ describe('the token endpoint', () => {
     ]);
   });
 
-  it('knows a client by private_key_jwt, with its keys inline or at an address', async () => {
+  it('authenticates a client by private_key_jwt, with its keys by value or by jwks_uri', async () => {
     const auth = oidc.PrivateKeyJwt({ key: pair.privateKey, kid: 'one' });
     const inline = await machine({ token_endpoint_auth_method: 'private_key_jwt', jwks: jwks as never }, auth);
     expect((await tokens(inline)).access_token).toBeTruthy();
@@ -75,7 +75,7 @@ describe('the token endpoint', () => {
     expect((await tokens(remote)).access_token).toBeTruthy();
   });
 
-  it('refuses a client whose keys cannot be fetched, or are of another', async () => {
+  it('rejects a client whose keys cannot be fetched, or are those of another client', async () => {
     const auth = oidc.PrivateKeyJwt({ key: (await jose.generateKeyPair('ES256')).privateKey, kid: 'one' });
     const wrong = await machine(
       { token_endpoint_auth_method: 'private_key_jwt', jwks_uri: `${keys.origin}/jwks` },
@@ -89,7 +89,7 @@ describe('the token endpoint', () => {
     await expect(tokens(gone)).rejects.toMatchObject({ status: 401 });
   });
 
-  it('answers a wrong secret, a missing one and an unknown client alike', async () => {
+  it('answers a wrong secret, a missing one and an unknown client with the same error', async () => {
     const app = await machine({});
     const answers = await Promise.all([
       ask({}, { authorization: basic(app.clientId, 'wrong') }),
@@ -107,7 +107,7 @@ describe('the token endpoint', () => {
     expect(refused(await ask({ client_id: app.clientId, client_secret: 'wrong' }))).toEqual([401, 'invalid_client']);
   });
 
-  it('refuses two ways at once, half of one, and what it cannot read', async () => {
+  it('rejects two methods at once, an incomplete one, and credentials that cannot be parsed', async () => {
     const app = await machine({});
     const authorization = basic(app.clientId, app.clientSecret);
     expect(refused(await ask({ client_secret: app.clientSecret }, { authorization }))).toEqual([
@@ -130,7 +130,7 @@ describe('the token endpoint', () => {
     expect(refused(await ask({}))).toEqual([400, 'invalid_request']);
   });
 
-  it('knows a public client by its name alone, and never lets it act for itself', async () => {
+  it('accepts a public client by its client_id, and never for client_credentials', async () => {
     const app = await anApplication(idp, { token_endpoint_auth_method: 'none' });
     const answer = await ask({ client_id: app.clientId });
     expect(refused(answer)).toEqual([400, 'invalid_request']);

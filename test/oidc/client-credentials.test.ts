@@ -1,4 +1,4 @@
-// Applications that act for themselves (RFC 6749 4.4): with and without a scope or resource, never for a person.
+// The client credentials grant (RFC 6749 4.4): with and without a scope or resource, never for a user.
 import * as jose from 'jose';
 import * as oidc from 'openid-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -29,7 +29,7 @@ describe('client_credentials', () => {
     expect((await app.rp.introspect(answer.access_token)).active).toBe(true);
   });
 
-  it('gives a JWT for a resource, with the scopes asked for', async () => {
+  it('gives a JWT for a resource, with the requested scopes', async () => {
     const answer = await oidc.clientCredentialsGrant(app.rp.config, { resource: api, scope: 'read' });
     expect(answer.scope).toBe('read');
     expect(jose.decodeJwt(answer.access_token)).toMatchObject({ aud: api, scope: 'read', sub: app.clientId });
@@ -37,25 +37,25 @@ describe('client_credentials', () => {
     expect(jose.decodeJwt(all.access_token).scope).toBeUndefined();
   });
 
-  it('takes a token back when asked', async () => {
+  it('revokes a token at the revocation endpoint', async () => {
     const { access_token: token } = await oidc.clientCredentialsGrant(app.rp.config);
     await app.rp.revoke(token);
     expect((await app.rp.introspect(token)).active).toBe(false);
   });
 
-  it('never speaks for a person', async () => {
+  it('gives no token for a user', async () => {
     for (const scope of ['openid', 'openid profile', 'offline_access', 'roles']) {
       const answer = await postAs(idp, app, '/token', { grant_type: 'client_credentials', scope });
       if (answer.status === 200) {
         expect(answer.json()).not.toHaveProperty('id_token');
         expect(answer.json()).not.toHaveProperty('refresh_token');
-        const told = await app.rp.introspect(String(answer.json().access_token));
-        expect(told).not.toHaveProperty('sub');
+        const introspection = await app.rp.introspect(String(answer.json().access_token));
+        expect(introspection).not.toHaveProperty('sub');
       } else expect(answer.json().error).toBe('invalid_scope');
     }
   });
 
-  it('is refused to an application without the grant', async () => {
+  it('is rejected for an application without the grant', async () => {
     const web = await anApplication(idp, { grant_types: ['authorization_code'] });
     const answer = await postAs(idp, web, '/token', { grant_type: 'client_credentials' });
     expect([answer.status, answer.json().error]).toEqual([400, 'invalid_request']);

@@ -1,5 +1,5 @@
-// How often an application may fail to prove itself, and start device flows: refused with 429 and Retry-After, by
-// application and address, on every instance.
+// Rate limits of client authentication and of device flows: 429 with Retry-After, by application and address, on every
+// instance.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { testClock } from '../support/clock.ts';
 import { databaseKind } from '../support/database.ts';
@@ -47,7 +47,7 @@ async function failUntilRefused(who: { clientId: string }, address: string, path
 }
 
 describe('wrong credentials of an application', () => {
-  it('are refused after thirty times, and the right ones with them, until the window ends', async () => {
+  it('are rejected after thirty failures, and the right ones with them, until the window ends', async () => {
     const refused = await failUntilRefused(app, '192.0.2.1');
     expect(refused.status).toBe(429);
     expect(refused.json()).toMatchObject({ error: 'temporarily_unavailable' });
@@ -61,22 +61,22 @@ describe('wrong credentials of an application', () => {
     expect((await ask(app, { address: '192.0.2.1' })).status).toBe(200);
   });
 
-  it('do not shut out the application elsewhere, nor another one there', async () => {
+  it('do not limit the application at another address, nor another application at the same one', async () => {
     expect((await failUntilRefused(app, '192.0.2.2')).status).toBe(429);
     expect((await ask(app, { address: '192.0.2.3' })).status).toBe(200);
     expect((await ask(await machine(), { address: '192.0.2.2' })).status).toBe(200);
   });
 
-  it.each(['/introspect', '/revoke'])('are counted at %s, too', async (path) => {
+  it.each(['/introspect', '/revoke'])('are counted at %s as well', async (path) => {
     expect((await failUntilRefused(await machine(), '192.0.2.4', path)).status).toBe(429);
   });
 
-  it('of one that does not exist are answered alike', async () => {
+  it('are answered in the same way when the application does not exist', async () => {
     const refused = await failUntilRefused({ clientId: 'no-such-client' }, '192.0.2.5');
     expect([refused.status, refused.json().error]).toEqual([429, 'temporarily_unavailable']);
   });
 
-  it('are in the audit log as long as they are looked at', async () => {
+  it('are recorded in the audit log until they are limited', async () => {
     const one = await machine();
     await failUntilRefused(one, '192.0.2.6');
     await ask(wrong(one), { address: '192.0.2.6' });
@@ -84,7 +84,7 @@ describe('wrong credentials of an application', () => {
     expect(events).toHaveLength(30);
   });
 
-  it('do not count when they were right', async () => {
+  it('are not counted when they were right', async () => {
     for (let times = 0; times < 35; times += 1) {
       expect((await ask(app, { address: '192.0.2.7' })).status).toBe(200);
     }
@@ -92,7 +92,7 @@ describe('wrong credentials of an application', () => {
 });
 
 describe('registering applications', () => {
-  it('is refused to an address after thirty wrong tokens', async () => {
+  it('is rejected for an address after thirty wrong tokens', async () => {
     const register = (address: string) =>
       httpClient(idp.issuer).post('/register', {
         json: { redirect_uris: ['https://app.example.com/cb'] },
@@ -107,7 +107,7 @@ describe('registering applications', () => {
 });
 
 describe('starting device flows', () => {
-  it('is refused after sixty times in ten minutes', async () => {
+  it('is rejected after sixty starts in ten minutes', async () => {
     const tv = await anApplication(idp, {
       redirect_uris: [],
       grant_types: ['urn:ietf:params:oauth:grant-type:device_code'],

@@ -1,4 +1,4 @@
-// Secrets of applications over time: two at once while one is changed, an end date, and an application switched off.
+// Client secrets over time: two at once during a rotation, an end date, and a disabled application.
 import * as oidc from 'openid-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { testClock } from '../support/clock.ts';
@@ -28,8 +28,8 @@ const withSecret = async ({ clientId }: Application, secret: string) =>
     })
   ).status;
 
-describe('an application that is switched off', () => {
-  it('is refused everywhere, and what it holds ends for good; switched on, it asks anew', async () => {
+describe('a disabled application', () => {
+  it('is rejected everywhere and loses its tokens for good; enabled again, it needs a new sign-in', async () => {
     const app = await anApplication(idp, {
       grant_types: ['authorization_code', 'refresh_token', 'client_credentials'],
     });
@@ -72,7 +72,7 @@ describe('an application that is switched off', () => {
 
 // Last, because the clock of the engine does not go with this one.
 describe('a client secret', () => {
-  it('goes on beside a new one, until its end', async () => {
+  it('stays valid beside a new one, until its end', async () => {
     const app = await machine();
     const added = await idp.services.applications.addSecret(app.applicationId, { replace: 3600 });
     expect(await withSecret(app, app.clientSecret)).toBe(200);
@@ -82,7 +82,7 @@ describe('a client secret', () => {
     expect(await withSecret(app, added.value)).toBe(200);
   });
 
-  it('is of no use from the moment it is removed', async () => {
+  it('is rejected from the moment it is removed', async () => {
     const app = await machine();
     const added = await idp.services.applications.addSecret(app.applicationId);
     await idp.services.applications.removeSecret(app.applicationId, added.id);
@@ -90,7 +90,7 @@ describe('a client secret', () => {
     expect(await withSecret(app, app.clientSecret)).toBe(200);
   });
 
-  it('of which an HMAC is made goes on beside a new one, too', async () => {
+  it('stays valid beside a new one when it is used for an HMAC', async () => {
     const app = await machine({ token_endpoint_auth_method: 'client_secret_jwt' });
     const use = async (secret: string) => {
       const rp = await relyingParty({

@@ -1,10 +1,18 @@
-// What a person is asked before an application sees anything of them, and how long the answer holds.
+// The consent page: what it lists, when it is shown, and what is granted.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { aUser, type TestUser } from '../support/factories.ts';
 import { textOf } from '../support/html.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
-import { type Application, anApplication, authorizeUrl, outcome, redirectUri, signIn, walk } from './support.ts';
+import {
+  type Application,
+  anApplication,
+  authorizeUrl,
+  completeSignIn,
+  outcome,
+  redirectUri,
+  signIn,
+} from './support.ts';
 
 const api = 'https://api.example.com';
 let idp: TestIdp;
@@ -25,7 +33,7 @@ const asking = (more = {}): Promise<Application> =>
   });
 const isThere = (url: string) => url.startsWith(redirectUri);
 
-/** Somebody who is signed in, in front of the question of this application. */
+/** A signed-in user on the consent page of this application. */
 async function atQuestion(
   app: Application,
   parameters: Record<string, string> = {},
@@ -42,7 +50,7 @@ const open = async (browser: HttpClient, app: Application, parameters: Record<st
 const isQuestion = (page: Page) => page.text.includes('It will be able to');
 
 describe('the consent page', () => {
-  it('says in words, with the person’s own values, what the application will see', async () => {
+  it('lists what the application will receive, with the values of the user', async () => {
     const app = await asking({ policy_uri: 'https://photos.example/privacy', tos_uri: 'https://photos.example/terms' });
     const { page } = await atQuestion(app, { scope: 'openid profile email roles offline_access' });
     const words = textOf(page.text);
@@ -64,7 +72,7 @@ describe('the consent page', () => {
     expect(page.text).not.toContain('<Album>');
   });
 
-  it('names single claims and the APIs that are to be used', async () => {
+  it('names requested claims and APIs', async () => {
     const app = await asking();
     const claims = JSON.stringify({ userinfo: { phone_number: null } });
     const { page } = await atQuestion(app, { scope: 'openid articles:read', claims, resource: api });
@@ -75,7 +83,7 @@ describe('the consent page', () => {
     expect(words).not.toContain('articles:write');
   });
 
-  it('is remembered, in another browser as well', async () => {
+  it('is not shown again, in another browser either', async () => {
     const app = await asking();
     const { browser, page } = await atQuestion(app);
     expect(isQuestion(page)).toBe(true);
@@ -91,10 +99,10 @@ describe('the consent page', () => {
     expect(back.location).toMatch(/[?&]code=/);
   });
 
-  it('comes again for more than was allowed, and for prompt=consent', async () => {
+  it('is shown again for more than was granted, and for prompt=consent', async () => {
     const app = await asking();
     const { browser, page } = await atQuestion(app, { scope: 'openid email' });
-    await walk(browser, page, { user });
+    await completeSignIn(browser, page, { user });
     expect((await open(browser, app, { scope: 'openid' })).location).toMatch(/code=/);
     expect(isQuestion(await open(browser, app, { scope: 'openid email profile' }))).toBe(true);
     expect(isQuestion(await open(browser, app, { prompt: 'consent' }))).toBe(true);
@@ -103,7 +111,7 @@ describe('the consent page', () => {
     ).toBe('consent_required');
   });
 
-  it('denied, tells the application so, gives nothing, and is asked again', async () => {
+  it('leads back with access_denied when consent is denied, and is shown again', async () => {
     const app = await asking();
     const { browser, page } = await atQuestion(app);
     const denied = await browser.follow(await browser.submit(page, {}, { button: 'Do not allow' }), isThere);
@@ -115,30 +123,30 @@ describe('the consent page', () => {
     expect(isQuestion(await open(browser, app))).toBe(true);
   });
 
-  it('does not come for a first-party application', async () => {
+  it('is not shown for a first-party application', async () => {
     const app = await anApplication(idp, { consent: 'implicit' });
     const { page } = await atQuestion(app, { scope: 'openid profile email roles offline_access' });
     expect(page.location).toMatch(/[?&]code=/);
   });
 
-  it('comes each time for a native application that is not our own', async () => {
+  it('is shown each time for a native application that is not first-party', async () => {
     const app = await asking({ application_type: 'native', token_endpoint_auth_method: 'none' });
     const { browser, page } = await atQuestion(app);
-    expect((await walk(browser, page, { user })).location).toMatch(/code=/);
+    expect((await completeSignIn(browser, page, { user })).location).toMatch(/code=/);
     expect(isQuestion(await open(browser, app))).toBe(true);
   });
 
-  it('withdrawn, is asked again', async () => {
+  it('is shown again after consent was withdrawn', async () => {
     const app = await asking();
     const { browser, page } = await atQuestion(app);
-    await walk(browser, page, { user });
+    await completeSignIn(browser, page, { user });
     const { consents, db } = idp.services;
     expect(await consents.withdraw(user.account.id, app.applicationId)).toBe(true);
     await db.oidcArtifact.deleteMany({ where: { accountId: user.account.id, clientId: app.clientId, model: 'Grant' } });
     expect(isQuestion(await open(browser, app))).toBe(true);
   });
 
-  it('gives only what it asked about, whatever is posted beside it', async () => {
+  it('grants only what it lists, whatever else is posted', async () => {
     const app = await asking();
     const { browser, page } = await atQuestion(app, { scope: 'openid' });
     const posted = await browser.submit(page, { scope: 'openid email', scopes: 'email', decision: 'allow' });
@@ -152,10 +160,10 @@ describe('the consent page', () => {
     expect((await browser.submit(strange, { decision: 'everything' })).status).toBe(400);
   });
 
-  it('shows tokens of what was allowed and no more', async () => {
+  it('grants tokens for what was allowed and no more', async () => {
     const app = await asking();
     const { browser, page } = await atQuestion(app, { scope: 'openid email' });
-    await walk(browser, page, { user });
+    await completeSignIn(browser, page, { user });
     const { tokens } = await signIn(browser, app, user, { scope: 'openid email' });
     expect(tokens.scope).toBe('openid email');
     expect(await app.rp.userinfo(tokens)).not.toHaveProperty('name');

@@ -1,4 +1,4 @@
-// Which pages of other origins may read our answers (CORS): those of a client's own redirect URIs, no others.
+// CORS: pages of which origins may read a response, those of a client's own redirect URIs and no others.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { aUser, type TestUser } from '../support/factories.ts';
 import { httpClient, type Page } from '../support/http.ts';
@@ -52,8 +52,8 @@ describe('discovery and keys', () => {
       const page = await httpClient(idp.issuer).get(path, from(origin));
       expect([page.status, allowed(page)]).toEqual([200, origin]);
       expect(page.headers.vary).toContain('Origin');
-      const asked = await preflight(path, origin, 'GET');
-      expect([asked.status, allowed(asked)]).toEqual([204, origin]);
+      const preflightResponse = await preflight(path, origin, 'GET');
+      expect([preflightResponse.status, allowed(preflightResponse)]).toEqual([204, origin]);
     }
   });
 
@@ -74,10 +74,10 @@ describe('the token, userinfo and revocation endpoints', () => {
   ];
 
   it.each(endpoints)('%s answers preflights of registered origins only', async (path, method) => {
-    const asked = await preflight(path, spaOrigin, method);
-    expect([asked.status, allowed(asked)]).toEqual([204, spaOrigin]);
-    expect(asked.headers['access-control-allow-methods']).toContain(method);
-    expect(asked.headers['access-control-allow-headers']).toContain('authorization');
+    const preflightResponse = await preflight(path, spaOrigin, method);
+    expect([preflightResponse.status, allowed(preflightResponse)]).toEqual([204, spaOrigin]);
+    expect(preflightResponse.headers['access-control-allow-methods']).toContain(method);
+    expect(preflightResponse.headers['access-control-allow-headers']).toContain('authorization');
     for (const origin of STRANGERS) {
       const page = await preflight(path, origin, method);
       expect([origin, allowed(page), page.headers['access-control-allow-methods']]).toEqual([
@@ -88,7 +88,7 @@ describe('the token, userinfo and revocation endpoints', () => {
     }
   });
 
-  it('serve a page of the client’s own origin', async () => {
+  it('answer a page of the client’s own origin', async () => {
     const { tokens } = await signIn(httpClient(idp.issuer), spa, user, { scope: 'openid offline_access' });
     const form = { grant_type: 'refresh_token', refresh_token: tokens.refresh_token ?? '', client_id: spa.clientId };
     const token = await httpClient(idp.issuer).post('/token', { form, ...from(spaOrigin) });
@@ -104,7 +104,7 @@ describe('the token, userinfo and revocation endpoints', () => {
     expect(token.headers['access-control-allow-credentials']).toBeUndefined();
   });
 
-  it('refuse a page of another origin, even one of another client', async () => {
+  it('hide the response from a page of another origin, even that of another client', async () => {
     const { tokens } = await signIn(httpClient(idp.issuer), spa, user, { scope: 'openid offline_access' });
     for (const origin of [otherOrigin, ...STRANGERS]) {
       const form = { grant_type: 'refresh_token', refresh_token: tokens.refresh_token ?? '', client_id: spa.clientId };
@@ -118,7 +118,7 @@ describe('the token, userinfo and revocation endpoints', () => {
     expect(other.clientId).not.toBe(spa.clientId);
   });
 
-  it('show a stranger’s page not even an error', async () => {
+  it('hide errors from a page of an unknown origin', async () => {
     for (const origin of STRANGERS) {
       const token = await httpClient(idp.issuer).post('/token', {
         form: { client_id: 'nobody', grant_type: 'x' },
@@ -133,7 +133,7 @@ describe('the token, userinfo and revocation endpoints', () => {
     expect(own.headers['access-control-expose-headers']).toContain('WWW-Authenticate');
   });
 
-  it('serve no page with a secret: a confidential client has no business there', async () => {
+  it('hide the response from pages when the client is confidential', async () => {
     const { tokens } = await signIn(httpClient(idp.issuer), server, user);
     const secret = btoa(`${server.clientId}:${server.clientSecret}`);
     const page = await httpClient(idp.issuer).post('/revoke', {

@@ -1,10 +1,10 @@
-// Connecting a television or terminal (RFC 8628): the code on its screen, our pages in a browser, and what its polls hear.
+// The device flow (RFC 8628): codes for the device, pages in a browser, and the answers to its polls.
 import * as oidc from 'openid-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { aUser, type TestUser } from '../support/factories.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
-import { type Application, anApplication, postAs, walk } from './support.ts';
+import { type Application, anApplication, completeSignIn, postAs } from './support.ts';
 
 const grant = 'urn:ietf:params:oauth:grant-type:device_code' as const;
 let idp: TestIdp;
@@ -26,16 +26,16 @@ afterAll(() => idp?.stop());
 const begin = (scope = 'openid profile', app = tv) => oidc.initiateDeviceAuthorization(app.rp.config, { scope });
 const poll = (device: oidc.DeviceAuthorizationResponse, app = tv) =>
   postAs(idp, app, '/token', { grant_type: grant, device_code: device.device_code, client_id: app.clientId });
-const enter = async (browser: HttpClient, code: string) =>
+const addClientToSession = async (browser: HttpClient, code: string) =>
   browser.submit(await browser.get('/device'), { user_code: code });
 
 /** From the confirmation to the last page, signing in where asked. */
 async function confirm(browser: HttpClient, page: Page): Promise<Page> {
-  return walk(browser, await browser.submit(page, {}, { button: 'Yes, connect it' }), { user });
+  return completeSignIn(browser, await browser.submit(page, {}, { button: 'Yes, connect it' }), { user });
 }
 
 describe('a device', () => {
-  it('is told codes, an address and how long they last', async () => {
+  it('receives codes, a verification URI and their lifetime', async () => {
     const device = await begin();
     expect(device.user_code).toMatch(/^[BCDFGHJKLMNPQRSTVWXZ]{4}-[BCDFGHJKLMNPQRSTVWXZ]{4}$/);
     expect(device.verification_uri).toBe(`${idp.issuer}/device`);
@@ -43,13 +43,13 @@ describe('a device', () => {
     expect(device.expires_in).toBe(600);
   });
 
-  it('waits, and has its tokens once the person has entered the code, confirmed and signed in', async () => {
+  it('receives its tokens once the user has entered the code, confirmed and signed in', async () => {
     const device = await begin();
     const pending = await poll(device);
     expect([pending.status, pending.json().error]).toEqual([400, 'authorization_pending']);
     expect((await poll(device)).json().error).toBe('slow_down');
     const browser = httpClient(idp.issuer);
-    const page = await enter(browser, device.user_code.toLowerCase().replace('-', ' '));
+    const page = await addClientToSession(browser, device.user_code.toLowerCase().replace('-', ' '));
     expect(page.text).toContain('Living room TV');
     expect(page.text).toContain(device.user_code);
     const done = await confirm(browser, page);
@@ -60,15 +60,15 @@ describe('a device', () => {
     expect([again.status, again.json().error]).toEqual([400, 'invalid_grant']);
   });
 
-  it('may stay connected with offline_access', async () => {
+  it('receives a refresh token with offline_access', async () => {
     const device = await begin('openid offline_access');
     const browser = httpClient(idp.issuer);
-    await confirm(browser, await enter(browser, device.user_code));
+    await confirm(browser, await addClientToSession(browser, device.user_code));
     const { refresh_token: token } = (await poll(device)).json<{ refresh_token: string }>();
     expect((await tv.rp.refresh(token)).access_token).toBeTruthy();
   });
 
-  it('is reached by the address that holds the code, which still asks', async () => {
+  it('is confirmed on a page even when the address holds the code', async () => {
     const device = await begin();
     const browser = httpClient(idp.issuer);
     const hop = await browser.get(device.verification_uri_complete ?? '');
@@ -77,10 +77,14 @@ describe('a device', () => {
     expect((await poll(device)).json().error).toBe('authorization_pending');
   });
 
-  it('hears of a refusal at the confirmation and at the consent', async () => {
+  it('receives access_denied when the user cancels at the confirmation or at the consent', async () => {
     const device = await begin();
     const browser = httpClient(idp.issuer);
-    const stopped = await browser.submit(await enter(browser, device.user_code), {}, { button: 'No, stop' });
+    const stopped = await browser.submit(
+      await addClientToSession(browser, device.user_code),
+      {},
+      { button: 'No, stop' },
+    );
     expect(stopped.text).toContain('The device was not connected');
     expect((await poll(device)).json().error).toBe('access_denied');
 
@@ -91,8 +95,12 @@ describe('a device', () => {
       consent: 'explicit',
     });
     const second = await begin('openid email', asking);
-    const confirmed = await browser.submit(await enter(browser, second.user_code), {}, { button: 'Yes, connect it' });
-    const denied = await walk(browser, confirmed, { user, consent: 'Do not allow' });
+    const confirmed = await browser.submit(
+      await addClientToSession(browser, second.user_code),
+      {},
+      { button: 'Yes, connect it' },
+    );
+    const denied = await completeSignIn(browser, confirmed, { user, consent: 'Do not allow' });
     expect(denied.text).toContain('The device was not connected');
     expect((await poll(second, asking)).json().error).toBe('access_denied');
   });
@@ -111,11 +119,11 @@ describe('a device', () => {
       await db.oidcArtifact.update({ where: { id: row.id }, data: { payload } });
     }
     expect((await poll(device)).json().error).toBe('expired_token');
-    const page = await enter(httpClient(idp.issuer), device.user_code);
+    const page = await addClientToSession(httpClient(idp.issuer), device.user_code);
     expect([page.status, page.text.includes('This code has expired')]).toEqual([400, true]);
   });
 
-  it('is refused without the grant', async () => {
+  it('is rejected without the grant', async () => {
     const web = await anApplication(idp);
     expect((await postAs(idp, web, '/device/code', { scope: 'openid' })).status).toBe(400);
   });

@@ -1,4 +1,4 @@
-// What the server says of itself (OIDC Discovery, RFC 8414): all that there is, and nothing that there is not.
+// Discovery (OIDC Discovery 1.0, RFC 8414): lists everything that the server supports, and nothing else.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { httpClient } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
@@ -13,7 +13,7 @@ afterAll(() => idp?.stop());
 const client = () => httpClient(idp.issuer);
 
 describe('discovery', () => {
-  it('offers what there is and nothing else', async () => {
+  it('lists what the server supports and nothing else', async () => {
     const document = (await client().get('/.well-known/openid-configuration')).json();
     expect(document).toMatchObject({
       issuer: idp.issuer,
@@ -53,7 +53,7 @@ describe('discovery', () => {
     });
   });
 
-  it('shows public keys only', async () => {
+  it('publishes only public keys', async () => {
     const { keys } = (await client().get('/jwks')).json<{ keys: Record<string, unknown>[] }>();
     expect(new Set(keys.map(({ alg }) => alg))).toEqual(new Set(['RS256', 'ES256']));
     for (const key of keys)

@@ -1,10 +1,10 @@
-// A session that was ended while a request of it is under way stays ended: what the request saves afterwards must not
-// bring it back, and what it obtained is worth nothing.
+// A session that ends during a request stays ended: what the request saves afterwards does not restore it, and what it
+// received is not valid.
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { EndSession } from '../../src/logout/end-session.ts';
-import { createArtifactAdapter } from '../../src/oidc/adapter.ts';
-import { createSessionStore } from '../../src/oidc/session-store.ts';
-import type { Sessions } from '../../src/oidc/sessions.ts';
+import { createArtifactAdapter } from '../../src/oidc/store/adapter.ts';
+import { createSessionStore } from '../../src/oidc/store/session-rows.ts';
+import type { Sessions } from '../../src/oidc/store/sessions.ts';
 import { aUser, type TestUser } from '../support/factories.ts';
 import { type HttpClient, httpClient } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
@@ -51,7 +51,7 @@ function endDuringNextRequest(end: () => Promise<unknown>): void {
 }
 
 describe('a session that ends in the middle of a request', () => {
-  it('is over for the next request', async () => {
+  it('has ended for the next request', async () => {
     const { user, browser, uid } = await signedIn();
     endDuringNextRequest(() => endSession.one(uid, 'ended-by-admin'));
     await browser.get(authorizeUrl(idp, app.clientId, { prompt: 'none' }));
@@ -62,7 +62,7 @@ describe('a session that ends in the middle of a request', () => {
     expect(await sessions.find(uid)).toBeUndefined();
   });
 
-  it('gives no tokens for a code that this request obtained, offline ones neither', async () => {
+  it('gives no tokens for a code that this request received, not even with offline_access', async () => {
     const { browser, uid } = await signedIn();
     endDuringNextRequest(() => endSession.one(uid, 'ended-by-admin'));
     const code = (await outcome(browser, authorizeUrl(idp, app.clientId, { scope: 'openid offline_access' }))).get(
@@ -73,7 +73,7 @@ describe('a session that ends in the middle of a request', () => {
     expect([answer.status, answer.json().error]).toEqual([400, 'invalid_grant']);
   });
 
-  it('is over when all sessions of the account were ended', async () => {
+  it('has ended when all sessions of the account were ended', async () => {
     const { user, browser } = await signedIn();
     endDuringNextRequest(() => endSession.all(user.account.id, 'password-reset'));
     await browser.get(authorizeUrl(idp, app.clientId, { prompt: 'none' }));
@@ -83,9 +83,9 @@ describe('a session that ends in the middle of a request', () => {
   });
 
   it('cannot be written again, nor found if it had been', async () => {
-    const { db, kind, now, sql } = idp.services;
+    const { db, now, sql } = idp.services;
     const { uid } = await signedIn();
-    const store = createSessionStore({ sql, kind });
+    const store = createSessionStore({ sql });
     const row = await db.oidcArtifact.findFirstOrThrow({ where: { model: 'Session', uid } });
     const payload = JSON.parse(row.payload);
     const session = { id: row.id, oldId: undefined, expiresAt: Number(row.expiresAt) };
@@ -93,11 +93,11 @@ describe('a session that ends in the middle of a request', () => {
     const changed = { ...payload, authorizations: {} };
     expect(await store.save({ ...session, asRead: row.payload, payload: changed })).toBe(false);
     expect(await store.save({ ...session, asRead: undefined, payload })).toBe(false);
-    expect(await store.enter(payload, 'another-app', { sid: 'sid' }, undefined)).toBeUndefined();
+    expect(await store.addClientToSession(payload, 'another-app', { sid: 'sid' }, undefined)).toBeUndefined();
     expect(await db.oidcArtifact.count({ where: { model: 'Session', uid } })).toBe(0);
     // The one interleaving that a statement of its own can't refuse: written before the end was committed.
     await db.oidcArtifact.create({ data: row });
-    const adapter = createArtifactAdapter('Session', { sql, kind, now });
+    const adapter = createArtifactAdapter('Session', { db, sql, now });
     expect(await adapter.findByUid(uid)).toBeUndefined();
     expect(await sessions.find(uid)).toBeUndefined();
   });
@@ -109,7 +109,7 @@ describe('a session that ends in the middle of a request', () => {
   });
 });
 
-describe('a sign-in that is half done', () => {
+describe('an incomplete sign-in', () => {
   it('does not survive the end of all sessions of its account', async () => {
     const user = await aUser(idp.services);
     const browser = httpClient(idp.issuer);

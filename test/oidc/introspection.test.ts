@@ -1,10 +1,11 @@
-// Asking about a token (RFC 7662) and giving it up (RFC 7009): by whom, and what is left afterwards.
+// Introspection (RFC 7662) and revocation (RFC 7009): which clients may call them, and what is valid afterwards.
 import * as oidc from 'openid-client';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { aUser, type TestUser } from '../support/factories.ts';
 import { httpClient } from '../support/http.ts';
-import { startIdp, type TestIdp } from '../support/idp.ts';
+import type { TestIdp } from '../support/idp.ts';
 import type { TokenAnswer } from '../support/rp.ts';
+import { sharedIdp } from '../support/shared-idp.ts';
 import { type Application, anApplication, postAs, signIn } from './support.ts';
 
 let idp: TestIdp;
@@ -14,13 +15,12 @@ let api: Application;
 let publicApp: Application;
 
 beforeAll(async () => {
-  idp = await startIdp();
+  idp = await sharedIdp();
   user = await aUser(idp.services);
   app = await anApplication(idp);
   api = await anApplication(idp, { redirect_uris: [], grant_types: ['client_credentials'] });
   publicApp = await anApplication(idp, { token_endpoint_auth_method: 'none' });
 });
-afterAll(() => idp?.stop());
 
 const connect = async (application = app): Promise<TokenAnswer> =>
   (await signIn(httpClient(idp.issuer), application, user, { scope: 'openid email offline_access' })).tokens;
@@ -40,7 +40,7 @@ const giveUp = (who: Application, token: string | undefined, more = {}) =>
   });
 
 describe('introspection', () => {
-  it('tells a client of its own tokens', async () => {
+  it('describes a client’s own tokens', async () => {
     const { access_token: access, refresh_token: refresh } = await connect();
     expect(await ask(app, access)).toMatchObject({
       active: true,
@@ -58,26 +58,26 @@ describe('introspection', () => {
     expect(await ask(app, access, { token_type_hint: 'nonsense' })).toMatchObject({ active: true });
   });
 
-  it('tells an API of an access token it was given, and nobody of a foreign refresh token', async () => {
+  it('describes an access token to the API that received it, and a refresh token to its own client only', async () => {
     const { access_token: access, refresh_token: refresh } = await connect();
     expect(await ask(api, access)).toMatchObject({ active: true, client_id: app.clientId });
     expect(await ask(api, refresh)).toEqual({ active: false });
     expect(await ask(publicApp, access)).toEqual({ active: false });
   });
 
-  it('tells a public client of its own tokens only', async () => {
+  it('describes only its own tokens to a public client', async () => {
     const { access_token: access } = await connect(publicApp);
     expect(await ask(publicApp, access)).toMatchObject({ active: true });
   });
 
-  it('knows tokens of applications that act for themselves', async () => {
+  it('describes client_credentials tokens', async () => {
     const { access_token: token } = await oidc.clientCredentialsGrant(api.rp.config);
     const answer = await ask(app, token);
     expect(answer).toMatchObject({ active: true, client_id: api.clientId });
     expect(answer).not.toHaveProperty('sub');
   });
 
-  it('says no more than "inactive" of what is expired, unknown or no token at all', async () => {
+  it('answers only "inactive" for an expired, unknown or malformed token', async () => {
     const { access_token: access, id_token: idToken } = await connect();
     const { db } = idp.services;
     const rows = await db.oidcArtifact.findMany({ where: { model: 'AccessToken', clientId: app.clientId } });
@@ -92,7 +92,7 @@ describe('introspection', () => {
     expect((await postAs(idp, app, '/introspect', {})).status).toBe(400);
   });
 
-  it('is refused to strangers', async () => {
+  it('is rejected without client authentication', async () => {
     const answer = await httpClient(idp.issuer).post('/introspect', { form: { token: 'x' } });
     expect([400, 401]).toContain(answer.status);
     expect((await postAs(idp, { ...app, clientSecret: 'wrong' }, '/introspect', { token: 'x' })).status).toBe(401);
@@ -100,7 +100,7 @@ describe('introspection', () => {
 });
 
 describe('revocation', () => {
-  it('of a refresh token ends it and what came of it', async () => {
+  it('ends a refresh token and the tokens issued with it', async () => {
     const { access_token: access, refresh_token: refresh } = await connect();
     const answer = await giveUp(app, refresh);
     expect([answer.status, answer.json()]).toEqual([200, {}]);
@@ -110,13 +110,13 @@ describe('revocation', () => {
     await expect(app.rp.refresh(refresh ?? '')).rejects.toMatchObject({ error: 'invalid_grant' });
   });
 
-  it('of an access token ends it', async () => {
+  it('ends an access token', async () => {
     const { access_token: access } = await connect();
     await app.rp.revoke(access);
     expect(await ask(app, access)).toEqual({ active: false });
   });
 
-  it('of a foreign token does nothing, and says nothing', async () => {
+  it('leaves a foreign token valid, and does not say that it exists', async () => {
     const { access_token: access, refresh_token: refresh } = await connect();
     for (const who of [api, publicApp]) {
       for (const token of [access, refresh]) expect((await giveUp(who, token)).status).toBe(200);
@@ -125,13 +125,13 @@ describe('revocation', () => {
     expect(await ask(app, refresh)).toMatchObject({ active: true });
   });
 
-  it('of nothing known succeeds; without a token, or by a stranger, it does not', async () => {
+  it('succeeds for an unknown token, and fails without a token or client authentication', async () => {
     expect((await giveUp(app, 'unknown', { token_type_hint: 'x' })).status).toBe(200);
     expect((await postAs(idp, app, '/revoke', {})).status).toBe(400);
     expect((await giveUp({ ...app, clientSecret: 'wrong' }, 'x')).status).toBe(401);
   });
 
-  it('of one application leaves the others of the same person alone', async () => {
+  it('leaves the tokens of other applications of the same user valid', async () => {
     const browser = httpClient(idp.issuer);
     const mine = (await signIn(browser, app, user)).tokens;
     const other = await anApplication(idp);

@@ -1,4 +1,4 @@
-// Who may no longer open an application (a role taken away, the application or account disabled) keeps nothing of it.
+// Lost access to an application (a removed role, a disabled application or account): all its tokens end.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { aUser, type TestUser } from '../support/factories.ts';
 import { httpClient } from '../support/http.ts';
@@ -29,8 +29,8 @@ beforeEach(async () => {
 const refresh = () => postAs(idp, application, '/token', { grant_type: 'refresh_token', refresh_token: refreshToken });
 const held = () => idp.services.db.oidcArtifact.count({ where: { clientId: application.clientId } });
 
-describe('a person whose role was taken away', () => {
-  it('is refused at the next refresh, and the grant is gone, also when the role comes back', async () => {
+describe('a user whose role was removed', () => {
+  it('is rejected at the next refresh, and the grant is removed, even when the role is given back', async () => {
     await idp.services.roles.unassign(user.account.id, 'member');
     const refused = await refresh();
     expect([refused.status, refused.json().error]).toEqual([400, 'invalid_grant']);
@@ -41,15 +41,15 @@ describe('a person whose role was taken away', () => {
     expect((await refresh()).json().error).toBe('invalid_grant');
   });
 
-  it('has an access token that counts nowhere', async () => {
+  it('has an access token that is not valid anywhere', async () => {
     await idp.services.roles.unassign(user.account.id, 'member');
     const headers = { authorization: `Bearer ${accessToken}` };
     expect((await httpClient(idp.issuer).get('/userinfo', { headers })).status).toBe(401);
-    const asked = await postAs(idp, application, '/introspect', { token: accessToken });
-    expect(asked.json()).toEqual({ active: false });
+    const introspection = await postAs(idp, application, '/introspect', { token: accessToken });
+    expect(introspection.json()).toEqual({ active: false });
   });
 
-  it('goes on where the application is open to another role of theirs', async () => {
+  it('keeps access when another role allows the application', async () => {
     await idp.services.roles.create({ name: 'guest' });
     await idp.services.roles.assign(user.account.id, 'guest');
     const { redirect_uris } = { redirect_uris: [application.redirectUri] };
@@ -62,7 +62,7 @@ describe('a person whose role was taken away', () => {
 });
 
 describe('a disabled application', () => {
-  it('is nobody, and finds nothing when it is enabled again', async () => {
+  it('cannot authenticate, and has no tokens when it is enabled again', async () => {
     await idp.services.applications.setEnabled(application.applicationId, false);
     expect(await held()).toBe(0);
     expect((await refresh()).json().error).toBe('invalid_client');

@@ -1,17 +1,17 @@
-// Methods, content types and sizes at the protocol's endpoints: each refusal in the form its caller can read.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+// Methods, content types and sizes at the protocol's endpoints: each error has a form that its caller can read.
+import { beforeAll, describe, expect, it } from 'vitest';
 import { httpClient } from '../support/http.ts';
-import { startIdp, type TestIdp } from '../support/idp.ts';
+import type { TestIdp } from '../support/idp.ts';
+import { sharedIdp } from '../support/shared-idp.ts';
 import { type Application, anApplication, authorizeUrl, basic } from './support.ts';
 
 let idp: TestIdp;
 let app: Application;
 
 beforeAll(async () => {
-  idp = await startIdp();
+  idp = await sharedIdp();
   app = await anApplication(idp, { grant_types: ['authorization_code', 'client_credentials'] });
 });
-afterAll(() => idp?.stop());
 
 const client = () => httpClient(idp.issuer);
 const programs = ['/token', '/introspect', '/revoke', '/par', '/device/code', '/register'];
@@ -20,7 +20,7 @@ const pages = ['/authorize', '/end-session', '/device'];
 
 describe('endpoints', () => {
   it.each([...programs, ...documents, ...pages, '/userinfo', '/end-session/confirm'])(
-    '%s refuses methods it does not know',
+    '%s rejects methods that it does not support',
     async (path) => {
       for (const method of ['PUT', 'DELETE', 'PATCH', 'PROPFIND', 'TRACE']) {
         const page = await client().request(method, path);
@@ -36,12 +36,12 @@ describe('endpoints', () => {
     },
   );
 
-  it('nor does any page of ours know TRACE', async () => {
+  it('reject TRACE on every page', async () => {
     for (const path of ['/', '/login', '/forgot-password', '/healthz'])
       expect([path, (await client().request('TRACE', path)).status]).toEqual([path, 405]);
   });
 
-  it.each(programs)('%s is for POST alone', async (path) => {
+  it.each(programs)('%s accepts only POST', async (path) => {
     for (const method of ['GET', 'HEAD']) expect((await client().request(method, path)).status).toBe(405);
   });
 
@@ -50,12 +50,12 @@ describe('endpoints', () => {
     expect([head.status, head.text]).toEqual([get.status, '']);
   });
 
-  it('answers HEAD of an authorization request without asking anybody', async () => {
+  it('answer HEAD of an authorization request without a prompt', async () => {
     const page = await client().request('HEAD', authorizeUrl(idp, app.clientId));
     expect([303, 405]).toContain(page.status);
   });
 
-  it.each(programs.filter((path) => path !== '/register'))('%s wants a form', async (path) => {
+  it.each(programs.filter((path) => path !== '/register'))('%s accepts only a form', async (path) => {
     const authorization = basic(app.clientId, app.clientSecret);
     for (const type of [
       'application/json',
@@ -70,7 +70,7 @@ describe('endpoints', () => {
   });
 
   it.each([...programs, '/userinfo', '/device', '/end-session/confirm'])(
-    '%s refuses a body of a megabyte',
+    '%s rejects a body of a megabyte',
     async (path) => {
       const type = path === '/register' ? 'application/json' : 'application/x-www-form-urlencoded';
       const page = await client()
@@ -87,7 +87,7 @@ describe('endpoints', () => {
     },
   );
 
-  it('answer errors as JSON to programs and as a page to people, whatever is accepted', async () => {
+  it('answer errors as JSON to programs and as a page to browsers, whatever the Accept header is', async () => {
     for (const accept of ['text/html', '*/*', 'application/json', '']) {
       const page = await client().post('/token', { form: { grant_type: 'x' }, headers: { accept } });
       expect(page.headers['content-type']).toContain('application/json');
@@ -112,7 +112,7 @@ describe('endpoints', () => {
     '//authorize',
     '/authorize;x',
     '/%61uthorize',
-  ])('do not live at %s', async (path) => {
+  ])('do not exist at %s', async (path) => {
     const page = await client().get(`${idp.issuer}${path}`);
     expect([path, [400, 404].includes(page.status)]).toEqual([path, true]);
   });

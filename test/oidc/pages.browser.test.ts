@@ -1,5 +1,5 @@
-// Every page of the flow in a real browser, at two widths, in light and dark: axe finds nothing, nothing overflows, and the
-// policy of the page blocks nothing of its own.
+// Every page of the flow in a real browser, at two widths, in light and dark: axe reports nothing, nothing overflows, and the
+// page's own Content-Security-Policy blocks nothing.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { axe, type Browser, desktop, launchBrowser, type Page, phone, screenshot } from '../support/browser.ts';
 import { aUser, type TestUser } from '../support/factories.ts';
@@ -77,7 +77,7 @@ describe.each([
   ['a phone', phone],
   ['a desktop', desktop],
 ])('on %s', (_name, device) => {
-  async function walk(visit: (page: Page) => Promise<void>): Promise<void> {
+  async function runAt(visit: (page: Page) => Promise<void>): Promise<void> {
     const context = await browser.newContext(device);
     const page = await context.newPage();
     const complaints: string[] = [];
@@ -89,8 +89,8 @@ describe.each([
     await context.close();
   }
 
-  it('signing in: the form, a wrong password, the way back to the application', () =>
-    walk(async (page) => {
+  it('sign-in shows the form, a wrong password, and leads to the application', () =>
+    runAt(async (page) => {
       await page.goto(address(app));
       await judge(page, 'sign-in', 'Sign in');
       await page.getByLabel('User name or e-mail').fill('ann');
@@ -102,8 +102,8 @@ describe.each([
       await page.waitForURL((url) => url.href.startsWith(web.redirectUri));
     }));
 
-  it('consent, another account, and choosing an account', () =>
-    walk(async (page) => {
+  it('consent offers another account, and select_account lists accounts', () =>
+    runAt(async (page) => {
       await page.goto(address(asking, { scope: 'openid profile email roles offline_access' }));
       await signIn(page);
       await judge(page, 'consent', 'Allow Photo Album to use your account?');
@@ -119,8 +119,8 @@ describe.each([
       await page.waitForURL(/code=/);
     }));
 
-  it('an application that is closed, and errors', () =>
-    walk(async (page) => {
+  it('a closed application and errors show pages', () =>
+    runAt(async (page) => {
       await page.goto(address(closed));
       await signIn(page);
       await judge(page, 'refused', 'You may not open Newsroom');
@@ -128,8 +128,8 @@ describe.each([
       await judge(page, 'error', 'The application asked to send you to an address that is not registered for it.');
     }));
 
-  it('a password that must be changed', () =>
-    walk(async (page) => {
+  it('the sign-in asks for a new password when it must be changed', () =>
+    runAt(async (page) => {
       const fresh = await aUser(idp.services, { mustChange: true });
       await page.goto(address(app));
       await signIn(page, fresh);
@@ -143,8 +143,8 @@ describe.each([
       await page.waitForURL(/code=/);
     }));
 
-  it('connecting a device', () =>
-    walk(async (page) => {
+  it('the device flow shows its pages', () =>
+    runAt(async (page) => {
       await page.goto(`${idp.issuer}/device`);
       await judge(page, 'device', 'Connect a device');
       await page.getByLabel('Code').fill('BCDF-GHJK');
@@ -162,8 +162,8 @@ describe.each([
       await judge(page, 'device-stopped', 'The device was not connected');
     }));
 
-  it('signing out', () =>
-    walk(async (page) => {
+  it('logout shows its pages', () =>
+    runAt(async (page) => {
       await page.goto(address(app));
       await signIn(page);
       await page.waitForURL(/code=/);
@@ -177,7 +177,7 @@ describe.each([
 });
 
 describe('without JavaScript', () => {
-  it('a person signs in, allows, posts the answer to the application and signs out, by buttons alone', async () => {
+  it('a user signs in, consents, posts the response to the application and logs out with buttons alone', async () => {
     const context = await browser.newContext({ ...desktop, javaScriptEnabled: false });
     const page = await context.newPage();
     const person = await aUser(idp.services);

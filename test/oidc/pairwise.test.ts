@@ -1,4 +1,4 @@
-// Pairwise subjects (OIDC Core 8): each sector knows a person by another name, everywhere, and never by the public one.
+// Pairwise subjects (OIDC Core 8): each sector knows a user by another subject, everywhere, and never by the public one.
 import * as jose from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { aUser, type TestUser } from '../support/factories.ts';
@@ -36,7 +36,7 @@ const subOf = async (app: Application, who = user) =>
   (await signIn(httpClient(idp.issuer), app, who)).tokens.claims()?.sub;
 
 describe('a pairwise subject', () => {
-  it('differs by sector and person, is the same within a sector, and is never the public one', async () => {
+  it('differs by sector and user, is the same within a sector, and is never the public subject', async () => {
     const subs = await Promise.all([wiki, shop, shopApp].map((app) => subOf(app)));
     expect(subs[1]).toBe(subs[2]);
     expect(subs[0]).not.toBe(subs[1]);
@@ -45,7 +45,7 @@ describe('a pairwise subject', () => {
     expect(await subOf(wiki, await aUser(idp.services))).not.toBe(subs[0]);
   });
 
-  it('is the one of userinfo, introspection and a JWT access token, too', async () => {
+  it('is the same in userinfo, introspection and a JWT access token', async () => {
     const browser = httpClient(idp.issuer);
     const { tokens } = await signIn(browser, wiki, user, { scope: 'openid offline_access' });
     const sub = tokens.claims()?.sub;
@@ -69,17 +69,17 @@ describe('a pairwise subject', () => {
     expect(jose.decodeJwt(String(answer.json().access_token))).toMatchObject({ sub, aud: api });
   });
 
-  it('is what a pairwise API learns at introspection, whoever the token was given to', async () => {
+  it('is what a pairwise API receives at introspection, whichever client the token belongs to', async () => {
     const site = await anApplication(idp);
     const { tokens } = await signIn(httpClient(idp.issuer), site, user);
-    const asked = await postAs(idp, shopApp, '/introspect', { token: tokens.access_token });
-    expect(asked.json()).toMatchObject({ active: true, sub: await subOf(shop), client_id: site.clientId });
+    const introspection = await postAs(idp, shopApp, '/introspect', { token: tokens.access_token });
+    expect(introspection.json()).toMatchObject({ active: true, sub: await subOf(shop), client_id: site.clientId });
     const { tokens: others } = await signIn(httpClient(idp.issuer), wiki, user);
     const foreign = await postAs(idp, shopApp, '/introspect', { token: others.access_token });
     expect(foreign.json()).toMatchObject({ active: true, sub: await subOf(shop), client_id: wiki.clientId });
   });
 
-  it('is understood in an id_token_hint and as a requested sub', async () => {
+  it('is accepted in an id_token_hint and as a requested sub', async () => {
     const browser = httpClient(idp.issuer);
     const { tokens } = await signIn(browser, wiki, user);
     const parameters = { redirect_uri: wiki.redirectUri, prompt: 'none' };
@@ -91,7 +91,7 @@ describe('a pairwise subject', () => {
     expect((await ask({ claims: claims(user.account.id) })).get('error')).toBe('login_required');
   });
 
-  it('needs one redirect host, or a document that says which belong together', async () => {
+  it('needs one redirect host, or a sector_identifier_uri', async () => {
     const input = {
       redirect_uris: ['https://a.example/cb', 'https://b.example/cb'],
       subject_type: 'pairwise' as const,

@@ -1,21 +1,21 @@
-// Requests that carry one session cookie at the same moment: tabs that a browser opens together. None undoes what
-// another one did, and a sign-out afterwards finds them all.
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+// Parallel requests with one session cookie, as from tabs that a browser opens together: none undoes the changes of another,
+// and a later logout reaches all their applications.
+import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { aUser, type TestUser } from '../support/factories.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';
-import { startIdp, type TestIdp } from '../support/idp.ts';
-import { type Application, anApplication, authorizeUrl, outcome, signIn, walk } from './support.ts';
+import type { TestIdp } from '../support/idp.ts';
+import { sharedIdp } from '../support/shared-idp.ts';
+import { type Application, anApplication, authorizeUrl, completeSignIn, outcome, signIn } from './support.ts';
 
 let idp: TestIdp;
 let home: Application;
 let apps: Application[];
 
 beforeAll(async () => {
-  idp = await startIdp();
+  idp = await sharedIdp();
   home = await anApplication(idp);
   apps = await Promise.all(Array.from({ length: 6 }, () => anApplication(idp)));
 });
-afterAll(() => idp?.stop());
 afterEach(() => vi.restoreAllMocks());
 
 async function signedIn(): Promise<{ user: TestUser; browser: HttpClient }> {
@@ -79,7 +79,7 @@ describe('tabs opened at the same moment', () => {
     await Promise.all(answers.map((tokens, at) => expect(apps[at]?.rp.userinfo(tokens)).resolves.toBeDefined()));
   });
 
-  it('lose their tokens at a sign-out, every one of them', async () => {
+  it('all lose their tokens at a logout', async () => {
     const { user, browser } = await signedIn();
     const answers = await Promise.all(apps.map((app) => openTab(browser, app)));
     await idp.services.endSession.one((await sessionOf(user)).uid, 'ended-by-admin');
@@ -88,7 +88,7 @@ describe('tabs opened at the same moment', () => {
     );
   });
 
-  it('sign in to one application under one `sid`, so that each of its tokens is good', async () => {
+  it('sign in to one application under one `sid`, so that each of its tokens is valid', async () => {
     const { user, browser } = await signedIn();
     const [app = home] = apps;
     const answers = await Promise.all(Array.from({ length: 6 }, () => openTab(browser, app)));
@@ -98,19 +98,19 @@ describe('tabs opened at the same moment', () => {
   });
 });
 
-describe('a request under way while another one', () => {
-  it('signs in to an application: both take part', async () => {
+describe('a request during which another one', () => {
+  it('signs in to an application keeps both applications', async () => {
     const { user, browser } = await signedIn();
     const [slow = home, quick = home] = apps;
     await during(browser, slow, () => openTab(browser, quick));
     expect(await participantsOf(user)).toEqual([home, slow, quick].map(({ clientId }) => clientId).sort());
   });
 
-  it('gives the session a new cookie: it leaves that cookie alone, and takes part', async () => {
+  it('gives the session a new cookie leaves that cookie, and its application takes part', async () => {
     const { user, browser } = await signedIn();
     const [slow = home, fresh = home] = apps;
     const answer = await during(browser, slow, () =>
-      walk(browser, authorizeUrl(idp, fresh.clientId, { prompt: 'login' }), { user }),
+      completeSignIn(browser, authorizeUrl(idp, fresh.clientId, { prompt: 'login' }), { user }),
     );
     expect(answer.location).toContain('code=');
     expect(answer.setCookie).toEqual([]);
@@ -118,7 +118,7 @@ describe('a request under way while another one', () => {
     expect((await outcome(browser, authorizeUrl(idp, home.clientId, { prompt: 'none' }))).get('code')).toBeTruthy();
   });
 
-  it('signs out and in again: it brings nothing back, and leaves the new session its cookie', async () => {
+  it('logs out and signs in again restores nothing, and leaves the new session its cookie', async () => {
     const { user, browser } = await signedIn();
     const [slow = home] = apps;
     const answer = await during(browser, slow, async () => {

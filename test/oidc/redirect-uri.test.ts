@@ -1,7 +1,8 @@
-// Where an answer goes: to a registered address, character by character, or nowhere (RFC 9700 2.1, seed 5.2).
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+// Redirect URIs: compared character by character with the registered ones (RFC 9700 2.1).
+import { beforeAll, describe, expect, it } from 'vitest';
 import { httpClient } from '../support/http.ts';
-import { startIdp, type TestIdp } from '../support/idp.ts';
+import type { TestIdp } from '../support/idp.ts';
+import { sharedIdp } from '../support/shared-idp.ts';
 import { type Application, anApplication, authorizeUrl, redirectUri } from './support.ts';
 
 let idp: TestIdp;
@@ -9,7 +10,7 @@ let web: Application;
 let native: Application;
 
 beforeAll(async () => {
-  idp = await startIdp();
+  idp = await sharedIdp();
   web = await anApplication(idp);
   native = await anApplication(idp, {
     application_type: 'native',
@@ -17,7 +18,6 @@ beforeAll(async () => {
     redirect_uris: ['http://127.0.0.1/cb', 'com.example.app:/cb'],
   });
 });
-afterAll(() => idp?.stop());
 
 const open = (url: string) => httpClient(idp.issuer).get(url);
 
@@ -38,7 +38,7 @@ describe('the redirect URI', () => {
     ['a script', 'javascript:alert(1)'],
     ['no address', 'cb'],
     ['nothing', ''],
-  ])('is refused on a page when it has %s', async (_what, uri) => {
+  ])('is rejected on a page when it has %s', async (_what, uri) => {
     const page = await open(authorizeUrl(idp, web.clientId, { redirect_uri: uri }));
     expect(page.status).toBe(400);
     expect(page.location).toBeUndefined();
@@ -47,20 +47,20 @@ describe('the redirect URI', () => {
     expect(page.text).not.toMatch(/(href|action|url)="?(javascript|https?:\/\/attacker)/i);
   });
 
-  it('may not be left out, even when only one is registered', async () => {
+  it('must be sent, even when only one is registered', async () => {
     const page = await open(authorizeUrl(idp, web.clientId, { redirect_uri: null }));
     expect(page.status).toBe(400);
     expect(page.location).toBeUndefined();
   });
 
-  it('may not be sent twice', async () => {
+  it('must not be sent twice', async () => {
     const url = `${authorizeUrl(idp, web.clientId)}&redirect_uri=${encodeURIComponent('https://attacker.example/')}`;
     const page = await open(url);
     expect(page.status).toBe(400);
     expect(page.location).toBeUndefined();
   });
 
-  it('is checked before anything else is reported to it', async () => {
+  it('is checked before any error is sent to it', async () => {
     const wrongs: Record<string, string | null>[] = [
       { response_type: 'token' },
       { code_challenge: null },
@@ -74,7 +74,7 @@ describe('the redirect URI', () => {
     }
   });
 
-  it('of a native application may have any port on a loopback address, and nothing else of it may differ', async () => {
+  it('may have any port on a loopback address for a native application, and no other difference', async () => {
     const right = await open(authorizeUrl(idp, native.clientId, { redirect_uri: 'http://127.0.0.1:51004/cb' }));
     expect(right.location).toContain('/signin/');
     for (const uri of ['http://127.0.0.1:51004/other', 'http://localhost:51004/cb', 'http://127.0.0.1:51004x/cb']) {
@@ -83,12 +83,12 @@ describe('the redirect URI', () => {
     }
   });
 
-  it('of a native application may be its own scheme', async () => {
+  it('may have a private-use scheme for a native application', async () => {
     const page = await open(authorizeUrl(idp, native.clientId, { redirect_uri: 'com.example.app:/cb' }));
     expect(page.location).toContain('/signin/');
   });
 
-  it('is never used for an application that is not known or is switched off', async () => {
+  it('is never used for an unknown or disabled application', async () => {
     const off = await anApplication(idp, { redirect_uris: [redirectUri] });
     await idp.services.applications.setEnabled(off.applicationId, false);
     for (const clientId of ['nobody', off.clientId, '\0', 'a'.repeat(5000), 'https://sp.example/\ud800']) {

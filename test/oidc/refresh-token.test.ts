@@ -1,12 +1,12 @@
-// Staying connected: offline_access gives a refresh token, each works once, and a second use takes everything back
-// (OIDC Core 11 and 12, RFC 9700 4.14).
+// Refresh tokens: offline_access issues one, each is used once, and a second use revokes the grant (OIDC Core 11 and 12,
+// RFC 9700 4.14).
 import * as jose from 'jose';
 import * as oidc from 'openid-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { aUser, type TestUser } from '../support/factories.ts';
 import { httpClient } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
-import { type Application, anApplication, postAs, signIn, walk } from './support.ts';
+import { type Application, anApplication, completeSignIn, postAs, signIn } from './support.ts';
 
 const offline = { scope: 'openid profile offline_access' };
 let idp: TestIdp;
@@ -28,17 +28,17 @@ const works = async (accessToken: string) =>
   200;
 
 describe('a refresh token', () => {
-  it('is given for offline_access without any prompt, and for nothing else', async () => {
+  it('is issued for offline_access without a prompt, and for nothing else', async () => {
     expect((await connect()).refresh_token).toBeTruthy();
     expect((await signIn(httpClient(idp.issuer), app, user)).tokens.refresh_token).toBeUndefined();
   });
 
-  it('is not given to an application without the grant', async () => {
+  it('is not issued to an application without the grant', async () => {
     const other = await anApplication(idp, { grant_types: ['authorization_code'] });
     expect((await connect(other)).refresh_token).toBeUndefined();
   });
 
-  it('is given for a request that was pushed, signed, or both', async () => {
+  it('is issued for a request that was pushed, signed, or both', async () => {
     const pair = await jose.generateKeyPair('ES256', { extractable: true });
     const jwk = { ...(await jose.exportJWK(pair.publicKey)), kty: 'EC' as const, alg: 'ES256' };
     const signing = await anApplication(idp, { jwks: { keys: [jwk] }, request_object_signing_alg: 'ES256' });
@@ -58,13 +58,13 @@ describe('a refresh token', () => {
     for (const way of ways) {
       const target = way.client_id === app.clientId ? app : signing;
       const url = `${idp.issuer}/authorize?${new URLSearchParams(way)}`;
-      const page = await walk(httpClient(idp.issuer), url, { user });
+      const page = await completeSignIn(httpClient(idp.issuer), url, { user });
       const tokens = await target.rp.finish(page.location ?? '', started);
       expect([Object.keys(way), Boolean(tokens.refresh_token)]).toEqual([Object.keys(way), true]);
     }
   });
 
-  it('gives new tokens and is itself replaced', async () => {
+  it('is exchanged for new tokens and replaced', async () => {
     const before = await connect();
     const after = await app.rp.refresh(before.refresh_token ?? '');
     expect(after.refresh_token).toBeTruthy();
@@ -73,7 +73,7 @@ describe('a refresh token', () => {
     expect(await works(after.access_token)).toBe(true);
   });
 
-  it('used a second time takes back all that came of it', async () => {
+  it('revokes all tokens of its grant when it is used a second time', async () => {
     const first = await connect();
     const second = await app.rp.refresh(first.refresh_token ?? '');
     const reused = await redeem(first.refresh_token);
@@ -83,7 +83,7 @@ describe('a refresh token', () => {
     expect(await works(first.access_token)).toBe(false);
   });
 
-  it('used ten times in one moment wins once, and what was won is taken back', async () => {
+  it('is exchanged once when it is used ten times at the same moment, and its tokens are revoked', async () => {
     const { refresh_token: token } = await connect();
     const answers = await Promise.all(Array.from({ length: 10 }, () => redeem(token)));
     const won = answers.filter(({ status }) => status === 200);
@@ -94,7 +94,7 @@ describe('a refresh token', () => {
     expect((await redeem(next)).status).toBe(400);
   });
 
-  it('is of no use to another application, or without the secret', async () => {
+  it('is rejected for another application, or without the secret', async () => {
     const { refresh_token: token } = await connect();
     const other = await anApplication(idp);
     expect((await redeem(token, other)).json().error).toBe('invalid_grant');
@@ -102,7 +102,7 @@ describe('a refresh token', () => {
     expect((await redeem(token)).status).toBe(200);
   });
 
-  it('gives fewer scopes when asked, never more', async () => {
+  it('gives fewer scopes on request, never more', async () => {
     const { refresh_token: token } = await connect();
     const more = await redeem(token, app, { scope: 'openid profile email' });
     expect([more.status, more.json().error]).toEqual([400, 'invalid_scope']);
@@ -110,7 +110,7 @@ describe('a refresh token', () => {
     expect(fewer.scope).toBe('openid');
   });
 
-  it('of a public client does not outlive the first one’s lifetime', async () => {
+  it('does not outlive the first one’s lifetime for a public client', async () => {
     const browserApp = await anApplication(idp, { token_endpoint_auth_method: 'none' });
     const before = await connect(browserApp);
     const expiry = async () =>
@@ -127,7 +127,7 @@ describe('a refresh token', () => {
     expect(await expiry()).toBeLessThanOrEqual(first);
   });
 
-  it.each(['', 'abc', '#abc', '\0', 'a'.repeat(10_000)])('that never was is refused (%#)', async (token) => {
+  it.each(['', 'abc', '#abc', '\0', 'a'.repeat(10_000)])('is rejected when it was never issued (%#)', async (token) => {
     const answer = await redeem(token);
     expect(answer.status).toBe(400);
     expect(answer.headers['content-type']).toContain('application/json');

@@ -1,12 +1,12 @@
-// Applications that register themselves (RFC 7591, OIDC Dynamic Registration): only with a token, only by our rules.
+// Dynamic registration (RFC 7591, OIDC Dynamic Registration 1.0): only with a token, only by this server's rules.
 import * as oidc from 'openid-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createRegistrationTokens, type RegistrationTokens } from '../../src/oidc/registration-tokens.ts';
+import { createRegistrationTokens, type RegistrationTokens } from '../../src/oidc/store/registration-tokens.ts';
 import { aUser, type TestUser } from '../support/factories.ts';
 import { httpClient, type Page } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
 import { relyingParty } from '../support/rp.ts';
-import { postAs, redirectUri, walk } from './support.ts';
+import { completeSignIn, postAs, redirectUri } from './support.ts';
 
 let idp: TestIdp;
 let user: TestUser;
@@ -43,7 +43,7 @@ describe('registration', () => {
     expect([refused.status, refused.json().error]).toEqual([400, 'invalid_target']);
   });
 
-  it('gives a client that works, with a secret that is shown once', async () => {
+  it('makes a working client, with a secret that is shown once', async () => {
     const config = await oidc.dynamicClientRegistration(new URL(idp.issuer), web(), undefined, {
       initialAccessToken: initial,
       execute: [oidc.allowInsecureRequests],
@@ -52,7 +52,7 @@ describe('registration', () => {
     expect(clientSecret.length).toBeGreaterThanOrEqual(32);
     const rp = await relyingParty({ issuer: idp.issuer, clientId, clientSecret, redirectUri });
     const started = await rp.start();
-    const page = await walk(httpClient(idp.issuer), started.url, { user });
+    const page = await completeSignIn(httpClient(idp.issuer), started.url, { user });
     expect((await rp.finish(page.location ?? '', started)).claims()?.sub).toBe(user.account.id);
 
     const uri = String(metadata.registration_client_uri);
@@ -66,7 +66,7 @@ describe('registration', () => {
     expect(application).toMatchObject({ source: 'dynamic', consent: 'explicit', access: 'everyone', name: 'My app' });
   });
 
-  it('is closed without an initial access token', async () => {
+  it('is rejected without an initial access token', async () => {
     for (const token of [null, 'wrong', '', '\u00e4']) {
       const answer = await register(web(), token);
       expect([token, answer.status]).toEqual([token, token === '' ? 400 : 401]);
@@ -74,7 +74,7 @@ describe('registration', () => {
     }
   });
 
-  it('is closed to a token that has expired or was taken back', async () => {
+  it('is rejected with a token that has expired or was revoked', async () => {
     const { token } = await tokens.issue({ seconds: 1 });
     await new Promise((resolve) => setTimeout(resolve, 1100));
     expect((await register(web(), token)).status).toBe(401);
@@ -109,7 +109,7 @@ describe('registration', () => {
     ['a name that is no text', { client_name: { a: 1 } }],
     ['a name that is too long', { client_name: 'x'.repeat(5000) }],
     ['a NUL in the name', { client_name: 'a\0b' }],
-  ])('is refused with %s', async (_what, metadata) => {
+  ])('is rejected with %s', async (_what, metadata) => {
     const before = await idp.services.db.application.count();
     const answer = await register(web(metadata));
     expect(answer.status).toBe(400);
@@ -140,7 +140,7 @@ describe('registration', () => {
     expect(await idp.services.applications.find(id ?? '')).toMatchObject({ consent: 'explicit', source: 'dynamic' });
   });
 
-  it('lets nobody read a registration but its owner', async () => {
+  it('lets only its owner read a registration', async () => {
     const [one, two] = [await register(web()), await register(web())].map((answer) =>
       answer.json<Record<string, string>>(),
     );

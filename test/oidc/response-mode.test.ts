@@ -1,45 +1,57 @@
-// How the answer reaches the application (OAuth Multiple Response Types, Form Post Response Mode); and that the mode of
-// SAML applications is nobody else's.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+// How the response reaches the application (OAuth 2.0 Multiple Response Types, Form Post Response Mode); the response mode of
+// service providers is not available to clients.
+import { beforeAll, describe, expect, it } from 'vitest';
 import { aUser, type TestUser } from '../support/factories.ts';
 import { httpClient } from '../support/http.ts';
-import { startIdp, type TestIdp } from '../support/idp.ts';
-import { type Application, anApplication, authorizeUrl, redirectUri, walk } from './support.ts';
+import type { TestIdp } from '../support/idp.ts';
+import { sharedIdp } from '../support/shared-idp.ts';
+import { type Application, anApplication, authorizeUrl, completeSignIn, redirectUri } from './support.ts';
 
 let idp: TestIdp;
 let user: TestUser;
 let app: Application;
 
 beforeAll(async () => {
-  idp = await startIdp();
+  idp = await sharedIdp();
   user = await aUser(idp.services);
   app = await anApplication(idp);
 });
-afterAll(() => idp?.stop());
 
 describe('the response mode', () => {
   it('query is the default of the code flow', async () => {
     for (const mode of [null, 'query']) {
-      const page = await walk(httpClient(idp.issuer), authorizeUrl(idp, app.clientId, { response_mode: mode }), {
-        user,
-      });
+      const page = await completeSignIn(
+        httpClient(idp.issuer),
+        authorizeUrl(idp, app.clientId, { response_mode: mode }),
+        {
+          user,
+        },
+      );
       expect(new URL(page.location ?? '').searchParams.get('state')).toBe('the-state');
     }
   });
 
-  it('fragment puts the answer behind #', async () => {
-    const page = await walk(httpClient(idp.issuer), authorizeUrl(idp, app.clientId, { response_mode: 'fragment' }), {
-      user,
-    });
+  it('fragment puts the response behind #', async () => {
+    const page = await completeSignIn(
+      httpClient(idp.issuer),
+      authorizeUrl(idp, app.clientId, { response_mode: 'fragment' }),
+      {
+        user,
+      },
+    );
     const { search, hash } = new URL(page.location ?? '');
     expect(search).toBe('');
     expect(new URLSearchParams(hash.slice(1)).get('iss')).toBe(idp.issuer);
   });
 
-  it('form_post is a page of ours that sends itself to the application', async () => {
-    const page = await walk(httpClient(idp.issuer), authorizeUrl(idp, app.clientId, { response_mode: 'form_post' }), {
-      user,
-    });
+  it('form_post is a page of this server that submits itself to the application', async () => {
+    const page = await completeSignIn(
+      httpClient(idp.issuer),
+      authorizeUrl(idp, app.clientId, { response_mode: 'form_post' }),
+      {
+        user,
+      },
+    );
     expect(page.status).toBe(200);
     expect(page.text).toContain('One moment');
     expect(page.forms[0]).toMatchObject({
@@ -60,7 +72,7 @@ describe('the response mode', () => {
     expect(page.text).not.toContain('<script>alert');
   });
 
-  it('that is unknown is refused', async () => {
+  it('is rejected when it is unknown', async () => {
     for (const mode of ['web_message', 'jwt', 'query.jwt', 'dance']) {
       const page = await httpClient(idp.issuer).get(authorizeUrl(idp, app.clientId, { response_mode: mode }));
       expect(new URL(page.location ?? '').searchParams.get('error')).toBe('unsupported_response_mode');
@@ -74,7 +86,7 @@ describe('the response mode', () => {
     ['the type of SAML applications', { response_type: 'none' }],
     ['a request that would be answered at once', { prompt: 'none' }],
     ['a request object', { request: 'abc' }],
-  ])('saml is refused on a page for %s', async (_what, parameters) => {
+  ])('saml is rejected on a page for %s', async (_what, parameters) => {
     const page = await httpClient(idp.issuer).get(
       authorizeUrl(idp, app.clientId, { ...parameters, response_mode: 'saml' }),
     );
@@ -82,7 +94,7 @@ describe('the response mode', () => {
     expect(page.text).toContain(String(page.headers['x-request-id']));
   });
 
-  it('saml is refused at the pushed authorization request endpoint', async () => {
+  it('saml is rejected at the pushed authorization request endpoint', async () => {
     const answer = await httpClient(idp.issuer).post('/par', {
       form: { ...Object.fromEntries(new URL(authorizeUrl(idp, app.clientId)).searchParams), response_mode: 'saml' },
       headers: { authorization: `Basic ${btoa(`${app.clientId}:${app.clientSecret}`)}` },
@@ -95,7 +107,7 @@ describe('the response mode', () => {
 describe('a SAML application', () => {
   const acs = 'https://sp.example/acs';
 
-  it('cannot be signed in to over OpenID Connect, and nothing is sent to its address', async () => {
+  it('cannot be opened by OpenID Connect, and nothing is sent to its ACS', async () => {
     const clientId = 'https://sp.example/metadata';
     await idp.services.applications.createSaml({
       entityId: clientId,

@@ -1,4 +1,4 @@
-// Roles, permissions and custom attributes on their way to an application: ID token, userinfo and JWT access token.
+// Roles, permissions and custom attributes as claims: in ID token, userinfo and JWT access token.
 import { decodeJwt } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { aUser, type TestUser } from '../support/factories.ts';
@@ -21,28 +21,28 @@ beforeAll(async () => {
 });
 afterAll(() => idp?.stop());
 
-async function told(input: ClientInput, parameters: Record<string, string>) {
+async function claimsOf(input: ClientInput, parameters: Record<string, string>) {
   const application = await anApplication(idp, input);
   const { tokens, callback } = await signIn(httpClient(idp.issuer), application, user, parameters);
   return { tokens, callback, id: tokens.claims() ?? {}, application };
 }
 
 describe('roles and permissions', () => {
-  it('come in ID token and userinfo when their scopes are asked for, and not otherwise', async () => {
-    const { id, tokens, application } = await told({}, { scope: 'openid roles permissions' });
+  it('are in ID token and userinfo when their scopes are requested, and not otherwise', async () => {
+    const { id, tokens, application } = await claimsOf({}, { scope: 'openid roles permissions' });
     const all = {
       roles: ['payroll', 'wiki-editor'],
       permissions: ['articles:read', 'articles:write', 'salaries:read'],
     };
     expect(id).toMatchObject(all);
     expect(await application.rp.userinfo(tokens)).toMatchObject(all);
-    const { id: without } = await told({}, { scope: 'openid profile' });
+    const { id: without } = await claimsOf({}, { scope: 'openid profile' });
     expect(without).not.toHaveProperty('roles');
     expect(without).not.toHaveProperty('permissions');
   });
 
   it('are filtered and renamed for the application', async () => {
-    const { id } = await told(
+    const { id } = await claimsOf(
       { roles_filter: ['wiki-*'], roles_rename: { 'wiki-editor': 'Editors' }, permissions_filter: ['articles:*'] },
       { scope: 'openid roles permissions' },
     );
@@ -51,7 +51,7 @@ describe('roles and permissions', () => {
 
   it('are in the JWT access token of an API, by the same scopes and filters', async () => {
     const view = { roles_filter: ['wiki-*'], permissions_filter: ['articles:*'] };
-    const { tokens, application } = await told(view, {
+    const { tokens, application } = await claimsOf(view, {
       scope: 'openid roles permissions read offline_access',
       resource: api,
     });
@@ -61,7 +61,7 @@ describe('roles and permissions', () => {
       roles: ['wiki-editor'],
       permissions: ['articles:read', 'articles:write'],
     });
-    const plain = await told(view, { scope: 'openid read offline_access', resource: api });
+    const plain = await claimsOf(view, { scope: 'openid read offline_access', resource: api });
     const other = await plain.application.rp.refresh(plain.tokens.refresh_token ?? '', { resource: api });
     expect(decodeJwt(other.access_token)).toMatchObject({ aud: api, scope: 'read' });
     expect(decodeJwt(other.access_token)).not.toHaveProperty('roles');
@@ -69,7 +69,7 @@ describe('roles and permissions', () => {
 });
 
 describe('claims of an application', () => {
-  it('take any user field or custom attribute, in ID token and userinfo', async () => {
+  it('hold any user field or custom attribute, in ID token and userinfo', async () => {
     const claims = {
       groups: 'roles',
       dept: 'attributes.department',
@@ -78,7 +78,7 @@ describe('claims of an application', () => {
       login: 'username',
       nothing: 'attributes.missing',
     };
-    const { id, tokens, application } = await told({ claims, roles_filter: ['wiki-*'] }, { scope: 'openid' });
+    const { id, tokens, application } = await claimsOf({ claims, roles_filter: ['wiki-*'] }, { scope: 'openid' });
     const expected = {
       groups: ['wiki-editor'],
       dept: 'Library',
@@ -91,20 +91,20 @@ describe('claims of an application', () => {
     expect(await application.rp.userinfo(tokens)).toEqual({ sub: user.account.id, ...expected });
   });
 
-  it('belong to that application alone', async () => {
-    await told({ claims: { dept: 'attributes.department' } }, { scope: 'openid' });
-    expect((await told({}, { scope: 'openid' })).id).not.toHaveProperty('dept');
+  it('are received by that application alone', async () => {
+    await claimsOf({ claims: { dept: 'attributes.department' } }, { scope: 'openid' });
+    expect((await claimsOf({}, { scope: 'openid' })).id).not.toHaveProperty('dept');
   });
 
   it.each(['sub', 'iss', 'aud', 'exp', 'acr', 'nonce', 'email', 'email_verified', 'a b', ''])(
-    'cannot be %j',
+    'cannot be named %j',
     async (claim) => {
       const claims = JSON.parse(`{${JSON.stringify(claim)}: "username"}`) as Record<string, string>;
       await expect(anApplication(idp, { claims })).rejects.toMatchObject({ code: 'invalid_input' });
     },
   );
 
-  it('name a field that exists, and never the subject beside pairwise ones', async () => {
+  it('must name an existing field, and never the subject beside pairwise subjects', async () => {
     await expect(anApplication(idp, { claims: { x: 'password' } })).rejects.toMatchObject({ code: 'invalid_input' });
     const pairwise = { subject_type: 'pairwise', claims: { x: 'sub' } } as const;
     await expect(anApplication(idp, pairwise)).rejects.toMatchObject({ code: 'invalid_input' });

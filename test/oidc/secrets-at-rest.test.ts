@@ -1,8 +1,8 @@
-// A copy of the database holds nothing that lets anybody in: bearer values are stored as hashes, the rest is sealed.
+// A copy of the database gives no access: bearer values are stored as hashes, other secrets are sealed.
 import { readFileSync } from 'node:fs';
 import * as oidc from 'openid-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createRegistrationTokens } from '../../src/oidc/registration-tokens.ts';
+import { createRegistrationTokens } from '../../src/oidc/store/registration-tokens.ts';
 import { databaseKind } from '../support/database.ts';
 import { aUser, type TestUser } from '../support/factories.ts';
 import { type HttpClient, httpClient } from '../support/http.ts';
@@ -37,7 +37,7 @@ async function stolen(): Promise<string> {
 const cookieOf = (browser: HttpClient, name: string) => browser.cookies.get(name)?.value ?? '';
 
 describe('the database', () => {
-  it('holds no secret, token, code, device code, request URI, password or session cookie as such', async () => {
+  it('holds no secret, token, code, device code, request URI, password or session cookie in plain text', async () => {
     const compared = await anApplication(idp, {
       grant_types: ['authorization_code', 'refresh_token', 'client_credentials'],
     });

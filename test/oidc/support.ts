@@ -1,11 +1,11 @@
-// What most tests of the protocol do: walk a browser through a sign-in, and talk to the endpoints as a client would.
+// Shared by the tests of the protocol: completes a sign-in in a browser, and calls the endpoints as a client does.
 import * as oidc from 'openid-client';
 import { aClient, type TestClient, type TestUser } from '../support/factories.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';
 import type { TestIdp } from '../support/idp.ts';
 import { type RelyingParty, relyingParty, type StartedSignIn, type TokenAnswer } from '../support/rp.ts';
 
-/** Nobody listens here: tests stop before the browser would go there. */
+/** No server listens here: tests stop before the browser goes there. */
 export const redirectUri = 'http://127.0.0.1:4000/cb';
 
 export interface Application extends TestClient {
@@ -41,7 +41,7 @@ export async function anApplication(
   return { ...client, rp, redirectUri: uri };
 }
 
-export interface Walk {
+export interface SignInChoices {
   user: TestUser;
   redirectUri?: string;
   /** The button pressed on consent pages. */
@@ -49,10 +49,10 @@ export interface Walk {
 }
 
 /** Goes from an address to the application, through sign-in and consent; stops at any other page. */
-export async function walk(
+export async function completeSignIn(
   browser: HttpClient,
   from: string | Page,
-  { user, redirectUri: uri = redirectUri, consent = 'Allow' }: Walk,
+  { user, redirectUri: uri = redirectUri, consent = 'Allow' }: SignInChoices,
 ): Promise<Page> {
   const isThere = (url: string) => url.startsWith(uri);
   let page = await browser.follow(typeof from === 'string' ? await browser.get(from) : from, isThere);
@@ -85,7 +85,7 @@ export async function signIn(
   parameters?: Record<string, string>,
 ): Promise<SignedIn> {
   const started = await application.rp.start(parameters);
-  const page = await walk(browser, started.url, { user, redirectUri: application.redirectUri });
+  const page = await completeSignIn(browser, started.url, { user, redirectUri: application.redirectUri });
   if (!page.location)
     throw new Error(`the sign-in ended at ${page.url} (${page.status}):\n${page.text.slice(0, 2000)}`);
   const callback = new URL(page.location);
@@ -111,8 +111,8 @@ export function authorizeUrl(idp: TestIdp, clientId: string, parameters: Record<
     code_challenge_method: 'S256',
     ...parameters,
   };
-  const kept = Object.entries(all).filter((entry): entry is [string, string] => entry[1] !== null);
-  return `${idp.issuer}/authorize?${new URLSearchParams(kept)}`;
+  const present = Object.entries(all).filter((entry): entry is [string, string] => entry[1] !== null);
+  return `${idp.issuer}/authorize?${new URLSearchParams(present)}`;
 }
 
 export const verifier = 'v'.repeat(43);

@@ -1,4 +1,4 @@
-// What the tokens are: algorithms per client, lifetimes, opaque or JWT by resource (RFC 8707, RFC 9068), claims in them.
+// Tokens: algorithms per client, lifetimes, opaque or JWT by resource (RFC 8707, RFC 9068), and their claims.
 import * as jose from 'jose';
 import * as oidc from 'openid-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -33,14 +33,14 @@ describe('the ID token', () => {
     expect(protectedHeader).toMatchObject({ alg: 'RS256', kid: expect.any(String) });
   });
 
-  it('is signed with ES256 for a client that wants it', async () => {
+  it('is signed with ES256 for a client that registers it', async () => {
     const client = await anApplication(idp, { id_token_signed_response_alg: 'ES256' });
     const { tokens } = await signIn(httpClient(idp.issuer), client, user);
     const { protectedHeader } = await jose.jwtVerify(tokens.id_token ?? '', keys());
     expect(protectedHeader.alg).toBe('ES256');
   });
 
-  it('is signed with the secret by HS256 for a client that wants it', async () => {
+  it('is signed with the secret by HS256 for a client that registers it', async () => {
     const client = await anApplication(idp, { id_token_signed_response_alg: 'HS256' });
     const { tokens } = await signIn(httpClient(idp.issuer), client, user);
     const secret = new TextEncoder().encode(client.clientSecret);
@@ -51,25 +51,25 @@ describe('the ID token', () => {
     expect(payload.sub).toBe(user.account.id);
   });
 
-  it('cannot be asked for unsigned, nor signed with a short secret', async () => {
-    const asked = { redirect_uris: ['http://127.0.0.1:4000/cb'] };
+  it('cannot be registered unsigned, nor signed with a short secret', async () => {
+    const client = { redirect_uris: ['http://127.0.0.1:4000/cb'] };
     const { applications } = idp.services;
     await expect(
-      applications.createOidc({ ...asked, id_token_signed_response_alg: 'none' as never }),
+      applications.createOidc({ ...client, id_token_signed_response_alg: 'none' as never }),
     ).rejects.toThrow();
-    await expect(applications.createOidc({ ...asked, client_secret: 'short' })).rejects.toThrow();
+    await expect(applications.createOidc({ ...client, client_secret: 'short' })).rejects.toThrow();
   });
 });
 
 describe('the access token', () => {
-  it('is opaque, lives 15 minutes, and is nobody else’s business', async () => {
+  it('is opaque, is valid for 15 minutes, and is active for no other client', async () => {
     const { tokens } = await signIn(httpClient(idp.issuer), app, user);
     expect(tokens.access_token).toMatch(/^[\w-]{43}$/);
     expect(tokens.expires_in).toBe(900);
     expect(tokens.token_type).toBe('bearer');
   });
 
-  it('lives as long as the setting says, never more than an hour', async () => {
+  it('is valid for as long as the setting says, never more than an hour', async () => {
     const { settings } = idp.services;
     await settings.set('access_token_minutes', 60);
     expect((await signIn(httpClient(idp.issuer), app, user)).tokens.expires_in).toBe(3600);
@@ -108,14 +108,14 @@ describe('the access token', () => {
     return new URL(page.location ?? '');
   }
 
-  it('of a resource without openid comes at once, signed as the resource wants it', async () => {
+  it('is issued for a resource without openid, signed by the algorithm of the resource', async () => {
     const machine = await oidc.clientCredentialsGrant(app.rp.config, { resource: es, scope: 'things' });
     const { payload, protectedHeader } = await jose.jwtVerify(machine.access_token, keys(), { audience: es });
     expect(protectedHeader).toMatchObject({ typ: 'at+jwt', alg: 'ES256' });
     expect(payload).toMatchObject({ sub: app.clientId, client_id: app.clientId, scope: 'things' });
   });
 
-  it('of a resource is no key to userinfo, introspection or revocation', async () => {
+  it('is rejected by userinfo, introspection and revocation when it is for a resource', async () => {
     const { access_token: token } = await oidc.clientCredentialsGrant(app.rp.config, {
       resource: api,
       scope: 'articles:read',
@@ -128,7 +128,7 @@ describe('the access token', () => {
     }
   });
 
-  it('is refused for a resource that is not registered', async () => {
+  it('is rejected for a resource that is not registered', async () => {
     const browser = httpClient(idp.issuer);
     for (const resource of [
       'https://other.example',
@@ -145,7 +145,7 @@ describe('the access token', () => {
     }
   });
 
-  it('is refused for a resource that this client may not ask for', async () => {
+  it('is rejected for a resource that this client may not request', async () => {
     const narrow = await anApplication(idp, {
       grant_types: ['client_credentials'],
       redirect_uris: [],

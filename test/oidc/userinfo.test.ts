@@ -1,4 +1,4 @@
-// What an application hears of a person: by scope, in ID token and userinfo alike (OIDC Core 5.3 and 5.4).
+// Which claims an application receives, by scope, in ID token and userinfo (OIDC Core 5.3 and 5.4).
 import * as jose from 'jose';
 import * as oidc from 'openid-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -59,7 +59,7 @@ describe('claims', () => {
     expect(about(info)).toEqual(expected);
   });
 
-  it('may be asked for one by one, for the ID token or for userinfo', async () => {
+  it('may be requested one by one, for the ID token or for userinfo', async () => {
     const claims = JSON.stringify({
       id_token: { email: null },
       userinfo: { given_name: { essential: true }, nonsense: null },
@@ -69,7 +69,7 @@ describe('claims', () => {
     expect(about(await app.rp.userinfo(tokens))).toEqual({ given_name: 'Zoë' });
   });
 
-  it('follow the person: a change is seen at once, and sub stays', async () => {
+  it('follow a change of the account at once, and sub stays', async () => {
     const other = await aUser(idp.services);
     const browser = httpClient(idp.issuer);
     const first = (await signIn(browser, app, other)).tokens;
@@ -84,7 +84,7 @@ describe('claims', () => {
     expect((await signIn(browser, app, other)).tokens.claims()?.sub).toBe(other.account.id);
   });
 
-  it('come signed for an application that wants them so', async () => {
+  it('are signed for an application that registers it', async () => {
     const signed = await anApplication(idp, { userinfo_signed_response_alg: 'ES256' });
     const { tokens } = await signIn(httpClient(idp.issuer), signed, user);
     const page = await httpClient(idp.issuer).get('/userinfo', {
@@ -107,7 +107,7 @@ describe('userinfo', () => {
       ...(options.form && { form: options.form }),
     });
 
-  it('is answered to GET and POST, with the token in the header or in a form', async () => {
+  it('answers GET and POST, with the token in the header or in a form', async () => {
     const { tokens } = await signIn(httpClient(idp.issuer), app, user);
     const authorization = `Bearer ${tokens.access_token}`;
     for (const answer of [
@@ -122,7 +122,7 @@ describe('userinfo', () => {
     }
   });
 
-  it('is refused with the reason in WWW-Authenticate, and JSON whatever is accepted', async () => {
+  it('answers errors in WWW-Authenticate and as JSON, whatever the Accept header is', async () => {
     const { tokens } = await signIn(httpClient(idp.issuer), app, user);
     const wrong = await ask('GET', { authorization: 'Bearer wrong' });
     expect([wrong.status, wrong.json().error]).toEqual([401, 'invalid_token']);
@@ -147,7 +147,7 @@ describe('userinfo', () => {
     }
   });
 
-  it('is refused to a token from the second it expires', async () => {
+  it('rejects a token from the second it expires', async () => {
     const { tokens } = await signIn(httpClient(idp.issuer), app, user);
     const { db } = idp.services;
     for (const row of await db.oidcArtifact.findMany({ where: { model: 'AccessToken' } })) {
@@ -158,7 +158,7 @@ describe('userinfo', () => {
     expect([answer.status, answer.json().error]).toEqual([401, 'invalid_token']);
   });
 
-  it('is refused to a token of an application that acts for itself', async () => {
+  it('rejects a client_credentials token', async () => {
     const machine = await anApplication(idp, { redirect_uris: [], grant_types: ['client_credentials'] });
     const { access_token: token } = await oidc.clientCredentialsGrant(machine.rp.config);
     expect((await ask('GET', { authorization: `Bearer ${token}` })).status).toBe(401);

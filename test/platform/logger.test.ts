@@ -23,7 +23,7 @@ describe('logger', () => {
     'Set-Cookie',
     'privateSealed',
     '_csrf',
-  ])('removes the value of %s, however deep', (key) => {
+  ])('removes the value of %s at any depth', (key) => {
     const lines: string[] = [];
     loggerTo(lines).info({ request: { body: [{ [key]: 'hunter2' }] } }, 'request');
     expect(lines.join()).not.toContain('hunter2');
@@ -45,7 +45,7 @@ describe('logger', () => {
     ]);
   });
 
-  it('writes an error with its cause and fields, and without the secrets in them', () => {
+  it('writes an error with its cause and fields, without the secrets in them', () => {
     const lines: string[] = [];
     const error = Object.assign(new Error('outer', { cause: new TypeError('inner') }), {
       detail: { accountId: 'a1', token: 'hunter2' },
@@ -57,7 +57,7 @@ describe('logger', () => {
     expect(err.stack).toContain('logger.test.ts');
   });
 
-  it('survives what is not JSON', () => {
+  it('writes values that JSON cannot represent', () => {
     const lines: string[] = [];
     const circular: Record<string, unknown> = { id: 5n, key: Buffer.from('hunter2') };
     circular.self = circular;
@@ -66,7 +66,7 @@ describe('logger', () => {
     expect(lines.join()).not.toContain('hunter2');
   });
 
-  it('keeps the same rules in readable form', () => {
+  it('removes secrets from readable lines too', () => {
     const lines: string[] = [];
     loggerTo(lines, 'pretty').warn({ password: 'hunter2' }, 'careful');
     expect(lines.join()).toContain('careful');

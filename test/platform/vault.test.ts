@@ -8,23 +8,23 @@ const vault = createVault([oldSecret]);
 const rotated = createVault([newSecret, oldSecret]);
 
 describe('vault', () => {
-  it('gives back what was sealed, text and bytes', () => {
+  it('opens sealed text and bytes', () => {
     expect(vault.open(vault.seal('JBSWY3DPEHPK3PXP', 'totp:1'), 'totp:1').toString()).toBe('JBSWY3DPEHPK3PXP');
     const bytes = randomBytes(2000);
     expect(vault.open(vault.seal(bytes, 'k'), 'k').equals(bytes)).toBe(true);
     expect(vault.open(vault.seal('', 'k'), 'k')).toHaveLength(0);
   });
 
-  it('never seals the same value to the same text', () => {
+  it('seals the same value to a different text each time', () => {
     expect(vault.seal('a', 'k')).not.toBe(vault.seal('a', 'k'));
   });
 
-  it('refuses a value that was moved to another row', () => {
+  it('rejects a value that was moved to another row', () => {
     const sealed = vault.seal('secret', 'totp_credentials:alice');
     expect(() => vault.open(sealed, 'totp_credentials:mallory')).toThrow(VaultError);
   });
 
-  it('refuses a value of which any character was changed', () => {
+  it('rejects a value with any character changed', () => {
     const sealed = vault.seal('secret', 'k');
     for (let at = 0; at < sealed.length; at += 1) {
       const changed = sealed.slice(0, at) + (sealed[at] === 'A' ? 'Q' : 'A') + sealed.slice(at + 1);
@@ -34,7 +34,7 @@ describe('vault', () => {
     expect(() => vault.open(sealed.slice(0, 20), 'k')).toThrow(VaultError);
   });
 
-  it.each(['', 'v1', 'v1..', 'plain text', 'v2.a.b', 'v1.a.b.c'])('refuses %j, which it did not seal', (text) => {
+  it.each(['', 'v1', 'v1..', 'plain text', 'v2.a.b', 'v1.a.b.c'])('rejects %j, which it did not seal', (text) => {
     expect(() => vault.open(text, 'k')).toThrow(VaultError);
   });
 
@@ -45,7 +45,7 @@ describe('vault', () => {
     expect(createVault([newSecret]).open(sealed, 'k').toString()).toBe('new');
   });
 
-  it('derives a different key for each purpose and secret, the signing one first', () => {
+  it('derives a different key for each purpose and secret, the first secret first', () => {
     expect(vault.deriveKey('cookies').equals(vault.deriveKey('cookies'))).toBe(true);
     expect(vault.deriveKey('cookies').equals(vault.deriveKey('csrf'))).toBe(false);
     expect(vault.deriveKey('cookies', 64)).toHaveLength(64);
@@ -55,7 +55,7 @@ describe('vault', () => {
     expect(keys[1]?.equals(vault.deriveKey('cookies'))).toBe(true);
   });
 
-  it('accepts a mac made under any of the secrets, for its value and purpose only', () => {
+  it('accepts a MAC made under any of the secrets, for its value and purpose only', () => {
     const mac = vault.mac('state', 'flow');
     expect(rotated.macMatches('state', mac, 'flow')).toBe(true);
     expect(rotated.macMatches('state', rotated.mac('state', 'flow'), 'flow')).toBe(true);
@@ -65,7 +65,7 @@ describe('vault', () => {
     expect(rotated.macMatches('state', '', 'flow')).toBe(false);
   });
 
-  it('wants at least one secret of at least 256 bits', () => {
+  it('requires at least one secret of at least 256 bits', () => {
     expect(() => createVault([])).toThrow(VaultError);
     expect(() => createVault([newSecret, randomBytes(31)])).toThrow(/31 bytes/);
   });

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { openDatabase } from '../../src/platform/db.ts';
 import { randomId } from '../../src/platform/random.ts';
 import { type PolicyName, policies } from '../../src/rate-limits/policies.ts';
 import { createRateLimits, type RateLimits } from '../../src/rate-limits/rate-limits.ts';
-import { openPeople, type People, together } from '../accounts/people.ts';
+import { openDatabase } from '../../src/storage/database.ts';
+import { openPeople, type People, together } from '../accounts/fixture.ts';
 
 let people: People;
 let rateLimits: RateLimits;
@@ -20,7 +20,7 @@ beforeEach(() => {
 const names = Object.keys(policies) as PolicyName[];
 const firstAllowed = (name: PolicyName) => {
   const policy = policies[name];
-  return policy.kind === 'window' ? policy.points : policy.free;
+  return policy.kind === 'window' ? policy.points : policy.freeAttempts;
 };
 const passed = (verdicts: { allowed: boolean }[]) => verdicts.filter(({ allowed }) => allowed).length;
 
@@ -39,7 +39,7 @@ describe('every policy', () => {
 describe('a window', () => {
   const name = 'reset:account';
 
-  test('says how long it lasts, and opens again at its end', async () => {
+  test('tells how long it lasts, and allows attempts again at its end', async () => {
     for (let index = 0; index < 3; index += 1) expect((await rateLimits.consume(name, key)).allowed).toBe(true);
     expect(await rateLimits.consume(name, key)).toEqual({ allowed: false, retryAfterSeconds: 3600 });
     people.clock.advance({ minutes: 59, seconds: 59 });
@@ -55,7 +55,7 @@ describe('a window', () => {
     expect((await rateLimits.consume('reset:address', key)).allowed).toBe(true);
   });
 
-  test('makes room for exactly one when one is given back, also after refusals', async () => {
+  test('allows exactly one more attempt after a refund, also after rejections', async () => {
     await together(10, () => rateLimits.consume(name, key));
     await rateLimits.refund(name, key);
     expect(passed(await together(5, () => rateLimits.consume(name, key)))).toBe(1);
@@ -68,7 +68,7 @@ describe('a window', () => {
 describe('a growing pause', () => {
   const name = 'sign-in:account';
 
-  test('doubles from half a minute to a quarter of an hour, one attempt between each', async () => {
+  test('doubles from 30 seconds to 15 minutes, with one attempt after each', async () => {
     expect(passed(await together(20, () => rateLimits.consume(name, key)))).toBe(5);
     const pauses: number[] = [];
     for (let index = 0; index < 8; index += 1) {
@@ -89,7 +89,7 @@ describe('a growing pause', () => {
     expect(await rateLimits.count(name, key)).toBe(5);
   });
 
-  test('is forgotten after an hour without attempts, and at once by a reset', async () => {
+  test('ends after an hour without attempts, and at once by a reset', async () => {
     await together(20, () => rateLimits.consume(name, key));
     people.clock.advance({ seconds: 30 + 3600 });
     expect(passed(await together(20, () => rateLimits.consume(name, key)))).toBe(5);
@@ -107,13 +107,13 @@ test('two instances share every count', async () => {
   await second.close();
 });
 
-test('switched off, everything passes and nothing is counted', async () => {
+test('allows and does not count attempts while rate limits are off', async () => {
   const off = createRateLimits({ ...people, isEnabled: () => false });
   expect(passed(await together(50, () => off.consume('reset:account', key)))).toBe(50);
   expect(await rateLimits.count('reset:account', key)).toBe(0);
 });
 
-test('what people typed is not in the table', async () => {
+test('stores typed logins only as hashes', async () => {
   await rateLimits.consume('sign-in:account', 'alice@example.com');
   const rows = await people.db.rateLimit.findMany();
   expect(JSON.stringify(rows.map((row) => row.key))).not.toContain('alice');

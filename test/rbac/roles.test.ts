@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { transaction } from '../../src/platform/db.ts';
 import { createAuthority } from '../../src/rbac/authority.ts';
 import { ownPermissions } from '../../src/rbac/built-in.ts';
 import { createPermissions, type Permissions } from '../../src/rbac/permissions.ts';
 import { createRoles, type Roles } from '../../src/rbac/roles.ts';
-import { openPeople, type People, together } from '../accounts/people.ts';
+import { transaction } from '../../src/storage/database.ts';
+import { openPeople, type People, together } from '../accounts/fixture.ts';
 
 let people: People;
 let roles: Roles;
@@ -21,7 +21,7 @@ const code = (expected: string) => expect.objectContaining({ code: expected });
 const rolesOf = async (id: string) => (await people.accounts.find(id))?.roles;
 
 describe('a role', () => {
-  test('is created, changed and removed, with its permissions and an audit event each', async () => {
+  test('is created, changed and removed with its permissions, and each change is audited', async () => {
     await roles.create({ name: 'life', description: 'A life', permissions: ['b:x', 'a:x', 'a:x'] });
     expect(await roles.find('life')).toMatchObject({ source: 'local', permissions: ['a:x', 'b:x'] });
     await roles.update('life', { permissions: ['b:x', 'c:x'], description: 'Changed' });
@@ -38,7 +38,7 @@ describe('a role', () => {
     expect(events.map(({ type }) => type)).toEqual(['role.deleted', 'role.updated', 'role.updated', 'role.created']);
   });
 
-  test('applied twice changes nothing', async () => {
+  test('does not change when the same change is applied twice', async () => {
     const role = { name: 'same', description: 'x', permissions: ['b:y', 'a:y'] };
     await roles.create(role);
     const events = (await people.audit.list({ types: ['role.updated'] })).length;
@@ -46,7 +46,7 @@ describe('a role', () => {
     expect((await people.audit.list({ types: ['role.updated'] })).length).toBe(events);
   });
 
-  test('is given and taken once', async () => {
+  test('is assigned and unassigned once', async () => {
     await roles.create({ name: 'given' });
     const { id } = await people.person();
     expect(await roles.assign(id, 'given')).toBe(true);
@@ -62,8 +62,8 @@ describe('a role', () => {
   });
 });
 
-describe('the roles that Gatehouse brings', () => {
-  test('are made once, also by instances that start together, and completed later', async () => {
+describe('the built-in roles', () => {
+  test('are created once, also by instances that start together, and updated at later starts', async () => {
     const fresh = await openPeople();
     const theirs = createRoles(fresh);
     await together(4, () => theirs.ensureBuiltInRoles());
@@ -79,7 +79,7 @@ describe('the roles that Gatehouse brings', () => {
     await fresh.close();
   });
 
-  test('give least privilege, and cannot be renamed or removed', async () => {
+  test('have least privilege, and cannot be renamed or removed', async () => {
     const { id } = await people.person();
     await roles.assign(id, 'auditor');
     expect(await permissions.holds(id, 'gatehouse.users:read')).toBe(true);
@@ -90,8 +90,8 @@ describe('the roles that Gatehouse brings', () => {
   });
 });
 
-describe('nobody grants more than they hold', () => {
-  test('by assigning a role, making one or widening one', async () => {
+describe('an actor', () => {
+  test('cannot grant permissions that it lacks by assigning, creating or extending a role', async () => {
     const { id: supporter } = await people.person();
     const { id: friend } = await people.person();
     await roles.assign(supporter, 'support');
@@ -106,7 +106,7 @@ describe('nobody grants more than they hold', () => {
     expect(await rolesOf(friend)).toEqual(['narrow']);
   });
 
-  test('nor takes away what they do not hold', async () => {
+  test('cannot take permissions that it lacks from others', async () => {
     const { id: supporter } = await people.person();
     const { id: keeper } = await people.person();
     await roles.assign(supporter, 'support');
@@ -119,7 +119,7 @@ describe('nobody grants more than they hold', () => {
     expect(await rolesOf(keeper)).toEqual(['keeper']);
   });
 
-  test('whatever their roles say, when they act with less', async () => {
+  test('is limited to the permissions of its token, whatever its roles are', async () => {
     const { id: admin } = await people.person();
     await roles.assign(admin, 'admin');
     const by = { actorId: admin, holds: ['gatehouse.roles:write'] };
@@ -128,7 +128,7 @@ describe('nobody grants more than they hold', () => {
     expect(await roles.assign(admin, 'scribe', { holds: 'everything' })).toBe(true);
   });
 
-  test('and nobody manages who may do more', async () => {
+  test('cannot manage an account with more permissions', async () => {
     const [admin, supporter, plain] = [await people.person(), await people.person(), await people.person()];
     await roles.assign(admin.id, 'admin');
     await roles.assign(supporter.id, 'support');
@@ -145,7 +145,7 @@ describe('nobody grants more than they hold', () => {
     await authority.assertMayManage(all, supporter.id);
   });
 
-  test('but administrators grant what no role of theirs names', async () => {
+  test('grants any permission as an administrator', async () => {
     const { id: admin } = await people.person();
     await roles.assign(admin, 'admin');
     await roles.create({ name: 'app-editor', permissions: ['pages:edit'] }, { actorId: admin });
@@ -157,7 +157,7 @@ describe('nobody grants more than they hold', () => {
 });
 
 describe('the last administrator', () => {
-  test('cannot be removed or disabled, while there are two either can', async () => {
+  test('cannot be removed or disabled, while one of two can', async () => {
     const own = await openPeople();
     const theirs = createRoles(own);
     await theirs.ensureBuiltInRoles();
@@ -175,7 +175,7 @@ describe('the last administrator', () => {
     await own.close();
   });
 
-  test('remains when two of them remove each other at the same moment', async () => {
+  test('remains when two administrators remove each other at the same moment', async () => {
     const own = await openPeople();
     const theirs = createRoles(own);
     await theirs.ensureBuiltInRoles();

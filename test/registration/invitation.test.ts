@@ -1,7 +1,7 @@
-// Accounts that somebody else makes: their owner chooses the first password with a mailed link.
+// Invitations: the owner of an account that an administrator created chooses the first password with a mailed link.
 import { describe, expect, it } from 'vitest';
-import { transaction } from '../../src/platform/db.ts';
-import { linkIn, mailOf, NEW_PASSWORD, open, passwordWorks, redeem } from '../reset/support.ts';
+import { transaction } from '../../src/storage/database.ts';
+import { linkIn, mailOf, NEW_PASSWORD, open, passwordWorks, redeem } from '../recovery/support.ts';
 import { office } from './support.ts';
 
 const test = office();
@@ -22,7 +22,7 @@ async function invited(mail = true) {
 const host = () => new URL(test.idp.issuer).host;
 
 describe('an invitation', () => {
-  it('names the account, and its link sets the first password and proves the address', async () => {
+  it('names the account, and its link sets the first password and verifies the address', async () => {
     const { account, outcome, link } = await invited();
     expect(outcome).toBe('sent');
     const { browser, page } = await open(test.idp, await link());
@@ -53,7 +53,7 @@ describe('an invitation', () => {
     expect((await open(test.idp, lateLink)).page.status).toBe(400);
   });
 
-  it('accepted twenty times at the same moment counts once', async () => {
+  it('counts once when it is accepted twenty times in parallel', async () => {
     const { link } = await invited();
     const token = new URL(await link()).searchParams.get('token') ?? '';
     const request = { requestId: 'r', address: '127.0.0.1', userAgent: '' };
@@ -65,7 +65,7 @@ describe('an invitation', () => {
     expect(outcomes.filter(({ outcome }) => outcome === 'done')).toHaveLength(1);
   });
 
-  it('is void once a password was set in another way, the address changed, or the account was disabled', async () => {
+  it('stops working when a password is set in another way, the address changes, or the account is disabled', async () => {
     const { accounts, credentials } = test.idp.services;
     const [set, moved, disabled] = [await invited(), await invited(), await invited()];
     const links = [await set.link(), await moved.link(), await disabled.link()];
@@ -75,7 +75,7 @@ describe('an invitation', () => {
     for (const link of links) expect((await open(test.idp, link)).page.status).toBe(400);
   });
 
-  it('needs an address, and goes with the account that it is for or not at all', async () => {
+  it('needs an address, and is sent only if its account is stored', async () => {
     expect((await invited(false)).outcome).toBe('no-address');
     const { accounts, db } = test.idp.services;
     const failing = transaction(db, async (tx) => {
@@ -87,7 +87,7 @@ describe('an invitation', () => {
     expect(await db.mailMessage.count({ where: { recipient: 'ghost@example.com' } })).toBe(0);
   });
 
-  it('is no reset link, and a reset link is no invitation', async () => {
+  it('does not work as a reset link, nor a reset link as an invitation', async () => {
     const { link } = await invited();
     const token = new URL(await link()).searchParams.get('token');
     expect((await open(test.idp, `/reset-password?token=${token}`)).page.status).toBe(400);

@@ -1,14 +1,14 @@
-// A server with a mailbox, and the functions that the account pages and the command line call.
+// A server with a mailbox, and the services behind mailed links.
 import { afterAll, beforeAll } from 'vitest';
-import { createMailedLinks, type MailedLinks } from '../../src/server/mailed-links.ts';
 import { type TestClock, testClock } from '../support/clock.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
+import { type LinkServices, linkServices } from '../support/link-services.ts';
 import { type Mailbox, mailbox } from '../support/mailbox.ts';
 
 export interface Office {
   box: Mailbox;
   idp: TestIdp;
-  links: MailedLinks;
+  links: LinkServices;
   clock: TestClock;
 }
 
@@ -19,7 +19,7 @@ export function office(): Office {
   beforeAll(async () => {
     started.box = await mailbox();
     started.idp = await startIdp({ environment: { SMTP_URL: started.box.url }, now: clock.now });
-    started.links = createMailedLinks(started.idp.services);
+    started.links = linkServices(started.idp.services);
   });
   afterAll(async () => {
     await started.idp?.stop();

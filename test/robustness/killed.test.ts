@@ -1,9 +1,9 @@
-// `kill -9` in the middle of load, and a start on the same database: whatever was acknowledged is there, nobody is signed
-// out, and no code is good for a second time.
+// `kill -9` under load and a start on the same database: acknowledged changes exist, sessions continue, and no code can be
+// redeemed twice.
 import { randomUUID } from 'node:crypto';
 import * as oidc from 'openid-client';
 import { beforeAll, expect, it } from 'vitest';
-import { createRegistrationTokens } from '../../src/oidc/registration-tokens.ts';
+import { createRegistrationTokens } from '../../src/oidc/store/registration-tokens.ts';
 import { type ApiCaller, aService } from '../admin/support.ts';
 import { type Application, anApplication, signIn } from '../oidc/support.ts';
 import { aUser } from '../support/factories.ts';
@@ -30,7 +30,7 @@ beforeAll(async () => {
   const user = await aUser(idp.services);
   registrationToken = (await createRegistrationTokens(idp.services).issue()).token;
   admin = await aService(idp);
-  await admin.get('/users'); // reads the description that every answer is held against
+  await admin.get('/users'); // reads the OpenAPI document, which the caller checks each response against
   browser = httpClient(idp.issuer);
   await signIn(browser, app, user);
   await idp.stop();
@@ -59,43 +59,67 @@ async function register(): Promise<{ uri: string; token: string }> {
 const newUser = async (username: string) =>
   admin.send('POST', '/users', { username, password: 'a pass phrase of its own' }, { 'idempotency-key': username });
 
-it('loses nothing that was acknowledged', async () => {
-  const open: Code[] = [];
-  const redeemed: { code: Code; tokens: TokenAnswer }[] = [];
-  const cutOff: Code[] = [];
-  const clients: Awaited<ReturnType<typeof register>>[] = [];
-  const asked: string[] = [];
-  const users: { username: string; id: string }[] = [];
+/** What was requested under load, and whether the server had responded when it was killed. */
+interface Load {
+  unusedCodes: Code[];
+  redeemed: { code: Code; tokens: TokenAnswer }[];
+  /** Codes whose redemption was under way. */
+  interruptedCodes: Code[];
+  clients: Awaited<ReturnType<typeof register>>[];
+  users: { username: string; id: string }[];
+  /** The names of all users that were requested, acknowledged or not. */
+  requestedNames: string[];
+}
+
+/** Signs in, redeems codes, registers clients and creates users at the same time until the server is killed. */
+async function loadUntilKilled(): Promise<Load> {
+  const load: Load = {
+    unusedCodes: [],
+    redeemed: [],
+    interruptedCodes: [],
+    clients: [],
+    users: [],
+    requestedNames: [],
+  };
+  const { unusedCodes, redeemed, interruptedCodes, clients, users, requestedNames } = load;
   let killed: Promise<unknown> | undefined;
 
-  const creator = async (name: string) => {
+  const createUsers = async (name: string) => {
     while (!killed) {
       const username = `${name}-${randomUUID()}`;
-      asked.push(username);
+      requestedNames.push(username);
       const { status, text, ...page } = await newUser(username);
       expect(status, text).toBe(201);
       users.push({ username, id: page.json<{ id: string }>().id });
     }
   };
-  const worker = async () => {
+  const signInAndRegister = async () => {
     while (!killed) {
-      open.push(await getCode());
+      unusedCodes.push(await getCode());
       const code = await getCode();
-      cutOff.push(code);
+      interruptedCodes.push(code);
       redeemed.push({ code, tokens: await redeem(code) });
-      cutOff.splice(cutOff.indexOf(code), 1);
+      interruptedCodes.splice(interruptedCodes.indexOf(code), 1);
       clients.push(await register());
       if (clients.length >= 6 && users.length >= 4) killed ??= server.kill('SIGKILL');
     }
   };
-  // What is under way when the process dies fails at its client, and is acknowledged to nobody.
-  await Promise.allSettled([worker(), worker(), worker(), creator('ann'), creator('bob')]);
+  // A request that is under way when the process is killed fails at its client and was not acknowledged.
+  await Promise.allSettled([
+    ...[signInAndRegister(), signInAndRegister(), signInAndRegister()],
+    ...[createUsers('ann'), createUsers('bob')],
+  ]);
   await killed;
+  return load;
+}
+
+it('loses nothing that was acknowledged before it was killed', async () => {
+  const { unusedCodes, redeemed, interruptedCodes, clients, users, requestedNames } = await loadUntilKilled();
   expect(redeemed.length).toBeGreaterThanOrEqual(6);
   server = await serverProcess(idp.environment);
 
-  // The person is signed in still.
-  open.push(await getCode());
+  // The session of the browser still exists.
+  unusedCodes.push(await getCode());
   for (const { tokens } of redeemed) {
     expect(await app.rp.userinfo(tokens)).toMatchObject({ sub: tokens.claims()?.sub });
     expect(await app.rp.refresh(tokens.refresh_token ?? '')).toMatchObject({ token_type: 'bearer' });
@@ -106,24 +130,24 @@ it('loses nothing that was acknowledged', async () => {
   }
   for (const { username, id } of users) {
     expect((await admin.get(`/users/${id}`)).json()).toMatchObject({ username, password: { must_change: false } });
-    // Asked for again with its key, the first answer comes again.
+    // A repeated request with the same idempotency key gets the first response again.
     expect((await newUser(username)).json()).toMatchObject({ id });
   }
-  // Whoever was cut off is there whole, with the password, or not at all.
-  for (const username of asked.slice(-2)) {
+  // A user whose creation was interrupted exists with the password, or not at all.
+  for (const username of requestedNames.slice(-2)) {
     const [found] = (await admin.get(`/users?search=${username}`)).json<{ items: { id: string }[] }>().items;
     if (found)
       expect((await admin.get(`/users/${found.id}`)).json()).toMatchObject({ password: { must_change: false } });
   }
-  for (const code of open) expect(await redeem(code)).toMatchObject({ token_type: 'bearer' });
-  // Whether these were redeemed when the process died, their client can't know: now they are good once at most.
-  await Promise.allSettled(cutOff.map(redeem));
-  for (const code of [...redeemed.map(({ code }) => code), ...open, ...cutOff]) {
+  for (const code of unusedCodes) expect(await redeem(code)).toMatchObject({ token_type: 'bearer' });
+  // Interrupted redemptions may have succeeded or not; after this one, no code can be redeemed again.
+  await Promise.allSettled(interruptedCodes.map(redeem));
+  for (const code of [...redeemed.map(({ code }) => code), ...unusedCodes, ...interruptedCodes]) {
     await expect(redeem(code)).rejects.toBeInstanceOf(oidc.ResponseBodyError);
   }
 });
 
-it('stops in an orderly way when it is asked to', async () => {
+it('exits with code 0 on SIGTERM', async () => {
   expect(await server.kill('SIGTERM')).toEqual({ code: 0 });
   server = await serverProcess(idp.environment);
   await getCode();

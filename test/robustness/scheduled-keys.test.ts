@@ -1,10 +1,10 @@
-// The turn of the signing keys by the calendar, under traffic on two instances: a client that caches the key set by the
-// rules (jose's createRemoteJWKSet) never fails to verify a token, and nothing is restarted.
+// Scheduled key rotation under traffic on two instances: a client that caches the key set as jose's createRemoteJWKSet does
+// verifies every token, without a restart of anything.
 import { createRemoteJWKSet, decodeProtectedHeader, jwtVerify } from 'jose';
 import * as oidc from 'openid-client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { limits } from '../../src/limits.ts';
-import { type Switchboard, switchboard } from '../logout/switchboard.ts';
+import { type LoadBalancer, loadBalancer } from '../logout/load-balancer.ts';
 import { type Application, anApplication } from '../oidc/support.ts';
 import { testClock } from '../support/clock.ts';
 import type { TestIdp } from '../support/idp.ts';
@@ -12,13 +12,13 @@ import { connectAnew } from './support.ts';
 
 const api = 'https://api.example.com';
 const clock = testClock();
-let board: Switchboard;
+let board: LoadBalancer;
 let one: TestIdp;
 let other: TestIdp;
 let app: Application;
 
 beforeAll(async () => {
-  board = await switchboard({ now: clock.now });
+  board = await loadBalancer({ now: clock.now });
   other = await board.another();
   one = board.instances[0] ?? expect.fail();
   await one.services.db.resource.create({ data: { identifier: api, scopes: '["articles:read"]' } });
@@ -27,9 +27,9 @@ beforeAll(async () => {
 });
 afterAll(() => board?.close());
 
-it('is noticed by nobody', async () => {
+it('rotates the signing keys so that every token verifies at a client with cached keys', async () => {
   const keys = createRemoteJWKSet(new URL(`${one.issuer}/jwks`), { headers: { connection: 'close' } });
-  /** Gets a token, checks it with the cached keys, and tells who signed it. */
+  /** Gets a token, verifies it with the cached keys, and returns the ID of its key. */
   async function useApi(): Promise<string> {
     const { access_token: token } = await oidc.clientCredentialsGrant(app.rp.config, { resource: api });
     await jwtVerify(token, keys, { issuer: one.issuer, audience: api, typ: 'at+jwt' });
@@ -43,13 +43,13 @@ it('is noticed by nobody', async () => {
   expect(second).not.toBe(first);
   expect([first, second]).toContain(meanwhile);
 
-  // Until the other one has looked, it signs with the old key, which is published still.
+  // Until the other instance has read the keys again, it signs with the old one, which is still published.
   board.use(other);
   expect([first, second]).toContain(await useApi());
   await other.services.keyring.refresh();
   expect(await useApi()).toBe(second);
 
-  // And once more by the calendar, this time turned by the other instance, for a client that read the keys in between.
+  // The next rotation, by the other instance, for a client that read the keys in between.
   clock.advance({ days: limits.keys.rotateAfterDays, hours: 1 });
   await keys.reload();
   await Promise.all([useApi(), other.services.keyring.tend(), useApi()]);

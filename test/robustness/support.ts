@@ -1,4 +1,4 @@
-// The server as the process that an operator starts, and that the machine may kill.
+// The server as a process of its own, which a test can stop or kill.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
@@ -10,7 +10,7 @@ export interface ServerProcess {
   kill(signal: 'SIGKILL' | 'SIGTERM'): Promise<{ code: number | null }>;
 }
 
-/** Starts `src/main.ts` with this environment; resolves when it says that it is ready. */
+/** Starts `src/main.ts` with this environment; resolves when it has logged that it is ready. */
 export async function serverProcess(environment: TestIdp['environment']): Promise<ServerProcess> {
   const child = spawn(process.execPath, ['--import', import.meta.resolve('tsx'), path.resolve('src/main.ts')], {
     env: { PATH: process.env.PATH, ...environment, LOG_LEVEL: 'warn' },
@@ -29,16 +29,16 @@ export async function serverProcess(environment: TestIdp['environment']): Promis
 
 function ready(child: ChildProcess): Promise<void> {
   return new Promise((resolve, reject) => {
-    let said = '';
+    let output = '';
     child.stdout?.setEncoding('utf8').on('data', (text) => {
-      said += text;
-      if (said.includes('Gatehouse is ready')) resolve();
+      output += text;
+      if (output.includes('Gatehouse is ready')) resolve();
     });
-    child.once('exit', (code) => reject(new Error(`the server ended with ${code}:\n${said}`)));
+    child.once('exit', (code) => reject(new Error(`the server ended with ${code}:\n${output}`)));
   });
 }
 
-/** Each call of this application gets a connection of its own, so that the balancer decides about every one. */
+/** Gives each call of this application its own connection, so that the load balancer routes every one. */
 export function connectAnew({ rp }: Application): void {
   rp.config[oidc.customFetch] = (url, { headers, ...options }) =>
     fetch(url, { ...options, headers: { ...headers, connection: 'close' } } as RequestInit);

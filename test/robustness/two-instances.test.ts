@@ -1,14 +1,14 @@
-// Two instances on one database behind one address serve one sign-in between them: every step may meet another instance.
+// Two instances on one database behind one address: each step of a sign-in may reach another instance.
 import * as oidc from 'openid-client';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { type Switchboard, switchboard } from '../logout/switchboard.ts';
-import { type Application, anApplication, authorizeUrl, outcome, signIn, walk } from '../oidc/support.ts';
+import { type LoadBalancer, loadBalancer } from '../logout/load-balancer.ts';
+import { type Application, anApplication, authorizeUrl, completeSignIn, outcome, signIn } from '../oidc/support.ts';
 import { aUser, type TestUser } from '../support/factories.ts';
 import { type HttpClient, httpClient } from '../support/http.ts';
 import type { TestIdp } from '../support/idp.ts';
 import { connectAnew } from './support.ts';
 
-let board: Switchboard;
+let board: LoadBalancer;
 let one: TestIdp;
 let other: TestIdp;
 let app: Application;
@@ -16,7 +16,7 @@ let user: TestUser;
 let browser: HttpClient;
 
 beforeAll(async () => {
-  board = await switchboard();
+  board = await loadBalancer();
   other = await board.another();
   one = board.instances[0] ?? expect.fail();
   app = await anApplication(one);
@@ -30,11 +30,11 @@ beforeEach(async () => {
   browser = httpClient(one.issuer);
 });
 
-it('a sign-in begun on one instance is finished on the other, and its tokens are good on both', async () => {
+it('finishes a sign-in that was started on the other instance, with tokens that are valid on both', async () => {
   const started = await app.rp.start({ scope: 'openid email offline_access' });
   const form = await browser.follow(await browser.get(started.url));
   board.use(other);
-  const back = await walk(browser, form, { user });
+  const back = await completeSignIn(browser, form, { user });
   board.use(one);
   const tokens = await app.rp.finish(back.location ?? '', started);
   board.use(other);
@@ -43,13 +43,13 @@ it('a sign-in begun on one instance is finished on the other, and its tokens are
   const renewed = await app.rp.refresh(tokens.refresh_token ?? '');
   board.use(one);
   expect(await app.rp.introspect(renewed.access_token)).toMatchObject({ active: true });
-  // Rotated on the other instance: used again here, it takes everything back.
+  // The refresh token was rotated on the other instance: using the old one again revokes the grant (RFC 9700, 4.14.2).
   await expect(app.rp.refresh(tokens.refresh_token ?? '')).rejects.toMatchObject({ error: 'invalid_grant' });
   board.use(other);
   await expect(app.rp.refresh(renewed.refresh_token ?? '')).rejects.toMatchObject({ error: 'invalid_grant' });
 });
 
-it('a session is known to both until it ends on either', async () => {
+it('knows a session on both instances until it ends on either', async () => {
   const { tokens } = await signIn(browser, app, user);
   board.use(other);
   const silent = () => outcome(browser, authorizeUrl(one, app.clientId, { prompt: 'none' }));
@@ -61,7 +61,7 @@ it('a session is known to both until it ends on either', async () => {
   await expect(app.rp.userinfo(tokens)).rejects.toBeInstanceOf(oidc.WWWAuthenticateChallengeError);
 });
 
-it('a code that reaches both at the same moment is redeemed by one of them at most', async () => {
+it('redeems a code that reaches both instances at the same moment at most once', async () => {
   await signIn(browser, app, user);
   const started = await app.rp.start();
   const code = new URL((await browser.get(started.url)).location ?? '').searchParams.get('code') ?? '';
@@ -70,7 +70,7 @@ it('a code that reaches both at the same moment is redeemed by one of them at mo
   expect(answers.filter((status) => status === 400).length).toBeGreaterThanOrEqual(3);
 });
 
-/** Straight to one instance, past the balancer, under the address that both answer to. */
+/** Sends the token request to one instance, past the load balancer, with the host that both serve. */
 async function redeemAt({ port }: TestIdp, code: string, { checks }: Awaited<ReturnType<Application['rp']['start']>>) {
   const page = await httpClient(`http://127.0.0.1:${port}`).post('/token', {
     form: {

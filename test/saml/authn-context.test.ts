@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Acr } from '../../src/mfa/acr.ts';
-import { acceptableAcrs, answerContext, needsPassword } from '../../src/saml/authn-context.ts';
-import type { Comparison } from '../../src/saml/authn-request.ts';
-import { contextClasses } from '../../src/saml/names.ts';
+import type { Comparison } from '../../src/saml/messages/authn-request.ts';
+import { acceptableAcrs, authnContextFor, needsPassword } from '../../src/saml/sso/authn-context.ts';
+import { contextClasses } from '../../src/saml/xml/names.ts';
 
 const { password, mfa, passkey } = contextClasses;
 const unspecified = 'urn:oasis:names:tc:SAML:2.0:ac:classes:unspecified';
@@ -17,10 +17,10 @@ const ask = (comparison: Comparison, ...classes: string[]) => ({ comparison, cla
 
 describe('without a requested context', () => {
   it('the strongest true class is stated', () => {
-    expect(answerContext(undefined, facts.password)).toBe(password);
-    expect(answerContext(undefined, facts.mfa)).toBe(mfa);
-    expect(answerContext(undefined, facts.passkey)).toBe(passkey);
-    expect(answerContext(undefined, { acr: undefined, amr: [] })).toBe(unspecified);
+    expect(authnContextFor(undefined, facts.password)).toBe(password);
+    expect(authnContextFor(undefined, facts.mfa)).toBe(mfa);
+    expect(authnContextFor(undefined, facts.passkey)).toBe(passkey);
+    expect(authnContextFor(undefined, { acr: undefined, amr: [] })).toBe(unspecified);
     expect(acceptableAcrs(undefined)).toBeUndefined();
   });
 });
@@ -50,14 +50,14 @@ const rows: Row[] = [
   [ask('exact'), undefined, undefined, undefined, []],
 ];
 
-describe.each(rows)('asked for %j', (requested, afterPassword, afterMfa, afterPasskey, acrs) => {
-  it('states a true class that was asked for, or none', () => {
-    expect(answerContext(requested, facts.password)).toBe(afterPassword);
-    expect(answerContext(requested, facts.mfa)).toBe(afterMfa);
-    expect(answerContext(requested, facts.passkey)).toBe(afterPasskey);
+describe.each(rows)('the requested context %j', (requested, afterPassword, afterMfa, afterPasskey, acrs) => {
+  it('gets a class that is true of the sign-in, or none', () => {
+    expect(authnContextFor(requested, facts.password)).toBe(afterPassword);
+    expect(authnContextFor(requested, facts.mfa)).toBe(afterMfa);
+    expect(authnContextFor(requested, facts.passkey)).toBe(afterPasskey);
   });
 
-  it('knows which sign-ins would do', () => {
+  it('lists the acr values that meet it', () => {
     expect(acceptableAcrs(requested)).toEqual(acrs);
   });
 });
@@ -84,7 +84,7 @@ describe('the password itself', () => {
 describe('a request by declarations', () => {
   it('cannot be met', () => {
     const requested = { comparison: 'exact' as const, classes: [], declarations: ['urn:declaration'] };
-    expect(answerContext(requested, facts.passkey)).toBeUndefined();
+    expect(authnContextFor(requested, facts.passkey)).toBeUndefined();
     expect(acceptableAcrs(requested)).toEqual([]);
   });
 });

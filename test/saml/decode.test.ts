@@ -1,13 +1,13 @@
 import { deflateRawSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { limits } from '../../src/limits.ts';
-import { decodePost, decodeRedirect } from '../../src/saml/decode.ts';
+import { decodePost, decodeRedirect } from '../../src/saml/messages/decode.ts';
 import { postBody, redirectQuery, refusal, signQuery } from './support.ts';
 
 const deflated = (octets: Uint8Array | string) => encodeURIComponent(deflateRawSync(octets).toString('base64'));
 
 describe('the redirect binding', () => {
-  it('returns the message and the RelayState as they were', async () => {
+  it('returns the message and the RelayState unchanged', async () => {
     const relayState = `a b+c%&"'<script>ü😀\n=`;
     const message = await decodeRedirect(redirectQuery('<a>ü</a>', relayState));
     expect(message).toMatchObject({ binding: 'redirect', parameter: 'SAMLRequest', xml: '<a>ü</a>', relayState });
@@ -20,7 +20,7 @@ describe('the redirect binding', () => {
     expect(querySignature?.octets[0]).toBe(`SAMLRequest=${value}&RelayState=a%20b+c&SigAlg=urn%3ax`);
   });
 
-  it('refuses a deflate bomb without inflating it', async () => {
+  it('rejects a deflate bomb without inflating it', async () => {
     const bomb = deflated(Buffer.alloc(100 * 1024 * 1024));
     const before = process.memoryUsage().arrayBuffers;
     expect(await refusal(() => decodeRedirect(`SAMLRequest=${bomb}`))).toBe('too_large');
@@ -61,7 +61,7 @@ describe('the redirect binding', () => {
     ['a query of more than 256 KB', `x=${'A'.repeat(limits.saml.bodyBytes)}`, 'too_large'],
     ['a longer message than any', `SAMLRequest=${'A'.repeat(5 * limits.saml.messageBytes)}`, 'too_large'],
     ['a quarter of a million parameters', '&'.repeat(limits.saml.bodyBytes - 1), 'parameter_malformed'],
-  ])('refuses %s', async (_name, query, code) => {
+  ])('rejects %s', async (_name, query, code) => {
     expect(await refusal(() => decodeRedirect(query))).toBe(code);
   });
 
@@ -72,14 +72,14 @@ describe('the redirect binding', () => {
     expect((await decodeRedirect(redirectQuery('<a/>'))).relayState).toBeUndefined();
   });
 
-  it('is not confused by malformed parameters of others', async () => {
+  it('ignores malformed parameters that are not of SAML', async () => {
     const { xml } = await decodeRedirect(`%zz=1&utm=%ff&${redirectQuery('<a/>')}`);
     expect(xml).toBe('<a/>');
   });
 });
 
 describe('the POST binding', () => {
-  it('returns the message and the RelayState as they were', () => {
+  it('returns the message and the RelayState unchanged', () => {
     const message = decodePost(postBody('<a>ü</a>', `a b+c%&"'<script>ü😀\r\n`, 'SAMLResponse'));
     expect(message).toMatchObject({
       binding: 'post',
@@ -97,7 +97,7 @@ describe('the POST binding', () => {
     expect(decodePost(new URLSearchParams({ SAMLRequest: base64 }).toString()).xml).toContain('xxx');
   });
 
-  it('refuses too much, spaces in base64, and signatures that would not be checked', async () => {
+  it('rejects large messages, spaces in base64, and signatures that would not be checked', async () => {
     expect(decodePost(postBody('x'.repeat(limits.saml.messageBytes))).xml).toHaveLength(limits.saml.messageBytes);
     expect(await refusal(() => decodePost(postBody('x'.repeat(limits.saml.messageBytes + 1))))).toBe('too_large');
     expect(await refusal(() => decodePost('x'.repeat(limits.saml.bodyBytes + 1)))).toBe('too_large');

@@ -1,4 +1,4 @@
-// A service provider made of nothing but a key and a text editor, against a running server: it can say anything.
+// A service provider that writes its messages as text, against a running server: it can send anything.
 import { deflateRawSync } from 'node:zlib';
 import { serviceProvider, settingsOf } from '../../src/applications/service-provider.ts';
 import type { HttpClient, Page } from '../support/http.ts';

@@ -1,9 +1,11 @@
 // Logout messages in both directions, with node-saml and samlify at the other end.
 import { SAML } from '@node-saml/node-saml';
 import { describe, expect, it } from 'vitest';
-import { logoutRequest, logoutResponse, postMessage, redirectUrl } from '../../src/saml/logout-messages.ts';
-import { nameIdFormats, statusCodes } from '../../src/saml/names.ts';
-import { readLogoutRequest, readLogoutResponse, selectSessions } from '../../src/saml/slo.ts';
+import { postMessage, redirectUrl } from '../../src/saml/messages/encode.ts';
+import { readLogoutRequest, readLogoutResponse } from '../../src/saml/messages/read-logout.ts';
+import { logoutRequest, logoutResponse } from '../../src/saml/messages/write-logout.ts';
+import { selectSessions } from '../../src/saml/slo/select-sessions.ts';
+import { nameIdFormats, statusCodes } from '../../src/saml/xml/names.ts';
 import { maySign, receivePost, receiveRedirect } from './receive.ts';
 import {
   idp,
@@ -59,7 +61,7 @@ describe('a LogoutRequest from a service provider', () => {
     expect(request).toMatchObject({ issuer: sp.entityId, nameId: issued, sessionIndexes: ['s1'], signed: true });
   });
 
-  it('ends the sessions that it names, of this person, and no others', () => {
+  it('ends the sessions that it names, of this user, and no others', () => {
     const session = (value: string, sessionIndex: string) => ({ nameId: { ...issued, value }, sessionIndex });
     const sessions = [session('opaque', 's1'), session('opaque', 's2'), session('other', 's1')];
     const pick = (...sessionIndexes: string[]) => selectSessions({ nameId: issued, sessionIndexes }, sessions, parties);
@@ -81,16 +83,16 @@ describe('a LogoutRequest from a service provider', () => {
       {},
       'expired',
     ],
-  ])('is refused %s', async (_name, xml, changes, code) => {
+  ])('is rejected %s', async (_name, xml, changes, code) => {
     expect(await refusal(() => readLogoutRequest(receivePost(xml), { ...expectation, ...changes }))).toBe(code);
   });
 
-  it('is refused unsigned, also where requests for sign-in need no signature', async () => {
+  it('is rejected unsigned, also where requests for sign-in need no signature', async () => {
     const message = receivePost(logoutRequestXml(), maySign);
     expect(await refusal(() => readLogoutRequest(message, expectation))).toBe('signature_missing');
   });
 
-  it('with an encrypted identifier names nobody', () => {
+  it('has no NameID when the identifier is encrypted', () => {
     const encrypted =
       '<saml:EncryptedID><x:EncryptedData xmlns:x="http://www.w3.org/2001/04/xmlenc#"><x:CipherData><x:CipherValue>AAAA</x:CipherValue></x:CipherData></x:EncryptedData></saml:EncryptedID>';
     const xml = signXml(logoutRequestXml().replace(/<saml:NameID>.*<\/saml:NameID>/, encrypted));
@@ -98,7 +100,7 @@ describe('a LogoutRequest from a service provider', () => {
   });
 });
 
-describe('a LogoutRequest of ours', () => {
+describe('a LogoutRequest of the IdP', () => {
   const message = () =>
     logoutRequest({
       id: '_l1',
@@ -130,7 +132,7 @@ describe('a LogoutRequest of ours', () => {
     expect(text).toContain(` NameQualifier="${nameQualifier}" SPNameQualifier="${spNameQualifier}">${value}<`);
   });
 
-  it('survives a browser that writes the URL anew', async () => {
+  it('stays valid when the browser rewrites the URL', async () => {
     const url = redirectUrl(
       { location: theirs, parameter: 'SAMLRequest', message: message(), relayState: "O'Brien" },
       signer,
@@ -154,7 +156,7 @@ describe('a LogoutResponse', () => {
       status: { code: statusCodes.Success, ...(subcode ? { subcode } : {}) },
     });
 
-  it('of ours is accepted by node-saml and follows the schema', async () => {
+  it('of the IdP is accepted by node-saml and follows the schema', async () => {
     const post = postMessage(ours(statusCodes.PartialLogout), signer);
     expect(schemas.protocol(Buffer.from(post, 'base64').toString())).toBeUndefined();
     const url = redirectUrl({ location: theirs, parameter: 'SAMLResponse', message: ours() }, signer);

@@ -6,15 +6,15 @@ import {
   type NameIdSource,
   nameIdFor,
   sameNameId,
-} from '../../src/saml/nameid.ts';
-import { nameIdFormats } from '../../src/saml/names.ts';
+} from '../../src/saml/messages/name-id.ts';
+import { nameIdFormats } from '../../src/saml/xml/names.ts';
 import { refusal } from './support.ts';
 
 const entityId = 'https://sp.example';
 const policy = (format?: string): NameIdPolicy => ({ format, allowCreate: undefined, spNameQualifier: undefined });
 const { persistent, transient, emailAddress, unspecified } = nameIdFormats;
 
-describe('the format of an answer', () => {
+describe('the format of a NameID', () => {
   it.each([
     ['nothing asked, nothing known', undefined, undefined, [], 'persistent'],
     ['nothing asked, one configured', undefined, 'transient', [persistent], 'transient'],
@@ -35,7 +35,7 @@ describe('the format of an answer', () => {
     expect(await choose('urn:oasis:names:tc:SAML:2.0:nameid-format:encrypted')).toBe('invalid_name_id_policy');
   });
 
-  it('may be made new unless the request says no', () => {
+  it('allows a new identifier unless AllowCreate is false', () => {
     expect(mayCreateNameId(undefined)).toBe(true);
     expect(mayCreateNameId(policy())).toBe(true);
     expect(mayCreateNameId({ ...policy(), allowCreate: false })).toBe(false);
@@ -61,11 +61,11 @@ describe('a NameID', () => {
     expect(nameIdFor(source('emailAddress', 'a@b.example'))).toEqual({ value: 'a@b.example', format: emailAddress });
   });
 
-  it('is not an e-mail address that nobody verified', async () => {
+  it('is not an unverified e-mail address', async () => {
     expect(await refusal(() => nameIdFor(source('emailAddress')))).toBe('invalid_name_id_policy');
   });
 
-  it('is recognized with and without the qualifiers that go without saying', () => {
+  it('is recognized with and without its default qualifiers', () => {
     const parties = { identityProvider: 'https://id.example', serviceProvider: entityId };
     const issued = nameIdFor(source('persistent'));
     const back = { value: 'opaque', format: persistent };

@@ -1,6 +1,11 @@
-// The way in, as the routes take it: decode, open, authenticate.
-import { decodePost, decodeRedirect } from '../../src/saml/decode.ts';
-import { authenticateMessage, openMessage, type Sender, type TrustedMessage } from '../../src/saml/inbound.ts';
+// Receives a message like the routes do: decode, open, authenticate.
+import { decodePost, decodeRedirect } from '../../src/saml/messages/decode.ts';
+import {
+  authenticateMessage,
+  openMessage,
+  type Sender,
+  type TrustedMessage,
+} from '../../src/saml/messages/open-message.ts';
 import { postBody, schemas, spKeys } from './support.ts';
 
 export const mustSign: Sender = { ...spKeys, requireSigned: true };
@@ -11,10 +16,10 @@ export function receivePost(
   xml: string,
   sender = mustSign,
   parameter = 'SAMLRequest',
-  judge = schemas.protocol,
+  validateXml = schemas.protocol,
 ): TrustedMessage {
   const decoded = decodePost(postBody(xml, undefined, parameter));
-  return authenticateMessage(openMessage(decoded, anyKind, judge), sender);
+  return authenticateMessage(openMessage(decoded, anyKind, validateXml), sender);
 }
 
 export async function receiveRedirect(query: string, sender = mustSign): Promise<TrustedMessage> {

@@ -1,12 +1,12 @@
-// Service providers that nobody here wrote, as judges of what we issue.
+// Other SAML libraries as service providers, to check the messages of this server.
 import { type Profile, SAML, ValidateInResponseTo } from '@node-saml/node-saml';
 import { DOMParser } from '@xmldom/xmldom';
 import samlify from 'samlify';
 import { SignedXml } from 'xml-crypto';
-import { describeAttributes } from '../../src/saml/attributes.ts';
-import { identityProviderMetadata } from '../../src/saml/metadata-idp.ts';
-import { contextClasses, nameIdFormats } from '../../src/saml/names.ts';
-import type { SuccessInput } from '../../src/saml/response.ts';
+import { describeAttributes } from '../../src/saml/messages/attributes.ts';
+import type { SuccessInput } from '../../src/saml/messages/signed-response.ts';
+import { identityProviderMetadata } from '../../src/saml/metadata/identity-provider.ts';
+import { contextClasses, nameIdFormats } from '../../src/saml/xml/names.ts';
 import { idp, idpCredential, schemas, sp, spCredential } from './support.ts';
 
 /** Times are the real ones here: the judges have clocks of their own. */

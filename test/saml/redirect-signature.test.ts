@@ -2,10 +2,10 @@
 import { constants, createHmac, createPublicKey, sign } from 'node:crypto';
 import { SAML } from '@node-saml/node-saml';
 import { describe, expect, it } from 'vitest';
-import { readAuthnRequest } from '../../src/saml/authn-request.ts';
-import { readCertificate } from '../../src/saml/certificates.ts';
-import { decodeRedirect } from '../../src/saml/decode.ts';
-import { algorithms } from '../../src/saml/names.ts';
+import { readAuthnRequest } from '../../src/saml/messages/authn-request.ts';
+import { decodeRedirect } from '../../src/saml/messages/decode.ts';
+import { readCertificate } from '../../src/saml/xml/certificates.ts';
+import { algorithms } from '../../src/saml/xml/names.ts';
 import fc from '../support/property.ts';
 import { mustSign, receiveRedirect } from './receive.ts';
 import {
@@ -77,11 +77,11 @@ describe('a signed redirect', () => {
     ['naming ECDSA for an RSA key', signQuery(query, { algorithm: algorithms.ecdsaSha256 }), 'signature_invalid'],
     ['with DSA', signQuery(query, { algorithm: 'http://www.w3.org/2000/09/xmldsig#dsa-sha1' }), 'signature_algorithm'],
     ['with no known algorithm', signQuery(query, { algorithm: 'none' }), 'signature_algorithm'],
-  ])('is refused %s', async (_name, signed, code) => {
+  ])('is rejected %s', async (_name, signed, code) => {
     expect(await refusal(() => receiveRedirect(signed))).toBe(code);
   });
 
-  it('is refused with HMAC whose secret is the public key', async () => {
+  it('is rejected with HMAC whose secret is the public key', async () => {
     const secret = createPublicKey(spCredential.certificatePem).export({ format: 'pem', type: 'spki' });
     const hmacSha256 = 'http://www.w3.org/2001/04/xmldsig-more#hmac-sha256';
     for (const algorithm of [hmacSha256, algorithms.rsaSha256]) {
@@ -92,21 +92,21 @@ describe('a signed redirect', () => {
     }
   });
 
-  it('is refused when its sender has no registered key, signed or not', async () => {
+  it('is rejected when its sender has no registered key, signed or not', async () => {
     expect(await refusal(() => receiveRedirect(signQuery(query), anySender()))).toBe('no_signing_key');
     const lenient = { ...anySender(), requireSigned: false };
     expect(await refusal(() => receiveRedirect(signQuery(query), lenient))).toBe('no_signing_key');
     expect((await receiveRedirect(query, lenient)).signed).toBe(false);
   });
 
-  it('is refused when the signature is wrong although none was required', async () => {
+  it('is rejected when the signature is wrong although none was required', async () => {
     const signed = signQuery(query, { key: strangerKey });
     expect(await refusal(() => receiveRedirect(signed, { ...mustSign, requireSigned: false }))).toBe(
       'signature_invalid',
     );
   });
 
-  it('is refused with the signature of another message or another RelayState', async () => {
+  it('is rejected with the signature of another message or another RelayState', async () => {
     const other = signQuery(redirectQuery(authnRequestXml({ id: '_other' }), 'x'));
     const signature = other.slice(other.indexOf('&SigAlg='));
     expect(await refusal(() => receiveRedirect(`${query}${signature}`))).toBe('signature_invalid');
@@ -128,7 +128,7 @@ describe('a signed redirect', () => {
     expect((await receiveRedirect(url.slice(url.indexOf('?') + 1))).signed).toBe(true);
   });
 
-  it('says what was signed, or is refused, after any change of any character', async () => {
+  it('is read as it was signed, or rejected, after any change of any character', async () => {
     const signed = signQuery(query);
     const original = readAuthnRequest(await receiveRedirect(signed));
     const characters = 'ABCabc019+/=&%-_.~ ';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { readAuthnRequest } from '../../src/saml/authn-request.ts';
-import { bindings, nameIdFormats, statusCodes } from '../../src/saml/names.ts';
-import { checkAuthnRequest, type RequestSender } from '../../src/saml/request-checks.ts';
+import { readAuthnRequest } from '../../src/saml/messages/authn-request.ts';
+import { checkAuthnRequest, type RequestSender } from '../../src/saml/sso/request-checks.ts';
+import { bindings, nameIdFormats, statusCodes } from '../../src/saml/xml/names.ts';
 import { maySign, receivePost } from './receive.ts';
 import { authnRequestXml, idp, now, type RequestParts, refusal, signXml, sp } from './support.ts';
 
@@ -54,14 +54,14 @@ describe('an AuthnRequest', () => {
     });
   });
 
-  it('is refused when it asks for more contexts, or longer names of them, than anybody means', async () => {
+  it('is rejected when it requests too many contexts, or too long names of them', async () => {
     expect(await refusal(() => check({ body: context('exact', 'x'.repeat(513)) }))).toBe('too_large');
     expect(await refusal(() => check({ body: context('exact', ...Array<string>(33).fill('urn:x')) }))).toBe(
       'too_large',
     );
   });
 
-  it('is answered at the registered address that it means', () => {
+  it('is answered at the registered ACS that it names', () => {
     expect(check({})).toMatchObject({ outcome: 'accepted', acs: { url: sp.acs }, nameIdFormat: 'persistent' });
     expect(check({ acs: '' })).toMatchObject({ acs: { url: 'https://sp.example/acs2' } });
     expect(check({ acs: ' AssertionConsumerServiceIndex="1"' })).toMatchObject({ acs: { url: sp.acs } });
@@ -79,7 +79,7 @@ describe('an AuthnRequest', () => {
     ['the index of another binding', ' AssertionConsumerServiceIndex="0"'],
     ['an index that nobody registered', ' AssertionConsumerServiceIndex="3"'],
     ['both an address and an index', ` AssertionConsumerServiceURL="${sp.acs}" AssertionConsumerServiceIndex="1"`],
-  ])('is refused with a page for %s', async (_name, acs) => {
+  ])('is rejected with a page for %s', async (_name, acs) => {
     expect(await refusal(() => check({ acs }))).toBe('acs_not_registered');
   });
 
@@ -89,7 +89,7 @@ describe('an AuthnRequest', () => {
     ['for our logout endpoint', { destination: 'https://id.example/saml/slo' }, {}, 'wrong_destination'],
     ['that is older than five minutes', {}, at(301), 'expired'],
     ['from more than five minutes ahead', {}, at(-301), 'from_future'],
-  ])('is refused with a page %s', async (_name, parts, expectation, code) => {
+  ])('is rejected with a page %s', async (_name, parts, expectation, code) => {
     expect(await refusal(() => check(parts, {}, { ...at(0), ...expectation }))).toBe(code);
   });
 
@@ -114,13 +114,17 @@ describe('an AuthnRequest', () => {
     ],
     ['force and passive together', { attributes: ' ForceAuthn="true" IsPassive="true"' }, statusCodes.NoPassive],
     ['an unknown NameID format', { body: policy('Format="urn:x"') }, statusCodes.InvalidNameIDPolicy],
-    ['the qualifier of somebody else', { body: policy('SPNameQualifier="urn:x"') }, statusCodes.InvalidNameIDPolicy],
+    [
+      'the qualifier of another service provider',
+      { body: policy('SPNameQualifier="urn:x"') },
+      statusCodes.InvalidNameIDPolicy,
+    ],
     ['an unknown context class', { body: context('exact', 'urn:x') }, statusCodes.NoAuthnContext],
   ])('is answered with a status for %s', (_name, parts, subcode) => {
-    expect(check(parts)).toMatchObject({ outcome: 'refused', acs: { url: sp.acs }, reason: { status: { subcode } } });
+    expect(check(parts)).toMatchObject({ outcome: 'rejected', acs: { url: sp.acs }, reason: { status: { subcode } } });
   });
 
-  it('is refused with a page, not a status, when its address is not registered either', async () => {
+  it('is rejected with a page, not a status, when its address is not registered either', async () => {
     const parts = { acs: ' AssertionConsumerServiceURL="https://evil.example/"', body: context('exact', 'urn:x') };
     expect(await refusal(() => check(parts))).toBe('acs_not_registered');
   });

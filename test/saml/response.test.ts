@@ -3,8 +3,8 @@ import { createPublicKey } from 'node:crypto';
 import { DOMParser } from '@xmldom/xmldom';
 import { describe, expect, it } from 'vitest';
 import { SignedXml } from 'xml-crypto';
-import { contextClasses, nameIdFormats, statusCodes } from '../../src/saml/names.ts';
-import { type SignedParts, statusResponse, successResponse } from '../../src/saml/response.ts';
+import { type SignedParts, statusResponse, successResponse } from '../../src/saml/messages/signed-response.ts';
+import { contextClasses, nameIdFormats, statusCodes } from '../../src/saml/xml/names.ts';
 import { createSigner } from '../../src/saml/xml/sign.ts';
 import { acceptedByNodeSaml, acceptedBySamlify, aSuccess } from './receivers.ts';
 import { aCredential, idp, idpCredential, schemas, signer, sp, spCredential } from './support.ts';
@@ -19,7 +19,7 @@ const ways: [SignedParts, boolean][] = [
   ['both', true],
 ];
 
-/** How many signatures of ours xml-crypto finds and verifies. */
+/** The number of signatures that xml-crypto finds and verifies. */
 function verifiedSignatures(xml: string): number {
   const document = new DOMParser().parseFromString(xml, 'text/xml');
   const signatures = Array.from(document.getElementsByTagNameNS('http://www.w3.org/2000/09/xmldsig#', 'Signature'));
@@ -65,13 +65,13 @@ describe('a success response', () => {
     expect(extract.response.inResponseTo).toBe('_request1');
   });
 
-  it('is refused once anything in it was changed', async () => {
+  it('is rejected after any change', async () => {
     const xml = successResponse(aSuccess({ sign: 'both' }), signer);
     await expect(acceptedByNodeSaml(xml.replace('opaque-1', 'opaque-2'), 'both')).rejects.toThrow();
     await expect(acceptedByNodeSaml(xml.replace('editor', 'owner'), 'assertion')).rejects.toThrow();
   });
 
-  it('leaves out InResponseTo when nobody asked', async () => {
+  it('has no InResponseTo when it is IdP-initiated', async () => {
     const xml = successResponse(aSuccess({ inResponseTo: undefined }), signer);
     expect(xml).not.toContain('InResponseTo');
     expect(schemas.protocol(xml)).toBeUndefined();
@@ -84,7 +84,7 @@ describe('a success response', () => {
     expect(xml).toContain(`NotOnOrAfter="2031-05-04T10:05:00Z" Recipient="${sp.acs}"`);
   });
 
-  it('states how the person signed in', () => {
+  it('states how the user signed in', () => {
     const xml = successResponse(aSuccess({ contextClass: contextClasses.passkey }), signer);
     expect(xml).toContain(`<saml:AuthnContextClassRef>${contextClasses.passkey}</saml:AuthnContextClassRef>`);
   });
@@ -102,7 +102,7 @@ describe('a status response', () => {
     expect(xml).toContain('a &lt;b&gt; &amp; "c"');
   });
 
-  it('is understood by node-saml as the refusal it is', async () => {
+  it('is understood by node-saml as an error', async () => {
     // node-saml reads NoPassive as "not signed in", without a profile and without an error.
     await expect(acceptedByNodeSaml(statusResponse(input, signer), 'both')).rejects.toThrow('no profile');
     const denied = { code: statusCodes.Requester, subcode: statusCodes.RequestDenied };
@@ -112,7 +112,7 @@ describe('a status response', () => {
 });
 
 describe('the signer', () => {
-  it('refuses weak keys, elliptic curves and a certificate of another key', () => {
+  it('rejects weak keys, elliptic curves and a certificate of another key', () => {
     const [weak, curve, other] = [aCredential('rsa', 1024), aCredential('ec', 256), aCredential()];
     expect(() => createSigner(weak)).toThrow('2048');
     expect(() => createSigner(curve)).toThrow('RSA');

@@ -3,11 +3,12 @@
 import { type BinaryLike, sign as cryptoSign, generateKeyPairSync, type KeyLike, type KeyObject } from 'node:crypto';
 import { deflateRawSync } from 'node:zlib';
 import { SignedXml } from 'xml-crypto';
-import { readCertificate } from '../../src/saml/certificates.ts';
-import { SamlError, type SamlErrorCode } from '../../src/saml/errors.ts';
-import { algorithms } from '../../src/saml/names.ts';
+import { readCertificate } from '../../src/saml/xml/certificates.ts';
+import { SamlError, type SamlErrorCode } from '../../src/saml/xml/errors.ts';
+import { algorithms } from '../../src/saml/xml/names.ts';
 import { loadSamlSchemas } from '../../src/saml/xml/schema.ts';
 import { createSigner } from '../../src/saml/xml/sign.ts';
+import { anRsaKey, type RsaKey } from '../support/rsa-keys.ts';
 import { selfSigned } from './certificate.ts';
 
 export const schemas = loadSamlSchemas();
@@ -22,12 +23,13 @@ export interface Credential {
   certificatePem: string;
 }
 
-/** A key with a self-signed certificate, as service providers and we use them. */
+/** A key with a self-signed certificate, another one at each call of a test file. */
 export function aCredential(kind: 'rsa' | 'ec' = 'rsa', bits = 2048): Credential {
-  const { privateKey, publicKey } =
-    kind === 'rsa'
-      ? generateKeyPairSync('rsa', { modulusLength: bits })
-      : generateKeyPairSync('ec', { namedCurve: `P-${bits}` });
+  if (kind === 'ec') return selfSignedCredential(generateKeyPairSync('ec', { namedCurve: `P-${bits}` }));
+  return selfSignedCredential(bits === 2048 ? anRsaKey() : generateKeyPairSync('rsa', { modulusLength: bits }));
+}
+
+function selfSignedCredential({ privateKey, publicKey }: RsaKey): Credential {
   return {
     privateKey,
     privatePem: privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(),
@@ -36,8 +38,10 @@ export function aCredential(kind: 'rsa' | 'ec' = 'rsa', bits = 2048): Credential
   };
 }
 
-export const idpCredential = aCredential();
-export const spCredential = aCredential();
+// Shared by several files: a test must not change these keys.
+const sharedCredential = () => selfSignedCredential(generateKeyPairSync('rsa', { modulusLength: 2048 }));
+export const idpCredential = sharedCredential();
+export const spCredential = sharedCredential();
 export const signer = createSigner(idpCredential);
 export const spKeys = { signingKeys: [readCertificate(spCredential.certificatePem).publicKey], allowSha1: false };
 

@@ -1,16 +1,16 @@
 // Whatever a user record holds arrives at the service provider, and nothing in it breaks the signature.
 import { createPublicKey } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { describeAttributes } from '../../src/saml/attributes.ts';
-import { nameIdFormats } from '../../src/saml/names.ts';
-import { successResponse } from '../../src/saml/response.ts';
+import { describeAttributes } from '../../src/saml/messages/attributes.ts';
+import { successResponse } from '../../src/saml/messages/signed-response.ts';
+import { nameIdFormats } from '../../src/saml/xml/names.ts';
 import { representable } from '../../src/saml/xml/write.ts';
 import fc from '../support/property.ts';
 import { acceptedByNodeSaml, acceptedBySamlify, aSuccess } from './receivers.ts';
 import { schemas, signer, spCredential } from './support.ts';
 
 const encryptFor = createPublicKey(spCredential.certificatePem);
-// node-saml trims the NameID and gives an empty attribute back as an object: neither is ours to mend.
+// node-saml trims the NameID and gives an empty attribute back as an object: both are limits of node-saml.
 const value = fc
   .oneof(
     fc.string({ unit: 'binary', minLength: 1 }),
@@ -69,7 +69,7 @@ describe('any Unicode user record', () => {
   it('reaches samlify unchanged', async () => {
     await fc.assert(
       fc.asyncProperty(record, async (anyone) => {
-        // samlify verifies what it serialized itself, so that these characters break its own check, whoever signed.
+        // samlify verifies what it serialized itself, so that these characters break its own check, for any signer.
         const user = withoutLineEnds(anyone);
         const extract = await acceptedBySamlify(response(user), user.sign);
         expect(extract.nameID).toBe(representable(user.nameId));

@@ -1,11 +1,11 @@
-// Service providers as web applications on two libraries, for the real browser: each knows nothing of us but our
-// metadata, and is registered by nothing but its own.
+// Service providers as web applications on two libraries, for the real browser: configured from the IdP metadata alone,
+// and registered by their own.
 
 import { text as readText } from 'node:stream/consumers';
 import { SAML, type SamlConfig, ValidateInResponseTo } from '@node-saml/node-saml';
 import samlify from 'samlify';
 import { serviceProvider, settingsOf } from '../../src/applications/service-provider.ts';
-import { parseServiceProviderMetadata } from '../../src/saml/metadata-parse.ts';
+import { parseServiceProviderMetadata } from '../../src/saml/metadata/parse.ts';
 import { httpClient } from '../support/http.ts';
 import type { TestIdp } from '../support/idp.ts';
 import { type Listening, listen } from '../support/listen.ts';

@@ -1,5 +1,5 @@
 // The eight arrangements of signature wrapping of Somorovsky et al. (2012), carried over from assertions to requests, and
-// the hiding places of SAML: Extensions, ds:Object, KeyInfo, Subject, duplicated IDs and comments.
+// the other places where SAML allows foreign content: Extensions, ds:Object, KeyInfo, Subject, duplicated IDs and comments.
 
 export interface Parts {
   /** The signed message, and the same without its signature. */

@@ -4,7 +4,7 @@ import type { TestUser } from './factories.ts';
 import { type HttpClient, httpClient, type Page } from './http.ts';
 import type { TestIdp } from './idp.ts';
 
-/** A browser in which this person is signed in to their account page. */
+/** A browser in which this user is signed in to the account page. */
 export async function signedIn(
   idp: TestIdp,
   { username, password }: Pick<TestUser, 'username' | 'password'>,
@@ -15,7 +15,7 @@ export async function signedIn(
   return browser;
 }
 
-/** What comes after user name and password: the account page, or the next question. */
+/** What comes after user name and password: the account page, or the next step of the sign-in. */
 export async function atAccount(
   { issuer }: TestIdp,
   { username, password }: Pick<TestUser, 'username' | 'password'>,

@@ -12,7 +12,7 @@ export interface Challenge {
   signature?: string;
 }
 
-/** The question on the page, if there is one. */
+/** The CAPTCHA challenge on the page, if there is one. */
 export function captchaOn({ text }: Page): Challenge | undefined {
   const [, json] = /<altcha-widget challenge="([^"]*)"/.exec(text) ?? [];
   return json === undefined ? undefined : JSON.parse(unescapeHtml(json));
@@ -33,7 +33,7 @@ export function payloadOf(challenge: Challenge, solution: { counter: number; der
   return Buffer.from(JSON.stringify({ challenge, solution })).toString('base64');
 }
 
-/** An answer to a question of this server that takes no work, for tests about what comes after. */
+/** A solution to a challenge of this server that takes no work, for tests about what comes after. */
 export async function solvedCaptcha({ services }: TestIdp): Promise<string> {
   const [key = ''] = services.vault.deriveKeys('captcha').map((one) => one.toString('base64url'));
   const challenge = await createChallenge({

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openDatabase } from '../../src/platform/db.ts';
+import { openDatabase } from '../../src/storage/database.ts';
 import { type TestDatabase, testDatabase } from './database.ts';
 
 let one: TestDatabase;

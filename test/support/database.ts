@@ -3,8 +3,8 @@ import { copyFileSync, mkdtempSync } from 'node:fs';
 import path from 'node:path';
 import { inject } from 'vitest';
 import type { Prisma } from '../../src/generated/sqlite/client.ts';
-import { type Database, openDatabase } from '../../src/platform/db.ts';
 import { randomToken } from '../../src/platform/random.ts';
+import { type Database, openDatabase } from '../../src/storage/database.ts';
 import { postgresUrl } from './postgres.ts';
 
 export interface TestDatabase {
@@ -37,7 +37,7 @@ export interface TestDatabaseOptions {
   keysFrom?: Date;
 }
 
-/** Opens a database that nobody else uses, with every table and no row. */
+/** Opens a database that no other test uses, with every table and no row. */
 export async function testDatabase({ keysFrom }: TestDatabaseOptions = {}): Promise<TestDatabase> {
   const url = databaseKind() === 'sqlite' ? copyFile() : await copyDatabase();
   const database = await openDatabase(url);

@@ -1,4 +1,4 @@
-// What tests need to exist: people and applications, each its own.
+// Users and applications for tests, each with a name of its own.
 import type { Account } from '../../src/accounts/account.ts';
 import type { OidcClientInput } from '../../src/applications/oidc-client.ts';
 import { randomToken } from '../../src/platform/random.ts';
@@ -14,7 +14,7 @@ export interface TestUser {
 
 let count = 0;
 
-/** A person with a password of their own choice. */
+/** A user with a password. */
 export async function aUser(
   { accounts, credentials }: Services,
   {
@@ -33,7 +33,7 @@ export async function aUser(
     username,
   });
   const result = await credentials.setPassword(account, password, { mustChange });
-  if (result !== 'ok') throw new Error(`the password was refused: ${result}`);
+  if (result !== 'ok') throw new Error(`the password was rejected: ${result}`);
   return { account, username, password };
 }
 

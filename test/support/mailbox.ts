@@ -32,7 +32,7 @@ export async function mailbox(): Promise<Mailbox> {
   const messages: ReceivedMail[] = [];
   const taken = new Set<ReceivedMail>();
   const arrived = new Set<() => void>();
-  let refusals = 0;
+  let rejections = 0;
 
   const server = new SMTPServer({
     authOptional: true,
@@ -41,8 +41,8 @@ export async function mailbox(): Promise<Mailbox> {
     onData(stream, session, callback) {
       readBuffer(stream)
         .then(async (source) => {
-          if (refusals > 0) {
-            refusals -= 1;
+          if (rejections > 0) {
+            rejections -= 1;
             throw Object.assign(new Error('Try again later'), { responseCode: 451 });
           }
           const { mailFrom, rcptTo } = session.envelope;
@@ -83,7 +83,7 @@ export async function mailbox(): Promise<Mailbox> {
     messages,
     waitForMail,
     refuseNext: (count) => {
-      refusals = count;
+      rejections = count;
     },
     close: () => new Promise((resolve) => server.close(() => resolve())),
   };

@@ -85,7 +85,7 @@ function ready(started: ChildProcess): Promise<void> {
   });
 }
 
-// PostgreSQL refuses to run as root; the account only has to exist, so none is created for a test run.
+// PostgreSQL does not run as root. Any account that exists will do.
 function unprivileged(): { uid: number; gid: number } {
   for (const name of ['postgres', 'nobody']) {
     try {
@@ -134,12 +134,12 @@ function shutDown(code: number): void {
   if (isEnding) return;
   isEnding = true;
   const finish = () => {
-    // Nobody has to wait for thousands of small files to go.
+    // The test run does not wait until thousands of small files are removed.
     if (process.connected) process.send?.({ stopped: true });
     if (home) rmSync(home, { recursive: true, force: true });
     process.exit(code);
   };
   server?.removeAllListeners('exit').once('exit', finish);
-  const isSignalled = server?.kill('SIGQUIT'); // at once: nobody needs the data
+  const isSignalled = server?.kill('SIGQUIT'); // at once: the data is not needed any more
   if (!isSignalled) finish();
 }

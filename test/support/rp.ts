@@ -1,4 +1,4 @@
-// A relying party that nobody here wrote the library of: openid-client, configured by discovery alone.
+// A relying party made by another library, openid-client, and configured by discovery alone.
 import * as oidc from 'openid-client';
 
 export interface RelyingPartyOptions {

@@ -1,4 +1,4 @@
-// Service providers that nobody here wrote the library of: node-saml, configured from an exchange of metadata alone.
+// Service providers made by another library, node-saml, and configured from an exchange of metadata alone.
 import { type Profile, SAML, type SamlConfig } from '@node-saml/node-saml';
 import { serviceProvider, settingsOf } from '../../src/applications/service-provider.ts';
 import type { Services } from '../../src/services.ts';
@@ -10,13 +10,13 @@ export interface TestServiceProvider {
   entityId: string;
   acsUrl: string;
   credential: Credential;
-  /** What the library makes of the form that our page posts; throws when it does not accept it. */
+  /** What the library reads from the form that the server's page posts; throws when it does not accept it. */
   accept(fields: Record<string, string>): Promise<Profile>;
 }
 
 export interface ServiceProviderOptions {
   entityId?: string;
-  /** Settings of ours, as in the configuration file. */
+  /** Settings of the application, as in the configuration file. */
   settings?: Partial<Parameters<typeof serviceProvider.parse>[0] & object>;
   /** Settings of node-saml. */
   library?: Partial<SamlConfig>;
@@ -25,7 +25,7 @@ export interface ServiceProviderOptions {
 
 let count = 0;
 
-/** Registers a node-saml service provider by its own metadata, and configures it from ours. */
+/** Registers a node-saml service provider by its own metadata, and configures it from that of the server. */
 export async function aServiceProvider(
   { applications, config }: Services,
   { entityId, settings = {}, library = {}, origin = 'http://127.0.0.1:4100' }: ServiceProviderOptions = {},

@@ -1,5 +1,5 @@
 // Sends the one form of the page; without script its button does. A field may be called "submit", hence the prototype.
-const { wayBack, afterSeconds } = document.forms[0].dataset;
+const { returnUrl, afterSeconds } = document.forms[0].dataset;
 HTMLFormElement.prototype.submit.call(document.forms[0]);
 // This page stays while the application does not answer.
-if (wayBack) setTimeout(() => location.replace(wayBack), afterSeconds * 1000);
+if (returnUrl) setTimeout(() => location.replace(returnUrl), afterSeconds * 1000);

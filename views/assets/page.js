@@ -24,7 +24,7 @@
       form.dataset.sent = 'yes';
     });
   }
-  for (const form of document.querySelectorAll('form[data-goes-on]')) {
+  for (const form of document.querySelectorAll('form[data-auto-submit]')) {
     // Time to look, and to leave the page: what is done stays done.
     setTimeout(() => form.requestSubmit(), 400);
   }

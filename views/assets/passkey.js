@@ -31,7 +31,7 @@
           : await startAuthentication({ optionsJSON, useBrowserAutofill });
         send(form, answer);
       } catch (error) {
-        // Abandoned by the person, or by the button taking over from the offer in the field.
+        // Abandoned by the user, or by the button taking over from the offer in the field.
         if (useBrowserAutofill) return;
         told(
           form,

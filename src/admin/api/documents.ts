@@ -1,43 +1,48 @@
-// What the API says about itself: /api/openapi.json for programs, /api/docs for people. Both are public; neither holds more
-// than the source does.
+// The documents of the API: /api/openapi.json for programs, /api/docs for people. Both are public, as the source is.
 import Router from '@koa/router';
 import type { Extras, State } from '../../http/context.ts';
 import type { Endpoint } from './endpoint.ts';
 import { type OpenApiOptions, openApiDocument } from './openapi.ts';
 import { API } from './router.ts';
 
-interface Shown {
+interface JsonSchema {
   type?: string | string[];
   $ref?: string;
   enum?: unknown[];
   const?: unknown;
-  items?: Shown;
-  anyOf?: Shown[];
-  oneOf?: Shown[];
-  properties?: Record<string, Shown>;
+  items?: JsonSchema;
+  anyOf?: JsonSchema[];
+  oneOf?: JsonSchema[];
+  properties?: Record<string, JsonSchema>;
   required?: string[];
   description?: string;
 }
 
+/** GET /api/openapi.json and GET /api/docs. */
 export function documentRoutes(endpoints: readonly Endpoint[], options: OpenApiOptions): Router<State, Extras> {
-  const document = openApiDocument(endpoints, options);
-  const text = JSON.stringify(document);
-  const page = pageOf(endpoints, document);
+  // Made at the first request, because no start has to wait for it (a tenth of a second).
+  let made: { text: string; page: ReturnType<typeof pageOf> } | undefined;
+  const documents = () => {
+    if (made) return made;
+    const document = openApiDocument(endpoints, options);
+    made = { text: JSON.stringify(document), page: pageOf(endpoints, document) };
+    return made;
+  };
   const router = new Router<State, Extras>();
   router.get('/api/openapi.json', (ctx) => {
     ctx.set('Cache-Control', 'no-cache');
-    ctx.body = text;
+    ctx.body = documents().text;
     ctx.type = 'application/json; charset=utf-8';
   });
   router.get('/api/docs', (ctx) => {
-    ctx.render('api/docs', { issuer: options.issuer, ...page });
+    ctx.render('api/docs', { issuer: options.issuer, ...documents().page });
   });
   return router;
 }
 
-/** Everything in words: a page has no need of a JSON Schema. */
+/** The same as tables of words, for the page. */
 function pageOf(endpoints: readonly Endpoint[], document: Record<string, unknown>) {
-  const { components } = document as { components: { schemas: Record<string, Shown> } };
+  const { components } = document as { components: { schemas: Record<string, JsonSchema> } };
   const paths = document.paths as Record<string, Record<string, Operation>>;
   const tags = [...new Set(endpoints.map(({ tag }) => tag))];
   return {
@@ -72,13 +77,13 @@ function pageOf(endpoints: readonly Endpoint[], document: Record<string, unknown
 }
 
 interface Operation {
-  parameters?: { name: string; in: string; required: boolean; description?: string; schema: Shown }[];
-  requestBody?: { content: Record<string, { schema: Shown }> };
-  responses?: Record<string, { content?: Record<string, { schema: Shown }> }>;
+  parameters?: { name: string; in: string; required: boolean; description?: string; schema: JsonSchema }[];
+  requestBody?: { content: Record<string, { schema: JsonSchema }> };
+  responses?: Record<string, { content?: Record<string, { schema: JsonSchema }> }>;
 }
 
 function fieldsOf(
-  schema: Shown | undefined,
+  schema: JsonSchema | undefined,
 ): { name: string; type: string; required: boolean; description?: string }[] {
   const parts = schema?.oneOf ?? schema?.anyOf;
   if (parts) return parts.map((part) => ({ name: 'one of', type: typeOf(part), required: true }));
@@ -88,7 +93,7 @@ function fieldsOf(
   }));
 }
 
-function typeOf(schema: Shown | undefined): string {
+function typeOf(schema: JsonSchema | undefined): string {
   if (!schema) return '';
   if (schema.$ref) return schema.$ref.split('/').at(-1) ?? '';
   if (schema.const !== undefined) return JSON.stringify(schema.const);

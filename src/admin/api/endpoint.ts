@@ -1,10 +1,10 @@
-// What an endpoint of the admin API is: one description from which the route, its checks and its part of the OpenAPI
-// document are made, so that none of them says what the others do not.
+// An endpoint of the admin API: one description, from which its route, its checks and its part of the OpenAPI document are
+// made, so that they always agree.
 import type { z } from 'zod';
 import type { By } from '../../audit/audit.ts';
 import type { Context } from '../../http/context.ts';
 import type { OwnPermission } from '../../rbac/built-in.ts';
-import type { Caller } from '../caller.ts';
+import type { Caller } from './caller.ts';
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
@@ -12,9 +12,9 @@ export interface Call<Params, Query, Body> {
   params: Params;
   query: Query;
   body: Body;
-  /** If-Match; present where the endpoint is a change of a version. */
+  /** If-Match; '' where the endpoint changes no version. */
   version: string;
-  /** For the functions that are called: who does it, and from where. */
+  /** Who acts, and from where, for the audit. */
   by: By;
   caller: Caller;
   ctx: Context;
@@ -22,13 +22,13 @@ export interface Call<Params, Query, Body> {
 
 export interface Answer<Body> {
   body: Body;
-  /** What the ETag is made of, where the answer shows a version. */
+  /** What the ETag is made of. */
   version?: unknown;
-  /** Path of what was created, below the API. */
+  /** Path of what was created, below /api/admin. */
   location?: string;
 }
 
-/** An answer that is written piece by piece, and the types that it may have. */
+/** An answer that is written piece by piece. */
 export interface Streamed {
   stream: AsyncIterable<string>;
   type: string;
@@ -43,11 +43,11 @@ interface Common {
   tag: string;
   summary: string;
   description?: string;
-  /** All of them. */
+  /** The permissions that a caller must all have. */
   needs: readonly OwnPermission[];
-  /** Shows the version that it answers with, or changes the version that it is told. */
+  /** `shows`: the answer has an ETag. `changes`: If-Match is required too (RFC 9110 13.1.1). */
   versioned?: 'shows' | 'changes';
-  /** May be sent again with the same Idempotency-Key. */
+  /** May be repeated with the same Idempotency-Key. */
   idempotent?: true;
   /** 201 Created, 202 Accepted, 204 without a body; 200 otherwise. */
   status?: 200 | 201 | 202 | 204;
@@ -75,7 +75,7 @@ export interface EndpointSpec<
   ): Promise<R extends z.ZodType ? Answer<z.input<R>> : Streamed | undefined>;
 }
 
-/** The same without its types, for whoever goes through all of them. */
+/** The same without its types, for lists of endpoints. */
 export interface Endpoint extends Common {
   params?: z.ZodObject | undefined;
   query?: z.ZodObject | undefined;
@@ -84,13 +84,13 @@ export interface Endpoint extends Common {
   handle(call: Call<unknown, unknown, unknown>): Promise<Answer<unknown> | Streamed | undefined>;
 }
 
-/** Checks that a description fits together, and forgets its types. */
+/** Checks the types of a description against each other, and drops them. */
 export function endpoint<
   P extends z.ZodObject | undefined = undefined,
   Q extends z.ZodObject | undefined = undefined,
   B extends z.ZodType | undefined = undefined,
   R extends z.ZodType | undefined = undefined,
 >(spec: EndpointSpec<P, Q, B, R>): Endpoint {
-  // What handle() is called with was parsed by the schemas that its parameter types come from.
+  // handle() is only called with what these very schemas have parsed.
   return spec as unknown as Endpoint;
 }

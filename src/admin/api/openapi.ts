@@ -1,4 +1,4 @@
-// The OpenAPI 3.1 document of the admin API, from the descriptions and schemas that the routes are made of.
+// The OpenAPI 3.1 document of the admin API, made of the same descriptions and schemas as its routes.
 import { z } from 'zod';
 import type { Endpoint } from './endpoint.ts';
 import { API } from './router.ts';
@@ -10,28 +10,29 @@ export interface OpenApiOptions {
   version: string;
 }
 
-/** A field that went wrong, and the body of every error (RFC 9457). */
+/** The body of every error (RFC 9457). */
 export const problem = z
   .object({
     type: z.string().describe('urn:gatehouse:error:CODE'),
     title: z.string(),
     status: z.int(),
     detail: z.string().describe('What happened and what to do next, in one or two sentences'),
-    code: z.string().describe('Stable; branch on this'),
+    code: z.string().describe('Stable, for programs'),
     requestId: z.string().describe('Finds the log line and the audit entries'),
     errors: z
       .array(
         z.object({ field: z.string().describe('Path of the field, such as redirect_uris[0]'), message: z.string() }),
       )
       .optional()
-      .describe('Which fields are wrong'),
+      .describe('The fields that are wrong'),
   })
   .meta({ id: 'Problem' });
 
 const ETAG = { ETag: { description: 'The version, for If-Match', schema: { type: 'string' } } };
 
-const LOCATION = { Location: { description: 'Where it is', schema: { type: 'string' } } };
+const LOCATION = { Location: { description: 'URL of what was created', schema: { type: 'string' } } };
 
+/** The document as JSON. Throws an Error when two schemas have the same name. */
 export function openApiDocument(endpoints: readonly Endpoint[], { issuer, version }: OpenApiOptions): Json {
   const schemas: Json = {};
   const schemaOf = (schema: z.ZodType, io: 'input' | 'output') => hoisted(schema, io, schemas);
@@ -47,7 +48,7 @@ export function openApiDocument(endpoints: readonly Endpoint[], { issuer, versio
       title: 'Gatehouse admin API',
       version,
       summary: 'Users, applications, roles, sessions, keys, audit and settings of a Gatehouse server',
-      description: `Access tokens are issued by this server for the resource ${issuer}${API}: to a person, who may do what their roles permit, or to an application by itself (client_credentials). Each scope is the name of a permission; admin:* stands for all of them.`,
+      description: `Access tokens are issued by this server for the resource ${issuer}${API}: to a user, with the permissions of the user's roles, or to an application by itself (client_credentials). Each scope is the name of a permission; admin:* stands for all of them.`,
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: issuer }],
@@ -104,9 +105,9 @@ function parametersOf(
   return [
     ...listed(params, 'path'),
     ...listed(query, 'query'),
-    ...(versioned === 'changes' ? [header('If-Match', true, 'ETag of the version that this changes, or *')] : []),
+    ...(versioned === 'changes' ? [header('If-Match', true, 'ETag of the version that is changed, or *')] : []),
     ...(idempotent
-      ? [header('Idempotency-Key', false, 'A key of yours: the same request may be sent again for a day')]
+      ? [header('Idempotency-Key', false, 'Chosen by the caller: the same request may be repeated for a day')]
       : []),
   ];
 }
@@ -119,16 +120,16 @@ function responsesOf(
   const content = response
     ? { 'application/json': { schema: schemaOf(response, 'output') } }
     : Object.fromEntries((streams ?? []).map((type) => [type, { schema: { type: 'string' } }]));
-  const refusals: [number, string][] = [
-    ...(params || body || query ? [[400, 'What was sent is wrong'] as [number, string]] : []),
-    [401, 'No token, or one that is not good here'],
-    [403, 'The token permits less than this needs'],
-    ...(params ? [[404, 'There is no such thing'] as [number, string]] : []),
-    ...(method !== 'get' ? [[409, 'It contradicts what is stored'] as [number, string]] : []),
-    ...(versioned === 'changes' ? [[412, 'It was changed since'] as [number, string]] : []),
+  const rejections: [number, string][] = [
+    ...(params || body || query ? [[400, 'The request is malformed or invalid'] as [number, string]] : []),
+    [401, 'No valid token'],
+    [403, 'The token lacks a permission'],
+    ...(params ? [[404, 'Not found'] as [number, string]] : []),
+    ...(method !== 'get' ? [[409, 'It conflicts with what is stored'] as [number, string]] : []),
+    ...(versioned === 'changes' ? [[412, 'It was changed meanwhile'] as [number, string]] : []),
     ...(body
       ? ([
-          [413, 'Too long'],
+          [413, 'The body is too long'],
           [415, 'Another media type is needed'],
         ] as [number, string][])
       : []),
@@ -144,7 +145,7 @@ function responsesOf(
       ...(Object.keys(content).length > 0 ? { content } : {}),
     },
     ...Object.fromEntries(
-      refusals.map(([code, description]) => [
+      rejections.map(([code, description]) => [
         code,
         { description, content: { 'application/problem+json': { schema: problemRef } } },
       ]),
@@ -152,14 +153,14 @@ function responsesOf(
   };
 }
 
-/** A schema with its named parts among the components. */
+/** A schema, its named parts moved to the components. */
 function hoisted(schema: z.ZodType, io: 'input' | 'output', schemas: Json): Json {
   const {
     $schema: _dialect,
     $defs = {},
     ...json
   } = z.toJSONSchema(schema, { io, unrepresentable: 'any' }) as Json & { $defs?: Json };
-  // The only thing without a name that refers to itself: any JSON.
+  // Zod numbers recursive schemas without a name; the only one is `z.json()`.
   const named = (name: string) => name.replaceAll(/__schema\d+/g, 'Json');
   const text = (value: unknown) => named(JSON.stringify(value)).replaceAll('"#/$defs/', '"#/components/schemas/');
   for (const [name, part] of Object.entries($defs)) {

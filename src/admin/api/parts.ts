@@ -1,4 +1,4 @@
-// Schemas that several nouns of the API share.
+// Schemas and small helpers that the nouns of the API share.
 import { z } from 'zod';
 import { limits } from '../../limits.ts';
 
@@ -8,10 +8,10 @@ export const time = z.iso.datetime();
 export const id = z.string().min(1).max(64);
 export const byId = z.object({ id });
 
-/** Text of a query: what cannot be stored was refused when it was read. */
+/** Text of a query. NUL, which cannot be stored, was rejected when the query was read. */
 export const text = z.string().min(1).max(200);
 
-/** What every list takes. */
+/** The query of every list. */
 export const paged = {
   limit: z.coerce
     .number()
@@ -20,7 +20,7 @@ export const paged = {
     .max(limits.api.maxPageSize)
     .default(limits.api.pageSize)
     .describe(`How many, at most ${limits.api.maxPageSize}`),
-  cursor: z.string().max(1000).optional().describe('`next` of the page before'),
+  cursor: z.string().max(1000).optional().describe('`next` of the previous page'),
 };
 
 export const flag = z.enum(['true', 'false']).transform((value) => value === 'true');
@@ -41,7 +41,7 @@ export function iso(date: Date | null | undefined): string | null {
   return date ? date.toISOString() : null;
 }
 
-/** Values of a form whose fields may be emptied: null empties, absence leaves alone. Defaults do not apply to a change. */
+/** The body of a PATCH: null empties a field, an absent field stays as it is. Defaults do not apply to a change. */
 export function patchOf<Shape extends z.core.$ZodShape>(object: z.ZodObject<Shape>): z.ZodObject {
   const fields = Object.entries(object.shape).map(([name, schema]) => [
     name,

@@ -1,5 +1,5 @@
-// The endpoints as routes: who calls, may they, is what they sent sound, was it sent before; then one function call and its
-// answer. Errors are problem+json (src/http/error-handler.ts).
+// The endpoints as routes, each in this order: authenticate the caller, check permissions, parse the request, look for an
+// earlier response to the same Idempotency-Key, call the action. Errors are problem+json (src/http/error-handler.ts).
 import { Readable } from 'node:stream';
 import Router from '@koa/router';
 import { z } from 'zod';
@@ -7,14 +7,14 @@ import { check, showPath } from '../../applications/validation.ts';
 import type { Context, Extras, Middleware, State } from '../../http/context.ts';
 import { badRequest, preconditionFailed } from '../../http/errors.ts';
 import { bodyLimit, parse, parseJson, parseQuery, readText } from '../../http/input.ts';
-import { assertMay, type Caller, type Callers } from '../caller.ts';
-import type { Idempotency, KeptAnswer } from '../idempotency.ts';
-import { etagOf } from '../versions.ts';
+import { assertMay, type Caller, type Callers } from './caller.ts';
 import type { Answer, Call, Endpoint, Streamed } from './endpoint.ts';
+import type { Idempotency, StoredResponse } from './idempotency.ts';
+import { etagOf } from './versions.ts';
 
 export const API = '/api/admin';
 
-export interface ApiNeeds {
+export interface ApiDependencies {
   endpoints: readonly Endpoint[];
   callers: Callers;
   idempotency: Idempotency;
@@ -23,7 +23,8 @@ export interface ApiNeeds {
 const MAX_FAULTS = 50;
 const KEY = /^[\x21-\x7e]{1,255}$/;
 
-export function apiRouter({ endpoints, callers, idempotency }: ApiNeeds): Router<State, Extras> {
+/** One route for each endpoint, below /api/admin. */
+export function apiRouter({ endpoints, callers, idempotency }: ApiDependencies): Router<State, Extras> {
   const router = new Router<State, Extras>({ prefix: API });
   for (const endpoint of endpoints) {
     const path = endpoint.path.replaceAll(/\{(\w+)\}/g, ':$1');
@@ -33,27 +34,27 @@ export function apiRouter({ endpoints, callers, idempotency }: ApiNeeds): Router
       assertMay(caller, endpoint.needs);
       const call = await readCall(ctx, endpoint, caller, ctx.params);
       if (endpoint.streams) return send(ctx, (await endpoint.handle(call)) as Streamed);
-      const answer = await answered(ctx, endpoint, call, caller);
-      write(ctx, answer);
+      write(ctx, await respond(ctx, endpoint, call, caller));
     });
   }
   return router;
 
-  async function answered(
+  /** Calls the endpoint, or repeats an earlier response where it is idempotent. */
+  async function respond(
     ctx: Context,
     endpoint: Endpoint,
     call: Call<unknown, unknown, unknown>,
     { app, account }: Caller,
-  ): Promise<KeptAnswer> {
-    const work = async () => keptAnswer(endpoint, (await endpoint.handle(call)) as Answer<unknown> | undefined);
+  ): Promise<StoredResponse> {
+    const work = async () => responseOf(endpoint, (await endpoint.handle(call)) as Answer<unknown> | undefined);
     const key = ctx.get('Idempotency-Key');
     if (!endpoint.idempotent || key === '') return work();
     if (!KEY.test(key))
       throw badRequest('bad_request', { message: 'An Idempotency-Key is up to 255 visible characters.' });
     const caller = `${app} ${account?.id ?? ''}`;
     const request = JSON.stringify([endpoint.method, ctx.path, call.body]);
-    const { answer, isRepeated } = await idempotency.once({ caller, key, request }, work);
-    return isRepeated ? { ...answer, headers: { ...answer.headers, 'Idempotency-Replayed': 'true' } } : answer;
+    const { response, isRepeated } = await idempotency.once({ caller, key, request }, work);
+    return isRepeated ? { ...response, headers: { ...response.headers, 'Idempotency-Replayed': 'true' } } : response;
   }
 }
 
@@ -76,7 +77,7 @@ async function readCall(
   };
 }
 
-/** In the words and paths of the configuration file, which declares the same things. */
+/** Throws invalid_input with the paths and messages that the configuration file uses for the same fields. */
 function checked(schema: z.ZodType, value: unknown): unknown {
   const result = check(schema, value);
   if (result.ok) return result.value;
@@ -84,14 +85,14 @@ function checked(schema: z.ZodType, value: unknown): unknown {
   throw badRequest('invalid_input', { fields, detail: fields });
 }
 
-function keptAnswer({ status = 200 }: Endpoint, answer: Answer<unknown> | undefined): KeptAnswer {
+function responseOf({ status = 200 }: Endpoint, answer: Answer<unknown> | undefined): StoredResponse {
   const headers: Record<string, string> = {};
   if (answer?.version !== undefined) headers.ETag = etagOf(answer.version);
   if (answer?.location !== undefined) headers.Location = `${API}${answer.location}`;
   return { status, headers, body: status === 204 ? undefined : answer?.body };
 }
 
-function write(ctx: Context, { status, headers, body }: KeptAnswer): void {
+function write(ctx: Context, { status, headers, body }: StoredResponse): void {
   ctx.status = status;
   ctx.set('Cache-Control', 'no-store');
   ctx.set(headers);

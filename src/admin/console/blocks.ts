@@ -1,11 +1,11 @@
-// What pages of the console are made of. A page says what it shows, views/admin/page.eta and its partials say how: so all
-// of them look and read alike, work without script, and escape in one place.
+// The blocks that pages of the console are made of. A page says what it shows, views/admin/page.eta and its partials say how:
+// so all pages look alike, work without script, and escape in one place.
 
 export type Tone = 'good' | 'bad' | 'warn' | 'plain';
 
 export interface Mark {
   text: string;
-  /** A path of ours, or a web address. */
+  /** A path of this server, or a web address. */
   href?: string | undefined;
   tone?: Tone | undefined;
   code?: boolean | undefined;
@@ -36,10 +36,10 @@ export interface Field {
   autocomplete?: string;
 }
 
-/** The name of the hidden field that says which version a form was made of. */
+/** The hidden field with the version that an edit form was made of. */
 export const VERSION = 'version';
 
-/** What an edit form carries, so that a change which somebody else made meanwhile is not lost. */
+/** Makes a second administrator's change fail instead of overwriting the first one's. */
 export function versionField(version: string): Field {
   return { name: VERSION, label: '', type: 'hidden', value: version };
 }
@@ -53,17 +53,17 @@ export interface FormBlock {
   button: string;
   /** At most one button of a page is the primary one. */
   look?: 'primary' | 'secondary' | 'danger';
-  /** Where to go instead. */
+  /** Where Cancel leads. */
   cancel?: string;
   /** It carries files, or much text. */
   isUpload?: boolean;
-  /** Sends itself where there is script: the next part of work that takes several requests. */
-  goesOn?: boolean;
+  /** Submits itself where there is script: the next step of work that takes several requests. */
+  autoSubmit?: boolean;
 }
 
 export interface Action {
   label: string;
-  /** For screen readers, where several buttons are called the same. */
+  /** For screen readers, where several buttons have the same label. */
   of?: string;
   href?: string;
   /** Sent as a form; without it a link. */
@@ -114,13 +114,13 @@ export type Block =
       kind: 'rules';
       title: string;
       rules: readonly Rule[];
-      /** What stands beside "Received"; "Registered" where nothing is said. */
-      against?: string;
+      /** The label of the second value, beside "Received"; "Registered" by default. */
+      expectedLabel?: string;
     };
 
 export interface ConsolePage {
   title: string;
-  /** The way up. */
+  /** The page above. */
   back?: { href: string; label: string };
   /** Beside the title. */
   tags?: Mark[];

@@ -1,31 +1,31 @@
-// What every page of the console has in common: who is here and what they may do (least privilege: what one may not do is
-// not shown, and refused when it is sent all the same), the second factor where the account has one, and the way back.
+// What all pages of the console share: the sign-in with the account's second factor, permissions (an action without
+// permission is neither shown nor accepted), navigation, and what a form shows after a fault.
 import { z } from 'zod';
+import type { AccountPageHelpers } from '../../account/account-page-helpers.ts';
 import type { Account } from '../../accounts/account.ts';
 import type { By } from '../../audit/audit.ts';
 import type { Context, Middleware } from '../../http/context.ts';
 import { AppError, forbidden } from '../../http/errors.ts';
 import type { Authority } from '../../rbac/authority.ts';
 import { OWN_PREFIX, type OwnPermission } from '../../rbac/built-in.ts';
-import type { OwnPage } from '../../self-service/page.ts';
 import type { ConsolePage } from './blocks.ts';
 
 export interface Frame {
-  /** In front of a page: signed in, with the second factor of the account, and permitted. */
+  /** Middleware of a page: signed in, with the account's second factor, and permitted. */
   page(...needed: OwnPermission[]): Middleware[];
-  /** In front of a form's action. */
+  /** Middleware of a form's target: the same, and the CSRF token. */
   change(...needed: OwnPermission[]): Middleware[];
-  /** In front of the page and the action of something dangerous, at one address: proven again within minutes. */
+  /** Middleware of the page and the target of something dangerous, at one path: signed in within minutes, and permitted. */
   danger(...needed: OwnPermission[]): Middleware[];
   may(ctx: Context, permission: OwnPermission): boolean;
-  /** Throws 403: for an action that is permitted by what it changes. */
+  /** Throws 403. For a form whose permission depends on what it changes. */
   assertMay(ctx: Context, permission: OwnPermission): void;
   account(ctx: Context): Account;
   by(ctx: Context): By;
   show(ctx: Context, page: ConsolePage, status?: number): void;
-  /** To a page, which then says this sentence once. */
+  /** Redirects to a page, which then shows this sentence once. */
   back(ctx: Context, path: string, sentence?: string): void;
-  /** Does it; what the person can mend is shown with the form as it was sent. */
+  /** Runs `work`; after a fault that the administrator can fix, `again` shows the form as it was sent. */
   attempt(ctx: Context, work: () => Promise<void>, again: (problem: Problem) => Promise<void> | void): Promise<void>;
 }
 
@@ -35,19 +35,19 @@ export interface Problem {
   faults: { field: string; message: string }[];
 }
 
-export interface FrameNeeds {
-  page: OwnPage;
+export interface FrameDependencies {
+  page: AccountPageHelpers;
   authority: Pick<Authority, 'rightsOf'>;
 }
 
-/** The navigation: each entry for whom it is of use, and the pages elsewhere that belong to it. */
+/** The navigation: each entry with the permission that it needs, and another path that belongs to it. */
 const NAVIGATION: readonly { href: string; label: string; needs: OwnPermission; also?: string }[] = [
   { href: '/admin', label: 'Overview', needs: 'gatehouse.audit:read' },
   { href: '/admin/applications', label: 'Applications', needs: 'gatehouse.applications:read', also: '/admin/test' },
   { href: '/admin/users', label: 'Users', needs: 'gatehouse.users:read', also: '/admin/import' },
   { href: '/admin/roles', label: 'Roles', needs: 'gatehouse.roles:read' },
-  { href: '/admin/why', label: 'Why?', needs: 'gatehouse.audit:read' },
-  { href: '/admin/refusals', label: 'Refusals', needs: 'gatehouse.audit:read' },
+  { href: '/admin/why', label: 'Access check', needs: 'gatehouse.audit:read' },
+  { href: '/admin/refusals', label: 'Rejected requests', needs: 'gatehouse.audit:read' },
   { href: '/admin/sessions', label: 'Sessions', needs: 'gatehouse.sessions:read' },
   { href: '/admin/audit', label: 'Audit', needs: 'gatehouse.audit:read' },
   { href: '/admin/keys', label: 'Keys', needs: 'gatehouse.keys:read' },
@@ -56,27 +56,31 @@ const NAVIGATION: readonly { href: string; label: string; needs: OwnPermission; 
 ];
 
 const CHANGED_MEANWHILE =
-  'Somebody else changed this after you opened it. Open it again, and make your change to what is there now.';
+  'Another administrator changed this after you opened it. Open it again, and repeat your change.';
 
-export function createFrame({ page: own, authority }: FrameNeeds): Frame {
+type Rights = 'everything' | readonly string[];
+
+/** The frame, on the sign-in and CSRF protection of the account pages. */
+export function createFrame({ page: own, authority }: FrameDependencies): Frame {
   const { signedIn, protect } = own;
-  const rights = new WeakMap<object, 'everything' | readonly string[]>();
+  /** What the administrator of each request may do. */
+  const rights = new WeakMap<object, Rights>();
 
   function may(ctx: Context, permission: OwnPermission): boolean {
-    const held = rights.get(ctx.req);
-    return held === 'everything' || (held?.includes(permission) ?? false);
+    const permissions = rights.get(ctx.req);
+    return permissions === 'everything' || (permissions?.includes(permission) ?? false);
   }
 
   const permitted =
     (needed: readonly OwnPermission[]): Middleware =>
     async (ctx, next) => {
-      const held = await authority.rightsOf(signedIn.of(ctx).account.id);
-      rights.set(ctx.req, held);
-      const isStaff = held === 'everything' || held.some((right) => right.startsWith(OWN_PREFIX));
+      const permissions = await authority.rightsOf(signedIn.userOf(ctx).account.id);
+      rights.set(ctx.req, permissions);
+      const isStaff = permissions === 'everything' || permissions.some((right) => right.startsWith(OWN_PREFIX));
       const missing = needed.filter((permission) => !may(ctx, permission));
       if (isStaff && missing.length === 0) {
         return next().catch((error: unknown) => {
-          throw ledBack(error, ctx.path);
+          throw withLinkToList(error, ctx.path);
         });
       }
       throw forbidden('forbidden', {
@@ -92,41 +96,48 @@ export function createFrame({ page: own, authority }: FrameNeeds): Frame {
     assertMay(ctx, permission) {
       if (!may(ctx, permission)) throw forbidden('forbidden', { detail: { missing: permission } });
     },
-    page: (...needed) => [signedIn.required, signedIn.secondFactor, permitted(needed)],
-    change: (...needed) => [signedIn.required, signedIn.secondFactor, protect, permitted(needed)],
-    danger: (...needed) => [signedIn.required, protect, permitted(needed), signedIn.recentProofHere],
-    account: (ctx) => signedIn.of(ctx).account,
-    by: own.by,
-    back: own.back,
+    page: (...needed) => [signedIn.requireSignIn, signedIn.secondFactor, permitted(needed)],
+    change: (...needed) => [signedIn.requireSignIn, signedIn.secondFactor, protect, permitted(needed)],
+    danger: (...needed) => [signedIn.requireSignIn, protect, permitted(needed), signedIn.recentAuthenticationHere],
+    account: (ctx) => signedIn.userOf(ctx).account,
+    by: own.actorOf,
+    back: own.redirectWithNotice,
 
     show(ctx, page, status = 200) {
-      const { account } = signedIn.of(ctx);
-      const isUnder = (path: string) => ctx.path === path || (path !== '/admin' && ctx.path.startsWith(`${path}/`));
-      const navigation = NAVIGATION.filter(({ needs }) => may(ctx, needs)).map(({ href, label, also }) => ({
-        href,
-        label,
-        isHere: isUnder(href) || (also !== undefined && isUnder(also)),
-      }));
-      const console = { navigation, name: account.name ?? account.username, notice: own.notice(ctx) };
+      const { account } = signedIn.userOf(ctx);
+      const navigation = navigationAt(ctx.path, (permission) => may(ctx, permission));
+      const console = { navigation, name: account.name ?? account.username, notice: own.takeNotice(ctx) };
       ctx.render('admin/page', { ...page, console }, status);
     },
 
-    async attempt(ctx, work, again) {
-      try {
-        await work();
-      } catch (error) {
-        if (!(error instanceof AppError) || ![400, 404, 409, 412, 422].includes(error.status)) throw error;
-        const { status, fields: faults } = error;
-        const message = status === 412 ? CHANGED_MEANWHILE : error.message;
-        ctx.state.log.info({ problem: error.code, faults }, 'form refused');
-        await again({ status, problem: message, faults });
-      }
-    },
+    attempt,
   };
 }
 
-/** A page that is not there, or a change that is not possible any more, leads to the list that it belongs to. */
-function ledBack(error: unknown, path: string): unknown {
+/** The entries that this administrator may open, the current one marked. */
+function navigationAt(path: string, may: (permission: OwnPermission) => boolean) {
+  const isUnder = (entry: string) => path === entry || (entry !== '/admin' && path.startsWith(`${entry}/`));
+  return NAVIGATION.filter(({ needs }) => may(needs)).map(({ href, label, also }) => ({
+    href,
+    label,
+    isCurrent: isUnder(href) || (also !== undefined && isUnder(also)),
+  }));
+}
+
+const attempt: Frame['attempt'] = async (ctx, work, again) => {
+  try {
+    await work();
+  } catch (error) {
+    if (!(error instanceof AppError) || ![400, 404, 409, 412, 422].includes(error.status)) throw error;
+    const { status, fields: faults } = error;
+    const message = status === 412 ? CHANGED_MEANWHILE : error.message;
+    ctx.state.log.info({ problem: error.code, faults }, 'form rejected');
+    await again({ status, problem: message, faults });
+  }
+};
+
+/** The error page of a missing entry, or of a conflict, links to the list that the entry belongs to. */
+function withLinkToList(error: unknown, path: string): unknown {
   if (!(error instanceof AppError) || ![404, 409].includes(error.status)) return error;
   if (error.next && error.next.href !== '/') return error;
   const { code, message, advice, detail, fields, refusal } = error;
@@ -138,7 +149,7 @@ function ledBack(error: unknown, path: string): unknown {
   return new AppError(code, { ...about, next });
 }
 
-/** What lists take: a search and the place to go on from. */
+/** The query of a list: a search, and the cursor of the next page. */
 export const listQuery = z.object({ q: z.string().max(200).default(''), after: z.string().max(1000).optional() });
 
 /** The address of a list with these filters; empty ones are left out. */

@@ -1,5 +1,5 @@
-// Names of the people and applications that a page mentions by id: one query each for all of them.
-import type { Db } from '../../platform/db.ts';
+// The names of users and applications that a page mentions by id: one query each for all of them.
+import type { Db } from '../../storage/database.ts';
 import type { Mark } from './blocks.ts';
 
 export interface Names {
@@ -8,6 +8,7 @@ export interface Names {
   users(ids: readonly (string | null)[]): Promise<Map<string, string>>;
 }
 
+/** Reads names by id; unknown ids are absent from the maps. */
 export function createNames({ db }: { db: Db }): Names {
   return {
     async applications(clientIds) {
@@ -33,15 +34,15 @@ function distinct(ids: readonly (string | null)[]): string[] {
   return [...new Set(ids.flatMap((id) => id ?? []))];
 }
 
-/** A user as a link; the id where the account is gone. */
-export function userMark(id: string | null, users: ReadonlyMap<string, string>): Mark | null {
+/** A user as a link; the id where the account was deleted. */
+export function userCell(id: string | null, users: ReadonlyMap<string, string>): Mark | null {
   if (id === null) return null;
   const username = users.get(id);
   return username ? { text: username, href: `/admin/users/${id}` } : { text: id, code: true };
 }
 
 /** An application as a link; its identifier where it is not registered. */
-export function applicationMark(
+export function applicationCell(
   clientId: string | null,
   applications: ReadonlyMap<string, { id: string; name: string }>,
 ): Mark | null {

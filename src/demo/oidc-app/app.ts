@@ -1,5 +1,5 @@
-// An application that signs people in over OpenID Connect, written as a newcomer would with openid-client 6: code flow
-// with PKCE, state and nonce; userinfo; refresh; sign-out at both ends; and the end of its session when Gatehouse says so.
+// An OpenID Connect relying party, written with openid-client 6: code flow with PKCE, state and nonce; userinfo; refresh;
+// RP-initiated and back-channel logout.
 import { randomBytes } from 'node:crypto';
 import * as oidc from 'openid-client';
 import type { DemoApp } from '../app.ts';
@@ -14,7 +14,7 @@ const APP = { name: 'Demo OIDC app', protocol: 'OpenID Connect' } as const;
 const SESSION = 'demo_oidc_session';
 const SIGN_IN = 'demo_oidc_sign_in';
 
-/** The application on this port, with a client secret of its own. */
+/** Creates the application on this port, with its own client secret. */
 export function oidcApp(port: number): DemoApp {
   const origin = originOf(port);
   const clientId = 'demo-oidc';
@@ -52,115 +52,129 @@ export function oidcApp(port: number): DemoApp {
   };
 }
 
+/** What the handlers of one running application share. */
+interface RelyingParty {
+  config: oidc.Configuration;
+  origin: string;
+  sessions: ReturnType<typeof createSessions<Session, StartedSignIn>>;
+}
+
 function routes(config: oidc.Configuration, origin: string): Routes {
-  const sessions = createSessions<Session, StartedSignIn>();
-  const checkLogoutToken: LogoutTokenCheck = logoutTokenCheck(config);
-  const redirectUri = `${origin}/callback`;
-
-  async function signIn(): Promise<Answer> {
-    const codeVerifier = oidc.randomPKCECodeVerifier();
-    const state = oidc.randomState();
-    const nonce = oidc.randomNonce();
-    const url = oidc.buildAuthorizationUrl(config, {
-      redirect_uri: redirectUri,
-      scope: 'openid profile email roles offline_access',
-      code_challenge: await oidc.calculatePKCECodeChallenge(codeVerifier),
-      code_challenge_method: 'S256',
-      state,
-      nonce,
-    });
-    return { redirect: url.href, cookie: [SIGN_IN, sessions.startSignIn({ state, nonce, codeVerifier })] };
-  }
-
-  async function callback({ url, cookie }: Request): Promise<Answer> {
-    const started = sessions.takeStarted(cookie(SIGN_IN));
-    if (!started) return { status: 400, body: problemPage(APP, 'This browser did not start that sign-in.') };
-    try {
-      const tokens = await oidc.authorizationCodeGrant(config, url, {
-        expectedState: started.state,
-        expectedNonce: started.nonce,
-        pkceCodeVerifier: started.codeVerifier,
-        idTokenExpected: true,
-      });
-      return { redirect: '/', cookie: [SESSION, sessions.create(await sessionFrom(tokens))] };
-    } catch (error) {
-      if (error instanceof oidc.AuthorizationResponseError && error.error === 'access_denied') {
-        return { body: signedOutPage(APP, 'You did not allow the application to use your account.') };
-      }
-      return { status: 400, body: problemPage(APP, `The sign-in failed: ${reason(error)}`) };
-    }
-  }
-
-  async function refresh({ cookie }: Request): Promise<Answer> {
-    const session = sessions.find(cookie(SESSION));
-    if (!session?.refreshToken) return { redirect: '/' };
-    try {
-      const tokens = await oidc.refreshTokenGrant(config, session.refreshToken);
-      Object.assign(session, await sessionFrom(tokens, session), { refreshes: session.refreshes + 1 });
-      return { redirect: '/?refreshed' };
-    } catch (error) {
-      sessions.end(cookie(SESSION));
-      return { body: signedOutPage(APP, `Gatehouse gave no new tokens: ${reason(error)}`) };
-    }
-  }
-
-  async function sessionFrom(tokens: oidc.TokenEndpointResponse & oidc.TokenEndpointResponseHelpers, before?: Session) {
-    const claims = tokens.claims() ?? before?.claims ?? {};
-    const subject = String(claims.sub);
-    return {
-      subject,
-      sid: typeof claims.sid === 'string' ? claims.sid : before?.sid,
-      idToken: tokens.id_token ?? before?.idToken ?? '',
-      refreshToken: tokens.refresh_token ?? before?.refreshToken,
-      claims,
-      userinfo: await oidc.fetchUserInfo(config, tokens.access_token, subject),
-      accessTokenSeconds: tokens.expires_in,
-      tokensAt: new Date(),
-      refreshes: 0,
-    };
-  }
-
-  function signOut({ cookie }: Request): Answer {
-    // First here, then at Gatehouse: nothing that happens there may leave this session alive.
-    const session = sessions.end(cookie(SESSION));
-    if (!session) return { redirect: '/' };
-    const url = oidc.buildEndSessionUrl(config, {
-      id_token_hint: session.idToken,
-      post_logout_redirect_uri: `${origin}/signed-out`,
-    });
-    return { redirect: url.href, cookie: [SESSION, ''] };
-  }
-
-  async function backchannelLogout({ form }: Request): Promise<Answer> {
-    try {
-      const { sid, subject } = await checkLogoutToken((await form()).get('logout_token') ?? '');
-      const ended = sessions.endThose((session) => (sid ? session.sid === sid : session.subject === subject));
-      return { body: `${ended} sessions ended`, type: 'text/plain' };
-    } catch (error) {
-      const body = JSON.stringify({ error: 'invalid_request', error_description: reason(error) });
-      return { status: 400, body, type: 'application/json' };
-    }
-  }
-
+  const app: RelyingParty = { config, origin, sessions: createSessions<Session, StartedSignIn>() };
+  const checkLogoutToken = logoutTokenCheck(config);
   return {
-    'GET /': ({ url, cookie }) => {
-      const session = sessions.find(cookie(SESSION));
-      if (session)
-        return {
-          body: signedInPage(APP.name, session, url.searchParams.has('refreshed') ? 'New tokens came.' : undefined),
-        };
-      const wasEnded = sessions.wasEndedFromOutside(cookie(SESSION));
-      return { body: signedOutPage(APP, wasEnded ? 'Gatehouse ended your session here.' : undefined) };
-    },
-    'GET /sign-in': signIn,
-    'GET /callback': callback,
-    'POST /refresh': refresh,
-    'POST /sign-out': signOut,
+    'GET /': (request) => showHome(app, request),
+    'GET /sign-in': () => signIn(app),
+    'GET /callback': (request) => callback(app, request),
+    'POST /refresh': (request) => refresh(app, request),
+    'POST /sign-out': (request) => signOut(app, request),
     'GET /signed-out': () => ({ body: signedOutPage(APP, 'You are signed out, here and at Gatehouse.') }),
-    'POST /backchannel-logout': backchannelLogout,
+    'POST /backchannel-logout': (request) => backchannelLogout(app, checkLogoutToken, request),
   };
 }
 
+function showHome({ sessions }: RelyingParty, { url, cookie }: Request): Answer {
+  const session = sessions.find(cookie(SESSION));
+  if (session) {
+    const notice = url.searchParams.has('refreshed') ? 'New tokens came.' : undefined;
+    return { body: signedInPage(APP.name, session, notice) };
+  }
+  const wasEnded = sessions.wasEndedFromOutside(cookie(SESSION));
+  return { body: signedOutPage(APP, wasEnded ? 'Gatehouse ended your session here.' : undefined) };
+}
+
+async function signIn({ config, origin, sessions }: RelyingParty): Promise<Answer> {
+  const codeVerifier = oidc.randomPKCECodeVerifier();
+  const state = oidc.randomState();
+  const nonce = oidc.randomNonce();
+  const url = oidc.buildAuthorizationUrl(config, {
+    redirect_uri: `${origin}/callback`,
+    scope: 'openid profile email roles offline_access',
+    code_challenge: await oidc.calculatePKCECodeChallenge(codeVerifier),
+    code_challenge_method: 'S256',
+    state,
+    nonce,
+  });
+  return { redirect: url.href, cookie: [SIGN_IN, sessions.startSignIn({ state, nonce, codeVerifier })] };
+}
+
+async function callback({ config, sessions }: RelyingParty, { url, cookie }: Request): Promise<Answer> {
+  const started = sessions.takeStarted(cookie(SIGN_IN));
+  if (!started) return { status: 400, body: problemPage(APP, 'This browser did not start that sign-in.') };
+  try {
+    const tokens = await oidc.authorizationCodeGrant(config, url, {
+      expectedState: started.state,
+      expectedNonce: started.nonce,
+      pkceCodeVerifier: started.codeVerifier,
+      idTokenExpected: true,
+    });
+    return { redirect: '/', cookie: [SESSION, sessions.create(await sessionFrom(config, tokens))] };
+  } catch (error) {
+    if (error instanceof oidc.AuthorizationResponseError && error.error === 'access_denied') {
+      return { body: signedOutPage(APP, 'You did not allow the application to use your account.') };
+    }
+    return { status: 400, body: problemPage(APP, `The sign-in failed: ${reason(error)}`) };
+  }
+}
+
+async function refresh({ config, sessions }: RelyingParty, { cookie }: Request): Promise<Answer> {
+  const session = sessions.find(cookie(SESSION));
+  if (!session?.refreshToken) return { redirect: '/' };
+  try {
+    const tokens = await oidc.refreshTokenGrant(config, session.refreshToken);
+    Object.assign(session, await sessionFrom(config, tokens, session), { refreshes: session.refreshes + 1 });
+    return { redirect: '/?refreshed' };
+  } catch (error) {
+    sessions.end(cookie(SESSION));
+    return { body: signedOutPage(APP, `Gatehouse gave no new tokens: ${reason(error)}`) };
+  }
+}
+
+async function sessionFrom(
+  config: oidc.Configuration,
+  tokens: oidc.TokenEndpointResponse & oidc.TokenEndpointResponseHelpers,
+  before?: Session,
+): Promise<Session> {
+  const claims = tokens.claims() ?? before?.claims ?? {};
+  const subject = String(claims.sub);
+  return {
+    subject,
+    sid: typeof claims.sid === 'string' ? claims.sid : before?.sid,
+    idToken: tokens.id_token ?? before?.idToken ?? '',
+    refreshToken: tokens.refresh_token ?? before?.refreshToken,
+    claims,
+    userinfo: await oidc.fetchUserInfo(config, tokens.access_token, subject),
+    accessTokenSeconds: tokens.expires_in,
+    tokensAt: new Date(),
+    refreshes: 0,
+  };
+}
+
+function signOut({ config, origin, sessions }: RelyingParty, { cookie }: Request): Answer {
+  // First here, then at Gatehouse: an error there must not leave this session active.
+  const session = sessions.end(cookie(SESSION));
+  if (!session) return { redirect: '/' };
+  const url = oidc.buildEndSessionUrl(config, {
+    id_token_hint: session.idToken,
+    post_logout_redirect_uri: `${origin}/signed-out`,
+  });
+  return { redirect: url.href, cookie: [SESSION, ''] };
+}
+
+async function backchannelLogout(
+  { sessions }: RelyingParty,
+  checkLogoutToken: LogoutTokenCheck,
+  { form }: Request,
+): Promise<Answer> {
+  try {
+    const { sid, subject } = await checkLogoutToken((await form()).get('logout_token') ?? '');
+    const ended = sessions.endThose((session) => (sid ? session.sid === sid : session.subject === subject));
+    return { body: `${ended} sessions ended`, type: 'text/plain' };
+  } catch (error) {
+    const body = JSON.stringify({ error: 'invalid_request', error_description: reason(error) });
+    return { status: 400, body, type: 'application/json' };
+  }
+}
 function reason(error: unknown): string {
   if (error instanceof oidc.ResponseBodyError || error instanceof oidc.AuthorizationResponseError) {
     return error.error_description ?? error.error;

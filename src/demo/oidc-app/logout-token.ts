@@ -1,4 +1,4 @@
-// The logout token that Gatehouse posts when a session ends anywhere (OpenID Connect Back-Channel Logout 1.0, 2.6).
+// Verifies the logout token that Gatehouse posts when a session ends (OpenID Connect Back-Channel Logout 1.0 section 2.6).
 import { createRemoteJWKSet, jwtVerify } from 'jose';
 import type { Configuration } from 'openid-client';
 
@@ -6,7 +6,7 @@ const EVENT = 'http://schemas.openid.net/event/backchannel-logout';
 
 export type LogoutTokenCheck = (token: string) => Promise<{ sid: string | undefined; subject: string | undefined }>;
 
-/** Makes the check; it throws when the token is not one of Gatehouse for this client. */
+/** Creates the verifier; it throws when the token is not issued by Gatehouse for this client. */
 export function logoutTokenCheck(config: Configuration): LogoutTokenCheck {
   const { issuer, jwks_uri } = config.serverMetadata();
   if (!jwks_uri) throw new Error('Discovery names no key set.');
@@ -24,7 +24,7 @@ export function logoutTokenCheck(config: Configuration): LogoutTokenCheck {
     });
     const { events, nonce, jti = '', sid, sub } = payload;
     const isLogout = typeof events === 'object' && events !== null && EVENT in events;
-    // A nonce would make it an ID token, which every application that this person uses has.
+    // A token with a nonce is an ID token, which other applications of the user have.
     if (!isLogout || nonce !== undefined) throw new Error('This is not a logout token.');
     if (seen.has(jti)) throw new Error('This logout token was used before.');
     seen.add(jti);

@@ -1,9 +1,9 @@
-// What the OpenID Connect application shows of the person.
+// The page of the OpenID Connect application with the user's claims.
 import { type Html, html, page } from '../html.ts';
 import { facts, noticeOf } from '../pages.ts';
 import type { Session } from './session.ts';
 
-/** What the application knows of the person. */
+/** The data of the page. */
 export function signedInPage(appName: string, { claims, userinfo, ...session }: Session, notice?: string): string {
   const name = String(userinfo.name ?? claims.name ?? session.subject);
   return page(
@@ -40,10 +40,10 @@ ${table({
 const times = new Set(['iat', 'exp', 'nbf', 'auth_time', 'updated_at']);
 
 function table(values: Record<string, unknown>): Html {
-  return facts(Object.fromEntries(Object.entries(values).map(([name, value]) => [name, shown(name, value)])));
+  return facts(Object.fromEntries(Object.entries(values).map(([name, value]) => [name, formatValue(name, value)])));
 }
 
-function shown(name: string, value: unknown): string {
+function formatValue(name: string, value: unknown): string {
   if (typeof value === 'number' && times.has(name)) return `${value} (${new Date(value * 1000).toISOString()})`;
   return typeof value === 'string' ? value : JSON.stringify(value);
 }

@@ -1,8 +1,8 @@
-// What the OpenID Connect application keeps: of a person who is signed in, and of a sign-in on its way.
+// The session of the OpenID Connect application, and the state of a sign-in in progress.
 
 export interface Session {
   subject: string;
-  /** The session at Gatehouse that this one came from. */
+  /** The `sid` of the session at Gatehouse. */
   sid: string | undefined;
   idToken: string;
   refreshToken: string | undefined;
@@ -13,7 +13,7 @@ export interface Session {
   refreshes: number;
 }
 
-/** What must come back with the answer to a started sign-in. */
+/** What the response to a sign-in must match. */
 export interface StartedSignIn {
   state: string;
   nonce: string;

@@ -1,6 +1,6 @@
-// An application that signs people in over SAML 2.0, written as a newcomer would with node-saml: known to Gatehouse by its
-// metadata, and knowing Gatehouse by that of Gatehouse alone. Requests go by redirect, answers come by POST; signing out
-// reaches the other application, and the other one's reaches this.
+// A SAML 2.0 service provider, written with node-saml: registered at Gatehouse by its metadata, and configured by the
+// metadata of Gatehouse. Requests use the redirect binding, responses the POST binding; single logout works in both
+// directions.
 import { generateServiceProviderMetadata, type Profile, SAML, ValidateInResponseTo } from '@node-saml/node-saml';
 import type { DemoApp } from '../app.ts';
 import { problemPage, signedOutPage } from '../pages.ts';
@@ -13,10 +13,10 @@ import { type Session, signedInPage } from './pages.ts';
 const APP = { name: 'Demo SAML app', protocol: 'SAML 2.0' } as const;
 const SESSION = 'demo_saml_session';
 
-/** The application on this port, with a key of its own. */
-export function samlApp(port: number): DemoApp {
+/** Creates the application on this port, with its own key. */
+export async function samlApp(port: number): Promise<DemoApp> {
   const origin = originOf(port);
-  const { privateKey, certificate } = aCredential();
+  const { privateKey, certificate } = await aCredential();
   const own = {
     issuer: `${origin}/metadata`, // its entity ID
     callbackUrl: `${origin}/acs`,
@@ -78,13 +78,13 @@ function routes(saml: SAML): Routes {
   }
 
   async function signOut({ cookie }: Request): Promise<Answer> {
-    // First here, then at Gatehouse: nothing that happens there may leave this session alive.
+    // First here, then at Gatehouse: an error there must not leave this session active.
     const session = sessions.end(cookie(SESSION));
     if (!session) return { redirect: '/' };
     return { redirect: await saml.getLogoutUrlAsync(session.profile, '', {}), cookie: [SESSION, ''] };
   }
 
-  /** Gatehouse asks to end a session, or answers to what was asked of it. */
+  /** Handles a LogoutRequest or LogoutResponse of Gatehouse. */
   async function slo({ form }: Request): Promise<Answer> {
     const message = Object.fromEntries(await form());
     try {

@@ -1,5 +1,5 @@
-// What the SAML application learns from the metadata of Gatehouse, all of it settings of node-saml. That library reads no
-// metadata, and the document is of a known server on this machine: a few expressions will do.
+// Reads the metadata of Gatehouse into settings of node-saml, which does not read metadata itself. The document comes from
+// a known server on this machine, so regular expressions are enough.
 
 export interface IdentityProvider {
   idpIssuer: string;

@@ -1,4 +1,4 @@
-// What the SAML application shows of the person.
+// The page of the SAML application with the user's attributes.
 import type { Profile } from '@node-saml/node-saml';
 import { html, page } from '../html.ts';
 import { facts, noticeOf } from '../pages.ts';
@@ -9,7 +9,7 @@ export interface Session {
   attributes: Record<string, string[]>;
 }
 
-/** What the assertion said. */
+/** The content of the assertion. */
 export function signedInPage(appName: string, { profile, attributes }: Session, notice?: string): string {
   const name = attributes.displayName?.[0] ?? profile.nameID;
   const values = Object.entries(attributes).map(([attribute, all]) => [attribute, all.join(', ')]);

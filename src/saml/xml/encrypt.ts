@@ -1,12 +1,12 @@
-// XML Encryption of an assertion: a fresh AES-256-GCM key per assertion, wrapped for the service provider with
-// RSA-OAEP. The identifier rsa-oaep-mgf1p with its SHA-1 mask is the one that every SAML stack can unwrap; OAEP does
-// not depend on collision resistance.
+// XML Encryption of an assertion: a new AES-256-GCM key per assertion, encrypted for the service provider with RSA-OAEP.
+// The identifier rsa-oaep-mgf1p with SHA-1 is the one that every SAML library supports; OAEP does not depend on the
+// collision resistance of the hash.
 import { constants, createCipheriv, type KeyObject, publicEncrypt } from 'node:crypto';
 import { randomToken } from '../../platform/random.ts';
-import { algorithms } from '../names.ts';
+import { algorithms } from './names.ts';
 import { type CanonicalXml, element, wireForm, type XmlElement } from './write.ts';
 
-/** EncryptedAssertion around the (signed) assertion. */
+/** The saml:EncryptedAssertion of an assertion that may be signed (SAML Core 2.3.4). */
 export function encryptAssertion(assertion: CanonicalXml, recipient: KeyObject): XmlElement {
   const contentKey = randomOctets(32);
   const wrapped = publicEncrypt(

@@ -1,20 +1,19 @@
-// From text to a tree, refusing before parsing whatever has no place in a SAML message: DOCTYPE, entities, CDATA,
-// comments and processing instructions. Entity expansion, external entities and truncation of values by comments
-// have nothing left to work with.
+// Parses XML. Markup that no SAML message needs is rejected before parsing: DOCTYPE, entities, CDATA, comments and
+// processing instructions. That excludes entity expansion, external entities and values truncated by comments.
 import { DOMParser } from '@xmldom/xmldom';
-import { SamlError } from '../errors.ts';
+import { SamlError } from './errors.ts';
 import { elements } from './read.ts';
-import { judgeWellFormed, type XmlJudge } from './schema.ts';
+import { validateWellFormed, type XmlValidator } from './schema.ts';
 
 export interface ParseOptions {
-  /** Metadata may be larger, and may hold comments, which are taken out before anything is read. */
+  /** Metadata may be larger, and may contain comments, which are removed first. */
   kind?: keyof typeof caps;
-  /** Judges the text after the policy and before the tree is built. Default: well-formedness. */
-  judge?: XmlJudge;
+  /** Validates the text before the tree is built. Default: well-formedness alone. */
+  validateXml?: XmlValidator;
 }
 
-// Far above what a message needs (about 60 tags, 8 levels), far below what is felt: a stranger must not be able to hold
-// up the event loop, and at these caps the worst message costs 2 ms.
+// A message needs about 60 tags and 8 levels. At these limits the slowest message takes 2 ms, so that unauthenticated
+// senders cannot block the event loop.
 const caps = {
   message: { tags: 400, attributes: 400, depth: 32 },
   metadata: { tags: 4000, attributes: 4000, depth: 32 },
@@ -26,17 +25,24 @@ export interface ParsedXml {
   text: string;
 }
 
-/** The one document in `text`. */
-export function parseXml(text: string, { kind = 'message', judge = judgeWellFormed }: ParseOptions = {}): ParsedXml {
+/**
+ * Parses one document.
+ *
+ * @throws SamlError not_xml, not_schema_valid, forbidden_markup, bad_encoding or too_large
+ */
+export function parseXml(
+  text: string,
+  { kind = 'message', validateXml = validateWellFormed }: ParseOptions = {},
+): ParsedXml {
   const plain = withoutForbiddenMarkup(text, kind);
-  const fault = judge(plain);
+  const fault = validateXml(plain);
   if (fault) {
     throw new SamlError(fault.kind === 'not well-formed' ? 'not_xml' : 'not_schema_valid', { detail: fault.reason });
   }
-  const refuse = (message: unknown) => {
+  const reject = (message: unknown) => {
     throw new SamlError('not_xml', { detail: String(message) });
   };
-  const parser = new DOMParser({ errorHandler: { warning: refuse, error: refuse, fatalError: refuse } });
+  const parser = new DOMParser({ errorHandler: { warning: reject, error: reject, fatalError: reject } });
   const root = parser.parseFromString(plain, 'text/xml').documentElement;
   if (!root) throw new SamlError('not_xml', { detail: 'no root element' });
   if (isDeeper(root, caps[kind].depth)) throw new SamlError('too_large');
@@ -53,14 +59,14 @@ function withoutForbiddenMarkup(text: string, kind: keyof typeof caps): string {
   const head = declaration.exec(plain);
   if (head) {
     const name = encoding.exec(head[2] ?? '')?.[2] ?? 'utf-8';
-    // A parser that believed another encoding would read other characters than we do.
+    // A parser that follows another encoding would read other characters.
     if (!/^(utf-8|us-ascii)$/i.test(name)) throw new SamlError('bad_encoding', { detail: name });
     plain = plain.slice(head[0].length);
   }
   if (kind === 'metadata') plain = withoutComments(plain);
-  // Both parsers read past a second byte order mark.
+  // Both parsers ignore a second byte order mark.
   if (!/^[ \t\r\n]*</.test(plain)) throw new SamlError('not_xml', { detail: 'text before the root' });
-  // `<!` begins a DOCTYPE, an ENTITY, a comment or CDATA and nothing else; `<` stands in no text and no attribute.
+  // `<!` only begins a DOCTYPE, an ENTITY, a comment or CDATA; text and attributes contain no `<`.
   if (plain.includes('<!') || plain.includes('<?')) throw new SamlError('forbidden_markup');
   if (forbiddenCharacter.test(plain)) throw new SamlError('forbidden_markup', { detail: 'control character' });
   const { tags, attributes } = caps[kind];
@@ -68,15 +74,15 @@ function withoutForbiddenMarkup(text: string, kind: keyof typeof caps): string {
   return plain;
 }
 
-/** In one pass: a lazy pattern would search to the end again for every comment that is never closed. */
-function withoutComments(text: string): string {
-  let kept = '';
+/** In one pass: a regular expression would scan to the end for every comment that is not closed. */
+function withoutComments(commented: string): string {
+  let text = '';
   let from = 0;
   for (;;) {
-    const start = text.indexOf('<!--', from);
-    const end = start < 0 ? -1 : text.indexOf('-->', start + 4);
-    if (end < 0) return kept + text.slice(from);
-    kept += text.slice(from, start);
+    const start = commented.indexOf('<!--', from);
+    const end = start < 0 ? -1 : commented.indexOf('-->', start + 4);
+    if (end < 0) return text + commented.slice(from);
+    text += commented.slice(from, start);
     from = end + 3;
   }
 }

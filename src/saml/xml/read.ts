@@ -1,5 +1,5 @@
-// Reading a parsed tree: always by namespace and local name, never by prefix, never deeper than asked.
-import { namespaces } from '../names.ts';
+// Reads a parsed tree by namespace and local name, never by prefix, and one level at a time.
+import { namespaces } from './names.ts';
 
 export type Prefix = keyof typeof namespaces;
 export type QualifiedName = `${Prefix}:${string}`;
@@ -26,7 +26,7 @@ export function childrenOf(parent: Element, name: QualifiedName): Element[] {
   return elements(parent).filter((child) => isElement(child, name));
 }
 
-/** The first child of this name. Where a second one must not exist, the schema has said so. */
+/** The first child of this name; the schema rejects a second one where only one is allowed. */
 export function childOf(parent: Element, name: QualifiedName): Element | undefined {
   return childrenOf(parent, name)[0];
 }
@@ -42,23 +42,23 @@ export function attribute(element: Element, name: string): string | undefined {
   return element.getAttributeNode(name)?.value;
 }
 
-/** The text of an element, without the white space around it that pretty-printers add. */
+/** The text of an element, without the white space around it. */
 export function textOf(element: Element): string {
   const text = element.textContent ?? '';
   let start = 0;
   let end = text.length;
-  // Not a regular expression: one that is anchored at the end is quadratic in a run of spaces that does not reach it.
+  // A regular expression anchored at the end would take quadratic time for long runs of spaces.
   while (start < end && isWhiteSpace(text.charCodeAt(start))) start += 1;
   while (end > start && isWhiteSpace(text.charCodeAt(end - 1))) end -= 1;
   return text.slice(start, end);
 }
 
-/** XML's four, not Unicode's many. */
+/** White space of XML 1.0 section 2.3, which is less than that of Unicode. */
 function isWhiteSpace(code: number): boolean {
   return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
 }
 
-/** xs:boolean: `1` and `0` are as good as words. */
+/** xs:boolean, which may also be written as `1` and `0`. */
 export function booleanAttribute(element: Element, name: string): boolean | undefined {
   const value = attribute(element, name)?.trim();
   return value === undefined ? undefined : value === 'true' || value === '1';
@@ -72,7 +72,7 @@ export function numberAttribute(element: Element, name: string): number | undefi
 
 const dateTime = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(\.\d+)?(Z|[+-]\d\d:\d\d)?$/;
 
-/** xs:dateTime; SAML times are UTC also when they do not say so (Core 1.3.3). An impossible time is undefined. */
+/** xs:dateTime; SAML times are UTC (Core 1.3.3), also without a time zone. Undefined for an invalid time. */
 export function timeAttribute(element: Element, name: string): Date | undefined {
   const match = dateTime.exec(attribute(element, name)?.trim() ?? '');
   if (!match) return undefined;

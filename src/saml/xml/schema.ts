@@ -1,5 +1,5 @@
-// The OASIS schemas, compiled once by libxml2 and kept (about 30 ms; a message then costs 0.1 ms). libxml2 is also
-// the strict judge of well-formedness, because xmldom mends what it should refuse.
+// The OASIS schemas, compiled once by libxml2 in about 30 ms; validating a message then takes 0.1 ms. libxml2 also checks
+// well-formedness, because xmldom repairs what it should reject.
 import { readFileSync } from 'node:fs';
 import {
   ParseOption,
@@ -11,8 +11,8 @@ import {
   xmlRegisterInputProvider,
 } from 'libxml2-wasm';
 
-/** Undefined when the text is acceptable, else what is wrong with it, for the log. */
-export type XmlJudge = (text: string) => XmlFault | undefined;
+/** Undefined when the text is valid, else what is wrong with it, for the log. */
+export type XmlValidator = (text: string) => XmlFault | undefined;
 export interface XmlFault {
   kind: 'not well-formed' | 'not schema valid';
   reason: string;
@@ -20,13 +20,13 @@ export interface XmlFault {
 
 export interface SamlSchemas {
   /** Messages: AuthnRequest, Response, LogoutRequest, LogoutResponse. */
-  protocol: XmlJudge;
+  protocol: XmlValidator;
   /** EntityDescriptor. */
-  metadata: XmlJudge;
+  metadata: XmlValidator;
 }
 
 // The same depth from src/saml/xml and from dist/saml/xml; tsc copies no schema files.
-const folder = new URL('../../../src/saml/schemas/', import.meta.url);
+const folder = new URL('../../../src/saml/xml/schemas/', import.meta.url);
 const files = [
   'saml-schema-protocol-2.0.xsd',
   'saml-schema-assertion-2.0.xsd',
@@ -36,14 +36,14 @@ const files = [
   'xenc-schema.xsd',
   'xml.xsd',
 ] as const;
-/** Where the published schemas say that their imports live. */
+/** The URLs under which the schemas import one another. */
 const published: Record<string, (typeof files)[number]> = {
   'http://www.w3.org/TR/2002/REC-xmldsig-core-20020212/xmldsig-core-schema.xsd': 'xmldsig-core-schema.xsd',
   'http://www.w3.org/TR/2002/REC-xmlenc-core-20021210/xenc-schema.xsd': 'xenc-schema.xsd',
   'http://www.w3.org/2001/xml.xsd': 'xml.xsd',
 };
 
-// Nothing that a document names is ever loaded, and no entity is ever substituted.
+// No external document is loaded and no entity is substituted.
 const parseOption = ParseOption.XML_PARSE_NONET | ParseOption.XML_PARSE_NO_XXE | ParseOption.XML_PARSE_NO_SYS_CATALOG;
 
 /** Reads and compiles the schemas; call it once, at start. */
@@ -54,29 +54,29 @@ export function loadSamlSchemas(): SamlSchemas {
   xmlRegisterInputProvider(provider);
   try {
     return {
-      protocol: judgeBy(compile('saml-schema-protocol-2.0.xsd')),
-      metadata: judgeBy(compile('saml-schema-metadata-2.0.xsd')),
+      protocol: validatorOf(compile('saml-schema-protocol-2.0.xsd')),
+      metadata: validatorOf(compile('saml-schema-metadata-2.0.xsd')),
     };
   } finally {
-    xmlCleanupInputProvider(); // a document cannot make libxml2 look anything up any more
+    xmlCleanupInputProvider(); // from now on libxml2 cannot load anything that a document names
   }
 }
 
-/** Well-formedness alone, for text that has no schema of ours. */
-export const judgeWellFormed: XmlJudge = (text) => judge(text, () => {});
+/** Checks well-formedness alone, for text without one of these schemas. */
+export const validateWellFormed: XmlValidator = (text) => validateText(text, () => {});
 
 function compile(file: (typeof files)[number]): XsdValidator {
   return XsdValidator.fromDoc(XmlDocument.fromBuffer(readFileSync(new URL(file, folder)), { url: `saml:/${file}` }));
 }
 
-function judgeBy(validator: XsdValidator): XmlJudge {
-  return (text) => judge(text, (document) => validator.validate(document));
+function validatorOf(validator: XsdValidator): XmlValidator {
+  return (text) => validateText(text, (document) => validator.validate(document));
 }
 
-function judge(text: string, validate: (document: XmlDocument) => void): XmlFault | undefined {
+function validateText(text: string, validate: (document: XmlDocument) => void): XmlFault | undefined {
   let document: XmlDocument | undefined;
   try {
-    // As octets: libxml2 would end a string at a NUL character that xmldom reads past.
+    // As bytes: libxml2 would end a string at a NUL character, which xmldom does not.
     document = XmlDocument.fromBuffer(Buffer.from(text), { option: parseOption });
     validate(document);
     return undefined;

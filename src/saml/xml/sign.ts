@@ -1,7 +1,7 @@
-// XML Signature over our own canonical bytes: enveloped, one reference, exclusive c14n, SHA-256. The element is never
-// parsed back; hashing it and one RSA operation are all the work there is.
+// XML Signature over the canonical text that write.ts produces: enveloped, one reference, exclusive c14n, SHA-256. Nothing
+// is parsed again; the cost is two hashes and one RSA operation (docs/decisions/0023-what-samlify-does.md).
 import { createHash, createPrivateKey, sign as cryptoSign, type KeyObject, X509Certificate } from 'node:crypto';
-import { algorithms } from '../names.ts';
+import { algorithms } from './names.ts';
 import { type CanonicalXml, canonical, element, type XmlElement } from './write.ts';
 
 export interface Signer {
@@ -12,7 +12,7 @@ export interface Signer {
   sign(octets: string): Buffer;
 }
 
-/** Imports the key once; RSA with at least 2048 bits, and the certificate has to belong to it. */
+/** Imports the key once. Throws unless it is RSA of at least 2048 bits and belongs to the certificate. */
 export function createSigner(credential: { privateKey: KeyObject | string; certificatePem: string }): Signer {
   const { privateKey, certificatePem } = credential;
   const key = typeof privateKey === 'string' ? createPrivateKey(privateKey) : privateKey;
@@ -29,8 +29,8 @@ export function createSigner(credential: { privateKey: KeyObject | string; certi
 }
 
 /**
- * Signs the element, which must have an ID. The signature becomes child number `position`: after the Issuer (1) in
- * messages and assertions, first (0) in metadata.
+ * Signs an element with an ID. The signature becomes child number `position`: after the Issuer (1) in messages and
+ * assertions, first (0) in metadata.
  */
 export function signElement(unsigned: XmlElement, position: 0 | 1, signer: Signer): CanonicalXml {
   const id = unsigned.attributes.ID;

@@ -1,7 +1,7 @@
-// Writes XML that is exclusive canonical XML already (xml-exc-c14n, RFC 3741), so that we can hash and sign our own
-// bytes instead of parsing them back: attributes in order, each namespace declared where it is first visibly used,
-// no empty-element tags, c14n escaping. Checked against two canonicalizers in the tests.
-import { namespaces } from '../names.ts';
+// Writes XML directly in exclusive canonical form (xml-exc-c14n, RFC 3741), so that it can be hashed and signed without
+// parsing it again: sorted attributes, each namespace declared where it is first visibly used, no empty-element tags, c14n
+// escaping. The tests compare the result with two canonicalizers.
+import { namespaces } from './names.ts';
 import type { Prefix, QualifiedName } from './read.ts';
 
 export interface XmlElement {
@@ -10,7 +10,7 @@ export interface XmlElement {
   readonly children: readonly XmlChild[];
 }
 
-/** Text that `canonical` made; it brings its own namespace declarations along. */
+/** The result of `canonical`, with its own namespace declarations. */
 export interface CanonicalXml {
   readonly canonical: string;
   readonly declares: ReadonlySet<Prefix>;
@@ -27,18 +27,23 @@ export function element(
   return { name, attributes, children };
 }
 
-/** The canonical form of the element as the root of what is signed. */
+/** The canonical form of the element as the root of a signed document. */
 export function canonical(root: XmlElement): CanonicalXml {
   const declares = new Set<Prefix>();
   return { canonical: write(root, new Set(), declares), declares };
 }
 
 /**
- * The form to send. Equal to the canonical form but for U+0085 and U+2028, which parsers that apply the line-end rules
- * of XML 1.1 (xmldom) would turn into line feeds; as references they arrive intact, and no digest changes.
+ * The form to send: the canonical form with U+0085 and U+2028 as character references. Parsers that apply the line-end
+ * rules of XML 1.1 (xmldom) would turn the characters into line feeds; the digest is the same.
  */
 export function wireForm(xml: CanonicalXml): string {
   return xml.canonical.replace(/[\u0085\u2028]/g, (character) => `&#x${character.charCodeAt(0).toString(16)};`);
+}
+
+/** xs:dateTime in UTC (SAML Core 1.3.3), in whole seconds. */
+export function samlTime(time: Date, addSeconds = 0): string {
+  return `${new Date(time.getTime() + addSeconds * 1000).toISOString().slice(0, 19)}Z`;
 }
 
 function write(node: XmlElement, scope: ReadonlySet<Prefix>, declares: Set<Prefix>): string {
@@ -65,7 +70,7 @@ function writeChild(child: XmlChild, scope: ReadonlySet<Prefix>, declares: Set<P
   if (typeof child === 'string') return escapeText(child);
   if (!('canonical' in child)) return write(child, scope, declares);
   for (const prefix of child.declares) {
-    // It would be declared twice, and no longer be the canonical form of the whole.
+    // Declared twice, the text would not be the canonical form of the whole.
     if (scope.has(prefix)) throw new Error(`canonical fragment declares ${prefix}, which is already in scope`);
   }
   return child.canonical;
@@ -109,10 +114,10 @@ function escapeAttribute(value: string): string {
   return representable(value).replace(attributeSpecial, (character) => references[character] ?? '');
 }
 
-// XML 1.0 section 2.2. Lone surrogates count, because they have no UTF-8 form either.
+// XML 1.0 section 2.2, and lone surrogates, which have no UTF-8 form.
 const unrepresentable = /[^\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/gu;
 
-/** What XML cannot carry becomes U+FFFD: a display name with a control character must not stop a sign-in. */
+/** Replaces characters that XML cannot contain by U+FFFD: a control character in a name must not prevent a sign-in. */
 export function representable(text: string): string {
   return text.replace(unrepresentable, '\ufffd');
 }

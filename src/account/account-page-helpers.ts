@@ -1,0 +1,54 @@
+// Helpers of the account pages: the signed-in user, redirects with a notice, and mail about changes of the account.
+import type { Account } from '../accounts/account.ts';
+import type { By } from '../audit/audit.ts';
+import type { Context, Middleware } from '../http/context.ts';
+import type { Cookies } from '../http/cookies.ts';
+import type { AccountChange, NotifyOwner } from '../mail/notify-owner.ts';
+import type { SignedIn } from '../rp/signed-in.ts';
+
+export interface AccountPageHelpers {
+  signedIn: SignedIn;
+  protect: Middleware;
+  /** The user as the actor of an audit event. */
+  actorOf(ctx: Context): By;
+  /** Redirects to a page, which shows this message once. */
+  redirectWithNotice(ctx: Context, path: string, message?: string): void;
+  /** The message of `redirectWithNotice`; returned once. */
+  takeNotice(ctx: Context): string | undefined;
+  /** Mails a notice about a change of the account to its owner. */
+  notifyOwner(account: Account, change: AccountChange, ctx: Context): Promise<void>;
+}
+
+export interface AccountPageHelpersDependencies {
+  signedIn: SignedIn;
+  protect: Middleware;
+  cookies: Cookies;
+  notifyOwner: NotifyOwner;
+}
+
+export function createAccountPageHelpers({
+  signedIn,
+  protect,
+  cookies,
+  notifyOwner,
+}: AccountPageHelpersDependencies): AccountPageHelpers {
+  return {
+    signedIn,
+    protect,
+    notifyOwner: (account, change, ctx) => notifyOwner(account, change, ctx.state.request),
+    actorOf: (ctx) => ({ actorId: signedIn.userOf(ctx).account.id, request: ctx.state.request }),
+
+    redirectWithNotice(ctx, path, message) {
+      if (message) cookies.set(ctx, 'notice', Buffer.from(message).toString('base64url'));
+      ctx.status = 303;
+      ctx.redirect(path);
+    },
+
+    takeNotice(ctx) {
+      const message = cookies.get(ctx, 'notice');
+      if (!message) return undefined;
+      cookies.clear(ctx, 'notice');
+      return Buffer.from(message, 'base64url').toString();
+    },
+  };
+}

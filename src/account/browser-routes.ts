@@ -1,0 +1,66 @@
+// /account/browsers: the browsers that the account was used in, and whether they may skip the second factor. The user
+// can make the server forget each of them.
+import Router from '@koa/router';
+import { z } from 'zod';
+import type { Audit } from '../audit/audit.ts';
+import type { Context, Extras, State } from '../http/context.ts';
+import type { Cookies } from '../http/cookies.ts';
+import { parseForm } from '../http/input.ts';
+import { browserName } from '../mail/browser-name.ts';
+import type { KnownBrowsers } from '../mfa/known-browsers.ts';
+import type { AccountPageHelpers } from './account-page-helpers.ts';
+
+export interface BrowserRoutesDependencies {
+  page: AccountPageHelpers;
+  cookies: Cookies;
+  knownBrowsers: Pick<KnownBrowsers, 'list' | 'recognise' | 'forget'>;
+  audit: Audit;
+}
+
+const HERE = '/account/browsers';
+const forgetForm = z.object({ id: z.string().min(1).max(64) });
+
+export function browserRoutes({
+  page,
+  cookies,
+  knownBrowsers,
+  audit,
+}: BrowserRoutesDependencies): Router<State, Extras> {
+  const { signedIn, protect } = page;
+  const router = new Router<State, Extras>({ prefix: HERE });
+
+  router.get('/', signedIn.requireSignIn, async (ctx) => {
+    const { account } = signedIn.userOf(ctx);
+    const here = await knownBrowsers.recognise(cookies.get(ctx, 'knownBrowser'), account.id);
+    const browsers = await knownBrowsers.list(account.id);
+    ctx.render('account/browsers', {
+      notice: page.takeNotice(ctx),
+      browsers: browsers.map(({ userAgent, ...browser }) => ({
+        ...browser,
+        name: browserName(userAgent) ?? 'Unknown browser',
+        isHere: browser.id === here?.id,
+      })),
+    });
+  });
+
+  router.post('/forget', signedIn.requireSignIn, protect, async (ctx) => {
+    const { id } = await parseForm(ctx, forgetForm);
+    await forget(ctx, id);
+    page.redirectWithNotice(ctx, HERE, 'This browser is a new one from now on.');
+  });
+
+  router.post('/forget-all', signedIn.requireSignIn, protect, async (ctx) => {
+    await forget(ctx);
+    page.redirectWithNotice(ctx, HERE, 'Every browser is a new one from now on.');
+  });
+
+  async function forget(ctx: Context, id?: string): Promise<void> {
+    const { account } = signedIn.userOf(ctx);
+    const count = await knownBrowsers.forget(account.id, id);
+    if (count === 0) return;
+    const about = { subjectId: account.id, data: { count }, ...page.actorOf(ctx) };
+    await audit.record({ type: 'browser.forgotten', outcome: 'success', ...about });
+  }
+
+  return router;
+}

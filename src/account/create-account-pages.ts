@@ -1,0 +1,95 @@
+// Puts the pages of a signed-in user together: the portal (/dashboard) and the account pages (/account).
+import type { Accounts } from '../accounts/accounts.ts';
+import type { Audit } from '../audit/audit.ts';
+import type { Consents } from '../consents/consents.ts';
+import type { Credentials } from '../credentials/credentials.ts';
+import type { StrengthMeter } from '../credentials/strength.ts';
+import type { Cookies } from '../http/cookies.ts';
+import type { Csrf } from '../http/csrf.ts';
+import type { EndSession } from '../logout/end-session.ts';
+import type { NotifyOwner } from '../mail/notify-owner.ts';
+import type { CodeDelivery } from '../mfa/code-delivery.ts';
+import type { Mfa } from '../mfa/create-mfa.ts';
+import type { Sessions } from '../oidc/store/sessions.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Vault } from '../platform/vault.ts';
+import type { RateLimits } from '../rate-limits/rate-limits.ts';
+import type { EmailVerification } from '../registration/email-verification.ts';
+import type { RpSessions } from '../rp/sessions.ts';
+import type { SignedIn } from '../rp/signed-in.ts';
+import type { Db } from '../storage/database.ts';
+import { createAccountPageHelpers } from './account-page-helpers.ts';
+import { browserRoutes } from './browser-routes.ts';
+import { consentRoutes } from './consent-routes.ts';
+import { emailRoutes } from './email-routes.ts';
+import { createFactorRecoveryCodes } from './factor-recovery-codes.ts';
+import { factorRoutes } from './factor-routes.ts';
+import { overviewRoutes } from './overview-routes.ts';
+import { passkeyRoutes } from './passkey-routes.ts';
+import { createSingleFactorPasswordRule } from './password-length.ts';
+import { passwordRoutes } from './password-routes.ts';
+import { strengthRoutes } from './password-strength-routes.ts';
+import { phoneRoutes } from './phone-routes.ts';
+import { createPortal } from './portal-applications.ts';
+import { portalRoutes } from './portal-routes.ts';
+import { profileRoutes } from './profile-routes.ts';
+import { type SessionRoutesDependencies, sessionRoutes } from './session-routes.ts';
+
+export interface AccountPagesDependencies {
+  db: Db;
+  vault: Vault;
+  now: Clock;
+  issuer: string;
+  accounts: Accounts;
+  audit: Audit;
+  codeDelivery: CodeDelivery;
+  consents: Consents;
+  cookies: Cookies;
+  credentials: Credentials;
+  csrf: Pick<Csrf, 'protect'>;
+  emailVerification: EmailVerification;
+  endSession: EndSession;
+  mfa: Mfa;
+  rateLimits: RateLimits;
+  rpSessions: RpSessions;
+  /** Names of this server that must not be part of a password. */
+  serviceNames: readonly string[];
+  sessions: Sessions;
+  signedIn: SignedIn;
+  strengthMeter: Pick<StrengthMeter, 'estimate'>;
+  notifyOwner: NotifyOwner;
+  /** The browser of a request, for a logout that goes through it. */
+  logoutBrowserOf: SessionRoutesDependencies['logoutBrowserOf'];
+}
+
+export function createAccountPages(dependencies: AccountPagesDependencies) {
+  const { db, vault, now, issuer, accounts, audit, codeDelivery, consents, cookies, credentials, csrf } = dependencies;
+  const { emailVerification, endSession, mfa, rateLimits, rpSessions, serviceNames, sessions } = dependencies;
+  const { signedIn, strengthMeter, notifyOwner, logoutBrowserOf } = dependencies;
+  const { factors, knownBrowsers, passkeys, phones, recoveryCodes, totp } = mfa;
+  const { protect } = csrf;
+  const page = createAccountPageHelpers({ signedIn, protect, cookies, notifyOwner });
+  const factorRecoveryCodes = createFactorRecoveryCodes({ page, recoveryCodes, host: new URL(issuer).host, now });
+  const singleFactorPasswordRule = createSingleFactorPasswordRule({ page, credentials, factors });
+  const portal = createPortal({ db, audit, now, issuer });
+  return {
+    page,
+    routers: [
+      portalRoutes({ page, portal, sessions, factors, credentials }),
+      overviewRoutes({ page, credentials, factors }),
+      profileRoutes({ page, accounts }),
+      passwordRoutes({ page, credentials, factors, knownBrowsers, sessions, endSession }),
+      strengthRoutes({ strengthMeter, serviceNames, rateLimits, protect }),
+      emailRoutes({ page, emailVerification }),
+      factorRoutes({
+        ...{ page, factors, totp, passkeys, codeDelivery, rateLimits, rpSessions },
+        ...{ factorRecoveryCodes, singleFactorPasswordRule },
+      }),
+      passkeyRoutes({ page, now, vault, passkeys, factorRecoveryCodes, singleFactorPasswordRule }),
+      phoneRoutes({ page, phones, codeDelivery, rateLimits, factorRecoveryCodes }),
+      browserRoutes({ page, cookies, knownBrowsers, audit }),
+      consentRoutes({ page, sessions, consents, audit }),
+      sessionRoutes({ page, db, sessions, endSession, logoutBrowserOf }),
+    ],
+  };
+}

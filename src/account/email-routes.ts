@@ -1,0 +1,57 @@
+// /account/email: change the e-mail address, which takes effect when the link mailed to the new address is opened; and
+// verify the present one. The response does not reveal whether another account has the new address.
+import Router from '@koa/router';
+import { z } from 'zod';
+import type { Context, Extras, State } from '../http/context.ts';
+import { tooManyRequests } from '../http/errors.ts';
+import { parseForm } from '../http/input.ts';
+import type { EmailRequest, EmailVerification } from '../registration/email-verification.ts';
+import type { AccountPageHelpers } from './account-page-helpers.ts';
+
+export interface EmailRoutesDependencies {
+  page: AccountPageHelpers;
+  emailVerification: Pick<EmailVerification, 'requestVerification' | 'requestEmailChange'>;
+}
+
+const HERE = '/account/email';
+const form = z.object({ email: z.string().max(254) });
+
+const PROBLEMS: Partial<Record<EmailRequest['outcome'], string>> = {
+  'not-an-address': 'This is not an e-mail address. One looks like name@example.com.',
+  unchanged: 'This is the address you have now. Enter another one.',
+};
+
+export function emailRoutes({ page, emailVerification }: EmailRoutesDependencies): Router<State, Extras> {
+  const { signedIn, protect } = page;
+  const router = new Router<State, Extras>({ prefix: HERE });
+
+  router.get('/', signedIn.requireSignIn, signedIn.recentAuthentication, (ctx) => show(ctx));
+
+  router.post('/', signedIn.requireSignIn, signedIn.recentAuthentication, protect, async (ctx) => {
+    const { email } = await parseForm(ctx, form);
+    const result = await emailVerification.requestEmailChange(signedIn.userOf(ctx).account, email, page.actorOf(ctx));
+    const problem = PROBLEMS[result.outcome];
+    if (problem) return show(ctx, { typed: email, problem });
+    answer(ctx, result, `We have sent a link to ${email.trim()}. Your address changes when you open it.`);
+  });
+
+  router.post('/verify', signedIn.requireSignIn, protect, async (ctx) => {
+    const { account } = signedIn.userOf(ctx);
+    const result = await emailVerification.requestVerification(account, page.actorOf(ctx));
+    answer(ctx, result, `We have sent a link to ${account.email}. Open it to confirm the address.`);
+  });
+
+  function answer(ctx: Context, result: EmailRequest, sentence: string): void {
+    if (result.outcome === 'wait')
+      throw tooManyRequests(result.retryAfterSeconds, { next: { href: '/account', label: 'Go to your account' } });
+    page.redirectWithNotice(ctx, '/account', result.outcome === 'sent' ? sentence : 'There is nothing to confirm.');
+  }
+
+  function show(ctx: Context, { typed = '', problem }: { typed?: string; problem?: string } = {}): void {
+    const { account } = signedIn.userOf(ctx);
+    const isOwnedByFile = account.source === 'file';
+    ctx.render('account/email', { account, isOwnedByFile, typed, problem }, problem ? 400 : 200);
+  }
+
+  return router;
+}

@@ -1,0 +1,118 @@
+// /account/factors: the list of second factors, the authenticator app and the recovery codes. Every change demands a
+// recent proof and sends a notice by mail.
+import Router from '@koa/router';
+import QRCode from 'qrcode';
+import { z } from 'zod';
+import type { Context, Extras, State } from '../http/context.ts';
+import { tooManyRequests } from '../http/errors.ts';
+import { parseForm } from '../http/input.ts';
+import { limits } from '../limits.ts';
+import type { CodeDelivery } from '../mfa/code-delivery.ts';
+import type { Factors } from '../mfa/factors.ts';
+import type { Passkeys } from '../mfa/passkeys.ts';
+import { maskNumber } from '../mfa/phone-number.ts';
+import { hasSecondFactor } from '../mfa/policy.ts';
+import type { Totp } from '../mfa/totp.ts';
+import type { RateLimits } from '../rate-limits/rate-limits.ts';
+import type { RpSessions } from '../rp/sessions.ts';
+import type { AccountPageHelpers } from './account-page-helpers.ts';
+import { FACTORS_PAGE, type FactorRecoveryCodes } from './factor-recovery-codes.ts';
+import type { SingleFactorPasswordRule } from './password-length.ts';
+
+export interface FactorRoutesDependencies {
+  page: AccountPageHelpers;
+  factors: Factors;
+  totp: Totp;
+  passkeys: Pick<Passkeys, 'list'>;
+  codeDelivery: Pick<CodeDelivery, 'hasSms'>;
+  rateLimits: Pick<RateLimits, 'consume' | 'reset'>;
+  rpSessions: Pick<RpSessions, 'addProof'>;
+  factorRecoveryCodes: FactorRecoveryCodes;
+  singleFactorPasswordRule: SingleFactorPasswordRule;
+}
+
+const appForm = z.object({ code: z.string().max(64), sealed: z.string().max(1024) });
+
+export function factorRoutes(dependencies: FactorRoutesDependencies): Router<State, Extras> {
+  const { page, factorRecoveryCodes } = dependencies;
+  const { signedIn, protect } = page;
+  const router = new Router<State, Extras>({ prefix: FACTORS_PAGE });
+  const changeGuards = [signedIn.requireSignIn, signedIn.recentAuthentication, protect] as const;
+
+  router.get('/', signedIn.requireSignIn, (ctx) => showFactors(dependencies, ctx));
+  router.get('/app', signedIn.requireSignIn, signedIn.recentAuthentication, (ctx) => showApp(dependencies, ctx));
+  router.post('/app', ...changeGuards, (ctx) => addApp(dependencies, ctx));
+  router.post('/app/remove', ...changeGuards, (ctx) => removeApp(dependencies, ctx));
+  router.post('/recovery-codes', ...changeGuards, async (ctx) => {
+    await page.notifyOwner(signedIn.userOf(ctx).account, 'recovery-codes-created', ctx);
+    await factorRecoveryCodes.showNewCodes(ctx);
+  });
+  return router;
+}
+
+async function showFactors(dependencies: FactorRoutesDependencies, ctx: Context): Promise<void> {
+  const { page, factors, passkeys, codeDelivery } = dependencies;
+  const { account } = page.signedIn.userOf(ctx);
+  const own = await factors.of(account.id);
+  ctx.render('account/factors', {
+    hasApp: own.totp,
+    passkeys: await passkeys.list(account.id),
+    canAddPasskey: own.passkeys < limits.passkey.maxPerUser,
+    offersSms: codeDelivery.hasSms(),
+    phone: own.phone && maskNumber(own.phone),
+    recoveryCodes: own.recoveryCodes,
+    areCodesFew: own.recoveryCodes < limits.recoveryCodes.warnBelow,
+    hasFactor: hasSecondFactor(own) || own.phone !== undefined,
+    notice: page.takeNotice(ctx),
+  });
+}
+
+/** The QR code of a new authenticator app, or after a rejected form that of the same one (`sealed`). */
+async function showApp(
+  { page, totp }: FactorRoutesDependencies,
+  ctx: Context,
+  problem?: string,
+  sealed?: string,
+): Promise<void> {
+  const { account } = page.signedIn.userOf(ctx);
+  const enrolment = (sealed ? totp.resume(account, sealed) : undefined) ?? totp.begin(account);
+  const svg = await QRCode.toString(enrolment.uri, { type: 'svg', margin: 0 });
+  const qr = `data:image/svg+xml;base64,${Buffer.from(svg).toString('base64')}`;
+  ctx.render(
+    'account/authenticator-app',
+    { action: `${FACTORS_PAGE}/app`, ...enrolment, qr, problem },
+    problem ? 400 : 200,
+  );
+}
+
+async function addApp(dependencies: FactorRoutesDependencies, ctx: Context): Promise<void> {
+  const { page, totp, rateLimits, rpSessions, factorRecoveryCodes } = dependencies;
+  const { account, session } = page.signedIn.userOf(ctx);
+  const { code, sealed } = await parseForm(ctx, appForm);
+  const verdict = await rateLimits.consume('code:account', account.id);
+  if (!verdict.allowed) throw tooManyRequests(verdict.retryAfterSeconds);
+  const outcome = await totp.confirm(account, sealed, code, page.actorOf(ctx));
+  if (outcome === 'wrong')
+    return showApp(dependencies, ctx, 'This code is not right. Enter the one that the app shows now.', sealed);
+  if (outcome === 'expired') return showApp(dependencies, ctx, 'This took too long. Scan the new picture.');
+  await rateLimits.reset('code:account', account.id);
+  if (outcome === 'ok') {
+    // This code cannot be used again. Without this, adding another factor next would demand a new code.
+    await rpSessions.addProof(session, ['otp']);
+    await page.notifyOwner(account, 'totp-added', ctx);
+  }
+  await factorRecoveryCodes.showAfterAdding(ctx, 'The authenticator app was added.', sealed);
+}
+
+async function removeApp(
+  { page, totp, singleFactorPasswordRule }: FactorRoutesDependencies,
+  ctx: Context,
+): Promise<void> {
+  const { account } = page.signedIn.userOf(ctx);
+  if (await singleFactorPasswordRule.needsLongerPassword(account.id, { totp: true }))
+    return singleFactorPasswordRule.requireLonger(ctx);
+  const isRemoved = await totp.remove(account.id, page.actorOf(ctx));
+  if (isRemoved) await page.notifyOwner(account, 'totp-removed', ctx);
+  const message = isRemoved ? 'The authenticator app was removed.' : 'Your account had no authenticator app.';
+  page.redirectWithNotice(ctx, FACTORS_PAGE, message);
+}

@@ -1,0 +1,115 @@
+// /account/factors/passkey: add, rename and remove passkeys and security keys. The challenge is carried in an encrypted
+// form field.
+import Router from '@koa/router';
+import { z } from 'zod';
+import type { Context, Extras, State } from '../http/context.ts';
+import { parseForm } from '../http/input.ts';
+import { limits } from '../limits.ts';
+import type { Passkeys } from '../mfa/passkeys.ts';
+import { parseAttestation } from '../mfa/webauthn-input.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Vault } from '../platform/vault.ts';
+import type { AccountPageHelpers } from './account-page-helpers.ts';
+import { FACTORS_PAGE, type FactorRecoveryCodes } from './factor-recovery-codes.ts';
+import type { SingleFactorPasswordRule } from './password-length.ts';
+
+export interface PasskeyRoutesDependencies {
+  page: AccountPageHelpers;
+  now: Clock;
+  vault: Vault;
+  passkeys: Pick<Passkeys, 'registrationOptions' | 'register' | 'rename' | 'remove'>;
+  factorRecoveryCodes: FactorRecoveryCodes;
+  singleFactorPasswordRule: SingleFactorPasswordRule;
+}
+
+const PATH = `${FACTORS_PAGE}/passkey`;
+const newForm = z.object({
+  response: z.string().max(20_000),
+  name: z.string().max(200).default(''),
+  sealed: z.string().max(1024),
+});
+const idForm = z.object({ id: z.string().min(1).max(1400) });
+const renameForm = idForm.extend({ name: z.string().max(200) });
+const sealedEnrolment = z.object({ challenge: z.string(), until: z.number() });
+
+export function passkeyRoutes(dependencies: PasskeyRoutesDependencies): Router<State, Extras> {
+  const { page, passkeys } = dependencies;
+  const { signedIn, protect } = page;
+  const router = new Router<State, Extras>({ prefix: PATH });
+  const changeGuards = [signedIn.requireSignIn, signedIn.recentAuthentication, protect] as const;
+
+  router.get('/', signedIn.requireSignIn, signedIn.recentAuthentication, (ctx) => showForm(dependencies, ctx));
+  router.post('/', ...changeGuards, (ctx) => addPasskey(dependencies, ctx));
+  router.post('/rename', ...changeGuards, async (ctx) => {
+    const { id, name } = await parseForm(ctx, renameForm);
+    await passkeys.rename(signedIn.userOf(ctx).account.id, id, name, page.actorOf(ctx));
+    page.redirectWithNotice(ctx, FACTORS_PAGE, 'The passkey was renamed.');
+  });
+  router.post('/remove', ...changeGuards, (ctx) => removePasskey(dependencies, ctx));
+  return router;
+}
+
+async function showForm(dependencies: PasskeyRoutesDependencies, ctx: Context, problem?: string): Promise<void> {
+  const { page, passkeys } = dependencies;
+  const { account } = page.signedIn.userOf(ctx);
+  const options = await passkeys.registrationOptions(account);
+  const passkey = {
+    action: PATH,
+    mode: 'create',
+    options: JSON.stringify(options),
+    sealed: sealChallenge(dependencies, account.id, options.challenge),
+    name: 'My passkey',
+    label: 'Create the passkey',
+    isPrimary: true,
+  };
+  ctx.render('account/passkey', { passkey, problem }, problem ? 400 : 200);
+}
+
+async function addPasskey(dependencies: PasskeyRoutesDependencies, ctx: Context): Promise<void> {
+  const { page, passkeys, factorRecoveryCodes } = dependencies;
+  const { account } = page.signedIn.userOf(ctx);
+  const { response, name, sealed } = await parseForm(ctx, newForm);
+  const credential = parseAttestation(response);
+  const challenge = openChallenge(dependencies, account.id, sealed);
+  const result =
+    credential && challenge
+      ? await passkeys.register(account, credential, { challenge, name, ...page.actorOf(ctx) })
+      : undefined;
+  if (result?.outcome === 'already-registered')
+    return showForm(dependencies, ctx, 'This passkey is already registered.');
+  if (result?.outcome !== 'ok') return showForm(dependencies, ctx, 'The passkey was not accepted. Try again.');
+  await page.notifyOwner(account, 'passkey-added', ctx);
+  await factorRecoveryCodes.showAfterAdding(ctx, 'The passkey was added.', sealed);
+}
+
+async function removePasskey(
+  { page, passkeys, singleFactorPasswordRule }: PasskeyRoutesDependencies,
+  ctx: Context,
+): Promise<void> {
+  const { account } = page.signedIn.userOf(ctx);
+  const { id } = await parseForm(ctx, idForm);
+  if (await singleFactorPasswordRule.needsLongerPassword(account.id, { passkeyId: id }))
+    return singleFactorPasswordRule.requireLonger(ctx);
+  const isRemoved = await passkeys.remove(account.id, id, page.actorOf(ctx));
+  if (isRemoved) await page.notifyOwner(account, 'passkey-removed', ctx);
+  const message = isRemoved ? 'The passkey was removed.' : 'This passkey had already been removed.';
+  page.redirectWithNotice(ctx, FACTORS_PAGE, message);
+}
+
+function sealChallenge({ now, vault }: PasskeyRoutesDependencies, userId: string, challenge: string): string {
+  const until = now().getTime() + limits.passkey.timeoutSeconds * 1000;
+  return vault.seal(JSON.stringify({ challenge, until }), challengeAad(userId));
+}
+
+function openChallenge({ now, vault }: PasskeyRoutesDependencies, userId: string, sealed: string): string | undefined {
+  try {
+    const { challenge, until } = sealedEnrolment.parse(JSON.parse(vault.open(sealed, challengeAad(userId)).toString()));
+    return until > now().getTime() ? challenge : undefined;
+  } catch {
+    return undefined; // encrypted for another account, or modified
+  }
+}
+
+function challengeAad(userId: string): string {
+  return `passkey enrolment:${userId}`;
+}

@@ -1,0 +1,36 @@
+// Removing the last second factor requires a password of at least 15 characters (NIST SP 800-63B-4 section 3.1.1.2:
+// the minimum for a password that is the only factor).
+import type { Credentials } from '../credentials/credentials.ts';
+import type { Context } from '../http/context.ts';
+import type { Factors } from '../mfa/factors.ts';
+import type { AccountPageHelpers } from './account-page-helpers.ts';
+
+export interface SingleFactorPasswordRule {
+  /** Whether the password is too short to be the only factor, once this factor is removed. */
+  needsLongerPassword(userId: string, removedFactor: Parameters<Factors['isLast']>[1]): Promise<boolean>;
+  /** Redirects to the form for a longer password. */
+  requireLonger(ctx: Context): void;
+}
+
+/** Value of the parameter `need` of the password page: the length that applies without a second factor. */
+export const SINGLE_FACTOR_LENGTH = 'long';
+
+export interface SingleFactorPasswordRuleDependencies {
+  page: Pick<AccountPageHelpers, 'redirectWithNotice'>;
+  credentials: Pick<Credentials, 'status'>;
+  factors: Pick<Factors, 'isLast'>;
+}
+
+export function createSingleFactorPasswordRule({
+  page,
+  credentials,
+  factors,
+}: SingleFactorPasswordRuleDependencies): SingleFactorPasswordRule {
+  return {
+    async needsLongerPassword(userId, removedFactor) {
+      const status = await credentials.status(userId);
+      return status !== undefined && !status.long && (await factors.isLast(userId, removedFactor));
+    },
+    requireLonger: (ctx) => page.redirectWithNotice(ctx, `/account/password?need=${SINGLE_FACTOR_LENGTH}`),
+  };
+}

@@ -1,0 +1,89 @@
+// /account/password: change the password, after a recent proof with the strongest factor.
+import Router from '@koa/router';
+import { z } from 'zod';
+import type { Credentials } from '../credentials/credentials.ts';
+import { minimumLength, type PasswordFault, passwordAdvice, passwordLength } from '../credentials/password-policy.ts';
+import type { Context, Extras, State } from '../http/context.ts';
+import { parseForm, parseQuery } from '../http/input.ts';
+import type { EndSession } from '../logout/end-session.ts';
+import type { Factors } from '../mfa/factors.ts';
+import type { KnownBrowsers } from '../mfa/known-browsers.ts';
+import type { Sessions } from '../oidc/store/sessions.ts';
+import type { AccountPageHelpers } from './account-page-helpers.ts';
+import { FACTORS_PAGE } from './factor-recovery-codes.ts';
+import { SINGLE_FACTOR_LENGTH } from './password-length.ts';
+
+export interface PasswordRoutesDependencies {
+  page: AccountPageHelpers;
+  credentials: Pick<Credentials, 'setPassword'>;
+  factors: Pick<Factors, 'hasSecondFactor'>;
+  knownBrowsers: Pick<KnownBrowsers, 'endTrust'>;
+  sessions: Pick<Sessions, 'list'>;
+  endSession: Pick<EndSession, 'several'>;
+}
+
+/** `long`: the user wants to remove the last second factor, and needs a password that is long enough without it. */
+const need = z.literal(SINGLE_FACTOR_LENGTH).optional();
+const query = z.object({ need });
+const form = z.object({ password: z.string().max(4096), elsewhere: z.literal('end').optional(), need });
+
+interface FormState {
+  isLong: boolean;
+  problem?: string;
+}
+
+export function passwordRoutes(dependencies: PasswordRoutesDependencies): Router<State, Extras> {
+  const { page, credentials, factors, knownBrowsers, sessions, endSession } = dependencies;
+  const { signedIn, protect } = page;
+  const router = new Router<State, Extras>({ prefix: '/account/password' });
+
+  router.get('/', signedIn.requireSignIn, signedIn.recentAuthentication, (ctx) =>
+    show(ctx, { isLong: parseQuery(ctx, query).need === SINGLE_FACTOR_LENGTH }),
+  );
+
+  router.post('/', signedIn.requireSignIn, signedIn.recentAuthentication, protect, async (ctx) => {
+    const { account, session } = signedIn.userOf(ctx);
+    const { password, elsewhere, need: requested } = await parseForm(ctx, form);
+    const isLong = requested === SINGLE_FACTOR_LENGTH;
+    const faults = isLong && isTooShort(password) ? (['too_short'] as const) : await change(ctx, password);
+    if (faults.length > 0) {
+      const hasFactor = !isLong && (await factors.hasSecondFactor(account.id));
+      return show(ctx, { isLong, problem: faults.map((fault) => passwordAdvice(fault, hasFactor)).join(' ') });
+    }
+    await knownBrowsers.endTrust(account.id);
+    if (elsewhere) {
+      const uids = (await sessions.list(account.id)).map(({ uid }) => uid).filter((uid) => uid !== session.ssoUid);
+      await endSession.several(uids, 'ended-by-person', page.actorOf(ctx));
+    }
+    await page.notifyOwner(account, 'password-changed', ctx);
+    if (isLong)
+      page.redirectWithNotice(
+        ctx,
+        FACTORS_PAGE,
+        'Your password was changed. Now the last second factor can be removed.',
+      );
+    else page.redirectWithNotice(ctx, '/account', 'Your password was changed.');
+  });
+
+  async function change(ctx: Context, password: string): Promise<readonly PasswordFault[]> {
+    const { account } = signedIn.userOf(ctx);
+    const result = await credentials.setPassword(account, password, {
+      ...page.actorOf(ctx),
+      event: 'password.changed',
+    });
+    return result === 'ok' ? [] : result;
+  }
+
+  async function show(ctx: Context, { isLong, problem }: FormState): Promise<void> {
+    const { account } = signedIn.userOf(ctx);
+    const minLength = minimumLength(!isLong && (await factors.hasSecondFactor(account.id)));
+    const form = { username: account.username, minLength, problem, need: isLong ? SINGLE_FACTOR_LENGTH : undefined };
+    ctx.render('account/password', form, problem ? 400 : 200);
+  }
+
+  return router;
+}
+
+function isTooShort(password: string): boolean {
+  return passwordLength(password) < minimumLength(false);
+}

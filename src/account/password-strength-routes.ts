@@ -1,0 +1,38 @@
+// POST /password-strength: estimates a new password while the user types it. It only helps the user; the form that sets
+// the password checks it by itself. Nothing is stored or logged.
+import Router from '@koa/router';
+import { z } from 'zod';
+import type { StrengthMeter } from '../credentials/strength.ts';
+import type { Extras, Middleware, State } from '../http/context.ts';
+import { tooManyRequests } from '../http/errors.ts';
+import { parseJson } from '../http/input.ts';
+import { addressKey } from '../rate-limits/lockout.ts';
+import type { RateLimits } from '../rate-limits/rate-limits.ts';
+
+export interface StrengthRoutesDependencies {
+  /** Not the meter that checks new passwords: flooding this one must not delay that one. */
+  strengthMeter: Pick<StrengthMeter, 'estimate'>;
+  /** Names of this server, which are easy to guess in a password for it. */
+  serviceNames: readonly string[];
+  rateLimits: Pick<RateLimits, 'consume'>;
+  protect: Middleware;
+}
+
+const body = z.object({
+  password: z.string().min(1).max(4096),
+  known: z.array(z.string().max(254)).max(5).default([]),
+});
+
+export function strengthRoutes({ strengthMeter, serviceNames, rateLimits, protect }: StrengthRoutesDependencies) {
+  const router = new Router<State, Extras>();
+
+  router.post('/password-strength', protect, async (ctx) => {
+    const verdict = await rateLimits.consume('strength:address', addressKey(ctx.state.request.address));
+    if (!verdict.allowed) throw tooManyRequests(verdict.retryAfterSeconds);
+    const { password, known } = await parseJson(ctx, body);
+    ctx.set('Cache-Control', 'no-store');
+    ctx.body = await strengthMeter.estimate(password, [...known, ...serviceNames]);
+  });
+
+  return router;
+}

@@ -1,0 +1,84 @@
+// /account/factors/phone: the phone number for codes by SMS. Stored after verification by a code.
+import Router from '@koa/router';
+import { z } from 'zod';
+import type { Context, Extras, State } from '../http/context.ts';
+import { notFound, tooManyRequests } from '../http/errors.ts';
+import { parseForm } from '../http/input.ts';
+import type { CodeDelivery } from '../mfa/code-delivery.ts';
+import { maskNumber, type Phones, phoneNumber } from '../mfa/phone-number.ts';
+import type { RateLimits } from '../rate-limits/rate-limits.ts';
+import type { AccountPageHelpers } from './account-page-helpers.ts';
+import { FACTORS_PAGE, type FactorRecoveryCodes } from './factor-recovery-codes.ts';
+
+export interface PhoneRoutesDependencies {
+  page: AccountPageHelpers;
+  phones: Pick<Phones, 'resume' | 'confirm' | 'remove'>;
+  codeDelivery: Pick<CodeDelivery, 'hasSms' | 'sendToNewNumber'>;
+  rateLimits: Pick<RateLimits, 'consume' | 'reset'>;
+  factorRecoveryCodes: FactorRecoveryCodes;
+}
+
+const PATH = `${FACTORS_PAGE}/phone`;
+const numberForm = z.object({ phone: z.string().max(40) });
+const codeForm = z.object({ code: z.string().max(64), sealed: z.string().max(1024) });
+
+export function phoneRoutes(dependencies: PhoneRoutesDependencies): Router<State, Extras> {
+  const { page, phones, codeDelivery, rateLimits, factorRecoveryCodes } = dependencies;
+  const { signedIn, protect } = page;
+  const router = new Router<State, Extras>({ prefix: PATH });
+  const recentAuthentication = [signedIn.requireSignIn, signedIn.recentAuthentication] as const;
+
+  const show = (ctx: Context, form: { number?: string; sealed?: string; problem?: string } = {}, status = 200) => {
+    const { number = '', sealed, problem } = form;
+    const sentTo = sealed && maskNumber(number);
+    ctx.render(
+      'account/phone',
+      { action: PATH, number, sealed, sentTo, problem },
+      problem ? Math.max(status, 400) : 200,
+    );
+  };
+
+  router.get('/', ...recentAuthentication, (ctx) => {
+    if (!codeDelivery.hasSms()) throw notFound();
+    show(ctx);
+  });
+
+  router.post('/', ...recentAuthentication, protect, async (ctx) => {
+    if (!codeDelivery.hasSms()) throw notFound();
+    const { phone: typed } = await parseForm(ctx, numberForm);
+    const number = phoneNumber(typed);
+    const invalidNumber = 'This is not a phone number with its country code, such as +49 170 1234567.';
+    if (!number) return show(ctx, { number: typed, problem: invalidNumber });
+    const result = await codeDelivery.sendToNewNumber(signedIn.userOf(ctx).account, number, ctx.state.request);
+    if (result.outcome === 'wait') throw tooManyRequests(result.retryAfterSeconds, { next: backLink });
+    const problem = 'The code could not be sent to this number. Check it, and try again in a moment.';
+    if (result.outcome === 'failed' || !result.sealed) return show(ctx, { number: typed, problem }, 502);
+    show(ctx, { number, sealed: result.sealed });
+  });
+
+  router.post('/confirm', ...recentAuthentication, protect, async (ctx) => {
+    const { account } = signedIn.userOf(ctx);
+    const { code, sealed } = await parseForm(ctx, codeForm);
+    const verdict = await rateLimits.consume('code:account', account.id);
+    if (!verdict.allowed) throw tooManyRequests(verdict.retryAfterSeconds, { next: backLink });
+    const number = phones.resume(account.id, sealed);
+    const outcome = await phones.confirm(account.id, sealed, code, page.actorOf(ctx));
+    if (outcome === 'wrong' && number) return show(ctx, { number, sealed, problem: 'The code is incorrect.' });
+    if (outcome !== 'ok') return show(ctx, { problem: 'This code has expired. Request a new one.' });
+    await rateLimits.reset('code:account', account.id);
+    await page.notifyOwner(account, 'phone-changed', ctx);
+    await factorRecoveryCodes.showAfterAdding(ctx, 'SMS codes are enabled.', sealed);
+  });
+
+  router.post('/remove', ...recentAuthentication, protect, async (ctx) => {
+    const { account } = signedIn.userOf(ctx);
+    const isRemoved = await phones.remove(account.id, page.actorOf(ctx));
+    if (isRemoved) await page.notifyOwner(account, 'phone-changed', ctx);
+    const message = isRemoved ? 'Your phone number was removed.' : 'Your account had no phone number.';
+    page.redirectWithNotice(ctx, FACTORS_PAGE, message);
+  });
+
+  return router;
+}
+
+const backLink = { href: FACTORS_PAGE, label: 'Back to the second factors' };

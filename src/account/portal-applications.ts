@@ -1,0 +1,84 @@
+// The applications that a user can open from the portal, in the order of their last use.
+import { type AccessSubject, accessibleTo } from '../applications/access-decision.ts';
+import { registrationOf } from '../applications/application.ts';
+import { startUrl } from '../applications/start-url.ts';
+import type { Audit } from '../audit/audit.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Db } from '../storage/database.ts';
+
+export interface Tile {
+  name: string;
+  url: string;
+  logo: string | undefined;
+  isRecent: boolean;
+}
+
+export interface Portal {
+  /** Applications used lately or in a live session come first, the most recent one first; then the others by name. */
+  tiles(
+    account: AccessSubject & { id: string },
+    options: { search: string; inSession: ReadonlySet<string> },
+  ): Promise<Tile[]>;
+}
+
+export interface PortalDependencies {
+  db: Db;
+  audit: Pick<Audit, 'list'>;
+  now: Clock;
+  issuer: string;
+}
+
+const MAX_TILES = 500;
+const RECENT_DAYS = 30;
+const RECENT_EVENTS = 200;
+
+export function createPortal({ db, audit, now, issuer }: PortalDependencies): Portal {
+  /** Client ids of the applications that the user used lately, the most recent one first. */
+  async function recentClientIds(userId: string): Promise<string[]> {
+    const events = await audit.list({
+      types: ['sign-in.completed', 'saml.response', 'authorization.granted'],
+      ...{ outcome: 'success', subjectId: userId, limit: RECENT_EVENTS },
+      from: new Date(now().getTime() - RECENT_DAYS * 24 * 3600 * 1000),
+    });
+    return [...new Set(events.flatMap(({ clientId }) => clientId ?? []))];
+  }
+
+  return {
+    async tiles(account, { search, inSession }) {
+      const recent = [...new Set([...(await recentClientIds(account.id)), ...inSession])];
+      const rank = (clientId: string) => (recent.includes(clientId) ? recent.indexOf(clientId) : recent.length);
+      const allowed = await db.application.findMany({
+        where: accessibleTo(account),
+        select: { id: true, clientId: true, name: true },
+        orderBy: { name: 'asc' },
+      });
+      const wanted = fold(search);
+      const found = allowed
+        .filter(({ name }) => fold(name).includes(wanted))
+        .sort((a, b) => rank(a.clientId) - rank(b.clientId))
+        .slice(0, MAX_TILES);
+      const rows = await db.application.findMany({
+        where: { id: { in: found.map(({ id }) => id) } },
+        select: { id: true, protocol: true, metadata: true },
+      });
+      return found.flatMap(({ id, clientId, name }) => {
+        const row = rows.find((one) => one.id === id);
+        if (!row) return [];
+        const registration = registrationOf(row);
+        const url = startUrl(clientId, registration, issuer);
+        return url
+          ? [{ name, url, logo: safeLogo(registration.metadata.logo_uri), isRecent: recent.includes(clientId) }]
+          : [];
+      });
+    },
+  };
+}
+
+function fold(text: string): string {
+  return text.normalize('NFKC').toLowerCase();
+}
+
+/** Only over https, where the network can neither read nor replace it. */
+function safeLogo(url: string | undefined): string | undefined {
+  return url?.startsWith('https://') && URL.canParse(url) ? url : undefined;
+}

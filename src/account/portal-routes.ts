@@ -1,0 +1,74 @@
+// /dashboard, the portal: the applications that the user may open, and warnings about the account.
+import Router from '@koa/router';
+import { z } from 'zod';
+import type { Account } from '../accounts/account.ts';
+import type { Credentials } from '../credentials/credentials.ts';
+import type { Extras, State } from '../http/context.ts';
+import { parseQuery } from '../http/input.ts';
+import { relaxPolicy } from '../http/security-headers.ts';
+import type { Factors } from '../mfa/factors.ts';
+import type { Sessions } from '../oidc/store/sessions.ts';
+import type { AccountPageHelpers } from './account-page-helpers.ts';
+import type { Portal } from './portal-applications.ts';
+import { recoveryCodeWarning } from './recovery-code-warning.ts';
+
+export interface PortalRoutesDependencies {
+  page: AccountPageHelpers;
+  portal: Portal;
+  sessions: Pick<Sessions, 'list'>;
+  factors: Pick<Factors, 'of'>;
+  credentials: Pick<Credentials, 'status'>;
+}
+
+interface Notice {
+  text: string;
+  href: string;
+  label: string;
+}
+
+const query = z.object({ q: z.string().max(100).default('') });
+
+export function portalRoutes(dependencies: PortalRoutesDependencies): Router<State, Extras> {
+  const { page, portal, sessions, factors, credentials } = dependencies;
+  const { signedIn } = page;
+  const router = new Router<State, Extras>();
+
+  router.get('/dashboard', signedIn.requireSignIn, async (ctx) => {
+    const { account } = signedIn.userOf(ctx);
+    const { q } = parseQuery(ctx, query);
+    const live = await sessions.list(account.id);
+    const inSession = new Set(live.flatMap(({ participants }) => participants.map(({ clientId }) => clientId)));
+    const tiles = await portal.tiles(account, { search: q, inSession });
+    const logoOrigins = tiles.flatMap(({ logo }) => (logo ? [new URL(logo).origin] : []));
+    if (logoOrigins.length > 0) {
+      relaxPolicy(ctx, {
+        directive: 'img-src',
+        sources: logoOrigins,
+        reason: 'logos that the applications registered',
+      });
+    }
+    ctx.render('account/portal', {
+      account,
+      search: q,
+      tiles,
+      notices: await noticesFor(account),
+    });
+  });
+
+  async function noticesFor({ id, email, emailVerified }: Account): Promise<Notice[]> {
+    const own = await factors.of(id);
+    const status = await credentials.status(id);
+    const codes = recoveryCodeWarning(own);
+    return [
+      ...(codes ? [{ text: codes, href: '/account/factors', label: 'Make new ones' }] : []),
+      ...(status?.mustChange
+        ? [{ text: 'Your password must be changed.', href: '/account/password', label: 'Change it' }]
+        : []),
+      ...(email && !emailVerified
+        ? [{ text: 'Your e-mail address is not confirmed yet.', href: '/account', label: 'Confirm it' }]
+        : []),
+    ];
+  }
+
+  return router;
+}

@@ -1,0 +1,108 @@
+// /account/sessions: the browsers in which the user is signed in. The user can end each of these sessions.
+import Router from '@koa/router';
+import { z } from 'zod';
+import type { Context, Extras, State } from '../http/context.ts';
+import { parseForm } from '../http/input.ts';
+import type { EndSession } from '../logout/end-session.ts';
+import type { LogoutBrowser } from '../logout/logout-browser.ts';
+import { browserName } from '../mail/browser-name.ts';
+import type { Sessions } from '../oidc/store/sessions.ts';
+import { FIRST_PARTY_CLIENT_ID } from '../rp/first-party-client.ts';
+import type { Db } from '../storage/database.ts';
+import type { AccountPageHelpers } from './account-page-helpers.ts';
+
+export interface SessionRoutesDependencies {
+  page: AccountPageHelpers;
+  db: Db;
+  sessions: Sessions;
+  endSession: EndSession;
+  /** The browser of a request, for a logout that goes through it. */
+  logoutBrowserOf(ctx: Context): LogoutBrowser;
+}
+
+const endForm = z.object({ uid: z.string().min(1).max(64) });
+
+export function sessionRoutes(dependencies: SessionRoutesDependencies): Router<State, Extras> {
+  const { signedIn, protect } = dependencies.page;
+  const router = new Router<State, Extras>({ prefix: '/account' });
+  router.get('/sessions', signedIn.requireSignIn, (ctx) => showSessions(dependencies, ctx));
+  router.post('/sessions/end', signedIn.requireSignIn, protect, (ctx) => endOne(dependencies, ctx));
+  router.post('/sessions/end-others', signedIn.requireSignIn, protect, (ctx) => endOthers(dependencies, ctx));
+  router.post('/sessions/end-all', signedIn.requireSignIn, protect, (ctx) => endAll(dependencies, ctx));
+  return router;
+}
+
+async function showSessions({ page, db, sessions }: SessionRoutesDependencies, ctx: Context): Promise<void> {
+  const { account, session: here } = page.signedIn.userOf(ctx);
+  const live = await sessions.list(account.id);
+  const devices = await db.sessionDevice.findMany({ where: { uid: { in: live.map(({ uid }) => uid) } } });
+  const nameOf = await applicationNames(
+    db,
+    live.flatMap(({ participants }) => participants.map(({ clientId }) => clientId)),
+  );
+  ctx.render('account/sessions', {
+    notice: page.takeNotice(ctx),
+    sessions: live.map(({ uid, signedInAt, participants }) => {
+      const device = devices.find((one) => one.uid === uid);
+      return {
+        uid,
+        isHere: uid === here.ssoUid,
+        browser: browserName(device?.userAgent) ?? 'Unknown browser',
+        address: device?.address,
+        signedInAt,
+        lastSeenAt: device?.lastSeenAt ?? signedInAt,
+        apps: participants
+          .filter(({ clientId }) => clientId !== FIRST_PARTY_CLIENT_ID)
+          .map(({ clientId }) => nameOf.get(clientId) ?? clientId),
+      };
+    }),
+  });
+}
+
+async function applicationNames(db: Db, clientIds: string[]): Promise<Map<string, string>> {
+  const applications = await db.application.findMany({
+    where: { clientId: { in: [...new Set(clientIds)] } },
+    select: { clientId: true, name: true },
+  });
+  return new Map(applications.map(({ clientId, name }) => [clientId, name]));
+}
+
+async function endOne({ page, sessions, endSession }: SessionRoutesDependencies, ctx: Context): Promise<void> {
+  const { account } = page.signedIn.userOf(ctx);
+  const { uid } = await parseForm(ctx, endForm);
+  const own = (await sessions.list(account.id)).some((session) => session.uid === uid);
+  const ended = own ? await endSession.one(uid, 'ended-by-person', page.actorOf(ctx)) : undefined;
+  page.redirectWithNotice(ctx, '/account/sessions', `Signed out there.${notReachedNotice(ended?.run?.notNotified)}`);
+}
+
+async function endOthers({ page, sessions, endSession }: SessionRoutesDependencies, ctx: Context): Promise<void> {
+  const { account, session } = page.signedIn.userOf(ctx);
+  const others = (await sessions.list(account.id)).filter(({ uid }) => uid !== session.ssoUid);
+  const ended = await endSession.several(
+    others.map(({ uid }) => uid),
+    'ended-by-person',
+    page.actorOf(ctx),
+  );
+  page.redirectWithNotice(
+    ctx,
+    '/account/sessions',
+    `Signed out everywhere else.${notReachedNotice(ended?.run?.notNotified)}`,
+  );
+}
+
+/** Also ends this session: the browser goes through the front-channel logout of the applications of all sessions. */
+async function endAll(dependencies: SessionRoutesDependencies, ctx: Context): Promise<void> {
+  const { page, sessions, endSession, logoutBrowserOf } = dependencies;
+  const { account } = page.signedIn.userOf(ctx);
+  const uids = (await sessions.list(account.id)).map(({ uid }) => uid);
+  const frontChannel = { browser: logoutBrowserOf(ctx), completion: { kind: 'page' as const } };
+  const ended = await endSession.several(uids, 'ended-by-person', { ...page.actorOf(ctx), frontChannel });
+  ctx.status = 303;
+  ctx.redirect(ended?.run ? `/signout/${ended.run.id}` : '/');
+}
+/** These applications have no back-channel logout, and the session of another browser was ended. */
+function notReachedNotice(names: string[] = []): string {
+  return names.length === 0
+    ? ''
+    : ` Could not be told, and may go on until that browser is closed: ${names.join(', ')}.`;
+}

@@ -1,0 +1,167 @@
+// Creates, changes and deletes accounts. Unique constraints decide which of two requests gets a name, not a look-up
+// beforehand. Every change is audited in its own transaction.
+import type { Audit, By } from '../audit/audit.ts';
+import { badRequest, conflict, notFound } from '../http/errors.ts';
+import { deleteLinkTokens } from '../mail/link-tokens.ts';
+import type { Clock } from '../platform/clock.ts';
+import { randomId } from '../platform/random.ts';
+import { type Db, isUniqueViolation, type Tx, withinTransaction } from '../storage/database.ts';
+import type { Account, createAccountLookup } from './account.ts';
+import { type AttributeSchema, attributeFaults } from './attributes.ts';
+import { nameKey } from './names.ts';
+import { type NewAccount, type Profile, profileColumns } from './profile.ts';
+
+type AccountContext = {
+  db: Db;
+  now: Clock;
+  audit: Audit;
+  attributeSchema: () => AttributeSchema;
+  lookUp: Pick<ReturnType<typeof createAccountLookup>, 'byId'>;
+};
+
+/** Throws user_name_taken or email_taken (409), invalid_input (400). */
+export async function createAccount(
+  context: AccountContext,
+  { id = randomId(), isActive = true, source = 'local', ...profile }: NewAccount,
+  by: By,
+  outer: Tx | undefined,
+): Promise<Account> {
+  const { db, now, audit, attributeSchema } = context;
+  // Attributes in the configuration file were checked against the schema that the file declares.
+  if (source !== 'file') assertAttributes(profile.attributes, attributeSchema());
+  const columns = profileColumns(profile);
+  return withinTransaction(db, outer, async (tx) => {
+    if (await tx.retiredSubject.findUnique({ where: { id } })) {
+      throw conflict('conflict', { message: 'This identifier belonged to an account that was deleted.' });
+    }
+    const at = now();
+    const row = { ...columns, id, isActive, source, createdAt: at, updatedAt: at };
+    await tx.user.create({ data: row, select: { id: true } }).catch(throwTaken);
+    const data = { after: auditedColumns(columns) };
+    await audit.record({ ...by, type: 'account.created', outcome: 'success', subjectId: id, data }, tx);
+    return findOrThrow(context, id, tx);
+  });
+}
+
+/** Changes the given fields; throws as createAccount does, and not_found (404). */
+export function updateAccount(
+  context: AccountContext,
+  id: string,
+  { source, ...changes }: Partial<Profile> & { source?: 'local' | 'file' },
+  by: By,
+  outer: Tx | undefined,
+): Promise<Account> {
+  const { db, now, audit, attributeSchema } = context;
+  return withinTransaction(db, outer, async (tx) => {
+    const before = await findOrThrow(context, id, tx);
+    // Attributes from before the schema stay as they are until they are changed.
+    if (source !== 'file' && JSON.stringify(changes.attributes) !== JSON.stringify(before.attributes))
+      assertAttributes(changes.attributes, attributeSchema());
+    const columns = profileColumns(changedProfile(before, changes));
+    const difference = differenceOf(before, columns);
+    if (!difference && (source ?? before.source) === before.source) return before;
+    const data = { ...columns, ...(source ? { source } : {}), updatedAt: now() };
+    await tx.user.update({ where: { id }, data, select: { id: true } }).catch(throwTaken);
+    // Links that were mailed to the old address must not work.
+    if (columns.emailKey !== (before.email === null ? null : nameKey(before.email))) await deleteLinkTokens(tx, id);
+    await audit.record(
+      { ...by, type: 'account.updated', outcome: 'success', subjectId: id, data: difference ?? { source } },
+      tx,
+    );
+    return findOrThrow(context, id, tx);
+  });
+}
+
+/** Whether it changed anything. */
+export function setAccountActive(
+  context: AccountContext,
+  id: string,
+  isActive: boolean,
+  by: By,
+  outer: Tx | undefined,
+): Promise<boolean> {
+  const { db, now, audit } = context;
+  return withinTransaction(db, outer, async (tx) => {
+    const row = { isActive, updatedAt: now() };
+    const { count } = await tx.user.updateMany({ where: { id, isActive: !isActive }, data: row });
+    if (count === 0) {
+      await findOrThrow(context, id, tx);
+      return false;
+    }
+    const type = isActive ? 'account.enabled' : 'account.disabled';
+    const data = { before: { isActive: !isActive }, after: { isActive } };
+    await audit.record({ ...by, type, outcome: 'success', subjectId: id, data }, tx);
+    return true;
+  });
+}
+
+/** Deletes the account and everything that belongs to it. Its id stays retired, so that no other account gets it. */
+export function removeAccount(context: AccountContext, id: string, by: By, outer: Tx | undefined): Promise<void> {
+  const { db, now, audit } = context;
+  return withinTransaction(db, outer, async (tx) => {
+    const account = await findOrThrow(context, id, tx);
+    await tx.retiredSubject.create({ data: { id, retiredAt: now() } });
+    await tx.user.delete({ where: { id }, select: { id: true } });
+    const { permissions: _permissions, createdAt: _at, updatedAt: _changed, ...before } = account;
+    await audit.record({ ...by, type: 'account.deleted', outcome: 'success', subjectId: id, data: { before } }, tx);
+  });
+}
+
+async function findOrThrow({ lookUp }: AccountContext, id: string, tx: Tx): Promise<Account> {
+  const account = await lookUp.byId(id, tx);
+  if (!account) throw notFound({ detail: { accountId: id } });
+  return account;
+}
+
+/** The profile after the changes, with the fields that follow from them. */
+function changedProfile(before: Account, changes: Partial<Profile>): Profile {
+  const profile: Profile = { ...before, ...changes };
+  // A user name that is the e-mail address follows it (names.ts: no other @ is allowed in a user name).
+  if (changes.username === undefined && before.email && nameKey(before.username) === nameKey(before.email)) {
+    profile.username = profile.email ?? before.username;
+  }
+  // A new address is unverified unless the caller has verified it.
+  if (profile.email && nameKey(profile.email) !== nameKey(before.email ?? '')) {
+    profile.emailVerified = changes.emailVerified ?? false;
+  }
+  return profile;
+}
+
+type Columns = ReturnType<typeof profileColumns>;
+
+function assertAttributes(attributes: Record<string, unknown> | undefined, schema: AttributeSchema): void {
+  const fields = attributes ? attributeFaults(attributes, schema) : [];
+  if (fields.length > 0) throw badRequest('invalid_input', { fields });
+}
+
+function throwTaken(error: unknown): never {
+  if (!isUniqueViolation(error)) throw error;
+  // `meta` names the constraint, in a different place for each database.
+  const where = JSON.stringify(error instanceof Error && 'meta' in error ? error.meta : '');
+  if (/email_?key/i.test(where)) throw conflict('email_taken', { cause: error });
+  if (/username_?key/i.test(where)) throw conflict('user_name_taken', { cause: error });
+  throw conflict('conflict', { cause: error });
+}
+
+/** The columns of a new account that the audit event contains. */
+function auditedColumns({
+  usernameKey: _name,
+  emailKey: _email,
+  searchKey: _search,
+  ...columns
+}: Columns): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== null && value !== '{}'));
+}
+
+function differenceOf(
+  before: Account,
+  { usernameKey: _name, emailKey: _email, searchKey: _search, ...columns }: Columns,
+) {
+  const old: Record<string, unknown> = { ...before, attributes: JSON.stringify(before.attributes) };
+  const different = Object.entries(columns).filter(([field, value]) => (old[field] ?? null) !== value);
+  if (different.length === 0) return undefined;
+  return {
+    before: Object.fromEntries(different.map(([field]) => [field, old[field] ?? null])),
+    after: Object.fromEntries(different),
+  };
+}

@@ -1,0 +1,36 @@
+// Which roles and permissions of an account one application sees, and under which names. Applied before claims and
+// attributes are built, so that OIDC, SAML and every claim that contains roles agree.
+import type { Account } from './account.ts';
+
+export interface AccountView {
+  /** Names, or patterns with a star such as `wiki-*`; all roles when absent. */
+  roles_filter?: string[] | undefined;
+  /** Role to the name that the application gets for it. */
+  roles_rename?: Record<string, string> | undefined;
+  /** The same for `resource:action`. */
+  permissions_filter?: string[] | undefined;
+}
+
+/** The account as the application sees it. */
+export function withVisibleRoles(account: Account, view: AccountView | undefined): Account {
+  if (!view?.roles_filter && !view?.roles_rename && !view?.permissions_filter) return account;
+  const { roles_filter, roles_rename = {}, permissions_filter } = view;
+  const roles = account.roles.filter((name) => matchesAny(name, roles_filter));
+  const renamed = roles.map((name) => (Object.hasOwn(roles_rename, name) ? (roles_rename[name] ?? name) : name));
+  return {
+    ...account,
+    roles: [...new Set(renamed)].sort(),
+    permissions: account.permissions.filter((name) => matchesAny(name, permissions_filter)),
+  };
+}
+
+/** Whether one of the patterns matches; without patterns everything matches. */
+export function matchesAny(name: string, patterns: readonly string[] | undefined): boolean {
+  if (!patterns) return true;
+  return patterns.some((pattern) => {
+    const star = pattern.indexOf('*');
+    if (star < 0) return pattern === name;
+    const [begin, end] = [pattern.slice(0, star), pattern.slice(star + 1)];
+    return name.length >= begin.length + end.length && name.startsWith(begin) && name.endsWith(end);
+  });
+}

@@ -1,0 +1,98 @@
+// Who calls the admin API: a bearer token that this server issued (RFC 6750), and its rights. A user's token has the rights
+// of the user that its scopes name, an application's own token those that its scopes name. Read at each call.
+import type { Account } from '../../accounts/account.ts';
+import type { Accounts } from '../../accounts/accounts.ts';
+import type { By } from '../../audit/audit.ts';
+import { bearerOf } from '../../http/authorization-header.ts';
+import type { Context } from '../../http/context.ts';
+import { type AppError, forbidden, tooManyRequests, unauthorized } from '../../http/errors.ts';
+import type { ApiTokens } from '../../oidc/store/api-access-tokens.ts';
+import { addressKey } from '../../rate-limits/lockout.ts';
+import type { RateLimits } from '../../rate-limits/rate-limits.ts';
+import type { Authority } from '../../rbac/authority.ts';
+import { EVERYTHING_SCOPE, type OwnPermission, ownPermissions } from '../../rbac/built-in.ts';
+
+export interface Caller {
+  /** client_id of the application that calls. */
+  app: string;
+  /** The user it calls for; absent when it calls by itself. */
+  account?: Account;
+  rights: 'everything' | readonly string[];
+  /** The actor, for the audit. */
+  by: By;
+}
+
+export interface Callers {
+  /** Throws 401 without a valid token, 429 after too many calls. */
+  identify(ctx: Context): Promise<Caller>;
+}
+
+export interface CallersDependencies {
+  tokens: Pick<ApiTokens, 'find'>;
+  accounts: Pick<Accounts, 'find'>;
+  authority: Pick<Authority, 'rightsOf'>;
+  rateLimits: Pick<RateLimits, 'consume' | 'peek'>;
+  /** The audience that tokens must have (RFC 8707). */
+  audience: string;
+}
+
+/** Authenticates callers, with rate limits by address (failures) and by caller. */
+export function createCallers({ tokens, accounts, authority, rateLimits, audience }: CallersDependencies): Callers {
+  async function reject(ctx: Context, error: AppError): Promise<never> {
+    await rateLimits.consume('api:address', addressKey(ctx.state.request.address));
+    throw error;
+  }
+
+  return {
+    async identify(ctx) {
+      const { request } = ctx.state;
+      const failures = await rateLimits.peek('api:address', addressKey(request.address));
+      if (!failures.allowed) throw tooManyRequests(failures.retryAfterSeconds);
+      const value = bearerOf(ctx);
+      if (value === undefined) return reject(ctx, unauthorized('unauthenticated', challenge(audience)));
+      const token = await tokens.find(value);
+      if (token?.audience !== audience)
+        return reject(ctx, unauthorized('invalid_token', challenge(audience, 'invalid_token')));
+      const { clientId: app, accountId, scopes } = token;
+      const account = accountId === undefined ? undefined : await accounts.find(accountId);
+      if (accountId !== undefined && !account?.isActive)
+        return reject(ctx, unauthorized('invalid_token', challenge(audience, 'invalid_token')));
+      const counted = await rateLimits.consume('api:caller', account ? `${app} ${account.id}` : app);
+      if (!counted.allowed) throw tooManyRequests(counted.retryAfterSeconds, { message: 'There were too many calls.' });
+      const rights = rightsOf(scopes, account && (await authority.rightsOf(account.id)));
+      const by: By = { actorApp: app, holds: rights, request, ...(account && { actorId: account.id }) };
+      return { app, rights, by, ...(account && { account }) };
+    },
+  };
+}
+
+/** Throws 403 when the caller lacks one of the permissions. */
+export function assertMay({ rights }: Pick<Caller, 'rights'>, needed: readonly OwnPermission[]): void {
+  if (rights === 'everything') return;
+  const missing = needed.filter((permission) => !rights.includes(permission));
+  if (missing.length === 0) return;
+  throw forbidden('forbidden', {
+    advice: `It needs ${missing.join(' and ')}.`,
+    headers: { 'WWW-Authenticate': `Bearer error="insufficient_scope", scope="${missing.join(' ')}"` },
+  });
+}
+
+/**
+ * The rights of a token: those that its scopes name and that the user has.
+ * @param userRights those of the user behind the token; undefined for an application's own token
+ */
+export function rightsOf(
+  scopes: readonly string[],
+  userRights: 'everything' | readonly string[] | undefined,
+): 'everything' | string[] {
+  if (scopes.includes(EVERYTHING_SCOPE))
+    return userRights === undefined || userRights === 'everything' ? 'everything' : [...userRights];
+  const named = ownPermissions.filter((permission) => scopes.includes(permission));
+  return userRights === undefined || userRights === 'everything'
+    ? named
+    : named.filter((one) => userRights.includes(one));
+}
+
+function challenge(realm: string, error?: string) {
+  return { headers: { 'WWW-Authenticate': `Bearer realm="${realm}"${error ? `, error="${error}"` : ''}` } };
+}

@@ -1,0 +1,65 @@
+// Creates that may be repeated (draft-ietf-httpapi-idempotency-key-header): the same key with the same request gets the
+// first response again, for a day. A response may hold a secret, so it is stored encrypted.
+import { conflict, unprocessable } from '../../http/errors.ts';
+import { limits } from '../../limits.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { sha256 } from '../../platform/random.ts';
+import type { Vault } from '../../platform/vault.ts';
+import { type Db, isUniqueViolation } from '../../storage/database.ts';
+
+export interface StoredResponse {
+  status: number;
+  headers: Record<string, string>;
+  body: unknown;
+}
+
+export interface Idempotency {
+  /** Runs `work` once for each caller, key and request; later calls get its response. */
+  once(
+    request: { caller: string; key: string; request: string },
+    work: () => Promise<StoredResponse>,
+  ): Promise<{ response: StoredResponse; isRepeated: boolean }>;
+}
+
+/** `once` throws in_progress (409) during the first call, and key_reused (422) for another request with the same key. */
+export function createIdempotency({ db, vault, now }: { db: Db; vault: Vault; now: Clock }): Idempotency {
+  const context = (id: string) => `idempotency_keys:${id}`;
+  const inSeconds = (seconds: number) => new Date(now().getTime() + seconds * 1000);
+
+  /** The stored response; undefined when this call has to make it. */
+  async function begin(id: string, requestHash: string): Promise<StoredResponse | undefined> {
+    // The key of a call that never finished, because its server died, is free again after a while.
+    await db.idempotencyKey.deleteMany({ where: { id, expiresAt: { lte: now() } } });
+    try {
+      const expiresAt = inSeconds(limits.api.idempotencyLockSeconds);
+      await db.idempotencyKey.create({ data: { id, requestHash, createdAt: now(), expiresAt } });
+      return undefined;
+    } catch (error) {
+      if (!isUniqueViolation(error)) throw error;
+    }
+    const row = await db.idempotencyKey.findUnique({ where: { id } });
+    if (!row) throw conflict('in_progress');
+    if (row.requestHash !== requestHash) throw unprocessable('key_reused');
+    if (row.responseSealed === null) throw conflict('in_progress');
+    return JSON.parse(vault.open(row.responseSealed, context(id)).toString()) as StoredResponse;
+  }
+
+  return {
+    async once({ caller, key, request }, work) {
+      const id = sha256(`${caller}\n${key}`);
+      const stored = await begin(id, sha256(request));
+      if (stored) return { response: stored, isRepeated: true };
+      try {
+        const response = await work();
+        const responseSealed = vault.seal(JSON.stringify(response), context(id));
+        const expiresAt = inSeconds(limits.api.idempotencySeconds);
+        await db.idempotencyKey.updateMany({ where: { id }, data: { responseSealed, expiresAt } });
+        return { response, isRepeated: false };
+      } catch (error) {
+        // Nothing was created: the key may be used for the corrected request.
+        await db.idempotencyKey.deleteMany({ where: { id, responseSealed: null } });
+        throw error;
+      }
+    },
+  };
+}

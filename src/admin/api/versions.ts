@@ -1,0 +1,21 @@
+// Versions of resources (RFC 9110 8.8, 13.1): an ETag is made from the representation, and a change names the version that
+// it was made for. They are compared inside the transaction of the change, under a lock.
+import { preconditionFailed } from '../../http/errors.ts';
+import { sha256 } from '../../platform/random.ts';
+
+/** A strong ETag. */
+export function etagOf(representation: unknown): string {
+  return `"${sha256(JSON.stringify(representation)).slice(0, 27)}"`;
+}
+
+/** The version that a change is made for: the value of If-Match, or `any` where versions do not matter. */
+export type Expected = string | 'any';
+
+/** Throws precondition_failed unless `expected` names the version as it is now. */
+export function assertVersion(expected: Expected, representation: unknown): void {
+  if (expected === 'any' || expected.trim() === '*') return;
+  const current = etagOf(representation);
+  const listed = expected.split(',').map((tag) => tag.trim());
+  // A weak tag (W/"…") promises too little for a change, so it names nothing here.
+  if (!listed.includes(current)) throw preconditionFailed('precondition_failed');
+}

@@ -1,0 +1,251 @@
+// What administrators do with applications of both protocols, declared as in the configuration file. The API and the console
+// call the same functions. An application that has permissions in Gatehouse may only be changed by an actor who has them too.
+import type { Application, OidcApplication } from '../../applications/application.ts';
+import type { Applications } from '../../applications/applications.ts';
+import { needsSecretValue, type OidcClientInput } from '../../applications/oidc-client.ts';
+import type { ApplicationPage, ListApplications } from '../../applications/read.ts';
+import type { OpenSecret } from '../../applications/secrets.ts';
+import type { By } from '../../audit/audit.ts';
+import { applicationEntry } from '../../config-file/export.ts';
+import { conflict } from '../../http/errors.ts';
+import { limits } from '../../limits.ts';
+import type { Authority } from '../../rbac/authority.ts';
+import { rightsOfClient } from '../../rbac/built-in.ts';
+import type { SpMetadata } from '../../saml/metadata/parse.ts';
+import { type Db, type Tx, transaction } from '../../storage/database.ts';
+import { lockRow } from '../../storage/row-lock.ts';
+import type { Sql } from '../../storage/statements.ts';
+import { assertVersion, type Expected, etagOf } from '../api/versions.ts';
+import {
+  createSamlDeclarations,
+  type Declaration,
+  inputOf,
+  invalidInput,
+  type MetadataSource,
+  type ResolvedDeclaration,
+  type SamlDeclarations,
+  type SamlDeclarationsDependencies,
+} from './saml-declarations.ts';
+
+export type ApplicationDetails = { application: Application; secrets: Omit<OpenSecret, 'hash' | 'value'>[] };
+
+export interface ApplicationAdmin {
+  list(query: ListApplications): Promise<ApplicationPage>;
+  get(id: string): Promise<ApplicationDetails>;
+  /** An OIDC client; its secret is returned here and never again. */
+  createOidc(declaration: Declaration, by: By): Promise<{ application: Application; clientSecret?: string }>;
+  /** A SAML service provider, by its metadata, the URL of its metadata, or its addresses. */
+  createSaml(declaration: Declaration, by: By): Promise<Application>;
+  /** Applies a JSON merge patch (RFC 7396) to the declaration. */
+  update(
+    id: string,
+    patch: Declaration,
+    by: By,
+    expected?: Expected,
+  ): Promise<{ application: Application; clientSecret?: string }>;
+  /** Fetches the metadata of a service provider again and applies it. Throws conflict when it has not changed. */
+  readMetadataAgain(id: string, by: By): Promise<Application>;
+  setEnabled(id: string, enabled: boolean, by: By): Promise<Application>;
+  remove(id: string, by: By, expected?: Expected): Promise<void>;
+  /** A new secret; the others stay valid for `overlapSeconds` (0: they end now). */
+  addSecret(id: string, overlapSeconds: number, by: By): Promise<{ id: string; value: string }>;
+  removeSecret(id: string, secretId: string, by: By): Promise<void>;
+  /** Reads metadata without registering it. */
+  readMetadata(source: MetadataSource): Promise<SpMetadata>;
+}
+
+export interface ApplicationAdminDependencies extends SamlDeclarationsDependencies {
+  db: Db;
+  sql: Sql;
+  applications: Applications;
+  authority: Pick<Authority, 'assertHolds'>;
+}
+
+/** Every change throws forbidden, precondition_failed, or invalid_input with the field. */
+export function createApplicationAdmin(dependencies: ApplicationAdminDependencies): ApplicationAdmin {
+  const { applications } = dependencies;
+  const declarations = createSamlDeclarations(dependencies);
+  const lookup = createApplicationLookup(dependencies);
+  return {
+    list: (query) => applications.list(query),
+
+    async get(id) {
+      const application = await applications.get(id);
+      const open = await applications.openSecrets(id);
+      return { application, secrets: open.map(({ hash: _hash, value: _value, ...secret }) => secret) };
+    },
+
+    ...registrationActions(dependencies, declarations),
+    ...updateActions(dependencies, declarations, lookup),
+    ...stateActions(dependencies, lookup),
+    ...secretActions(dependencies, lookup),
+
+    async readMetadata(source) {
+      return declarations.read(source);
+    },
+  };
+}
+
+type ApplicationLookup = ReturnType<typeof createApplicationLookup>;
+
+/** Finds the application that an action changes. All throw not_found, and forbidden. */
+function createApplicationLookup({ sql, applications, authority }: ApplicationAdminDependencies) {
+  /** An actor who can change an application could use its permissions, so must have them. */
+  async function assertMayChange(application: Application, by: By, tx?: Tx) {
+    if (application.protocol === 'oidc') await authority.assertHolds(by, rightsOfClient(application.metadata), tx);
+  }
+
+  /** The application, its row locked. Throws unless it has the expected version. */
+  async function lockForChange(id: string, by: By, expected: Expected, tx: Tx): Promise<Application> {
+    await lockRow(tx, sql, 'applications', id);
+    const application = await applications.get(id, tx);
+    assertVersion(expected, applicationVersion(application));
+    await assertMayChange(application, by, tx);
+    return application;
+  }
+
+  async function findManaged(id: string, by: By): Promise<Application> {
+    const application = await applications.get(id);
+    await assertMayChange(application, by);
+    return application;
+  }
+
+  return { lockForChange, findManaged };
+}
+
+function registrationActions(
+  { applications, authority }: ApplicationAdminDependencies,
+  declarations: SamlDeclarations,
+): Pick<ApplicationAdmin, 'createOidc' | 'createSaml'> {
+  return {
+    async createOidc(declaration, by) {
+      await authority.assertHolds(by, rightsOfClient(declaration));
+      return applications.createOidc(declaration as Partial<OidcClientInput>, { by });
+    },
+
+    async createSaml(declaration, by) {
+      const resolved = await declarations.resolve(declaration);
+      return applications.createSaml({ entityId: resolved.entityId, ...inputOf(resolved) }, { by });
+    },
+  };
+}
+
+function updateActions(
+  { db, applications, authority }: ApplicationAdminDependencies,
+  declarations: SamlDeclarations,
+  { lockForChange }: ApplicationLookup,
+): Pick<ApplicationAdmin, 'update' | 'readMetadataAgain'> {
+  async function updateOidc(before: OidcApplication, merged: Declaration, by: By, expected: Expected) {
+    const { client_id, client_secret, ...declaration } = merged;
+    if (client_id !== before.clientId) throw invalidInput([{ path: ['client_id'], message: 'never changes' }]);
+    if (client_secret !== undefined)
+      throw invalidInput([{ path: ['client_secret'], message: 'is made at /applications/{id}/secrets' }]);
+    await authority.assertHolds(by, rightsOfClient(declaration));
+    return transaction(db, async (tx) => {
+      assertUnchanged(before, await lockForChange(before.id, by, expected, tx));
+      return applications.updateOidc(before.id, declaration as OidcClientInput, { by, tx });
+    });
+  }
+
+  async function updateSaml(before: Application, resolved: ResolvedDeclaration, by: By, expected: Expected) {
+    return transaction(db, async (tx) => {
+      assertUnchanged(before, await lockForChange(before.id, by, expected, tx));
+      return applications.updateSaml(before.id, inputOf(resolved), { by, tx });
+    });
+  }
+
+  return {
+    async update(id, patch, by, expected = 'any') {
+      const before = await applications.get(id);
+      const entry = applicationEntry(before);
+      const merged = mergePatch(entry, patch);
+      if (before.protocol === 'oidc') return updateOidc(before, merged, by, expected);
+      // May fetch metadata, so it runs before the transaction; assertUnchanged() then checks that nothing changed meanwhile.
+      const resolved = await declarations.resolve(merged, { entry, xml: before.metadata.metadata_xml });
+      if (resolved.entityId !== before.clientId) {
+        const message = `never changes; the metadata says ${resolved.entityId}`;
+        throw invalidInput([{ path: ['entity_id'], message }]);
+      }
+      return { application: await updateSaml(before, resolved, by, expected) };
+    },
+
+    async readMetadataAgain(id, by) {
+      const before = await applications.get(id);
+      const url = before.protocol === 'saml' ? before.metadata.metadata_url : undefined;
+      if (before.protocol !== 'saml' || url === undefined)
+        throw conflict('conflict', { message: 'It was not registered by the address of its metadata.' });
+      const resolved = await declarations.resolve(applicationEntry(before));
+      const { entityId, xml } = resolved;
+      if (entityId !== before.clientId)
+        throw conflict('conflict', { message: `The metadata at ${url} now describes another entity, ${entityId}.` });
+      if (xml === before.metadata.metadata_xml)
+        throw conflict('conflict', { message: `The metadata at ${url} still says the same as before.` });
+      return updateSaml(before, resolved, by, 'any');
+    },
+  };
+}
+
+function stateActions(
+  { db, applications }: ApplicationAdminDependencies,
+  { lockForChange, findManaged }: ApplicationLookup,
+): Pick<ApplicationAdmin, 'setEnabled' | 'remove'> {
+  return {
+    async setEnabled(id, enabled, by) {
+      await findManaged(id, by);
+      await applications.setEnabled(id, enabled, { by });
+      return applications.get(id);
+    },
+
+    remove: (id, by, expected = 'any') =>
+      transaction(db, async (tx) => {
+        await lockForChange(id, by, expected, tx);
+        await applications.remove(id, { by, tx });
+      }),
+  };
+}
+
+function secretActions(
+  { applications }: ApplicationAdminDependencies,
+  { findManaged }: ApplicationLookup,
+): Pick<ApplicationAdmin, 'addSecret' | 'removeSecret'> {
+  return {
+    async addSecret(id, overlapSeconds, by) {
+      const application = await findManaged(id, by);
+      // The engine signs with the newest secret (HS256), which the application does not know yet.
+      const replacesOldSecret = application.protocol === 'oidc' && needsSecretValue(application.metadata);
+      const replace =
+        overlapSeconds === 0 || replacesOldSecret ? 'now' : Math.min(overlapSeconds, limits.secretOverlap.maxSeconds);
+      return applications.addSecret(id, { replace }, { by });
+    },
+
+    async removeSecret(id, secretId, by) {
+      await findManaged(id, by);
+      await applications.removeSecret(id, secretId, { by });
+    },
+  };
+}
+
+/** What the ETag of an application is made of. */
+export function applicationVersion(application: Application): unknown {
+  return [application.source, applicationEntry(application)];
+}
+
+/** JSON merge patch, RFC 7396 section 2. */
+export function mergePatch(target: unknown, patch: unknown): Declaration {
+  const merged: Declaration = isGroup(target) ? { ...target } : {};
+  for (const [key, value] of Object.entries(isGroup(patch) ? patch : {})) {
+    if (key === '__proto__') continue;
+    if (value === null) delete merged[key];
+    else merged[key] = isGroup(value) && isGroup(merged[key]) ? mergePatch(merged[key], value) : value;
+  }
+  return merged;
+}
+
+function isGroup(value: unknown): value is Declaration {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function assertUnchanged(before: Application, now: Application): void {
+  // Otherwise the patch was merged with an older version.
+  assertVersion(etagOf(applicationVersion(before)), applicationVersion(now));
+}

@@ -1,0 +1,65 @@
+// /admin/applications/:id/edit: the registration as a form.
+import type Router from '@koa/router';
+import type { Application } from '../../applications/application.ts';
+import type { Context, Extras, State } from '../../http/context.ts';
+import { bodyLimit } from '../../http/input.ts';
+import { type Field, VERSION } from '../console/blocks.ts';
+import type { Problem } from '../console/frame.ts';
+import { editFields, patchOf } from './console-fields.ts';
+import { MAX_FORM_BYTES, readForm, withAnswers } from './console-form.ts';
+import type { ApplicationPagesDependencies } from './console-parts.ts';
+import { accessFields } from './console-parts.ts';
+
+const WRITE = 'gatehouse.applications:write' as const;
+
+/** The page …/edit and its action. */
+export function addEditRoutes(
+  router: Router<State, Extras>,
+  { frame, applications, roles }: ApplicationPagesDependencies,
+): void {
+  router.get('/:id/edit', ...frame.page(WRITE), async (ctx) => {
+    const { application } = await applications.get(ctx.params.id ?? '');
+    await showEdit(ctx, application, editFields(application));
+  });
+
+  router.post('/:id/edit', bodyLimit(MAX_FORM_BYTES), ...frame.change(WRITE), async (ctx) => {
+    const { id = '' } = ctx.params;
+    const { application } = await applications.get(id);
+    const given = await readForm(ctx);
+    await frame.attempt(
+      ctx,
+      async () => {
+        await applications.update(
+          id,
+          patchOf(application, given.one, given.roles),
+          frame.by(ctx),
+          given.one[VERSION] ?? '',
+        );
+        frame.back(ctx, `/admin/applications/${id}`, 'Saved.');
+      },
+      (problem) => showEdit(ctx, application, withAnswers(editFields(application), given.one), problem),
+    );
+  });
+
+  async function showEdit(ctx: Context, application: Application, fields: readonly Field[], problem?: Problem) {
+    const names = (await roles.list()).map(({ name }) => name);
+    frame.show(
+      ctx,
+      {
+        title: `Edit ${application.name}`,
+        back: { href: `/admin/applications/${application.id}`, label: application.name },
+        ...problem,
+        blocks: [
+          {
+            kind: 'form',
+            action: `/admin/applications/${application.id}/edit`,
+            fields: [...fields, ...accessFields(application, names)],
+            button: 'Save',
+            cancel: `/admin/applications/${application.id}`,
+          },
+        ],
+      },
+      problem?.status,
+    );
+  }
+}

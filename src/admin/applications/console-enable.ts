@@ -1,0 +1,77 @@
+// Enabling, disabling and deleting one application.
+import type Router from '@koa/router';
+import type { Context, Extras, State } from '../../http/context.ts';
+import type { Block } from '../console/blocks.ts';
+import type { ApplicationPagesDependencies } from './console-parts.ts';
+
+const WRITE = 'gatehouse.applications:write' as const;
+
+/** The pages …/disable and …/delete, which ask for confirmation, and the action …/enable. */
+export function addEnableAndDeleteRoutes(
+  router: Router<State, Extras>,
+  { frame, applications }: ApplicationPagesDependencies,
+): void {
+  confirmed('disable', 'Disable', 'Users can no longer sign in to it, and its tokens end now.', async (ctx, id) => {
+    await applications.setEnabled(id, false, frame.by(ctx));
+    frame.back(ctx, `/admin/applications/${id}`, 'It is disabled.');
+  });
+
+  confirmed(
+    'delete',
+    'Delete',
+    'It is deleted for good, with its secrets and the consents of users.',
+    async (ctx, id) => {
+      await applications.remove(id, frame.by(ctx));
+      frame.back(ctx, '/admin/applications', 'It was deleted.');
+    },
+  );
+
+  router.post('/:id/enable', ...frame.change(WRITE), async (ctx) => {
+    const { id = '' } = ctx.params;
+    await applications.setEnabled(id, true, frame.by(ctx));
+    frame.back(ctx, `/admin/applications/${id}`, 'It is enabled.');
+  });
+
+  /** A page that asks for confirmation, and the action behind it. */
+  function confirmed(
+    path: string,
+    verb: string,
+    consequence: string,
+    act: (ctx: Context, id: string) => Promise<void>,
+  ) {
+    router.get(`/:id/${path}`, ...frame.danger(WRITE), async (ctx) => {
+      const { id = '' } = ctx.params;
+      const { application } = await applications.get(id);
+      frame.show(ctx, {
+        title: `${verb} ${application.name}?`,
+        back: { href: `/admin/applications/${id}`, label: application.name },
+        blocks: [
+          {
+            kind: 'form',
+            lead: consequence,
+            action: `/admin/applications/${id}/${path}`,
+            fields: [],
+            button: verb,
+            look: 'danger',
+            cancel: `/admin/applications/${id}`,
+          },
+        ],
+      });
+    });
+    router.post(`/:id/${path}`, ...frame.danger(WRITE), (ctx) => act(ctx, ctx.params.id ?? ''));
+  }
+}
+
+/** For the page of the application. */
+export function enableAndDeleteButtons(isEnabled: boolean, at: string): Block {
+  return {
+    kind: 'actions',
+    title: 'Switch off',
+    items: [
+      isEnabled
+        ? { label: 'Disable', href: `${at}/disable`, look: 'danger' }
+        : { label: 'Enable', post: `${at}/enable` },
+      { label: 'Delete', href: `${at}/delete`, look: 'danger' },
+    ],
+  };
+}

@@ -1,0 +1,106 @@
+// /admin/applications/new: registers an application from what it is, asks only for what that needs, and ends with the
+// settings for its own side.
+import type Router from '@koa/router';
+import type { Application } from '../../applications/application.ts';
+import type { Context, Extras, State } from '../../http/context.ts';
+import { notFound } from '../../http/errors.ts';
+import { bodyLimit } from '../../http/input.ts';
+import type { ConsolePage } from '../console/blocks.ts';
+import type { Problem } from '../console/frame.ts';
+import { MAX_FORM_BYTES, readForm, withAnswers } from './console-form.ts';
+import type { ApplicationPagesDependencies } from './console-parts.ts';
+import { setupInstructionBlocks } from './console-parts.ts';
+import type { IdentityProvider, Preset } from './presets/parts.ts';
+import { genericPresets, presetOf, productPresets } from './presets/presets.ts';
+
+const WRITE = 'gatehouse.applications:write' as const;
+
+/** The pages …/new and …/new/:preset. */
+export function addNewApplicationRoutes(
+  router: Router<State, Extras>,
+  { frame, applications, identityProvider }: ApplicationPagesDependencies,
+): void {
+  const tile = ({ id, title, text: line }: Preset) => ({ title, text: line, href: `/admin/applications/new/${id}` });
+
+  router.get('/new', ...frame.page(WRITE), (ctx) =>
+    frame.show(ctx, {
+      title: 'New application',
+      back: { href: '/admin/applications', label: 'Applications' },
+      blocks: [
+        { kind: 'tiles', title: 'Products', items: productPresets.map(tile) },
+        { kind: 'tiles', title: 'Generic', items: genericPresets.map(tile) },
+      ],
+    }),
+  );
+
+  router.get('/new/:preset', ...frame.page(WRITE), (ctx) => showNew(ctx, requirePreset(ctx), {}));
+
+  router.post('/new/:preset', bodyLimit(MAX_FORM_BYTES), ...frame.change(WRITE), async (ctx) => {
+    const preset = requirePreset(ctx);
+    const input = await readForm(ctx);
+    await frame.attempt(
+      ctx,
+      async () => {
+        const declaration = preset.toDeclaration(input.one);
+        const created =
+          preset.protocol === 'oidc'
+            ? await applications.createOidc(declaration, frame.by(ctx))
+            : { application: await applications.createSaml(declaration, frame.by(ctx)) };
+        const { clientId } = created.application;
+        const clientSecret = 'clientSecret' in created ? created.clientSecret : undefined;
+        frame.show(
+          ctx,
+          registrationResultPage(created.application, { ...identityProvider(), clientId, clientSecret }),
+          201,
+        );
+      },
+      (problem) => showNew(ctx, preset, input.one, problem),
+    );
+  });
+
+  function showNew(ctx: Context, preset: Preset, input: Record<string, string>, problem?: Problem): void {
+    const page = {
+      title: `New application: ${preset.title}`,
+      back: { href: '/admin/applications/new', label: 'New application' },
+      ...problem,
+      blocks: [
+        {
+          kind: 'form' as const,
+          action: `/admin/applications/new/${preset.id}`,
+          fields: withAnswers(preset.fields, input),
+          button: 'Register',
+          cancel: '/admin/applications',
+        },
+      ],
+    };
+    frame.show(ctx, page, problem?.status);
+  }
+}
+
+/** The page after the registration: the settings for the application's side, with the secret. */
+function registrationResultPage(application: Application, identityProvider: IdentityProvider): ConsolePage {
+  const canTestSignIn = application.protocol === 'saml' || application.metadata.redirect_uris.length > 0;
+  return {
+    title: `${application.name} is registered`,
+    back: { href: '/admin/applications', label: 'Applications' },
+    actions: [
+      ...(canTestSignIn
+        ? [{ label: 'Test sign-in', href: `/admin/test/${application.id}`, look: 'primary' as const }]
+        : []),
+      { label: 'View application', href: `/admin/applications/${application.id}` },
+    ],
+    blocks: [
+      { kind: 'text', tone: 'lead', text: 'Now enter these settings in the application.' },
+      ...(identityProvider.clientSecret
+        ? [{ kind: 'text' as const, tone: 'warning' as const, text: 'The secret is shown only once.' }]
+        : []),
+      ...setupInstructionBlocks(application, identityProvider),
+    ],
+  };
+}
+
+function requirePreset(ctx: Context & { params?: Record<string, string> }): Preset {
+  const preset = presetOf(ctx.params?.preset ?? '');
+  if (!preset) throw notFound();
+  return preset;
+}

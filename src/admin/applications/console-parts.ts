@@ -1,0 +1,127 @@
+// What the pages of applications share: their dependencies, and how a registration, its access rule and the settings for the
+// other side are shown.
+import type { Application } from '../../applications/application.ts';
+import type { Block, Cell, Field } from '../console/blocks.ts';
+import type { Frame } from '../console/frame.ts';
+import type { RoleAdmin } from '../roles/actions.ts';
+import type { ApplicationAdmin } from './actions.ts';
+import type { IdentityProvider } from './presets/parts.ts';
+import { productPresets } from './presets/presets.ts';
+
+export interface ApplicationPagesDependencies {
+  frame: Frame;
+  applications: ApplicationAdmin;
+  roles: Pick<RoleAdmin, 'list'>;
+  /** This server, as the other side has to be set up. */
+  identityProvider(): Omit<IdentityProvider, 'clientId' | 'clientSecret'>;
+}
+
+export const protocolName = { oidc: 'OpenID Connect', saml: 'SAML' } as const;
+
+/** The access rule as the cell of a table. */
+export function accessCell({ access }: Pick<Application, 'access'>): Cell {
+  return access === 'everyone' ? 'Everyone' : access.roles.map((role) => ({ text: role, tone: 'plain' as const }));
+}
+
+/** The registration as a list of facts. */
+export function detailsBlock(application: Application): Block {
+  const { metadata, protocol, clientId, consent } = application;
+  const rows: { label: string; value: Cell }[] = [
+    { label: 'Protocol', value: protocolName[protocol] },
+    { label: protocol === 'oidc' ? 'Client ID' : 'Entity ID', value: { text: clientId, code: true } },
+    { label: 'Who may open it', value: accessCell(application) },
+    { label: 'Consent', value: consent === 'implicit' ? 'Not asked' : 'Users are asked' },
+  ];
+  if (protocol === 'oidc') {
+    rows.push(
+      { label: 'Redirect URIs', value: codes(metadata.redirect_uris) },
+      { label: 'After signing out', value: codes(metadata.post_logout_redirect_uris) },
+      { label: 'Grants', value: codes(metadata.grant_types) },
+      { label: 'Client authentication', value: { text: metadata.token_endpoint_auth_method, code: true } },
+      ...(metadata.scope ? [{ label: 'Scopes', value: { text: metadata.scope, code: true } }] : []),
+    );
+  } else {
+    rows.push(
+      {
+        label: 'Registered by',
+        value: metadata.metadata_url ?? (metadata.metadata_xml ? 'its metadata, pasted' : 'its addresses, by hand'),
+      },
+      ...(metadata.acs ? [{ label: 'ACS', value: codes(metadata.acs.map(({ url }) => url)) }] : []),
+      { label: 'NameID', value: metadata.name_id_format ?? 'as requested, else persistent' },
+      {
+        label: 'Attributes',
+        value: codes(Object.entries(metadata.attributes).map(([name, field]) => `${name} = ${field}`)),
+      },
+      { label: 'Signed', value: { assertion: 'the assertion', response: 'the response', both: 'both' }[metadata.sign] },
+      { label: 'May be opened from the portal', value: metadata.idp_initiated ? 'yes' : 'no' },
+    );
+  }
+  return { kind: 'facts', title: 'Registered', rows };
+}
+
+/** The settings for the application's side, ready to paste. */
+export function setupInstructionBlocks(application: Application, side: IdentityProvider): Block[] {
+  const { protocol, metadata, clientId } = application;
+  const { issuer, clientSecret, certificate } = side;
+  const product = productPresets.find((one) => one.protocol === protocol && application.name.startsWith(one.title));
+  const own = product?.setupInstructions?.(side, metadata as Record<string, unknown>) ?? [];
+  const general =
+    protocol === 'oidc'
+      ? [
+          `Issuer: ${issuer}`,
+          `Discovery: ${issuer}/.well-known/openid-configuration`,
+          `Client ID: ${clientId}`,
+          ...(clientSecret ? [`Client secret: ${clientSecret}`] : []),
+          `Authorization endpoint: ${issuer}/authorize`,
+          `Token endpoint: ${issuer}/token`,
+          `UserInfo endpoint: ${issuer}/userinfo`,
+          `Sign-out endpoint: ${issuer}/end-session`,
+          'Scopes: openid profile email roles',
+          'PKCE: S256 (required)',
+        ]
+      : [
+          `Metadata: ${issuer}/saml/metadata`,
+          `Entity ID: ${issuer}/saml/metadata`,
+          `Single sign-on (redirect, POST): ${issuer}/saml/sso`,
+          `Single logout (redirect, POST): ${issuer}/saml/slo`,
+          `Open from here: ${issuer}/saml/sso/start?sp=${encodeURIComponent(clientId)}`,
+          `Certificate:\n${certificate.trim()}`,
+        ];
+  return [
+    ...own.map(({ title, text }): Block => ({ kind: 'code', title, label: title, text })),
+    {
+      kind: 'code',
+      title: own.length > 0 ? 'The same, one by one' : 'Paste into the application',
+      label: 'Settings for the application',
+      text: general.join('\n'),
+    },
+  ];
+}
+
+/** The access rule as fields of a form. */
+export function accessFields(application: Pick<Application, 'access'>, roles: readonly string[]): Field[] {
+  const { access } = application;
+  return [
+    {
+      name: 'open',
+      label: 'Who may open it',
+      type: 'select',
+      value: access === 'everyone' ? 'everyone' : 'roles',
+      options: [
+        { value: 'everyone', label: 'Everyone' },
+        { value: 'roles', label: 'Only users with one of these roles' },
+      ],
+    },
+    {
+      name: 'roles',
+      label: 'Roles',
+      type: 'checks',
+      values: access === 'everyone' ? [] : access.roles,
+      options: roles.map((role) => ({ value: role, label: role })),
+    },
+  ];
+}
+
+function codes(values: readonly string[]): Cell {
+  return values.map((value) => ({ text: value, code: true }));
+}

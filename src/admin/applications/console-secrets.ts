@@ -1,0 +1,112 @@
+// The client secrets of one application: the active ones, a new one, and the revocation of an old one.
+import type Router from '@koa/router';
+import { z } from 'zod';
+import { needsSecretValue, usesSecret } from '../../applications/oidc-client.ts';
+import type { Extras, State } from '../../http/context.ts';
+import { parseForm } from '../../http/input.ts';
+import type { Block } from '../console/blocks.ts';
+import type { ApplicationDetails } from './actions.ts';
+import type { ApplicationPagesDependencies } from './console-parts.ts';
+import { setupInstructionBlocks } from './console-parts.ts';
+
+const WRITE = 'gatehouse.applications:write' as const;
+const OVERLAP_OPTIONS = [
+  { value: '3600', label: 'one hour' },
+  { value: '86400', label: 'a day' },
+  { value: '604800', label: 'a week' },
+  { value: '0', label: 'no time: revoke it immediately' },
+];
+const overlapForm = z.object({ overlap: z.enum(['3600', '86400', '604800', '0']) });
+
+/** The pages …/secret and the action …/secrets/:secretId/remove. */
+export function addSecretRoutes(
+  router: Router<State, Extras>,
+  { frame, applications, identityProvider }: ApplicationPagesDependencies,
+): void {
+  router.get('/:id/secret', ...frame.danger(WRITE), async (ctx) => {
+    const { id = '' } = ctx.params;
+    const { application } = await applications.get(id);
+    const replacesOldSecret = application.protocol === 'oidc' && needsSecretValue(application.metadata);
+    frame.show(ctx, {
+      title: 'New secret',
+      back: { href: `/admin/applications/${id}`, label: application.name },
+      blocks: [
+        {
+          kind: 'form',
+          action: `/admin/applications/${id}/secret`,
+          lead: replacesOldSecret
+            ? 'This application’s messages are signed with its secret, so the old secret is revoked immediately.'
+            : 'Both secrets are valid for this time, so that users can sign in while you change the application.',
+          fields: [
+            {
+              name: 'overlap',
+              label: 'The old secret stays valid for',
+              type: 'select',
+              value: replacesOldSecret ? '0' : '604800',
+              options: OVERLAP_OPTIONS,
+            },
+          ],
+          button: 'Create secret',
+          cancel: `/admin/applications/${id}`,
+        },
+      ],
+    });
+  });
+
+  router.post('/:id/secret', ...frame.danger(WRITE), async (ctx) => {
+    const { id = '' } = ctx.params;
+    const { overlap } = await parseForm(ctx, overlapForm.loose());
+    const { value } = await applications.addSecret(id, Number(overlap), frame.by(ctx));
+    const { application } = await applications.get(id);
+    frame.show(ctx, {
+      title: 'The new secret',
+      back: { href: `/admin/applications/${id}`, label: application.name },
+      blocks: [
+        { kind: 'text', tone: 'warning', text: 'It is displayed only once. Paste it into the application now.' },
+        { kind: 'code', label: 'Client secret', text: value },
+        ...setupInstructionBlocks(application, {
+          ...identityProvider(),
+          clientId: application.clientId,
+          clientSecret: value,
+        }),
+      ],
+    });
+  });
+
+  router.post('/:id/secrets/:secretId/remove', ...frame.change(WRITE), async (ctx) => {
+    const { id = '', secretId = '' } = ctx.params;
+    await applications.removeSecret(id, secretId, frame.by(ctx));
+    frame.back(ctx, `/admin/applications/${id}`, 'The secret was revoked.');
+  });
+}
+
+/** The active secrets of the application, with their actions, for its page. */
+export function secretBlocks({ application, secrets }: ApplicationDetails, at: string, mayWrite: boolean): Block[] {
+  if (application.protocol !== 'oidc' || !usesSecret(application.metadata)) return [];
+  return [
+    {
+      kind: 'table',
+      title: 'Secrets',
+      caption: 'Active secrets',
+      columns: ['Created', 'Valid until'],
+      rows: secrets.map(({ createdAt, expiresAt }) => [createdAt, expiresAt ?? 'no expiry']),
+      empty: 'No active secret.',
+    },
+    ...(mayWrite
+      ? [
+          {
+            kind: 'actions' as const,
+            items: [
+              { label: 'New secret', href: `${at}/secret` },
+              // Newest first; the newest cannot be revoked, only replaced.
+              ...secrets.slice(1).map(({ id, createdAt }) => ({
+                label: 'Revoke the old secret',
+                of: `created ${createdAt.toISOString()}`,
+                post: `${at}/secrets/${id}/remove`,
+              })),
+            ],
+          },
+        ]
+      : []),
+  ];
+}

@@ -1,0 +1,125 @@
+// /admin/applications: the list, and the page of one application.
+import Router from '@koa/router';
+import { z } from 'zod';
+import type { Extras, State } from '../../http/context.ts';
+import { parseQuery } from '../../http/input.ts';
+import { listPath, listQuery } from '../console/frame.ts';
+import { addEditRoutes } from './console-edit.ts';
+import { addEnableAndDeleteRoutes, enableAndDeleteButtons } from './console-enable.ts';
+import { addNewApplicationRoutes } from './console-new.ts';
+import {
+  type ApplicationPagesDependencies,
+  accessCell,
+  detailsBlock,
+  protocolName,
+  setupInstructionBlocks,
+} from './console-parts.ts';
+import { addSecretRoutes, secretBlocks } from './console-secrets.ts';
+
+const READ = 'gatehouse.applications:read' as const;
+const WRITE = 'gatehouse.applications:write' as const;
+const query = listQuery.extend({ protocol: z.enum(['', 'oidc', 'saml']).default('') });
+
+/** All pages below /admin/applications. */
+export function applicationRoutes(dependencies: ApplicationPagesDependencies): Router<State, Extras> {
+  const router = new Router<State, Extras>({ prefix: '/admin/applications' });
+  // `/new` first: it would match `/:id`.
+  addNewApplicationRoutes(router, dependencies);
+  addListRoute(router, dependencies);
+  addDetailsRoute(router, dependencies);
+  addEditRoutes(router, dependencies);
+  addSecretRoutes(router, dependencies);
+  addEnableAndDeleteRoutes(router, dependencies);
+  return router;
+}
+
+function addListRoute(router: Router<State, Extras>, { frame, applications }: ApplicationPagesDependencies): void {
+  router.get('/', ...frame.page(READ), async (ctx) => {
+    const { q, after, protocol } = parseQuery(ctx, query);
+    const page = await applications.list({ search: q, after, ...(protocol && { protocol }), limit: 50 });
+    frame.show(ctx, {
+      title: 'Applications',
+      actions: frame.may(ctx, WRITE)
+        ? [
+            { label: 'New application', href: '/admin/applications/new', look: 'primary' },
+            { label: 'Test applications', href: '/admin/test' },
+          ]
+        : [],
+      blocks: [
+        {
+          kind: 'search',
+          action: '/admin/applications',
+          fields: [
+            { name: 'q', label: 'Name or identifier', type: 'search', value: q },
+            {
+              name: 'protocol',
+              label: 'Protocol',
+              type: 'select',
+              value: protocol,
+              options: [
+                { value: '', label: 'Both' },
+                { value: 'oidc', label: 'OpenID Connect' },
+                { value: 'saml', label: 'SAML' },
+              ],
+            },
+          ],
+        },
+        {
+          kind: 'table',
+          caption: 'Applications',
+          columns: ['Name', 'Protocol', 'Access', 'State'],
+          rows: page.applications.map((application) => [
+            { text: application.name, href: `/admin/applications/${application.id}`, small: application.clientId },
+            protocolName[application.protocol],
+            accessCell(application),
+            application.enabled ? { text: 'enabled', tone: 'good' } : { text: 'disabled', tone: 'bad' },
+          ]),
+          empty: q ? 'No application matches.' : 'No applications yet. “New application” registers the first.',
+          next: page.next && listPath('/admin/applications', { q, protocol, after: page.next }),
+        },
+      ],
+    });
+  });
+}
+
+function addDetailsRoute(
+  router: Router<State, Extras>,
+  { frame, applications, identityProvider }: ApplicationPagesDependencies,
+): void {
+  router.get('/:id', ...frame.page(READ), async (ctx) => {
+    const { id = '' } = ctx.params;
+    const details = await applications.get(id);
+    const { application } = details;
+    const mayWrite = frame.may(ctx, WRITE) && application.source !== 'file';
+    const path = `/admin/applications/${id}`;
+    frame.show(ctx, {
+      title: application.name,
+      back: { href: '/admin/applications', label: 'Applications' },
+      tags: [
+        application.enabled ? { text: 'enabled', tone: 'good' } : { text: 'disabled', tone: 'bad' },
+        ...(application.source === 'file' ? [{ text: 'managed by the configuration file' }] : []),
+      ],
+      actions: [
+        ...(frame.may(ctx, WRITE) && application.enabled
+          ? [{ label: 'Test sign-in', href: `/admin/test/${id}`, look: 'primary' as const }]
+          : []),
+        ...(mayWrite ? [{ label: 'Edit', href: `${path}/edit` }] : []),
+      ],
+      blocks: [
+        ...(application.source === 'file'
+          ? [
+              {
+                kind: 'text' as const,
+                tone: 'notice' as const,
+                text: 'This application is managed by the configuration file. Edit it there.',
+              },
+            ]
+          : []),
+        detailsBlock(application),
+        ...secretBlocks(details, path, mayWrite),
+        ...setupInstructionBlocks(application, { ...identityProvider(), clientId: application.clientId }),
+        ...(mayWrite ? [enableAndDeleteButtons(application.enabled, path)] : []),
+      ],
+    });
+  });
+}

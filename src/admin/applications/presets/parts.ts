@@ -1,0 +1,60 @@
+// What a preset is, and what presets share: fields, and checks of what was entered.
+import { badRequest } from '../../../http/errors.ts';
+import type { Field } from '../../console/blocks.ts';
+
+export type Answers = Record<string, string>;
+export type Declaration = Record<string, unknown>;
+
+/** This server as an identity provider, as the other side has to be set up. */
+export interface IdentityProvider {
+  issuer: string;
+  clientId: string;
+  /** Only right after it was created. */
+  clientSecret?: string | undefined;
+  /** PEM of the certificate that assertions are signed with. */
+  certificate: string;
+}
+
+export interface SetupInstruction {
+  title: string;
+  text: string;
+}
+
+export interface Preset {
+  id: string;
+  title: string;
+  /** One line, for the list of presets. */
+  text: string;
+  protocol: 'oidc' | 'saml';
+  fields: readonly Field[];
+  /** The declaration, as in the configuration file. Throws invalid_input. */
+  toDeclaration(answers: Answers): Declaration;
+  /** Settings in the product's own format, ready to paste. */
+  setupInstructions?(identityProvider: IdentityProvider, declaration: Declaration): SetupInstruction[];
+}
+
+/** The field for the URL of a product. */
+export function urlField(product: string, example: string): Field {
+  return { name: 'url', label: `Address of your ${product}`, hint: `Such as ${example}`, required: true };
+}
+
+/** The URL without a slash at its end, `https` when it has no scheme. Throws invalid_input. */
+export function baseOf(url: string | undefined): string {
+  const text = (url ?? '').trim();
+  const whole = /^https?:\/\//i.test(text) ? text : `https://${text}`;
+  if (text === '' || !URL.canParse(whole)) {
+    throw badRequest('invalid_input', { fields: [{ field: 'url', message: 'is not a web address' }] });
+  }
+  const { origin, pathname } = new URL(whole);
+  return `${origin}${pathname}`.replace(/\/+$/, '');
+}
+
+/** An answer that has to match the pattern. Throws invalid_input with the message. */
+export function answer(answers: Record<string, string>, field: string, pattern: RegExp, message: string): string {
+  const value = (answers[field] ?? '').trim();
+  if (!pattern.test(value)) throw badRequest('invalid_input', { fields: [{ field, message }] });
+  return value;
+}
+
+export const DOMAIN = /^(?=.{1,253}$)[a-z0-9-]+(\.[a-z0-9-]+)+$/i;
+export const DNS_LABEL = /^[a-z0-9][a-z0-9-]{0,62}$/i;

@@ -1,0 +1,142 @@
+// What "New application" offers: kinds, and products by name with the addresses and attribute names of their own documentation
+// (read 2026-11). Each asks only for what it needs and says how to set up the other side.
+import type { Field } from '../../console/blocks.ts';
+import { lines, parseNameValueLines } from '../../console/text-area.ts';
+import { gitlab, grafana, nextcloud, wordpress } from './oidc.ts';
+import type { Answers, Declaration, Preset } from './parts.ts';
+import { aws, googleWorkspace, salesforce, slack } from './saml.ts';
+
+const name: Field = { name: 'name', label: 'Name', hint: 'As users see it', required: true };
+const redirectUris: Field = {
+  name: 'redirect_uris',
+  label: 'Redirect URIs',
+  type: 'textarea',
+  rows: 3,
+  required: true,
+  hint: 'Where users return after signing in, one a line. The application’s documentation calls it callback or redirect URL.',
+};
+const afterLogout: Field = {
+  name: 'post_logout_redirect_uris',
+  label: 'Addresses after signing out',
+  type: 'textarea',
+  rows: 2,
+  hint: 'May stay empty. One a line.',
+};
+
+const genericPresets: readonly Preset[] = [
+  {
+    id: 'web',
+    title: 'Web application',
+    text: 'Runs on a server that can keep a secret. OpenID Connect.',
+    protocol: 'oidc',
+    fields: [name, redirectUris, afterLogout],
+    toDeclaration: (answers) => ({ ...codeFlow(answers), grant_types: ['authorization_code', 'refresh_token'] }),
+  },
+  {
+    id: 'spa',
+    title: 'Single-page app',
+    text: 'Runs in the browser, without a secret. OpenID Connect.',
+    protocol: 'oidc',
+    fields: [name, redirectUris, afterLogout],
+    toDeclaration: (answers) => ({ ...codeFlow(answers), token_endpoint_auth_method: 'none' }),
+  },
+  {
+    id: 'native',
+    title: 'Native app',
+    text: 'On a phone or a desktop, without a secret. OpenID Connect.',
+    protocol: 'oidc',
+    fields: [
+      name,
+      {
+        ...redirectUris,
+        hint: 'Such as com.example.app:/callback, or http://127.0.0.1/callback on any port. One a line.',
+      },
+    ],
+    toDeclaration: (answers) => ({
+      ...codeFlow(answers),
+      application_type: 'native',
+      token_endpoint_auth_method: 'none',
+      grant_types: ['authorization_code', 'refresh_token'],
+    }),
+  },
+  {
+    id: 'service',
+    title: 'Service',
+    text: 'A program that calls an API by itself, without a user.',
+    protocol: 'oidc',
+    fields: [
+      name,
+      {
+        name: 'resources',
+        label: 'APIs',
+        type: 'textarea',
+        rows: 2,
+        hint: 'Identifiers of the APIs it may call, one a line. Empty: all registered ones.',
+      },
+      { name: 'scope', label: 'Scopes', hint: 'With one space between them. Empty: all of those APIs.' },
+    ],
+    toDeclaration: (answers) => ({
+      client_name: answers.name,
+      grant_types: ['client_credentials'],
+      ...(lines(answers.resources).length > 0 && { resources: lines(answers.resources) }),
+      ...(answers.scope && { scope: answers.scope }),
+    }),
+  },
+  {
+    id: 'saml',
+    title: 'SAML application',
+    text: 'A service provider, by its metadata or by hand.',
+    protocol: 'saml',
+    fields: [
+      name,
+      { name: 'metadata_url', label: 'Address of its metadata', hint: 'Read again each day. Or:' },
+      { name: 'metadata', label: 'Its metadata', type: 'textarea', rows: 5, hint: 'The XML, pasted. Or by hand:' },
+      { name: 'entity_id', label: 'Entity ID' },
+      { name: 'acs_url', label: 'Assertion consumer service (ACS) URL' },
+      {
+        name: 'attributes',
+        label: 'Attributes',
+        type: 'textarea',
+        rows: 4,
+        value: 'email = email\ndisplayName = name\nroles = roles',
+        hint: 'SAML name = user field, one a line.',
+      },
+    ],
+    toDeclaration: ({ name: title = '', metadata_url, metadata, entity_id, acs_url, attributes = '' }) => ({
+      name: title,
+      ...(metadata_url && { metadata_url }),
+      ...(metadata && { metadata }),
+      ...(entity_id && { entity_id }),
+      ...(acs_url && { acs_url }),
+      attributes: parseNameValueLines(attributes),
+      idp_initiated: true,
+    }),
+  },
+];
+
+export const productPresets: readonly Preset[] = [
+  grafana,
+  gitlab,
+  nextcloud,
+  wordpress,
+  aws,
+  googleWorkspace,
+  salesforce,
+  slack,
+];
+
+export { genericPresets };
+
+/** The preset with this id. */
+export function presetOf(id: string): Preset | undefined {
+  return [...genericPresets, ...productPresets].find((preset) => preset.id === id);
+}
+
+function codeFlow(answers: Answers): Declaration {
+  const after = lines(answers.post_logout_redirect_uris);
+  return {
+    client_name: answers.name,
+    redirect_uris: lines(answers.redirect_uris),
+    ...(after.length > 0 && { post_logout_redirect_uris: after }),
+  };
+}

@@ -1,0 +1,174 @@
+// Products that sign in by SAML. The comment above each names the source of its addresses, names and formats.
+import { answer, DNS_LABEL, DOMAIN, type IdentityProvider, type Preset } from './parts.ts';
+
+const idpSettings = (
+  { issuer, certificate }: IdentityProvider,
+  labels: { sso: string; slo?: string; entity?: string },
+) =>
+  [
+    labels.entity && `${labels.entity}: ${issuer}/saml/metadata`,
+    `${labels.sso}: ${issuer}/saml/sso`,
+    labels.slo && `${labels.slo}: ${issuer}/saml/slo`,
+    `Certificate:\n${certificate.trim()}`,
+  ]
+    .filter(Boolean)
+    .join('\n');
+
+// AWS IAM User Guide, "Configure SAML assertions for the authentication response": recipient, attribute names, formats.
+export const aws: Preset = {
+  id: 'aws',
+  title: 'AWS',
+  text: 'The management console, with an IAM role for a role here.',
+  protocol: 'saml',
+  fields: [
+    { name: 'account', label: 'AWS account ID', hint: 'Twelve digits', required: true },
+    { name: 'provider', label: 'Name of the identity provider in IAM', value: 'Gatehouse', required: true },
+    { name: 'iam_role', label: 'IAM role', hint: 'Its name in AWS', required: true },
+    { name: 'role', label: 'Role here', hint: 'Users with this role get the IAM role', required: true },
+  ],
+  toDeclaration: (answers) => {
+    const account = answer(answers, 'account', /^\d{12}$/, 'must be twelve digits');
+    const provider = answer(answers, 'provider', /^[\w._-]{1,128}$/, 'must be letters, digits and . _ -');
+    const iamRole = answer(answers, 'iam_role', /^[\w+=,.@/-]{1,512}$/, 'must be the name of an IAM role');
+    const role = answer(answers, 'role', /\S/, 'must not be empty');
+    const arn = `arn:aws:iam::${account}:role/${iamRole},arn:aws:iam::${account}:saml-provider/${provider}`;
+    return {
+      name: 'AWS',
+      entity_id: 'urn:amazon:webservices',
+      acs_url: 'https://signin.aws.amazon.com/saml',
+      name_id_format: 'persistent',
+      attributes: {
+        'https://aws.amazon.com/SAML/Attributes/Role': 'roles',
+        'https://aws.amazon.com/SAML/Attributes/RoleSessionName': 'preferred_username',
+      },
+      roles_filter: [role],
+      roles_rename: { [role]: arn },
+      access: { roles: [role] },
+      idp_initiated: true,
+    };
+  },
+  setupInstructions: ({ issuer }, { roles_rename }) => [
+    {
+      title: 'In a shell with the AWS command line',
+      text: `curl -o gatehouse.xml ${issuer}/saml/metadata
+aws iam create-saml-provider --name ${samlProviderArn(roles_rename).split('/').at(-1)} --saml-metadata-document file://gatehouse.xml`,
+    },
+    {
+      title: 'Trust policy of the IAM role',
+      text: `{
+  "Version": "2012-10-17",
+  "Statement": [{
+    "Effect": "Allow",
+    "Principal": { "Federated": "${samlProviderArn(roles_rename)}" },
+    "Action": "sts:AssumeRoleWithSAML",
+    "Condition": { "StringEquals": { "SAML:aud": "https://signin.aws.amazon.com/saml" } }
+  }]
+}`,
+    },
+  ],
+};
+
+/** The ARN of the identity provider, from the renamed role. */
+function samlProviderArn(rolesRename: unknown): string {
+  return String(Object.values(Object(rolesRename))[0] ?? '').split(',')[1] ?? '';
+}
+
+// support.google.com/a/answer/6349809: entity ID with the domain-specific issuer, form of the ACS URL, NameID.
+export const googleWorkspace: Preset = {
+  id: 'google-workspace',
+  title: 'Google Workspace',
+  text: 'Google’s services for your domain, signed in here.',
+  protocol: 'saml',
+  fields: [{ name: 'domain', label: 'Your domain', hint: 'Such as example.com', required: true }],
+  toDeclaration: (answers) => {
+    const domain = answer(answers, 'domain', DOMAIN, 'must be a domain name').toLowerCase();
+    return {
+      name: 'Google Workspace',
+      entity_id: `google.com/a/${domain}`,
+      acs_url: `https://www.google.com/a/${domain}/acs`,
+      name_id_format: 'emailAddress',
+      idp_initiated: true,
+    };
+  },
+  setupInstructions: (identityProvider) => [
+    {
+      title: 'Admin console → Security → SSO with third-party IdP → SSO profile for your organisation',
+      text: `${idpSettings(identityProvider, { sso: 'Sign-in page URL' })}
+Sign-out page URL: ${identityProvider.issuer}/logout
+Change password URL: ${identityProvider.issuer}/account/password
+Use a domain-specific issuer: ticked`,
+    },
+  ],
+};
+
+// help.salesforce.com: xcloud.sso_jit_requirements (names of the fields, and that User.ProfileId is required for new users),
+// security_auth_slo_saml_sp_configuring (logout address), My Domain as entity ID.
+export const salesforce: Preset = {
+  id: 'salesforce',
+  title: 'Salesforce',
+  text: 'Your My Domain, by the Federation ID of each user.',
+  protocol: 'saml',
+  fields: [{ name: 'my_domain', label: 'My Domain name', hint: 'The part before .my.salesforce.com', required: true }],
+  toDeclaration: (answers) => {
+    const origin = `https://${answer(answers, 'my_domain', DNS_LABEL, 'must be only the first part of the host name').toLowerCase()}.my.salesforce.com`;
+    return {
+      name: 'Salesforce',
+      entity_id: origin,
+      acs_url: origin,
+      slo_url: { url: `${origin}/services/auth/sp/saml2/logout`, binding: 'post' },
+      name_id_format: 'emailAddress',
+      attributes: {
+        'User.Username': 'email',
+        'User.Email': 'email',
+        'User.FirstName': 'given_name',
+        'User.LastName': 'family_name',
+        'User.FederationIdentifier': 'email',
+      },
+      idp_initiated: true,
+    };
+  },
+  setupInstructions: (identityProvider) => [
+    {
+      title: 'Setup → Single Sign-On Settings → New',
+      text: `${idpSettings(identityProvider, { entity: 'Issuer', sso: 'Identity Provider Login URL', slo: 'Identity Provider Single Logout URL' })}
+SAML Identity Type: Assertion contains the Federation ID from the User object
+SAML Identity Location: Identity is in the NameIdentifier element of the Subject statement
+Service Provider Initiated Request Binding: HTTP Redirect
+User Provisioning Enabled: not ticked; new users would need an attribute User.ProfileId as well`,
+    },
+  ],
+};
+
+// slack.com/help/articles/205168057: ACS URL, entity ID, persistent NameID, attribute names, signed response, no single logout.
+export const slack: Preset = {
+  id: 'slack',
+  title: 'Slack',
+  text: 'A workspace of the plan that offers SAML.',
+  protocol: 'saml',
+  fields: [{ name: 'workspace', label: 'Workspace', hint: 'The part before .slack.com', required: true }],
+  toDeclaration: (answers) => {
+    const origin = `https://${answer(answers, 'workspace', DNS_LABEL, 'must be only the first part of the host name').toLowerCase()}.slack.com`;
+    return {
+      name: 'Slack',
+      entity_id: 'https://slack.com',
+      acs_url: `${origin}/sso/saml`,
+      name_id_format: 'persistent',
+      attributes: {
+        'User.Email': 'email',
+        'User.Username': 'preferred_username',
+        first_name: 'given_name',
+        last_name: 'family_name',
+      },
+      sign: 'both',
+      idp_initiated: true,
+    };
+  },
+  setupInstructions: (identityProvider) => [
+    {
+      title: 'Workspace settings → Authentication → SAML',
+      text: `${idpSettings(identityProvider, { sso: 'SAML 2.0 Endpoint (HTTP)', entity: 'Identity Provider Issuer' })}
+Service Provider Issuer: https://slack.com
+Sign the response and the assertion: both`,
+    },
+  ],
+};

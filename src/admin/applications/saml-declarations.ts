@@ -1,0 +1,108 @@
+// The declaration of a SAML service provider: checked like an entry of the configuration file, its metadata read.
+import {
+  type ServiceProvider,
+  serviceProvider,
+  serviceProviderRules,
+  settingsOf,
+} from '../../applications/service-provider.ts';
+import { check, showPath } from '../../applications/validation.ts';
+import { badRequest } from '../../http/errors.ts';
+import type { Fault } from '../../platform/faults.ts';
+import type { SpMetadata } from '../../saml/metadata/parse.ts';
+
+/** An application as the configuration file would declare it. */
+export type Declaration = Record<string, unknown>;
+
+export interface MetadataSource {
+  metadata?: string | undefined;
+  metadata_url?: string | undefined;
+}
+
+export interface ResolvedDeclaration {
+  entry: ServiceProvider;
+  entityId: string;
+  /** The metadata; undefined where the addresses are declared instead. */
+  xml: string | undefined;
+}
+
+/** What is registered now: unchanged metadata is not fetched again. */
+interface Registered {
+  entry: Declaration;
+  xml: string | undefined;
+}
+
+export interface SamlDeclarations {
+  /** Throws invalid_input with the field and a message for the administrator. */
+  resolve(declaration: Declaration, registered?: Registered): Promise<ResolvedDeclaration>;
+  /** Reads metadata without registering it. Throws invalid_input. */
+  read(source: MetadataSource): Promise<SpMetadata>;
+}
+
+export interface SamlDeclarationsDependencies {
+  /** This and the next throw errors whose message is for the administrator. */
+  parseMetadata(xml: string): SpMetadata;
+  fetchMetadata(url: string): Promise<string>;
+}
+
+/** Reads and checks declarations of service providers; fetches their metadata where it has a URL. */
+export function createSamlDeclarations(dependencies: SamlDeclarationsDependencies): SamlDeclarations {
+  async function load({ metadata, metadata_url }: MetadataSource): Promise<string | undefined> {
+    if (metadata_url === undefined) return metadata;
+    try {
+      return await dependencies.fetchMetadata(metadata_url);
+    } catch (cause) {
+      throw invalidInput([{ path: ['metadata_url'], message: sentence(cause) }], cause);
+    }
+  }
+
+  function parse(xml: string, { metadata_url }: MetadataSource): SpMetadata {
+    try {
+      return dependencies.parseMetadata(xml);
+    } catch (cause) {
+      throw invalidInput([{ path: [metadata_url ? 'metadata_url' : 'metadata'], message: sentence(cause) }], cause);
+    }
+  }
+
+  async function resolve(declaration: Declaration, registered?: Registered): Promise<ResolvedDeclaration> {
+    // It would read a file of this server.
+    if (declaration.metadata_file !== undefined) {
+      throw invalidInput([
+        { path: ['metadata_file'], message: 'is for the configuration file; send metadata instead' },
+      ]);
+    }
+    const checked = check(serviceProvider, declaration, serviceProviderRules);
+    if (!checked.ok) throw invalidInput(checked.faults);
+    const entry = checked.value;
+    if (entry.acs_url !== undefined) return { entry, entityId: entry.entity_id ?? '', xml: undefined };
+    const isSame =
+      registered &&
+      registered.entry.metadata_url === entry.metadata_url &&
+      registered.entry.metadata === entry.metadata;
+    const xml = (isSame && registered.xml) || (await load(entry)) || '';
+    const { entityId } = parse(xml, entry);
+    if (entry.entity_id !== undefined && entry.entity_id !== entityId) {
+      throw invalidInput([
+        { path: ['entity_id'], message: `does not agree with the metadata, which says ${entityId}` },
+      ]);
+    }
+    return { entry, entityId, xml };
+  }
+
+  return { resolve, read: async (source) => parse((await load(source)) ?? '', source) };
+}
+
+/** The input that a service provider is stored from. */
+export function inputOf({ entry, xml }: Pick<ResolvedDeclaration, 'entry' | 'xml'>) {
+  const { name, enabled, consent, access } = entry;
+  return { name, enabled, consent, access, settings: settingsOf(entry, xml) };
+}
+
+/** The error for these faults, with the paths of the configuration file. */
+export function invalidInput(faults: readonly Fault[], cause?: unknown) {
+  const fields = faults.map(({ path, message }) => ({ field: showPath(path), message }));
+  return badRequest('invalid_input', { fields, detail: fields, ...(cause === undefined ? {} : { cause }) });
+}
+
+function sentence(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

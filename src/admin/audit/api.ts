@@ -1,0 +1,108 @@
+// /api/admin/audit: the audit log, filtered, in pages or as one stream.
+import { z } from 'zod';
+import type { Audit, AuditEntry, AuditFilter } from '../../audit/audit.ts';
+import { auditEventTypes } from '../../audit/events.ts';
+import { csv, jsonLines } from '../../audit/export.ts';
+import { type Endpoint, endpoint } from '../api/endpoint.ts';
+import { iso, paged, pageOf, text, time } from '../api/parts.ts';
+
+const tag = 'Audit';
+const needs = ['gatehouse.audit:read'] as const;
+
+// The ids of the table have 32 bits.
+const MAX_ID = 2 ** 31 - 1;
+
+// PostgreSQL has no year 0.
+const moment = time.refine((text) => !text.startsWith('0000'), 'must be a time since the year 1');
+
+const types = z
+  .string()
+  .max(1000)
+  .transform((list) => list.split(','))
+  .pipe(z.array(z.enum(auditEventTypes)))
+  .describe('One or more, with commas between them');
+const filters = {
+  type: types.optional(),
+  outcome: z.enum(['success', 'failure']).optional(),
+  actor: text.optional().describe('Id of the account that acted'),
+  actor_app: z.string().max(1024).optional().describe('client_id of the application that acted'),
+  user: text.optional().describe('Id of the account that the event is about'),
+  client: z.string().max(1024).optional().describe('client_id or entity ID of the application that the event is about'),
+  address: text.optional(),
+  request_id: text.optional(),
+  from: moment.optional(),
+  until: moment.optional().describe('Before this time'),
+};
+const entry = z
+  .object({
+    id: z.int(),
+    at: time,
+    type: z.string(),
+    outcome: z.string(),
+    reason: z.string().nullable(),
+    actor: z.string().nullable(),
+    actor_app: z.string().nullable(),
+    user: z.string().nullable(),
+    client: z.string().nullable(),
+    address: z.string().nullable(),
+    user_agent: z.string().nullable(),
+    request_id: z.string().nullable(),
+    data: z.record(z.string(), z.json()),
+  })
+  .meta({ id: 'AuditEntry' });
+
+/** /audit and /audit/export. */
+export function auditEndpoints(audit: Audit): Endpoint[] {
+  return [
+    endpoint({
+      ...{ method: 'get', path: '/audit', operationId: 'listAudit', tag, needs },
+      summary: 'The audit log, newest first',
+      query: z.object({
+        ...paged,
+        cursor: z.coerce.number().int().min(1).max(MAX_ID).optional(),
+        ...filters,
+      }),
+      response: pageOf(entry),
+      async handle({ query: { limit, cursor, ...query } }) {
+        const before = cursor === undefined ? {} : { before: cursor };
+        const entries = await audit.list({ ...filterOf(query), ...before, limit: limit + 1 });
+        const items = entries.slice(0, limit).map(showEntry);
+        const last = items.at(-1);
+        return { body: { items, next: entries.length > limit && last ? String(last.id) : null } };
+      },
+    }),
+    endpoint({
+      ...{ method: 'get', path: '/audit/export', operationId: 'exportAudit', tag, needs },
+      summary: 'The audit log as one stream, newest first',
+      description: 'Cells that could be read as formulas are prefixed with an apostrophe (CSV injection).',
+      query: z.object({ format: z.enum(['jsonl', 'csv']).default('jsonl'), ...filters }),
+      streams: ['application/jsonl', 'text/csv'],
+      async handle({ query: { format, ...query }, by }) {
+        const filter = filterOf(query);
+        const data = { format, filter };
+        await audit.record({ ...by, type: 'audit.exported', outcome: 'success', data });
+        return format === 'csv'
+          ? { stream: csv(audit, filter), type: 'text/csv; charset=utf-8; header=present', fileName: 'audit.csv' }
+          : { stream: jsonLines(audit, filter), type: 'application/jsonl; charset=utf-8', fileName: 'audit.jsonl' };
+      },
+    }),
+  ];
+}
+
+function filterOf(query: z.output<z.ZodObject<typeof filters>>): AuditFilter {
+  const { type, outcome, actor, actor_app, user, client, address, request_id, from, until } = query;
+  const filter = {
+    ...{ types: type, outcome, actorId: actor, actorApp: actor_app, subjectId: user, clientId: client, address },
+    ...{ requestId: request_id, from: from && new Date(from), until: until && new Date(until) },
+  };
+  return Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined));
+}
+
+function showEntry({ id, at, type, outcome, reason, data, ...entry }: AuditEntry) {
+  const { actorId, actorApp, subjectId, clientId, address, userAgent, requestId } = entry;
+  return {
+    ...{ id, at: iso(at), type, outcome, reason, actor: actorId, actor_app: actorApp, user: subjectId },
+    ...{ client: clientId, address, user_agent: userAgent, request_id: requestId },
+    data: data as Record<string, z.output<ReturnType<typeof z.json>>>,
+  };
+}

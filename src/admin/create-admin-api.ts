@@ -1,0 +1,41 @@
+// Builds /api/admin from the endpoints of all nouns, and the documents that describe it.
+import type { Accounts } from '../accounts/accounts.ts';
+import type { ApiTokens } from '../oidc/store/api-access-tokens.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Vault } from '../platform/vault.ts';
+import type { RateLimits } from '../rate-limits/rate-limits.ts';
+import type { Authority } from '../rbac/authority.ts';
+import { adminApi } from '../rbac/built-in.ts';
+import type { Db } from '../storage/database.ts';
+import { createCallers } from './api/caller.ts';
+import { documentRoutes } from './api/documents.ts';
+import type { Endpoint } from './api/endpoint.ts';
+import { createIdempotency } from './api/idempotency.ts';
+import { apiRouter } from './api/router.ts';
+
+export interface AdminApiDependencies {
+  /** Those of administration and of diagnostics, in the order in which the documents list them. */
+  endpoints: readonly Endpoint[];
+  issuer: string;
+  /** Of this server, for the OpenAPI document. */
+  version: string;
+  db: Db;
+  now: Clock;
+  vault: Vault;
+  accounts: Pick<Accounts, 'find'>;
+  authority: Pick<Authority, 'rightsOf'>;
+  rateLimits: RateLimits;
+  tokens: Pick<ApiTokens, 'find'>;
+}
+
+/** The routers of the API and of its documents. */
+export function createAdminApi(dependencies: AdminApiDependencies) {
+  const { endpoints, issuer, version, db, now, vault, accounts, authority, rateLimits, tokens } = dependencies;
+  const callers = createCallers({ tokens, accounts, authority, rateLimits, audience: adminApi(issuer) });
+  return {
+    routers: [
+      apiRouter({ endpoints, callers, idempotency: createIdempotency({ db, vault, now }) }),
+      documentRoutes(endpoints, { issuer, version }),
+    ],
+  };
+}

@@ -1,0 +1,133 @@
+// Builds administration: what an administrator can do with each noun, for the API and the console alike.
+import type { Accounts } from '../accounts/accounts.ts';
+import type { Applications } from '../applications/applications.ts';
+import { createResources } from '../applications/resources.ts';
+import type { Audit } from '../audit/audit.ts';
+import type { Provisioning } from '../config-file/config-file.ts';
+import { exportConfiguration } from '../config-file/export.ts';
+import type { Credentials } from '../credentials/credentials.ts';
+import type { Keyring } from '../keys/keyring.ts';
+import type { EndSession } from '../logout/end-session.ts';
+import type { NotifyOwner } from '../mail/notify-owner.ts';
+import type { Outbox } from '../mail/outbox.ts';
+import type { Factors } from '../mfa/factors.ts';
+import type { KnownBrowsers } from '../mfa/known-browsers.ts';
+import type { Sessions } from '../oidc/store/sessions.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Lockout } from '../rate-limits/lockout.ts';
+import { createAuthority } from '../rbac/authority.ts';
+import { ownResources } from '../rbac/built-in.ts';
+import type { Roles } from '../rbac/roles.ts';
+import type { PasswordReset } from '../recovery/password-reset.ts';
+import type { Invitations } from '../registration/invitation.ts';
+import { parseServiceProviderMetadata } from '../saml/metadata/parse.ts';
+import type { Settings } from '../settings/settings.ts';
+import type { Db } from '../storage/database.ts';
+import type { Sql } from '../storage/statements.ts';
+import type { Endpoint } from './api/endpoint.ts';
+import { createApplicationAdmin } from './applications/actions.ts';
+import { applicationEndpoints } from './applications/api.ts';
+import { auditEndpoints } from './audit/api.ts';
+import { createKeyAdmin } from './keys/actions.ts';
+import { keyEndpoints } from './keys/api.ts';
+import { createMailAdmin } from './mail/actions.ts';
+import { mailEndpoints } from './mail/api.ts';
+import { overviewEndpoints } from './overview/api.ts';
+import { createStatistics } from './overview/statistics.ts';
+import { createResourceAdmin } from './resources/actions.ts';
+import { resourceEndpoints } from './resources/api.ts';
+import { createRoleAdmin } from './roles/actions.ts';
+import { roleEndpoints } from './roles/api.ts';
+import { createSessionAdmin } from './sessions/actions.ts';
+import { sessionEndpoints } from './sessions/api.ts';
+import { createSettingAdmin } from './settings/actions.ts';
+import { settingEndpoints } from './settings/api.ts';
+import { createConfigurationAdmin } from './settings/configuration.ts';
+import { createUserAdmin } from './users/actions.ts';
+import { userEndpoints } from './users/api.ts';
+
+export interface AdminDependencies {
+  issuer: string;
+  db: Db;
+  sql: Sql;
+  now: Clock;
+  accounts: Accounts;
+  applications: Applications;
+  audit: Audit;
+  credentials: Credentials;
+  endSession: EndSession;
+  fetchMetadata(url: string): Promise<string>;
+  invitations: Pick<Invitations, 'invite'>;
+  keyring: Keyring;
+  lockout: Lockout;
+  /** Wakes the delivery of mail. */
+  outbox: Pick<Outbox, 'retry'>;
+  mailQueued(): void;
+  mfa: { factors: Factors; knownBrowsers: KnownBrowsers };
+  provisioning: Pick<Provisioning, 'plan'>;
+  passwordReset: Pick<PasswordReset, 'sendLink'>;
+  roles: Roles;
+  sessions: Sessions;
+  settings: Settings;
+  notifyOwner: NotifyOwner;
+}
+
+export type Admin = ReturnType<typeof createAdmin>;
+
+/** The actions of each noun, every one of them with `by`, who acts; and the endpoints of the API that call them. */
+export function createAdmin(dependencies: AdminDependencies) {
+  const { issuer, db, sql, now, accounts, audit, credentials, endSession, keyring, lockout } = dependencies;
+  const { mfa, settings, notifyOwner } = dependencies;
+  const authority = createAuthority({ db });
+  const users = createUserAdmin({
+    ...{
+      db,
+      sql,
+      audit,
+      accounts,
+      roles: dependencies.roles,
+      authority,
+      credentials,
+      mfa,
+      lockout,
+      endSession,
+      notifyOwner,
+    },
+    ...{ invitations: dependencies.invitations, passwordReset: dependencies.passwordReset },
+  });
+  const roles = createRoleAdmin({ db, sql, roles: dependencies.roles });
+  const applications = createApplicationAdmin({
+    ...{ db, sql, applications: dependencies.applications, authority, fetchMetadata: dependencies.fetchMetadata },
+    parseMetadata: (xml) => parseServiceProviderMetadata(xml, now()),
+  });
+  const reserved = Object.keys(ownResources(issuer));
+  const resources = createResourceAdmin({ db, sql, resources: createResources({ db, audit, now, reserved }) });
+  const sessions = createSessionAdmin({
+    ...{ db, sessions: dependencies.sessions, endSession, applications: dependencies.applications },
+  });
+  const keys = createKeyAdmin({ keyring });
+  const settingAdmin = createSettingAdmin({ db, audit, settings });
+  const configuration = createConfigurationAdmin({
+    provisioning: dependencies.provisioning,
+    exportConfiguration: () =>
+      exportConfiguration({ db, applications: dependencies.applications, roles: dependencies.roles, settings }),
+  });
+  const mail = createMailAdmin({ db, outbox: dependencies.outbox, audit, mailQueued: dependencies.mailQueued });
+  const statistics = createStatistics({ db, sql, now });
+  const endpoints: Endpoint[] = [
+    ...userEndpoints(users),
+    ...sessionEndpoints(sessions, users),
+    ...roleEndpoints(roles),
+    ...applicationEndpoints(applications),
+    ...resourceEndpoints(resources),
+    ...keyEndpoints(keys),
+    ...auditEndpoints(audit),
+    ...settingEndpoints(settingAdmin, configuration),
+    ...mailEndpoints(mail),
+    ...overviewEndpoints(statistics),
+  ];
+  return {
+    ...{ authority, users, roles, applications, resources, sessions, keys, settings: settingAdmin, configuration },
+    ...{ mail, statistics, endpoints },
+  };
+}

@@ -1,0 +1,60 @@
+// Builds the console: the pages of each noun under /admin, on the same actions that the admin API calls.
+import type { AccountPageHelpers } from '../account/account-page-helpers.ts';
+import type { Accounts } from '../accounts/accounts.ts';
+import type { Audit } from '../audit/audit.ts';
+import type { Keyring } from '../keys/keyring.ts';
+import type { Db } from '../storage/database.ts';
+import { applicationRoutes } from './applications/console.ts';
+import { auditRoutes } from './audit/console.ts';
+import { createFrame } from './console/frame.ts';
+import { createNames } from './console/names.ts';
+import type { Admin } from './create-admin.ts';
+import { keyRoutes } from './keys/console.ts';
+import { mailRoutes } from './mail/console.ts';
+import { overviewRoutes, type Warnings } from './overview/console.ts';
+import { roleRoutes } from './roles/console.ts';
+import { sessionRoutes } from './sessions/console.ts';
+import { settingRoutes } from './settings/console.ts';
+import { userRoutes } from './users/console.ts';
+import { importRoutes } from './users/console-import.ts';
+import { createUserImport } from './users/import.ts';
+
+export interface ConsoleDependencies {
+  admin: Admin;
+  issuer: string;
+  db: Db;
+  accounts: Accounts;
+  audit: Audit;
+  keyring: Pick<Keyring, 'samlCertificates'>;
+  page: AccountPageHelpers;
+  /** What the overview warns of. */
+  warnings(): Promise<Warnings>;
+}
+
+/** The routers of the console, and its frame and names for pages that live elsewhere (diagnostics, the test bench). */
+export function createConsole(dependencies: ConsoleDependencies) {
+  const { admin, issuer, db, accounts, audit, keyring, page, warnings } = dependencies;
+  const { users, applications, roles, sessions, keys, mail, settings, statistics } = admin;
+  const frame = createFrame({ page, authority: admin.authority });
+  const names = createNames({ db });
+  const identityProvider = () => ({
+    issuer,
+    certificate: keyring.samlCertificates().find(({ state }) => state === 'active')?.certificatePem ?? '',
+  });
+  return {
+    frame,
+    names,
+    routers: [
+      overviewRoutes({ frame, names, statistics, warnings }),
+      applicationRoutes({ frame, applications, roles, identityProvider }),
+      userRoutes({ frame, users, roles, sessions }),
+      importRoutes({ frame, imports: createUserImport({ accounts, users, roles }), audit }),
+      roleRoutes({ frame, roles }),
+      sessionRoutes({ frame, sessions }),
+      auditRoutes({ frame, names, audit, accounts }),
+      keyRoutes({ frame, keys }),
+      mailRoutes({ frame, mail }),
+      settingRoutes({ frame, settings }),
+    ],
+  };
+}

@@ -1,0 +1,14 @@
+// The signing keys and their rotation, which the keyring audits itself.
+import type { By } from '../../audit/audit.ts';
+import type { KeyInfo, Keyring, RotationOutcome } from '../../keys/keyring.ts';
+import type { RotationRequest } from '../../keys/rotation.ts';
+
+export interface KeyAdmin {
+  list(): Promise<KeyInfo[]>;
+  rotate(request: RotationRequest, by: By): Promise<RotationOutcome>;
+}
+
+/** The keyring, as administrators use it. */
+export function createKeyAdmin({ keyring }: { keyring: Keyring }): KeyAdmin {
+  return { list: () => keyring.list(), rotate: (request, by) => keyring.rotate(request, by) };
+}

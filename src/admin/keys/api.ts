@@ -1,0 +1,73 @@
+// /api/admin/keys: the public side of the signing keys, and their rotation.
+import { z } from 'zod';
+import type { KeyInfo, RotationOutcome } from '../../keys/keyring.ts';
+import { type Endpoint, endpoint } from '../api/endpoint.ts';
+import { iso, time } from '../api/parts.ts';
+import type { KeyAdmin } from './actions.ts';
+
+const tag = 'Keys';
+
+const key = z
+  .object({
+    kid: z.string(),
+    use: z.enum(['oidc', 'saml']),
+    alg: z.string(),
+    state: z.enum(['next', 'active', 'retired']),
+    created_at: time,
+    activated_at: time.nullable(),
+    retired_at: time.nullable(),
+    certificate: z.object({ pem: z.string(), fingerprint: z.string(), valid_until: time }).nullable(),
+  })
+  .meta({ id: 'Key' });
+const outcome = z.object({
+  outcome: z.enum(['rotated', 'published', 'published-already', 'too-early', 'nothing-to-activate', 'superseded']),
+  activated: z.array(z.string()).describe('Keys that sign from now on'),
+  published: z.array(z.string()).describe('Keys that were published'),
+  kid: z.string().nullable().describe('The next key'),
+  ready_at: time.nullable().describe('When it may sign'),
+});
+
+/** /keys and /keys/rotate. */
+export function keyEndpoints(keys: KeyAdmin): Endpoint[] {
+  return [
+    endpoint({
+      ...{ method: 'get', path: '/keys', operationId: 'listKeys', tag, needs: ['gatehouse.keys:read'] },
+      summary: 'The signing keys: next, active and retired',
+      response: z.object({ items: z.array(key) }),
+      handle: async () => ({ body: { items: (await keys.list()).map(showKey) } }),
+    }),
+    endpoint({
+      ...{ method: 'post', path: '/keys/rotate', operationId: 'rotateKeys', tag, needs: ['gatehouse.keys:write'] },
+      summary: 'Makes the next key the active one',
+      description:
+        'OpenID Connect clients follow by themselves. SAML takes two calls, because the service providers have to read the metadata again: the first publishes the next certificate, the second, with activate, signs with it.',
+      body: z.strictObject({
+        use: z.enum(['oidc', 'saml']),
+        activate: z.boolean().default(false).describe('SAML: sign with the published certificate'),
+        force: z.boolean().default(false).describe('Do not wait until it has been published long enough: after a leak'),
+      }),
+      response: outcome,
+      handle: async ({ body, by }) => ({ body: showOutcome(await keys.rotate(body, by)) }),
+    }),
+  ];
+}
+
+function showKey({ kid, use, alg, state, createdAt, activatedAt, retiredAt, certificate }: KeyInfo) {
+  return {
+    ...{ kid, use, alg, state, created_at: iso(createdAt), activated_at: iso(activatedAt), retired_at: iso(retiredAt) },
+    certificate: certificate
+      ? { pem: certificate.pem, fingerprint: certificate.fingerprint, valid_until: iso(certificate.until) }
+      : null,
+  };
+}
+
+function showOutcome(result: RotationOutcome) {
+  const published = 'published' in result ? result.published : result.outcome === 'published' ? [result.kid] : [];
+  return {
+    outcome: result.outcome,
+    activated: 'activated' in result ? result.activated : [],
+    published,
+    kid: 'kid' in result ? result.kid : null,
+    ready_at: 'readyAt' in result ? iso(result.readyAt) : null,
+  };
+}

@@ -1,0 +1,106 @@
+// /admin/keys: the signing keys and certificates, and their rotation.
+import Router from '@koa/router';
+import { z } from 'zod';
+import type { Extras, State } from '../../http/context.ts';
+import { parseForm } from '../../http/input.ts';
+import type { KeyInfo } from '../../keys/keyring.ts';
+import type { Block, Cell, Tone } from '../console/blocks.ts';
+import type { Frame } from '../console/frame.ts';
+import type { KeyAdmin } from './actions.ts';
+
+const READ = 'gatehouse.keys:read' as const;
+const WRITE = 'gatehouse.keys:write' as const;
+const rotateForm = z.object({
+  use: z.enum(['oidc', 'saml']),
+  step: z.enum(['rotate', 'publish', 'activate', 'force']),
+});
+const TONES: Record<KeyInfo['state'], Tone> = { next: 'warn', active: 'good', retired: 'plain' };
+const OUTCOMES: Record<string, string> = {
+  rotated: 'The next key signs now.',
+  published: 'The next certificate is published.',
+  'too-early': 'The next key was not published for long enough yet: applications may not know it.',
+  'published-already': 'The next certificate is published already.',
+  'nothing-to-activate': 'Publish the next certificate first.',
+};
+
+export interface KeyPagesDependencies {
+  frame: Frame;
+  keys: KeyAdmin;
+}
+
+/** All pages below /admin/keys. */
+export function keyRoutes({ frame, keys }: KeyPagesDependencies): Router<State, Extras> {
+  const router = new Router<State, Extras>({ prefix: '/admin/keys' });
+
+  router.get('/', ...frame.page(READ), async (ctx) => {
+    const all = await keys.list();
+    frame.show(ctx, {
+      title: 'Keys and certificates',
+      actions: frame.may(ctx, WRITE) ? [{ label: 'Rotate', href: '/admin/keys/rotate', look: 'primary' }] : [],
+      blocks: [keyTable('OpenID Connect', 'oidc', all), keyTable('SAML', 'saml', all)],
+    });
+  });
+
+  router.get('/rotate', ...frame.danger(WRITE), (ctx) =>
+    frame.show(ctx, {
+      title: 'Rotate keys',
+      back: { href: '/admin/keys', label: 'Keys' },
+      blocks: ROTATIONS.map(rotationForm),
+    }),
+  );
+
+  router.post('/rotate', ...frame.danger(WRITE), async (ctx) => {
+    const { use, step } = await parseForm(ctx, rotateForm.loose());
+    const request = { use, ...(step === 'activate' && { activate: true }), ...(step === 'force' && { force: true }) };
+    const { outcome } = await keys.rotate(request, frame.by(ctx));
+    frame.back(ctx, '/admin/keys', OUTCOMES[outcome] ?? outcome);
+  });
+
+  return router;
+}
+
+function keyTable(title: string, use: KeyInfo['use'], keys: readonly KeyInfo[]): Block {
+  return {
+    ...{ kind: 'table', title, caption: 'Keys, those that sign first' },
+    columns: ['Key', 'State', 'Created', 'Signs since', 'Retired', 'Certificate until'],
+    rows: keys.filter((key) => key.use === use).map(keyCells),
+    empty: 'There are none.',
+  };
+}
+
+function keyCells({ kid, alg, state, createdAt, activatedAt, retiredAt, certificate }: KeyInfo): Cell[] {
+  const name = { text: kid, code: true, small: alg };
+  const tag = { text: state, tone: TONES[state] };
+  return [name, tag, createdAt, activatedAt, retiredAt, certificate?.until ?? null];
+}
+
+interface Rotation {
+  use: 'oidc' | 'saml';
+  step: z.output<typeof rotateForm>['step'];
+  title: string;
+  lead: string;
+  button: string;
+}
+
+const ROTATIONS: readonly Rotation[] = [
+  {
+    ...{ use: 'oidc', step: 'rotate', title: 'OpenID Connect', button: 'Rotate' },
+    lead: 'The next key signs from now on. Applications follow by themselves; the old key stays published until everything that it signed has expired.',
+  },
+  {
+    ...{ use: 'saml', step: 'publish', title: 'SAML, first step', button: 'Publish the next certificate' },
+    lead: 'The next certificate is published beside the one that signs. Ask the owners of each application to read the metadata again.',
+  },
+  {
+    ...{ use: 'saml', step: 'activate', title: 'SAML, second step', button: 'Sign with it' },
+    lead: 'The published certificate signs from now on. Applications that have not read the metadata again reject what it signs.',
+  },
+];
+
+function rotationForm({ use, step, title, lead, button }: Rotation): Block {
+  const fields = [
+    { name: 'use', label: '', type: 'hidden' as const, value: use },
+    { name: 'step', label: '', type: 'hidden' as const, value: step },
+  ];
+  return { kind: 'form', title, lead, action: '/admin/keys/rotate', fields, button, look: 'danger' };
+}

@@ -1,0 +1,54 @@
+// /api/admin/me (the caller) and /api/admin/statistics.
+import { z } from 'zod';
+import { type Endpoint, endpoint } from '../api/endpoint.ts';
+import type { Statistics } from './statistics.ts';
+
+const statistics = z.object({
+  users: z.object({ total: z.int(), disabled: z.int(), with_second_factor: z.int() }),
+  applications: z.object({ oidc: z.int(), saml: z.int(), disabled: z.int() }),
+  sessions: z.int(),
+  mail: z.object({ waiting: z.int(), failed: z.int() }),
+  days: z.array(z.object({ day: z.iso.date(), sign_ins: z.int(), failures: z.int() })),
+  by_application: z.array(z.object({ client: z.string(), sign_ins: z.int() })),
+});
+
+/** /me and /statistics. */
+export function overviewEndpoints(count: (days: number) => Promise<Statistics>): Endpoint[] {
+  return [
+    endpoint({
+      ...{ method: 'get', path: '/me', operationId: 'whoAmI', tag: 'Server', needs: [] },
+      summary: 'The caller and its permissions',
+      response: z.object({
+        application: z.string(),
+        user: z.object({ id: z.string(), username: z.string() }).nullable(),
+        permissions: z.union([z.literal('everything'), z.array(z.string())]),
+      }),
+      async handle({ caller: { app, account, rights } }) {
+        const user = account ? { id: account.id, username: account.username } : null;
+        return { body: { application: app, user, permissions: rights === 'everything' ? rights : [...rights] } };
+      },
+    }),
+    endpoint({
+      ...{
+        method: 'get',
+        path: '/statistics',
+        operationId: 'statistics',
+        tag: 'Server',
+        needs: ['gatehouse.audit:read'],
+      },
+      summary: 'Totals, and sign-ins by day and by application',
+      query: z.object({ days: z.coerce.number().int().min(1).max(90).default(30) }),
+      response: statistics,
+      handle: async ({ query }) => ({ body: showStatistics(await count(query.days)) }),
+    }),
+  ];
+}
+
+function showStatistics({ users, applications, sessions, mail: mails, days, byApplication }: Statistics) {
+  return {
+    users: { total: users.total, disabled: users.disabled, with_second_factor: users.withSecondFactor },
+    ...{ applications, sessions, mail: mails },
+    days: days.map(({ day, signIns, failures }) => ({ day, sign_ins: signIns, failures })),
+    by_application: byApplication.map(({ clientId, signIns }) => ({ client: clientId, sign_ins: signIns })),
+  };
+}

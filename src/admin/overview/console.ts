@@ -1,0 +1,122 @@
+// /admin: statistics, and what an administrator should look at.
+import Router from '@koa/router';
+import type { Extras, State } from '../../http/context.ts';
+import { type Block, tallest } from '../console/blocks.ts';
+import type { Frame } from '../console/frame.ts';
+import type { Names } from '../console/names.ts';
+import type { Statistics } from './statistics.ts';
+
+export interface Warnings {
+  locked: { id: string; username: string; seconds: number }[];
+  /** Certificates and secrets, the soonest first; those that have ended are among them. */
+  ending: { what: string; until: Date; applicationId?: string }[];
+  health: { what: string; state: 'good' | 'warn' | 'bad'; text: string }[];
+}
+
+export interface OverviewDependencies {
+  frame: Frame;
+  names: Names;
+  statistics(days: number): Promise<Statistics>;
+  warnings(): Promise<Warnings>;
+}
+
+const DAYS = 30;
+
+/** The page /admin. */
+export function overviewRoutes({ frame, names, statistics, warnings }: OverviewDependencies): Router<State, Extras> {
+  const router = new Router<State, Extras>({ prefix: '/admin' });
+
+  router.get('/', ...frame.page('gatehouse.audit:read'), async (ctx) => {
+    const [counted, warned] = await Promise.all([statistics(DAYS), warnings()]);
+    const applications = await names.applications(counted.byApplication.map(({ clientId }) => clientId));
+    const mayOpen = frame.may(ctx, 'gatehouse.applications:read');
+    const bars = counted.byApplication.slice(0, 10).map(({ clientId, signIns }) => {
+      const application = applications.get(clientId);
+      return {
+        label: application?.name ?? clientId,
+        value: signIns,
+        href: application?.id && mayOpen ? `/admin/applications/${application.id}` : undefined,
+      };
+    });
+    frame.show(ctx, {
+      title: 'Overview',
+      blocks: [
+        numbers(counted, warned),
+        days(counted),
+        {
+          kind: 'bars',
+          title: 'Sign-ins by application',
+          summary: `The last ${DAYS} days.`,
+          bars,
+          max: tallest(bars),
+          empty: 'No user has signed in to an application yet.',
+        },
+        ...warningBlocks(warned, mayOpen),
+      ],
+    });
+  });
+
+  return router;
+}
+
+function numbers({ users, applications, sessions, mail }: Statistics, { locked }: Warnings): Block {
+  return {
+    kind: 'stats',
+    items: [
+      { label: 'Users', value: users.total, href: '/admin/users' },
+      { label: 'With a second factor', value: users.withSecondFactor },
+      { label: 'Applications', value: applications.oidc + applications.saml, href: '/admin/applications' },
+      { label: 'Live sessions', value: sessions, href: '/admin/sessions' },
+      { label: 'Locked out now', value: locked.length, tone: locked.length > 0 ? 'warn' : 'plain' },
+      {
+        label: 'Mail not sent',
+        value: mail.failed,
+        tone: mail.failed > 0 ? 'bad' : 'plain',
+        ...(mail.failed > 0 && { href: '/admin/mail?state=failed' }),
+      },
+    ],
+  };
+}
+
+function days({ days: counted }: Statistics): Block {
+  const bars = counted.map(({ day, signIns, failures }) => ({ label: day, value: signIns, bad: failures }));
+  const signIns = bars.reduce((all, { value }) => all + value, 0);
+  const failures = bars.reduce((all, { bad }) => all + bad, 0);
+  const summary = `${signIns} signed in and ${failures} attempts failed in the last ${DAYS} days.`;
+  return { kind: 'days', title: 'Sign-ins', summary, bars, max: tallest(bars) };
+}
+
+function warningBlocks({ locked, ending, health }: Warnings, mayOpen: boolean): Block[] {
+  return [
+    {
+      kind: 'table',
+      title: 'Locked out now',
+      caption: 'Accounts that are locked after wrong passwords',
+      columns: ['User', 'Locked for'],
+      rows: locked.map(({ id, username, seconds }) => [
+        { text: username, href: `/admin/users/${id}` },
+        `${Math.ceil(seconds / 60)} min`,
+      ]),
+      empty: 'No account is locked.',
+    },
+    {
+      kind: 'table',
+      title: 'Ends soon',
+      caption: 'Certificates and secrets that end within 30 days',
+      columns: ['What', 'Until'],
+      rows: ending.map(({ what, until, applicationId }) => [
+        applicationId && mayOpen ? { text: what, href: `/admin/applications/${applicationId}` } : what,
+        until,
+      ]),
+      empty: 'No certificate and no secret ends within 30 days.',
+    },
+    {
+      kind: 'table',
+      title: 'Health',
+      caption: 'Parts of the server and their state',
+      columns: ['Part', 'State'],
+      rows: health.map(({ what, state, text }) => [what, { text, tone: state }]),
+      empty: '',
+    },
+  ];
+}

@@ -1,0 +1,107 @@
+// Numbers for the overview: what there is, and how many signed in, day by day and by application.
+import type { Clock } from '../../platform/clock.ts';
+import type { Db } from '../../storage/database.ts';
+import type { Dialect } from '../../storage/dialect.ts';
+import { joinFragments } from '../../storage/fragments.ts';
+import type { Sql } from '../../storage/statements.ts';
+
+export interface Statistics {
+  users: { total: number; disabled: number; withSecondFactor: number };
+  applications: { oidc: number; saml: number; disabled: number };
+  sessions: number;
+  mail: { waiting: number; failed: number };
+  /** One entry for each day (UTC), the newest last. */
+  days: { day: string; signIns: number; failures: number }[];
+  /** Sign-ins of those days by application, the most used first. */
+  byApplication: { clientId: string; signIns: number }[];
+}
+
+export interface StatisticsDependencies {
+  db: Db;
+  sql: Pick<Sql, 'dialect'>;
+  now: Clock;
+}
+
+const DAY_MS = 86_400_000;
+const TOP = 20;
+const DONE = 'sign-in.completed';
+const FAILED = ['sign-in.password', 'sign-in.passkey', 'sign-in.second-factor', 'sign-in.recovery-code'];
+
+/** Statistics of the last so many days, today included. */
+export function createStatistics({ db, sql, now }: StatisticsDependencies) {
+  return async function statistics(days: number): Promise<Statistics> {
+    const today = new Date(now().toISOString().slice(0, 10));
+    const from = new Date(today.getTime() - (days - 1) * DAY_MS);
+    const [users, withSecondFactor, applications, sessions, waiting, failed, byDay, byApplication] = await Promise.all([
+      db.user.groupBy({ by: ['isActive'], _count: true }),
+      countEnrolled(db),
+      db.application.groupBy({ by: ['protocol', 'enabled'], _count: true }),
+      countSessions(db, now()),
+      db.mailMessage.count({ where: { sentAt: null, failedAt: null } }),
+      db.mailMessage.count({ where: { failedAt: { not: null } } }),
+      signInsByDay(db, sql.dialect, from),
+      signInsByApplication(db, from),
+    ]);
+    const sum = (day: string, isDone: boolean) =>
+      total(byDay.filter((row) => row.day === day && (row.type === DONE) === isDone));
+    return {
+      users: { total: total(users), disabled: total(users.filter(({ isActive }) => !isActive)), withSecondFactor },
+      applications: {
+        oidc: total(applications.filter(({ protocol }) => protocol === 'oidc')),
+        saml: total(applications.filter(({ protocol }) => protocol === 'saml')),
+        disabled: total(applications.filter(({ enabled }) => !enabled)),
+      },
+      sessions,
+      mail: { waiting, failed },
+      days: Array.from({ length: days }, (_, index) => {
+        const day = new Date(from.getTime() + index * DAY_MS).toISOString().slice(0, 10);
+        return { day, signIns: sum(day, true), failures: sum(day, false) };
+      }),
+      byApplication,
+    };
+  };
+}
+
+interface Counted {
+  _count: number | bigint;
+}
+
+function total(rows: readonly Counted[]): number {
+  return rows.reduce((sum, row) => sum + Number(row._count), 0);
+}
+
+// Prisma has no UNION.
+async function countEnrolled(db: Db): Promise<number> {
+  return total(
+    await db.$queryRaw<Counted[]>`SELECT COUNT(*) AS "_count" FROM (
+      SELECT user_id FROM totp_credentials WHERE confirmed_at IS NOT NULL UNION SELECT user_id FROM passkeys) AS enrolled`,
+  );
+}
+
+// With the plus, SQLite does not choose the index on the time alone, for which it would read every row.
+async function countSessions(db: Db, now: Date): Promise<number> {
+  return total(
+    await db.$queryRaw<Counted[]>`SELECT COUNT(*) AS "_count" FROM oidc_artifacts
+      WHERE account_id > '' AND model = 'Session' AND +expires_at > ${Math.floor(now.getTime() / 1000)}`,
+  );
+}
+
+// Prisma cannot group by an expression.
+function signInsByDay(db: Db, dialect: Dialect, from: Date): Promise<(Counted & { day: string; type: string })[]> {
+  const day = dialect.utcDay('at');
+  return db.$queryRaw`SELECT ${day} AS day, type, COUNT(*) AS "_count" FROM audit_events
+    WHERE at >= ${from} AND ((type = ${DONE} AND outcome = 'success')
+      OR (outcome = 'failure' AND type IN (${joinFragments(FAILED)})))
+    GROUP BY ${day}, type`;
+}
+
+async function signInsByApplication(db: Db, from: Date): Promise<{ clientId: string; signIns: number }[]> {
+  const rows = await db.auditEvent.groupBy({
+    by: ['clientId'],
+    where: { type: DONE, outcome: 'success', at: { gte: from }, clientId: { not: null } },
+    _count: true,
+    orderBy: [{ _count: { clientId: 'desc' } }, { clientId: 'asc' }],
+    take: TOP,
+  });
+  return rows.flatMap(({ clientId, _count }) => (clientId === null ? [] : { clientId, signIns: _count }));
+}

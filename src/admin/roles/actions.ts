@@ -1,0 +1,50 @@
+// Changes of roles: those of the configuration file are read-only, and each change names the version that it is made for.
+import type { By } from '../../audit/audit.ts';
+import { forbidden } from '../../http/errors.ts';
+import type { NewRole, Role, Roles } from '../../rbac/roles.ts';
+import { type Db, type Tx, transaction } from '../../storage/database.ts';
+import { lockRow } from '../../storage/row-lock.ts';
+import type { Sql } from '../../storage/statements.ts';
+import { assertVersion, type Expected } from '../api/versions.ts';
+
+export interface RoleAdmin {
+  list(): Promise<Role[]>;
+  get(id: string): Promise<Role>;
+  create(role: Omit<NewRole, 'source'>, by: By): Promise<Role>;
+  update(id: string, changes: Partial<Omit<NewRole, 'source'>>, by: By, expected?: Expected): Promise<Role>;
+  remove(id: string, by: By, expected?: Expected): Promise<void>;
+  /** Every permission that a role has, with those roles. */
+  permissions(): Promise<{ permission: string; roles: string[] }[]>;
+}
+
+/** Changes throw owned_by_file for a role of the configuration file, and precondition_failed for another version. */
+export function createRoleAdmin({ db, sql, roles }: { db: Db; sql: Sql; roles: Roles }): RoleAdmin {
+  async function changeable(id: string, expected: Expected, tx: Tx): Promise<Role> {
+    await lockRow(tx, sql, 'roles', id);
+    const role = await roles.get(id, tx);
+    assertVersion(expected, role);
+    if (role.source === 'file') throw forbidden('owned_by_file');
+    return role;
+  }
+
+  return {
+    list: () => roles.list(),
+    get: (id) => roles.get(id),
+    create: (role, by) => roles.create(role, by),
+
+    update: (id, changes, by, expected = 'any') =>
+      transaction(db, async (tx) => roles.update((await changeable(id, expected, tx)).name, changes, by, tx)),
+
+    remove: (id, by, expected = 'any') =>
+      transaction(db, async (tx) => roles.remove((await changeable(id, expected, tx)).name, by, tx)),
+
+    async permissions() {
+      const all = await roles.list();
+      const names = [...new Set(all.flatMap(({ permissions }) => permissions))].sort();
+      return names.map((permission) => ({
+        permission,
+        roles: all.filter(({ permissions }) => permissions.includes(permission)).map(({ name }) => name),
+      }));
+    },
+  };
+}

@@ -1,0 +1,183 @@
+// /admin/roles: the roles, their permissions as a matrix, and one role as a form.
+import Router from '@koa/router';
+import { z } from 'zod';
+import type { Context, Extras, State } from '../../http/context.ts';
+import { parseForm } from '../../http/input.ts';
+import type { Role } from '../../rbac/roles.ts';
+import { etagOf } from '../api/versions.ts';
+import { type Block, type Cell, type ConsolePage, type Field, versionField } from '../console/blocks.ts';
+import type { Frame, Problem } from '../console/frame.ts';
+import { lines } from '../console/text-area.ts';
+import type { RoleAdmin } from './actions.ts';
+
+const READ = 'gatehouse.roles:read' as const;
+const WRITE = 'gatehouse.roles:write' as const;
+const roleForm = z.object({
+  name: z.string().trim().max(100).default(''),
+  description: z.string().trim().max(500).default(''),
+  permissions: z.string().max(20_000).default(''),
+  version: z.string().max(100).default(''),
+});
+type RoleForm = z.output<typeof roleForm>;
+const TICK: Cell = { text: 'yes', tone: 'good' };
+
+export interface RolePagesDependencies {
+  frame: Frame;
+  roles: RoleAdmin;
+}
+
+/** All pages below /admin/roles. */
+export function roleRoutes(dependencies: RolePagesDependencies): Router<State, Extras> {
+  const router = new Router<State, Extras>({ prefix: '/admin/roles' });
+  roleList(router, dependencies);
+  // `/new` first: it would match `/:id`.
+  roleForms(router, dependencies);
+  roleDeletion(router, dependencies);
+  return router;
+}
+
+function roleList(router: Router<State, Extras>, { frame, roles }: RolePagesDependencies): void {
+  router.get('/', ...frame.page(READ), async (ctx) => {
+    const [all, permissions] = await Promise.all([roles.list(), roles.permissions()]);
+    frame.show(ctx, {
+      title: 'Roles',
+      actions: frame.may(ctx, WRITE) ? [{ label: 'New role', href: '/admin/roles/new', look: 'primary' }] : [],
+      blocks: [
+        {
+          kind: 'table',
+          caption: 'Roles',
+          columns: ['Role', 'Description', 'Permissions', 'More'],
+          rows: all.map(({ id, name, description, permissions: held, source }) => [
+            { text: name, href: `/admin/roles/${id}` },
+            description,
+            held.length,
+            [
+              { text: 'Users', href: `/admin/users?${new URLSearchParams({ role: name })}` },
+              ...(source === 'local'
+                ? []
+                : [{ text: source === 'file' ? 'configuration file' : 'built in', tone: 'plain' as const }]),
+            ],
+          ]),
+          empty: 'There are none.',
+        },
+        {
+          kind: 'table',
+          title: 'Permissions',
+          caption: 'Permissions by role',
+          columns: ['Permission', ...all.map(({ name }) => name)],
+          rows: permissions.map(({ permission, roles: holders }) => [
+            { text: permission, code: true },
+            ...all.map(({ name }): Cell => (holders.includes(name) ? TICK : '')),
+          ]),
+          empty: 'No role has a permission.',
+        },
+      ],
+    });
+  });
+}
+
+function roleForms(router: Router<State, Extras>, { frame, roles }: RolePagesDependencies): void {
+  router.get('/new', ...frame.page(WRITE), (ctx) =>
+    show(ctx, undefined, { name: '', description: '', permissions: '', version: '' }),
+  );
+
+  router.post('/new', ...frame.change(WRITE), async (ctx) => {
+    const given = await parseForm(ctx, roleForm.loose());
+    await frame.attempt(
+      ctx,
+      async () => {
+        const role = await roles.create(inputOf(given), frame.by(ctx));
+        frame.back(ctx, `/admin/roles/${role.id}`, 'The role was created.');
+      },
+      (problem) => show(ctx, undefined, given, problem),
+    );
+  });
+
+  router.get('/:id', ...frame.page(READ), async (ctx) => {
+    const role = await roles.get(ctx.params.id ?? '');
+    show(ctx, role, { ...role, permissions: role.permissions.join('\n'), version: etagOf(role) });
+  });
+
+  router.post('/:id', ...frame.change(WRITE), async (ctx) => {
+    const role = await roles.get(ctx.params.id ?? '');
+    const given = await parseForm(ctx, roleForm.loose());
+    await frame.attempt(
+      ctx,
+      async () => {
+        await roles.update(role.id, inputOf(given), frame.by(ctx), given.version);
+        frame.back(ctx, `/admin/roles/${role.id}`, 'Saved.');
+      },
+      (problem) => show(ctx, role, given, problem),
+    );
+  });
+
+  function show(ctx: Context, role: Role | undefined, given: RoleForm, problem?: Problem): void {
+    const isReadOnly = role !== undefined && role.source !== 'local';
+    const page = rolePage(role, given, frame.may(ctx, WRITE) && !isReadOnly);
+    frame.show(ctx, { ...page, ...problem }, problem?.status);
+  }
+}
+
+/** One role, or a new one: a form, or only its facts. */
+function rolePage(role: Role | undefined, given: RoleForm, mayEdit: boolean): ConsolePage {
+  const at = role ? `/admin/roles/${role.id}` : '/admin/roles/new';
+  const form: Block = {
+    kind: 'form',
+    action: at,
+    fields: role ? [versionField(given.version), ...fieldsOf(given)] : fieldsOf(given),
+    button: role ? 'Save' : 'Create',
+    cancel: '/admin/roles',
+  };
+  const facts: Block = {
+    kind: 'facts',
+    rows: [
+      { label: 'Description', value: given.description },
+      { label: 'Permissions', value: lines(given.permissions).map((text) => ({ text, code: true })) },
+    ],
+  };
+  return {
+    title: role ? role.name : 'New role',
+    back: { href: '/admin/roles', label: 'Roles' },
+    actions: role && mayEdit ? [{ label: 'Delete', href: `${at}/delete`, look: 'danger' }] : [],
+    blocks: [mayEdit ? form : facts],
+  };
+}
+
+function roleDeletion(router: Router<State, Extras>, { frame, roles }: RolePagesDependencies): void {
+  router.get('/:id/delete', ...frame.danger(WRITE), async (ctx) => {
+    const role = await roles.get(ctx.params.id ?? '');
+    const at = `/admin/roles/${role.id}`;
+    const lead = 'Users who have it lose its permissions, and access to the applications that require it.';
+    frame.show(ctx, {
+      title: `Delete the role ${role.name}?`,
+      back: { href: at, label: role.name },
+      blocks: [
+        { kind: 'form', lead, action: `${at}/delete`, fields: [], button: 'Delete', look: 'danger', cancel: at },
+      ],
+    });
+  });
+
+  router.post('/:id/delete', ...frame.danger(WRITE), async (ctx) => {
+    await roles.remove(ctx.params.id ?? '', frame.by(ctx));
+    frame.back(ctx, '/admin/roles', 'The role was deleted.');
+  });
+}
+
+function fieldsOf({ name, description, permissions }: RoleForm): Field[] {
+  return [
+    { name: 'name', label: 'Name', value: name, required: true },
+    { name: 'description', label: 'Description', value: description },
+    {
+      name: 'permissions',
+      label: 'Permissions',
+      type: 'textarea',
+      rows: 6,
+      value: permissions,
+      hint: 'resource:action, such as articles:read; one a line. You can only give permissions that you have.',
+    },
+  ];
+}
+
+function inputOf({ name, description, permissions }: RoleForm) {
+  return { name, description, permissions: lines(permissions) };
+}

@@ -1,0 +1,100 @@
+// /api/admin/sessions: the live single sign-on sessions.
+import { z } from 'zod';
+import { type Endpoint, endpoint } from '../api/endpoint.ts';
+import { byId, id, iso, paged, pageOf, time } from '../api/parts.ts';
+import type { UserAdmin } from '../users/actions.ts';
+import type { SessionAdmin, SessionView } from './actions.ts';
+
+const tag = 'Sessions';
+const read = ['gatehouse.sessions:read'] as const;
+const end = ['gatehouse.sessions:end'] as const;
+/** It affects every user of the application. */
+const endMany = ['gatehouse.sessions:end', 'gatehouse.applications:write'] as const;
+
+const byUid = z.object({ uid: id });
+const session = z
+  .object({
+    uid: z.string(),
+    user: z.string().describe('Id of the account'),
+    username: z.string(),
+    signed_in_at: time,
+    expires_at: time,
+    acr: z.string().nullable(),
+    amr: z.array(z.string()),
+    address: z.string().nullable(),
+    user_agent: z.string().nullable(),
+    last_seen_at: time.nullable(),
+    applications: z.array(z.string()).describe('client_id or entity ID of the applications that take part'),
+  })
+  .meta({ id: 'Session' });
+
+/** /sessions, and the sessions of a user and of an application. */
+export function sessionEndpoints(sessions: SessionAdmin, users: Pick<UserAdmin, 'get' | 'endSessions'>): Endpoint[] {
+  return [
+    endpoint({
+      ...{ method: 'get', path: '/sessions', operationId: 'listSessions', tag, needs: read },
+      summary: 'The live single sign-on sessions, newest first',
+      ...{ query: z.object(paged), response: pageOf(session) },
+      async handle({ query: { limit, cursor } }) {
+        const page = await sessions.list({ limit, after: cursor });
+        return { body: { items: page.sessions.map(showSession), next: page.next ?? null } };
+      },
+    }),
+    endpoint({
+      ...{ method: 'get', path: '/sessions/{uid}', operationId: 'getSession', tag, needs: read },
+      summary: 'One session',
+      ...{ params: byUid, response: session },
+      handle: async ({ params }) => ({ body: showSession(await sessions.get(params.uid)) }),
+    }),
+    endpoint({
+      ...{ method: 'delete', path: '/sessions/{uid}', operationId: 'endSession', tag, needs: end },
+      summary: 'Ends the session; its applications are notified',
+      ...{ params: byUid, status: 204 },
+      handle: async ({ params, by }) => void (await sessions.end(params.uid, by)),
+    }),
+    endpoint({
+      ...{ method: 'get', path: '/users/{id}/sessions', operationId: 'listUserSessions', tag, needs: read },
+      summary: 'The live sessions of one user',
+      ...{ params: byId, response: z.object({ items: z.array(session) }) },
+      async handle({ params }) {
+        await users.get(params.id);
+        return { body: { items: (await sessions.ofUser(params.id)).map(showSession) } };
+      },
+    }),
+    endpoint({
+      ...{ method: 'delete', path: '/users/{id}/sessions', operationId: 'endUserSessions', tag, needs: end },
+      summary: 'Ends every session of the user and revokes every token',
+      ...{ params: byId, response: z.object({ ended: z.int() }) },
+      handle: async ({ params, by }) => ({ body: { ended: await users.endSessions(params.id, by) } }),
+    }),
+    endpoint({
+      ...{
+        method: 'delete',
+        path: '/applications/{id}/sessions',
+        operationId: 'endApplicationSessions',
+        tag,
+        needs: endMany,
+      },
+      summary: 'Ends every session that the application takes part in; all applications of these sessions are notified',
+      ...{ params: byId, response: z.object({ ended: z.int() }) },
+      handle: async ({ params, by }) => ({ body: { ended: await sessions.endOfApplication(params.id, by) } }),
+    }),
+  ];
+}
+
+function showSession({ uid, accountId, username, signedInAt, expiresAt, acr, amr, device, participants }: SessionView) {
+  return {
+    ...{
+      uid,
+      user: accountId,
+      username,
+      signed_in_at: iso(signedInAt),
+      expires_at: iso(expiresAt),
+      acr: acr ?? null,
+      amr,
+    },
+    ...{ address: device?.address ?? null, user_agent: device?.userAgent ?? null },
+    last_seen_at: iso(device?.lastSeenAt),
+    applications: participants.map(({ clientId }) => clientId),
+  };
+}

@@ -1,0 +1,75 @@
+// Changes of settings: those of the configuration file are read-only, secrets are written and never read back, and each
+// change is audited with the value before and after.
+import type { Audit, By } from '../../audit/audit.ts';
+import { badRequest, forbidden } from '../../http/errors.ts';
+import { inNetworks } from '../../network/networks.ts';
+import {
+  type SettingEntry,
+  type SettingName,
+  type Settings,
+  type SettingValues,
+  secretsOf,
+  settingNames,
+  withoutSecrets,
+} from '../../settings/settings.ts';
+import { type Db, type Tx, transaction } from '../../storage/database.ts';
+import { assertVersion, type Expected } from '../api/versions.ts';
+
+export interface SettingAdmin {
+  list(): Promise<SettingEntry[]>;
+  /** null resets a setting to its default. A secret that is left out of a value stays as it is. */
+  update(changes: SettingChanges, by: By, expected?: Expected): Promise<SettingEntry[]>;
+}
+
+export type SettingChanges = { [Name in SettingName]?: SettingValues[Name] | null };
+
+/** Changes throw owned_by_file for a setting of the configuration file, and precondition_failed for another version. */
+export function createSettingAdmin(dependencies: { db: Db; audit: Audit; settings: Settings }): SettingAdmin {
+  const { db, audit, settings } = dependencies;
+
+  async function change(name: SettingName, before: SettingEntry, value: unknown, by: By, tx: Tx): Promise<void> {
+    if (before.source === 'file') {
+      throw forbidden('owned_by_file', {
+        message: `${name} is set in the configuration file and cannot be changed here.`,
+      });
+    }
+    const secrets = Object.entries(secretsOf(name, before.value)).filter(([, secret]) => secret !== undefined);
+    const after = isGroup(value) ? { ...Object.fromEntries(secrets), ...value } : value;
+    if (JSON.stringify(after) === JSON.stringify(before.value)) return;
+    if (after === null) await settings.unset(name, tx);
+    else await settings.set<SettingName>(name, after as SettingValues[SettingName], { tx });
+    const data = { setting: name, before: withoutSecrets(name, before.value), after: withoutSecrets(name, after) };
+    await audit.record({ ...by, type: 'setting.changed', outcome: 'success', data }, tx);
+  }
+
+  return {
+    list: () => settings.list(),
+
+    async update(changes, by, expected = 'any') {
+      assertOwnAddressAllowed(changes, by);
+      await transaction(db, async (tx) => {
+        // A lock: the version that is compared must be the one that is changed.
+        await settings.lock(tx);
+        assertVersion(expected, await settings.list());
+        const stored = await settings.list({ withSecrets: true });
+        for (const name of settingNames) {
+          const [value, before] = [changes[name], stored.find((entry) => entry.name === name)];
+          if (value !== undefined && before) await change(name, before, value, by, tx);
+        }
+      });
+      await settings.reload();
+      return settings.list();
+    },
+  };
+}
+
+/** An administrator who denies their own address could not undo it. */
+function assertOwnAddressAllowed({ denied_networks: networks }: SettingChanges, { request }: By): void {
+  if (!networks || !request || !inNetworks(networks)(request.address)) return;
+  const message = `holds ${request.address}, the address that you are using now`;
+  throw badRequest('invalid_input', { fields: [{ field: 'denied_networks', message }] });
+}
+
+function isGroup(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

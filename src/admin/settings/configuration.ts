@@ -1,0 +1,44 @@
+// The configuration file through the API: the plan of applying one, and the export of the server as one.
+
+import type { Plan, Provisioning } from '../../config-file/config-file.ts';
+import { parseFile } from '../../config-file/file.ts';
+import { badRequest } from '../../http/errors.ts';
+
+export interface ConfigurationAdmin {
+  /** Throws invalid_input with the line and column of every fault. */
+  plan(text: string): Promise<Plan>;
+  export(): Promise<string>;
+}
+
+export interface ConfigurationAdminDependencies {
+  provisioning: Pick<Provisioning, 'plan'>;
+  exportConfiguration(): Promise<string>;
+}
+
+/** Plans and exports; never applies a file. */
+export function createConfigurationAdmin(dependencies: ConfigurationAdminDependencies): ConfigurationAdmin {
+  return {
+    export: dependencies.exportConfiguration,
+
+    async plan(text) {
+      const parsed = parseFile(text);
+      // It would read a file of this server.
+      const paths = parsed.declared.service_providers.flatMap(({ metadata_file }, index) =>
+        metadata_file === undefined
+          ? []
+          : [{ path: ['service_providers', index, 'metadata_file'], message: 'cannot be read here: use metadata' }],
+      );
+      const faults = [...parsed.faults, ...parsed.locate(paths)];
+      const result =
+        faults.length > 0
+          ? { ok: false as const, faults }
+          : await dependencies.provisioning.plan({ ...parsed, path: '' });
+      if (result.ok) return result.plan;
+      const fields = result.faults.map(({ path, line, column, message }) => ({
+        field: path || 'file',
+        message: `${message} (line ${line}, column ${column})`,
+      }));
+      throw badRequest('invalid_input', { fields });
+    },
+  };
+}

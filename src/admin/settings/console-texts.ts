@@ -1,0 +1,52 @@
+// The label and explanation of each setting, understandable without documentation.
+import type { SettingName } from '../../settings/settings.ts';
+
+export const settingTexts: Record<SettingName, { label: string; text: string }> = {
+  session_hours: { label: 'Session, in hours', text: 'How long a sign-in lasts, regardless of use. 1 to 720.' },
+  access_token_minutes: { label: 'Access tokens, in minutes', text: 'How long a token is valid. 1 to 60.' },
+  reset_token_minutes: { label: 'Links for a new password, in minutes', text: 'How long a link is valid. 15 to 30.' },
+  mfa: { label: 'Second factor', text: 'Required: every user needs one. Off: no user is asked for one.' },
+  self_registration: { label: 'Sign-up', text: 'Whether users may create their own account.' },
+  outgoing_networks: {
+    label: 'Private networks that calls may reach',
+    text: 'For logout calls, keys and metadata of applications. One a line, such as 10.0.0.0/8.',
+  },
+  rate_limits: { label: 'Rate limits', text: 'Off only for load tests: passwords can then be guessed without limit.' },
+  denied_networks: {
+    label: 'Denied networks',
+    text: 'Every request from them is rejected. One a line, such as 192.0.2.0/24.',
+  },
+  breached_password_lookup: {
+    label: 'Ask Have I Been Pwned about new passwords',
+    text: 'Five characters of a hash leave this server. The built-in list is always checked.',
+  },
+  remember_browser_days: {
+    label: 'Browsers skip the second factor, in days',
+    text: 'Where the user ticks that box. 0: never; at most 30.',
+  },
+  email_codes: { label: 'Codes by e-mail', text: 'As second factor of users who have no other.' },
+  sms_gateway: {
+    label: 'SMS gateway',
+    text: 'JSON such as {"url": "https://sms.example.com/send", "token": "…"}. Empty: no codes by SMS.',
+  },
+  new_browser_notice: {
+    label: 'Mail about new browsers',
+    text: 'To the owner, after a sign-in from an unknown browser.',
+  },
+  saml_signed_requests: {
+    label: 'Signed SAML requests only',
+    text: 'From every service provider, whatever its metadata says.',
+  },
+  sign_out_on_role_change: {
+    label: 'Sign out when roles change',
+    text: 'A user who gets or loses a role has to sign in again.',
+  },
+  clock_skew_seconds: {
+    label: 'Difference of clocks, in seconds',
+    text: 'By how much the clock of a service provider may differ from this one. 0 to 300.',
+  },
+  user_attributes: {
+    label: 'Custom attributes of users',
+    text: 'A JSON Schema with "type": "object". {}: simple values under any name.',
+  },
+};

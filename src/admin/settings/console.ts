@@ -1,0 +1,152 @@
+// /admin/settings: the settings and their sources, and a form behind a recent sign-in. Those of the file are read-only.
+import Router from '@koa/router';
+import { z } from 'zod';
+import type { Context, Extras, State } from '../../http/context.ts';
+import { badRequest } from '../../http/errors.ts';
+import { parseForm } from '../../http/input.ts';
+import {
+  defaultSettings,
+  type SettingEntry,
+  type SettingName,
+  settingNames,
+  settingSchemas,
+} from '../../settings/settings.ts';
+import { etagOf } from '../api/versions.ts';
+import { type Cell, type ConsolePage, type Field, VERSION, versionField } from '../console/blocks.ts';
+import type { Frame, Problem } from '../console/frame.ts';
+import { lines } from '../console/text-area.ts';
+import type { SettingAdmin, SettingChanges } from './actions.ts';
+import { settingTexts } from './console-texts.ts';
+
+const form = z.record(z.string(), z.string().max(20_000));
+
+/** All pages below /admin/settings. */
+export function settingRoutes({ frame, settings }: { frame: Frame; settings: SettingAdmin }): Router<State, Extras> {
+  const router = new Router<State, Extras>({ prefix: '/admin/settings' });
+
+  router.get('/', ...frame.page('gatehouse.settings:read'), async (ctx) => {
+    frame.show(ctx, settingsPage(await settings.list(), frame.may(ctx, 'gatehouse.settings:write')));
+  });
+
+  router.get('/edit', ...frame.danger('gatehouse.settings:write'), async (ctx) => show(ctx, await settings.list()));
+
+  router.post('/edit', ...frame.danger('gatehouse.settings:write'), async (ctx) => {
+    const given = await parseForm(ctx, form);
+    const entries = await settings.list();
+    await frame.attempt(
+      ctx,
+      async () => {
+        await settings.update(changesOf(entries, given), frame.by(ctx), given[VERSION] ?? '');
+        frame.back(ctx, '/admin/settings', 'Saved.');
+      },
+      (problem) => show(ctx, entries, problem, given),
+    );
+  });
+
+  function show(ctx: Context, entries: SettingEntry[], problem?: Problem, given: Record<string, string> = {}): void {
+    const editable = entries.filter(({ source }) => source !== 'file');
+    const fields = [
+      versionField(given[VERSION] ?? etagOf(entries)),
+      ...editable.map(({ name, value }) => fieldOf(name, given[name] ?? textOf(value))),
+    ];
+    frame.show(
+      ctx,
+      {
+        title: 'Change settings',
+        back: { href: '/admin/settings', label: 'Settings' },
+        ...problem,
+        blocks: [{ kind: 'form', action: '/admin/settings/edit', fields, button: 'Save', cancel: '/admin/settings' }],
+      },
+      problem?.status,
+    );
+  }
+
+  return router;
+}
+
+function settingsPage(entries: SettingEntry[], mayChange: boolean): ConsolePage {
+  return {
+    title: 'Settings',
+    actions: mayChange ? [{ label: 'Change', href: '/admin/settings/edit', look: 'primary' }] : [],
+    blocks: [
+      {
+        kind: 'table',
+        caption: 'Settings',
+        columns: ['Setting', 'Value', 'Set by'],
+        rows: entries.map(({ name, value, source }): Cell[] => [
+          { text: settingTexts[name].label, small: name },
+          textOf(value) === '' ? null : { text: displayValue(value), code: true },
+          { default: 'default', local: 'an administrator', file: 'the configuration file' }[source],
+        ]),
+        empty: '',
+      },
+    ],
+  };
+}
+
+const isJson = (name: SettingName) => name === 'sms_gateway' || name === 'user_attributes';
+
+function fieldOf(name: SettingName, value: string): Field {
+  const fallback: unknown = defaultSettings[name];
+  const { label, text: hint } = settingTexts[name];
+  if (typeof fallback === 'boolean')
+    return {
+      ...{ name, label, hint },
+      type: 'select',
+      value,
+      options: [
+        { value: 'true', label: 'on' },
+        { value: 'false', label: 'off' },
+      ],
+    };
+  if (name === 'mfa')
+    return {
+      ...{ name, label, hint },
+      type: 'select',
+      value,
+      options: ['off', 'optional', 'required'].map((one) => ({ value: one, label: one })),
+    };
+  if (typeof fallback === 'number') return { name, label, hint, type: 'number', value };
+  return { name, label, hint, type: 'textarea', rows: 3, value };
+}
+
+function displayValue(value: unknown): string {
+  return typeof value === 'boolean' ? (value ? 'on' : 'off') : textOf(value);
+}
+
+function textOf(value: unknown): string {
+  if (value === undefined || value === null) return '';
+  if (Array.isArray(value)) return value.join('\n');
+  return typeof value === 'object' ? JSON.stringify(value, undefined, 2) : String(value);
+}
+
+/** The settings that differ from the stored ones. */
+function changesOf(entries: readonly SettingEntry[], given: Record<string, string>): SettingChanges {
+  const changes: [SettingName, unknown][] = [];
+  for (const name of settingNames) {
+    const [text, before] = [given[name], entries.find((entry) => entry.name === name)];
+    if (text === undefined || before?.source === 'file' || text.trim() === textOf(before?.value).trim()) continue;
+    changes.push([name, parsedValue(name, text.trim())]);
+  }
+  return Object.fromEntries(changes) as SettingChanges;
+}
+
+function parsedValue(name: SettingName, text: string): unknown {
+  const fallback: unknown = defaultSettings[name];
+  if (text === '' && !Array.isArray(fallback)) return null;
+  const parsed = settingSchemas[name].safeParse(typed(name, fallback, text));
+  if (parsed.success) return parsed.data;
+  throw badRequest('invalid_input', { fields: parsed.error.issues.map(({ message }) => ({ field: name, message })) });
+}
+
+function typed(name: SettingName, fallback: unknown, text: string): unknown {
+  if (typeof fallback === 'boolean') return text === 'true';
+  if (typeof fallback === 'number') return Number(text);
+  if (Array.isArray(fallback)) return lines(text);
+  if (!isJson(name)) return text;
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw badRequest('invalid_input', { fields: [{ field: name, message: 'is not JSON' }] });
+  }
+}

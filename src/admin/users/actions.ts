@@ -1,0 +1,258 @@
+// What administrators do with users, for the API and the console alike: an actor only manages users with no more permissions
+// than their own, the last administrator stays, and a change names the version that it is made for.
+import type { Account } from '../../accounts/account.ts';
+import type { AccountPage, ListAccounts } from '../../accounts/account-list.ts';
+import type { Accounts, NewAccount } from '../../accounts/accounts.ts';
+import type { Profile } from '../../accounts/profile.ts';
+import type { Audit, By } from '../../audit/audit.ts';
+import { createAccountWithPassword, newOneTimePassword } from '../../config-file/new-account.ts';
+import type { Credentials } from '../../credentials/credentials.ts';
+import { type PasswordFault, passwordAdvice } from '../../credentials/password-policy.ts';
+import { badRequest, conflict, forbidden } from '../../http/errors.ts';
+import type { EndSession } from '../../logout/end-session.ts';
+import type { NotifyOwner } from '../../mail/notify-owner.ts';
+import type { Factors, OwnFactors } from '../../mfa/factors.ts';
+import type { KnownBrowsers } from '../../mfa/known-browsers.ts';
+import type { Lockout } from '../../rate-limits/lockout.ts';
+import type { Authority } from '../../rbac/authority.ts';
+import type { Roles } from '../../rbac/roles.ts';
+import type { PasswordReset } from '../../recovery/password-reset.ts';
+import type { Invitations } from '../../registration/invitation.ts';
+import { type Db, transaction } from '../../storage/database.ts';
+import type { Sql } from '../../storage/statements.ts';
+import type { Expected } from '../api/versions.ts';
+import { createUserLookup, type UserLookup } from './lookup.ts';
+
+export interface UserDetails {
+  account: Account;
+  password: { mustChange: boolean; changedAt: Date } | undefined;
+  factors: OwnFactors;
+  /** Seconds that a new browser has to wait after wrong passwords. */
+  lockedSeconds: number;
+}
+
+export interface NewUser extends NewAccount {
+  roles?: readonly string[] | undefined;
+  /** Without any of the next four a one-time password is generated. */
+  password?: string | undefined;
+  passwordHash?: string | undefined;
+  invite?: boolean | undefined;
+  /** The user sets a password by a mailed link. */
+  withoutPassword?: boolean | undefined;
+}
+
+export type Mailed = 'sent' | 'no-address' | 'disabled';
+
+export interface UserAdmin {
+  list(query: ListAccounts): Promise<AccountPage>;
+  get(id: string): Promise<UserDetails>;
+  create(user: NewUser, by: By): Promise<{ account: Account; oneTimePassword?: string }>;
+  update(id: string, changes: Partial<Profile>, by: By, expected?: Expected): Promise<Account>;
+  setRoles(id: string, names: readonly string[], by: By, expected?: Expected): Promise<Account>;
+  /** Disabling ends every session. */
+  setActive(id: string, isActive: boolean, by: By, expected?: Expected): Promise<Account>;
+  remove(id: string, by: By, expected?: Expected): Promise<void>;
+  invite(id: string, by: By): Promise<void>;
+  /** Mails a link for a new password. */
+  sendPasswordReset(id: string, by: By): Promise<void>;
+  /** Without a password a one-time password is generated and returned. Ends every session. */
+  setPassword(id: string, password: string | undefined, by: By): Promise<{ oneTimePassword?: string }>;
+  /** The password must be changed at the next sign-in. Ends every session, so that this comes soon. */
+  forcePasswordChange(id: string, by: By): Promise<void>;
+  unlock(id: string, by: By): Promise<void>;
+  /** Removes every second factor and ends every session. */
+  resetFactors(id: string, by: By): Promise<void>;
+  endSessions(id: string, by: By): Promise<number>;
+}
+
+export interface UserAdminDependencies {
+  db: Db;
+  sql: Sql;
+  audit: Audit;
+  accounts: Accounts;
+  roles: Roles;
+  authority: Authority;
+  credentials: Credentials;
+  mfa: { factors: Factors; knownBrowsers: KnownBrowsers };
+  lockout: Lockout;
+  endSession: Pick<EndSession, 'all'>;
+  /** Mails the user about a change. */
+  notifyOwner: NotifyOwner;
+  invitations: Pick<Invitations, 'invite'>;
+  passwordReset: Pick<PasswordReset, 'sendLink'>;
+}
+
+/** Changes throw not_found, and forbidden for a user with more permissions than the actor (except unlock and endSessions). */
+export function createUserAdmin(dependencies: UserAdminDependencies): UserAdmin {
+  const lookup = createUserLookup(dependencies);
+  return {
+    ...readActions(dependencies, lookup),
+    create: (user, by) => createUser(dependencies, lookup, user, by),
+    ...accountActions(dependencies, lookup),
+    ...passwordActions(dependencies, lookup),
+    ...recoveryActions(dependencies, lookup),
+  };
+}
+
+function readActions(
+  { accounts, credentials, mfa, lockout }: UserAdminDependencies,
+  lookup: UserLookup,
+): Pick<UserAdmin, 'list' | 'get'> {
+  return {
+    list: (query) => accounts.list(query),
+
+    async get(id) {
+      const account = await lookup.find(id);
+      const [password, factors, lockedSeconds] = await Promise.all([
+        credentials.status(id),
+        mfa.factors.of(id),
+        lockout.lockedSeconds(account),
+      ]);
+      return { account, password, factors, lockedSeconds };
+    },
+  };
+}
+
+/** With the given password, or a one-time password. */
+async function createUser(dependencies: UserAdminDependencies, lookup: UserLookup, user: NewUser, by: By) {
+  if (user.invite || user.passwordHash !== undefined || user.withoutPassword) {
+    return createWithoutPassword(dependencies, lookup, user, by);
+  }
+  const { db, accounts, roles, credentials } = dependencies;
+  const { roles: names = [], password, passwordHash: _hash, invite: _invite, ...profile } = user;
+  const created = await createAccountWithPassword(
+    { db, accounts, roles, credentials },
+    { ...profile, password, roles: names },
+    by,
+  );
+  if (created.outcome === 'refused') throw passwordRejected(created.faults, false);
+  const { oneTimePassword } = created;
+  const account = await lookup.find(created.account.id);
+  return { account, ...(oneTimePassword === undefined ? {} : { oneTimePassword }) };
+}
+
+/** With an imported password hash, an invitation, or neither. */
+async function createWithoutPassword(
+  { db, accounts, roles, credentials, invitations }: UserAdminDependencies,
+  lookup: UserLookup,
+  user: NewUser,
+  by: By,
+) {
+  const { roles: names = [], passwordHash, invite, withoutPassword: _without, ...profile } = user;
+  return transaction(db, async (tx) => {
+    const account = await accounts.create(profile, by, tx);
+    for (const name of names) await roles.assign(account.id, name, by, tx);
+    if (passwordHash !== undefined) await credentials.importHash(account.id, passwordHash, by, tx);
+    if (invite) assertMailed(await invitations.invite(account, by, tx));
+    return { account: await lookup.find(account.id, tx) };
+  });
+}
+
+/** Profile, roles, state and deletion. */
+function accountActions(
+  { db, accounts, roles, endSession }: UserAdminDependencies,
+  { find, lockForChange }: UserLookup,
+): Pick<UserAdmin, 'update' | 'setRoles' | 'setActive' | 'remove'> {
+  return {
+    update: (id, changes, by, expected = 'any') =>
+      transaction(db, async (tx) => {
+        const { source } = await lockForChange(id, by, expected, tx);
+        if (source === 'file') throw forbidden('owned_by_file');
+        return accounts.update(id, changes, by, tx);
+      }),
+
+    setRoles: (id, names, by, expected = 'any') =>
+      transaction(db, async (tx) => {
+        const { source } = await lockForChange(id, by, expected, tx);
+        if (source === 'file') throw forbidden('owned_by_file');
+        await roles.setRoles(id, [...new Set(names)], by, tx);
+        return find(id, tx);
+      }),
+
+    setActive: (id, isActive, by, expected = 'any') =>
+      transaction(db, async (tx) => {
+        await lockForChange(id, by, expected, tx);
+        if (!isActive) await roles.assertNotLastAdmin(id, tx);
+        const changed = await accounts.setActive(id, isActive, by, tx);
+        if (changed && !isActive) await endSession.all(id, 'account-disabled', by, tx);
+        return find(id, tx);
+      }),
+
+    remove: (id, by, expected = 'any') =>
+      transaction(db, async (tx) => {
+        const { source } = await lockForChange(id, by, expected, tx);
+        if (source === 'file') throw forbidden('owned_by_file');
+        await roles.assertNotLastAdmin(id, tx);
+        await endSession.all(id, 'account-deleted', by, tx);
+        await accounts.remove(id, by, tx);
+      }),
+  };
+}
+
+/** The password, and the mailed links with which the user sets it. */
+function passwordActions(
+  { credentials, mfa, endSession, notifyOwner, invitations, passwordReset }: UserAdminDependencies,
+  { findManaged }: UserLookup,
+): Pick<UserAdmin, 'invite' | 'sendPasswordReset' | 'setPassword' | 'forcePasswordChange'> {
+  return {
+    invite: async (id, by) => assertMailed(await invitations.invite(await findManaged(id, by), by)),
+
+    sendPasswordReset: async (id, by) => assertMailed(await passwordReset.sendLink(await findManaged(id, by), by)),
+
+    async setPassword(id, password, by) {
+      const account = await findManaged(id, by);
+      const plain = password ?? newOneTimePassword();
+      const mustChange = password === undefined;
+      const outcome = await credentials.setPassword(account, plain, { ...by, mustChange });
+      if (outcome !== 'ok') throw passwordRejected(outcome, await mfa.factors.hasSecondFactor(id));
+      await mfa.knownBrowsers.endTrust(id);
+      await endSession.all(id, 'password-reset', by);
+      await notifyOwner(account, 'password-changed-by-admin', by.request);
+      return mustChange ? { oneTimePassword: plain } : {};
+    },
+
+    async forcePasswordChange(id, by) {
+      await findManaged(id, by);
+      await credentials.forceChange(id, by);
+      await endSession.all(id, 'ended-by-admin', by);
+    },
+  };
+}
+
+/** Lockout, second factors and sessions. */
+function recoveryActions(
+  { audit, mfa, lockout, endSession, notifyOwner }: UserAdminDependencies,
+  { find, findManaged }: UserLookup,
+): Pick<UserAdmin, 'unlock' | 'resetFactors' | 'endSessions'> {
+  return {
+    async unlock(id, by) {
+      await lockout.unlock(await find(id));
+      await audit.record({ ...by, type: 'sign-in.unlocked', outcome: 'success', subjectId: id });
+    },
+
+    async resetFactors(id, by) {
+      const account = await findManaged(id, by);
+      await mfa.factors.reset(id, by);
+      await mfa.knownBrowsers.endTrust(id);
+      await endSession.all(id, 'ended-by-admin', by);
+      await notifyOwner(account, 'factors-reset', by.request);
+    },
+
+    async endSessions(id, by) {
+      await find(id);
+      return endSession.all(id, 'ended-by-admin', by);
+    },
+  };
+}
+
+function assertMailed(outcome: Mailed): void {
+  if (outcome === 'sent') return;
+  const message =
+    outcome === 'disabled' ? 'This account is disabled, so no mail was sent.' : 'This user has no e-mail address.';
+  throw conflict('conflict', { message });
+}
+
+function passwordRejected(faults: readonly PasswordFault[], hasSecondFactor: boolean) {
+  const fields = faults.map((fault) => ({ field: 'password', message: passwordAdvice(fault, hasSecondFactor) }));
+  return badRequest('password_refused', { fields });
+}

@@ -1,0 +1,131 @@
+// A user in the API: the same field names as in the configuration file, converted from and to those of accounts.
+import { z } from 'zod';
+import type { Account } from '../../accounts/account.ts';
+import type { AccountSummary } from '../../accounts/account-list.ts';
+import type { Profile } from '../../accounts/profile.ts';
+import { snakeCase } from '../../config-file/user-profile.ts';
+import { AppError } from '../../http/errors.ts';
+import { limits } from '../../limits.ts';
+import { iso, time } from '../api/parts.ts';
+import type { UserDetails } from './actions.ts';
+
+const line = z.string().max(2000).nullable();
+
+/** The fields that an administrator may set. */
+export const profileFields = {
+  username: z.string().min(1).max(254),
+  email: line.describe('null: none'),
+  email_verified: z.boolean(),
+  name: line,
+  given_name: line,
+  family_name: line,
+  picture: line,
+  locale: line,
+  zoneinfo: line,
+  phone_number: line,
+  sso_id: line.describe('`sub` at an upstream identity provider'),
+  attributes: z.record(z.string().max(64), z.json()).describe('As the setting user_attributes permits'),
+};
+
+const summaryFields = {
+  id: z.string().describe('`sub` in tokens'),
+  username: z.string(),
+  email: z.string().nullable(),
+  email_verified: z.boolean(),
+  name: z.string().nullable(),
+  active: z.boolean(),
+  source: z.string().describe('local, or file: declared in the configuration file'),
+  roles: z.array(z.string()),
+  created_at: time,
+  updated_at: time,
+};
+
+export const userSummary = z.object(summaryFields).meta({ id: 'UserSummary' });
+
+export const user = z
+  .object({
+    ...summaryFields,
+    ...Object.fromEntries(
+      (['given_name', 'family_name', 'picture', 'locale', 'zoneinfo', 'phone_number', 'sso_id'] as const).map(
+        (name) => [name, z.string().nullable()],
+      ),
+    ),
+    attributes: z.record(z.string(), z.json()),
+    permissions: z.array(z.string()).describe('resource:action of all roles together'),
+  })
+  .meta({ id: 'User' });
+
+export const userDetails = user
+  .extend({
+    password: z
+      .object({ must_change: z.boolean(), changed_at: time })
+      .nullable()
+      .describe('null: the user has no password'),
+    second_factors: z.object({
+      totp: z.boolean(),
+      passkeys: z.int(),
+      recovery_codes: z.int(),
+      phone: z.string().nullable(),
+    }),
+    locked_seconds: z.int().describe('How long a new browser is locked out after wrong passwords'),
+  })
+  .meta({ id: 'UserDetails' });
+
+export const password = z.string().min(limits.password.minWithMfa).max(limits.password.max);
+
+/** A user of a list. */
+export function showSummary({ emailVerified, isActive, createdAt, updatedAt, ...account }: AccountSummary) {
+  const { id, username, email, name, source, roles } = account;
+  return {
+    ...{ id, username, email, email_verified: emailVerified, name, active: isActive, source, roles },
+    ...{ created_at: iso(createdAt), updated_at: iso(updatedAt) },
+  };
+}
+
+/** A user with the whole profile. */
+export function showUser(account: Account) {
+  const { givenName, familyName, picture, locale, zoneinfo, phoneNumber, ssoId, attributes, permissions } = account;
+  return {
+    ...showSummary(account),
+    ...{ given_name: givenName, family_name: familyName, picture, locale, zoneinfo },
+    ...{ phone_number: phoneNumber, sso_id: ssoId, permissions },
+    attributes: attributes as z.output<typeof user>['attributes'],
+  };
+}
+
+/** A user with password state, second factors and lockout. */
+export function showDetails({ account, password: stored, factors, lockedSeconds }: UserDetails) {
+  const { totp, passkeys, recoveryCodes, phone = null } = factors;
+  return {
+    ...showUser(account),
+    password: stored ? { must_change: stored.mustChange, changed_at: iso(stored.changedAt) } : null,
+    second_factors: { totp, passkeys, recovery_codes: recoveryCodes, phone },
+    locked_seconds: lockedSeconds,
+  };
+}
+
+/** `given_name` -> `givenName`, for the fields that are present. */
+export function profileOf(fields: Record<string, unknown>): Partial<Profile> {
+  const given = Object.keys(profileFields).filter((name) => fields[name] !== undefined);
+  const camelCase = (name: string) => name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+  return Object.fromEntries(given.map((name) => [camelCase(name), fields[name]])) as Partial<Profile>;
+}
+
+/** Awaits `work`; the fields of its error get the names of the API (`given_name`). */
+export async function withApiFieldNames<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (!(error instanceof AppError) || error.fields.length === 0) throw error;
+    const fields = error.fields.map(({ field, message }) => ({ field: snakeCase(field), message }));
+    const { code, message, detail, headers } = error;
+    throw new AppError(code, {
+      message,
+      fields,
+      detail,
+      headers,
+      cause: error,
+      ...(error.advice && { advice: error.advice }),
+    });
+  }
+}

@@ -1,0 +1,214 @@
+// /api/admin/users: users, their roles, credentials and second factors.
+import { z } from 'zod';
+import type { Account } from '../../accounts/account.ts';
+import { assertMay } from '../api/caller.ts';
+import { type Endpoint, endpoint } from '../api/endpoint.ts';
+import { byId, done, flag, paged, pageOf, patchOf, text } from '../api/parts.ts';
+import type { UserAdmin } from './actions.ts';
+import {
+  password,
+  profileFields,
+  profileOf,
+  showDetails,
+  showSummary,
+  showUser,
+  user,
+  userDetails,
+  userSummary,
+  withApiFieldNames,
+} from './api-shape.ts';
+import { versionOf } from './lookup.ts';
+
+const tag = 'Users';
+const read = ['gatehouse.users:read'] as const;
+const write = ['gatehouse.users:write'] as const;
+
+const { username, ...optional } = profileFields;
+const newUser = z.strictObject({
+  username,
+  ...z.object(optional).partial().shape,
+  active: z.boolean().optional(),
+  roles: z.array(z.string().max(100)).max(100).optional().describe('Needs gatehouse.roles:write as well'),
+  password: password
+    .optional()
+    .describe('Without password, password_hash and invite a one-time password is generated and shown once'),
+  password_hash: z.string().max(1000).optional().describe('Argon2id, bcrypt, scrypt or PBKDF2, from another system'),
+  invite: z.boolean().optional().describe('Mails a link with which the user chooses a password'),
+});
+const createdUser = user.extend({ one_time_password: z.string().optional().describe('Shown only now') });
+
+/** /users and everything below, except sessions. */
+export function userEndpoints(users: UserAdmin): Endpoint[] {
+  return [
+    ...collectionEndpoints(users),
+    ...singleUserEndpoints(users),
+    ...passwordEndpoints(users),
+    ...recoveryEndpoints(users),
+  ];
+}
+
+/** /users: the list, and a new user. */
+function collectionEndpoints(users: UserAdmin): Endpoint[] {
+  return [
+    endpoint({
+      ...{ method: 'get', path: '/users', operationId: 'listUsers', tag, needs: read },
+      summary: 'The users, newest first',
+      query: z.object({
+        ...paged,
+        search: text.optional().describe('Part of the user name, e-mail address or name, in any case and spelling'),
+        active: flag.optional(),
+        role: z.string().max(100).optional().describe('Name of a role'),
+        source: z.enum(['local', 'file']).optional(),
+      }),
+      response: pageOf(userSummary),
+      async handle({ query: { cursor, active, ...query } }) {
+        const { accounts, next } = await users.list({ ...query, isActive: active, after: cursor });
+        return { body: { items: accounts.map(showSummary), next: next ?? null } };
+      },
+    }),
+    endpoint({
+      ...{ method: 'post', path: '/users', operationId: 'createUser', tag, needs: write },
+      summary: 'A new user',
+      description: 'User names and addresses that differ only in case or by look-alike letters are the same (409).',
+      ...{ body: newUser, response: createdUser, status: 201, versioned: 'shows', idempotent: true },
+      async handle({ body, by, caller }) {
+        const { active: isActive, roles = [], password: plain, password_hash: passwordHash, invite, ...profile } = body;
+        if (roles.length > 0) assertMay(caller, ['gatehouse.roles:write']);
+        const input = {
+          ...profileOf(profile),
+          username: body.username,
+          isActive,
+          roles,
+          password: plain,
+          passwordHash,
+          invite,
+        };
+        const { account, oneTimePassword } = await withApiFieldNames(users.create(withoutUndefined(input), by));
+        const { body: created, version } = answer(account);
+        const secret = oneTimePassword === undefined ? {} : { one_time_password: oneTimePassword };
+        return { body: { ...created, ...secret }, version, location: `/users/${account.id}` };
+      },
+    }),
+  ];
+}
+
+/** /users/{id}: profile, roles and state. */
+function singleUserEndpoints(users: UserAdmin): Endpoint[] {
+  return [
+    endpoint({
+      ...{ method: 'get', path: '/users/{id}', operationId: 'getUser', tag, needs: read },
+      summary: 'One user, with password, second factors and lockout',
+      ...{ params: byId, response: userDetails, versioned: 'shows' },
+      async handle({ params }) {
+        const details = await users.get(params.id);
+        return { body: showDetails(details), version: versionOf(details.account) };
+      },
+    }),
+    endpoint({
+      ...{ method: 'patch', path: '/users/{id}', operationId: 'updateUser', tag, needs: write },
+      summary: 'Changes the given fields; null empties one',
+      ...{ params: byId, body: patchOf(z.object(profileFields)), response: user, versioned: 'changes' },
+      handle: async ({ params, body, by, version }) =>
+        answer(await withApiFieldNames(users.update(params.id, profileOf(body), by, version))),
+    }),
+    endpoint({
+      ...{ method: 'delete', path: '/users/{id}', operationId: 'deleteUser', tag, needs: write },
+      summary: 'Deletes the user; the id is never used again',
+      ...{ params: byId, versioned: 'changes', status: 204 },
+      handle: async ({ params, by, version }) => void (await users.remove(params.id, by, version)),
+    }),
+    endpoint({
+      ...{
+        method: 'put',
+        path: '/users/{id}/roles',
+        operationId: 'setUserRoles',
+        tag,
+        needs: ['gatehouse.roles:write'],
+      },
+      summary: 'Sets the roles of the user',
+      description: 'A caller can only give or take roles whose permissions it has too.',
+      ...{ params: byId, response: user, versioned: 'changes' },
+      body: z.strictObject({ roles: z.array(z.string().max(100)).max(100) }),
+      handle: async ({ params, body, by, version }) => answer(await users.setRoles(params.id, body.roles, by, version)),
+    }),
+    ...(['enable', 'disable'] as const).map((action) =>
+      endpoint({
+        ...{ method: 'post', path: `/users/{id}/${action}`, operationId: `${action}User`, tag, needs: write },
+        summary: action === 'enable' ? 'Lets the user sign in again' : 'Disables the user and ends every session',
+        ...{ params: byId, response: user, versioned: 'shows' },
+        handle: async ({ params, by }) => answer(await users.setActive(params.id, action === 'enable', by)),
+      }),
+    ),
+  ];
+}
+
+/** The links that are mailed to a user, and the password. */
+function passwordEndpoints(users: UserAdmin): Endpoint[] {
+  return [
+    endpoint({
+      ...{ method: 'post', path: '/users/{id}/invite', operationId: 'inviteUser', tag, needs: write },
+      summary: 'Mails an invitation with which the user chooses a password',
+      ...{ params: byId, response: done, status: 202 },
+      handle: ({ params, by }) => users.invite(params.id, by).then(isDone),
+    }),
+    endpoint({
+      ...{ method: 'post', path: '/users/{id}/password-reset', operationId: 'sendPasswordReset', tag },
+      needs: ['gatehouse.users:reset-password'],
+      summary: 'Mails a link with which the user chooses a new password',
+      ...{ params: byId, response: done, status: 202 },
+      handle: ({ params, by }) => users.sendPasswordReset(params.id, by).then(isDone),
+    }),
+    endpoint({
+      ...{ method: 'post', path: '/users/{id}/password', operationId: 'setPassword', tag, needs: write },
+      summary: 'Sets a password, or generates a one-time password, and ends every session',
+      ...{ params: byId, body: z.strictObject({ password: password.optional() }) },
+      response: z.object({ one_time_password: z.string().optional().describe('Shown only now') }),
+      async handle({ params, body, by }) {
+        const { oneTimePassword } = await users.setPassword(params.id, body.password, by);
+        return { body: oneTimePassword === undefined ? {} : { one_time_password: oneTimePassword } };
+      },
+    }),
+    endpoint({
+      ...{ method: 'post', path: '/users/{id}/password-change', operationId: 'forcePasswordChange', tag, needs: write },
+      summary: 'Requires a new password at the next sign-in, and ends every session',
+      ...{ params: byId, response: done },
+      handle: ({ params, by }) => users.forcePasswordChange(params.id, by).then(isDone),
+    }),
+  ];
+}
+
+/** The help for a user who cannot sign in. */
+function recoveryEndpoints(users: UserAdmin): Endpoint[] {
+  return [
+    endpoint({
+      ...{
+        method: 'post',
+        path: '/users/{id}/unlock',
+        operationId: 'unlockUser',
+        tag,
+        needs: ['gatehouse.users:unlock'],
+      },
+      summary: 'Ends the lockout after wrong passwords',
+      ...{ params: byId, response: done },
+      handle: ({ params, by }) => users.unlock(params.id, by).then(isDone),
+    }),
+    endpoint({
+      ...{ method: 'post', path: '/users/{id}/reset-factors', operationId: 'resetFactors', tag },
+      needs: ['gatehouse.users:reset-factors'],
+      summary: 'Removes every second factor of a user who lost them, and ends every session',
+      ...{ params: byId, response: done },
+      handle: ({ params, by }) => users.resetFactors(params.id, by).then(isDone),
+    }),
+  ];
+}
+
+/** A user, with the version for the ETag. */
+function answer(account: Account) {
+  return { body: showUser(account), version: versionOf(account) };
+}
+
+const isDone = () => ({ body: { done: true as const } });
+
+function withoutUndefined<T extends object>(fields: T): T {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;
+}

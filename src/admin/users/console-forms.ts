@@ -1,0 +1,188 @@
+// /admin/users/new and …/:id/edit: the profile and the roles of a user as a form.
+import type Router from '@koa/router';
+import { z } from 'zod';
+import type { Account } from '../../accounts/account.ts';
+import type { Context, Extras, State } from '../../http/context.ts';
+import { parseForm } from '../../http/input.ts';
+import { etagOf } from '../api/versions.ts';
+import { type Field, versionField } from '../console/blocks.ts';
+import type { Frame, Problem } from '../console/frame.ts';
+import type { RoleAdmin } from '../roles/actions.ts';
+import type { UserAdmin } from './actions.ts';
+import { showOneTimePassword } from './console-password.ts';
+import { versionOf } from './lookup.ts';
+
+export interface UserFormsDependencies {
+  frame: Frame;
+  users: UserAdmin;
+  roles: Pick<RoleAdmin, 'list'>;
+}
+
+const WRITE = 'gatehouse.users:write' as const;
+const ROLES = 'gatehouse.roles:write' as const;
+const text = z.string().trim().max(254).default('');
+const flag = z.literal('on').optional();
+const userForm = z.object({
+  ...{ username: text, email: text, name: text, given_name: text, family_name: text, email_verified: flag },
+  begin: z.enum(['invite', 'password']).default('password'),
+  roles: z.array(z.string().max(100)).default([]),
+  version: z.string().max(100).default(''),
+});
+type UserForm = z.output<typeof userForm>;
+
+/** The pages …/new and …/:id/edit. */
+export function userFormPages(router: Router<State, Extras>, dependencies: UserFormsDependencies): void {
+  newUserPages(router, dependencies);
+  editUserPages(router, dependencies);
+}
+
+function newUserPages(router: Router<State, Extras>, dependencies: UserFormsDependencies): void {
+  const { frame, users } = dependencies;
+
+  router.get('/new', ...frame.page(WRITE), (ctx) => showNew(ctx, undefined));
+
+  router.post('/new', ...frame.change(WRITE), async (ctx) => {
+    const given = await readUserForm(ctx);
+    await frame.attempt(
+      ctx,
+      async () => {
+        const invite = given.begin === 'invite';
+        const profile = {
+          ...profileOf(given),
+          username: given.username,
+          invite,
+          roles: frame.may(ctx, ROLES) ? given.roles : [],
+        };
+        const { account, oneTimePassword } = await users.create(profile, frame.by(ctx));
+        if (!oneTimePassword) return frame.back(ctx, `/admin/users/${account.id}`, 'The invitation is on its way.');
+        showOneTimePassword(frame, ctx, account, oneTimePassword, 201);
+      },
+      (problem) => showNew(ctx, given, problem),
+    );
+  });
+
+  async function showNew(ctx: Context, given: UserForm | undefined, problem?: Problem): Promise<void> {
+    frame.show(
+      ctx,
+      {
+        title: 'New user',
+        back: { href: '/admin/users', label: 'Users' },
+        ...problem,
+        blocks: [
+          {
+            kind: 'form',
+            action: '/admin/users/new',
+            fields: [...(await fieldsFor(dependencies, ctx, given)), firstSignIn(given)],
+            button: 'Create',
+            cancel: '/admin/users',
+          },
+        ],
+      },
+      problem?.status,
+    );
+  }
+}
+
+function editUserPages(router: Router<State, Extras>, dependencies: UserFormsDependencies): void {
+  const { frame, users } = dependencies;
+
+  router.get('/:id/edit', ...frame.page(WRITE), async (ctx) => {
+    const { account } = await users.get(ctx.params.id ?? '');
+    await showEdit(ctx, account, valuesOf(account));
+  });
+
+  router.post('/:id/edit', ...frame.change(WRITE), async (ctx) => {
+    const { account } = await users.get(ctx.params.id ?? '');
+    const given = await readUserForm(ctx);
+    await frame.attempt(
+      ctx,
+      async () => {
+        await users.update(account.id, { ...profileOf(given), username: given.username }, frame.by(ctx), given.version);
+        if (frame.may(ctx, ROLES)) await users.setRoles(account.id, given.roles, frame.by(ctx));
+        frame.back(ctx, `/admin/users/${account.id}`, 'Saved.');
+      },
+      (problem) => showEdit(ctx, account, given, problem),
+    );
+  });
+
+  async function showEdit(ctx: Context, account: Account, given: UserForm, problem?: Problem): Promise<void> {
+    const at = `/admin/users/${account.id}`;
+    frame.show(
+      ctx,
+      {
+        title: `Edit ${account.username}`,
+        back: { href: at, label: account.username },
+        ...problem,
+        blocks: [
+          {
+            kind: 'form',
+            action: `${at}/edit`,
+            fields: [versionField(given.version), ...(await fieldsFor(dependencies, ctx, given))],
+            button: 'Save',
+            cancel: at,
+          },
+        ],
+      },
+      problem?.status,
+    );
+  }
+}
+
+const readUserForm = (ctx: Context) => parseForm(ctx, userForm.loose(), { lists: ['roles'] });
+
+async function fieldsFor({ frame, roles }: UserFormsDependencies, ctx: Context, given?: UserForm): Promise<Field[]> {
+  const names = (await roles.list()).map(({ name }) => ({ value: name, label: name }));
+  return [
+    { name: 'username', label: 'User name', value: given?.username ?? '', required: true },
+    { name: 'email', label: 'E-mail', type: 'email', value: given?.email ?? '' },
+    {
+      name: 'email_verified',
+      label: 'The address is verified',
+      type: 'checkbox',
+      checked: given?.email_verified === 'on',
+    },
+    { name: 'name', label: 'Name', value: given?.name ?? '' },
+    { name: 'given_name', label: 'Given name', value: given?.given_name ?? '' },
+    { name: 'family_name', label: 'Family name', value: given?.family_name ?? '' },
+    ...(frame.may(ctx, ROLES)
+      ? [{ name: 'roles', label: 'Roles', type: 'checks' as const, values: given?.roles ?? [], options: names }]
+      : []),
+  ];
+}
+
+function firstSignIn(given: UserForm | undefined): Field {
+  return {
+    name: 'begin',
+    label: 'First sign-in',
+    type: 'select',
+    value: given?.begin ?? 'invite',
+    options: [
+      { value: 'invite', label: 'with an invitation by mail' },
+      { value: 'password', label: 'with a one-time password that you hand over' },
+    ],
+  };
+}
+
+function profileOf({ email, name, given_name, family_name, email_verified }: UserForm) {
+  return {
+    email: email || null,
+    emailVerified: email !== '' && email_verified === 'on',
+    name: name || null,
+    givenName: given_name || null,
+    familyName: family_name || null,
+  };
+}
+
+function valuesOf(account: Account): UserForm {
+  return {
+    username: account.username,
+    email: account.email ?? '',
+    name: account.name ?? '',
+    given_name: account.givenName ?? '',
+    family_name: account.familyName ?? '',
+    ...(account.emailVerified && { email_verified: 'on' as const }),
+    begin: 'password',
+    roles: account.roles,
+    version: etagOf(versionOf(account)),
+  };
+}

@@ -1,0 +1,175 @@
+// /admin/import: users from a CSV file, a few hundred for each request with the progress on the page, or a trial run that
+// creates nothing; and /admin/import/export: all users as CSV.
+import { Readable } from 'node:stream';
+import Router from '@koa/router';
+import { z } from 'zod';
+import type { Audit } from '../../audit/audit.ts';
+import type { Context, Extras, State } from '../../http/context.ts';
+import { badRequest } from '../../http/errors.ts';
+import { acceptUploads, parseForm } from '../../http/input.ts';
+import type { Block, ConsolePage } from '../console/blocks.ts';
+import type { Frame, Problem } from '../console/frame.ts';
+import { IMPORT_COLUMNS, type ImportResult, type UserImport } from './import.ts';
+
+const WRITE = 'gatehouse.users:write' as const;
+const MAX_BYTES = 4 * 1024 * 1024;
+/** For what the form carries beside the text: the faults so far. */
+const MAX_STATE_BYTES = 1024 * 1024;
+/** Rows of one request: seconds at most, also with invitations. */
+const BATCH = { import: 500, trial: 5000 };
+/** Faults that are passed on from request to request. */
+const MAX_FAULTS = 1000;
+const count = z.coerce.number().int().min(0).max(1_000_000).default(0);
+const fault = z.object({ line: count, username: z.string().max(100), problem: z.string().max(400) });
+type FaultyRow = z.output<typeof fault>;
+const importForm = z.object({
+  csv: z.string().max(MAX_BYTES).default(''),
+  file: z.string().max(MAX_BYTES).default(''),
+  trial: z.literal('on').optional(),
+  done: count,
+  failed: count,
+  faults: z.string().max(MAX_BYTES).default('[]'),
+});
+
+/** The faults that the previous requests found; they are only shown. */
+function faultsIn(text: string): FaultyRow[] {
+  try {
+    return z.array(fault).max(MAX_FAULTS).parse(JSON.parse(text));
+  } catch (cause) {
+    throw badRequest('malformed_body', { cause });
+  }
+}
+
+export interface ImportDependencies {
+  frame: Frame;
+  imports: UserImport;
+  audit: Audit;
+}
+
+/** The page /admin/import and the download /admin/import/export. */
+export function importRoutes({ frame, imports, audit }: ImportDependencies): Router<State, Extras> {
+  const router = new Router<State, Extras>({ prefix: '/admin/import' });
+
+  router.get('/', ...frame.page(WRITE), (ctx) => show(ctx, '', true));
+
+  router.post('/', acceptUploads(MAX_BYTES + MAX_STATE_BYTES), ...frame.change(WRITE), async (ctx) => {
+    const form = await parseForm(ctx, importForm.loose());
+    const { file, trial, done, failed } = form;
+    const csv = file.trim() === '' ? form.csv : file;
+    const isTrial = trial === 'on';
+    const before = { done, failed, faults: faultsIn(form.faults) };
+    await frame.attempt(
+      ctx,
+      async () => {
+        const limit = isTrial ? BATCH.trial : BATCH.import;
+        const result = await imports.run(csv, { isTrial, done, limit }, frame.by(ctx));
+        frame.show(ctx, resultPage(result, { csv, isTrial, before }));
+      },
+      (problem) => show(ctx, csv, isTrial, problem),
+    );
+  });
+
+  router.get('/export', ...frame.page('gatehouse.users:read'), async (ctx) => {
+    await audit.record({ ...frame.by(ctx), type: 'users.exported', outcome: 'success' });
+    ctx.set('Cache-Control', 'no-store');
+    ctx.set('Content-Disposition', 'attachment; filename="users.csv"');
+    ctx.type = 'text/csv; charset=utf-8; header=present';
+    ctx.body = Readable.from(imports.exportAll());
+  });
+
+  function show(ctx: Context, csv: string, isTrial: boolean, problem?: Problem): void {
+    const blocks: Block[] = [
+      {
+        kind: 'form',
+        lead: `The first line names the columns: ${IMPORT_COLUMNS.join(', ')}. Only username is needed; several roles have semicolons between them. A user with neither a password hash nor an invitation sets a password by “Forgot password”.`,
+        action: '/admin/import',
+        fields: [
+          { name: 'file', label: 'CSV file', type: 'file', accept: '.csv,text/csv', hint: 'In UTF-8, at most 4 MB.' },
+          { name: 'csv', label: 'Or the text itself', type: 'textarea', rows: 8, value: csv },
+          { name: 'trial', label: 'Trial run: check each row and create nothing', type: 'checkbox', checked: isTrial },
+        ],
+        ...{ button: 'Go', cancel: '/admin/users', isUpload: true },
+      },
+    ];
+    const page = {
+      title: 'Import users',
+      back: { href: '/admin/users', label: 'Users' },
+      actions: [{ label: 'All users as CSV', href: '/admin/import/export' }],
+      ...problem,
+      blocks,
+    };
+    frame.show(ctx, page, problem?.status);
+  }
+
+  return router;
+}
+
+/** What this request did, and the form of the next one. */
+function resultPage(
+  { rows, total }: ImportResult,
+  { csv, isTrial, before }: { csv: string; isTrial: boolean; before: Progress },
+): ConsolePage {
+  const wrong = rows.flatMap(({ line, username, problem }) =>
+    problem === undefined ? [] : [{ line, username: username.slice(0, 100), problem: problem.slice(0, 400) }],
+  );
+  const done = before.done + rows.length;
+  const failed = before.failed + wrong.length;
+  const faults = [...before.faults, ...wrong].slice(0, MAX_FAULTS);
+  const isFinished = done >= total;
+  return {
+    title: isTrial ? 'Import users: trial run' : 'Import users',
+    back: { href: '/admin/import', label: 'Import' },
+    blocks: [
+      {
+        kind: 'text',
+        tone: failed > 0 ? 'warning' : 'notice',
+        text: `${done} of ${total} rows: ${done - failed} ${isTrial ? 'would be created' : 'are created'}, ${failed} not.`,
+      },
+      ...(isFinished ? [] : [{ kind: 'progress' as const, label: 'Progress', done, total }]),
+      isFinished ? nextStep(isTrial, csv) : continueForm({ csv, isTrial, done, failed, faults, left: total - done }),
+      {
+        kind: 'table',
+        title: isTrial ? 'Would not be created' : 'Not created',
+        caption: 'Rows with a fault',
+        columns: ['Line', 'User name', 'Fault'],
+        rows: faults.map(({ line, username, problem }) => [line, username, problem]),
+        empty: 'Every row is fine.',
+      },
+      ...(failed > faults.length
+        ? [{ kind: 'text' as const, text: `And ${failed - faults.length} more, which are not shown.` }]
+        : []),
+    ],
+  };
+}
+
+interface Progress {
+  done: number;
+  failed: number;
+  faults: FaultyRow[];
+}
+
+const hidden = (name: string, value: string | number) => ({ name, label: '', type: 'hidden' as const, value });
+
+function continueForm({
+  csv,
+  isTrial,
+  done,
+  failed,
+  faults,
+  left,
+}: Progress & { csv: string; isTrial: boolean; left: number }): Block {
+  const state = [hidden('done', done), hidden('failed', failed), hidden('faults', JSON.stringify(faults))];
+  return {
+    kind: 'form',
+    action: '/admin/import',
+    fields: [hidden('csv', csv), ...(isTrial ? [hidden('trial', 'on')] : []), ...state],
+    button: `Continue with the other ${left}`,
+    ...{ cancel: '/admin/import', isUpload: true, autoSubmit: true },
+  };
+}
+
+function nextStep(isTrial: boolean, csv: string): Block {
+  if (!isTrial) return { kind: 'actions', items: [{ label: 'To the users', href: '/admin/users', look: 'primary' }] };
+  const form = { action: '/admin/import', fields: [hidden('csv', csv)], button: 'Import now', cancel: '/admin/import' };
+  return { kind: 'form', ...form, isUpload: true };
+}

@@ -1,0 +1,62 @@
+// /admin/users/:id/password: a one-time password, which is shown once.
+import type Router from '@koa/router';
+import type { Account } from '../../accounts/account.ts';
+import type { Context, Extras, State } from '../../http/context.ts';
+import type { Frame } from '../console/frame.ts';
+import type { UserAdmin } from './actions.ts';
+
+const WRITE = 'gatehouse.users:write' as const;
+
+/** The page …/password and its action. */
+export function oneTimePasswordPages(
+  router: Router<State, Extras>,
+  { frame, users }: { frame: Frame; users: UserAdmin },
+): void {
+  router.get('/:id/password', ...frame.danger(WRITE), async (ctx) => {
+    const { account } = await users.get(ctx.params.id ?? '');
+    const at = `/admin/users/${account.id}`;
+    frame.show(ctx, {
+      title: `A one-time password for ${account.username}`,
+      back: { href: at, label: account.username },
+      blocks: [
+        {
+          kind: 'form',
+          lead: 'It replaces the current password, must be changed at the next sign-in, and ends every session. It is shown only once.',
+          ...{ action: `${at}/password`, fields: [], button: 'Create it', look: 'danger', cancel: at },
+        },
+      ],
+    });
+  });
+
+  router.post('/:id/password', ...frame.danger(WRITE), async (ctx) => {
+    const { account } = await users.get(ctx.params.id ?? '');
+    const { oneTimePassword = '' } = await users.setPassword(account.id, undefined, frame.by(ctx));
+    showOneTimePassword(frame, ctx, account, oneTimePassword);
+  });
+}
+
+/** The password, this once. */
+export function showOneTimePassword(
+  frame: Frame,
+  ctx: Context,
+  account: Account,
+  password: string,
+  status = 200,
+): void {
+  frame.show(
+    ctx,
+    {
+      title: `${account.username} can sign in`,
+      back: { href: `/admin/users/${account.id}`, label: account.username },
+      blocks: [
+        {
+          kind: 'text',
+          tone: 'warning',
+          text: 'This password is shown only once. Hand it over in person; it has to be changed at the next sign-in.',
+        },
+        { kind: 'code', label: 'One-time password', text: password },
+      ],
+    },
+    status,
+  );
+}

@@ -1,0 +1,182 @@
+// /admin/users: the list, and one user with everything that can be done for them.
+import Router from '@koa/router';
+import { z } from 'zod';
+import type { Extras, State } from '../../http/context.ts';
+import { parseQuery } from '../../http/input.ts';
+import { browserName } from '../../mail/browser-name.ts';
+import type { Action, Block } from '../console/blocks.ts';
+import { type Frame, listPath, listQuery } from '../console/frame.ts';
+import type { RoleAdmin } from '../roles/actions.ts';
+import type { SessionAdmin } from '../sessions/actions.ts';
+import type { UserAdmin, UserDetails } from './actions.ts';
+import { userActionPages, userActions } from './console-actions.ts';
+import { userFormPages } from './console-forms.ts';
+import { oneTimePasswordPages } from './console-password.ts';
+
+export interface UserPagesDependencies {
+  frame: Frame;
+  users: UserAdmin;
+  roles: Pick<RoleAdmin, 'list'>;
+  sessions: Pick<SessionAdmin, 'ofUser'>;
+}
+
+const READ = 'gatehouse.users:read' as const;
+const WRITE = 'gatehouse.users:write' as const;
+const query = listQuery.extend({
+  state: z.enum(['', 'active', 'disabled']).default(''),
+  role: z.string().max(100).default(''),
+});
+
+/** All pages below /admin/users. */
+export function userRoutes(dependencies: UserPagesDependencies): Router<State, Extras> {
+  const router = new Router<State, Extras>({ prefix: '/admin/users' });
+  // `/new` first: it would match `/:id`.
+  userFormPages(router, dependencies);
+  userList(router, dependencies);
+  userPage(router, dependencies);
+  oneTimePasswordPages(router, dependencies);
+  userActionPages(router, dependencies);
+  return router;
+}
+
+function userList(router: Router<State, Extras>, { frame, users }: UserPagesDependencies): void {
+  router.get('/', ...frame.page(READ), async (ctx) => {
+    const { q, after, state, role } = parseQuery(ctx, query);
+    const page = await users.list({
+      search: q,
+      after,
+      ...(state && { isActive: state === 'active' }),
+      ...(role && { role }),
+      limit: 50,
+    });
+    frame.show(ctx, {
+      title: 'Users',
+      actions: frame.may(ctx, WRITE)
+        ? [
+            { label: 'New user', href: '/admin/users/new', look: 'primary' },
+            { label: 'Import', href: '/admin/import' },
+          ]
+        : [],
+      blocks: [
+        {
+          kind: 'search',
+          action: '/admin/users',
+          fields: [
+            { name: 'q', label: 'Name or e-mail', type: 'search', value: q },
+            { name: 'role', label: 'Role', value: role },
+            {
+              name: 'state',
+              label: 'State',
+              type: 'select',
+              value: state,
+              options: [
+                { value: '', label: 'All' },
+                { value: 'active', label: 'Active' },
+                { value: 'disabled', label: 'Disabled' },
+              ],
+            },
+          ],
+        },
+        {
+          kind: 'table',
+          caption: 'Users, the newest first',
+          columns: ['User', 'E-mail', 'Roles', 'State'],
+          rows: page.accounts.map((one) => [
+            { text: one.username, href: `/admin/users/${one.id}`, small: one.name ?? undefined },
+            one.email,
+            one.roles.map((text) => ({ text, tone: 'plain' as const })),
+            one.isActive ? { text: 'active', tone: 'good' } : { text: 'disabled', tone: 'bad' },
+          ]),
+          empty: 'There is no such user.',
+          next: page.next && listPath('/admin/users', { q, state, role, after: page.next }),
+        },
+      ],
+    });
+  });
+}
+
+function userPage(router: Router<State, Extras>, { frame, users, sessions }: UserPagesDependencies): void {
+  router.get('/:id', ...frame.page(READ), async (ctx) => {
+    const { id = '' } = ctx.params;
+    const details = await users.get(id);
+    const { account } = details;
+    const at = `/admin/users/${id}`;
+    const offered = userActions.filter((action) => frame.may(ctx, action.needs) && action.isOffered(details));
+    const live = frame.may(ctx, 'gatehouse.sessions:read') ? await sessions.ofUser(id) : [];
+    frame.show(ctx, {
+      title: account.name ?? account.username,
+      back: { href: '/admin/users', label: 'Users' },
+      tags: [
+        account.isActive ? { text: 'active', tone: 'good' } : { text: 'disabled', tone: 'bad' },
+        ...(details.lockedSeconds > 0 ? [{ text: 'locked', tone: 'warn' as const }] : []),
+        ...(account.source === 'file' ? [{ text: 'owned by the configuration file' }] : []),
+      ],
+      actions: [
+        { label: 'Access check', href: `/admin/why?${new URLSearchParams({ user: account.username })}` },
+        ...(frame.may(ctx, WRITE) && account.source !== 'file'
+          ? [{ label: 'Edit', href: `${at}/edit`, look: 'primary' as const }]
+          : []),
+      ],
+      blocks: [
+        detailsBlock(details),
+        ...(offered.length > 0 || frame.may(ctx, WRITE)
+          ? [
+              {
+                kind: 'actions' as const,
+                title: 'Actions',
+                items: [
+                  ...(frame.may(ctx, WRITE) ? [{ label: 'Create a one-time password', href: `${at}/password` }] : []),
+                  ...offered.map(
+                    ({ path, label, consequence }): Action =>
+                      consequence === undefined
+                        ? { label, post: `${at}/${path}` }
+                        : { label, href: `${at}/${path}`, look: 'danger' },
+                  ),
+                ],
+              },
+            ]
+          : []),
+        {
+          kind: 'table',
+          title: 'Sessions',
+          caption: 'Live sessions',
+          columns: ['Since', 'Browser', 'Applications'],
+          rows: live.map(({ signedInAt, device, participants }) => [
+            signedInAt,
+            device ? { text: browserName(device.userAgent) ?? 'Unknown browser', small: device.address } : null,
+            participants.map(({ clientId }) => clientId),
+          ]),
+          empty: 'There is none.',
+        },
+      ],
+    });
+  });
+}
+
+function detailsBlock({ account, password, factors }: UserDetails): Block {
+  const second = [
+    factors.totp && 'authenticator app',
+    factors.passkeys > 0 && `${factors.passkeys} passkeys`,
+    factors.phone && 'codes by SMS',
+  ].filter((one): one is string => typeof one === 'string');
+  return {
+    kind: 'facts',
+    rows: [
+      { label: 'User name', value: account.username },
+      {
+        label: 'E-mail',
+        value: account.email
+          ? { text: account.email, small: account.emailVerified ? 'verified' : 'not verified' }
+          : null,
+      },
+      { label: 'Roles', value: account.roles.map((text) => ({ text, tone: 'plain' as const })) },
+      {
+        label: 'Password',
+        value: password ? (password.mustChange ? 'must be changed' : password.changedAt) : 'none yet',
+      },
+      { label: 'Second factors', value: second.length > 0 ? second : 'none' },
+      { label: 'Identifier (sub)', value: { text: account.id, code: true } },
+      { label: 'Created', value: account.createdAt },
+    ],
+  };
+}

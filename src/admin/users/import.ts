@@ -1,0 +1,164 @@
+// Users from a CSV file: each row is checked and created on its own, so that a wrong row stops no other. A trial run checks
+// the same and creates nothing.
+import type { Accounts } from '../../accounts/accounts.ts';
+import { nameKey } from '../../accounts/names.ts';
+import { profileColumns } from '../../accounts/profile.ts';
+import type { By } from '../../audit/audit.ts';
+import { csvCell } from '../../audit/export.ts';
+import { AppError, badRequest } from '../../http/errors.ts';
+import type { RoleAdmin } from '../roles/actions.ts';
+import type { UserAdmin } from './actions.ts';
+import { parseCsv } from './csv.ts';
+
+export interface ImportRow {
+  /** In the file; the header line is 1. */
+  line: number;
+  username: string;
+  /** Absent where the row is right. */
+  problem?: string;
+}
+
+export interface ImportResult {
+  /** Those of this run. */
+  rows: ImportRow[];
+  /** All rows of the text. */
+  total: number;
+}
+
+export interface UserImport {
+  /** Handles up to `limit` rows of the text, after the first `done` ones. Throws invalid_input without a header line. */
+  run(text: string, options: { isTrial: boolean; done: number; limit: number }, by: By): Promise<ImportResult>;
+  /** All users as CSV. */
+  exportAll(): AsyncGenerator<string>;
+}
+
+export interface UserImportDependencies {
+  accounts: Pick<Accounts, 'findByLogin' | 'findByEmail'>;
+  users: Pick<UserAdmin, 'create' | 'list'>;
+  roles: Pick<RoleAdmin, 'list'>;
+}
+
+export const IMPORT_COLUMNS = [
+  'username',
+  'email',
+  'name',
+  'given_name',
+  'family_name',
+  'roles',
+  'password_hash',
+  'invite',
+] as const;
+type Values = Partial<Record<(typeof IMPORT_COLUMNS)[number], string>>;
+
+/** The import and the export of users, on the same actions as single users. */
+export function createUserImport({ accounts, users, roles }: UserImportDependencies): UserImport {
+  return {
+    async run(text, { isTrial, done, limit }, by) {
+      const [header, ...lines] = parseCsv(text);
+      const columns = (header?.cells ?? []).map((name) => name.trim().toLowerCase());
+      if (!columns.includes('username')) {
+        const message = `The first line has to name the columns: ${IMPORT_COLUMNS.join(', ')}. Only username is needed.`;
+        throw badRequest('invalid_input', { fields: [{ field: 'csv', message }] });
+      }
+      const known = new Set((await roles.list()).map(({ name }) => name));
+      const lineOfUser = new Map<string, number>();
+      const rows: ImportRow[] = [];
+      for (const [index, { line, cells }] of lines.slice(0, done + limit).entries()) {
+        const values = valuesOf(columns, cells);
+        const { username = '' } = values;
+        const before = lineOfUser.get(nameKey(username));
+        if (before === undefined) lineOfUser.set(nameKey(username), line);
+        if (index < done) continue;
+        const problem = before
+          ? `The same user name is in line ${before}.`
+          : await problemOf(async () => {
+              const fault = await faultOf(accounts, values, known);
+              if (fault) return fault;
+              if (!isTrial) await users.create(newUserOf(values), by);
+              return undefined;
+            });
+        rows.push({ line, username, ...(problem && { problem }) });
+      }
+      return { rows, total: lines.length };
+    },
+
+    exportAll: () => exportUsers(users),
+  };
+}
+
+/** All users as CSV, the header line first. */
+async function* exportUsers(users: Pick<UserAdmin, 'list'>): AsyncGenerator<string> {
+  yield 'username,email,name,roles,active\r\n';
+  let after: string | undefined;
+  do {
+    const page = await users.list({ limit: 500, after });
+    yield page.accounts
+      .map(({ username, email, name, roles: held, isActive }) => [
+        username,
+        email,
+        name,
+        held.join(';'),
+        isActive ? 'yes' : 'no',
+      ])
+      .map((cells) => `${cells.map(csvCell).join(',')}\r\n`)
+      .join('');
+    after = page.next;
+  } while (after);
+}
+
+/** What is wrong with a row; undefined where nothing is. Throws invalid_input for a wrong profile. */
+async function faultOf(
+  accounts: UserImportDependencies['accounts'],
+  values: Values,
+  known: ReadonlySet<string>,
+): Promise<string | undefined> {
+  const { username = '', email } = values;
+  profileColumns(profileOf(values));
+  const missing = rolesOf(values).filter((role) => !known.has(role));
+  if (missing.length > 0) return `There is no role ${missing.join(', ')}.`;
+  if (await accounts.findByLogin(username)) return 'This user name is already taken.';
+  if (email && (await accounts.findByEmail(email))) return 'This e-mail address is already in use.';
+  if (values.invite && !email) return 'An invitation needs an e-mail address.';
+  return undefined;
+}
+
+function newUserOf(values: Values) {
+  const { password_hash: passwordHash, invite } = values;
+  return {
+    ...profileOf(values),
+    roles: rolesOf(values),
+    ...(passwordHash ? { passwordHash } : { withoutPassword: true }),
+    invite: Boolean(invite),
+  };
+}
+
+/** The sentence for an expected error of `work`, or the one that it returns. */
+async function problemOf(work: () => Promise<string | undefined>): Promise<string | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof AppError) || error.status >= 500) throw error;
+    return error.fields.map(({ field, message }) => `${field}: ${message}`).join(' ') || error.message;
+  }
+}
+
+function valuesOf(columns: readonly string[], cells: readonly string[]): Values {
+  const parseNameValueLines = columns.map((name, index) => [name, cells[index]?.trim() ?? ''] as const);
+  return Object.fromEntries(
+    parseNameValueLines.filter(([name]) => (IMPORT_COLUMNS as readonly string[]).includes(name)),
+  );
+}
+
+function profileOf({ username = '', email, name, given_name, family_name }: Values) {
+  return {
+    username,
+    email: email || null,
+    name: name || null,
+    givenName: given_name || null,
+    familyName: family_name || null,
+  };
+}
+
+function rolesOf({ roles = '' }: Values): string[] {
+  return roles.split(';').flatMap((role) => role.trim() || []);
+}

@@ -1,0 +1,55 @@
+// Finds the user that an administrator acts on, with the checks that all those actions share.
+import type { Account } from '../../accounts/account.ts';
+import type { Accounts } from '../../accounts/accounts.ts';
+import type { By } from '../../audit/audit.ts';
+import { notFound } from '../../http/errors.ts';
+import type { Authority } from '../../rbac/authority.ts';
+import type { Tx } from '../../storage/database.ts';
+import { lockRow } from '../../storage/row-lock.ts';
+import type { Sql } from '../../storage/statements.ts';
+import { assertVersion, type Expected } from '../api/versions.ts';
+
+export interface UserLookupDependencies {
+  sql: Sql;
+  accounts: Pick<Accounts, 'find'>;
+  authority: Pick<Authority, 'assertMayManage'>;
+}
+
+export type UserLookup = ReturnType<typeof createUserLookup>;
+
+/** Finds the user that an action is about. All throw not_found. */
+export function createUserLookup({ sql, accounts, authority }: UserLookupDependencies) {
+  async function find(id: string, tx?: Tx): Promise<Account> {
+    const account = await accounts.find(id, tx);
+    if (!account) throw notFound({ message: 'There is no such user.', detail: { accountId: id } });
+    return account;
+  }
+
+  /** The account, its row locked. Throws unless it has the expected version and the actor may manage it. */
+  async function lockForChange(id: string, by: By, expected: Expected, tx: Tx): Promise<Account> {
+    await lockRow(tx, sql, 'users', id);
+    const account = await find(id, tx);
+    assertVersion(expected, versionOf(account));
+    await authority.assertMayManage(by, id, tx);
+    return account;
+  }
+
+  /** The account. Throws unless the actor may manage it. */
+  async function findManaged(id: string, by: By): Promise<Account> {
+    const account = await find(id);
+    await authority.assertMayManage(by, id);
+    return account;
+  }
+
+  return { find, lockForChange, findManaged };
+}
+
+/** What the ETag of a user is made of: everything that an administrator can edit. */
+export function versionOf({
+  permissions: _permissions,
+  createdAt: _at,
+  updatedAt: _changed,
+  ...account
+}: Account): unknown {
+  return Object.entries(account).sort(([a], [b]) => (a < b ? -1 : 1));
+}

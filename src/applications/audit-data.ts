@@ -1,0 +1,21 @@
+// An application as the audit log stores it: its declaration without secrets, and SAML metadata as a hash.
+import { sha256 } from '../platform/random.ts';
+import type { Application } from './application.ts';
+
+type Declared = Record<string, unknown>;
+
+/** The whole declaration. */
+export function declared({ name, consent, access, enabled, source, metadata }: Application): Declared {
+  const xml = 'metadata_xml' in metadata ? metadata.metadata_xml : undefined;
+  const document = xml === undefined ? {} : { metadata_xml: `${xml.length} characters, SHA-256 ${sha256(xml)}` };
+  return { name, consent, access, enabled, source, ...metadata, ...document };
+}
+
+/** The fields that differ, before and after; null where one is absent. */
+export function difference(before: Application, after: Application): { before: Declared; after: Declared } {
+  const [old, now] = [declared(before), declared(after)];
+  const fields = [...new Set([...Object.keys(old), ...Object.keys(now)])];
+  const different = fields.filter((field) => JSON.stringify(old[field]) !== JSON.stringify(now[field]));
+  const pick = (from: Declared) => Object.fromEntries(different.map((field) => [field, from[field] ?? null]));
+  return { before: pick(old), after: pick(now) };
+}

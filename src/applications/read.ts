@@ -1,0 +1,86 @@
+// Reads applications of both protocols: one, all, or pages by name with a cursor, so that changes do not shift the pages.
+import { notFound } from '../http/errors.ts';
+import { inChunks } from '../storage/chunks.ts';
+import type { Db, Tx } from '../storage/database.ts';
+import { withoutUnstorable } from '../storage/storable-text.ts';
+import { type Application, fromRow, withRoles } from './application.ts';
+
+export interface ListApplications {
+  /** Part of the name or identifier. */
+  search?: string | undefined;
+  protocol?: 'oidc' | 'saml' | undefined;
+  enabled?: boolean | undefined;
+  limit?: number | undefined;
+  /** `next` of the page before. */
+  after?: string | undefined;
+}
+
+export interface ApplicationPage {
+  applications: Application[];
+  /** Absent on the last page. */
+  next?: string;
+}
+
+const PAGE = 50;
+
+/** By client_id or entity ID. */
+export async function findApplication(clientId: string, tx: Tx): Promise<Application | undefined> {
+  const row = await tx.application.findUnique({ where: { clientId }, include: withRoles });
+  return row ? fromRow(row) : undefined;
+}
+
+/** By the id of the row; throws not_found (404). */
+export async function getApplication(id: string, tx: Tx): Promise<Application> {
+  const row = await tx.application.findUnique({ where: { id }, include: withRoles });
+  if (!row) throw notFound({ detail: { applicationId: id } });
+  return fromRow(row);
+}
+
+/** Every application, sorted by client_id or entity ID. */
+export async function allApplications(tx: Tx): Promise<Application[]> {
+  const ids = await tx.application.findMany({ select: { id: true }, orderBy: { clientId: 'asc' } });
+  const rows = await inChunks(ids, (piece) =>
+    tx.application.findMany({
+      where: { id: { in: piece.map(({ id }) => id) } },
+      include: withRoles,
+      orderBy: { clientId: 'asc' },
+    }),
+  );
+  return rows.map(fromRow);
+}
+
+/** A page of applications by name. */
+export async function listApplications(db: Db, query: ListApplications): Promise<ApplicationPage> {
+  const { protocol = null, enabled = null, limit = PAGE } = query;
+  const text = query.search && withoutUnstorable(query.search).trim();
+  const pattern = text ? `%${text.toLowerCase().replace(/[\\%_]/g, '\\$&')}%` : null;
+  const [name, id] = parseCursor(query.after) ?? [null, null];
+  const found = await db.$queryRaw<{ id: string }[]>`
+    SELECT id FROM applications
+    WHERE (CAST(${protocol} AS TEXT) IS NULL OR protocol = ${protocol})
+      AND (CAST(${enabled} AS BOOLEAN) IS NULL OR enabled = ${enabled})
+      AND (CAST(${pattern} AS TEXT) IS NULL
+        OR lower(name) LIKE ${pattern} ESCAPE '\\' OR lower(client_id) LIKE ${pattern} ESCAPE '\\')
+      AND (CAST(${id} AS TEXT) IS NULL OR name > ${name} OR (name = ${name} AND id > ${id}))
+    ORDER BY name, id LIMIT ${limit + 1}`;
+  const ids = found.slice(0, limit).map((row) => row.id);
+  const rows = await db.application.findMany({ where: { id: { in: ids } }, include: withRoles });
+  const applications = ids.flatMap((one) => rows.filter((row) => row.id === one).map(fromRow));
+  const last = applications.at(-1);
+  return found.length > limit && last ? { applications, next: cursorOf(last) } : { applications };
+}
+
+function cursorOf({ name, id }: Application): string {
+  return Buffer.from(JSON.stringify([name, id])).toString('base64url');
+}
+
+// A malformed cursor starts at the first page.
+function parseCursor(text: string | undefined): [name: string, id: string] | undefined {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(text ?? '', 'base64url').toString());
+    const isOne = Array.isArray(value) && value.length === 2 && value.every((part) => typeof part === 'string');
+    return isOne ? (value as [string, string]) : undefined;
+  } catch {
+    return undefined;
+  }
+}

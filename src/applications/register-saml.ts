@@ -1,0 +1,39 @@
+// Registers and changes SAML service providers.
+import { conflict } from '../http/errors.ts';
+import { withinTransaction } from '../storage/database.ts';
+import type { Application } from './application.ts';
+import type { Change, SamlInput } from './changes.ts';
+import {
+  type ApplicationColumns,
+  changeableApplication,
+  insertApplication,
+  updateApplication,
+  type WriteContext,
+} from './write.ts';
+
+/** Throws as insertApplication does. */
+export function createSaml(
+  context: WriteContext,
+  { entityId, ...input }: SamlInput,
+  change: Change,
+): Promise<Application> {
+  return insertApplication(context, { clientId: entityId, protocol: 'saml', ...columnsOf(input) }, change);
+}
+
+/** Replaces the declaration of a service provider; its entity ID stays. Throws conflict (409) for an OIDC client. */
+export function updateSaml(
+  context: WriteContext,
+  id: string,
+  input: Omit<SamlInput, 'entityId'>,
+  change: Change,
+): Promise<Application> {
+  return withinTransaction(context.db, change.tx, async (tx) => {
+    const before = await changeableApplication(id, change.source ?? 'local', tx);
+    if (before.protocol !== 'saml') throw conflict('conflict', { message: 'This is not a SAML application.' });
+    return updateApplication(context, before, columnsOf(input), change, tx);
+  });
+}
+
+function columnsOf({ name, enabled, consent, access, settings }: Omit<SamlInput, 'entityId'>): ApplicationColumns {
+  return { name, enabled, consent, access, metadata: JSON.stringify(settings) };
+}

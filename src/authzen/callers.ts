@@ -1,0 +1,70 @@
+// Authenticates the application that calls access evaluation: by its client secret (Basic), or by a client_credentials token
+// for this API.
+import type { ProtectedApplication } from '../applications/access-decision.ts';
+import type { Applications } from '../applications/applications.ts';
+import { basicOf, bearerOf } from '../http/authorization-header.ts';
+import type { Context } from '../http/context.ts';
+import { tooManyRequests, unauthorized } from '../http/errors.ts';
+import type { ApiTokens } from '../oidc/store/api-access-tokens.ts';
+import { addressKey } from '../rate-limits/lockout.ts';
+import type { RateLimits } from '../rate-limits/rate-limits.ts';
+
+/** What the evaluation needs to know of the calling application. */
+export interface EvaluatingApp {
+  clientId: string;
+  /** Decides whose permissions it may ask for (applications/access-decision.ts). */
+  application: ProtectedApplication;
+  /** Permissions that are visible to it; all when absent. */
+  permissionsFilter: string[] | undefined;
+}
+
+export interface EvaluationCallers {
+  /** Throws 401 without a valid credential of an application, 429 when there are too many calls. */
+  identify(ctx: Context): Promise<EvaluatingApp>;
+}
+
+export interface EvaluationCallersDependencies {
+  tokens: ApiTokens;
+  applications: Pick<Applications, 'find'>;
+  rateLimits: Pick<RateLimits, 'consume' | 'peek'>;
+  /** The audience that tokens must have. */
+  audience: string;
+}
+
+export function createEvaluationCallers(needs: EvaluationCallersDependencies): EvaluationCallers {
+  const { tokens, applications, rateLimits, audience } = needs;
+
+  async function proven(ctx: Context): Promise<string | undefined> {
+    const bearer = bearerOf(ctx);
+    if (bearer !== undefined) {
+      const token = await tokens.find(bearer);
+      // With a user's token its holder could ask about every other user.
+      return token?.audience === audience && token.accountId === undefined ? token.clientId : undefined;
+    }
+    const basic = basicOf(ctx);
+    return basic && (await tokens.isSecretOf(basic.clientId, basic.secret)) ? basic.clientId : undefined;
+  }
+
+  return {
+    async identify(ctx) {
+      const address = addressKey(ctx.state.request.address);
+      const failures = await rateLimits.peek('api:address', address);
+      if (!failures.allowed) throw tooManyRequests(failures.retryAfterSeconds);
+      const clientId = await proven(ctx);
+      const application = clientId === undefined ? undefined : await applications.find(clientId);
+      if (application?.protocol !== 'oidc' || !application.enabled) {
+        await rateLimits.consume('api:address', address);
+        const message = 'Give the client_id and secret of an application, or a token that it got for itself.';
+        const headers = { 'WWW-Authenticate': `Basic realm="${audience}", Bearer realm="${audience}"` };
+        throw unauthorized('unauthenticated', { message, headers });
+      }
+      const counted = await rateLimits.consume('api:caller', application.clientId);
+      if (!counted.allowed) throw tooManyRequests(counted.retryAfterSeconds, { message: 'There were too many calls.' });
+      return {
+        clientId: application.clientId,
+        application,
+        permissionsFilter: application.metadata.permissions_filter,
+      };
+    },
+  };
+}

@@ -1,0 +1,29 @@
+// Builds access evaluation for applications (OpenID AuthZEN Authorization API 1.0).
+import type { Accounts } from '../accounts/accounts.ts';
+import type { Applications } from '../applications/applications.ts';
+import type { Audit } from '../audit/audit.ts';
+import type { ApiTokens } from '../oidc/store/api-access-tokens.ts';
+import type { RateLimits } from '../rate-limits/rate-limits.ts';
+import { accessApi } from '../rbac/built-in.ts';
+import type { Permissions } from '../rbac/permissions.ts';
+import { createEvaluationCallers } from './callers.ts';
+import { createEvaluations, type EvaluationsDependencies } from './evaluation.ts';
+import { evaluationRoutes } from './routes.ts';
+
+export interface AuthzenDependencies {
+  issuer: string;
+  accounts: Accounts;
+  applications: Applications;
+  audit: Pick<Audit, 'record'>;
+  permissions: Permissions;
+  rateLimits: RateLimits;
+  tokens: ApiTokens;
+  accountOf: EvaluationsDependencies['accountOf'];
+}
+
+export function createAuthzen(dependencies: AuthzenDependencies) {
+  const { issuer, accounts, applications, audit, permissions, rateLimits, tokens, accountOf } = dependencies;
+  const callers = createEvaluationCallers({ tokens, applications, rateLimits, audience: accessApi(issuer) });
+  const evaluations = createEvaluations({ accounts, permissions, accountOf });
+  return { router: evaluationRoutes({ issuer, audit, callers, evaluations }) };
+}

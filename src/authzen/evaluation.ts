@@ -1,0 +1,122 @@
+// Access evaluation: the OpenID AuthZEN Authorization API 1.0 over roles and permissions.
+// A resource's type and an action's name are a permission (`articles:read`); it holds for every resource of that type.
+import { z } from 'zod';
+import type { Accounts } from '../accounts/accounts.ts';
+import { matchesAny } from '../accounts/visible-roles.ts';
+import { accessDecision } from '../applications/access-decision.ts';
+import { check, showPath } from '../applications/validation.ts';
+import { badRequest } from '../http/errors.ts';
+import { limits } from '../limits.ts';
+import type { Fault } from '../platform/faults.ts';
+import type { Permissions } from '../rbac/permissions.ts';
+import type { EvaluatingApp } from './callers.ts';
+
+const word = z.string().min(1).max(255);
+/** AuthZEN 5; everything else that is sent (properties, context) is ignored. */
+const evaluation = z.object({
+  subject: z.object({ type: word, id: word }),
+  action: z.object({ name: word }),
+  resource: z.object({ type: word, id: word }),
+});
+const group = z.record(z.string(), z.json());
+const batch = z.object({
+  subject: group.optional(),
+  action: group.optional(),
+  resource: group.optional(),
+  context: group.optional(),
+  evaluations: z.array(group).max(limits.api.maxEvaluations).optional(),
+  options: z
+    .object({
+      evaluations_semantic: z.enum(['execute_all', 'deny_on_first_deny', 'permit_on_first_permit']).optional(),
+    })
+    .optional(),
+});
+
+export interface Decision {
+  decision: boolean;
+  context?: { error: { status: number; message: string } };
+}
+
+export interface Denied {
+  subject: string;
+  permission: string;
+}
+
+export interface Evaluated<Answer> {
+  answer: Answer;
+  /** What was requested and not permitted. */
+  denied: Denied[];
+}
+
+export interface Evaluations {
+  /** AuthZEN 6. Throws invalid_input. */
+  one(body: unknown, app: EvaluatingApp): Promise<Evaluated<Decision>>;
+  /** AuthZEN 7: several, each with the defaults of the whole. Without any it is the same as one. */
+  many(body: unknown, app: EvaluatingApp): Promise<Evaluated<Decision | { evaluations: Decision[] }>>;
+}
+
+export interface EvaluationsDependencies {
+  accounts: Pick<Accounts, 'find'>;
+  permissions: Permissions;
+  /** The account that an application means by this `sub`, which is a subject of its own sector with pairwise subjects. */
+  accountOf(clientId: string, subject: string): Promise<string | undefined>;
+}
+
+export function createEvaluations({ accounts, permissions, accountOf }: EvaluationsDependencies): Evaluations {
+  /** Permits only for users who may open the application, and only permissions that are visible to it. */
+  async function decide({ subject, action, resource }: z.output<typeof evaluation>, app: EvaluatingApp) {
+    const permission = `${resource.type}:${action.name}`;
+    const accountId = subject.type === 'user' ? await accountOf(app.clientId, subject.id) : undefined;
+    const account = accountId === undefined ? undefined : await accounts.find(accountId);
+    const decision =
+      account !== undefined &&
+      accessDecision(app.application, account).allowed &&
+      matchesAny(permission, app.permissionsFilter) &&
+      (await permissions.can(account.id, resource.type, action.name));
+    return { decision, denied: decision ? [] : [{ subject: accountId ?? subject.id, permission }] };
+  }
+
+  const one: Evaluations['one'] = async (body, app) => {
+    const { decision, denied } = await decide(checked(evaluation, body), app);
+    return { answer: { decision }, denied };
+  };
+
+  return {
+    one,
+
+    async many(body, app) {
+      const { evaluations = [], options, ...defaults } = checked(batch, body);
+      if (evaluations.length === 0) return one(defaults, app);
+      const semantic = options?.evaluations_semantic ?? 'execute_all';
+      const decisions: Decision[] = [];
+      const denied: Denied[] = [];
+      for (const given of evaluations) {
+        const asked = check(evaluation, { ...defaults, ...given });
+        const decided = asked.ok ? await decide(asked.value, app) : { decision: false, denied: [] };
+        denied.push(...decided.denied);
+        const { decision } = decided;
+        decisions.push(asked.ok ? { decision } : { decision, context: { error: errorOf(asked.faults) } });
+        if (semantic === 'deny_on_first_deny' && !decision) break;
+        if (semantic === 'permit_on_first_permit' && decision) break;
+      }
+      return { answer: { evaluations: decisions }, denied };
+    },
+  };
+}
+
+function checked<Schema extends z.ZodType>(schema: Schema, body: unknown): z.output<Schema> {
+  const result = check(schema, body);
+  if (result.ok) return result.value;
+  throw badRequest('invalid_input', { fields: fieldsOf(result.faults) });
+}
+
+function errorOf(faults: readonly Fault[]) {
+  const message = fieldsOf(faults)
+    .map(({ field, message: wrong }) => `${field}: ${wrong}`)
+    .join('; ');
+  return { status: 400, message };
+}
+
+function fieldsOf(faults: readonly Fault[]) {
+  return faults.map(({ path, message }) => ({ field: showPath(path), message }));
+}

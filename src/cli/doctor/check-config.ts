@@ -1,0 +1,93 @@
+// doctor: checks the environment, the folders and files it names, and the configuration file.
+import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { isLoopback } from '../../config/addresses.ts';
+import { ConfigError } from '../../config/config-error.ts';
+import type { Config } from '../../config.ts';
+import { readSoundFile } from '../../config-file/read-file.ts';
+import { type Finding, failure, ok, warning } from './findings.ts';
+
+const MIB = 1024 * 1024;
+const LOW_SPACE = 500 * MIB;
+const NO_SPACE = 50 * MIB;
+
+export async function checkConfig(config: Config): Promise<Finding[]> {
+  return [
+    ...checkIssuer(config),
+    checkProxy(config),
+    checkSecret(config),
+    checkSpace(config),
+    ...(await checkFile(config)),
+  ];
+}
+
+function checkIssuer({ issuer, secure, host }: Config): Finding[] {
+  if (secure) return [ok('issuer', issuer)];
+  const findings = [warning('issuer', `${issuer} is for this machine only`, 'Set ISSUER to the public https URL.')];
+  if (!isLoopback(host)) {
+    findings.push(
+      warning(
+        'listen',
+        `HOST ${host} lets others in, but the issuer is a loopback address`,
+        'Set ISSUER, or HOST=127.0.0.1.',
+      ),
+    );
+  }
+  return findings;
+}
+
+// Gatehouse speaks plain HTTP: with an https issuer a proxy terminates TLS, and the client addresses are the proxy's.
+function checkProxy({ secure, trustProxy, issuer }: Config): Finding {
+  if (!secure || trustProxy > 0) return ok('proxy', trustProxy > 0 ? `${trustProxy} trusted` : 'none');
+  return failure(
+    'proxy',
+    `${issuer} needs a proxy in front that ends TLS, and TRUST_PROXY is off: every client seems to be the proxy`,
+    'Set TRUST_PROXY to the number of proxies in front, usually 1.',
+  );
+}
+
+function checkSecret({ secretFile, secrets, warnings }: Config): Finding {
+  const count = secrets.length === 1 ? '' : `, ${secrets.length} values, the first encrypts`;
+  if (secretFile === undefined) return ok('secret', `from the environment${count}`);
+  if (!existsSync(secretFile))
+    return warning('secret', `${secretFile} is not there yet`, 'The first start of a new server creates it.');
+  const widened = warnings.find((text) => text.includes(secretFile));
+  if (widened !== undefined) return warning('secret', widened);
+  const mode = (statSync(secretFile).mode & 0o777).toString(8).padStart(4, '0');
+  return ok('secret', `${secretFile}, mode ${mode}${count}; keep a copy apart from the database`);
+}
+
+function checkSpace({ dataDir }: Config): Finding {
+  const folder = nearestFolder(dataDir); // made at the first start
+  try {
+    accessSync(folder, constants.W_OK);
+    const { bavail, bsize } = statfsSync(folder);
+    const free = bavail * bsize;
+    const message = `${Math.floor(free / MIB)} MB free in ${dataDir}`;
+    if (free >= LOW_SPACE) return ok('disk', message);
+    const make = free < NO_SPACE ? failure : warning;
+    return make('disk', message, 'Free disk space: a full disk stops every sign-in.');
+  } catch (error) {
+    return failure(
+      'disk',
+      `${dataDir}: ${error instanceof Error ? error.message : String(error)}`,
+      'Set DATA_DIR to a folder that this user can write to.',
+    );
+  }
+}
+
+function nearestFolder(folder: string): string {
+  const parent = path.dirname(folder);
+  return existsSync(folder) || parent === folder ? folder : nearestFolder(parent);
+}
+
+async function checkFile({ configFile }: Config): Promise<Finding[]> {
+  if (configFile === undefined) return [ok('file', 'no configuration file')];
+  try {
+    await readSoundFile(configFile);
+    return [ok('file', configFile)];
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return error.faults.map((line) => failure('file', line, 'The server does not start with this file.'));
+  }
+}

@@ -1,0 +1,207 @@
+// doctor: checks the database and its content. Read-only: migrates, creates and writes nothing.
+import { existsSync, statSync } from 'node:fs';
+import { createApplications } from '../../applications/applications.ts';
+import { needsSecretValue, usesSecret } from '../../applications/oidc-client.ts';
+import { createAudit } from '../../audit/audit.ts';
+import type { Config } from '../../config.ts';
+import { createKeyring } from '../../keys/keyring.ts';
+import { limits } from '../../limits.ts';
+import { removeClientArtifacts } from '../../oidc/store/removals.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { Logger } from '../../platform/logger.ts';
+import { createVault } from '../../platform/vault.ts';
+import { ADMIN_ROLE } from '../../rbac/built-in.ts';
+import { removeServiceProviderData } from '../../saml/slo/removals.ts';
+import { createSettings } from '../../settings/settings.ts';
+import { type Database, openDatabase } from '../../storage/database.ts';
+import { readMigrations } from '../../storage/migrations/files.ts';
+import { clockFinding } from './check-network.ts';
+import { type Finding, failure, ok, warning } from './findings.ts';
+
+type Needs = { config: Config; logger: Logger; now: Clock };
+type Opened = Needs & { database: Database };
+
+const MAX_CLOCK_SECONDS = 5;
+
+export async function checkDatabase(needs: Needs): Promise<Finding[]> {
+  const { config } = needs;
+  const file = config.databaseKind === 'sqlite' ? config.databaseUrl.slice('file:'.length) : undefined;
+  if (file !== undefined && !existsSync(file))
+    return [warning('database', `${file} is not there yet`, 'Start the server once: it creates it.')];
+  let database: Database;
+  try {
+    database = await openDatabase(config.databaseUrl);
+  } catch (error) {
+    return [
+      failure(
+        'database',
+        error instanceof Error ? error.message : String(error),
+        'Check DATABASE_URL, and that the database runs.',
+      ),
+    ];
+  }
+  try {
+    const opened = { ...needs, database };
+    const pending = await pendingMigrations(opened);
+    if (pending === undefined)
+      return [failure('database', 'it has no Gatehouse tables', 'Start the server once: it creates them.')];
+    const findings = [file === undefined ? await postgresFinding(opened) : await sqliteFinding(opened, file)];
+    if (pending.length > 0) {
+      findings.push(
+        warning(
+          'migrations',
+          `${pending.length} are missing: ${pending.join(', ')}`,
+          'Start the server: it applies them. Make a backup first.',
+        ),
+      );
+      return findings;
+    }
+    findings.push(ok('migrations', 'all applied'));
+    if (config.secrets.length === 0) {
+      findings.push(
+        failure(
+          'secret',
+          `${config.secretFile} is missing, and the keys in this database are encrypted with it`,
+          'Restore it before you start the server.',
+        ),
+      );
+      return findings;
+    }
+    for (const check of [settingsFindings, keyFindings, adminFinding, mailFindings, secretFindings])
+      findings.push(...(await check(opened)));
+    return findings;
+  } finally {
+    await database.close();
+  }
+}
+
+async function pendingMigrations({ config, database }: Opened): Promise<string[] | undefined> {
+  try {
+    const rows = await database.db.$queryRawUnsafe<{ name: string }[]>(
+      'SELECT migration_name AS name FROM _prisma_migrations WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL',
+    );
+    const applied = new Set(rows.map(({ name }) => name));
+    return readMigrations(config.databaseKind)
+      .map(({ name }) => name)
+      .filter((name) => !applied.has(name));
+  } catch {
+    return undefined;
+  }
+}
+
+async function sqliteFinding({ database }: Opened, file: string): Promise<Finding> {
+  const rows = await database.db.$queryRawUnsafe<{ quick_check: string }[]>('PRAGMA quick_check');
+  const result = rows[0]?.quick_check;
+  if (result !== 'ok')
+    return failure('database', `${file} is damaged: ${result}`, 'Stop the servers and restore a backup.');
+  const mode = statSync(file).mode & 0o777;
+  if (process.platform !== 'win32' && (mode & 0o077) !== 0) {
+    return warning(
+      'database',
+      `${file} can be read by others (mode ${mode.toString(8).padStart(4, '0')})`,
+      `Run: chmod 600 ${file}`,
+    );
+  }
+  return ok('database', `SQLite, ${file}, intact`);
+}
+
+async function postgresFinding({ database, now }: Opened): Promise<Finding> {
+  const rows = await database.db.$queryRawUnsafe<{ at: Date; version: string }[]>(
+    "SELECT now() AS at, current_setting('server_version') AS version",
+  );
+  const [row] = rows;
+  const seconds = row ? Math.round((now().getTime() - new Date(row.at).getTime()) / 1000) : 0;
+  return Math.abs(seconds) > MAX_CLOCK_SECONDS
+    ? clockFinding(seconds, 'the database')
+    : ok('database', `PostgreSQL ${row?.version}`);
+}
+
+async function settingsFindings({ config, database: { db }, now }: Opened): Promise<Finding[]> {
+  const { rate_limits: on, denied_networks: denied } = await createSettings({ db, now }).reload();
+  const networks = denied.length === 0 ? [] : [ok('denied networks', denied.join(', '))];
+  if (on) return [ok('rate limits', 'on'), ...networks];
+  const make = config.loopback ? warning : failure;
+  return [
+    ...networks,
+    make(
+      'rate limits',
+      'RATE LIMITS ARE OFF: passwords and codes can be guessed without end',
+      'Remove rate_limits: false from the settings.',
+    ),
+  ];
+}
+
+async function keyFindings({ config, database, logger, now }: Opened): Promise<Finding[]> {
+  const { db } = database;
+  const audit = createAudit({ ...database, logger, now });
+  const keyring = createKeyring({ db, vault: createVault(config.secrets), now, issuer: config.issuer, logger, audit });
+  const keys = await keyring.list();
+  if (keys.length === 0) return [warning('keys', 'there are none yet', 'Start the server once: it creates them.')];
+  try {
+    await keyring.refresh();
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    return [
+      failure(
+        'keys',
+        `they cannot be decrypted: ${message}`,
+        'Give GATEHOUSE_SECRET the value they were encrypted under.',
+      ),
+    ];
+  }
+  const active = keys.filter(({ state }) => state === 'active').map(({ use, alg }) => `${use} ${alg}`);
+  const expiring = keyring.expiringCertificates();
+  if (expiring.length === 0) return [ok('keys', `signing with ${active.join(', ')}`)];
+  return expiring.map(({ until }) => {
+    const ended = until <= now();
+    const message = `the SAML certificate ${ended ? 'ended' : 'ends'} on ${until.toISOString().slice(0, 10)}`;
+    return (ended ? failure : warning)(
+      'keys',
+      message,
+      'Run: gatehouse keys rotate --saml, and notify the service providers.',
+    );
+  });
+}
+
+async function adminFinding({ database: { db } }: Opened): Promise<Finding[]> {
+  const count = await db.user.count({ where: { isActive: true, roles: { some: { role: { name: ADMIN_ROLE } } } } });
+  if (count > 0) return [ok('admins', `${count} with the role ${ADMIN_ROLE}`)];
+  return [failure('admins', 'no active user has the role admin', `Run: gatehouse user add NAME --role ${ADMIN_ROLE}`)];
+}
+
+async function mailFindings({ database: { db } }: Opened): Promise<Finding[]> {
+  const [lost, waiting] = await Promise.all([
+    db.mailMessage.count({ where: { failedAt: { not: null } } }),
+    db.mailMessage.count({ where: { sentAt: null, failedAt: null, tries: { gt: 2 } } }),
+  ]);
+  if (lost + waiting === 0) return [];
+  return [
+    warning(
+      'outbox',
+      `${waiting} mails wait after several tries, ${lost} were given up after ${limits.delivery.maxTries}`,
+      'See the log for the response of the mail server.',
+    ),
+  ];
+}
+
+async function secretFindings({ config, database, logger, now }: Opened): Promise<Finding[]> {
+  const { db } = database;
+  const applications = createApplications({
+    db,
+    vault: createVault(config.secrets),
+    audit: createAudit({ ...database, logger, now }),
+    now,
+    removeClientArtifacts,
+    removeServiceProviderData,
+  });
+  const findings: Finding[] = [];
+  for (const { id, clientId, protocol, metadata, enabled } of await applications.all()) {
+    if (!enabled || protocol !== 'oidc' || !usesSecret(metadata)) continue;
+    const open = await applications.openSecrets(id);
+    if (open.some(({ value }) => !needsSecretValue(metadata) || value !== undefined)) continue;
+    findings.push(
+      warning('secrets', `client ${clientId} has no usable secret`, `Run: gatehouse app secret ${clientId}`),
+    );
+  }
+  return findings;
+}

@@ -1,0 +1,129 @@
+// doctor: checks network access: the public address with its certificate, and the mail server.
+import { once } from 'node:events';
+import { connect as connectTcp, type Socket } from 'node:net';
+import { connect as connectTls, type PeerCertificate } from 'node:tls';
+import type { Config } from '../../config.ts';
+import { type Finding, failure, ok, warning } from './findings.ts';
+
+const TIMEOUT_MS = 5000;
+const DAY_MS = 86_400_000;
+const CERTIFICATE_WARNING_DAYS = 14;
+const MAX_CLOCK_SECONDS = 30;
+const smtpPorts: Record<string, number> = { 'smtp:': 587, 'smtps:': 465 };
+
+/** Fetches our discovery document as a client would. */
+export async function checkPublicAddress({ issuer, issuerUrl, secure }: Config, now: () => Date): Promise<Finding[]> {
+  const findings = secure ? [await checkCertificate(issuerUrl, now)] : [ok('tls', 'not used on a loopback address')];
+  const url = `${issuer}/.well-known/openid-configuration`;
+  try {
+    const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS), redirect: 'manual' });
+    const document: unknown = await response.json().catch(() => undefined);
+    const said =
+      typeof document === 'object' && document !== null && 'issuer' in document ? document.issuer : undefined;
+    if (response.status !== 200 || said !== issuer) {
+      const found =
+        said === undefined
+          ? `returns ${response.status} without the discovery document`
+          : `names another issuer: ${String(said)}`;
+      findings.push(failure('address', `${url} ${found}`, 'Let the proxy pass every path of this host to Gatehouse.'));
+      return findings;
+    }
+    findings.push(ok('address', `${issuer} answers`), checkClock(response.headers.get('date'), now()));
+  } catch (error) {
+    const advice = 'Start the server; if it runs, check DNS, firewall and proxy.';
+    findings.push(warning('address', `${url} does not answer from here: ${reason(error)}`, advice));
+  }
+  return findings;
+}
+
+/** Connects and waits for the greeting; does not authenticate and sends nothing. */
+export async function checkMail({ smtpUrl, mailFrom, outboxDir }: Config): Promise<Finding> {
+  if (smtpUrl === undefined) {
+    return warning(
+      'mail',
+      `SMTP_URL is not set: mail is written to ${outboxDir}`,
+      'Set SMTP_URL, so that users receive mail.',
+    );
+  }
+  const { protocol, hostname, port } = new URL(smtpUrl);
+  const where = { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port) || (smtpPorts[protocol] ?? 587) };
+  const name = `${where.host}:${where.port}`;
+  try {
+    const greeting = await greet(
+      protocol === 'smtps:' ? connectTls({ ...where, servername: where.host }) : connectTcp(where),
+    );
+    if (!greeting.startsWith('220')) throw new Error(`it says ${greeting.slice(0, 60)}`);
+    return ok('mail', `${name} answers; mail comes from ${mailFrom}`);
+  } catch (error) {
+    return failure(
+      'mail',
+      `${name} cannot be used: ${reason(error)}`,
+      'Check SMTP_URL: host, port, smtp or smtps. Mail stays queued until it works.',
+    );
+  }
+}
+
+async function checkCertificate(url: URL, now: () => Date): Promise<Finding> {
+  const socket = connectTls({
+    host: url.hostname,
+    port: Number(url.port) || 443,
+    servername: url.hostname,
+    rejectUnauthorized: false,
+  });
+  try {
+    await Promise.race([once(socket, 'secureConnect'), timeout(socket)]);
+    if (!socket.authorized) {
+      return failure(
+        'tls',
+        `browsers do not trust the certificate: ${String(socket.authorizationError)}`,
+        'Install a valid one.',
+      );
+    }
+    const { valid_to: until } = socket.getPeerCertificate() as PeerCertificate;
+    const days = Math.floor((new Date(until).getTime() - now().getTime()) / DAY_MS);
+    if (days > CERTIFICATE_WARNING_DAYS) return ok('tls', `the certificate is valid for ${days} days`);
+    return warning('tls', `the certificate ends in ${days} days`, 'Renew it.');
+  } catch (error) {
+    return warning('tls', `the certificate could not be read from here: ${reason(error)}`);
+  } finally {
+    socket.destroy();
+  }
+}
+
+function checkClock(date: string | null, at: Date): Finding {
+  const seconds = date === null ? 0 : Math.round((at.getTime() - new Date(date).getTime()) / 1000);
+  return Math.abs(seconds) <= MAX_CLOCK_SECONDS ? ok('clock', at.toISOString()) : clockFinding(seconds, 'the proxy');
+}
+
+/** Warns when the clocks of the server and this machine differ. */
+export function clockFinding(seconds: number, other: string): Finding {
+  const side = seconds > 0 ? 'ahead of' : 'behind';
+  return failure(
+    'clock',
+    `${Math.abs(seconds)} s ${side} ${other}`,
+    'Let NTP set both clocks: tokens and codes live for minutes.',
+  );
+}
+
+async function greet(socket: Socket): Promise<string> {
+  try {
+    const [chunk] = await Promise.race([once(socket, 'data'), timeout(socket)]);
+    return String(chunk).trim();
+  } finally {
+    socket.end('QUIT\r\n');
+    socket.destroySoon();
+  }
+}
+
+async function timeout(socket: Socket): Promise<never> {
+  socket.setTimeout(TIMEOUT_MS);
+  await once(socket, 'timeout');
+  throw new Error('no answer');
+}
+
+function reason(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { cause } = error;
+  if (cause instanceof Error) return 'code' in cause ? String(cause.code) : cause.message;
+  return error.message;
+}

@@ -1,0 +1,42 @@
+// `gatehouse doctor`: checks everything that a sign-in depends on and says what to fix. It changes nothing.
+import { ConfigError } from '../../config/config-error.ts';
+import { loadConfig } from '../../config.ts';
+import { systemClock } from '../../platform/clock.ts';
+import { createLogger } from '../../platform/logger.ts';
+import { type Command, jsonOption } from '../command.ts';
+import { type Finding, failure, ok, printFindings } from './findings.ts';
+
+export const doctorCommand: Command = {
+  name: 'doctor',
+  summary: 'check issuer, TLS, database, mail, keys and clock, and say what to fix',
+  details: 'Exit code 1 when something failed; warnings alone are 0.',
+  options: jsonOption,
+  async run(input, io) {
+    const findings = await examine();
+    if (input.flag('json')) io.json(findings);
+    else printFindings(findings, io);
+    return findings.some(({ status }) => status === 'failure') ? 1 : 0;
+  },
+};
+
+async function examine(): Promise<Finding[]> {
+  try {
+    const config = loadConfig(undefined, { readOnly: true });
+    const logger = createLogger({ level: 'silent', format: 'json' });
+    const [{ checkConfig }, { checkDatabase }, { checkMail, checkPublicAddress }] = await Promise.all([
+      import('./check-config.ts'),
+      import('./check-database.ts'),
+      import('./check-network.ts'),
+    ]);
+    const groups = await Promise.all([
+      checkConfig(config),
+      checkPublicAddress(config, systemClock),
+      checkDatabase({ config, logger, now: systemClock }),
+      checkMail(config),
+    ]);
+    return [ok('environment', `Node ${process.versions.node}`), ...groups.flat()];
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return error.faults.map((fault) => failure('environment', fault, 'The server does not start with this.'));
+  }
+}

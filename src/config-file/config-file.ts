@@ -1,0 +1,84 @@
+// Plans and applies the configuration file. The file owns what it declares: rows that it no longer declares are deleted;
+// rows created elsewhere stay unless it declares them, too. Applying it twice changes nothing.
+import type { AuditEventType } from '../audit/events.ts';
+import { AppError } from '../http/errors.ts';
+import { isUniqueViolation, transaction } from '../storage/database.ts';
+import { forgetDeleted } from './declared-credentials.ts';
+import { type Plan, type PlanResult, type ProvisioningDependencies, planFile } from './plan.ts';
+import type { ConfigurationFile } from './read-file.ts';
+import type { Step } from './steps.ts';
+
+export type { Plan, PlanResult, ProvisioningDependencies } from './plan.ts';
+
+export interface Provisioning {
+  /** What applying the file would do; changes nothing. */
+  plan(file: ConfigurationFile): Promise<PlanResult>;
+  /** Plans and applies in one transaction; retries when another instance did the same in between. */
+  apply(file: ConfigurationFile): Promise<PlanResult>;
+}
+
+const ATTEMPTS = 4;
+// Thousands of users are one transaction.
+const APPLY = { timeout: 300_000 };
+
+/** Planning and applying a file that was read. */
+export function createProvisioning(dependencies: ProvisioningDependencies): Provisioning {
+  return {
+    plan: (file) => planFile(dependencies, file),
+    apply: (file) => applyFile(dependencies, file),
+  };
+}
+
+async function applyFile(dependencies: ProvisioningDependencies, file: ConfigurationFile): Promise<PlanResult> {
+  for (let attempt = 1; ; attempt += 1) {
+    const planned = await planFile(dependencies, file);
+    if (!planned.ok) return planned;
+    if (planned.plan.steps.length === 0) {
+      await dependencies.settings.reload(); // another instance may have just applied the file
+      return planned;
+    }
+    try {
+      await runSteps(dependencies, planned.plan);
+      return planned;
+    } catch (error) {
+      // Another instance or an administrator created one of these rows since the plan was made: plan again.
+      if (!isRaced(error) || attempt === ATTEMPTS) throw error;
+    }
+  }
+}
+
+async function runSteps({ db, audit, settings }: ProvisioningDependencies, { steps }: Plan): Promise<void> {
+  await transaction(
+    db,
+    async (tx) => {
+      for (const step of steps) {
+        await step.run(tx);
+        const type = eventOf(step);
+        if (type) await audit.record({ type, outcome: 'success', data: { name: step.name, by: 'file' } }, tx);
+      }
+      await forgetDeleted(tx);
+      const count = (kind: Step['kind']) => steps.filter((step) => step.kind === kind).length;
+      const data = {
+        ...{ created: count('create'), changed: count('change'), deleted: count('delete') },
+        settings: steps.flatMap(({ section, name, kind, fields }) =>
+          section === 'settings' ? [{ name, kind, fields }] : [],
+        ),
+      };
+      await audit.record({ type: 'configuration.applied', outcome: 'success', data }, tx);
+    },
+    APPLY,
+  );
+  await settings.reload();
+}
+
+// The other sections are audited by the domains that change them.
+function eventOf({ section, kind }: Step): AuditEventType | undefined {
+  if (section === 'settings') return 'setting.changed';
+  if (section !== 'resources') return undefined;
+  return ({ create: 'resource.created', change: 'resource.updated', delete: 'resource.deleted' } as const)[kind];
+}
+
+function isRaced(error: unknown): boolean {
+  if (error instanceof AppError) return [404, 409].includes(error.status) && error.code !== 'last_admin';
+  return isUniqueViolation(error) || (error instanceof Error && 'code' in error && error.code === 'P2025'); // gone
+}

@@ -1,0 +1,90 @@
+// Passwords and TOTP secrets that the file declares. They are set when the declaration is new or has changed, and only
+// then: when a user has changed a leaked password, the next start must not restore the old one. So the last declaration is
+// stored for each account, as a hash.
+import type { Passwords } from '../credentials/password.ts';
+import { cleanSecret } from '../mfa/totp.ts';
+import { removeValues, storeValue } from '../settings/stored-values.ts';
+import { inChunks } from '../storage/chunks.ts';
+import type { Db, Tx } from '../storage/database.ts';
+import type { CredentialDependencies } from './dependencies.ts';
+import type { DeclaredUser } from './schema.ts';
+import { type FieldChange, secretChange } from './steps.ts';
+
+/** What to set; computed before the transaction, because hashing is slow. */
+export type CredentialChange = {
+  fields: FieldChange[];
+  store(userId: string, tx: Tx): Promise<void>;
+};
+type Remembered = { password?: string; totp?: string };
+
+const PREFIX = 'declared-credentials:';
+const PURPOSE = 'declared-totp';
+
+/** The last declaration of the file, by account. */
+export async function rememberedCredentials(db: Db): Promise<Map<string, Remembered>> {
+  const rows = await db.setting.findMany({ where: { key: { startsWith: PREFIX } } });
+  return new Map(rows.map(({ key, value }) => [key.slice(PREFIX.length), JSON.parse(value) as Remembered]));
+}
+
+/** Deletes the stored declarations of accounts that do not exist any more. */
+export async function forgetDeleted(tx: Tx): Promise<void> {
+  const rows = await tx.setting.findMany({ where: { key: { startsWith: PREFIX } }, select: { key: true } });
+  const ids = rows.map(({ key }) => key.slice(PREFIX.length));
+  const select = { id: true } as const;
+  const accounts = await inChunks(ids, (piece) => tx.user.findMany({ where: { id: { in: piece } }, select }));
+  const existing = new Set(accounts.map(({ id }) => id));
+  const gone = ids.filter((id) => !existing.has(id)).map((id) => `${PREFIX}${id}`);
+  await inChunks(gone, async (piece) => {
+    await removeValues(tx, piece);
+    return [];
+  });
+}
+
+/** What the declaration of a user's credentials changes, or undefined. */
+export async function credentialChange(
+  entry: DeclaredUser,
+  stored: { hash: string | null } | undefined,
+  remembered: Remembered | undefined,
+  dependencies: CredentialDependencies,
+): Promise<CredentialChange | undefined> {
+  const { passwords, vault, now } = dependencies;
+  const secret = entry.totp_secret === undefined ? undefined : cleanSecret(entry.totp_secret);
+  const newTotp = secret !== undefined && !(remembered?.totp && vault.macMatches(secret, remembered.totp, PURPOSE));
+  const hash = await declaredHash(entry, stored, remembered, passwords);
+  if (hash === undefined && !newTotp) return undefined;
+  const newPassword = hash !== undefined && hash !== stored?.hash;
+  const fields = [
+    ...(newPassword ? [secretChange(entry.password === undefined ? 'password_hash' : 'password')] : []),
+    ...(newTotp ? [secretChange('totp_secret')] : []),
+  ];
+  return {
+    fields,
+    async store(userId, tx) {
+      if (newPassword) await dependencies.importHash(userId, hash, {}, tx);
+      if (newTotp) await dependencies.totp.importSecret(userId, secret, {}, tx);
+      if (stored && fields.length > 0) await dependencies.endAllSessions(userId, 'password-reset', {}, tx);
+      const value: Remembered = {
+        ...remembered,
+        ...(hash === undefined ? {} : { password: hash }),
+        ...(newTotp ? { totp: vault.mac(secret, PURPOSE) } : {}),
+      };
+      await storeValue(tx, `${PREFIX}${userId}`, value, { source: 'file', at: now() });
+    },
+  };
+}
+
+// The hash to store; undefined when the declaration has not changed.
+async function declaredHash(
+  { password, password_hash: hash }: DeclaredUser,
+  stored: { hash: string | null } | undefined,
+  remembered: Remembered | undefined,
+  passwords: Pick<Passwords, 'hash' | 'verify'>,
+): Promise<string | undefined> {
+  const last = remembered?.password;
+  if (hash !== undefined) return hash === last ? undefined : hash;
+  if (password === undefined) return undefined;
+  if (last !== undefined && (await passwords.verify(last, password)).ok) return undefined;
+  // An account that already has this password keeps its hash.
+  if (stored?.hash && (await passwords.verify(stored.hash, password)).ok) return stored.hash;
+  return passwords.hash(password);
+}

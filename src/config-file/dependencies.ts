@@ -1,0 +1,24 @@
+// The dependencies of the configuration file on the domains whose rows it declares.
+import type { By } from '../audit/audit.ts';
+import type { Passwords } from '../credentials/password.ts';
+import type { Totp } from '../mfa/totp.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Vault } from '../platform/vault.ts';
+import type { Tx } from '../storage/database.ts';
+
+/** Ends every session of an account, inside the transaction. */
+export type EndAllSessions = (
+  userId: string,
+  reason: 'password-reset' | 'account-disabled' | 'account-deleted',
+  by: By,
+  tx: Tx,
+) => Promise<unknown>;
+
+export type CredentialDependencies = {
+  passwords: Pick<Passwords, 'hash' | 'verify'>;
+  importHash(userId: string, hash: string, by: By, tx: Tx): Promise<void>;
+  totp: Pick<Totp, 'importSecret'>;
+  endAllSessions: EndAllSessions;
+  vault: Vault;
+  now: Clock;
+};

@@ -1,0 +1,135 @@
+// Exports the database in the format of the configuration file, without secrets. Applied to an empty server it gives the
+// same settings, applications, roles and users, with the same `sub`.
+import { Document } from 'yaml';
+import type { Application, OidcApplication, SamlApplication } from '../applications/application.ts';
+import type { Applications } from '../applications/applications.ts';
+import { oidcClient } from '../applications/oidc-client.ts';
+import { serviceProvider } from '../applications/service-provider.ts';
+import type { Roles } from '../rbac/roles.ts';
+import type { Settings } from '../settings/settings.ts';
+import { inChunks } from '../storage/chunks.ts';
+import type { Db } from '../storage/database.ts';
+import { declaredApplication } from './plan-clients.ts';
+
+type ExportDependencies = { db: Db; applications: Applications; roles: Roles; settings: Settings };
+type Entry = Record<string, unknown>;
+
+const noRole = { description: '', permissions: [] };
+const HEADER = ` Exported from Gatehouse. Secrets are left out: client secrets, passwords and second factors.
+ Put client_secret and password (or password_hash) in before you apply this to another server.`;
+
+/** The configuration as YAML. */
+export async function exportConfiguration(dependencies: ExportDependencies): Promise<string> {
+  // Applications with the same metadata share one object (applications/application.ts); the file repeats it.
+  const document = new Document(await exportedContent(dependencies), { aliasDuplicateObjects: false });
+  document.commentBefore = HEADER;
+  return document.toString({ lineWidth: 0 });
+}
+
+async function exportedContent({
+  db,
+  applications,
+  roles: roleStore,
+  settings,
+}: ExportDependencies): Promise<Record<string, unknown>> {
+  const set = (await settings.list()).filter(({ source }) => source !== 'default');
+  const all = await applications.all();
+  const resources = await db.resource.findMany({ orderBy: { identifier: 'asc' } });
+  const roles = await roleStore.list();
+  const content = {
+    settings: Object.fromEntries(set.map(({ name, value }) => [name, value])),
+    resources: resources.map((row) => ({
+      identifier: row.identifier,
+      scopes: JSON.parse(row.scopes),
+      signing_alg: row.signingAlg,
+    })),
+    clients: all.filter(isOidc).map(clientEntry),
+    service_providers: all.filter(isSaml).map(serviceProviderEntry),
+    roles: roles
+      .filter(({ source }) => source !== 'built-in')
+      .map(({ name, description, permissions }) => withoutDefaults({ name, description, permissions }, noRole)),
+    users: await userEntries(db),
+  };
+  return Object.fromEntries(Object.entries(content).filter(([, part]) => Object.keys(part).length > 0));
+}
+
+/** One application as the file would declare it. */
+export function applicationEntry(application: Application): Entry {
+  return isOidc(application) ? clientEntry(application) : serviceProviderEntry(application);
+}
+
+function clientEntry(application: OidcApplication): Entry {
+  const { client_name: name, response_types: _derived, ...rest } = declaredApplication(application);
+  const defaults = oidcClient.parse({ client_id: 'x' });
+  return {
+    client_id: application.clientId,
+    ...(name === application.clientId ? {} : { client_name: name }),
+    ...withoutDefaults(rest, defaults),
+  };
+}
+
+function serviceProviderEntry({ name, clientId, enabled, consent, access, metadata }: SamlApplication): Entry {
+  const { metadata_xml, metadata_url, acs, slo, certificates, ...answer } = metadata;
+  const defaults = serviceProvider.parse({ name: 'x' });
+  const source =
+    metadata_url !== undefined
+      ? { metadata_url }
+      : metadata_xml !== undefined
+        ? { metadata: metadata_xml }
+        : { entity_id: clientId, acs_url: acs?.map(shownAcs) ?? [], slo_url: slo, certificates };
+  return withoutDefaults({ name, ...source, ...answer, enabled, consent, access }, defaults, ['name']);
+}
+
+/** Only the URL, where index and default have their default values. */
+function shownAcs(endpoint: { url: string; index: number; default: boolean }, position: number) {
+  const { url, index, default: isDefault } = endpoint;
+  return index === position && isDefault === (position === 0) ? url : { url, index, default: isDefault };
+}
+
+async function userEntries(db: Db): Promise<Entry[]> {
+  const ids = await db.user.findMany({ select: { id: true }, orderBy: { usernameKey: 'asc' } });
+  const include = { roles: { select: { role: { select: { name: true } } } } };
+  const rows = await inChunks(ids, (piece) =>
+    db.user.findMany({ where: { id: { in: piece.map(({ id }) => id) } }, include, orderBy: { usernameKey: 'asc' } }),
+  );
+  return rows.map((row) => {
+    const attributes = JSON.parse(row.attributes) as Entry;
+    const roles = row.roles.map(({ role }) => role.name).sort();
+    const entry = {
+      username: row.username,
+      sub: row.id,
+      email: row.email,
+      email_verified: row.emailVerified || null,
+      name: row.name,
+      given_name: row.givenName,
+      family_name: row.familyName,
+      picture: row.picture,
+      locale: row.locale,
+      zoneinfo: row.zoneinfo,
+      phone_number: row.phoneNumber,
+      sso_id: row.ssoId,
+      attributes: Object.keys(attributes).length > 0 ? attributes : null,
+      active: row.isActive ? null : false,
+      roles: roles.length > 0 ? roles : null,
+    };
+    return Object.fromEntries(Object.entries(entry).filter(([, value]) => value !== null));
+  });
+}
+
+// Fields that have their default value are left out.
+function withoutDefaults(entry: Entry, defaults: Entry, keep: readonly string[] = []): Entry {
+  const isDefault = (key: string, value: unknown) => JSON.stringify(value) === JSON.stringify(defaults[key]);
+  return Object.fromEntries(
+    Object.entries(entry).filter(
+      ([key, value]) => value !== undefined && (keep.includes(key) || !isDefault(key, value)),
+    ),
+  );
+}
+
+function isOidc(application: Application): application is OidcApplication {
+  return application.protocol === 'oidc';
+}
+
+function isSaml(application: Application): application is SamlApplication {
+  return application.protocol === 'saml';
+}

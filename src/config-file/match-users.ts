@@ -1,0 +1,85 @@
+// Finds the account of each declared user: by its `sub`, so that the file can change a user name, else by its user name.
+// Reports conflicts: a subject, name or address that belongs to another account.
+import type { Account } from '../accounts/account.ts';
+import { nameKey } from '../accounts/names.ts';
+import type { Fault } from '../platform/faults.ts';
+import { inChunks } from '../storage/chunks.ts';
+import type { Db } from '../storage/database.ts';
+import type { DeclaredUser } from './schema.ts';
+
+export type StoredUser = Account & { usernameKey: string; emailKey: string | null; hash: string | null };
+export type Match = { entry: DeclaredUser; existing: StoredUser | undefined };
+
+/** The accounts that the declaration may touch, and those of its subjects that were retired. */
+export async function storedFor(declared: readonly DeclaredUser[], db: Db) {
+  const subjects = declared.flatMap(({ sub }) => sub ?? []);
+  const emails = declared.flatMap(({ email }) => (email ? nameKey(email) : []));
+  const names = declared.map(({ username }) => nameKey(username));
+  const select = { id: true } as const;
+  const touched = [
+    await db.user.findMany({ where: { source: 'file' }, select }),
+    await inChunks(names, (piece) => db.user.findMany({ where: { usernameKey: { in: piece } }, select })),
+    await inChunks(emails, (piece) => db.user.findMany({ where: { emailKey: { in: piece } }, select })),
+    await inChunks(subjects, (piece) => db.user.findMany({ where: { id: { in: piece } }, select })),
+  ];
+  const ids = [...new Set(touched.flat().map(({ id }) => id))];
+  const stored = await inChunks(ids, (piece) => loadUsers(piece, db));
+  const retired = await inChunks(subjects, (piece) => db.retiredSubject.findMany({ where: { id: { in: piece } } }));
+  return { stored, retired: new Set(retired.map(({ id }) => id)) };
+}
+
+async function loadUsers(ids: string[], db: Db): Promise<StoredUser[]> {
+  const include = { password: { select: { hash: true } }, roles: { select: { role: { select: { name: true } } } } };
+  const rows = await db.user.findMany({ where: { id: { in: ids } }, include });
+  return rows.map(({ password, roles, attributes, ...row }) => ({
+    ...row,
+    attributes: JSON.parse(attributes) as Record<string, unknown>,
+    roles: roles.map(({ role }) => role.name).sort(),
+    permissions: [],
+    hash: password?.hash ?? null,
+  }));
+}
+
+/** The account of each entry, in the order of the file. */
+export function matchUsers(declared: readonly DeclaredUser[], stored: readonly StoredUser[]): Match[] {
+  const bySubject = new Map(stored.map((user) => [user.id, user]));
+  const byName = new Map(stored.map((user) => [user.usernameKey, user]));
+  return declared.map((entry) => {
+    const bySub = entry.sub === undefined ? undefined : bySubject.get(entry.sub);
+    return { entry, existing: bySub ?? byName.get(nameKey(entry.username)) };
+  });
+}
+
+type Known = { roles: ReadonlySet<string>; retired: ReadonlySet<string>; stored: readonly StoredUser[] };
+
+/** The conflicts of each entry; `index` is its position in the file. */
+export function matchFaults(
+  matches: readonly Match[],
+  { roles, retired, stored }: Known,
+): { index: number; faults: Fault[] }[] {
+  const first = new Map<string, number>();
+  for (const [index, { existing }] of matches.entries()) {
+    if (existing && !first.has(existing.id)) first.set(existing.id, index);
+  }
+  // Only accounts that stay: those that the file no longer declares are deleted first, which frees their names.
+  const staying = stored.filter(({ id, source }) => source !== 'file' || first.has(id));
+  const byName = new Map(staying.map((user) => [user.usernameKey, user]));
+  const byEmail = new Map(staying.flatMap((user) => (user.emailKey ? [[user.emailKey, user] as const] : [])));
+
+  return matches.map(({ entry, existing }, index) => {
+    const faults: Fault[] = [];
+    const reject = (field: string, message: string) => faults.push({ path: [field], message });
+    for (const role of entry.roles) if (!roles.has(role)) reject('roles', `no such role: ${role}`);
+    if (entry.sub !== undefined && retired.has(entry.sub)) reject('sub', 'belonged to an account that was deleted');
+    if (entry.sub !== undefined && existing && existing.id !== entry.sub) {
+      reject('sub', `the account ${entry.username} has another subject, and that never changes`);
+    }
+    const before = existing ? first.get(existing.id) : undefined;
+    if (before !== undefined && before !== index) reject('username', `is the account of users[${before}]`);
+    const namesake = byName.get(nameKey(entry.username));
+    if (namesake && namesake.id !== existing?.id) reject('username', 'is the user name of another account');
+    const holder = entry.email ? byEmail.get(nameKey(entry.email)) : undefined;
+    if (holder && holder.id !== existing?.id) reject('email', `is the address of another account (${holder.username})`);
+    return { index, faults };
+  });
+}

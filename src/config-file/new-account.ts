@@ -1,0 +1,67 @@
+// Creates an account with its roles and password in one transaction, for the first administrator and the command line.
+import type { Account } from '../accounts/account.ts';
+import type { Accounts, NewAccount } from '../accounts/accounts.ts';
+import type { By } from '../audit/audit.ts';
+import type { Credentials } from '../credentials/credentials.ts';
+import type { PasswordFault } from '../credentials/password-policy.ts';
+import { limits } from '../limits.ts';
+import { randomId, randomToken } from '../platform/random.ts';
+import type { Roles } from '../rbac/roles.ts';
+import { type Db, transaction } from '../storage/database.ts';
+
+export type NewAccountDependencies = {
+  db: Db;
+  accounts: Pick<Accounts, 'create'>;
+  roles: Pick<Roles, 'assign'>;
+  credentials: Pick<Credentials, 'preparePassword'>;
+};
+export type AccountWithPassword = NewAccount & {
+  roles: readonly string[];
+  /** Absent: a one-time password is generated, which must be changed at the first sign-in. */
+  password?: string | undefined;
+};
+export type Created = { outcome: 'created'; account: Account; oneTimePassword?: string };
+
+/** A password for one sign-in, shown once. */
+export function newOneTimePassword(): string {
+  return randomToken(limits.oneTimePassword.bytes);
+}
+
+/** Creates the account, or returns what is wrong with the password. Throws like accounts.create and roles.assign. */
+export async function createAccountWithPassword(
+  { db, accounts, roles, credentials }: NewAccountDependencies,
+  { password, roles: roleNames, ...profile }: AccountWithPassword,
+  by: By = {},
+): Promise<Created | { outcome: 'refused'; faults: PasswordFault[] }> {
+  const id = profile.id ?? randomId();
+  const plain = password ?? newOneTimePassword();
+  // Hashed before the transaction, because hashing is slow.
+  const prepared = await credentials.preparePassword(draftAccount(id, profile), plain, {
+    ...by,
+    mustChange: password === undefined,
+  });
+  if (prepared.outcome === 'refused') return prepared;
+  const account = await transaction(db, async (tx) => {
+    const created = await accounts.create({ ...profile, id }, by, tx);
+    for (const role of roleNames) await roles.assign(id, role, by, tx);
+    await prepared.store(tx);
+    return created;
+  });
+  return { outcome: 'created', account, ...(password === undefined ? { oneTimePassword: plain } : {}) };
+}
+
+// The names of the account, which the password must not contain.
+function draftAccount(id: string, { username, email = null, name = null }: NewAccount): Account {
+  const at = new Date(0);
+  const none = { givenName: null, familyName: null, picture: null, locale: null, zoneinfo: null, phoneNumber: null };
+  const rest = {
+    emailVerified: false,
+    ssoId: null,
+    attributes: {},
+    isActive: true,
+    source: 'local',
+    roles: [],
+    permissions: [],
+  };
+  return { id, username, email, name, ...none, ...rest, createdAt: at, updatedAt: at };
+}

@@ -1,0 +1,43 @@
+// Plans the roles and their permissions: the file's declarations against the stored ones.
+import type { Role, Roles } from '../rbac/roles.ts';
+import type { DeclaredRole } from './schema.ts';
+import { differences, nothingPlanned, type Planned, type Step, takeOver } from './steps.ts';
+
+export async function planRoles(
+  declared: readonly DeclaredRole[],
+  stored: readonly Role[],
+  roles: Roles,
+): Promise<Planned> {
+  const plan = nothingPlanned();
+  const left = new Map(stored.map((role) => [role.name, role]));
+  for (const [index, { name, description, permissions: given }] of declared.entries()) {
+    const existing = left.get(name);
+    left.delete(name);
+    if (existing?.source === 'built-in') {
+      plan.faults.push({
+        path: ['roles', index, 'name'],
+        message: 'is a built-in role: it exists without being declared',
+      });
+      continue;
+    }
+    const permissions = [...new Set(given)].sort();
+    const wanted = { description, permissions, source: 'file' as const };
+    const before = existing ? { description: existing.description, permissions: existing.permissions } : {};
+    const fields = [...differences(before, { description, permissions }), ...takeOver(existing?.source ?? 'file')];
+    if (existing && fields.length === 0) {
+      plan.unchanged += 1;
+      continue;
+    }
+    const run: Step['run'] = async (tx) => {
+      if (existing) await roles.update(name, wanted, {}, tx);
+      else await roles.create({ name, ...wanted }, {}, tx);
+    };
+    plan.steps.push({ kind: existing ? 'change' : 'create', section: 'roles', name, fields, run });
+  }
+  for (const { name, source } of left.values()) {
+    if (source !== 'file') continue;
+    const run: Step['run'] = (tx) => roles.remove(name, {}, tx);
+    plan.steps.push({ kind: 'delete', section: 'roles', name, fields: [], run });
+  }
+  return plan;
+}

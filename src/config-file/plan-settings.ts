@@ -1,0 +1,78 @@
+// Plans settings and resources: the file's declarations against the stored ones.
+import { removeDeclaredResource, storeDeclaredResource } from '../applications/resources.ts';
+import type { Clock } from '../platform/clock.ts';
+import {
+  type SettingName,
+  type Settings,
+  type SettingValues,
+  secretsOf,
+  withoutSecrets,
+} from '../settings/settings.ts';
+import type { Db } from '../storage/database.ts';
+import type { DeclaredResource, DeclaredSettings } from './schema.ts';
+import { differences, nothingPlanned, type Planned, secretChange, takeOver } from './steps.ts';
+
+export async function planSettings(declared: DeclaredSettings, settings: Settings): Promise<Planned> {
+  const plan = nothingPlanned();
+  for (const { name, value, source } of await settings.list({ withSecrets: true })) {
+    const wanted = declared[name];
+    if (wanted === undefined) {
+      // The file declared it before and does not any more: back to the default.
+      if (source !== 'file') continue;
+      const run = (tx: Parameters<Settings['unset']>[1]) => settings.unset(name, tx);
+      plan.steps.push({ kind: 'delete', section: 'settings', name, fields: [], run });
+      continue;
+    }
+    const isNew = source === 'default';
+    const before = isNew ? undefined : value;
+    const secrets = differences(secretsOf(name, before), secretsOf(name, wanted));
+    const fields = [
+      ...differences({ value: withoutSecrets(name, before) }, { value: withoutSecrets(name, wanted) }),
+      ...secrets.map(({ field }) => secretChange(field)),
+      ...(isNew ? [] : takeOver(source)),
+    ];
+    if (fields.length === 0) plan.unchanged += 1;
+    else {
+      const run = (tx: Parameters<Settings['unset']>[1]) =>
+        settings.set<SettingName>(name, wanted as SettingValues[SettingName], { source: 'file', tx });
+      plan.steps.push({ kind: isNew ? 'create' : 'change', section: 'settings', name, fields, run });
+    }
+  }
+  return plan;
+}
+
+export async function planResources(
+  declared: readonly DeclaredResource[],
+  { db, now }: { db: Db; now: Clock },
+): Promise<Planned> {
+  const plan = nothingPlanned();
+  const stored = new Map((await db.resource.findMany()).map((row) => [row.identifier, row]));
+  for (const { identifier, scopes, signing_alg } of declared) {
+    const row = stored.get(identifier);
+    stored.delete(identifier);
+    const before = row ? { scopes: JSON.parse(row.scopes) as string[], signing_alg: row.signingAlg } : {};
+    const fields = [...differences(before, { scopes, signing_alg }), ...(row ? takeOver(row.source) : [])];
+    if (fields.length === 0) {
+      plan.unchanged += 1;
+      continue;
+    }
+    plan.steps.push({
+      kind: row ? 'change' : 'create',
+      section: 'resources',
+      name: identifier,
+      fields,
+      run: (tx) => storeDeclaredResource(tx, { identifier, scopes, signingAlg: signing_alg }, now()),
+    });
+  }
+  for (const { identifier, source } of stored.values()) {
+    if (source !== 'file') continue;
+    plan.steps.push({
+      kind: 'delete',
+      section: 'resources',
+      name: identifier,
+      fields: [],
+      run: (tx) => removeDeclaredResource(tx, identifier),
+    });
+  }
+  return plan;
+}

@@ -1,0 +1,140 @@
+// Plans the configuration file: each section against what is stored, and the order of the steps.
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { Accounts } from '../accounts/accounts.ts';
+import type { AttributeSchema } from '../accounts/attributes.ts';
+import type { Application } from '../applications/application.ts';
+import type { Applications } from '../applications/applications.ts';
+import type { Audit } from '../audit/audit.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Roles } from '../rbac/roles.ts';
+import type { Settings } from '../settings/settings.ts';
+import type { Db } from '../storage/database.ts';
+import type { CredentialDependencies } from './dependencies.ts';
+import type { FileFault } from './file.ts';
+import { planClients } from './plan-clients.ts';
+import { planRoles } from './plan-roles.ts';
+import { type MetadataReader, planServiceProviders } from './plan-service-providers.ts';
+import { planResources, planSettings } from './plan-settings.ts';
+import { planUsers } from './plan-users.ts';
+import type { ConfigurationFile } from './read-file.ts';
+import type { DeclaredSettings } from './schema.ts';
+import type { Planned, Step } from './steps.ts';
+
+export type ProvisioningDependencies = CredentialDependencies & {
+  db: Db;
+  now: Clock;
+  audit: Audit;
+  accounts: Accounts;
+  applications: Applications;
+  roles: Roles;
+  settings: Settings;
+  /** SAML metadata: parsing it, and fetching it from a URL. */
+  parseMetadata: MetadataReader['parse'];
+  fetchMetadata: MetadataReader['fetch'];
+};
+
+export type Plan = { steps: Step[]; unchanged: number; warnings: string[] };
+export type PlanResult = { ok: true; plan: Plan } | { ok: false; faults: FileFault[] };
+
+/** What applying the file would do, or what is wrong with it; changes nothing. */
+export async function planFile(dependencies: ProvisioningDependencies, file: ConfigurationFile): Promise<PlanResult> {
+  if (file.faults.length > 0) return { ok: false, faults: file.faults };
+  const { applications, settings } = dependencies;
+  const { declared, locate } = file;
+  const reader = metadataReader(dependencies, path.dirname(file.path));
+  const roleRows = await dependencies.roles.list();
+  const rolesLeft = new Set([
+    ...roleRows.filter(({ source }) => source !== 'file').map(({ name }) => name),
+    ...declared.roles.map(({ name }) => name),
+  ]);
+  const stored = new Map((await applications.all()).map((application) => [application.clientId, application]));
+  const owned = [...stored.values()].filter(({ source }) => source === 'file');
+
+  const settingsPlan = await planSettings(declared.settings, settings);
+  const resourcesPlan = await planResources(declared.resources, dependencies);
+  const rolesPlan = await planRoles(declared.roles, roleRows, dependencies.roles);
+  const clientsPlan = await planClients(declared.clients, stored, applications);
+  const clientIds = new Set(declared.clients.map(({ client_id }) => client_id));
+  const forProviders = { applications, reader, clientIds };
+  const providersPlan = await planServiceProviders(declared.service_providers, stored, forProviders);
+  const attributeSchema = await attributeSchemaOf(declared.settings, settings);
+  const usersPlan = await planUsers(declared.users, rolesLeft, { ...dependencies, attributeSchema });
+  const gone = owned
+    .filter(({ clientId }) => stored.has(clientId))
+    .map((application) => deletion(applications, application));
+
+  const all: Planned[] = [settingsPlan, resourcesPlan, rolesPlan, clientsPlan, providersPlan, usersPlan];
+  const faults = [
+    ...all.flatMap((planned) => planned.faults),
+    ...accessFaults(declared.clients, 'clients', rolesLeft),
+    ...accessFaults(declared.service_providers, 'service_providers', rolesLeft),
+  ];
+  if (faults.length > 0) return { ok: false, faults: locate(faults) };
+  return {
+    ok: true,
+    plan: {
+      steps: inOrder([...all.flatMap(({ steps }) => steps), ...gone]),
+      unchanged: all.reduce((sum, { unchanged }) => sum + unchanged, 0),
+      warnings: all.flatMap(({ warnings }) => warnings),
+    },
+  };
+}
+
+/** Reads SAML metadata that the file in `folder` names. */
+function metadataReader({ parseMetadata, fetchMetadata }: ProvisioningDependencies, folder: string): MetadataReader {
+  return {
+    parse: parseMetadata,
+    fetch: fetchMetadata,
+    readFile: (name) => readMetadataFile(path.resolve(folder, name)),
+  };
+}
+
+function deletion(applications: Applications, { id, clientId, name, protocol }: Application): Step {
+  return {
+    kind: 'delete',
+    section: protocol === 'oidc' ? 'clients' : 'service_providers',
+    name: protocol === 'oidc' ? clientId : name,
+    fields: [],
+    run: (tx) => applications.remove(id, { source: 'file', tx }),
+  };
+}
+
+/** The schema of custom attributes once the file is applied. */
+async function attributeSchemaOf(declared: DeclaredSettings, settings: Settings): Promise<AttributeSchema> {
+  if (declared.user_attributes) return declared.user_attributes;
+  const stored = (await settings.list()).find(({ name }) => name === 'user_attributes');
+  return stored && stored.source !== 'file' ? (stored.value as AttributeSchema) : {};
+}
+
+async function readMetadataFile(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (cause) {
+    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'not readable';
+    throw new Error(`cannot be read: ${file} (${code})`, { cause });
+  }
+}
+
+function accessFaults(
+  entries: readonly { access: 'everyone' | { roles: string[] } }[],
+  section: string,
+  known: ReadonlySet<string>,
+) {
+  return entries.flatMap(({ access }, index) =>
+    access === 'everyone'
+      ? []
+      : access.roles
+          .filter((role) => !known.has(role))
+          .map((role) => ({ path: [section, index, 'access'], message: `no such role: ${role}` })),
+  );
+}
+
+// Deleted users and applications free names and addresses for new ones; what other rows refer to is deleted last.
+function inOrder(steps: readonly Step[]): Step[] {
+  const rank = ({ kind, section }: Step) => {
+    if (kind === 'delete') return section === 'roles' || section === 'resources' || section === 'settings' ? 3 : 0;
+    return section === 'users' ? 2 : 1;
+  };
+  return [...steps].sort((a, b) => rank(a) - rank(b));
+}

@@ -1,0 +1,18 @@
+// Reads the configuration file from disk.
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { ConfigError } from '../config/config-error.ts';
+import { type ParsedFile, parseFile, showFault } from './file.ts';
+
+export type ConfigurationFile = ParsedFile & { path: string };
+
+/** Reads and checks a configuration file; throws ConfigError with one line for each fault. */
+export async function readSoundFile(file: string): Promise<ConfigurationFile> {
+  const text = await readFile(file, 'utf8').catch((error: unknown) => {
+    const reason = error instanceof Error && 'code' in error ? String(error.code) : 'not readable';
+    throw new ConfigError([`${file}: cannot be read (${reason})`]);
+  });
+  const parsed = parseFile(text);
+  if (parsed.faults.length > 0) throw new ConfigError(parsed.faults.map((fault) => showFault(file, fault)));
+  return { ...parsed, path: path.resolve(file) };
+}

@@ -1,0 +1,91 @@
+// The rules between the fields of a user, and between the entries of the file.
+import { nameKey } from '../accounts/names.ts';
+import { profileColumns } from '../accounts/profile.ts';
+import { AppError, type FieldFault } from '../http/errors.ts';
+import { limits } from '../limits.ts';
+import { at, type Fault } from '../platform/faults.ts';
+import type { Declared, DeclaredUser, EntrySection } from './schema.ts';
+import { profileOf, snakeCase } from './user-profile.ts';
+
+export function userRules(entry: DeclaredUser): Fault[] {
+  const faults: Fault[] = [];
+  const reject = (field: string, message: string) => faults.push({ path: [field], message });
+  for (const { field, message } of profileFaults(entry)) reject(snakeCase(field), message);
+  if (entry.password !== undefined && entry.password_hash !== undefined)
+    reject('password_hash', 'must not be set beside password');
+  // NIST SP 800-63B-4 3.1.1.2: 15 characters without a second factor, 8 with one.
+  const minimum = entry.totp_secret === undefined ? limits.password.minWithoutMfa : limits.password.minWithMfa;
+  if (entry.password !== undefined && [...entry.password.normalize('NFKC')].length < minimum) {
+    reject(
+      'password',
+      `must have at least ${minimum} characters${entry.totp_secret === undefined ? ' (8 with a totp_secret beside it)' : ''}`,
+    );
+  }
+  if (entry.email_verified === true && entry.email == null) reject('email_verified', 'needs an email beside it');
+  return faults;
+}
+
+/** Rules between the entries: nothing may be declared twice. */
+export function betweenEntries(file: { [Name in EntrySection]: Map<number, Declared[Name][number]> }): Fault[] {
+  const faults = [
+    ...repeated(
+      'resources',
+      [...file.resources].map(([index, entry]) => [index, 'identifier', entry.identifier]),
+    ),
+    ...repeated(
+      'roles',
+      [...file.roles].map(([index, entry]) => [index, 'name', entry.name]),
+    ),
+    ...repeated(
+      'users',
+      [...file.users].map(([index, entry]) => [index, 'username', nameKey(entry.username)]),
+    ),
+    ...repeated(
+      'users',
+      [...file.users].flatMap(([index, entry]) => (entry.email ? [[index, 'email', nameKey(entry.email)]] : [])),
+    ),
+    ...repeated(
+      'users',
+      [...file.users].flatMap(([index, entry]) => (entry.sub ? [[index, 'sub', entry.sub]] : [])),
+    ),
+    ...repeated(
+      'service_providers',
+      [...file.service_providers].map(([index, entry]) => [index, 'name', entry.name]),
+    ),
+  ];
+  const clientIds = [...file.clients].map(([index, entry]): Named => [index, 'client_id', entry.client_id]);
+  faults.push(...repeated('clients', clientIds));
+  const taken = new Set(clientIds.map(([, , id]) => id));
+  const entityIds = [...file.service_providers].flatMap(([index, entry]): Named[] =>
+    entry.entity_id === undefined ? [] : [[index, 'entity_id', entry.entity_id]],
+  );
+  faults.push(...repeated('service_providers', entityIds));
+  for (const [index, field, id] of entityIds) {
+    if (taken.has(id))
+      faults.push({ path: ['service_providers', index, field], message: 'is already the client_id of a client above' });
+  }
+  return faults;
+}
+
+type Named = [index: number, field: string, value: string];
+
+function repeated(section: EntrySection, entries: Array<(string | number)[] | Named>): Fault[] {
+  const first = new Map<string, number>();
+  return (entries as Named[]).flatMap(([index, field, value]) => {
+    const before = first.get(value);
+    first.set(value, before ?? index);
+    return before === undefined
+      ? []
+      : at([section, index], [{ path: [field], message: `is already declared in ${section}[${before}]` }]);
+  });
+}
+
+function profileFaults(entry: DeclaredUser): FieldFault[] {
+  try {
+    profileColumns(profileOf(entry));
+    return [];
+  } catch (error) {
+    if (error instanceof AppError) return error.fields;
+    throw error;
+  }
+}

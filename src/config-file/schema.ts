@@ -1,0 +1,117 @@
+// The schema of gatehouse.yaml: every key and its values. Checks that need the database (whether a role exists) run when
+// the plan is made.
+import { z } from 'zod';
+import { claimsByScope } from '../accounts/claims.ts';
+import type { OidcClient } from '../applications/oidc-client.ts';
+import type { ServiceProvider } from '../applications/service-provider.ts';
+import { resourceFault } from '../applications/uris.ts';
+import { isAcceptableHash } from '../credentials/password.ts';
+import { limits } from '../limits.ts';
+import { cleanSecret } from '../mfa/totp.ts';
+import { isRoleName, parsePermission } from '../rbac/names.ts';
+import { settingSchemas } from '../settings/settings.ts';
+
+// A text of one line that both databases can store.
+const line = z
+  .string()
+  .min(1)
+  .max(255)
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the characters to reject
+  .regex(/^[^\u0000-\u001f\u007f]*$/, 'must not contain control characters');
+const reservedScopes = [...Object.keys(claimsByScope), 'address', 'offline_access'];
+const scope = z
+  .string()
+  .regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/, 'must be a scope: visible ASCII characters without spaces, " and \\')
+  .refine((value) => !reservedScopes.includes(value), 'is a scope of OpenID Connect');
+
+export const settings = z.strictObject(
+  // Absent means "not declared here", so no defaults are filled in.
+  Object.fromEntries(Object.entries(settingSchemas).map(([name, schema]) => [name, schema.unwrap().optional()])) as {
+    [Name in keyof typeof settingSchemas]: z.ZodOptional<ReturnType<(typeof settingSchemas)[Name]['unwrap']>>;
+  },
+);
+
+export const resource = z.strictObject({
+  identifier: z.string().max(255).superRefine(reject(resourceFault)),
+  scopes: z.array(scope).default([]),
+  signing_alg: z.enum(['RS256', 'ES256']).default('RS256'),
+});
+
+const isPermission = (value: string) => parsePermission(value) !== undefined;
+
+export const role = z.strictObject({
+  name: z.string().refine(isRoleName, 'must be up to 100 letters, digits, spaces and . _ : / -'),
+  description: z.string().max(1000).default(''),
+  permissions: z.array(z.string().refine(isPermission, 'must be resource:action, such as articles:read')).default([]),
+});
+
+const text = z.string().nullable().optional(); // null clears the field; an absent one is not changed
+
+export const user = z.strictObject({
+  username: z.string(),
+  sub: z
+    .string()
+    .regex(/^[\w.~-]{8,64}$/, 'must be 8 to 64 of A-Z a-z 0-9 . _ ~ -')
+    .optional(),
+  email: text,
+  email_verified: z.boolean().optional(),
+  name: text,
+  given_name: text,
+  family_name: text,
+  picture: text,
+  locale: text,
+  zoneinfo: text,
+  phone_number: text,
+  sso_id: text,
+  attributes: z.record(line.max(64), z.json()).optional(), // the setting user_attributes has their schema
+  active: z.boolean().default(true),
+  password: z.string().min(limits.password.minWithMfa).max(limits.password.max).optional(),
+  password_hash: z
+    .string()
+    .refine(isAcceptableHash, 'must be an Argon2id, bcrypt, scrypt or PBKDF2 hash, such as $argon2id$… or $2b$…')
+    .optional(),
+  totp_secret: z.string().refine(isTotpSecret, 'must be base32 (A-Z, 2-7), at least 16 characters').optional(),
+  roles: z.array(line).default([]),
+});
+
+export type DeclaredSettings = z.output<typeof settings>;
+export type DeclaredResource = z.output<typeof resource>;
+export type DeclaredRole = z.output<typeof role>;
+export type DeclaredUser = z.output<typeof user>;
+
+/** The top level: sections are lists of entries that are checked one by one. */
+export const top = z.strictObject({
+  settings: z.looseObject({}).nullable().optional(),
+  resources: z.array(z.unknown()).nullable().optional(),
+  clients: z.array(z.unknown()).nullable().optional(),
+  service_providers: z.array(z.unknown()).nullable().optional(),
+  roles: z.array(z.unknown()).nullable().optional(),
+  users: z.array(z.unknown()).nullable().optional(),
+});
+
+export const entrySections = ['resources', 'clients', 'service_providers', 'roles', 'users'] as const;
+export type EntrySection = (typeof entrySections)[number];
+
+export type Declared = {
+  settings: DeclaredSettings;
+  resources: DeclaredResource[];
+  clients: OidcClient[];
+  service_providers: ServiceProvider[];
+  roles: DeclaredRole[];
+  users: DeclaredUser[];
+};
+
+function isTotpSecret(value: string): boolean {
+  try {
+    return cleanSecret(value) !== '';
+  } catch {
+    return false;
+  }
+}
+
+function reject(fault: (value: string) => string | undefined) {
+  return (value: string, context: z.RefinementCtx) => {
+    const message = fault(value);
+    if (message !== undefined) context.addIssue({ code: 'custom', message });
+  };
+}

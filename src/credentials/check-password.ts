@@ -1,0 +1,65 @@
+// Checks the password of an account at a sign-in. A failure takes the same time for every account and for an unknown one.
+import type { Account } from '../accounts/account.ts';
+import type { Audit } from '../audit/audit.ts';
+import { limits } from '../limits.ts';
+import type { EqualTime } from './equal-time.ts';
+import { isCurrentHash, type Passwords } from './password.ts';
+import { passwordLength } from './password-policy.ts';
+import type { StoredPassword, StoredPasswords } from './stored-password.ts';
+
+export type PasswordCheck =
+  /**
+   * Right. `must-change`: an administrator demands a new one, or it is a one-time password. `too-short`: shorter than
+   * allowed without a second factor. `setAt` tells it apart from a password that was set during the check.
+   */
+  | { outcome: 'ok' | 'must-change' | 'too-short'; setAt: Date }
+  /** `reason` is for the audit log only; the response must be the same for all of them. */
+  | { outcome: 'wrong'; reason: 'unknown_account' | 'no_password' | 'wrong_password' | 'disabled_account' };
+
+export interface CheckPasswordDependencies {
+  audit: Audit;
+  equalTime: EqualTime;
+  hasSecondFactor(userId: string): Promise<boolean>;
+  passwords: Passwords;
+  storedPasswords: Pick<StoredPasswords, 'find' | 'rehash'>;
+}
+
+export type CheckPassword = (account: Account | undefined, plain: string) => Promise<PasswordCheck>;
+
+/** Stands for the account id of an unknown login. */
+const NO_ACCOUNT = 'none';
+
+export function createCheckPassword(dependencies: CheckPasswordDependencies): CheckPassword {
+  const { audit, equalTime, hasSecondFactor, passwords, storedPasswords } = dependencies;
+
+  async function verify(stored: StoredPassword | undefined, plain: string): Promise<{ ok: boolean; rehash: boolean }> {
+    if (stored) return passwords.verify(stored.hash, plain);
+    await passwords.dummyVerify(plain);
+    return { ok: false, rehash: false };
+  }
+
+  return async (account, plain) => {
+    const time = equalTime.begin();
+    const stored = await storedPasswords.find(account?.id ?? NO_ACCOUNT);
+    const { ok, rehash } = await verify(stored, plain);
+    if (stored && !isCurrentHash(stored.hash)) time.markNonStandardHash();
+    if (!account || !stored || !ok || !account.isActive) {
+      await time.fail();
+      if (!account) return { outcome: 'wrong', reason: 'unknown_account' };
+      if (!stored) return { outcome: 'wrong', reason: 'no_password' };
+      return { outcome: 'wrong', reason: ok ? 'disabled_account' : 'wrong_password' };
+    }
+
+    const long = passwordLength(plain) >= limits.password.minWithoutMfa;
+    if (rehash || long !== stored.long) {
+      const hash = rehash ? await passwords.hash(plain) : stored.hash;
+      const isStored = await storedPasswords.rehash(account.id, stored.hash, { hash, long });
+      if (rehash && isStored) {
+        await audit.record({ type: 'password.rehashed', outcome: 'success', subjectId: account.id });
+      }
+    }
+    const setAt = stored.changedAt;
+    if (stored.mustChange) return { outcome: 'must-change', setAt };
+    return { outcome: long || (await hasSecondFactor(account.id)) ? 'ok' : 'too-short', setAt };
+  };
+}

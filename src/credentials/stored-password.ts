@@ -1,0 +1,79 @@
+// The rows of `password_credentials`: the hash of an account's password, and what is known about that password.
+import { deleteLinkTokens } from '../mail/link-tokens.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Db, Tx } from '../storage/database.ts';
+import { hotStatements, type Sql } from '../storage/statements.ts';
+import { CURRENT_PREFIX } from './password.ts';
+
+export interface StoredPassword {
+  hash: string;
+  /** The owner must change it at the next sign-in. */
+  mustChange: boolean;
+  /** Long enough for an account without a second factor. */
+  long: boolean;
+  changedAt: Date;
+}
+
+export interface StoredPasswords {
+  find(userId: string, tx?: Tx): Promise<StoredPassword | undefined>;
+  /** Stores a new password, and ends the links and sign-ins that began with the old one. */
+  replace(tx: Tx, userId: string, password: Omit<StoredPassword, 'changedAt'>): Promise<void>;
+  /** Stores another hash of the same password; false when the password was changed meanwhile. */
+  rehash(userId: string, oldHash: string, password: Pick<StoredPassword, 'hash' | 'long'>): Promise<boolean>;
+  /** Whether any account has an imported hash or one with other parameters. */
+  hasForeignHashes(): Promise<boolean>;
+}
+
+interface Row {
+  hash: string;
+  mustChange: boolean | number;
+  long: boolean | number;
+  changedAt: Date | string;
+}
+
+// Plain SQL: every sign-in runs it twice.
+export const statements = hotStatements('passwords', {
+  find: `SELECT hash, must_change AS "mustChange", long, changed_at AS "changedAt"
+    FROM password_credentials WHERE user_id = ?`,
+});
+
+export interface StoredPasswordsDependencies {
+  db: Db;
+  sql: Sql;
+  now: Clock;
+  /** Ends the account's sign-ins that are not finished. */
+  abandonSignIns(userId: string, tx: Tx): Promise<void>;
+}
+
+export function createStoredPasswords(dependencies: StoredPasswordsDependencies): StoredPasswords {
+  const { db, sql, now, abandonSignIns } = dependencies;
+
+  return {
+    async find(userId, tx) {
+      const [row] = await (tx ? sql.in(tx) : sql).query<Row>(statements.find, userId);
+      if (!row) return undefined;
+      const { hash, mustChange, long, changedAt } = row;
+      return { hash, mustChange: Boolean(mustChange), long: Boolean(long), changedAt: new Date(changedAt) };
+    },
+
+    async replace(tx, userId, password) {
+      const data = { ...password, changedAt: now() };
+      await tx.passwordCredential.upsert({ where: { userId }, create: { userId, ...data }, update: data });
+      // Links from before lose their effect. A change of address in particular: an attacker who had the old password could
+      // direct the next reset to an address of their own.
+      await deleteLinkTokens(tx, userId, ['reset-password', 'invite', 'change-email']);
+      // A sign-in that began with the old password must not finish, not even one that only has to return to the engine.
+      await abandonSignIns(userId, tx);
+    },
+
+    async rehash(userId, oldHash, password) {
+      const where = { userId, hash: oldHash };
+      return (await db.passwordCredential.updateMany({ where, data: password })).count === 1;
+    },
+
+    async hasForeignHashes() {
+      const where = { NOT: { hash: { startsWith: CURRENT_PREFIX } } };
+      return (await db.passwordCredential.findFirst({ where, select: { userId: true } })) !== null;
+    },
+  };
+}

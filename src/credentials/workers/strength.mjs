@@ -1,0 +1,38 @@
+// The task of the password strength worker thread (../worker.ts): zxcvbn-ts takes 40 ms to load its dictionaries and up
+// to 270 ms for one estimate.
+import { ZxcvbnFactory } from '@zxcvbn-ts/core';
+import { adjacencyGraphs, dictionary } from '@zxcvbn-ts/language-common';
+
+/** The time of an estimate grows with the square of the length, and a longer password is not guessed anyway. */
+const MAX_ESTIMATED = 100;
+const commonPasswords = new Set(dictionary['passwords-common']);
+/** @type {ZxcvbnFactory | undefined} */
+let zxcvbn;
+
+/**
+ * Without `known`, only `common` is computed.
+ * @param {{ password: string, known?: readonly string[] }} task
+ * @returns {{ common: boolean, score: number, warning: string | null, suggestions: string[] }}
+ */
+export default function judge({ password, known }) {
+  const common = isCommon(password.normalize('NFKC').toLowerCase());
+  if (!known) return { common, score: 0, warning: null, suggestions: [] };
+  zxcvbn ??= new ZxcvbnFactory({ dictionary, graphs: adjacencyGraphs });
+  const { score, feedback } = zxcvbn.check(password.slice(0, MAX_ESTIMATED), known);
+  return { common, score: common ? Math.min(score, 1) : score, ...feedback };
+}
+
+/**
+ * On the list of common passwords, or two of them put together, or one repeated.
+ * @param {string} text
+ */
+function isCommon(text) {
+  const has = (part) => commonPasswords.has(part);
+  const units = Array.from({ length: Math.floor(text.length / 2) }, (_, index) => index + 1);
+  return (
+    has(text) ||
+    units.some((unit) => unit >= 4 && has(text.slice(0, unit)) && has(text.slice(unit))) ||
+    units.some((unit) => text.length - unit >= 4 && has(text.slice(0, -unit)) && has(text.slice(-unit))) ||
+    units.some((unit) => has(text.slice(0, unit)) && text === text.slice(0, unit).repeat(text.length / unit))
+  );
+}

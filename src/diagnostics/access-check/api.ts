@@ -1,0 +1,57 @@
+// /api/admin/why: whether a user may open an application.
+import { z } from 'zod';
+import { type Endpoint, endpoint } from '../../admin/api/endpoint.ts';
+import { badRequest } from '../../http/errors.ts';
+import { rejection, showRejection } from '../rejections/api.ts';
+import type { AccessCheck } from './access-check.ts';
+
+const verdict = z.object({
+  user: z.object({ id: z.string(), username: z.string() }),
+  application: z.object({ id: z.string(), identifier: z.string(), name: z.string() }),
+  may_open: z.boolean(),
+  rules: z.array(z.object({ rule: z.string(), met: z.boolean(), explanation: z.string() })),
+  refusals: z.array(rejection).describe('The last ones of this user at this application, newest first'),
+});
+
+/** /why. */
+export function accessCheckEndpoints(accessCheck: AccessCheck): Endpoint[] {
+  return [
+    endpoint({
+      ...{ method: 'get', path: '/why', operationId: 'why', tag: 'Refusals' },
+      needs: ['gatehouse.audit:read', 'gatehouse.users:read'],
+      summary: 'Whether this user may open this application: by which role, or why not',
+      query: z.object({
+        user: z.string().min(1).max(254).describe('Id, user name or e-mail address'),
+        application: z.string().min(1).max(1024).describe('Id, client_id, entity ID or name'),
+      }),
+      response: verdict,
+      async handle({ query }) {
+        const [account, application] = await Promise.all([
+          accessCheck.findUser(query.user),
+          accessCheck.findApplication(query.application),
+        ]);
+        if (!account) throw notKnown('user', 'is not known');
+        if (!application) throw notKnown('application', 'is not known, or is the name of more than one');
+        const { id, username } = account;
+        const { clientId, name } = application;
+        const [{ mayOpen, reasons }, attempts] = await Promise.all([
+          accessCheck.verdict(account, application),
+          accessCheck.attempts({ userId: id, clientId }),
+        ]);
+        return {
+          body: {
+            user: { id, username },
+            application: { id: application.id, identifier: clientId, name },
+            may_open: mayOpen,
+            rules: reasons.map(({ label, isMet, explanation }) => ({ rule: label, met: isMet, explanation })),
+            refusals: attempts.rejections.map(showRejection),
+          },
+        };
+      },
+    }),
+  ];
+}
+
+function notKnown(field: string, message: string) {
+  return badRequest('invalid_input', { fields: [{ field, message }] });
+}

@@ -1,0 +1,69 @@
+// Builds diagnostics: why a request was rejected, whether a user may open an application, and what it would receive.
+import type { Accounts } from '../accounts/accounts.ts';
+import type { ApplicationAdmin } from '../admin/applications/actions.ts';
+import type { Frame } from '../admin/console/frame.ts';
+import type { Names } from '../admin/console/names.ts';
+import type { UserAdmin } from '../admin/users/actions.ts';
+import type { Applications } from '../applications/applications.ts';
+import type { Audit } from '../audit/audit.ts';
+import type { ClaimsPreviews } from '../oidc/claims/claims-preview.ts';
+import type { Lockout } from '../rate-limits/lockout.ts';
+import type { Rejections } from '../rejections/rejections.ts';
+import { parseServiceProviderMetadata } from '../saml/metadata/parse.ts';
+import type { Db } from '../storage/database.ts';
+import { createAccessCheck } from './access-check/access-check.ts';
+import { accessCheckEndpoints } from './access-check/api.ts';
+import { accessCheckRoutes } from './access-check/console.ts';
+import { rejectionEndpoints } from './rejections/api.ts';
+import { rejectionRoutes } from './rejections/console.ts';
+import { createRejectionAdmin } from './rejections/explanation.ts';
+
+export interface DiagnosticsDependencies {
+  db: Db;
+  accounts: Accounts;
+  applications: Applications;
+  audit: Pick<Audit, 'list'>;
+  lockout: Lockout;
+  rejections: Rejections;
+  claimsPreview: ClaimsPreviews;
+  applicationAdmin: ApplicationAdmin;
+  userAdmin: UserAdmin;
+  frame: Frame;
+  names: Names;
+}
+
+/** Endpoints for the admin API, and routers for the console. */
+export function createDiagnostics(dependencies: DiagnosticsDependencies) {
+  const { db, accounts, applications, audit, lockout, claimsPreview, applicationAdmin, userAdmin } = dependencies;
+  const { frame, names } = dependencies;
+  const accessCheck = createAccessCheck({
+    ...{ db, accounts, applications, audit, rejections: dependencies.rejections, lockout, claimsPreview },
+  });
+  const rejections = createRejectionAdmin({
+    ...{ rejections: dependencies.rejections, accounts, applications, applicationAdmin, userAdmin },
+    samlSide: (entityId) => registeredSide(applications, entityId),
+  });
+  return {
+    endpoints: [...rejectionEndpoints(rejections), ...accessCheckEndpoints(accessCheck)],
+    routers: [rejectionRoutes({ frame, names, rejections }), accessCheckRoutes({ frame, names, accessCheck })],
+  };
+}
+
+// Expired metadata is read too.
+const LONG_AGO = new Date(0);
+
+/** ACS URLs and signing certificates (PEM) of a service provider, enabled or not. */
+async function registeredSide(applications: Applications, entityId: string) {
+  const application = await applications.find(entityId);
+  if (application?.protocol !== 'saml') return { acsUrls: [], certificates: [] };
+  const { metadata_xml, acs = [], certificates = [] } = application.metadata;
+  if (metadata_xml === undefined) {
+    const signing = certificates.filter(({ use }) => use !== 'encryption').map(({ pem }) => pem);
+    return { acsUrls: acs.map(({ url }) => url), certificates: signing };
+  }
+  const metadata = parseServiceProviderMetadata(metadata_xml, LONG_AGO);
+  return {
+    acsUrls: metadata.acs.map(({ url }) => url),
+    certificates: metadata.signingCertificates.map(({ pem }) => pem),
+  };
+}

@@ -1,0 +1,202 @@
+// /admin/refusals: why a request was rejected, by the code on the user's page, with one button for each safe fix.
+import Router from '@koa/router';
+import { z } from 'zod';
+import type { Action, Block } from '../../admin/console/blocks.ts';
+import { type Frame, listPath } from '../../admin/console/frame.ts';
+import { applicationCell, type Names, userCell } from '../../admin/console/names.ts';
+import type { Extras, State } from '../../http/context.ts';
+import { parseForm, parseQuery } from '../../http/input.ts';
+import type { Rejection } from '../../rejections/rejections.ts';
+import type { Explanation, RejectionAdmin } from './explanation.ts';
+
+export interface RejectionPagesDependencies {
+  frame: Frame;
+  names: Names;
+  rejections: RejectionAdmin;
+}
+
+const READ = 'gatehouse.audit:read' as const;
+const text = z.string().trim().max(1024).default('');
+const query = z.object({ code: text, client: text, user: text, request: text, after: z.string().max(100).optional() });
+const fixForm = z.object({ fix: z.string().min(1).max(200) });
+/** The page of the console for a broken rule that no button fixes. */
+const edit = { label: 'Edit the application', path: (id: string) => `/admin/applications/${id}/edit` };
+const PAGES: Record<string, { label: string; path(id: string): string }> = {
+  secret: { label: 'Create a new secret', path: (id) => `/admin/applications/${id}/secret` },
+  post_logout_redirect_uri: edit,
+  certificate: edit,
+  acs: edit,
+  access: { ...edit, label: 'Edit who may open it' },
+};
+
+export function rejectionRoutes({ frame, names, rejections }: RejectionPagesDependencies): Router<State, Extras> {
+  const router = new Router<State, Extras>({ prefix: '/admin/refusals' });
+  rejectionList(router, { frame, names, rejections });
+  rejectionDetails(router, { frame, rejections });
+  return router;
+}
+
+function rejectionList(router: Router<State, Extras>, { frame, names, rejections }: RejectionPagesDependencies): void {
+  router.get('/', ...frame.page(READ), async (ctx) => {
+    const { code, client, user, request, after } = parseQuery(ctx, query);
+    if (code) return frame.back(ctx, `/admin/refusals/${encodeURIComponent(code)}`);
+    const page = await rejections.list({ clientId: client, subjectId: user, requestId: request, after });
+    const [applications, users] = await Promise.all([
+      names.applications(page.rejections.map(({ clientId }) => clientId ?? null)),
+      names.users(page.rejections.map(({ subjectId }) => subjectId ?? null)),
+    ]);
+    frame.show(ctx, {
+      title: 'Rejected requests',
+      blocks: [
+        {
+          kind: 'search',
+          action: '/admin/refusals',
+          button: 'Find',
+          fields: [
+            { name: 'code', label: 'Code from the page', type: 'search' },
+            { name: 'client', label: 'Client or entity ID', value: client },
+            { name: 'request', label: 'Request number', value: request },
+          ],
+        },
+        {
+          kind: 'table',
+          caption: 'Rejected requests, newest first',
+          columns: ['Code', 'When', 'Application', 'User', 'Reason'],
+          rows: page.rejections.map((one) => [
+            { text: one.code, href: `/admin/refusals/${one.code}` },
+            one.at,
+            applicationCell(one.clientId ?? null, applications),
+            userCell(one.subjectId ?? null, users),
+            { text: one.message, small: `${one.endpoint}: ${one.reason}` },
+          ]),
+          empty: 'No request was rejected in the last two weeks.',
+          next: page.next && listPath('/admin/refusals', { client, user, request, after: page.next }),
+        },
+      ],
+    });
+  });
+}
+
+/** One rejected request, and its fixes. */
+function rejectionDetails(
+  router: Router<State, Extras>,
+  { frame, rejections }: Omit<RejectionPagesDependencies, 'names'>,
+): void {
+  router.get('/:code', ...frame.page(READ), async (ctx) => {
+    const explanation = await rejections.explain(ctx.params.code ?? '');
+    const { rejection } = explanation;
+    const may = (permission: Parameters<Frame['may']>[1]) => frame.may(ctx, permission);
+    frame.show(ctx, {
+      title: `Rejected request ${rejection.code}`,
+      back: { href: '/admin/refusals', label: 'Rejected requests' },
+      blocks: [
+        { kind: 'text', tone: 'lead', text: rejection.message },
+        ...fixBlocks(explanation, may),
+        rulesBlock(explanation),
+        requestBlock(explanation),
+        receivedBlock(rejection),
+      ],
+    });
+  });
+
+  // The fix decides which permission it takes, so it is looked up before anything is changed.
+  router.post('/:code', ...frame.change(READ), async (ctx) => {
+    const { code = '' } = ctx.params;
+    const { fix } = await parseForm(ctx, fixForm.loose());
+    const wanted = (await rejections.explain(code)).fixes.find(({ id }) => id === fix);
+    frame.assertMay(ctx, wanted?.needs ?? 'gatehouse.applications:write');
+    const address = `/admin/refusals/${code}`;
+    await frame.attempt(
+      ctx,
+      async () => {
+        const { isFixed } = await rejections.fix(code, fix, frame.by(ctx));
+        frame.back(ctx, address, isFixed ? 'Fixed.' : 'Changed.');
+      },
+      ({ problem, faults }) => frame.back(ctx, address, faults.map(({ message }) => message).join(' ') || problem),
+    );
+  });
+}
+
+type May = (permission: Parameters<Frame['may']>[1]) => boolean;
+
+/** What is known about a fix, and the buttons that this administrator may use. */
+function fixBlocks(explanation: Explanation, may: May): Block[] {
+  const { application, isFixed, note } = explanation;
+  const items = [...fixButtons(explanation, may), ...fixLinks(explanation, may)];
+  const blocks: Block[] = [];
+  if (isFixed) {
+    blocks.push({ kind: 'text', tone: 'notice', text: 'This is fixed: the rule that failed would pass now.' });
+  }
+  if (note) blocks.push({ kind: 'text', tone: 'small', text: note });
+  if (items.length > 0) blocks.push({ kind: 'actions', title: 'Fix it', items });
+  if (application?.source === 'file') {
+    const text = 'The configuration file declares this application, so it is fixed there.';
+    blocks.push({ kind: 'text', tone: 'small', text });
+  }
+  return blocks;
+}
+
+function fixButtons({ rejection, fixes }: Explanation, may: May): Action[] {
+  return fixes
+    .filter(({ needs }) => may(needs))
+    .map(({ id, label }) => ({
+      label,
+      post: `/admin/refusals/${rejection.code}`,
+      fields: { fix: id },
+      look: 'secondary',
+    }));
+}
+
+/** Pages of the console for a rule that no button fixes. */
+function fixLinks(explanation: Explanation, may: May): Action[] {
+  const { rejection, application, rules, isFixed, note } = explanation;
+  if (!may('gatehouse.applications:write')) return [];
+  if (!application) {
+    return rejection.clientId ? [{ label: 'Register an application', href: '/admin/applications/new' }] : [];
+  }
+  const failed = rules.find(({ state }) => state === 'failed');
+  const page = failed && PAGES[failed.id];
+  const hasButton = fixButtons(explanation, may).length > 0;
+  if (!page || hasButton || isFixed || application.source === 'file') return [];
+  return [{ label: note ? 'Paste new metadata' : page.label, href: page.path(application.id) }];
+}
+
+function rulesBlock({ rules }: Explanation): Block {
+  return {
+    kind: 'rules',
+    title: 'The rules in their order',
+    rules: rules.map(({ label, state, explanation, received, registered }) => ({
+      label,
+      state,
+      ...(state === 'failed' && { explanation, received: received ?? '', registered: registered ?? '' }),
+    })),
+  };
+}
+
+function requestBlock({ rejection, application, account }: Explanation): Block {
+  return {
+    kind: 'facts',
+    title: 'The request',
+    rows: [
+      { label: 'When', value: rejection.at },
+      {
+        label: 'Application',
+        value: application
+          ? { text: application.name, href: `/admin/applications/${application.id}` }
+          : (rejection.clientId ?? null),
+      },
+      { label: 'User', value: account ? { text: account.username, href: `/admin/users/${account.id}` } : null },
+      { label: 'Where', value: rejection.endpoint },
+      { label: 'Reason', value: { text: rejection.reason, code: true } },
+      { label: 'Request number', value: { text: rejection.requestId, code: true } },
+    ],
+  };
+}
+
+function receivedBlock({ received }: Rejection): Block {
+  return {
+    kind: 'facts',
+    title: 'What was received',
+    rows: Object.entries(received).map(([label, value]) => ({ label, value: { text: value, code: true } })),
+  };
+}

@@ -1,0 +1,102 @@
+// A rejected request against what is registered now: what each rule expects, and whether the broken one would pass.
+import { X509Certificate } from 'node:crypto';
+import type { Account } from '../../accounts/account.ts';
+import { accessRuleOf } from '../../applications/access-decision.ts';
+import type { Application } from '../../applications/application.ts';
+import { type EvaluatedRequest, passesRule } from '../../oidc/engine/request-rules.ts';
+import type { Rejection } from '../../rejections/rejections.ts';
+import type { RuleId, RuleResult, RuleViolation } from '../../rejections/rules.ts';
+import { ruleTexts } from './rule-texts.ts';
+
+/** A rejection with what is registered now. */
+export interface Case {
+  rejection: Rejection;
+  application: Application | undefined;
+  account: Account | undefined;
+  /** ACS URLs of a service provider. */
+  acsUrls: readonly string[];
+  /** PEM of the certificates that its requests may be signed with. */
+  certificates: readonly string[];
+}
+
+export interface ExplainedRule {
+  id: RuleId;
+  label: string;
+  state: RuleResult['state'];
+  received?: string | undefined;
+  registered?: string | undefined;
+  explanation?: string | undefined;
+}
+
+/** Every rule of the request in the order of its checks, in words. */
+export function explainedRules(about: Case): ExplainedRule[] {
+  return about.rejection.rules.map(({ rule, state, received, expected }) => {
+    const now = registeredNow(rule, about);
+    return {
+      ...{ id: rule, label: labelOf(rule, about), state },
+      received: received ?? now?.received,
+      registered: expected ?? now?.expected,
+      explanation: explanationOf(rule, about),
+    };
+  });
+}
+
+/** Whether the request would pass the rule with what is registered now; undefined where that cannot be evaluated. */
+export function passesNow(rule: RuleId, about: Case): boolean | undefined {
+  const { rejection, acsUrls, certificates } = about;
+  const { AssertionConsumerServiceURL: acs, certificate } = rejection.received;
+  if (rule === 'acs') return acs === undefined ? undefined : acsUrls.includes(acs);
+  if (rule === 'certificate') return certificate ? isRegistered(certificate, certificates) : undefined;
+  return passesRule(rule, evaluatedRequest(about));
+}
+
+/** Whether one of the certificates (PEM) is this one. */
+export function isRegistered(certificate: string, registered: readonly string[]): boolean {
+  return registered.some((known) => fingerprint(known) === fingerprint(certificate));
+}
+
+function evaluatedRequest({ rejection, application, account }: Case): EvaluatedRequest {
+  const { endpoint, received, clientId, message } = rejection;
+  return {
+    ...{ endpoint, received, clientId, message, isClientKnown: application?.enabled ?? false },
+    metadata: application?.protocol === 'oidc' ? application.metadata : undefined,
+    access: application && account && accessRuleOf(application, account),
+  };
+}
+
+/** For the rules that are decided where the registration is not at hand. */
+function registeredNow(rule: RuleId, about: Case): Omit<RuleViolation, 'rule'> | undefined {
+  const { rejection, application, certificates } = about;
+  if (rule === 'client') {
+    const registered = application && `${application.clientId}${application.enabled ? '' : ' (disabled)'}`;
+    return { received: rejection.clientId, expected: registered };
+  }
+  if (rule === 'access') return evaluatedRequest(about).access;
+  if (rule !== 'certificate') return undefined;
+  const { certificate, signed } = rejection.received;
+  const unnamed = signed === 'yes' ? 'a signature, without its certificate' : undefined;
+  return {
+    received: certificate ? fingerprint(certificate) : unnamed,
+    expected: certificates.map(fingerprint).join('\n'),
+  };
+}
+
+function labelOf(rule: RuleId, { rejection: { endpoint } }: Case): string {
+  if (rule === 'grant' && endpoint !== 'token') return 'The application may sign people in';
+  if (rule === 'request' && endpoint === 'token') return 'The request is complete';
+  return ruleTexts[rule].label;
+}
+
+function explanationOf(rule: RuleId, { rejection, application }: Case): string | undefined {
+  if (rule === 'client') return application ? 'It is switched off here.' : 'No application has this identifier.';
+  return rule === 'hint' ? rejection.message : ruleTexts[rule].explanation;
+}
+
+/** SHA-256 of a certificate; the text itself where it is none. */
+function fingerprint(pem: string): string {
+  try {
+    return new X509Certificate(pem).fingerprint256;
+  } catch {
+    return pem;
+  }
+}

@@ -1,0 +1,84 @@
+// A rejection explained: its rules in order, the one that failed, and the fixes that are safe.
+import type { Accounts } from '../../accounts/accounts.ts';
+import type { Application } from '../../applications/application.ts';
+import type { Applications } from '../../applications/applications.ts';
+import type { By } from '../../audit/audit.ts';
+import { conflict, notFound } from '../../http/errors.ts';
+import type { Rejection, Rejections } from '../../rejections/rejections.ts';
+import { type Case, type ExplainedRule, explainedRules, passesNow } from './evaluation.ts';
+import { type ApplicableFix, type Fix, type FixDependencies, fixesOf, noteOn } from './fixes.ts';
+
+export interface Explanation {
+  rejection: Rejection;
+  application: Application | undefined;
+  account: { id: string; username: string } | undefined;
+  rules: ExplainedRule[];
+  /** Whether the rule that failed would pass now. */
+  isFixed: boolean;
+  fixes: Fix[];
+  /** Why no fix is offered, or what the fix cannot know. */
+  note?: string | undefined;
+}
+
+export interface RejectionAdmin {
+  list: Rejections['list'];
+  /** Throws not_found. */
+  explain(code: string): Promise<Explanation>;
+  /** Applies one of the fixes. Throws conflict when it is not offered any more, or changed nothing. */
+  fix(code: string, id: string, by: By): Promise<Explanation>;
+}
+
+export interface RejectionAdminDependencies extends FixDependencies {
+  rejections: Pick<Rejections, 'find' | 'list'>;
+  accounts: Pick<Accounts, 'find'>;
+  applications: Pick<Applications, 'find'>;
+  /** ACS URLs and signing certificates of a service provider, from its metadata or by hand. */
+  samlSide(entityId: string): Promise<{ acsUrls: string[]; certificates: string[] }>;
+}
+
+export function createRejectionAdmin(dependencies: RejectionAdminDependencies): RejectionAdmin {
+  const { rejections, accounts, applications, samlSide } = dependencies;
+
+  async function caseOf(code: string): Promise<Case> {
+    const rejection = await rejections.find(code);
+    if (!rejection) throw notFound({ message: 'There is no refusal under this code, or it is older than two weeks.' });
+    const [application, account] = await Promise.all([
+      rejection.clientId === undefined ? undefined : applications.find(rejection.clientId),
+      rejection.subjectId === undefined ? undefined : accounts.find(rejection.subjectId),
+    ]);
+    const side =
+      application?.protocol === 'saml' ? await samlSide(application.clientId) : { acsUrls: [], certificates: [] };
+    return { rejection, application, account, ...side };
+  }
+
+  async function explained(code: string): Promise<{ explanation: Explanation; fixes: ApplicableFix[] }> {
+    const about = await caseOf(code);
+    const { rejection, application, account } = about;
+    const failed = rejection.rules.find(({ state }) => state === 'failed')?.rule;
+    const isFixed = failed !== undefined && passesNow(failed, about) === true;
+    const isBroken = failed !== undefined && !isFixed;
+    const fixes = isBroken ? fixesOf(failed, about, dependencies) : [];
+    return {
+      fixes,
+      explanation: {
+        ...{ rejection, application, isFixed, rules: explainedRules(about) },
+        account: account && { id: account.id, username: account.username },
+        fixes: fixes.map(({ id, label, needs }) => ({ id, label, needs })),
+        note: isBroken ? noteOn(failed, application) : undefined,
+      },
+    };
+  }
+
+  return {
+    list: rejections.list,
+    explain: async (code) => (await explained(code)).explanation,
+
+    async fix(code, id, by) {
+      const { fixes } = await explained(code);
+      const wanted = fixes.find((one) => one.id === id);
+      if (!wanted) throw conflict('conflict', { message: 'This fix is not offered any more.' });
+      await wanted.apply(by);
+      return (await explained(code)).explanation;
+    },
+  };
+}

@@ -1,0 +1,139 @@
+// What the overview warns of: accounts that are locked, secrets and certificates that end soon, mail that is not delivered,
+// and the state of the server. Each query is bounded, so that the overview is fast however much data there is.
+import { X509Certificate } from 'node:crypto';
+import type { Accounts } from '../accounts/accounts.ts';
+import type { Warnings } from '../admin/overview/console.ts';
+import { readMetadata } from '../applications/application.ts';
+import type { ServiceProviderSettings } from '../applications/service-provider.ts';
+import type { Audit } from '../audit/audit.ts';
+import type { Config } from '../config.ts';
+import type { Keyring } from '../keys/keyring.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Lockout } from '../rate-limits/lockout.ts';
+import type { Settings } from '../settings/settings.ts';
+import type { Db } from '../storage/database.ts';
+
+export interface WarningsDependencies {
+  db: Db;
+  now: Clock;
+  audit: Pick<Audit, 'list'>;
+  accounts: Pick<Accounts, 'find'>;
+  lockout: Pick<Lockout, 'lockedSeconds'>;
+  keyring: Pick<Keyring, 'list' | 'samlCertificates'>;
+  settings: Pick<Settings, 'latest'>;
+  config: Pick<Config, 'smtpUrl' | 'secure' | 'loopback'>;
+}
+
+const DAY_MS = 86_400_000;
+const SOON_DAYS = 30;
+const MAX_FAILURES = 200;
+const MAX_LOCKED = 20;
+/** The certificates of at most so many service providers are read. */
+const MAX_PROVIDERS = 500;
+
+/** Returns the function that reads all warnings now. */
+export function createWarnings(dependencies: WarningsDependencies): () => Promise<Warnings> {
+  return async () => {
+    const [locked, ending, health] = await Promise.all([
+      lockedAccounts(dependencies),
+      endingSoon(dependencies),
+      healthOf(dependencies),
+    ]);
+    return { locked, ending, health };
+  };
+}
+
+/** Accounts that are locked now, from the failures of the last day. */
+async function lockedAccounts({ now, audit, accounts, lockout }: WarningsDependencies): Promise<Warnings['locked']> {
+  const from = new Date(now().getTime() - DAY_MS);
+  const failures = await audit.list({
+    types: ['sign-in.password', 'sign-in.throttled'],
+    outcome: 'failure',
+    from,
+    limit: MAX_FAILURES,
+  });
+  const ids = [...new Set(failures.flatMap(({ subjectId }) => subjectId ?? []))].slice(0, MAX_LOCKED);
+  const found = await Promise.all(
+    ids.map(async (id) => {
+      const account = await accounts.find(id);
+      if (!account) return [];
+      const seconds = await lockout.lockedSeconds(account);
+      return seconds > 0 ? [{ id, username: account.username, seconds }] : [];
+    }),
+  );
+  return found.flat();
+}
+
+/** Secrets and certificates that end within 30 days. */
+async function endingSoon({ db, now, keyring }: WarningsDependencies): Promise<Warnings['ending']> {
+  const soon = new Date(now().getTime() + SOON_DAYS * DAY_MS);
+  const [secrets, providers] = await Promise.all([
+    db.clientSecret.findMany({
+      where: { expiresAt: { lte: soon, gt: now() } },
+      select: { expiresAt: true, application: { select: { id: true, name: true } } },
+      take: 50,
+    }),
+    db.application.findMany({
+      where: { protocol: 'saml', enabled: true },
+      select: { id: true, name: true, metadata: true },
+      take: MAX_PROVIDERS,
+    }),
+  ]);
+  const own = keyring
+    .samlCertificates()
+    .filter(({ state, until }) => state !== 'retired' && until <= soon)
+    .map(({ until }) => ({ what: 'SAML signing certificate of this server', until }));
+  const ofProviders = providers.flatMap(({ id, name, metadata }) =>
+    certificatesOf(readMetadata('saml', metadata))
+      .filter((until) => until <= soon)
+      .map((until) => ({ what: `Certificate of ${name}`, until, applicationId: id })),
+  );
+  const ofClients = secrets.flatMap(({ expiresAt, application }) =>
+    expiresAt ? [{ what: `Old secret of ${application.name}`, until: expiresAt, applicationId: application.id }] : [],
+  );
+  return [...own, ...ofProviders, ...ofClients].sort((a, b) => a.until.getTime() - b.until.getTime()).slice(0, 50);
+}
+
+async function healthOf({ db, now, keyring, settings, config }: WarningsDependencies): Promise<Warnings['health']> {
+  const waiting = await db.mailMessage.findFirst({
+    where: { sentAt: null, failedAt: null },
+    orderBy: { createdAt: 'asc' },
+    select: { createdAt: true },
+  });
+  const minutes = waiting ? Math.floor((now().getTime() - waiting.createdAt.getTime()) / 60_000) : 0;
+  const keys = await keyring.list();
+  const active = keys.filter(({ state }) => state === 'active').length;
+  const row = (what: string, state: 'good' | 'warn' | 'bad', text: string) => ({ what, state, text });
+  return [
+    row('Database', 'good', 'answers'),
+    active > 0 ? row('Signing keys', 'good', `${active} active`) : row('Signing keys', 'bad', 'no key signs'),
+    config.smtpUrl
+      ? row(
+          'Mail',
+          minutes > 15 ? 'warn' : 'good',
+          minutes > 15 ? `the oldest waits for ${minutes} minutes` : 'is delivered',
+        )
+      : row('Mail', 'warn', 'SMTP_URL is not set, so mail is written to files'),
+    config.secure || config.loopback
+      ? row('Address', config.secure ? 'good' : 'warn', config.secure ? 'https' : 'http on this machine only')
+      : row('Address', 'bad', 'http, not encrypted'),
+    settings.latest().rate_limits
+      ? row('Rate limits', 'good', 'on')
+      : row('Rate limits', 'bad', 'switched off in the settings'),
+  ];
+}
+
+/** When the certificates of a service provider end; unreadable ones are left out. */
+function certificatesOf({ metadata_xml = '', certificates = [] }: ServiceProviderSettings): Date[] {
+  const inMetadata = [...metadata_xml.matchAll(/<(?:\w+:)?X509Certificate>([^<]+)</g)].map(
+    ([, base64 = '']) => `-----BEGIN CERTIFICATE-----\n${base64.replace(/\s+/g, '')}\n-----END CERTIFICATE-----`,
+  );
+  const ends = [...certificates.map(({ pem }) => pem), ...inMetadata].flatMap((pem) => {
+    try {
+      return [new X509Certificate(pem).validTo];
+    } catch {
+      return [];
+    }
+  });
+  return [...new Set(ends)].map((end) => new Date(end));
+}

@@ -1,0 +1,151 @@
+// Runs periodic jobs, each on one instance at a time: the instance that takes the job's lock (job-lock.ts) runs it.
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import type { Clock } from '../platform/clock.ts';
+import type { Logger } from '../platform/logger.ts';
+import { jitter } from '../platform/random.ts';
+import type { Db } from '../storage/database.ts';
+import { createJobLock, type JobLock } from './job-lock.ts';
+
+const RENEW_SECONDS = 20;
+
+export interface ScheduledJob {
+  name: string;
+  everySeconds: number;
+  /** Should stop early when the signal aborts: the instance shuts down, or another one has taken the job over. */
+  run(signal: AbortSignal): Promise<unknown>;
+  /** Called when the job is woken, so that a run under way can look for new work at once. */
+  wake?(): void;
+}
+
+export interface Scheduler {
+  add(job: ScheduledJob): void;
+  start(): void;
+  /** Runs the job now instead of at its time, e.g. to send a mail at once. While it runs: once more afterwards. */
+  wake(name: string): void;
+  /** Starts no further runs, aborts the running ones, and waits for them. */
+  stop(): Promise<void>;
+}
+
+export interface SchedulerDependencies {
+  db: Db;
+  logger: Logger;
+  now: Clock;
+  instanceId: string;
+  /** Called after each run, for the metrics. */
+  onRun?: (name: string, outcome: 'success' | 'failure', seconds: number) => void;
+}
+
+interface Entry {
+  job: ScheduledJob;
+  timer?: NodeJS.Timeout;
+  running?: Promise<void>;
+  /** Woken while it was running: runs once more afterwards. */
+  isWoken: boolean;
+}
+
+/** Makes the scheduler of this instance. A job that fails is logged and runs again at its next time. */
+export function createScheduler(dependencies: SchedulerDependencies): Scheduler {
+  const { logger } = dependencies;
+  const entries = new Map<string, Entry>();
+  const stopping = new AbortController();
+  const runIfFree = createRunner({ ...dependencies, stopping: stopping.signal });
+  let isStarted = false;
+
+  const schedule = (entry: Entry, seconds: number) => {
+    clearTimeout(entry.timer);
+    if (stopping.signal.aborted) return;
+    entry.timer = setTimeout(() => attempt(entry, { isWoken: false }), seconds * 1000);
+    entry.timer.unref();
+  };
+
+  function attempt(entry: Entry, { isWoken }: { isWoken: boolean }): void {
+    if (!isStarted || stopping.signal.aborted) return;
+    if (entry.running) {
+      entry.isWoken ||= isWoken;
+      return;
+    }
+    entry.running = runIfFree(entry.job, { isWoken })
+      .catch((error: unknown) => logger.error({ err: error, job: entry.job.name }, 'job could not be started'))
+      .finally(() => {
+        entry.running = undefined;
+        if (entry.isWoken) {
+          entry.isWoken = false;
+          attempt(entry, { isWoken: true });
+        } else schedule(entry, entry.job.everySeconds);
+      });
+  }
+
+  return {
+    add(job) {
+      const entry: Entry = { job, isWoken: false };
+      entries.set(job.name, entry);
+      if (isStarted) schedule(entry, firstDelay(job));
+    },
+    start() {
+      isStarted = true;
+      for (const entry of entries.values()) schedule(entry, firstDelay(entry.job));
+    },
+    wake(name) {
+      const entry = entries.get(name);
+      if (!entry) return;
+      entry.job.wake?.();
+      attempt(entry, { isWoken: true });
+    },
+    async stop() {
+      stopping.abort(new Error('the instance shuts down'));
+      for (const entry of entries.values()) clearTimeout(entry.timer);
+      await Promise.all([...entries.values()].map(({ running }) => running));
+    },
+  };
+}
+
+/** Makes the function that runs a job under its lock, or does nothing when another instance holds it. */
+function createRunner({
+  db,
+  logger,
+  now,
+  instanceId,
+  onRun,
+  stopping,
+}: SchedulerDependencies & { stopping: AbortSignal }) {
+  const lock = createJobLock({ db, now, instanceId });
+
+  return async function runIfFree(job: ScheduledJob, options: { isWoken: boolean }): Promise<void> {
+    if (!(await lock.take(job.name, options))) return;
+    // A SQLite statement is synchronous: without this, a short job would run in one turn of the event loop.
+    await yieldToEventLoop();
+    const { signal, end } = keepLock(lock, job.name, logger);
+    const startedAt = now().getTime();
+    const started = performance.now();
+    let outcome: 'success' | 'failure' = 'success';
+    try {
+      await job.run(AbortSignal.any([stopping, signal]));
+    } catch (error) {
+      outcome = 'failure';
+      logger.error({ err: error, job: job.name }, 'job failed');
+    } finally {
+      end();
+      await yieldToEventLoop();
+      onRun?.(job.name, outcome, (performance.now() - started) / 1000);
+      // A little less than the period, so that this instance's timer finds the lock free. After an abort: at once.
+      await lock.release(job.name, stopping.aborted ? now() : new Date(startedAt + job.everySeconds * 900));
+    }
+  };
+}
+
+/** Renews the lock until `end` is called; the signal aborts when another instance has taken it. */
+function keepLock(lock: JobLock, name: string, logger: Logger): { signal: AbortSignal; end(): void } {
+  const lost = new AbortController();
+  const renewal = setInterval(() => {
+    lock.renew(name).then(
+      (isHeld) => isHeld || lost.abort(new Error('another instance took the job over')),
+      (error: unknown) => logger.warn({ err: error, job: name }, 'job lock could not be renewed'),
+    );
+  }, RENEW_SECONDS * 1000);
+  return { signal: lost.signal, end: () => clearInterval(renewal) };
+}
+
+/** Seconds to the first run: soon, and not at the same moment for all jobs and instances. */
+function firstDelay({ everySeconds }: ScheduledJob): number {
+  return Math.min(everySeconds, 2) * jitter();
+}

@@ -1,0 +1,7 @@
+// The periodic job of the signing keys: publishes, activates and retires them on schedule (rotation.ts).
+import type { ScheduledJob } from '../jobs/scheduler.ts';
+import type { Keyring } from './keyring.ts';
+
+export function keyJobs(keyring: Pick<Keyring, 'tend'>): ScheduledJob[] {
+  return [{ name: 'keys', everySeconds: 60, run: () => keyring.tend() }];
+}

@@ -1,0 +1,30 @@
+// Logout runs that their browser left: the remaining applications are notified by SOAP where they have an endpoint, else
+// recorded as not notified. Run as a job, by one instance at a time.
+
+import type { LogoutRuns } from './logout-runs.ts';
+import { isSettled, needsBrowser } from './next-step.ts';
+
+/** Completes abandoned runs. Returns how many. */
+export function createAbandonedLogouts({
+  runs,
+}: {
+  runs: Pick<LogoutRuns, 'abandoned' | 'browserFailed' | 'settle' | 'finish'>;
+}) {
+  return async function finishAbandoned(signal?: AbortSignal): Promise<number> {
+    let count = 0;
+    for (const run of await runs.abandoned()) {
+      if (signal?.aborted) break;
+      for (const participant of run.participants) {
+        if (isSettled(participant) || !needsBrowser(participant)) continue;
+        // Its frame was open when the browser left.
+        const hadFrame =
+          participant.channel === 'front' && participant.state === 'asked' && participant.probeResult !== 'dead';
+        if (hadFrame) await runs.settle(participant, { state: 'told' });
+        else await runs.browserFailed(participant, participant.state === 'asked' ? 'no_answer' : 'browser_left');
+      }
+      await runs.finish(run.id);
+      count += 1;
+    }
+    return count;
+  };
+}

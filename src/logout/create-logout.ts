@@ -1,0 +1,87 @@
+// Builds single logout across both protocols: the pages of a logout run, /saml/slo, and the jobs of the deliveries.
+import type { Applications } from '../applications/applications.ts';
+import type { Audit } from '../audit/audit.ts';
+import type { Cookies } from '../http/cookies.ts';
+import type { SendLogoutToken } from '../oidc/patches/logout-token-queue.ts';
+import type { Sessions } from '../oidc/store/sessions.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Metrics } from '../platform/metrics.ts';
+import type { Saml } from '../saml/create-saml.ts';
+import type { Db } from '../storage/database.ts';
+import { createAbandonedLogouts } from './abandoned-logouts.ts';
+import { createLogoutDeliveries } from './deliveries.ts';
+import type { EndSession } from './end-session.ts';
+import { createFrameProbe } from './frame-probe.ts';
+import { createFrontChannelUrl } from './front-channel-url.ts';
+import { logoutJobs } from './jobs.ts';
+import { createLogoutBrowserOf } from './logout-browser.ts';
+import type { LogoutRuns } from './logout-runs.ts';
+import { logoutRoutes } from './routes.ts';
+import { createLogoutRequests } from './saml/logout-requests.ts';
+import { createLogoutResponses } from './saml/logout-responses.ts';
+import { createOutgoingSamlMessages } from './saml/outgoing-messages.ts';
+import { createSamlProbe } from './saml/probe.ts';
+import { samlLogoutRoutes } from './saml/routes.ts';
+import { createLogoutSteps } from './steps.ts';
+
+export interface LogoutDependencies {
+  /** Public base URL, the OIDC issuer. */
+  base: string;
+  db: Db;
+  now: Clock;
+  cookies: Cookies;
+  metrics: Pick<Metrics, 'logoutDeliveries'>;
+  applications: Pick<Applications, 'find'>;
+  audit: Audit;
+  endSession: EndSession;
+  runs: LogoutRuns;
+  sessions: Pick<Sessions, 'ofCookie'>;
+  /** Fetch with the restrictions on outgoing requests. */
+  outgoing: typeof fetch;
+  sendLogoutToken: SendLogoutToken;
+  /** What the SAML identity provider offers for single logout. */
+  saml: Saml['slo'];
+}
+
+export function createLogout(dependencies: LogoutDependencies) {
+  const { base, db, now, cookies, metrics, applications, audit, endSession, runs, sessions } = dependencies;
+  const { outgoing, sendLogoutToken, saml } = dependencies;
+  const { entityId: issuer, validateXml, skewSeconds, signer, rateLimit } = saml;
+  const { serviceProviders, seenMessages, sessionParticipants } = saml;
+  const logoutBrowserOf = createLogoutBrowserOf({ cookies });
+  const frontChannelUrl = createFrontChannelUrl({ issuer: base, applications });
+  const soap = { now, skewSeconds, validateXml, fetch: outgoing };
+  const outgoingMessages = createOutgoingSamlMessages({ ...soap, issuer, signer, serviceProviders });
+  const steps = createLogoutSteps({
+    ...{ now, runs, frontChannelUrl, outgoingMessages, serviceProviders },
+    frameProbe: createFrameProbe({ fetch: outgoing }),
+    samlProbe: createSamlProbe({ ...soap, base, outgoingMessages }),
+  });
+  return {
+    routers: [
+      samlLogoutRoutes({
+        ...{ validateXml, serviceProviders, outgoingMessages, rateLimit },
+        logoutRequests: createLogoutRequests({
+          ...{ base, issuer, now, skewSeconds, seenMessages, sessionParticipants, endSession, logoutBrowserOf, audit },
+        }),
+        logoutResponses: createLogoutResponses({ base, now, skewSeconds, serviceProviders, seenMessages, runs }),
+      }),
+      logoutRoutes({
+        ...{ cookies, runs, steps, outgoingMessages },
+        accountOf: async (ctx) => (await sessions.ofCookie(cookies.get(ctx, 'session')))?.accountId,
+      }),
+    ],
+    jobs: logoutJobs({
+      deliveries: createLogoutDeliveries({
+        ...{ db, now, audit, runs },
+        send: sendLogoutToken,
+        async sendSoap(participantId) {
+          const participant = await runs.participant(participantId);
+          return participant ? outgoingMessages.sendBySoap(participant) : 'no-such-client';
+        },
+        counted: (outcome) => metrics.logoutDeliveries.inc({ outcome }),
+      }),
+      finishAbandoned: createAbandonedLogouts({ runs }),
+    }),
+  };
+}

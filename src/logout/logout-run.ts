@@ -1,0 +1,157 @@
+// A logout run and its participants, as rows and as values, and the audit event of each outcome.
+import type { AuditInput } from '../audit/audit.ts';
+import { randomId } from '../platform/random.ts';
+import type { NameId } from '../saml/messages/name-id.ts';
+import type { Db } from '../storage/database.ts';
+import type { LogoutBrowser } from './logout-browser.ts';
+import type { ParticipantState, ParticipantStatus, ProbeResult } from './next-step.ts';
+
+/** What a LogoutResponse needs to know about its LogoutRequest. */
+export interface LogoutRequestContext {
+  /** ID of the LogoutRequest. */
+  requestId: string;
+  binding: 'redirect' | 'post';
+  relayState?: string | undefined;
+}
+
+/** How a logout run ends for the browser. Stored as JSON. */
+export type LogoutCompletion =
+  /** With the result page. */
+  | { kind: 'page' }
+  /** With the post_logout_redirect_uri of a relying party. */
+  | { kind: 'oidc'; uri: string }
+  /** With the LogoutResponse to a service provider. */
+  | ({ kind: 'saml'; entityId: string } & LogoutRequestContext);
+
+/** What identifies the session at the application: `sid`, or NameID and SessionIndex. Stored as JSON. */
+export interface ParticipantData {
+  sid?: string | undefined;
+  nameId?: NameId;
+  sessionIndex?: string;
+  /** The service provider also has a SOAP endpoint, for when the browser does not reach it. */
+  hasSoap?: boolean;
+}
+
+/** An application that takes part in the ended session. */
+export interface Participant extends ParticipantStatus {
+  runId: string;
+  clientId: string;
+  protocol: 'oidc' | 'saml';
+  name: string;
+  data: ParticipantData;
+  reason: string | undefined;
+}
+
+export type NewParticipant = Pick<Participant, 'clientId' | 'protocol' | 'name' | 'channel' | 'data' | 'state'> & {
+  reason?: string;
+};
+
+export interface LogoutRun {
+  id: string;
+  userId: string;
+  /** client_id or entity ID of the application that began the logout. */
+  initiator: string | undefined;
+  completion: LogoutCompletion;
+  createdAt: Date;
+  isFinished: boolean;
+  participants: Participant[];
+}
+
+export interface NewRun {
+  userId: string;
+  reason: string;
+  initiator: string | undefined;
+  participants: NewParticipant[];
+  /** The browser that runs the front-channel steps; undefined: there are deliveries only. */
+  frontChannel: FrontChannel | undefined;
+}
+
+/** A front-channel logout: the browser that runs through it, and how it ends. */
+export interface FrontChannel {
+  browser: LogoutBrowser;
+  completion: LogoutCompletion;
+}
+
+/** A new logout run, and how its participants are notified. */
+export interface RunRef {
+  id: string;
+  /** Number of applications that the browser has to visit. */
+  browserSteps: number;
+  /** Number of applications that are notified by deliveries. */
+  deliveries: number;
+  /** Names of the applications that cannot be notified. */
+  notNotified: string[];
+}
+
+/** Whether the application is notified by a delivery from this server. */
+export function isDirectDelivery(channel: string): boolean {
+  return channel === 'back' || channel === 'soap';
+}
+
+/** The delivery that notifies a participant, as a row. */
+export function deliveryOf(
+  row: { id: string; clientId: string; channel: string; data: string },
+  accountId: string,
+  at: Date,
+) {
+  const { sid } = JSON.parse(row.data) as ParticipantData;
+  const { id: participantId, clientId, channel } = row;
+  return {
+    id: randomId(),
+    participantId,
+    clientId,
+    channel,
+    accountId,
+    sid: sid ?? null,
+    nextTryAt: at,
+    createdAt: at,
+  };
+}
+
+/** The audit event of an outcome. */
+export function eventOf(
+  row: { clientId: string; protocol: string; channel: string; state: string; reason: string | null },
+  run: { id: string; userId: string },
+): AuditInput {
+  const { clientId, protocol, channel, reason } = row;
+  const isNotified = row.state === 'done' || row.state === 'told';
+  return {
+    type: isNotified ? 'logout.delivered' : 'logout.failed',
+    outcome: isNotified ? 'success' : 'failure',
+    ...(reason === null ? {} : { reason }),
+    subjectId: run.userId,
+    clientId,
+    data: { run: run.id, protocol, channel, state: row.state },
+  };
+}
+
+type ParticipantRow = Awaited<ReturnType<Db['logoutParticipant']['findMany']>>[number];
+type RunRow = Awaited<ReturnType<Db['logoutRun']['findMany']>>[number] & { participants: ParticipantRow[] };
+
+export function toRun({ id, userId, askedBy, answer, createdAt, finishedAt, participants }: RunRow): LogoutRun {
+  return {
+    id,
+    userId,
+    initiator: askedBy ?? undefined,
+    completion: JSON.parse(answer) as LogoutCompletion,
+    createdAt,
+    isFinished: finishedAt !== null,
+    participants: participants.map(toParticipant),
+  };
+}
+
+export function toParticipant(row: ParticipantRow): Participant {
+  return {
+    id: row.id,
+    runId: row.runId,
+    clientId: row.clientId,
+    protocol: row.protocol as Participant['protocol'],
+    name: row.name,
+    channel: row.channel as Participant['channel'],
+    data: JSON.parse(row.data) as ParticipantData,
+    state: row.state as ParticipantState,
+    reason: row.reason ?? undefined,
+    probeResult: (row.probeResult as ProbeResult | null) ?? undefined,
+    deadline: row.deadline ?? undefined,
+  };
+}

@@ -1,0 +1,133 @@
+// Logout runs in the database: any instance continues where another one stopped, and conditional updates decide which of
+// two concurrent requests counts.
+import type { Audit } from '../audit/audit.ts';
+import { limits } from '../limits.ts';
+import type { Clock } from '../platform/clock.ts';
+import { sha256 } from '../platform/random.ts';
+import type { Db, Tx } from '../storage/database.ts';
+import { type LogoutRun, type NewRun, type Participant, type RunRef, toParticipant, toRun } from './logout-run.ts';
+import { insertRun, UNBOUND } from './new-run.ts';
+import type { ProbeResult } from './next-step.ts';
+import { isOpen, type Outcome, recordBrowserFailure, settleParticipant } from './participant-outcome.ts';
+
+export interface LogoutRuns {
+  create(run: NewRun, tx: Tx): Promise<RunRef>;
+  /** The run, if it belongs to this browser or is opened for the first time. */
+  openInBrowser(id: string, cookie: string | undefined): Promise<LogoutRun | 'other-browser' | undefined>;
+  /** The run of this ID, whatever the browser. */
+  find(id: string): Promise<LogoutRun | undefined>;
+  /** A participant of a run that has not expired. */
+  participant(id: string): Promise<Participant | undefined>;
+  saveProbeResult(participantId: string, result: ProbeResult): Promise<void>;
+  /** Begins to wait for these frames to open; repeated calls change nothing. */
+  startFrameTimeout(participantIds: readonly string[], seconds: number): Promise<void>;
+  /** Begins to wait for the application; false when that has begun before. */
+  startWaiting(participantId: string, options: { messageId?: string; seconds: number }): Promise<boolean>;
+  /** The participant that the LogoutRequest of this ID was sent to, while its LogoutResponse still counts. */
+  findByMessageId(messageId: string): Promise<Participant | undefined>;
+  /** Stores the outcome with its audit event; false when there is one already. */
+  settle(participant: Pick<Participant, 'id'>, outcome: Outcome): Promise<boolean>;
+  /** The browser did not complete the step: falls back to SOAP where there is an endpoint, else stores the failure. */
+  browserFailed(participant: Participant, reason: string): Promise<void>;
+  /** Marks the run as complete; false when it was before. */
+  finish(id: string): Promise<boolean>;
+  /** Runs that their browser left without completing them. */
+  abandoned(): Promise<LogoutRun[]>;
+}
+
+export interface LogoutRunsDependencies {
+  db: Db;
+  now: Clock;
+  audit: Audit;
+  /** Starts the deliveries without waiting for the next run of their job. */
+  deliverSoon(): void;
+}
+
+const WITH_PARTICIPANTS = { participants: { orderBy: { position: 'asc' } } } as const;
+
+export function createLogoutRuns({ db, now, audit, deliverSoon }: LogoutRunsDependencies): LogoutRuns {
+  const storage = { db, now, audit };
+  const inSeconds = (seconds: number) => new Date(now().getTime() + seconds * 1000);
+
+  async function find(id: string): Promise<LogoutRun | undefined> {
+    const row = await db.logoutRun.findUnique({ where: { id }, include: WITH_PARTICIPANTS });
+    return row && row.expiresAt > now() ? toRun(row) : undefined;
+  }
+
+  return {
+    find,
+    create: (run, tx) => insertRun(run, { tx, at: now(), audit }),
+    settle: (participant, outcome) => settleParticipant(storage, participant, outcome),
+    browserFailed: (participant, reason) => recordBrowserFailure(storage, participant, reason, deliverSoon),
+    abandoned: () => abandonedRuns(db, inSeconds(-limits.logout.abandonedSeconds)),
+
+    async participant(id) {
+      const row = await db.logoutParticipant.findUnique({ where: { id }, select: { runId: true } });
+      const run = row && (await find(row.runId));
+      return run?.participants.find((one) => one.id === id);
+    },
+
+    async openInBrowser(id, cookie) {
+      const bound = await bindToBrowser(db, id, cookie, now());
+      return bound === true ? find(id) : bound;
+    },
+
+    async saveProbeResult(id, result) {
+      await db.logoutParticipant.updateMany({ where: { id, probeResult: null }, data: { probeResult: result } });
+    },
+
+    async startFrameTimeout(ids, seconds) {
+      await db.logoutParticipant.updateMany({
+        where: { id: { in: [...ids] }, state: 'waiting', deadline: null },
+        data: { deadline: inSeconds(seconds) },
+      });
+    },
+
+    async startWaiting(id, { messageId, seconds }) {
+      const data = { state: 'asked', messageId: messageId ?? null, deadline: inSeconds(seconds) };
+      const { count } = await db.logoutParticipant.updateMany({ where: { id, state: 'waiting' }, data });
+      return count === 1;
+    },
+
+    async findByMessageId(messageId) {
+      const row = await db.logoutParticipant.findUnique({ where: { messageId }, include: { run: true } });
+      return row && row.run.expiresAt > now() && isOpen(row) ? toParticipant(row) : undefined;
+    },
+
+    async finish(id) {
+      const { count } = await db.logoutRun.updateMany({ where: { id, finishedAt: null }, data: { finishedAt: now() } });
+      return count === 1;
+    },
+  };
+}
+
+/**
+ * Binds the run to the browser with this cookie, unless it belongs to another one. Undefined when the run does not exist,
+ * has expired, or has no steps in a browser.
+ */
+async function bindToBrowser(
+  db: Db,
+  id: string,
+  cookie: string | undefined,
+  at: Date,
+): Promise<true | 'other-browser' | undefined> {
+  const run = await db.logoutRun.findUnique({ where: { id }, select: { browserHash: true, expiresAt: true } });
+  if (!run || run.browserHash === null || run.expiresAt <= at) return undefined;
+  if (!cookie) return 'other-browser';
+  const hash = sha256(cookie);
+  // One statement binds the run on the first visit and updates when the browser was last here.
+  const ofBrowser = { id, browserHash: { in: [hash, UNBOUND] } };
+  const { count } = await db.logoutRun.updateMany({ where: ofBrowser, data: { browserHash: hash, seenAt: at } });
+  return count === 1 || 'other-browser';
+}
+
+/** The first of the runs that are incomplete and whose browser was last here before this time. */
+async function abandonedRuns(db: Db, before: Date): Promise<LogoutRun[]> {
+  const rows = await db.logoutRun.findMany({
+    where: { finishedAt: null, seenAt: { lt: before } },
+    include: WITH_PARTICIPANTS,
+    orderBy: { seenAt: 'asc' },
+    take: 100,
+  });
+  return rows.map(toRun);
+}

@@ -1,0 +1,86 @@
+// Stores a new logout run with its participants and deliveries, in the transaction that ends the sessions.
+import type { Audit } from '../audit/audit.ts';
+import { limits } from '../limits.ts';
+import { randomId, randomToken, sha256 } from '../platform/random.ts';
+import type { Tx } from '../storage/database.ts';
+import {
+  deliveryOf,
+  eventOf,
+  type FrontChannel,
+  isDirectDelivery,
+  type NewParticipant,
+  type NewRun,
+  type RunRef,
+} from './logout-run.ts';
+import { isSettled, needsBrowser, type ParticipantStatus } from './next-step.ts';
+
+/** Stands for "the next browser that opens the run"; it equals no hash. */
+export const UNBOUND = '';
+
+interface Writing {
+  tx: Tx;
+  at: Date;
+  audit: Audit;
+}
+
+/** Stores the run. Audits the participants that cannot be notified; queues the deliveries that take no browser. */
+export async function insertRun(newRun: NewRun, { tx, at, audit }: Writing): Promise<RunRef> {
+  const { userId, participants } = newRun;
+  const id = randomToken();
+  const run = runRow(id, newRun, at);
+  const rows = participants.map((one, position) => participantRow(one, position, at));
+  await tx.logoutRun.create({ data: run, select: { id: true } });
+  if (rows.length > 0) await tx.logoutParticipant.createMany({ data: rows.map((row) => ({ ...row, runId: id })) });
+  const deliveries = rows.filter(({ channel, state }) => isDirectDelivery(channel) && state === 'waiting');
+  if (deliveries.length > 0) {
+    await tx.logoutDelivery.createMany({ data: deliveries.map((row) => deliveryOf(row, userId, at)) });
+  }
+  for (const row of rows)
+    if (isSettled(row as Pick<ParticipantStatus, 'state'>)) await audit.record(eventOf(row, run), tx);
+  const waiting = participants.filter(({ state }) => state === 'waiting');
+  const browserSteps = waiting.filter(needsBrowser).length;
+  const notNotified = participants.filter(({ state }) => state === 'unsupported' || state === 'failed');
+  return {
+    id,
+    browserSteps,
+    deliveries: waiting.length - browserSteps,
+    notNotified: [...new Set(notNotified.map(({ name }) => name))],
+  };
+}
+
+function runRow(id: string, { userId, reason, initiator, frontChannel }: NewRun, at: Date) {
+  return {
+    id,
+    browserHash: browserHashOf(frontChannel),
+    userId,
+    reason,
+    askedBy: initiator ?? null,
+    answer: JSON.stringify(frontChannel?.completion ?? { kind: 'page' }),
+    createdAt: at,
+    seenAt: at,
+    finishedAt: frontChannel ? null : at,
+    expiresAt: new Date(at.getTime() + limits.logout.keepSeconds * 1000),
+  };
+}
+
+/** Hash of the cookie that binds the run to a browser; null when no browser takes part. */
+function browserHashOf(frontChannel: FrontChannel | undefined): string | null {
+  if (!frontChannel) return null;
+  const { browser } = frontChannel;
+  return browser === 'first-to-open' ? UNBOUND : sha256(browser.cookie);
+}
+
+function participantRow(one: NewParticipant, position: number, at: Date) {
+  return {
+    id: randomId(),
+    position,
+    clientId: one.clientId,
+    protocol: one.protocol,
+    name: one.name,
+    channel: one.channel,
+    data: JSON.stringify(one.data),
+    state: one.state,
+    reason: one.reason ?? null,
+    settledAt: isSettled(one) ? at : null,
+  };
+}

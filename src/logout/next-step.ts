@@ -1,0 +1,130 @@
+// Decides the next step of a logout run from its participants and the time alone, so that any instance can continue it
+// at any moment.
+import { limits } from '../limits.ts';
+
+/** How an application is notified. */
+export type Channel =
+  /** OIDC Back-Channel Logout: a logout token from this server. */
+  | 'back'
+  /** OIDC Front-Channel Logout, in a frame of a page of this server. */
+  | 'front'
+  /** A SAML LogoutRequest through the browser. */
+  | 'redirect'
+  | 'post'
+  /** A SAML LogoutRequest from this server. */
+  | 'soap'
+  | 'none';
+
+/** Stored, and part of audit events. */
+export type ParticipantState =
+  | 'waiting'
+  /** The browser was sent there; its answer is pending. */
+  | 'asked'
+  /** A delivery failed and will be retried. */
+  | 'retrying'
+  /** Was notified by a channel that has no answer. */
+  | 'told'
+  | 'done'
+  | 'failed'
+  | 'unsupported';
+
+/** What a request of this server found at the logout URL of an application. Stored. */
+export type ProbeResult =
+  /** It answers; a SAML service provider sends a LogoutResponse. */
+  | 'answers'
+  /** The same, and the signed LogoutResponse has the status Success. */
+  | 'confirmed'
+  /** It answers with a page of its own, from which no browser returns. */
+  | 'keeps'
+  /** It does not answer. */
+  | 'dead'
+  /** This server may not call it, or it needs the cookies of the browser. */
+  | 'unknown';
+
+export interface ParticipantStatus {
+  id: string;
+  channel: Channel;
+  state: ParticipantState;
+  /** Undefined before the probe. */
+  probeResult: ProbeResult | undefined;
+  /** End of the wait for an answer, or for its frame to open. */
+  deadline: Date | undefined;
+}
+
+export type NextStep =
+  /** Probe these before the browser is sent there. */
+  | { kind: 'probe'; ids: string[] }
+  /** Show these in frames, all at once, for this long. */
+  | { kind: 'frames'; ids: string[]; seconds: number }
+  /** The time of these frames is over. */
+  | { kind: 'leave-frames'; ids: string[] }
+  /** Send the browser there: in a frame when it would not return, to all that do not answer at once. */
+  | { kind: 'visit'; ids: string[]; inFrame: boolean }
+  /** Wait for the answer of this one. */
+  | { kind: 'wait'; id: string; inFrame: boolean; seconds: number }
+  /** It did not answer in time. */
+  | { kind: 'give-up'; id: string }
+  /** Wait a little for the first results of the deliveries. */
+  | { kind: 'settle'; seconds: number }
+  | { kind: 'complete' };
+
+const inBrowser: readonly Channel[] = ['front', 'redirect', 'post'];
+
+/** Whether notifying this application takes the browser of the user. */
+export function needsBrowser({ channel }: Pick<ParticipantStatus, 'channel'>): boolean {
+  return inBrowser.includes(channel);
+}
+
+export function isSettled({ state }: Pick<ParticipantStatus, 'state'>): boolean {
+  return state !== 'waiting' && state !== 'asked';
+}
+
+/** The next step of a logout run that began at `startedAt`. */
+export function nextStep(participants: readonly ParticipantStatus[], startedAt: Date, now: Date): NextStep {
+  const open = participants.filter((one) => !isSettled(one));
+  const unprobed = open.filter((one) => needsBrowser(one) && one.state === 'waiting' && one.probeResult === undefined);
+  if (unprobed.length > 0) return { kind: 'probe', ids: unprobed.map(({ id }) => id) };
+
+  const framed = open.filter(({ channel }) => channel === 'front');
+  if (framed.length > 0) {
+    const ids = framed.map(({ id }) => id);
+    const secondsLeft = Math.max(...framed.map((one) => remaining(one, now) ?? limits.logout.frameSeconds));
+    return secondsLeft > 0 ? { kind: 'frames', ids, seconds: secondsLeft } : { kind: 'leave-frames', ids };
+  }
+
+  const browserSteps = open.filter(({ channel }) => channel === 'redirect' || channel === 'post');
+  const pending = browserSteps.find(({ state }) => state === 'asked');
+  if (pending) {
+    const seconds = remaining(pending, now) ?? 0;
+    if (seconds <= 0) return { kind: 'give-up', id: pending.id };
+    return { kind: 'wait', id: pending.id, inFrame: keepsBrowser(pending), seconds };
+  }
+  // Its frame was shown and never opened: some browsers support no frames.
+  const unopened = browserSteps.find((one) => remaining(one, now) === 0);
+  if (unopened) return { kind: 'give-up', id: unopened.id };
+  // Those that return the browser come first, then those in frames; last the ones that may keep the window.
+  const returning = browserSteps.find(returnsBrowser);
+  if (returning) return { kind: 'visit', ids: [returning.id], inFrame: false };
+  // The user waits once, however many applications are down.
+  const dead = browserSteps.filter(({ probeResult }) => probeResult === 'dead');
+  if (dead.length > 0) return { kind: 'visit', ids: dead.map(({ id }) => id), inFrame: true };
+  const next = browserSteps.find(keepsBrowser) ?? browserSteps[0];
+  if (next) return { kind: 'visit', ids: [next.id], inFrame: keepsBrowser(next) };
+
+  const secondsLeft = limits.logout.settleSeconds - (now.getTime() - startedAt.getTime()) / 1000;
+  if (open.length > 0 && secondsLeft > 0) return { kind: 'settle', seconds: Math.ceil(Math.min(secondsLeft, 1)) };
+  return { kind: 'complete' };
+}
+
+function returnsBrowser({ probeResult }: ParticipantStatus): boolean {
+  return probeResult === 'answers' || probeResult === 'confirmed';
+}
+
+function keepsBrowser({ probeResult }: ParticipantStatus): boolean {
+  return probeResult === 'dead' || probeResult === 'keeps';
+}
+
+/** Whole seconds until the deadline; 0 when it has passed, undefined when there is none. */
+function remaining({ deadline }: ParticipantStatus, now: Date): number | undefined {
+  return deadline && Math.max(0, Math.ceil((deadline.getTime() - now.getTime()) / 1000));
+}

@@ -1,0 +1,46 @@
+// What the engine's end-session endpoint calls when a logout is confirmed (OIDC RP-Initiated Logout 1.0).
+import type { Cookies } from '../http/cookies.ts';
+import type { QueueLogoutToken } from '../oidc/patches/logout-token-queue.ts';
+import type { EndSession as EngineEndSession } from '../oidc/store/session-adapter.ts';
+import type { EndSession } from './end-session.ts';
+import { createLogoutBrowserOf } from './logout-browser.ts';
+import type { LogoutCompletion } from './logout-run.ts';
+import type { LogoutRuns } from './logout-runs.ts';
+
+export interface EngineLogoutHooksDependencies {
+  endSession: Pick<EndSession, 'one' | 'queueLogoutToken'>;
+  runs: Pick<LogoutRuns, 'finish'>;
+  cookies: Cookies;
+  /** client_id of this server's own pages. */
+  ownClientId: string;
+}
+
+export interface EngineLogoutHooks {
+  endSession: EngineEndSession;
+  queueLogoutToken: QueueLogoutToken;
+}
+
+export function createEngineLogoutHooks(dependencies: EngineLogoutHooksDependencies): EngineLogoutHooks {
+  const { endSession, runs, cookies, ownClientId } = dependencies;
+  const logoutBrowserOf = createLogoutBrowserOf({ cookies });
+  return {
+    queueLogoutToken: endSession.queueLogoutToken,
+
+    async endSession(uid, ctx, { clientId, actorId, returnUri }) {
+      // The own pages show the result on the page of the logout run itself.
+      const isRelyingParty = returnUri !== undefined && clientId !== ownClientId;
+      const completion: LogoutCompletion = isRelyingParty ? { kind: 'oidc', uri: returnUri } : { kind: 'page' };
+      const ended = await endSession.one(uid, 'signed-out', {
+        ...(clientId && { clientId }),
+        ...(actorId && { actorId }),
+        request: ctx.state.request,
+        frontChannel: { browser: logoutBrowserOf(ctx), completion },
+      });
+      const run = ended?.run;
+      if (!run) return;
+      // Without front-channel steps the browser goes straight back; deliveries need no browser.
+      if (isRelyingParty && run.browserSteps === 0) await runs.finish(run.id);
+      else ctx.state.logoutRunPath = `/signout/${run.id}`;
+    },
+  };
+}

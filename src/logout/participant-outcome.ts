@@ -1,0 +1,71 @@
+// The outcome of a participant: stored once with its audit event, also when two requests are concurrent.
+import type { Audit } from '../audit/audit.ts';
+import type { Clock } from '../platform/clock.ts';
+import { type Db, transaction } from '../storage/database.ts';
+import { deliveryOf, eventOf, type Participant } from './logout-run.ts';
+import type { ParticipantState } from './next-step.ts';
+
+export interface Outcome {
+  state: Exclude<ParticipantState, 'waiting' | 'asked'>;
+  reason?: string | undefined;
+}
+
+interface OutcomeDependencies {
+  db: Db;
+  now: Clock;
+  audit: Audit;
+}
+
+/** After these failures a late LogoutResponse still counts. */
+const LATE_RESPONSE_COUNTS = ['no_answer', 'browser_left'];
+const OPEN: ParticipantState[] = ['waiting', 'asked', 'retrying'];
+
+/** Whether an outcome of this participant can still be stored. */
+export function isOpen({ state, reason }: { state: string; reason: string | null }): boolean {
+  return OPEN.includes(state as ParticipantState) || LATE_RESPONSE_COUNTS.includes(reason ?? '');
+}
+
+/** Stores the outcome with its audit event; false when there is one already. */
+export async function settleParticipant(
+  { db, now, audit }: OutcomeDependencies,
+  { id }: Pick<Participant, 'id'>,
+  { state, reason }: Outcome,
+): Promise<boolean> {
+  return transaction(db, async (tx) => {
+    const data = { state, reason: reason ?? null, settledAt: now(), deadline: null };
+    const open = { OR: [{ state: { in: OPEN } }, { state: 'failed', reason: { in: LATE_RESPONSE_COUNTS } }] };
+    const { count } = await tx.logoutParticipant.updateMany({ where: { id, ...open }, data });
+    if (count === 0) return false;
+    if (state === 'retrying') return true; // no final outcome
+    await tx.logoutDelivery.deleteMany({ where: { participantId: id, doneAt: null, failedAt: null } });
+    const row = await tx.logoutParticipant.findUniqueOrThrow({ where: { id }, include: { run: true } });
+    await audit.record(eventOf(row, row.run), tx);
+    return true;
+  });
+}
+
+/** The browser did not complete the step: falls back to SOAP where there is an endpoint, else stores the failure. */
+export async function recordBrowserFailure(
+  dependencies: OutcomeDependencies,
+  participant: Participant,
+  reason: string,
+  deliverSoon: () => void,
+): Promise<void> {
+  const { db, now } = dependencies;
+  const { id, runId, data, probeResult } = participant;
+  // Its response to the probe already said that the session has ended.
+  if (probeResult === 'confirmed') return void (await settleParticipant(dependencies, participant, { state: 'done' }));
+  if (!data.hasSoap || participant.channel === 'soap')
+    return void (await settleParticipant(dependencies, participant, { state: 'failed', reason }));
+  const changed = await transaction(db, async (tx) => {
+    const bySoap = { channel: 'soap', state: 'waiting', reason, deadline: null };
+    const where = { id, channel: { not: 'soap' }, state: { in: OPEN } };
+    const { count } = await tx.logoutParticipant.updateMany({ where, data: bySoap });
+    if (count === 0) return false;
+    const { userId } = await tx.logoutRun.findUniqueOrThrow({ where: { id: runId }, select: { userId: true } });
+    const row = { id, clientId: participant.clientId, channel: 'soap', data: JSON.stringify(data) };
+    await tx.logoutDelivery.create({ data: deliveryOf(row, userId, now()) });
+    return true;
+  });
+  if (changed) deliverSoon();
+}

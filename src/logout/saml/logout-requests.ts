@@ -1,0 +1,123 @@
+// LogoutRequests of service providers (SAML Core 3.7.1): signed, new, and only for sessions that the sender takes part in.
+import type { Audit } from '../../audit/audit.ts';
+import type { Context } from '../../http/context.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { authenticateMessage, type OpenedMessage } from '../../saml/messages/open-message.ts';
+import { type LogoutRequest, readLogoutRequest } from '../../saml/messages/read-logout.ts';
+import type { SeenMessages } from '../../saml/messages/seen-messages.ts';
+import type { ServiceProvider } from '../../saml/metadata/service-providers.ts';
+import { selectSessions } from '../../saml/slo/select-sessions.ts';
+import type { SessionParticipants } from '../../saml/slo/session-participants.ts';
+import { SamlError, type SamlStatus } from '../../saml/xml/errors.ts';
+import { statusCodes } from '../../saml/xml/names.ts';
+import type { EndSession } from '../end-session.ts';
+import type { LogoutBrowser } from '../logout-browser.ts';
+import type { LogoutRequestContext } from '../logout-run.ts';
+
+export interface LogoutRequestsDependencies {
+  /** Public base URL. */
+  base: string;
+  /** Entity ID of this identity provider. */
+  issuer: string;
+  now: Clock;
+  skewSeconds(): number;
+  seenMessages: SeenMessages;
+  sessionParticipants: Pick<SessionParticipants, 'find'>;
+  endSession: Pick<EndSession, 'several'>;
+  /** The browser of a request, for a front-channel logout. */
+  logoutBrowserOf(ctx: Context): LogoutBrowser;
+  audit: Audit;
+}
+
+/** The status to answer with at once, or the logout run that has to complete first. */
+export type LogoutRequestOutcome = SamlStatus | { runId: string };
+
+export interface LogoutRequests {
+  /** Ends the sessions that the request names. Throws SamlError when it is not authentic. */
+  accept(
+    ctx: Context,
+    sp: ServiceProvider,
+    opened: OpenedMessage,
+  ): Promise<{ context: LogoutRequestContext; outcome: LogoutRequestOutcome }>;
+  /** Writes the audit event of a request. */
+  record(
+    ctx: Context,
+    sp: ServiceProvider,
+    outcome: 'success' | 'failure',
+    reason?: string,
+    subjectId?: string,
+  ): Promise<void>;
+}
+
+export function createLogoutRequests(dependencies: LogoutRequestsDependencies): LogoutRequests {
+  const { base, now, skewSeconds, seenMessages, audit } = dependencies;
+  const endpoint = `${base}/saml/slo`;
+
+  const record: LogoutRequests['record'] = (ctx, sp, outcome, reason, subjectId) => {
+    const about = { clientId: sp.entityId, ...(subjectId && { subjectId }), ...(reason && { reason }) };
+    return audit.record({ type: 'saml.logout', outcome, request: ctx.state.request, ...about });
+  };
+
+  return {
+    record,
+
+    async accept(ctx, sp, opened) {
+      // Ending a session takes a signature, also where the registration accepts unsigned AuthnRequests.
+      const message = authenticateMessage(opened, { ...sp, requireSigned: true });
+      const expectation = { entityId: sp.entityId, endpoint, now: now(), skewSeconds: skewSeconds() };
+      const request = readLogoutRequest(message, expectation);
+      if (!(await seenMessages.isNew(sp.entityId, request.id))) throw new SamlError('replayed');
+      const { binding, relayState } = opened.decoded;
+      const context: LogoutRequestContext = {
+        requestId: request.id,
+        binding,
+        ...(relayState === undefined ? {} : { relayState }),
+      };
+      return { context, outcome: await endNamedSessions({ ...dependencies, record }, ctx, sp, request, context) };
+    },
+  };
+}
+
+type EndSessionsDependencies = Pick<
+  LogoutRequestsDependencies,
+  'issuer' | 'sessionParticipants' | 'endSession' | 'logoutBrowserOf'
+> &
+  Pick<LogoutRequests, 'record'>;
+
+/** Ends the sessions of the sender that the request names by NameID and SessionIndex (SAML Core 3.7.1). */
+async function endNamedSessions(
+  { issuer, sessionParticipants, endSession, logoutBrowserOf, record }: EndSessionsDependencies,
+  ctx: Context,
+  sp: ServiceProvider,
+  request: LogoutRequest,
+  context: LogoutRequestContext,
+): Promise<LogoutRequestOutcome> {
+  const { nameId } = request;
+  if (!nameId) {
+    await record(ctx, sp, 'failure', 'name_id_encrypted');
+    return { code: statusCodes.Requester, subcode: statusCodes.RequestUnsupported };
+  }
+  const participants = await sessionParticipants.find(sp.applicationId, nameId.value);
+  const parties = { identityProvider: issuer, serviceProvider: sp.entityId };
+  const named = selectSessions({ ...request, nameId }, participants, parties);
+  const [first] = named;
+  if (!first) {
+    await record(ctx, sp, 'failure', 'no_such_session');
+    return { code: statusCodes.Requester, subcode: statusCodes.UnknownPrincipal };
+  }
+  const ended = await endSession.several(
+    named.map(({ sessionUid }) => sessionUid),
+    'application-signed-out',
+    {
+      clientId: sp.entityId,
+      request: ctx.state.request,
+      frontChannel: {
+        browser: logoutBrowserOf(ctx),
+        completion: { kind: 'saml', entityId: sp.entityId, ...context },
+      },
+    },
+  );
+  await record(ctx, sp, 'success', undefined, first.userId);
+  const run = ended?.run;
+  return run && run.browserSteps + run.deliveries > 0 ? { runId: run.id } : { code: statusCodes.Success };
+}

@@ -1,0 +1,69 @@
+// Probes a service provider with a signed LogoutRequest before the browser is sent there with another one: the browser
+// returns only from a service provider that answers with a LogoutResponse. The probe is a real logout for a service
+// provider that finds sessions by NameID (docs/decisions/0019-logout-request-probe.md).
+import type { Clock } from '../../platform/clock.ts';
+import { type DecodedMessage, decodePost, decodeRedirect } from '../../saml/messages/decode.ts';
+import { authenticateMessage, openMessage } from '../../saml/messages/open-message.ts';
+import { readLogoutResponse } from '../../saml/messages/read-logout.ts';
+import type { ServiceProvider } from '../../saml/metadata/service-providers.ts';
+import { SamlError } from '../../saml/xml/errors.ts';
+import type { XmlValidator } from '../../saml/xml/schema.ts';
+import { isGatewayError, probeResultOfFailure, probeTime } from '../frame-probe.ts';
+import type { Participant } from '../logout-run.ts';
+import type { ProbeResult } from '../next-step.ts';
+import type { OutgoingSamlMessages } from './outgoing-messages.ts';
+import { formFields } from './response-form.ts';
+
+export interface SamlProbeDependencies {
+  /** Public base URL. */
+  base: string;
+  now: Clock;
+  skewSeconds(): number;
+  validateXml: XmlValidator;
+  outgoingMessages: Pick<OutgoingSamlMessages, 'probeRequest'>;
+  fetch: typeof fetch;
+}
+
+/** Undefined when the service provider or its endpoint is no longer registered. */
+export type SamlProbe = (participant: Participant) => Promise<ProbeResult | undefined>;
+
+export function createSamlProbe(dependencies: SamlProbeDependencies): SamlProbe {
+  const { base, now, skewSeconds, validateXml, outgoingMessages, fetch } = dependencies;
+  const endpoint = `${base}/saml/slo`;
+  const { origin } = new URL(base);
+
+  function isDone(decoded: DecodedMessage, sp: ServiceProvider, requestId: string): boolean {
+    const opened = openMessage(decoded, ['LogoutResponse'], validateXml);
+    const message = authenticateMessage(opened, { ...sp, requireSigned: true });
+    const expectation = { entityId: sp.entityId, endpoint, now: now(), skewSeconds: skewSeconds(), requestId };
+    return readLogoutResponse(message, expectation).succeeded;
+  }
+
+  return async (participant) => {
+    const probeRequest = await outgoingMessages.probeRequest(participant);
+    if (!probeRequest) return undefined;
+    const { url, init, sp, messageId } = probeRequest;
+    try {
+      const response = await fetch(url, { ...init, redirect: 'manual', signal: probeTime() });
+      if (isGatewayError(response)) return 'dead';
+      const location = targetOf(response, url);
+      const query =
+        location && `${location.origin}${location.pathname}` === endpoint ? location.search.slice(1) : undefined;
+      const form = location ? undefined : formFields(await response.text(), endpoint);
+      // One that redirects to the sign-in here identifies the session by a cookie, which only the browser has.
+      if (query === undefined && form === undefined) return location?.origin === origin ? 'unknown' : 'keeps';
+      const decoded = query === undefined ? decodePost(String(form)) : await decodeRedirect(query);
+      return isDone(decoded, sp, messageId) ? 'confirmed' : 'answers';
+    } catch (error) {
+      // It returns to this server with a message that is invalid; the browser's response will be checked again.
+      if (error instanceof SamlError) return 'answers';
+      return probeResultOfFailure(error);
+    }
+  };
+}
+
+/** Where the response redirects to; the query stays as it was sent. */
+function targetOf(response: Response, from: string): URL | undefined {
+  const location = response.headers.get('location');
+  return location !== null && URL.canParse(location, from) ? new URL(location, from) : undefined;
+}

@@ -1,0 +1,185 @@
+// Runs the steps of a logout run: probes, settles and gives up what needs no page, then shows the page for the next step
+// of the browser, or completes the run.
+import type { Context } from '../http/context.ts';
+import { notFound } from '../http/errors.ts';
+import { relaxPolicy } from '../http/security-headers.ts';
+import { limits } from '../limits.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { ServiceProviders } from '../saml/metadata/service-providers.ts';
+import { statusCodes } from '../saml/xml/names.ts';
+import type { FrameProbe } from './frame-probe.ts';
+import type { FrontChannelUrl } from './front-channel-url.ts';
+import type { LogoutRun, Participant } from './logout-run.ts';
+import type { LogoutRuns } from './logout-runs.ts';
+import { type NextStep, nextStep, type ProbeResult } from './next-step.ts';
+import { hasFailures, isComplete, isInProgress, mayStillBeSignedIn, resultLines } from './result-texts.ts';
+import type { OutgoingSamlMessages } from './saml/outgoing-messages.ts';
+import type { SamlProbe } from './saml/probe.ts';
+
+export interface LogoutStepsDependencies {
+  now: Clock;
+  runs: LogoutRuns;
+  frameProbe: FrameProbe;
+  samlProbe: SamlProbe;
+  frontChannelUrl: FrontChannelUrl;
+  outgoingMessages: Pick<OutgoingSamlMessages, 'sendResponse' | 'destinationOf'>;
+  serviceProviders: Pick<ServiceProviders, 'find'>;
+}
+
+export interface LogoutSteps {
+  /** Does every step that needs no browser, then answers with the page or redirect of the next one. */
+  advance(ctx: Context, run: LogoutRun): Promise<void>;
+  /** The frames of these participants have loaded, or have been open for long enough. */
+  settleFrames(participants: readonly Participant[]): Promise<void>;
+}
+
+type Step<Kind extends NextStep['kind']> = Extract<NextStep, { kind: Kind }>;
+
+export function createLogoutSteps(dependencies: LogoutStepsDependencies): LogoutSteps {
+  const { now, runs, frameProbe, samlProbe, frontChannelUrl } = dependencies;
+  const pages = stepPages(dependencies);
+  const complete = completion(dependencies);
+
+  async function advance(ctx: Context, run: LogoutRun): Promise<void> {
+    const { participants, createdAt } = run;
+    const step = nextStep(participants, createdAt, now());
+    const named = (ids: string[]) => participants.filter(({ id }) => ids.includes(id));
+    switch (step.kind) {
+      case 'probe':
+        await Promise.all(named(step.ids).map(probe));
+        break;
+      case 'leave-frames':
+        await settleFrames(named(step.ids));
+        break;
+      case 'give-up':
+        for (const participant of named([step.id])) await runs.browserFailed(participant, 'no_answer');
+        break;
+      case 'frames':
+        return pages.frames(ctx, run, step);
+      case 'visit':
+        return pages.visit(ctx, run, step);
+      case 'wait':
+      case 'settle':
+        return showProgress(ctx, run, { afterSeconds: step.seconds, ...('id' in step && { current: step.id }) });
+      case 'complete':
+        return complete(ctx, run);
+    }
+    const updated = await runs.find(run.id);
+    if (!updated) throw notFound();
+    return advance(ctx, updated);
+  }
+
+  async function probe(participant: Participant): Promise<void> {
+    const result = await (participant.channel === 'front' ? probeFrame : samlProbe)(participant);
+    if (result) await runs.saveProbeResult(participant.id, result);
+    else await runs.browserFailed(participant, 'switched_off');
+  }
+
+  async function probeFrame(participant: Participant): Promise<ProbeResult | undefined> {
+    const url = await frontChannelUrl(participant);
+    return url === undefined ? undefined : frameProbe(url);
+  }
+
+  async function settleFrames(participants: readonly Participant[]): Promise<void> {
+    for (const participant of participants) {
+      // A frame reports nothing about its content; only the probe before it tells whether the application answers.
+      if (participant.probeResult === 'dead') await runs.browserFailed(participant, 'no_answer');
+      else await runs.settle(participant, { state: 'told' });
+    }
+  }
+
+  return { advance, settleFrames };
+}
+
+/** The pages that send the browser to applications: in frames, or in the window. */
+function stepPages({ runs, frontChannelUrl, outgoingMessages }: LogoutStepsDependencies) {
+  return {
+    async frames(ctx: Context, run: LogoutRun, { ids, seconds }: Step<'frames'>): Promise<void> {
+      const frames: { url: string; app: string }[] = [];
+      for (const participant of run.participants.filter(({ id }) => ids.includes(id))) {
+        const url = await frontChannelUrl(participant);
+        if (!url) continue;
+        await runs.startWaiting(participant.id, { seconds: limits.logout.frameSeconds });
+        frames.push({ url, app: participant.name });
+      }
+      const urls = frames.map(({ url }) => url);
+      allowFrames(ctx, urls, 'OpenID Connect front-channel logout');
+      showProgress(ctx, run, { afterSeconds: seconds, frames, framesLoaded: `/signout/${run.id}?frames=loaded` });
+    },
+
+    async visit(ctx: Context, run: LogoutRun, { ids, inFrame }: Step<'visit'>): Promise<void> {
+      const addressOfVisit = (id: string) => `/signout/${run.id}/to/${id}`;
+      const seconds = limits.logout.hopSeconds;
+      const afterSeconds = seconds + 1;
+      const [current = '', ...others] = ids;
+      if (!inFrame) return showProgress(ctx, run, { to: addressOfVisit(current), afterSeconds, current });
+      const visited = run.participants.filter(({ id }) => ids.includes(id));
+      const destinations = await Promise.all(visited.map((one) => outgoingMessages.destinationOf(one)));
+      await runs.startFrameTimeout(ids, seconds);
+      // The LogoutResponse returns inside the frame; the policy allows frames of this server anyway.
+      const urls = destinations.filter((url) => url !== undefined);
+      allowFrames(ctx, urls, 'SAML single logout of service providers that would keep the window');
+      const frames = visited.map(({ id, name }) => ({ url: addressOfVisit(id), app: name }));
+      showProgress(ctx, run, { frames, afterSeconds, ...(others.length === 0 && { current }) });
+    },
+  };
+}
+
+function allowFrames(ctx: Context, urls: string[], reason: string): void {
+  relaxPolicy(ctx, { directive: 'frame-src', sources: urls.map((url) => new URL(url).origin), reason });
+}
+
+interface Progress {
+  /** When the page loads the next step. */
+  afterSeconds: number;
+  /** ID of the participant that is being logged out. */
+  current?: string;
+  /** Where the browser goes at once. */
+  to?: string;
+  frames?: { url: string; app: string }[];
+  /** Where the browser goes when all frames have loaded. */
+  framesLoaded?: string;
+}
+
+/** The Refresh header works without script; the script does the same for a page that hangs. */
+function showProgress(ctx: Context, run: LogoutRun, { to, afterSeconds, current, ...frames }: Progress): void {
+  const next = `/signout/${run.id}`;
+  ctx.set('Refresh', to ? `0;url=${to}` : `${afterSeconds};url=${next}`);
+  const app = run.participants.find(({ id }) => id === current)?.name;
+  ctx.render('logout/progress', { next, to, afterSeconds, app, ...frames, results: resultLines(run.participants) });
+}
+
+/** Completes a run: a LogoutResponse, the post-logout redirect of an RP, or the result page. */
+function completion({ now, runs, outgoingMessages, serviceProviders }: LogoutStepsDependencies) {
+  return async (ctx: Context, run: LogoutRun): Promise<void> => {
+    const isFirst = await runs.finish(run.id);
+    const { completion, participants } = run;
+    if (completion.kind === 'saml' && isFirst) {
+      const sp = await serviceProviders.find(completion.entityId);
+      const subcode = isComplete(participants) ? {} : { subcode: statusCodes.PartialLogout };
+      if (sp) return outgoingMessages.sendResponse(ctx, sp, completion, { code: statusCodes.Success, ...subcode });
+    }
+    // OIDC has no status for a partial logout, so the user sees the result before the redirect
+    // (docs/decisions/0015-partial-logout-result-page.md).
+    if (completion.kind === 'oidc' && !hasFailures(participants)) {
+      ctx.set('Cache-Control', 'no-store');
+      ctx.status = 303;
+      return ctx.redirect(completion.uri);
+    }
+    const ageSeconds = (now().getTime() - run.createdAt.getTime()) / 1000;
+    if (isInProgress(participants) && ageSeconds < limits.logout.watchSeconds) {
+      ctx.set('Refresh', `3;url=/signout/${run.id}`);
+    }
+    const link =
+      completion.kind === 'oidc' ? { returnUrl: completion.uri, appName: initiatorName(run) } : { returnUrl: '/' };
+    ctx.render('logout/done', {
+      ...link,
+      isOpen: mayStillBeSignedIn(participants),
+      results: resultLines(participants),
+    });
+  };
+}
+
+function initiatorName({ initiator, participants }: LogoutRun): string {
+  return participants.find(({ clientId }) => clientId === initiator)?.name ?? 'the application';
+}

@@ -1,0 +1,47 @@
+// The content of a mail: one source for its HTML (html.ts) and its plain text, so that the two cannot differ.
+
+export interface MailContent {
+  subject: string;
+  /** The preview text that mail programs show beside the subject. */
+  preheader: string;
+  paragraphs: string[];
+  /** A code to type, in large characters. */
+  code?: string;
+  /** The one link, as a button. */
+  action?: { label: string; url: string };
+  facts?: { label: string; value: string }[];
+  /** Below the link: what to do when the recipient did not cause the mail. */
+  after: string[];
+  /** The sender: the host of the issuer. */
+  service: string;
+}
+
+const WIDTH = 76;
+
+/** The content as plain text (RFC 2046, section 5.1.4), in lines of at most 76 characters. */
+export function plainText({ subject, paragraphs, code, action, facts = [], after, service }: MailContent): string {
+  const blocks = [
+    subject,
+    ...paragraphs.map(wrap),
+    ...(code ? [`    ${code}`] : []),
+    ...(facts.length > 0 ? [facts.map(({ label, value }) => `${label}: ${value}`).join('\n')] : []),
+    ...(action ? [`${action.label}:\n${action.url}`] : []),
+    ...after.map(wrap),
+    // The signature separator (RFC 3676, section 4.3).
+    `-- \n${service}`,
+  ];
+  return `${blocks.join('\n\n')}\n`;
+}
+
+// Breaks between words only: a URL stays on one line.
+function wrap(text: string): string {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ')) {
+    if (line !== '' && line.length + word.length >= WIDTH) {
+      lines.push(line);
+      line = word;
+    } else line = line === '' ? word : `${line} ${word}`;
+  }
+  return [...lines, line].join('\n');
+}

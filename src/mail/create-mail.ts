@@ -1,0 +1,65 @@
+// Builds the mail services: the outbox that other domains queue mail in, and the delivery that a server runs.
+import type { ScheduledJob } from '../jobs/scheduler.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Vault } from '../platform/vault.ts';
+import type { Db } from '../storage/database.ts';
+import { createDelivery, type DeliveryDependencies } from './delivery.ts';
+import { createHtmlRenderer } from './html.ts';
+import { createOwnerNotifier, type NotifyOwner } from './notify-owner.ts';
+import { createOutbox, type Outbox } from './outbox.ts';
+import { createMailTransport, type MailTransportDependencies } from './transport.ts';
+
+export const MAIL_JOB = 'mail';
+
+// Waits for the queueing transaction to commit, and decouples the response time from the existence of an account.
+const DELIVERY_DELAY_MS = 250;
+
+export interface MailDependencies {
+  db: Db;
+  vault: Vault;
+  now: Clock;
+  issuer: string;
+  /** The folder `views`. */
+  viewsDir: string;
+  /** Called when a mail was queued, before its transaction commits. */
+  queued?: () => void;
+}
+
+export function createMail({ db, vault, now, issuer, viewsDir, queued }: MailDependencies): {
+  outbox: Outbox;
+  notifyOwner: NotifyOwner;
+} {
+  const renderHtml = createHtmlRenderer(viewsDir);
+  const outbox = createOutbox({ db, vault, now, issuer, renderHtml, ...(queued && { queued }) });
+  return { outbox, notifyOwner: createOwnerNotifier({ outbox, now }) };
+}
+
+export interface MailDeliveryDependencies extends Omit<DeliveryDependencies, 'transport'> {
+  transport: Omit<MailTransportDependencies, 'logger'>;
+  /** Runs a job of the scheduler now. */
+  wake(job: string): void;
+}
+
+/** Makes the job that delivers mail, and `wakeSoon`, which runs it shortly after a mail was queued. */
+export function createMailDelivery({ transport, wake, ...dependencies }: MailDeliveryDependencies): {
+  jobs: ScheduledJob[];
+  scheduleDelivery(): void;
+} {
+  const { logger } = dependencies;
+  const queue = createDelivery({ ...dependencies, transport: createMailTransport({ ...transport, logger }) });
+  if (transport.smtpUrl === undefined) {
+    logger.info({ folder: transport.outboxDir }, 'SMTP_URL is not set: mail is written to files');
+  }
+  let isScheduled = false;
+  return {
+    jobs: [{ name: MAIL_JOB, everySeconds: 5, ...queue }],
+    scheduleDelivery() {
+      if (isScheduled) return;
+      isScheduled = true;
+      setTimeout(() => {
+        isScheduled = false;
+        wake(MAIL_JOB);
+      }, DELIVERY_DELAY_MS).unref();
+    },
+  };
+}

@@ -1,0 +1,115 @@
+// The table `mail_messages` as a queue of jobs (jobs/queue.ts). Messages and deferred requests are separate queues. The
+// body of a sent or failed message is deleted.
+import type { Audit } from '../audit/audit.ts';
+import type { QueuedJob, QueueStore } from '../jobs/queue.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Logger } from '../platform/logger.ts';
+import type { Vault } from '../platform/vault.ts';
+import type { Db } from '../storage/database.ts';
+import { DEFERRED_RECIPIENT } from './outbox.ts';
+import { decryptContent, type StoredContent } from './stored-content.ts';
+
+export type MailLane = 'mail-server' | 'deferred';
+
+export interface MailJob extends QueuedJob {
+  lane: MailLane;
+  recipient: string;
+  subject: string;
+  createdAt: Date;
+  /** Undefined while the secret that encrypted it is not configured. */
+  content: StoredContent | undefined;
+}
+
+export interface MessageStoreDependencies {
+  db: Db;
+  vault: Vault;
+  now: Clock;
+  audit: Audit;
+  logger: Logger;
+}
+
+const PENDING = { sentAt: null, failedAt: null };
+
+/** The store of the mail queue. */
+export function createMessageStore(dependencies: MessageStoreDependencies): QueueStore<MailJob> {
+  const { db, now, audit } = dependencies;
+  return {
+    due: (query) => dueJobs(dependencies, query),
+
+    async claim({ id, tries }, leaseUntil) {
+      // Compare and set: a row whose `tries` has changed was claimed by another instance. Once claimed, it has `tries + 1`.
+      const data = { tries: tries + 1, nextTryAt: leaseUntil };
+      const { count } = await db.mailMessage.updateMany({ where: { id, tries, ...PENDING }, data });
+      return count === 1;
+    },
+
+    async complete(job) {
+      if (job.lane === 'deferred') return; // its row was deleted in the transaction that wrote the mail
+      await db.mailMessage.updateMany({
+        where: { id: job.id },
+        data: { sentAt: now(), lastError: null, bodySealed: '' },
+      });
+      await record(audit, job);
+    },
+
+    async retry({ id, tries }, { reason, nextTryAt }) {
+      await db.mailMessage.updateMany({
+        where: { id, tries: tries + 1, ...PENDING },
+        data: { lastError: reason, nextTryAt },
+      });
+    },
+
+    async giveUp(job, reason) {
+      const { count } = await db.mailMessage.updateMany({
+        where: { id: job.id, tries: job.tries + 1, ...PENDING },
+        data: { failedAt: now(), lastError: reason, bodySealed: '' },
+      });
+      if (count === 1) await record(audit, job, reason);
+    },
+  };
+}
+
+/** Unfinished messages whose turn has come, oldest first. */
+async function dueJobs(
+  dependencies: MessageStoreDependencies,
+  { limit, exceptLanes }: Parameters<QueueStore<MailJob>['due']>[0],
+): Promise<MailJob[]> {
+  const { db, now } = dependencies;
+  const isOf = (lane: MailLane) => (exceptLanes.includes(lane) ? [] : [lane === 'deferred']);
+  const lanes = [...isOf('deferred'), ...isOf('mail-server')].map((isDeferred) => ({
+    recipient: isDeferred ? DEFERRED_RECIPIENT : { not: DEFERRED_RECIPIENT },
+  }));
+  if (lanes.length === 0) return [];
+  const rows = await db.mailMessage.findMany({
+    where: { ...PENDING, nextTryAt: { lte: now() }, ...(lanes.length === 1 ? lanes[0] : {}) },
+    orderBy: { nextTryAt: 'asc' },
+    take: limit,
+  });
+  return rows.map(({ bodySealed, ...row }) => ({
+    ...row,
+    lane: row.recipient === DEFERRED_RECIPIENT ? 'deferred' : 'mail-server',
+    content: decrypt(dependencies, row.id, bodySealed),
+  }));
+}
+
+function decrypt({ vault, logger }: MessageStoreDependencies, id: string, sealed: string): StoredContent | undefined {
+  try {
+    return decryptContent(vault, id, sealed);
+  } catch (err) {
+    logger.error(
+      { err, mail: id },
+      'queued mail cannot be decrypted; GATEHOUSE_SECRET was probably changed without keeping the old value',
+    );
+    return undefined;
+  }
+}
+
+async function record(audit: Audit, { content, recipient, tries }: MailJob, failure?: string): Promise<void> {
+  await audit.record({
+    type: failure === undefined ? 'mail.sent' : 'mail.failed',
+    outcome: failure === undefined ? 'success' : 'failure',
+    ...(failure !== undefined && { reason: failure }),
+    ...(content?.type === 'letter' && content.userId && { subjectId: content.userId }),
+    data: { message: content?.kind, recipient, tries: tries + 1 },
+  });
+}

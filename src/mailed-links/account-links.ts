@@ -1,0 +1,32 @@
+// Mailed links that belong to an account: a link works while its token is usable and the account is active.
+import type { Account } from '../accounts/account.ts';
+import type { Accounts } from '../accounts/accounts.ts';
+import type { LinkPurpose, LinkToken, LinkTokens } from '../mail/link-tokens.ts';
+
+export interface AccountLink<Purpose extends LinkPurpose = LinkPurpose> {
+  link: LinkToken<Purpose>;
+  account: Account;
+}
+
+export interface AccountLinks extends Pick<LinkTokens, 'issue' | 'consume'> {
+  /** The link of this token and its account; undefined when it does not work (any more). Does not use it up. */
+  find<Purpose extends LinkPurpose>(token: string, ...purposes: Purpose[]): Promise<AccountLink<Purpose> | undefined>;
+}
+
+export interface AccountLinksDependencies {
+  linkTokens: LinkTokens;
+  accounts: Pick<Accounts, 'find'>;
+}
+
+export function createAccountLinks({ linkTokens, accounts }: AccountLinksDependencies): AccountLinks {
+  return {
+    issue: linkTokens.issue,
+    consume: linkTokens.consume,
+
+    async find(token, ...purposes) {
+      const link = await linkTokens.find(token, ...purposes);
+      const account = link && (await accounts.find(link.userId));
+      return link && account?.isActive ? { link, account } : undefined;
+    },
+  };
+}

@@ -1,0 +1,48 @@
+// The confirmation pages of mailed links: a page with a button, and a page with the result. For the verification of an
+// e-mail address and for unlocking an account.
+import type Router from '@koa/router';
+import { z } from 'zod';
+import type { Context, Extras, Middleware, State } from '../http/context.ts';
+import { parseForm } from '../http/input.ts';
+import { createLinkPage, type DoneMessage, type LinkPageDependencies, type LinkPageOptions } from './link-page.ts';
+
+export interface ConfirmRoutesDependencies extends LinkPageDependencies {
+  protect: Middleware;
+}
+
+export interface ConfirmRoutesOptions<Link> {
+  path: string;
+  /** Where the user can request a new link. */
+  next: LinkPageOptions['next'];
+  /** Finds a valid link without consuming it. */
+  find(token: string): Promise<Link | undefined>;
+  /** The texts of the page; `value` is the address or user name that the link is about. */
+  describe(found: Link): { title: string; lead: string; value: string; button: string };
+  /** Consumes the link; false if it was already used or has expired. */
+  confirm(ctx: Context, token: string): Promise<boolean>;
+  doneMessage(ctx: Context): DoneMessage;
+}
+
+const confirmForm = z.object({ displayedValue: z.string().max(254) });
+
+export function addConfirmRoutes<Link>(
+  router: Router<State, Extras>,
+  { cookies, rateLimits, protect }: ConfirmRoutesDependencies,
+  { path, next, find, describe, confirm, doneMessage }: ConfirmRoutesOptions<Link>,
+): void {
+  const page = createLinkPage({ cookies, rateLimits }, { cookie: 'link', next });
+
+  router.get(path, page.receiveToken, async (ctx) => {
+    const { found } = await page.resolve(ctx, find);
+    ctx.render('mailed-links/confirm', { ...describe(found), action: path });
+  });
+
+  router.post(path, protect, async (ctx) => {
+    const { token, found } = await page.resolve(ctx, find);
+    page.assertUnchanged((await parseForm(ctx, confirmForm)).displayedValue, describe(found).value);
+    if (!(await confirm(ctx, token))) return page.reject(ctx);
+    page.redirectToDone(ctx, `${path}/done`);
+  });
+
+  router.get(`${path}/done`, (ctx) => page.renderDone(ctx, doneMessage(ctx)));
+}

@@ -1,0 +1,45 @@
+// Puts together what password resets, invitations, address verification, unlocking and self-registration share.
+import type { Account } from '../accounts/account.ts';
+import type { Accounts } from '../accounts/accounts.ts';
+import type { By } from '../audit/audit.ts';
+import type { Credentials } from '../credentials/credentials.ts';
+import type { Cookies } from '../http/cookies.ts';
+import { createLinkTokens } from '../mail/link-tokens.ts';
+import type { KnownBrowsers } from '../mfa/known-browsers.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Db, Tx } from '../storage/database.ts';
+import { createAccountLinks } from './account-links.ts';
+import { createReturnToSignIn } from './return-to-sign-in.ts';
+import { createSetPasswordByLink } from './set-password.ts';
+
+export interface MailedLinksDependencies {
+  db: Db;
+  now: Clock;
+  accounts: Pick<Accounts, 'find'>;
+  cookies: Cookies;
+  credentials: Pick<Credentials, 'preparePassword'>;
+  /** Ends the sessions, grants and tokens of the account because its password was reset. */
+  endAllSessions(accountId: string, by: By, tx: Tx): Promise<unknown>;
+  knownBrowsers: Pick<KnownBrowsers, 'forget'>;
+  /** Ends a lockout of the account. */
+  unlock(account: Account): Promise<void>;
+}
+
+export type MailedLinks = ReturnType<typeof createMailedLinks>;
+
+export function createMailedLinks(dependencies: MailedLinksDependencies) {
+  const { db, now, accounts, cookies, credentials, endAllSessions, knownBrowsers, unlock } = dependencies;
+  const accountLinks = createAccountLinks({ linkTokens: createLinkTokens({ db, now }), accounts });
+  return {
+    accountLinks,
+    returnToSignIn: createReturnToSignIn({ cookies }),
+    setPasswordByLink: createSetPasswordByLink({
+      db,
+      accountLinks,
+      credentials,
+      endAllSessions,
+      forgetBrowsers: (accountId, tx) => knownBrowsers.forget(accountId, undefined, tx),
+      unlock,
+    }),
+  };
+}

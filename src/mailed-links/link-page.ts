@@ -1,0 +1,107 @@
+// What every page behind a mailed link does with its token. The token moves at once from the URL to a signed cookie, so
+// that it stays neither in the history nor in a Referer header. Opening a link changes nothing, because mail scanners
+// open links too.
+import { z } from 'zod';
+import type { Context, Middleware } from '../http/context.ts';
+import type { CookieKey, Cookies } from '../http/cookies.ts';
+import { badRequest, tooManyRequests } from '../http/errors.ts';
+import { parseQuery } from '../http/input.ts';
+import { limits } from '../limits.ts';
+import { addressKey } from '../rate-limits/lockout.ts';
+import type { RateLimits } from '../rate-limits/rate-limits.ts';
+
+export interface LinkPage {
+  /** In front of the page: moves a token from the URL to the cookie. */
+  receiveToken: Middleware;
+  /** The token of this browser and what `find` returns for it; throws `link_invalid` (400) when it returns nothing. */
+  resolve<T>(ctx: Context, find: (token: string) => Promise<T | undefined>): Promise<{ token: string; found: T }>;
+  /** Rejects a form that shows another account than that of the link which this browser opened last, in another tab. */
+  assertUnchanged(displayedValue: string, expected: string): void;
+  /** Throws `link_invalid` (400). */
+  reject(ctx: Context): never;
+  /** Redirects to the page that reports what was done. */
+  redirectToDone(ctx: Context, path: string): void;
+  /** That page: shows `message` once, in this browser only. Later, or in another browser, it reports nothing. */
+  renderDone(ctx: Context, message: DoneMessage): void;
+}
+
+/** For the view mailed-links/message. */
+export interface DoneMessage {
+  title: string;
+  lead: string;
+  hint?: string;
+  next: { href: string; label: string };
+  other?: { href: string; label: string };
+}
+
+export interface LinkPageDependencies {
+  cookies: Cookies;
+  rateLimits: Pick<RateLimits, 'consume' | 'refund'>;
+}
+
+export interface LinkPageOptions {
+  cookie: Extract<CookieKey, 'reset' | 'link'>;
+  /** Where the user can request a new link. */
+  next: { href: string; label: string };
+}
+
+const NOTHING_DONE = {
+  title: 'Nothing was done here',
+  lead: 'This page follows a link from a mail, and is shown once. If you have just used one, it is done.',
+};
+
+const linkQuery = z.object({ token: z.string().max(1024).optional() });
+const TOKEN = /^[\w.-]{20,1024}$/;
+
+export function createLinkPage(
+  { cookies, rateLimits }: LinkPageDependencies,
+  { cookie, next }: LinkPageOptions,
+): LinkPage {
+  const reject = (ctx: Context): never => {
+    cookies.clear(ctx, cookie);
+    throw badRequest('link_invalid', { next });
+  };
+
+  return {
+    receiveToken: async (ctx, proceed) => {
+      const { token } = parseQuery(ctx, linkQuery);
+      if (token === undefined) return proceed();
+      if (!TOKEN.test(token)) reject(ctx);
+      // Longer than a reset link works: the page reports an expired link, not a missing cookie.
+      cookies.set(ctx, cookie, token, { maxAgeSeconds: limits.interaction.seconds });
+      ctx.set('Cache-Control', 'no-store');
+      ctx.status = 303;
+      ctx.redirect(ctx.path);
+    },
+
+    async resolve(ctx, find) {
+      const address = addressKey(ctx.state.request.address);
+      const verdict = await rateLimits.consume('link:address', address);
+      if (!verdict.allowed) throw tooManyRequests(verdict.retryAfterSeconds);
+      const token = cookies.get(ctx, cookie);
+      const found = token === undefined ? undefined : await find(token);
+      if (token === undefined || found === undefined) return reject(ctx);
+      await rateLimits.refund('link:address', address);
+      return { token, found };
+    },
+
+    assertUnchanged(displayedValue, expected) {
+      if (displayedValue !== expected) throw badRequest('other_link');
+    },
+
+    reject,
+
+    redirectToDone(ctx, path) {
+      cookies.clear(ctx, cookie);
+      cookies.set(ctx, 'linkDone', path);
+      ctx.status = 303;
+      ctx.redirect(path);
+    },
+
+    renderDone(ctx, message) {
+      const isHere = cookies.get(ctx, 'linkDone') === ctx.path;
+      if (isHere) cookies.clear(ctx, 'linkDone');
+      ctx.render('mailed-links/message', isHere ? message : { ...NOTHING_DONE, next: message.next });
+    },
+  };
+}

@@ -1,0 +1,62 @@
+// The pages behind a mailed link that sets a password: the form, and the page that reports the change. For password
+// resets and invitations.
+import type Router from '@koa/router';
+import { z } from 'zod';
+import type { Account } from '../accounts/account.ts';
+import { minimumLength, type PasswordFault, passwordAdvice } from '../credentials/password-policy.ts';
+import type { Context, Extras, Middleware, State } from '../http/context.ts';
+import { parseForm } from '../http/input.ts';
+import type { RequestInfo } from '../platform/request-info.ts';
+import { createLinkPage, type DoneMessage, type LinkPageDependencies } from './link-page.ts';
+import type { LinkOutcome } from './set-password.ts';
+
+export interface NewPasswordRoutesDependencies extends LinkPageDependencies {
+  protect: Middleware;
+}
+
+export interface NewPasswordRoutesOptions {
+  path: string;
+  /** Texts in place of those for a password reset. */
+  texts?: { title: string; lead: string };
+  /** The account of a usable link; does not use it up. */
+  find(token: string): Promise<Account | undefined>;
+  setPassword(token: string, password: string, request: RequestInfo): Promise<LinkOutcome>;
+  hasSecondFactor(accountId: string): Promise<boolean>;
+  doneMessage(ctx: Context): DoneMessage;
+}
+
+const passwordForm = z.object({ username: z.string().max(254), password: z.string().max(4096) });
+
+export function addNewPasswordRoutes(
+  router: Router<State, Extras>,
+  { cookies, rateLimits, protect }: NewPasswordRoutesDependencies,
+  { path, texts, find, setPassword, hasSecondFactor, doneMessage }: NewPasswordRoutesOptions,
+): void {
+  const next = { href: '/forgot-password', label: 'Ask for a new link' };
+  const page = createLinkPage({ cookies, rateLimits }, { cookie: 'reset', next });
+
+  router.get(path, page.receiveToken, async (ctx) => {
+    const { found: account } = await page.resolve(ctx, find);
+    await show(ctx, account);
+  });
+
+  router.post(path, protect, async (ctx) => {
+    const { token, found: account } = await page.resolve(ctx, find);
+    const { username, password } = await parseForm(ctx, passwordForm);
+    page.assertUnchanged(username, account.username);
+    const result = await setPassword(token, password, ctx.state.request);
+    if (result.outcome === 'invalid') return page.reject(ctx);
+    if (result.outcome === 'refused') return show(ctx, account, result.faults);
+    page.redirectToDone(ctx, `${path}/done`);
+  });
+
+  router.get(`${path}/done`, (ctx) => page.renderDone(ctx, doneMessage(ctx)));
+
+  async function show(ctx: Context, { id, username }: Account, faults: PasswordFault[] = []): Promise<void> {
+    const hasFactor = await hasSecondFactor(id);
+    const form = { ...texts, action: path, username, minLength: minimumLength(hasFactor) };
+    if (faults.length === 0) return ctx.render('mailed-links/new-password', form);
+    const problem = faults.map((fault) => passwordAdvice(fault, hasFactor)).join(' ');
+    ctx.render('mailed-links/new-password', { ...form, problem }, 400);
+  }
+}

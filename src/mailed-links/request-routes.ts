@@ -1,0 +1,52 @@
+// The pages that request a mailed link for a user name or e-mail address: the form, and the same answer for every name.
+// For password resets and for unlocking an account.
+import type Router from '@koa/router';
+import { z } from 'zod';
+import type { Context, Extras, Middleware, State } from '../http/context.ts';
+import type { Cookies } from '../http/cookies.ts';
+import { parseForm } from '../http/input.ts';
+import type { RequestInfo } from '../platform/request-info.ts';
+import type { RateLimits } from '../rate-limits/rate-limits.ts';
+import type { ReturnToSignIn } from './return-to-sign-in.ts';
+import { answerUniformly } from './uniform-answer.ts';
+
+export interface RequestRoutesDependencies {
+  cookies: Cookies;
+  rateLimits: Pick<RateLimits, 'consume'>;
+  returnToSignIn: ReturnToSignIn;
+  protect: Middleware;
+}
+
+export interface RequestRoutesOptions {
+  path: string;
+  /** The path of the page after the form. */
+  sentPath: string;
+  texts: { title: string; lead: string };
+  /** `browser`: the cookie of a known browser, which has a rate limit of its own. */
+  request(login: string, request: RequestInfo, browser: string | undefined): Promise<void>;
+  /** The page after the form, the same for every name. */
+  sent(ctx: Context): { lead: string; hint: string; other: { href: string; label: string } };
+}
+
+const requestForm = z.object({ username: z.string().trim().min(1).max(254) });
+
+export function addRequestRoutes(
+  router: Router<State, Extras>,
+  { cookies, rateLimits, returnToSignIn, protect }: RequestRoutesDependencies,
+  { path, sentPath, texts, request, sent }: RequestRoutesOptions,
+): void {
+  router.get(path, returnToSignIn.note, (ctx) => {
+    const back = returnToSignIn.back(ctx);
+    ctx.render('mailed-links/request', { ...texts, action: path, button: 'Send me a link', back });
+  });
+
+  router.post(path, protect, async (ctx) => {
+    const { username } = await parseForm(ctx, requestForm);
+    const work = () => request(username, ctx.state.request, cookies.get(ctx, 'knownBrowser'));
+    await answerUniformly(ctx, { rateLimits, policy: 'reset:address' }, { work, page: sentPath });
+  });
+
+  router.get(sentPath, (ctx) => {
+    ctx.render('mailed-links/message', { title: 'Look into your mail', ...sent(ctx) });
+  });
+}

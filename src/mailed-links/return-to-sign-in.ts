@@ -1,0 +1,44 @@
+// Returns a user to the sign-in that was left for a mailed link: a cookie keeps its uid, and the last page links to it,
+// so that a password reset ends in the application that the user wanted to open.
+import { z } from 'zod';
+import type { Context, Middleware } from '../http/context.ts';
+import type { Cookies } from '../http/cookies.ts';
+import { parseQuery } from '../http/input.ts';
+
+export interface ReturnToSignIn {
+  /** In front of the first page: stores the sign-in named by `?signin=`, or clears the cookie. */
+  note: Middleware;
+  /** For the first page: a link back to the sign-in that led to it. */
+  back(ctx: Context): { href: string; label: string };
+  /** For the last page: a link that continues the sign-in, or begins a new one. */
+  next(ctx: Context): { href: string; label: string };
+}
+
+const query = z.object({ signin: z.string().max(100).optional() });
+const UID = /^[\w-]{10,100}$/;
+
+export function createReturnToSignIn({ cookies }: { cookies: Cookies }): ReturnToSignIn {
+  function uidOf(ctx: Context): string | undefined {
+    const { signin } = parseQuery(ctx, query);
+    return signin && UID.test(signin) ? signin : undefined;
+  }
+
+  return {
+    note(ctx, proceed) {
+      const uid = uidOf(ctx);
+      if (uid) cookies.set(ctx, 'returnToSignIn', uid);
+      else if (cookies.get(ctx, 'returnToSignIn')) cookies.clear(ctx, 'returnToSignIn');
+      return proceed();
+    },
+    back(ctx) {
+      const uid = uidOf(ctx);
+      return { href: uid ? `/signin/${uid}` : '/account', label: 'Back to the sign-in' };
+    },
+
+    next(ctx) {
+      const uid = cookies.get(ctx, 'returnToSignIn');
+      if (!uid) return { href: '/account', label: 'Sign in' };
+      return { href: `/signin/${uid}`, label: 'Go on signing in' };
+    },
+  };
+}

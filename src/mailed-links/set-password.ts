@@ -1,0 +1,62 @@
+// Sets a password with a mailed link, of a password reset or an invitation. One transaction uses the link up, stores
+// the password and ends all sessions. It does not sign the user in, and a second factor is demanded as at every
+// sign-in.
+import type { Account } from '../accounts/account.ts';
+import type { By } from '../audit/audit.ts';
+import type { Credentials } from '../credentials/credentials.ts';
+import type { SetPassword } from '../credentials/new-password.ts';
+import type { PasswordFault } from '../credentials/password-policy.ts';
+import { type Db, type Tx, transaction } from '../storage/database.ts';
+import type { AccountLink, AccountLinks } from './account-links.ts';
+
+export type LinkOutcome =
+  | { outcome: 'done' }
+  | { outcome: 'invalid' }
+  /** The password breaks the rules. The link is not used up. */
+  | { outcome: 'refused'; faults: PasswordFault[] };
+
+export type SetPasswordByLink = (
+  found: AccountLink,
+  password: string,
+  options: SetPasswordByLinkOptions,
+) => Promise<LinkOutcome>;
+
+export interface SetPasswordByLinkOptions {
+  event: NonNullable<SetPassword['event']>;
+  by: By;
+  /** More changes for the same transaction. */
+  and?(tx: Tx): Promise<void>;
+}
+
+export interface SetPasswordByLinkDependencies {
+  db: Db;
+  accountLinks: Pick<AccountLinks, 'consume'>;
+  credentials: Pick<Credentials, 'preparePassword'>;
+  /** Ends the sessions, grants and tokens of the account on every instance, and notifies the relying parties. */
+  endAllSessions(accountId: string, by: By, tx: Tx): Promise<unknown>;
+  /** The known and trusted browsers may be those of an attacker. */
+  forgetBrowsers(accountId: string, tx: Tx): Promise<unknown>;
+  /** Ends a lockout: only the owner can use the link. */
+  unlock(account: Account): Promise<void>;
+}
+
+export function createSetPasswordByLink(dependencies: SetPasswordByLinkDependencies): SetPasswordByLink {
+  const { db, accountLinks, credentials, endAllSessions, forgetBrowsers, unlock } = dependencies;
+
+  return async ({ link, account }, password, { event, by, and = async () => {} }) => {
+    const prepared = await credentials.preparePassword(account, password, { ...by, event });
+    if (prepared.outcome === 'refused') return { outcome: 'refused', faults: prepared.faults };
+    const isDone = await transaction(db, async (tx) => {
+      // Of parallel requests only one gets past this line.
+      if (!(await accountLinks.consume(link, tx))) return false;
+      await prepared.store(tx);
+      await forgetBrowsers(account.id, tx);
+      await endAllSessions(account.id, by, tx);
+      await and(tx);
+      return true;
+    });
+    if (!isDone) return { outcome: 'invalid' };
+    await unlock(account);
+    return { outcome: 'done' };
+  };
+}

@@ -1,0 +1,28 @@
+// The answer to a form that must not reveal whether an account exists: the same page for every name, after a fixed
+// time. The request itself is the same work for every name; the fixed time hides the rest.
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Context } from '../http/context.ts';
+import { tooManyRequests } from '../http/errors.ts';
+import { limits } from '../limits.ts';
+import { addressKey } from '../rate-limits/lockout.ts';
+import type { PolicyName } from '../rate-limits/policies.ts';
+import type { RateLimits } from '../rate-limits/rate-limits.ts';
+
+/**
+ * Counts the request under `policy` by its address (429 when there are too many), does `work`, and redirects to `page`
+ * when the fixed time is over.
+ */
+export async function answerUniformly(
+  ctx: Context,
+  { rateLimits, policy }: { rateLimits: Pick<RateLimits, 'consume'>; policy: PolicyName },
+  { work, page }: { work: () => Promise<void>; page: string },
+): Promise<void> {
+  const fixedTime = sleep(limits.evenAnswer.milliseconds);
+  const verdict = await rateLimits.consume(policy, addressKey(ctx.state.request.address));
+  if (!verdict.allowed) throw tooManyRequests(verdict.retryAfterSeconds);
+  await work();
+  await fixedTime;
+  ctx.set('Cache-Control', 'no-store');
+  ctx.status = 303;
+  ctx.redirect(page);
+}

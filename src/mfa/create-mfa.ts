@@ -1,0 +1,41 @@
+// Puts the second factors together. A new kind of factor is added here, in factors.ts and in policy.ts.
+import type { Audit } from '../audit/audit.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Vault } from '../platform/vault.ts';
+import type { Db } from '../storage/database.ts';
+import type { Sql } from '../storage/statements.ts';
+import { createFactors } from './factors.ts';
+import { createKnownBrowsers } from './known-browsers.ts';
+import { createOneTimeCodes } from './one-time-codes.ts';
+import { createPasskeys } from './passkeys.ts';
+import { createPhones } from './phone-number.ts';
+import { createRecoveryCodes } from './recovery-codes.ts';
+import { createTotp } from './totp.ts';
+
+export interface MfaDependencies {
+  db: Db;
+  sql: Sql;
+  vault: Vault;
+  now: Clock;
+  audit: Audit;
+  issuerUrl: URL;
+}
+
+export type Mfa = ReturnType<typeof createMfa>;
+
+export function createMfa({ db, sql, vault, now, audit, issuerUrl }: MfaDependencies) {
+  const totp = createTotp({ db, vault, now, audit, issuerName: issuerUrl.hostname });
+  const passkeys = createPasskeys({ db, sql, now, audit, issuerUrl, serviceName: 'Gatehouse' });
+  const recoveryCodes = createRecoveryCodes({ db, vault, now, audit });
+  const oneTimeCodes = createOneTimeCodes({ db, vault, now });
+  const phones = createPhones({ db, vault, now, audit, oneTimeCodes });
+  return {
+    totp,
+    passkeys,
+    recoveryCodes,
+    oneTimeCodes,
+    phones,
+    knownBrowsers: createKnownBrowsers({ db, sql, now }),
+    factors: createFactors({ db, sql, audit, totp, passkeys, phones, recoveryCodes }),
+  };
+}

@@ -1,0 +1,119 @@
+// Registers a passkey or security key (WebAuthn Level 3, 7.1). The caller stores the challenge between the two calls.
+import type { PublicKeyCredentialCreationOptionsJSON, VerifiedRegistrationResponse } from '@simplewebauthn/server';
+import type { Audit, By } from '../audit/audit.ts';
+import { conflict } from '../http/errors.ts';
+import { limits } from '../limits.ts';
+import type { Clock } from '../platform/clock.ts';
+import { type Db, isUniqueViolation, type Tx, transaction } from '../storage/database.ts';
+import type { Sql } from '../storage/statements.ts';
+import { passkeyName } from './passkey-name.ts';
+import { descriptorsOf, isFirstResponse, TIMEOUT_MS, verified, webauthn } from './webauthn-ceremony.ts';
+import type { AttestationResponse } from './webauthn-input.ts';
+
+export type PasskeyRegistration = { outcome: 'ok'; id: string } | { outcome: 'wrong' | 'already-registered' };
+export interface PasskeyOwner {
+  id: string;
+  username: string;
+  name: string | null;
+}
+
+type ExpectedRegistration = { challenge: string; name: string; mustVerify?: boolean } & By;
+type NewPasskey = Parameters<Tx['passkey']['create']>[0]['data'] & { userId: string };
+
+export interface PasskeyRegistrar {
+  /** `mustVerify`: only a passkey that verifies its user is accepted. */
+  registrationOptions(owner: PasskeyOwner, mustVerify?: boolean): Promise<PublicKeyCredentialCreationOptionsJSON>;
+  register(
+    owner: PasskeyOwner,
+    answer: AttestationResponse,
+    expected: ExpectedRegistration,
+  ): Promise<PasskeyRegistration>;
+}
+
+export interface PasskeyRegistrarDependencies {
+  db: Db;
+  sql: Sql;
+  now: Clock;
+  audit: Audit;
+  issuerUrl: URL;
+  /** The name that the device shows. */
+  serviceName: string;
+}
+
+export function createPasskeyRegistrar(dependencies: PasskeyRegistrarDependencies): PasskeyRegistrar {
+  const { db, issuerUrl, serviceName } = dependencies;
+  return {
+    async registrationOptions(owner, mustVerify = false) {
+      const { generateRegistrationOptions } = await webauthn();
+      return generateRegistrationOptions({
+        rpName: serviceName,
+        rpID: issuerUrl.hostname,
+        userID: new TextEncoder().encode(owner.id),
+        userName: owner.username,
+        userDisplayName: owner.name ?? owner.username,
+        timeout: TIMEOUT_MS,
+        attestationType: 'none',
+        excludeCredentials: await descriptorsOf(db, owner.id),
+        // Preferred, not required: a security key without PIN is still a good second factor.
+        authenticatorSelection: { residentKey: 'preferred', userVerification: mustVerify ? 'required' : 'preferred' },
+        extensions: { credProps: true },
+      });
+    },
+
+    register: (owner, answer, expected) => register(dependencies, owner, answer, expected),
+  };
+}
+
+async function register(
+  dependencies: PasskeyRegistrarDependencies,
+  owner: PasskeyOwner,
+  answer: AttestationResponse,
+  { challenge, name, mustVerify = false, ...by }: ExpectedRegistration,
+): Promise<PasskeyRegistration> {
+  const { sql, now, issuerUrl } = dependencies;
+  const { verifyRegistrationResponse } = await webauthn();
+  const result: VerifiedRegistrationResponse | undefined = await verified(
+    verifyRegistrationResponse({
+      response: answer,
+      expectedChallenge: challenge,
+      expectedOrigin: issuerUrl.origin,
+      expectedRPID: issuerUrl.hostname,
+      requireUserVerification: mustVerify,
+    }),
+  );
+  if (!result?.verified || !(await isFirstResponse({ sql, now }, challenge))) return { outcome: 'wrong' };
+  const { credential, aaguid, credentialBackedUp, credentialDeviceType, userVerified } = result.registrationInfo;
+  const row = {
+    id: credential.id,
+    userId: owner.id,
+    name: passkeyName(name),
+    publicKey: Uint8Array.from(credential.publicKey),
+    counter: BigInt(credential.counter),
+    transports: JSON.stringify(credential.transports ?? []),
+    aaguid,
+    backedUp: credentialDeviceType === 'multiDevice' || credentialBackedUp,
+    discoverable: answer.clientExtensionResults?.credProps?.rk ?? false,
+    userVerified,
+    createdAt: now(),
+  };
+  try {
+    await store(dependencies, row, by);
+  } catch (error) {
+    if (isUniqueViolation(error)) return { outcome: 'already-registered' };
+    throw error;
+  }
+  return { outcome: 'ok', id: credential.id };
+}
+
+/** Throws conflict (409) when the account has as many passkeys as it may have. */
+async function store({ db, audit }: PasskeyRegistrarDependencies, row: NewPasskey, by: By): Promise<void> {
+  const { userId, name, aaguid } = row;
+  await transaction(db, async (tx) => {
+    if ((await tx.passkey.count({ where: { userId } })) >= limits.passkey.maxPerUser) {
+      throw conflict('conflict', { message: 'You have as many passkeys as one account can hold.' });
+    }
+    await tx.passkey.create({ data: row });
+    const data = { name, aaguid };
+    await audit.record({ ...by, type: 'passkey.enrolled', outcome: 'success', subjectId: userId, data }, tx);
+  });
+}

@@ -1,0 +1,94 @@
+// The phone number for codes by SMS. It is stored when the user enters a code that was sent to it. Until then it
+// travels in the form, sealed, so that an abandoned enrolment leaves nothing in the database.
+import { z } from 'zod';
+import type { Audit, By } from '../audit/audit.ts';
+import { limits } from '../limits.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Vault } from '../platform/vault.ts';
+import { type Db, type Tx, transaction } from '../storage/database.ts';
+import type { CodeOutcome, OneTimeCodes } from './one-time-codes.ts';
+
+export interface PhoneEnrolment {
+  number: string;
+  /** Goes into the form and comes back with the code. */
+  sealed: string;
+  /** To be sent to the number now. */
+  code: string;
+}
+
+export interface Phones {
+  begin(userId: string, number: string): Promise<PhoneEnrolment>;
+  /** The number of an enrolment that goes on, for the page after a wrong code. */
+  resume(userId: string, sealed: string): string | undefined;
+  confirm(userId: string, sealed: string, code: string, by?: By): Promise<CodeOutcome>;
+  remove(userId: string, by?: By, tx?: Tx): Promise<boolean>;
+}
+
+export interface PhonesDependencies {
+  db: Db;
+  vault: Vault;
+  now: Clock;
+  audit: Audit;
+  oneTimeCodes: OneTimeCodes;
+}
+
+const pending = z.object({ number: z.string(), until: z.number() });
+const context = (userId: string) => `phone enrolment:${userId}`;
+
+export function createPhones({ db, vault, now, audit, oneTimeCodes }: PhonesDependencies): Phones {
+  function resume(userId: string, sealed: string): string | undefined {
+    try {
+      const { number, until } = pending.parse(JSON.parse(vault.open(sealed, context(userId)).toString()));
+      return until > now().getTime() ? number : undefined;
+    } catch {
+      return undefined; // sealed for another account, or modified
+    }
+  }
+
+  return {
+    resume,
+
+    async begin(userId, number) {
+      const until = now().getTime() + limits.oneTimeCode.seconds * 1000;
+      const sealed = vault.seal(JSON.stringify({ number, until }), context(userId));
+      return { number, sealed, code: await oneTimeCodes.issue(userId, 'phone', number) };
+    },
+
+    async confirm(userId, sealed, code, by = {}) {
+      const number = resume(userId, sealed);
+      if (number === undefined) return 'expired';
+      const outcome = await oneTimeCodes.verify(userId, 'phone', number, code);
+      if (outcome !== 'ok') return outcome;
+      await transaction(db, async (tx) => {
+        const row = { number, confirmedAt: now() };
+        await tx.phoneFactor.upsert({ where: { userId }, create: { userId, ...row }, update: row });
+        const data = { number: maskNumber(number) };
+        await audit.record({ ...by, type: 'phone.confirmed', outcome: 'success', subjectId: userId, data }, tx);
+      });
+      return 'ok';
+    },
+
+    async remove(userId, by = {}, outer) {
+      const work = async (tx: Tx) => {
+        const { count } = await tx.phoneFactor.deleteMany({ where: { userId } });
+        if (count > 0) await audit.record({ ...by, type: 'phone.removed', outcome: 'success', subjectId: userId }, tx);
+        return count > 0;
+      };
+      return outer ? work(outer) : transaction(db, work);
+    },
+  };
+}
+
+/** A typed number in the format of E.164; undefined when it is not a phone number. */
+export function phoneNumber(typed: string): string | undefined {
+  const digits = typed
+    .normalize('NFKC')
+    .replace(/[\s().\-/]/g, '')
+    .replace(/^00/, '+');
+  return /^\+[1-9]\d{6,14}$/.test(digits) ? digits : undefined;
+}
+
+/** `+49•••••67`, which only its owner recognises. */
+export function maskNumber(number: string): string {
+  return `${number.slice(0, 3)}•••••${number.slice(-2)}`;
+}

@@ -1,0 +1,164 @@
+// The `fetch` for URLs that a client or an administrator chose (metadata, logout, gateways). It checks the resolved address
+// and connects to that address (no DNS rebinding), limits time and size, and checks each redirect. Why not undici:
+// docs/decisions/0024-*.md.
+import { lookup as resolveName } from 'node:dns';
+import http from 'node:http';
+import https from 'node:https';
+import { isIP, type LookupFunction } from 'node:net';
+import { type AddressRules, createAddressPolicy } from './outgoing-address.ts';
+
+const MAX_REDIRECTS = 3;
+
+export interface OutgoingOptions extends AddressRules {
+  timeoutMs: number;
+  maxBytes: number;
+}
+
+export type OutgoingFault = 'forbidden_address' | 'forbidden_url' | 'timeout' | 'too_large' | 'redirects' | 'network';
+
+/** Why a call was not made or was aborted; the message may be shown to administrators. */
+export class OutgoingError extends Error {
+  override name = 'OutgoingError';
+  readonly code: OutgoingFault;
+
+  constructor(code: OutgoingFault, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}
+
+/** Makes the guarded fetch. It follows up to three redirects of a GET, none of a POST. Rejects with an OutgoingError. */
+export function createOutgoingFetch(options: OutgoingOptions): typeof fetch {
+  const isAllowed = createAddressPolicy(options);
+  const lookup = guardedLookup(isAllowed);
+
+  return async function outgoingFetch(input, init = {}) {
+    const { method, headers, body, signal, redirect } = init;
+    const request = new Request(input, { method, headers, body, signal, redirect });
+    const payload = request.body ? Buffer.from(await request.arrayBuffer()) : undefined;
+    const deadline = AbortSignal.timeout(options.timeoutMs);
+    const signals = AbortSignal.any([request.signal, deadline]);
+    let url = new URL(request.url);
+    for (let hops = 0; ; hops += 1) {
+      checkUrl(url, isAllowed);
+      const response = await send(url, request, { payload, lookup, signal: signals, deadline, ...options });
+      const target = redirectTarget(response, url, request);
+      if (!target) return response;
+      if (request.redirect === 'error' || hops === MAX_REDIRECTS) {
+        throw new OutgoingError('redirects', `${url.origin} redirects, and ${hops} redirects were followed already`);
+      }
+      // Credentials for one origin are not sent to another (RFC 9110, section 15.4).
+      if (target.origin !== url.origin) for (const name of ['authorization', 'cookie']) request.headers.delete(name);
+      url = target;
+    }
+  };
+}
+
+function checkUrl(url: URL, isAllowed: (address: string) => boolean): void {
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') {
+    throw new OutgoingError('forbidden_url', `${url.protocol} URLs are not called`);
+  }
+  // A numeric host is never looked up. The URL parser has normalized forms such as 0x7f.1.
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  if (isIP(host) && !isAllowed(host)) throw forbidden(host);
+}
+
+function guardedLookup(isAllowed: (address: string) => boolean): LookupFunction {
+  return (hostname, options, callback) => {
+    resolveName(hostname, { ...options, all: true }, (error, addresses) => {
+      if (error) return callback(error, '');
+      const allowed = addresses.filter(({ address }) => isAllowed(address));
+      const [first] = allowed;
+      if (!first) return callback(forbidden(hostname), '');
+      if (options.all) callback(null, allowed);
+      else callback(null, first.address, first.family);
+    });
+  };
+}
+
+interface SendOptions {
+  payload: Buffer | undefined;
+  lookup: LookupFunction;
+  signal: AbortSignal;
+  deadline: AbortSignal;
+  timeoutMs: number;
+  maxBytes: number;
+}
+
+async function send(url: URL, request: Request, options: SendOptions): Promise<Response> {
+  const { payload, lookup, signal, deadline, timeoutMs, maxBytes } = options;
+  const headers: Record<string, string> = { 'user-agent': 'gatehouse', accept: '*/*' };
+  for (const [name, value] of request.headers) headers[name] = value;
+  // A compressed response could unpack to any size.
+  Object.assign(headers, { 'accept-encoding': 'identity', ...(payload ? { 'content-length': payload.length } : {}) });
+  try {
+    const message = await new Promise<http.IncomingMessage>((resolve, reject) => {
+      const { request: start } = url.protocol === 'https:' ? https : http;
+      start(url, { method: request.method, headers, lookup, signal, agent: false }, resolve)
+        .on('error', reject)
+        .end(payload);
+    });
+    return toResponse(message, await readBody(message, url, maxBytes), request.method);
+  } catch (cause) {
+    if (cause instanceof OutgoingError) throw cause;
+    if (deadline.aborted)
+      throw new OutgoingError('timeout', `${url.origin} did not answer in ${timeoutMs} ms`, { cause });
+    if (request.signal.aborted) throw request.signal.reason;
+    throw new OutgoingError('network', `${url.origin} could not be reached: ${reasonOf(cause)}`, { cause });
+  }
+}
+
+async function readBody(message: http.IncomingMessage, url: URL, maxBytes: number): Promise<Buffer> {
+  const tooLarge = () => new OutgoingError('too_large', `${url.origin} sent more than ${maxBytes} bytes`);
+  const encoding = message.headers['content-encoding'] ?? 'identity';
+  const chunks: Buffer[] = [];
+  let size = 0;
+  try {
+    if (Number(message.headers['content-length'] ?? 0) > maxBytes) throw tooLarge();
+    if (encoding !== 'identity')
+      throw new OutgoingError('network', `${url.origin} sent the encoding ${encoding}, which was not accepted`);
+    for await (const chunk of message) {
+      size += chunk.length;
+      if (size > maxBytes) throw tooLarge();
+      chunks.push(chunk);
+    }
+  } finally {
+    message.destroy();
+  }
+  return Buffer.concat(chunks);
+}
+
+function toResponse(message: http.IncomingMessage, body: Buffer, method: string): Response {
+  const headers = new Headers();
+  for (let index = 0; index + 1 < message.rawHeaders.length; index += 2) {
+    headers.append(message.rawHeaders[index] as string, message.rawHeaders[index + 1] as string);
+  }
+  const status = message.statusCode ?? 0;
+  const isEmpty = method === 'HEAD' || status === 204 || status === 205 || status === 304;
+  return new Response(isEmpty ? null : new Uint8Array(body), { status, statusText: message.statusMessage, headers });
+}
+
+function redirectTarget(response: Response, from: URL, request: Request): URL | undefined {
+  const location = response.headers.get('location');
+  if (!location || ![301, 302, 303, 307, 308].includes(response.status) || request.redirect === 'manual')
+    return undefined;
+  if (request.redirect === 'follow' && request.method !== 'GET' && request.method !== 'HEAD') return undefined;
+  if (!URL.canParse(location, from)) throw new OutgoingError('redirects', `${from.origin} redirects to no valid URL`);
+  const target = new URL(location, from);
+  if (from.protocol === 'https:' && target.protocol !== 'https:') {
+    throw new OutgoingError('redirects', `${from.origin} redirects from https to ${target.protocol}`);
+  }
+  return target;
+}
+
+function forbidden(host: string): OutgoingError {
+  return new OutgoingError(
+    'forbidden_address',
+    `${host} is in a private or special network: list its network in settings.outgoing_networks if it may be called`,
+  );
+}
+
+function reasonOf(cause: unknown): string {
+  if (!(cause instanceof Error)) return String(cause);
+  return cause.message || ('code' in cause ? String(cause.code) : cause.name);
+}

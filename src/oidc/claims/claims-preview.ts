@@ -1,0 +1,79 @@
+// Claims preview: what an OpenID Connect application receives about an account. Administrators see it without a sign-in, and
+// after a test sign-in, whose response goes to the console instead of the application.
+import { decodeJwt, decodeProtectedHeader } from 'jose';
+import type { Account } from '../../accounts/account.ts';
+import type { Accounts } from '../../accounts/accounts.ts';
+import { sha256 } from '../../platform/random.ts';
+import type { Client, Provider } from '../engine/library.ts';
+import type { ClientSource } from '../store/clients.ts';
+import { claimsOf } from './find-account.ts';
+
+export interface ClaimsPreview {
+  /** Claims of the ID token. */
+  idToken: Record<string, unknown>;
+  userinfo: Record<string, unknown>;
+}
+
+export interface ClaimsPreviews {
+  /** Without a sign-in. Nothing is signed, so the result cannot be used as a token. */
+  preview(clientId: string, account: Account, scope: string): Promise<ClaimsPreview | undefined>;
+  /** Redeems the code of a test, once, for the ID token that the application would receive. */
+  redeem(test: {
+    clientId: string;
+    code: string;
+    verifier: string;
+    redirectUri: string;
+  }): Promise<(ClaimsPreview & { header: Record<string, unknown> }) | undefined>;
+}
+
+export interface ClaimsPreviewsDependencies {
+  provider(): Provider;
+  clients: Pick<ClientSource, 'facts'>;
+  accounts: Pick<Accounts, 'find'>;
+}
+
+export function createClaimsPreviews({ provider, clients, accounts }: ClaimsPreviewsDependencies): ClaimsPreviews {
+  /** The engine's own class decides which claims a scope includes. */
+  async function claims(client: Client, available: Record<string, unknown>, scope: string) {
+    const { Claims } = provider();
+    const filter = new Claims(available, { ctx: undefined as never, client });
+    filter.scope(scope);
+    return (await filter.result()) as Record<string, unknown>;
+  }
+
+  async function available(client: Client, account: Account): Promise<Record<string, unknown>> {
+    return { ...claimsOf(account, await clients.facts(client.clientId)) };
+  }
+
+  return {
+    async preview(clientId, account, scope) {
+      const client = await provider().Client.find(clientId);
+      if (!client) return undefined;
+      const userinfo = await claims(client, await available(client, account), scope);
+      return { idToken: { iss: provider().issuer, aud: clientId, ...userinfo }, userinfo };
+    },
+
+    async redeem({ clientId, code: value, verifier, redirectUri }) {
+      const { AuthorizationCode, Client, IdToken } = provider();
+      const [code, client] = await Promise.all([AuthorizationCode.find(value), Client.find(clientId)]);
+      if (!code || !client || code.clientId !== clientId || code.redirectUri !== redirectUri) return undefined;
+      if (Reflect.get(code, 'consumed') !== undefined || code.codeChallenge !== sha256(verifier)) return undefined;
+      // Throws when the code was used before.
+      await code.consume();
+      const account = await accounts.find(code.accountId ?? '');
+      if (!account) return undefined;
+      const { acr, amr, authTime: auth_time, nonce, sid, scope = 'openid' } = code;
+      const known = await available(client, account);
+      const token = new IdToken({ ...known, acr, amr, auth_time }, { client, ctx: undefined as never });
+      Object.assign(token, { scope }); // absent from oidc-provider's types
+      if (nonce) token.set('nonce', nonce);
+      if (sid) token.set('sid', sid);
+      const signed = await token.issue({ use: 'idtoken' });
+      return {
+        header: { ...decodeProtectedHeader(signed) },
+        idToken: decodeJwt(signed),
+        userinfo: await claims(client, known, scope),
+      };
+    },
+  };
+}

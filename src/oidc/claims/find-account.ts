@@ -1,0 +1,63 @@
+// The account of a request or token, for the engine, with the claims that the application receives. There is none when the
+// account is disabled, or the application's access rule no longer allows it: then grant and tokens are removed at the next
+// refresh.
+
+import type { Account } from '../../accounts/account.ts';
+import type { Accounts } from '../../accounts/accounts.ts';
+import { claimsFor, customClaims } from '../../accounts/claims.ts';
+import { withVisibleRoles } from '../../accounts/visible-roles.ts';
+import { accessDecision } from '../../applications/access-decision.ts';
+import type { Audit } from '../../audit/audit.ts';
+import { appContext } from '../engine/app-context.ts';
+import type { Account as EngineAccount, FindAccount } from '../engine/library.ts';
+import { APPLICATION_CLAIMS } from '../patches/client-claims.ts';
+import type { ApplicationFacts, ClientSource } from '../store/clients.ts';
+import type { Sessions } from '../store/sessions.ts';
+
+export interface FindAccountDependencies {
+  accounts: Pick<Accounts, 'find'>;
+  clients: Pick<ClientSource, 'facts'>;
+  sessions: Pick<Sessions, 'removeGrants'>;
+  audit: Audit;
+}
+
+/** oidc-provider's `findAccount`. */
+export function createFindAccount({ accounts, clients, sessions, audit }: FindAccountDependencies): FindAccount {
+  return async function findAccount(ctx, id, token) {
+    const account = await accounts.find(id);
+    if (!account?.isActive) return undefined;
+    const clientId = token?.clientId ?? ctx.oidc.client?.clientId;
+    const facts = clientId === undefined ? undefined : await clients.facts(clientId);
+    // Only with a token: an authorization request gets a page instead (engine/interaction-policy.ts).
+    if (token?.clientId && !(facts && accessDecision(facts, account).allowed)) {
+      if (ctx.oidc.route === 'token') await revokeAccess(id, token.clientId, appContext(ctx).state.request);
+      return undefined;
+    }
+    return { accountId: id, record: account, claims: async () => ({ ...claimsOf(account, facts), sub: id }) };
+  };
+
+  async function revokeAccess(accountId: string, clientId: string, request: Parameters<Audit['record']>[0]['request']) {
+    await sessions.removeGrants(accountId, clientId);
+    await audit.record({
+      type: 'token.revoked',
+      outcome: 'success',
+      reason: 'access_lost',
+      subjectId: accountId,
+      clientId,
+      ...(request && { request }),
+    });
+  }
+}
+
+/** The account behind the one that `findAccount` returned to the engine. */
+export function accountOf(found: EngineAccount): Account {
+  return found.record as Account;
+}
+
+/** Every claim that scopes can request, and the application's own claims, which need no scope. */
+export function claimsOf(account: Account, facts: Pick<ApplicationFacts, 'metadata'> | undefined) {
+  const { claims: applicationClaims, ...view } = facts?.metadata ?? {};
+  const visible = withVisibleRoles(account, view);
+  if (!applicationClaims) return claimsFor(visible);
+  return { ...claimsFor(visible), [APPLICATION_CLAIMS]: customClaims(visible, applicationClaims) };
+}

@@ -1,0 +1,82 @@
+// How often a client may fail to authenticate, and start device flows, from one address. Counted by client and address
+// together, so that a client cannot be locked out from another address; the counts are shared by all instances.
+import type { Context } from '../../http/context.ts';
+import { tooManyRequests } from '../../http/errors.ts';
+import { appContext } from './app-context.ts';
+import { routes } from './configuration.ts';
+import { errors, type KoaContextWithOIDC } from './library.ts';
+
+interface Verdict {
+  allowed: boolean;
+  retryAfterSeconds: number;
+}
+
+export interface ClientLimits {
+  /** Before a client's credential is checked. Throws TooManyAttempts. */
+  admit(ctx: KoaContextWithOIDC, clientId: string): Promise<void>;
+  /** Before the engine: for registration, where there is no client yet. Throws too_many_requests. */
+  begin(ctx: Context): Promise<void>;
+  /** After the engine: counts a failure. */
+  end(ctx: Context): Promise<void>;
+}
+
+export interface ClientLimitsDependencies {
+  /** Whether there were too many failures, without counting one. */
+  failures(clientId: string, address: string): Promise<Verdict>;
+  countFailure(clientId: string, address: string): Promise<void>;
+  /** Counts the start of a device flow. */
+  countDeviceStart(clientId: string, address: string): Promise<Verdict>;
+}
+
+/** What failed registrations are counted under. */
+const REGISTRATION = 'registration';
+
+export function createClientLimits({
+  failures,
+  countFailure,
+  countDeviceStart,
+}: ClientLimitsDependencies): ClientLimits {
+  /** Which client each request tried to authenticate as. */
+  const clientIds = new WeakMap<object, string>();
+  const isRegistration = (ctx: Context) => ctx.method === 'POST' && ctx.path === routes.registration;
+
+  return {
+    async admit(engineCtx, clientId) {
+      const ctx = appContext(engineCtx);
+      clientIds.set(ctx.req, clientId);
+      const { address } = ctx.state.request;
+      rejectUnlessAllowed(ctx, await failures(clientId, address));
+      if (engineCtx.oidc.route === 'device_authorization') {
+        rejectUnlessAllowed(ctx, await countDeviceStart(clientId, address));
+      }
+    },
+
+    async begin(ctx) {
+      if (!isRegistration(ctx)) return;
+      clientIds.set(ctx.req, REGISTRATION);
+      const { allowed, retryAfterSeconds } = await failures(REGISTRATION, ctx.state.request.address);
+      if (!allowed) throw tooManyRequests(retryAfterSeconds);
+    },
+
+    async end(ctx) {
+      const clientId = clientIds.get(ctx.req);
+      if (clientId !== undefined && ctx.status === 401) await countFailure(clientId, ctx.state.request.address);
+    },
+  };
+}
+
+function rejectUnlessAllowed(ctx: Context, { allowed, retryAfterSeconds }: Verdict): void {
+  if (allowed) return;
+  ctx.set('Retry-After', String(retryAfterSeconds));
+  throw new TooManyAttempts();
+}
+
+/** 429 in the form of RFC 6749 5.2, which has no error code of its own for it. */
+export class TooManyAttempts extends errors.CustomOIDCProviderError {
+  override statusCode = 429;
+  override status = 429;
+
+  constructor() {
+    super('temporarily_unavailable', 'too many attempts; try again after the time that Retry-After says');
+  }
+}

@@ -1,0 +1,242 @@
+// The engine's options as one table. Each default of oidc-provider that this server relies on is set here too, so that an
+// upgrade changes nothing unnoticed.
+
+import { claimsByScope } from '../../accounts/claims.ts';
+import type { CookieKeys } from '../../http/context.ts';
+import { limits } from '../../limits.ts';
+import { clientBasedCORS } from './cors.ts';
+import { createIntrospectionPolicy } from './introspection.ts';
+import type { Configuration, FindAccount, KoaContextWithOIDC } from './library.ts';
+import { REQUEST_CHECK_PARAMETER } from './request-checks.ts';
+
+/** The engine's paths (docs/api.md). */
+export const routes = {
+  authorization: '/authorize',
+  token: '/token',
+  jwks: '/jwks',
+  userinfo: '/userinfo',
+  introspection: '/introspect',
+  revocation: '/revoke',
+  pushed_authorization_request: '/par',
+  code_verification: '/device',
+  device_authorization: '/device/code',
+  registration: '/register',
+  end_session: '/end-session',
+} as const;
+
+const SIGNING = ['RS256', 'ES256'] as const;
+const SIGNING_AND_HMAC = [...SIGNING, 'HS256'] as const;
+const CLIENT_SIGNING = [...SIGNING, 'PS256', 'EdDSA', 'Ed25519'] as const;
+
+type Features = NonNullable<Configuration['features']>;
+type LogoutOptions = NonNullable<Features['rpInitiatedLogout']>;
+type DeviceOptions = NonNullable<Features['deviceFlow']>;
+
+/** The engine's own pages. */
+interface Pages {
+  renderError: Configuration['renderError'];
+  logout: Pick<LogoutOptions, 'logoutSource' | 'postLogoutSuccessSource'>;
+  device: Pick<DeviceOptions, 'userCodeInputSource' | 'userCodeConfirmSource' | 'successSource'>;
+}
+
+export interface ConfigurationDependencies {
+  jwks: Configuration['jwks'];
+  adapter: Configuration['adapter'];
+  findAccount: FindAccount;
+  loadExistingGrant: Configuration['loadExistingGrant'];
+  prompts: NonNullable<Configuration['interactions']>['policy'];
+  checkRequest(ctx: KoaContextWithOIDC): Promise<void>;
+  acrValues: string[];
+  cookieKeys: CookieKeys;
+  secure: boolean;
+  sessionCookie: string;
+  dpopNonceSecret: Buffer;
+  settings(): { sessionHours: number; accessTokenMinutes: number };
+  resourceServer: NonNullable<Features['resourceIndicators']>['getResourceServerInfo'];
+  pairwiseIdentifier: Configuration['pairwiseIdentifier'];
+  extraTokenClaims: Configuration['extraTokenClaims'];
+  clientSecret(): string;
+  fetch: Configuration['fetch'];
+  pages: Pages;
+}
+
+/** The engine's own clock, in epoch seconds: it counts its lifetimes by it. */
+export const engineSeconds = () => Math.floor(Date.now() / 1000);
+
+export function createConfiguration(dependencies: ConfigurationDependencies): Configuration {
+  return {
+    jwks: dependencies.jwks,
+    adapter: dependencies.adapter,
+    routes: { ...routes },
+
+    // Flows: authorization code with PKCE and nothing else; `none` is the response type of SAML service providers only.
+    responseTypes: ['code', 'none'],
+    pkce: { required: () => true },
+    allowOmittingSingleRegisteredRedirectUri: false,
+    scopes: ['openid', 'offline_access'],
+    clientAuthMethods: ['client_secret_basic', 'client_secret_post', 'client_secret_jwt', 'private_key_jwt', 'none'],
+    clientDefaults: {
+      grant_types: ['authorization_code'],
+      response_types: ['code'],
+      id_token_signed_response_alg: 'RS256',
+      token_endpoint_auth_method: 'client_secret_basic',
+    },
+    clientBasedCORS,
+    acceptQueryParamAccessTokens: false,
+    enableHttpPostMethods: false, // needs SameSite=None cookies; patches/post-as-get.ts serves POST instead
+
+    enabledJWA: signingAlgorithms(),
+    clockTolerance: limits.clockSkew.seconds,
+
+    // Claims are in the ID token as well as in userinfo, because some clients read only the former.
+    conformIdTokenClaims: false,
+    // acr, amr and auth_time are in every ID token.
+    claims: {
+      ...mutable(claimsByScope),
+      openid: ['sub', 'acr', 'amr', 'auth_time'],
+      iss: null,
+      sid: null,
+    },
+    acrValues: dependencies.acrValues,
+    subjectTypes: ['public', 'pairwise'],
+    pairwiseIdentifier: dependencies.pairwiseIdentifier,
+    findAccount: dependencies.findAccount,
+    loadExistingGrant: dependencies.loadExistingGrant,
+    extraTokenClaims: dependencies.extraTokenClaims,
+
+    ...tokenOptions(dependencies.settings),
+    cookies: cookieOptions(dependencies),
+
+    interactions: { policy: dependencies.prompts, url: (_ctx, interaction) => `/signin/${interaction.uid}` },
+    extraParams: { [REQUEST_CHECK_PARAMETER]: dependencies.checkRequest },
+    discovery: {
+      // OpenID Connect Front-Channel Logout 1.0, section 3: served by src/logout.
+      frontchannel_logout_supported: true,
+      frontchannel_logout_session_supported: true,
+      prompt_values_supported: ['none', 'login', 'consent', 'select_account'],
+    },
+    renderError: dependencies.pages.renderError,
+    fetch: dependencies.fetch,
+
+    features: features(dependencies),
+  };
+}
+
+/** Algorithms (RFC 8725 3.1): explicit lists, none of which holds `none`. */
+function signingAlgorithms(): Configuration['enabledJWA'] {
+  return {
+    idTokenSigningAlgValues: [...SIGNING_AND_HMAC],
+    userinfoSigningAlgValues: [...SIGNING_AND_HMAC],
+    introspectionSigningAlgValues: [...SIGNING],
+    authorizationSigningAlgValues: [...SIGNING],
+    clientAuthSigningAlgValues: [...CLIENT_SIGNING, 'HS256'],
+    requestObjectSigningAlgValues: [...CLIENT_SIGNING, 'HS256'],
+    dPoPSigningAlgValues: ['ES256', 'EdDSA', 'Ed25519'],
+  };
+}
+
+/** Lifetimes of tokens, and when they are issued, rotated and revoked. */
+function tokenOptions(settings: ConfigurationDependencies['settings']): Configuration {
+  return {
+    ttl: lifetimes(settings),
+    rotateRefreshToken: true,
+    issueRefreshToken: async (_ctx, client, code) =>
+      client.grantTypeAllowed('refresh_token') && code.scopes.has('offline_access'),
+    expiresWithSession: async (_ctx, token) => !token.scopes.has('offline_access'),
+    revokeGrantPolicy: (ctx) => !(ctx.oidc.route === 'revocation' && ctx.oidc.entities.AccessToken),
+  };
+}
+
+/** Names and attributes of the engine's cookies (docs/security.md). */
+function cookieOptions({
+  sessionCookie,
+  secure,
+  cookieKeys,
+}: ConfigurationDependencies): NonNullable<Configuration['cookies']> {
+  return {
+    names: {
+      session: sessionCookie,
+      // The engine limits these two to the path of their own step, which the __Host- prefix forbids.
+      interaction: 'gatehouse_interaction',
+      resume: 'gatehouse_resume',
+    },
+    long: { httpOnly: true, sameSite: 'lax', path: '/', signed: true, overwrite: true, secure },
+    short: { httpOnly: true, sameSite: 'lax', signed: true, overwrite: true, secure },
+    keys: cookieKeys as never,
+  };
+}
+
+/** The parts of the protocol that are switched on, and how each is bounded. */
+function features(dependencies: ConfigurationDependencies): Features {
+  return {
+    devInteractions: { enabled: false },
+    backchannelLogout: { enabled: true },
+    rpInitiatedLogout: { enabled: true, ...dependencies.pages.logout },
+    claimsParameter: { enabled: true },
+    clientCredentials: { enabled: true },
+    deviceFlow: { enabled: true, charset: 'base-20', mask: '****-****', ...dependencies.pages.device },
+    dPoP: { enabled: true, nonceSecret: dependencies.dpopNonceSecret, requireNonce: () => false },
+    encryption: { enabled: false },
+    introspection: {
+      enabled: true,
+      allowedPolicy: createIntrospectionPolicy(dependencies.findAccount),
+    },
+    pushedAuthorizationRequests: { enabled: true, requirePushedAuthorizationRequests: false },
+    registration: {
+      enabled: true,
+      initialAccessToken: true,
+      issueRegistrationAccessToken: true,
+      secretFactory: async () => dependencies.clientSecret(),
+    },
+    registrationManagement: { enabled: false },
+    requestObjects: { enabled: true },
+    resourceIndicators: {
+      enabled: true,
+      defaultResource: async (_ctx, _client, oneOf) => oneOf as never,
+      // Without `resource` at the token endpoint the token is for userinfo when `openid` was granted.
+      useGrantedResource: async () => false,
+      getResourceServerInfo: dependencies.resourceServer,
+    },
+    revocation: {
+      enabled: true,
+      // RFC 7009 2.1: a client's own tokens only; the response does not say whether others exist.
+      allowedPolicy: async (_ctx, client, token) => token.clientId === client.clientId,
+    },
+    userinfo: { enabled: true },
+    jwtUserinfo: { enabled: true },
+  };
+}
+
+/** oidc-provider's types require mutable arrays. */
+function mutable(table: Record<string, readonly string[]>): Record<string, string[]> {
+  return Object.fromEntries(Object.entries(table).map(([scope, claims]) => [scope, [...claims]]));
+}
+
+/** oidc-provider's `ttl`: lifetimes in seconds. */
+function lifetimes(settings: ConfigurationDependencies['settings']): NonNullable<Configuration['ttl']> {
+  const accessTokenSeconds = () => settings().accessTokenMinutes * 60;
+  const sessionSeconds = () => settings().sessionHours * 3600;
+  return {
+    AccessToken: (_ctx, token) => token.resourceServer?.accessTokenTTL ?? accessTokenSeconds(),
+    ClientCredentials: (_ctx, token) => token.resourceServer?.accessTokenTTL ?? accessTokenSeconds(),
+    AuthorizationCode: limits.authorizationCode.seconds,
+    DeviceCode: limits.deviceCode.seconds,
+    IdToken: limits.idToken.seconds,
+    Interaction: limits.interaction.seconds,
+    // A session ends at a fixed time after the sign-in (docs/decisions/0007-absolute-session.md).
+    Session: (_ctx, { accountId, loginTs = engineSeconds() }) =>
+      accountId ? Math.max(1, loginTs + sessionSeconds() - engineSeconds()) : limits.interaction.seconds,
+    // A grant outlives every token that was issued under it.
+    Grant: (ctx, grant) => {
+      if (grant.getOIDCScope().split(' ').includes('offline_access')) return limits.grant.seconds;
+      const exp = ctx.oidc.session?.exp ?? engineSeconds() + sessionSeconds();
+      return Math.max(1, exp - engineSeconds()) + accessTokenSeconds();
+    },
+    RefreshToken: (ctx, token, client) => {
+      const rotated = ctx.oidc.entities.RotatedRefreshToken;
+      const isBearer = client.clientAuthMethod === 'none' && !token.isSenderConstrained();
+      // RFC 9700 4.14.2: rotation does not extend a public client's refresh token without proof of possession.
+      return rotated && isBearer ? rotated.remainingTTL : limits.refreshToken.seconds;
+    },
+  };
+}

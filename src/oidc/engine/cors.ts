@@ -1,0 +1,28 @@
+// CORS: pages of which origins may read a response. With a client: the origins of its own redirect URIs; without one
+// (documents, preflight requests, unknown clients): those of any registered application (patches/cors-headers.ts).
+
+import { readMetadata } from '../../applications/application.ts';
+import type { Db } from '../../storage/database.ts';
+import type { Client, KoaContextWithOIDC } from './library.ts';
+
+/**
+ * oidc-provider's `clientBasedCORS`. A confidential client runs on a server; from a browser it may only read userinfo.
+ */
+export function clientBasedCORS(ctx: KoaContextWithOIDC, origin: string, client: Client): boolean {
+  if (ctx.oidc.route !== 'userinfo' && client.clientAuthMethod !== 'none') return false;
+  return webOrigins(client.redirectUris).includes(origin);
+}
+
+/** Whether any enabled application redirects to this origin. */
+export async function isRegisteredOrigin(db: Db, origin: string): Promise<boolean> {
+  if (webOrigins([origin])[0] !== origin) return false;
+  const part = `%${new URL(origin).host}%`;
+  const rows = await db.$queryRaw<{ metadata: string }[]>`SELECT metadata FROM applications
+    WHERE protocol = 'oidc' AND enabled = ${true} AND lower(metadata) LIKE ${part}`;
+  return rows.some(({ metadata }) => webOrigins(readMetadata('oidc', metadata).redirect_uris).includes(origin));
+}
+
+// The origin of `com.example.app:/cb` is "null", which is also the origin of every sandboxed frame.
+function webOrigins(uris: readonly string[] = []): string[] {
+  return uris.flatMap((uri) => (/^https?:/i.test(uri) && URL.canParse(uri) ? [new URL(uri).origin] : []));
+}

@@ -1,0 +1,35 @@
+// User codes of the device flow are short, so guessing them must be slow (RFC 8628 5.1). Each submitted code is counted
+// before it is looked up, so that parallel guesses are counted too, and refunded unless it was unknown.
+import type { Context } from '../../http/context.ts';
+import { tooManyRequests } from '../../http/errors.ts';
+import { routes } from './configuration.ts';
+
+export interface DeviceGuesses {
+  /** Before the engine. Throws too_many_requests. */
+  begin(ctx: Context): Promise<void>;
+  /** The user code of this request is unknown. */
+  markUnknown(ctx: Context): void;
+  /** After the engine. */
+  end(ctx: Context): Promise<void>;
+}
+
+export interface DeviceGuessesDependencies {
+  consume(address: string): Promise<{ allowed: boolean; retryAfterSeconds: number }>;
+  refund(address: string): Promise<void>;
+}
+
+export function createDeviceGuesses({ consume, refund }: DeviceGuessesDependencies): DeviceGuesses {
+  const unknown = new WeakSet<object>();
+  const isGuess = (ctx: Context) => ctx.method === 'POST' && ctx.path === routes.code_verification;
+  return {
+    async begin(ctx) {
+      if (!isGuess(ctx)) return;
+      const verdict = await consume(ctx.state.request.address);
+      if (!verdict.allowed) throw tooManyRequests(verdict.retryAfterSeconds);
+    },
+    markUnknown: ({ req }) => void unknown.add(req),
+    async end(ctx) {
+      if (isGuess(ctx) && !unknown.has(ctx.req)) await refund(ctx.state.request.address);
+    },
+  };
+}

@@ -1,0 +1,118 @@
+// The engine's events as metrics, audit entries and log lines. Rejected requests are expected; everything else is an error.
+
+import type { Audit } from '../../audit/audit.ts';
+import type { Context } from '../../http/context.ts';
+import type { Logger } from '../../platform/logger.ts';
+import type { Metrics } from '../../platform/metrics.ts';
+import { appContext } from './app-context.ts';
+import type { RecordUsage } from './application-usage.ts';
+import { TooManyAttempts } from './client-authentication-limits.ts';
+import type { KoaContextWithOIDC, Provider } from './library.ts';
+import { type RecordDependencies, recordRejection } from './rejected-requests.ts';
+import { TEST_MODE } from './test-response-mode.ts';
+
+export interface EngineEvents extends RecordDependencies {
+  audit: Audit;
+  metrics: Pick<Metrics, 'tokensIssued'>;
+  logger: Logger;
+  /** Remembers the browser in which a session began. */
+  recordDevice(session: { uid: string; accountId: string; exp: number }, ctx: Context): Promise<void>;
+  /** Remembers that a session is in use. */
+  recordActivity(sessionUid: string): Promise<void>;
+  recordUsage: RecordUsage;
+}
+
+interface EngineError extends Error {
+  error?: string;
+  error_description?: string;
+  error_detail?: string;
+}
+
+const TOKEN_MODELS = ['access_token', 'client_credentials', 'refresh_token', 'authorization_code'] as const;
+
+/** Response modes other than those of OpenID Connect. */
+const OTHER_MODES = ['saml', TEST_MODE];
+
+/** The audit event of each of the engine's error events. */
+const AUDIT_EVENTS = {
+  'authorization.error': 'authorization.refused',
+  'grant.error': 'token.refused',
+  'introspection.error': 'token.refused',
+  'revocation.error': 'token.refused',
+  'device_authorization.error': 'token.refused',
+  'pushed_authorization_request.error': 'authorization.refused',
+  'registration_create.error': 'registration.refused',
+  'end_session.error': 'sign-out.refused',
+} as const;
+
+type AuditEvent = (typeof AUDIT_EVENTS)[keyof typeof AUDIT_EVENTS];
+
+/** Call once for each Provider. */
+export function listenToEvents(provider: Provider, events: EngineEvents): void {
+  const { metrics } = events;
+  // The engine's types name each event; the tables hold only events of its documentation.
+  const on = provider.on.bind(provider) as (
+    event: string,
+    listener: (ctx: KoaContextWithOIDC, error: EngineError) => void,
+  ) => void;
+  for (const type of TOKEN_MODELS) {
+    on(`${type}.saved`, () => metrics.tokensIssued.inc({ type }));
+    // A JWT access token is not saved, only issued.
+    on(`${type}.issued`, () => metrics.tokensIssued.inc({ type }));
+  }
+  on('authorization.success', (ctx) => recordAuthorization(ctx, events));
+  for (const [event, type] of Object.entries(AUDIT_EVENTS)) {
+    on(event, (ctx, error) => reportRejection(ctx, error, event, type, events));
+  }
+  provider.on('server_error', (ctx: KoaContextWithOIDC, err: Error) => {
+    appContext(ctx).state.log.error({ err }, 'the OpenID Connect engine failed');
+  });
+}
+
+function recordAuthorization(engineCtx: KoaContextWithOIDC, events: EngineEvents): void {
+  const { recordDevice, recordActivity, recordUsage, logger } = events;
+  const { result, session, client, params } = engineCtx.oidc;
+  if (!session?.accountId) return;
+  const ctx = appContext(engineCtx);
+  const { uid, accountId, exp = 0 } = session;
+  // The browser is recorded once for each sign-in, not for each application that is opened with it.
+  const recorded = result?.login ? recordDevice({ uid, accountId, exp }, ctx) : recordActivity(uid);
+  recorded.catch((err) => logger.error({ err }, 'the browser of a session was not recorded'));
+  // A sign-in and a SAML response have audit entries of their own; a test is no usage.
+  if (result?.login || !client || OTHER_MODES.includes(String(params?.response_mode))) return;
+  recordUsage(accountId, client.clientId, ctx.state.request).catch((err) => logNotAudited(logger, err));
+}
+
+function reportRejection(
+  engineCtx: KoaContextWithOIDC,
+  error: EngineError,
+  event: string,
+  type: AuditEvent,
+  { audit, logger, rejections, clients }: EngineEvents,
+): void {
+  const ctx = appContext(engineCtx);
+  const { request, log } = ctx.state;
+  const clientId = engineCtx.oidc.client?.clientId;
+  const reason = error.error ?? error.message;
+  const detail = error.error_detail ?? error.error_description;
+  log.info({ event: type, clientId, reason, detail }, 'request rejected');
+  // Only logged: so many rejections must not fill the audit log.
+  if (error instanceof TooManyAttempts) return;
+  // prompt=none that needs an interaction is answered, not rejected (OIDC Core 3.1.2.6).
+  if (/^(login|consent|interaction|account_selection)_required$/.test(reason)) return;
+  recordRejection({ rejections, clients }, event, engineCtx, ctx, error);
+  audit
+    .record({
+      type,
+      outcome: 'failure',
+      reason,
+      request,
+      ...(clientId && { clientId }),
+      data: { detail: detail ?? null },
+    })
+    .catch((err) => logNotAudited(logger, err));
+}
+
+function logNotAudited(logger: Logger, err: unknown): void {
+  logger.error({ err }, 'an audit event was not written');
+}

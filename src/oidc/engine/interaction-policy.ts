@@ -1,0 +1,173 @@
+// The engine's interaction policy with the checks of this server, for both protocols: when a user has to do something
+// before an authorization request is answered. Order: login, select_account, access, consent.
+
+import { accessDecision, accessRuleOf } from '../../applications/access-decision.ts';
+import { type AcrClaim, acrOfRule, essentialAcrs, satisfies, voluntaryAcrs } from '../../mfa/acr.ts';
+import { accountOf } from '../claims/find-account.ts';
+import type { ClientSource } from '../store/clients.ts';
+import { errors, interactionPolicy, type KoaContextWithOIDC } from './library.ts';
+
+const { Check, Prompt, base } = interactionPolicy;
+const { REQUEST_PROMPT, NO_NEED_TO_PROMPT } = Check;
+
+export interface PromptDependencies {
+  clients: ClientSource;
+  /** Whether this account has the factors for one of the `requested` acr values. */
+  canReach(accountId: string, requested: string[]): Promise<boolean>;
+  /** What a SAML AuthnRequest requires of this sign-in; nothing for OpenID Connect. */
+  samlRequirements(ctx: KoaContextWithOIDC): Promise<{ acrs: string[]; needsPassword: boolean }>;
+  hasPassword(accountId: string): Promise<boolean>;
+  /** The `sub` of an account for the client of the request (pairwise subjects). */
+  subjectOf(ctx: KoaContextWithOIDC, accountId: string): Promise<string>;
+}
+
+/** oidc-provider's `interactions.policy`. */
+export function createPrompts(dependencies: PromptDependencies) {
+  const policy = base();
+  const login = policy.get('login');
+  const consent = policy.get('consent');
+  if (!login || !consent) throw new Error('the engine has no login or consent prompt');
+
+  login.checks.add(accountUnavailable());
+  login.checks.remove('essential_acr');
+  login.checks.remove('essential_acrs');
+  login.checks.add(essentialAcr(dependencies));
+  login.checks.add(requestedAcr(dependencies));
+  login.checks.add(applicationAcr(dependencies));
+  login.checks.add(requestedPassword(dependencies));
+  login.checks.remove('id_token_hint');
+  login.checks.add(hintedAccount(dependencies));
+  for (const check of login.checks) check.error ??= 'login_required';
+  policy.add(new Prompt({ name: 'select_account', requestable: true }), 1);
+  policy.add(access(dependencies), 2);
+  consent.checks.remove('native_client_prompt');
+  consent.checks.add(nativeClient(dependencies));
+  return policy;
+}
+
+/** A session whose account was deleted or disabled needs a new sign-in. */
+function accountUnavailable() {
+  return new Check('account_gone', 'the account of this session is not available', ({ oidc }) =>
+    oidc.session?.accountId && !oidc.account ? REQUEST_PROMPT : NO_NEED_TO_PROMPT,
+  );
+}
+
+/**
+ * The session must belong to the account of the id_token_hint (OIDC Core 3.1.2.1). The engine checks the hint before the
+ * sign-in only, and would accept a sign-in with any other account.
+ */
+function hintedAccount({ subjectOf }: PromptDependencies) {
+  return new Check('id_token_hint', 'id_token_hint and authenticated subject do not match', async (ctx) => {
+    const { params, client, session, provider, entities } = ctx.oidc;
+    const hint = params?.id_token_hint;
+    if (typeof hint !== 'string' || !client) return NO_NEED_TO_PROMPT;
+    const { payload } = entities.IdTokenHint ?? (await provider.IdToken.validate(hint, client));
+    const subject = session?.accountId && (await subjectOf(ctx, session.accountId));
+    return subject === payload.sub ? NO_NEED_TO_PROMPT : REQUEST_PROMPT;
+  });
+}
+
+/** `acr` as an essential claim (OIDC Core 5.5.1.1): the request fails when the account cannot reach it. */
+function essentialAcr({ canReach }: PromptDependencies) {
+  return new Check('essential_acr', 'the requested authentication context could not be obtained', async (ctx) => {
+    const requested = essentialAcrValues(ctx);
+    if (requested.length === 0 || satisfies(requested, ctx.oidc.acr)) return NO_NEED_TO_PROMPT;
+    const accountId = ctx.oidc.session?.accountId;
+    if (accountId && !(await canReach(accountId, requested))) {
+      throw new errors.UnmetAuthenticationRequirements(
+        'this account cannot reach the requested authentication context',
+      );
+    }
+    return REQUEST_PROMPT;
+  });
+}
+
+function essentialAcrValues(ctx: KoaContextWithOIDC): string[] {
+  const claim = ctx.oidc.claims?.id_token?.acr as AcrClaim | undefined;
+  if (claim?.essential && claim.values !== undefined && !Array.isArray(claim.values)) {
+    throw new errors.InvalidRequest('invalid claims.id_token.acr.values type');
+  }
+  return essentialAcrs(claim);
+}
+
+/**
+ * `acr_values` (voluntary, OIDC Core 3.1.2.1; step-up, RFC 9470) and SAML's RequestedAuthnContext: prompted for when the
+ * account can reach it. Otherwise the response says which acr was reached, and SAML answers NoAuthnContext.
+ */
+function requestedAcr({ canReach, samlRequirements }: PromptDependencies) {
+  return new Check('acr', 'a stronger sign-in was requested', async (ctx) => {
+    const { session, params, result } = ctx.oidc;
+    const accountId = session?.accountId;
+    if (!accountId || result?.login) return NO_NEED_TO_PROMPT;
+    const { acrs } = await samlRequirements(ctx);
+    const requested = [...voluntaryAcrs(params?.acr_values), ...acrs];
+    if (requested.length === 0 || satisfies(requested, ctx.oidc.acr)) return NO_NEED_TO_PROMPT;
+    return (await canReach(accountId, requested)) ? REQUEST_PROMPT : NO_NEED_TO_PROMPT;
+  });
+}
+
+/**
+ * The application's own rule (`mfa: required`), which neither settings nor request can lower. The reason `acr` makes it a
+ * step-up: only the missing factor is prompted for.
+ */
+function applicationAcr({ clients }: PromptDependencies) {
+  return new Check('acr', 'the application demands a stronger sign-in', async ({ oidc }) => {
+    const rule = oidc.client && (await clients.facts(oidc.client.clientId))?.mfa;
+    if (!rule || !oidc.session?.accountId || satisfies([acrOfRule(rule)], oidc.acr)) return NO_NEED_TO_PROMPT;
+    // The sign-in pages finish only when the rule is met. A sign-in that finished without it is an error, not a loop.
+    if (oidc.result?.login) throw new errors.AccessDenied('the application demands a stronger sign-in');
+    return REQUEST_PROMPT;
+  });
+}
+
+/** A SAML AuthnRequest for exactly the password, in a session that began with a passkey. */
+function requestedPassword({ samlRequirements, hasPassword }: PromptDependencies) {
+  return new Check('password', 'a sign-in with the password was requested', async (ctx) => {
+    const { session, result } = ctx.oidc;
+    if (!session?.accountId || result?.login || session.amr?.includes('pwd')) return NO_NEED_TO_PROMPT;
+    const { needsPassword } = await samlRequirements(ctx);
+    return needsPassword && (await hasPassword(session.accountId)) ? REQUEST_PROMPT : NO_NEED_TO_PROMPT;
+  });
+}
+
+/** The application's access rule, for both protocols: the user gets a page, the application the error access_denied. */
+function access({ clients }: PromptDependencies) {
+  return new Prompt(
+    { name: 'access', requestable: false },
+    new Check(
+      'access',
+      'this account may not open the application',
+      'access_denied',
+      async ({ oidc }) => {
+        if (!oidc.client || !oidc.account) return NO_NEED_TO_PROMPT;
+        const facts = await clients.facts(oidc.client.clientId);
+        if (!facts) return NO_NEED_TO_PROMPT;
+        return accessDecision(facts, accountOf(oidc.account)).allowed ? NO_NEED_TO_PROMPT : REQUEST_PROMPT;
+      },
+      // For the page, which records the rejection.
+      ({ oidc }) => {
+        const facts = oidc.client && clients.known(oidc.client.clientId);
+        return facts && oidc.account ? { ...accessRuleOf(facts, accountOf(oidc.account)) } : {};
+      },
+    ),
+  );
+}
+
+/**
+ * Any program on the device can pose as a native client (RFC 8252 8.6), so consent is prompted for at each request,
+ * except for first-party applications (`consent: implicit`).
+ */
+function nativeClient({ clients }: PromptDependencies) {
+  return new Check(
+    'native_client_prompt',
+    'native clients require End-User interaction',
+    'interaction_required',
+    async (ctx) => {
+      const { client, params, result } = ctx.oidc;
+      if (client?.applicationType !== 'native' || params?.response_type === 'none' || result?.consent) {
+        return NO_NEED_TO_PROMPT;
+      }
+      return (await clients.facts(client.clientId))?.consent === 'implicit' ? NO_NEED_TO_PROMPT : REQUEST_PROMPT;
+    },
+  );
+}

@@ -1,0 +1,80 @@
+// Koa middleware around the engine: the checks and patches in front of it, the engine itself, the patches behind it.
+import compose from 'koa-compose';
+import type { Context, Middleware } from '../../http/context.ts';
+import { methodNotAllowed } from '../../http/errors.ts';
+import type { Rejections } from '../../rejections/rejections.ts';
+import { requestPatches, responsePatches } from '../patches/patches.ts';
+import type { ClientSource } from '../store/clients.ts';
+import type { ClientLimits } from './client-authentication-limits.ts';
+import type { DeviceGuesses } from './device-code-guesses.ts';
+import type { PairwiseIdentifier } from './introspection.ts';
+import type { Provider } from './library.ts';
+import type { Engine } from './provider.ts';
+import { createPublicDocuments } from './public-documents.ts';
+import { guardRequest } from './request-guards.ts';
+import { answerMethod, engineRoute } from './routes.ts';
+
+export interface EngineMiddlewareDependencies {
+  engine: Engine;
+  clients: Pick<ClientSource, 'facts' | 'isRegisteredOrigin'>;
+  clientLimits: Pick<ClientLimits, 'begin' | 'end'>;
+  deviceGuesses: DeviceGuesses;
+  pairwiseIdentifier: PairwiseIdentifier;
+  rejections: Pick<Rejections, 'known'>;
+}
+
+/** Serves the engine's routes; every other request goes on to the next middleware. */
+export function createEngineMiddleware({
+  engine,
+  clients,
+  clientLimits,
+  deviceGuesses,
+  pairwiseIdentifier,
+  rejections,
+}: EngineMiddlewareDependencies): Middleware {
+  const documents = createPublicDocuments({ provider: engine.current });
+  const handlerOf = composeOnce();
+
+  async function answer(ctx: Context, provider: Provider): Promise<void> {
+    await deviceGuesses.begin(ctx);
+    await clientLimits.begin(ctx);
+    await handlerOf(provider)(ctx, rejectMethod);
+    await deviceGuesses.end(ctx);
+    await clientLimits.end(ctx);
+  }
+
+  return async (ctx, next) => {
+    const route = engineRoute(ctx.path);
+    if (!route) return next();
+    ctx.state.route = route;
+    if (answerMethod(ctx, route) || documents.serve(ctx)) return;
+    const provider = engine.current();
+    for (const { apply } of requestPatches) if (await apply(ctx, { route, provider })) return;
+    await guardRequest(ctx, clients);
+    const contentSecurityPolicy = ctx.response.get('Content-Security-Policy');
+
+    await answer(ctx, provider);
+
+    const { isRegisteredOrigin } = clients;
+    const rejectionCode = rejections.known(ctx.state.request);
+    const response = { route, contentSecurityPolicy, rejectionCode, isRegisteredOrigin, pairwiseIdentifier };
+    for (const { apply } of responsePatches) await apply(ctx, response);
+    documents.store(ctx);
+  };
+}
+
+/** The engine's middlewares as one; composed anew only when a change of keys has made a new Provider. */
+function composeOnce() {
+  let composed: { provider: Provider; handler: Middleware } | undefined;
+  return (provider: Provider): Middleware => {
+    if (composed?.provider !== provider) {
+      composed = { provider, handler: compose(provider.middleware as never) as Middleware };
+    }
+    return composed.handler;
+  };
+}
+
+/** The engine passes on what it has no handler for: the path is one of its own, so the method is wrong. */
+async function rejectMethod(): Promise<never> {
+  throw methodNotAllowed();
+}

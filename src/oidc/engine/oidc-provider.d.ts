@@ -1,0 +1,26 @@
+// Types for the package's files that library.ts imports: its own types describe the index only, here are the names in use.
+declare module 'oidc-provider/lib/provider.js' {
+  export { Provider } from 'oidc-provider';
+}
+
+declare module 'oidc-provider/lib/helpers/errors.js' {
+  import { errors } from 'oidc-provider';
+  export import AccessDenied = errors.AccessDenied;
+  export import CustomOIDCProviderError = errors.CustomOIDCProviderError;
+  export import InvalidClientMetadata = errors.InvalidClientMetadata;
+  export import InvalidGrant = errors.InvalidGrant;
+  export import InvalidRequest = errors.InvalidRequest;
+  export import InvalidRequestUri = errors.InvalidRequestUri;
+  export import InvalidTarget = errors.InvalidTarget;
+  export import LoginRequired = errors.LoginRequired;
+  export import OIDCProviderError = errors.OIDCProviderError;
+  export import SlowDown = errors.SlowDown;
+  export import UnmetAuthenticationRequirements = errors.UnmetAuthenticationRequirements;
+}
+
+declare module 'oidc-provider/lib/helpers/interaction_policy/index.js' {
+  import { interactionPolicy } from 'oidc-provider';
+  export import Check = interactionPolicy.Check;
+  export import Prompt = interactionPolicy.Prompt;
+  export import base = interactionPolicy.base;
+}

@@ -1,0 +1,37 @@
+// Discovery and JWKS are the same for every caller until the keys change: the engine makes them once, then they are served
+// from memory.
+
+import type { Context } from '../../http/context.ts';
+import type { Provider } from './library.ts';
+import { PUBLIC_DOCUMENTS } from './routes.ts';
+
+export interface PublicDocuments {
+  /** Answers from memory. False when the engine has to answer. */
+  serve(ctx: Context): boolean;
+  /** Stores what the engine has just answered. */
+  store(ctx: Context): void;
+}
+
+export function createPublicDocuments({ provider }: { provider(): Provider }): PublicDocuments {
+  // A key rotation makes a new Provider, and with it new documents.
+  const stored = new WeakMap<Provider, Map<string, { text: string; type: string }>>();
+  // A request with an origin gets CORS headers of its own.
+  const isStorable = (ctx: Context) => PUBLIC_DOCUMENTS.has(ctx.path) && ctx.method === 'GET' && !ctx.get('Origin');
+
+  return {
+    serve(ctx) {
+      const document = isStorable(ctx) ? stored.get(provider())?.get(ctx.path) : undefined;
+      if (!document) return false;
+      ctx.body = document.text;
+      ctx.type = document.type;
+      ctx.vary('Origin');
+      return true;
+    },
+
+    store(ctx) {
+      if (!isStorable(ctx) || ctx.status !== 200) return;
+      const documents = stored.get(provider()) ?? new Map();
+      stored.set(provider(), documents.set(ctx.path, { text: JSON.stringify(ctx.body), type: ctx.response.type }));
+    },
+  };
+}

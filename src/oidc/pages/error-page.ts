@@ -1,0 +1,63 @@
+// The page for an error of the engine that must not, or cannot, be sent back to the application.
+import { AppError, type ErrorCode } from '../../http/errors.ts';
+import type { Rejections } from '../../rejections/rejections.ts';
+import { appContext } from '../engine/app-context.ts';
+import type { ErrorOut, errors, KoaContextWithOIDC } from '../engine/library.ts';
+
+const CODES: Record<string, ErrorCode> = {
+  access_denied: 'access_denied',
+  invalid_token: 'invalid_token',
+  server_error: 'internal',
+  temporarily_unavailable: 'unavailable',
+};
+
+const MESSAGES: Record<string, string> = {
+  invalid_client: 'The application that sent you here is not known to this server, or is switched off.',
+  invalid_redirect_uri: 'The application asked to send you to an address that is not registered for it.',
+  post_logout_redirect_uri:
+    'The application asked to send you back, after the sign-out, to an address that is not registered for it.',
+  invalid_request_uri: 'The sign-in request of the application has expired or was already used.',
+};
+
+/** oidc-provider's `renderError`: throws an AppError, which the error handler of the application renders. */
+export function createErrorPage({ rejections }: { rejections: Pick<Rejections, 'known'> }) {
+  return async function renderError(
+    ctx: KoaContextWithOIDC,
+    out: ErrorOut,
+    error: errors.OIDCProviderError | Error,
+  ): Promise<never> {
+    const status = 'statusCode' in error && typeof error.statusCode === 'number' ? error.statusCode : 500;
+    if (status >= 500) throw error;
+    // The engine emits this event only after the page, which is thrown here and so ends the request.
+    if (ctx.oidc.route === 'end_session') ctx.oidc.provider.emit('end_session.error', ctx, error);
+    const detail = {
+      error: out.error,
+      description: out.error_description,
+      detail: 'error_detail' in error ? error.error_detail : undefined,
+      clientId: ctx.oidc.client?.clientId,
+    };
+    if (error.name === 'SessionNotFound') {
+      const advice = 'Go back to the application and sign in again.';
+      throw new AppError('sign_in_expired', { advice, detail, cause: error });
+    }
+    const refusal = rejections.known(appContext(ctx).state.request);
+    throw new AppError(CODES[out.error] ?? 'bad_request', {
+      message: messageOf(ctx, out) ?? 'The request of the application can not be accepted.',
+      advice: adviceOf(out, ctx.oidc.client?.clientName ?? ctx.oidc.client?.clientId),
+      detail,
+      cause: error,
+      ...(refusal && { refusal }),
+    });
+  };
+}
+
+function messageOf({ oidc: { client, params, route } }: KoaContextWithOIDC, { error }: ErrorOut): string | undefined {
+  const uri = params?.post_logout_redirect_uri;
+  const isUnregistered = typeof uri === 'string' && client?.postLogoutRedirectUriAllowed(uri) === false;
+  return MESSAGES[route === 'end_session' && isUnregistered ? 'post_logout_redirect_uri' : error];
+}
+
+function adviceOf({ error, error_description: description }: ErrorOut, application: string | undefined): string {
+  const contact = application ? `the people who run ${application}` : 'the administrator';
+  return `Go back and try again. If it happens again, tell ${contact}: ${error}${description ? `, ${description}` : ''}.`;
+}

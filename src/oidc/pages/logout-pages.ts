@@ -1,0 +1,48 @@
+// The engine's pages for logout (OpenID Connect RP-Initiated Logout 1.0): confirmation and result.
+import { appContext } from '../engine/app-context.ts';
+import type { KoaContextWithOIDC } from '../engine/library.ts';
+import { applicationName, xsrfOf } from './engine-forms.ts';
+import { provesThisSession } from './logout-proof.ts';
+
+/** The account on the confirmation page. */
+export interface AccountName {
+  name: string | null;
+  username: string;
+  email: string | null;
+}
+
+export interface LogoutPagesDependencies {
+  findAccount(id: string): Promise<AccountName | undefined>;
+}
+
+/** oidc-provider's `features.rpInitiatedLogout` pages. */
+export function createLogoutPages({ findAccount }: LogoutPagesDependencies) {
+  return {
+    async logoutSource(ctx: KoaContextWithOIDC): Promise<void> {
+      const action = ctx.oidc.urlFor('end_session_confirm');
+      const xsrf = xsrfOf(ctx);
+      // No confirmation is needed; the form submits itself, and has a button for browsers without scripts.
+      if (provesThisSession(ctx)) {
+        appContext(ctx).render('form-post', { action, appName: undefined, fields: { xsrf, logout: 'yes' } });
+        return;
+      }
+      const [account, apps] = await Promise.all([
+        findAccount(ctx.oidc.session?.accountId ?? ''),
+        participatingApplications(ctx),
+      ]);
+      const hidden = [{ name: 'xsrf', value: xsrf }];
+      appContext(ctx).render('logout/confirm', { action, appName: applicationName(ctx), hidden, account, apps });
+    },
+
+    async postLogoutSuccessSource(ctx: KoaContextWithOIDC): Promise<void> {
+      appContext(ctx).render('logout/done', { appName: applicationName(ctx) });
+    },
+  };
+}
+
+/** The names of the applications that take part in the session, sorted. */
+async function participatingApplications({ oidc: { session, provider } }: KoaContextWithOIDC): Promise<string[]> {
+  const ids = Object.keys(session?.authorizations ?? {});
+  const clients = await Promise.all(ids.map((id) => provider.Client.find(id)));
+  return clients.flatMap((client) => (client ? [client.clientName ?? client.clientId] : [])).sort();
+}

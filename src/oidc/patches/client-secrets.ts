@@ -1,0 +1,60 @@
+// Patch: Client.prototype.compareClientSecret and Client.find. A client may have several secrets while one is rotated, and
+// most are stored as MACs. The engine has one secret in plain text; this patch makes it accept all of them, compared
+// (client_secret_basic, client_secret_post) or as HMAC keys (client_secret_jwt, HS256).
+
+import { safeEqual } from '../../platform/random.ts';
+import type { Vault } from '../../platform/vault.ts';
+import type { Client, Provider } from '../engine/library.ts';
+import type { ClientSource } from '../store/clients.ts';
+
+interface Key {
+  kty: 'oct';
+  alg: string;
+  use: 'sig';
+  k: string;
+}
+
+interface EngineClient {
+  clientId: string;
+  symmetricKeyStore: Iterable<Key> & { add(key: Key): void; clear(): void };
+  compareClientSecret(actual: string): Promise<boolean>;
+}
+
+export interface ClientSecretsDependencies {
+  clients: Pick<ClientSource, 'facts'>;
+  vault: Pick<Vault, 'macMatches'>;
+}
+
+export function acceptEverySecret(provider: Provider, { clients, vault }: ClientSecretsDependencies): void {
+  const prototype = provider.Client.prototype as unknown as EngineClient;
+  prototype.compareClientSecret = async function compareClientSecret(actual) {
+    const facts = await clients.facts(this.clientId);
+    if (!facts) return false;
+    if (facts.secretHashes.some((hash) => vault.macMatches(actual, hash, 'client-secret'))) return true;
+    return facts.secretValues.some((value) => safeEqual(value, actual));
+  };
+
+  const { find } = provider.Client;
+  provider.Client.find = async function findWithEverySecret(id: string): Promise<Client | undefined> {
+    const client: Client | undefined = await find.call(provider.Client, id);
+    if (client) await addOlderSecrets(client as unknown as EngineClient);
+    return client;
+  };
+
+  const newestKeys = new WeakMap<EngineClient, Key[]>();
+  async function addOlderSecrets(client: EngineClient): Promise<void> {
+    const older = (await clients.facts(client.clientId))?.secretValues.slice(1) ?? [];
+    const known = newestKeys.get(client);
+    if (!known && older.length === 0) return;
+    // The engine reuses client objects: a secret that an earlier request added may have expired since.
+    const newest = known ?? [...client.symmetricKeyStore];
+    newestKeys.set(client, newest);
+    client.symmetricKeyStore.clear();
+    // The newest secret first: it is the one to sign with.
+    for (const key of newest) client.symmetricKeyStore.add(key);
+    for (const value of older) {
+      const k = Buffer.from(value).toString('base64url');
+      client.symmetricKeyStore.add({ kty: 'oct', alg: 'HS256', use: 'sig', k });
+    }
+  }
+}

@@ -1,0 +1,133 @@
+// Every override of oidc-provider: three lists, each in the order in which it is applied. One file here and one test in
+// test/contracts/patches for each; why it exists and what to ask upstream: docs/decisions/0022-what-we-override-in-oidc-provider.md.
+
+import type { Context } from '../../http/context.ts';
+import type { PairwiseIdentifier } from '../engine/introspection.ts';
+import type { KoaContextWithOIDC, Provider } from '../engine/library.ts';
+import { limitClientAuthentication } from './client-authentication-limits.ts';
+import { type ClientCacheDependencies, cacheClients } from './client-cache.ts';
+import { addApplicationClaims } from './client-claims.ts';
+import { acceptEverySecret, type ClientSecretsDependencies } from './client-secrets.ts';
+import { limitCors } from './cors-headers.ts';
+import { requireDeviceCookies } from './device-step-cookies.ts';
+import { hideResponseTypeNone } from './discovery-response-types.ts';
+import { translateSubject } from './introspection-subject.ts';
+import { preferJsonErrors } from './json-errors.ts';
+import { redirectToLogoutRun } from './logout-destination.ts';
+import { type QueueLogoutToken, queueLogoutTokens } from './logout-token-queue.ts';
+import { redirectPostToGet } from './post-as-get.ts';
+import { removeSecretPlaceholder } from './registration-secret.ts';
+import { addRejectionCode } from './rejection-code.ts';
+import { answerRevocationInJson } from './revocation-body.ts';
+import { renderSelfSubmittingForm } from './self-submitting-form.ts';
+import { includeSessionId } from './session-id-in-id-tokens.ts';
+import { mergeSessionsOnSave, type SessionSavingDependencies } from './session-saving.ts';
+
+/** The release of oidc-provider that every patch was checked against; a test compares it with the installed one. */
+export const CHECKED_RELEASE = '9.13.3';
+
+export interface ProviderPatchDependencies {
+  clients: ClientSecretsDependencies['clients'] & ClientCacheDependencies['clients'];
+  vault: ClientSecretsDependencies['vault'];
+  sql: ClientCacheDependencies['sql'];
+  /** Throws when the client has failed to authenticate too often. */
+  admitClient(ctx: KoaContextWithOIDC, clientId: string): Promise<void>;
+  sessionSaving: SessionSavingDependencies;
+  queueLogoutToken: QueueLogoutToken;
+}
+
+export interface ProviderPatch {
+  name: string;
+  /** The methods of the provider's classes that are replaced. */
+  replaces: string;
+  apply(provider: Provider, dependencies: ProviderPatchDependencies): void;
+}
+
+/** Applied once to each Provider. `Client.find` is wrapped three times: the last in the list runs first. */
+export const providerPatches: readonly ProviderPatch[] = [
+  {
+    name: 'client-secrets',
+    replaces: 'Client.find, Client.prototype.compareClientSecret',
+    apply: acceptEverySecret,
+  },
+  { name: 'client-cache', replaces: 'Client.find', apply: cacheClients },
+  {
+    name: 'client-authentication-limits',
+    replaces: 'Client.find',
+    apply: (provider, { admitClient }) => limitClientAuthentication(provider, admitClient),
+  },
+  { name: 'client-claims', replaces: 'Claims.prototype.result', apply: addApplicationClaims },
+  {
+    name: 'session-saving',
+    replaces: 'Session.instantiate, Session.prototype.save',
+    apply: (provider, { sessionSaving }) => mergeSessionsOnSave(provider, sessionSaving),
+  },
+  {
+    name: 'logout-token-queue',
+    replaces: 'Client.prototype.backchannelLogout',
+    apply: (provider, { queueLogoutToken }) => queueLogoutTokens(provider, queueLogoutToken),
+  },
+  { name: 'session-id-in-id-tokens', replaces: 'Client.prototype.includeSid', apply: includeSessionId },
+];
+
+export interface EngineRequest {
+  /** The engine's route of the request (engine/routes.ts). */
+  route: string;
+  provider: Provider;
+}
+
+export interface RequestPatch {
+  name: string;
+  /** Returns true when it has answered, so that the engine is not called. */
+  apply(ctx: Context, request: EngineRequest): Promise<boolean> | undefined;
+}
+
+/** Applied to each request in front of the engine. */
+export const requestPatches: readonly RequestPatch[] = [
+  { name: 'post-as-get', apply: redirectPostToGet },
+  {
+    name: 'device-step-cookies',
+    apply(ctx, { route, provider }) {
+      requireDeviceCookies(ctx, route, provider);
+    },
+  },
+  {
+    name: 'json-errors',
+    apply(ctx, { route }) {
+      preferJsonErrors(ctx, route);
+    },
+  },
+];
+
+export interface EngineResponse {
+  route: string;
+  /** The header as it was before the engine ran. */
+  contentSecurityPolicy: string | string[];
+  /** Code of the rejection of this request; undefined when it was not rejected. */
+  rejectionCode: string | undefined;
+  isRegisteredOrigin(origin: string): Promise<boolean>;
+  pairwiseIdentifier: PairwiseIdentifier;
+}
+
+export interface ResponsePatch {
+  name: string;
+  apply(ctx: Context, response: EngineResponse): Promise<void> | void;
+}
+
+/** Applied to each response behind the engine. */
+export const responsePatches: readonly ResponsePatch[] = [
+  { name: 'logout-destination', apply: redirectToLogoutRun },
+  { name: 'cors-headers', apply: (ctx, { isRegisteredOrigin }) => limitCors(ctx, isRegisteredOrigin) },
+  {
+    name: 'introspection-subject',
+    apply: (ctx, { pairwiseIdentifier }) => translateSubject(ctx, pairwiseIdentifier),
+  },
+  { name: 'discovery-response-types', apply: hideResponseTypeNone },
+  { name: 'revocation-body', apply: answerRevocationInJson },
+  { name: 'registration-secret', apply: (ctx, { route }) => removeSecretPlaceholder(ctx, route) },
+  { name: 'rejection-code', apply: (ctx, { rejectionCode }) => addRejectionCode(ctx, rejectionCode) },
+  {
+    name: 'self-submitting-form',
+    apply: (ctx, { contentSecurityPolicy }) => renderSelfSubmittingForm(ctx, contentSecurityPolicy),
+  },
+];

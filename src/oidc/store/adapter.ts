@@ -1,0 +1,161 @@
+// The engine's storage in the database (oidc-provider's `adapter`). Sessions are written by session-rows.ts.
+// What a client or browser holds as a bearer secret is stored only as its hash.
+
+import type { Clock } from '../../platform/clock.ts';
+import { randomToken, sha256 } from '../../platform/random.ts';
+import { type Db, isUniqueViolation } from '../../storage/database.ts';
+import { hotStatements, type Sql } from '../../storage/statements.ts';
+import { type Adapter, type AdapterPayload, errors } from '../engine/library.ts';
+import { notEnded } from './ended-sessions.ts';
+
+/**
+ * Prefix of an id that is already a stored hash: what is found by uid or user code is returned without its bearer value.
+ * It is random, so that a hash from a stolen database cannot be presented in place of the value.
+ */
+const STORED = `#${randomToken()}:`;
+
+interface Row {
+  id: string;
+  payload: string;
+  consumedAt: bigint | number | null;
+}
+
+/** Models whose rows are invalid once their session has ended; their uid column names the session. */
+const OF_SESSION = new Set(['Session', 'AuthorizationCode']);
+
+/** Models that expire exactly on time: the engine would add the tolerance that is meant for other machines' clocks. */
+const EXPIRES = new Set(['AccessToken', 'ClientCredentials', 'InitialAccessToken', 'Interaction', 'Session']);
+
+/** Models whose rows belong to a grant and die with it. */
+const TOKEN_MODELS = ['AccessToken', 'AuthorizationCode', 'RefreshToken', 'DeviceCode'];
+
+const COLUMNS = { id: true, payload: true, consumedAt: true } as const;
+const SELECT = 'SELECT id, payload, consumed_at AS "consumedAt" FROM oidc_artifacts';
+
+export const statements = hotStatements('artifacts', {
+  find: `${SELECT} WHERE id = ?`,
+  findLive: `${SELECT} WHERE id = ? AND ${notEnded('oidc_artifacts.uid')}`,
+  findByUid: `${SELECT} WHERE uid = ? AND model = ? AND expires_at > ? AND ${notEnded('oidc_artifacts.uid')}`,
+  upsert: `INSERT INTO oidc_artifacts
+      (id, model, payload, grant_id, user_code, uid, account_id, client_id, expires_at) VALUES (?,?,?,?,?,?,?,?,?)
+    ON CONFLICT (id) DO UPDATE SET payload = excluded.payload, grant_id = excluded.grant_id, uid = excluded.uid,
+      account_id = excluded.account_id, client_id = excluded.client_id, expires_at = excluded.expires_at`,
+  consume: 'UPDATE oidc_artifacts SET consumed_at = ? WHERE id = ? AND consumed_at IS NULL',
+});
+
+const MAX_SECONDS = 10 * 365 * 24 * 3600;
+
+export interface ArtifactStoreDependencies {
+  db: Db;
+  sql: Sql;
+  now: Clock;
+}
+
+/** The database id of an engine value: its hash, with the model as a namespace. */
+export function artifactId(model: string, value: string): string {
+  return value.startsWith(STORED) ? value.slice(STORED.length) : sha256(`${model}:${value}`);
+}
+
+/**
+ * Makes the engine's adapter for one model.
+ * `consume` throws `invalid_grant` for each caller but the first, and revokes what the first one got: a code that is redeemed
+ * twice has leaked (RFC 6749 4.1.2, RFC 9700 4.14).
+ */
+export function createArtifactAdapter(model: string, { db, sql, now }: ArtifactStoreDependencies): Adapter {
+  const epoch = () => Math.floor(now().getTime() / 1000);
+  const restore = (row: Row | undefined, value?: string) => restored(model, row, epoch(), value);
+
+  return {
+    async upsert(value, payload, expiresIn) {
+      const uid = payload.uid ?? (OF_SESSION.has(model) ? payload.sessionUid : undefined) ?? null;
+      const id = artifactId(model, value);
+      const stored = JSON.stringify(storedPayload(model, payload));
+      // The expiry of a client's assertion is chosen by the client: it may be a fraction, or years away.
+      const expiresAt = expiresIn ? epoch() + Math.min(Math.ceil(expiresIn), MAX_SECONDS) : null;
+      if (model === 'ReplayDetection') return insertProof(db, id, stored, expiresAt);
+      const { grantId = null, userCode = null, clientId = null } = payload;
+      const owner = [grantId, userCode, uid, accountOf(payload), clientId];
+      await sql.execute(statements.upsert, id, model, stored, ...owner, expiresAt);
+    },
+
+    async find(value) {
+      const statement = OF_SESSION.has(model) ? statements.findLive : statements.find;
+      const [row] = await sql.query<Row>(statement, artifactId(model, value));
+      return restore(row, value);
+    },
+
+    async findByUid(uid) {
+      const [row] = await sql.query<Row>(statements.findByUid, uid, model, epoch());
+      return restore(row);
+    },
+
+    async findByUserCode(userCode) {
+      const row = await db.oidcArtifact.findFirst({ where: { userCode, model }, select: COLUMNS });
+      return restore(row ?? undefined);
+    },
+
+    async consume(value) {
+      const id = artifactId(model, value);
+      const changed = await sql.execute(statements.consume, epoch(), id);
+      if (changed > 0) return;
+      if (model === 'PushedAuthorizationRequest') {
+        throw new errors.InvalidRequestUri('request_uri is invalid, expired, or was already used');
+      }
+      await revokeGrantOf(db, id);
+      throw new errors.InvalidGrant(`${model} was already used`);
+    },
+
+    async destroy(value) {
+      await db.oidcArtifact.deleteMany({ where: { id: artifactId(model, value) } });
+    },
+
+    async revokeByGrantId(grantId) {
+      await db.oidcArtifact.deleteMany({ where: { grantId, model } });
+    },
+  };
+}
+
+/** The payload of a row as the engine stored it; undefined when it has expired. */
+function restored(model: string, row: Row | undefined, epoch: number, value?: string): AdapterPayload | undefined {
+  if (!row) return undefined;
+  const payload = JSON.parse(row.payload) as AdapterPayload;
+  if (EXPIRES.has(model) && payload.exp !== undefined && payload.exp <= epoch) return undefined;
+  payload.jti = value ?? STORED + row.id;
+  if (payload.deviceCode) payload.deviceCode = STORED + payload.deviceCode;
+  if (payload.parJti) payload.parJti = STORED + payload.parJti;
+  if (row.consumedAt !== null) payload.consumed = Number(row.consumedAt);
+  return payload;
+}
+
+/** Removes the grant of this row with all its tokens. */
+async function revokeGrantOf(db: Db, id: string): Promise<void> {
+  const row = await db.oidcArtifact.findUnique({ where: { id }, select: { grantId: true } });
+  if (!row?.grantId) return;
+  await db.oidcArtifact.deleteMany({ where: { grantId: row.grantId, model: { in: TOKEN_MODELS } } });
+  await db.oidcArtifact.deleteMany({ where: { id: artifactId('Grant', row.grantId) } });
+}
+
+/** Stores a used proof. The engine looks it up just before; between both a second use of it would not be noticed. */
+async function insertProof(db: Db, id: string, payload: string, expiresAt: number | null): Promise<void> {
+  const data = { id, model: 'ReplayDetection', payload, expiresAt };
+  await db.oidcArtifact.create({ data, select: { id: true } }).catch((error: unknown) => {
+    throw isUniqueViolation(error) ? new errors.InvalidRequest('this proof was already used') : error;
+  });
+}
+
+/** The payload without the bearer values in it. */
+function storedPayload(model: string, payload: AdapterPayload): Partial<AdapterPayload> {
+  const { jti: _bearer, ...content } = payload;
+  // The engine stores the session cookie's value here and never reads it again.
+  if (model === 'Interaction' && content.session) content.session = { ...content.session, cookie: undefined } as never;
+  // An interaction refers to device codes and pushed requests by their bearer values.
+  if (content.deviceCode) content.deviceCode = artifactId('DeviceCode', content.deviceCode);
+  if (typeof content.parJti === 'string') content.parJti = artifactId('PushedAuthorizationRequest', content.parJti);
+  return content;
+}
+
+/** The account of a row. A sign-in that is proven but not yet resumed belongs to the account that was proven. */
+function accountOf({ accountId, result }: AdapterPayload): string | null {
+  const signedIn = (result as { login?: { accountId?: string } } | undefined)?.login?.accountId;
+  return signedIn ?? accountId ?? null;
+}

@@ -1,0 +1,51 @@
+// Access tokens for the APIs of this server itself: admin API and access evaluation. They are opaque and stored, so that a
+// logout, a lost role or a disabled application ends them at once.
+import type { Provider } from '../engine/library.ts';
+
+export interface ApiToken {
+  clientId: string;
+  /** Absent when the application acts by itself (client_credentials). */
+  accountId: string | undefined;
+  scopes: string[];
+  /** The resource that it was requested for (RFC 8707). */
+  audience: string | undefined;
+}
+
+export interface ApiTokens {
+  /** The token of this value; undefined when it is not valid now. */
+  find(value: string): Promise<ApiToken | undefined>;
+  /** Whether this is a secret of the client, and the client authenticates by its secret. */
+  isSecretOf(clientId: string, secret: string): Promise<boolean>;
+}
+
+interface ComparingClient {
+  clientAuthMethod: string;
+  compareClientSecret(secret: string): Promise<boolean>;
+}
+
+export function createApiTokens({ provider }: { provider(): Provider }): ApiTokens {
+  return {
+    async find(value) {
+      const { AccessToken, ClientCredentials, Client } = provider();
+      const token = (await AccessToken.find(value)) ?? (await ClientCredentials.find(value));
+      // A token that is bound to a key is no bearer token, and its proof of possession is not checked here.
+      if (!token?.isValid || token.isSenderConstrained() || !token.clientId) return undefined;
+      // There is no client when the application is disabled.
+      if (!(await Client.find(token.clientId))) return undefined;
+      const { clientId, scope = '', aud } = token;
+      const accountId = 'accountId' in token ? token.accountId : undefined;
+      return {
+        clientId,
+        accountId,
+        scopes: scope.split(' ').filter(Boolean),
+        audience: typeof aud === 'string' ? aud : undefined,
+      };
+    },
+
+    async isSecretOf(clientId, secret) {
+      const client = (await provider().Client.find(clientId)) as unknown as ComparingClient | undefined;
+      if (!client || !['client_secret_basic', 'client_secret_post'].includes(client.clientAuthMethod)) return false;
+      return client.compareClientSecret(secret);
+    },
+  };
+}

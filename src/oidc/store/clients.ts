@@ -1,0 +1,223 @@
+// Registered applications as the engine's clients. A SAML service provider is a client whose response type is `none` and whose
+// redirect URIs are its assertion consumer service URLs, so one engine serves both protocols.
+
+import { readMetadata } from '../../applications/application.ts';
+import type { Access, OidcMetadata } from '../../applications/oidc-client.ts';
+import { AppError } from '../../http/errors.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { Vault } from '../../platform/vault.ts';
+import type { Db } from '../../storage/database.ts';
+import { hotStatements, type Sql } from '../../storage/statements.ts';
+import { isStorable } from '../../storage/storable-text.ts';
+import { engineScope } from '../claims/scopes.ts';
+import { isRegisteredOrigin } from '../engine/cors.ts';
+import { type Adapter, type AdapterPayload, errors } from '../engine/library.ts';
+
+/** An application, beyond the engine's client metadata. */
+export interface ApplicationFacts {
+  id: string;
+  clientId: string;
+  protocol: 'oidc' | 'saml';
+  name: string;
+  consent: 'explicit' | 'implicit';
+  /** Only an enabled application has facts. */
+  enabled: true;
+  access: Access;
+  /** The acr that the application requires, whatever the settings say. */
+  mfa: 'mfa' | 'phishing-resistant' | undefined;
+  /** How an OIDC client is registered; empty for a SAML application. */
+  metadata: Partial<OidcMetadata>;
+  /** The secrets that are valid now, newest first: MACs of those that are only compared, */
+  secretHashes: string[];
+  /** and values of those that an HMAC needs. */
+  secretValues: string[];
+  /** One of them has an end. */
+  secretsExpire: boolean;
+}
+
+interface Row {
+  id: string;
+  clientId: string;
+  protocol: 'oidc' | 'saml';
+  name: string;
+  enabled: boolean | number;
+  consent: 'explicit' | 'implicit';
+  access: 'everyone' | 'roles';
+  /** Names, one a line; only of an application that is not open to everyone. */
+  roles: string | null;
+  metadata: string;
+  secretId: string | null;
+  secretHash: string | null;
+  secretSealed: string | null;
+  secretExpires: Date | string | null;
+}
+
+export const statements = hotStatements('clients', {
+  find: `SELECT a.id, a.client_id AS "clientId", a.protocol, a.name, a.enabled, a.consent, a.access, a.metadata,
+      CASE WHEN a.access = 'roles' THEN (SELECT string_agg(r.name, '\n') FROM application_roles ar
+        JOIN roles r ON r.id = ar.role_id WHERE ar.application_id = a.id) END AS roles,
+      s.id AS "secretId", s.secret_hash AS "secretHash", s.secret_sealed AS "secretSealed", s.expires_at AS "secretExpires"
+    FROM applications a LEFT JOIN client_secrets s ON s.application_id = a.id
+    WHERE a.client_id = ? ORDER BY s.created_at DESC`,
+});
+
+export interface ClientSourceDependencies {
+  db: Db;
+  sql: Sql;
+  vault: Vault;
+  now: Clock;
+  /** A service provider's assertion consumer service URLs: its redirect URIs. */
+  assertionConsumerUrls(entityId: string): Promise<string[]>;
+  /** Stores what a client registered by itself (RFC 7591). */
+  register(clientId: string, metadata: Record<string, unknown>): Promise<void>;
+  unregister(clientId: string): Promise<void>;
+  /** The server's own pages: a client that is not registered. */
+  firstPartyClient: AdapterPayload & { client_id: string };
+}
+
+export interface ClientSource {
+  adapter: Adapter;
+  /** Facts of a client that the engine has just looked up; read from the database if it has not. */
+  facts(clientId: string): Promise<ApplicationFacts | undefined>;
+  /** The facts as they were last read. */
+  known(clientId: string): ApplicationFacts | undefined;
+  /** Whether any registered application redirects to this origin (cors.ts). */
+  isRegisteredOrigin(origin: string): Promise<boolean>;
+}
+
+/** Placeholder that the engine's schema demands of a client whose secret is stored only as a hash. */
+const HASHED = 'stored-as-a-hash-and-compared-by-compareClientSecret';
+
+export function createClientSource(dependencies: ClientSourceDependencies): ClientSource {
+  const { db, sql, vault, now, firstPartyClient } = dependencies;
+  // Filled by every lookup of the engine, so what is read here is as fresh as the request that asks.
+  const known = new Map<string, ApplicationFacts>();
+
+  async function load(clientId: string): Promise<AdapterPayload | undefined> {
+    if (clientId === firstPartyClient.client_id) {
+      known.set(clientId, firstPartyFacts(firstPartyClient));
+      return firstPartyClient;
+    }
+    if (!isStorable(clientId)) return undefined;
+    const rows = await sql.query<Row>(statements.find, clientId);
+    const [row] = rows;
+    if (!row?.enabled) {
+      known.delete(clientId);
+      return undefined;
+    }
+    const facts = factsOf(row, rows, vault, now());
+    known.set(clientId, facts);
+    if (row.protocol === 'oidc') return oidcClient(facts);
+    return serviceProvider(facts, await dependencies.assertionConsumerUrls(clientId));
+  }
+
+  return {
+    adapter: {
+      find: load,
+      async upsert(clientId, metadata) {
+        // `none` is for service providers only; a client must not register it.
+        if (metadata.response_types?.some((type) => type !== 'code')) {
+          throw new errors.InvalidClientMetadata('response_types may hold only code');
+        }
+        await dependencies.register(clientId, metadata as Record<string, unknown>).catch(asMetadataError);
+      },
+      destroy: dependencies.unregister,
+      findByUid: async () => undefined,
+      findByUserCode: async () => undefined,
+      consume: async () => undefined,
+      revokeByGrantId: async () => undefined,
+    },
+
+    async facts(clientId) {
+      if (!known.has(clientId)) await load(clientId);
+      return known.get(clientId);
+    },
+
+    known: (clientId) => known.get(clientId),
+    isRegisteredOrigin: (origin) => isRegisteredOrigin(db, origin),
+  };
+}
+
+/** Facts of an application, from its row and the same row joined with each of its secrets. */
+function factsOf(row: Row, rows: Row[], vault: Vault, at: Date): ApplicationFacts {
+  const { id, clientId, protocol, name, consent } = row;
+  const secrets = rows.filter((r) => r.secretId && (!r.secretExpires || new Date(r.secretExpires) > at));
+  return {
+    id,
+    clientId,
+    protocol,
+    name,
+    consent,
+    enabled: true,
+    access: row.access === 'roles' ? { roles: row.roles?.split('\n') ?? [] } : 'everyone',
+    mfa: mfaRuleOf(row),
+    // A service provider's is long, and read by saml/metadata/service-providers.ts.
+    metadata: protocol === 'oidc' ? readMetadata('oidc', row.metadata) : {},
+    secretHashes: secrets.flatMap((s) => s.secretHash ?? []),
+    secretValues: secrets.flatMap((s) =>
+      s.secretSealed ? [vault.open(s.secretSealed, `client_secrets:${s.secretId}`).toString()] : [],
+    ),
+    secretsExpire: secrets.some(({ secretExpires }) => secretExpires !== null),
+  };
+}
+
+/** Facts of the server's own pages, which are open to everyone and need no consent. */
+function firstPartyFacts({
+  client_id: clientId,
+  client_name: name = clientId,
+}: ClientSourceDependencies['firstPartyClient']): ApplicationFacts {
+  return {
+    id: clientId,
+    clientId,
+    protocol: 'oidc',
+    name,
+    consent: 'implicit',
+    enabled: true,
+    access: 'everyone',
+    mfa: undefined,
+    metadata: {},
+    secretHashes: [],
+    secretValues: [],
+    secretsExpire: false,
+  };
+}
+
+/** A relying party as the engine's client metadata. */
+function oidcClient({ clientId, name, metadata, secretValues }: ApplicationFacts): AdapterPayload {
+  const method = metadata.token_endpoint_auth_method ?? 'client_secret_basic';
+  const isCompared = method === 'client_secret_basic' || method === 'client_secret_post';
+  // The newest secret is the one that HMACs are made with; client-secrets.ts accepts them all.
+  const secret = secretValues[0] ?? (isCompared ? HASHED : undefined);
+  return {
+    ...metadata,
+    ...(metadata.scope !== undefined && { scope: engineScope(metadata.scope) }),
+    ...{ client_id: clientId, client_name: name },
+    ...(secret && { client_secret: secret }),
+  };
+}
+
+/** A service provider as the engine's client metadata. */
+function serviceProvider({ clientId, name }: ApplicationFacts, assertionConsumerUrls: string[]): AdapterPayload {
+  return {
+    client_id: clientId,
+    client_name: name,
+    redirect_uris: assertionConsumerUrls,
+    response_types: ['none'],
+    grant_types: [],
+    token_endpoint_auth_method: 'none',
+  };
+}
+
+/** The application's own rule. The text is searched first, because that of a service provider is long. */
+function mfaRuleOf({ protocol, metadata }: Row): ApplicationFacts['mfa'] {
+  if (!metadata.includes('"mfa":')) return undefined;
+  const { mfa } = readMetadata(protocol, metadata);
+  return mfa === 'required' ? 'mfa' : mfa;
+}
+
+/** This server's rules for clients are stricter than the engine's; their faults become an error of RFC 7591 3.2.2. */
+function asMetadataError(cause: unknown): never {
+  if (!(cause instanceof AppError) || cause.status >= 500) throw cause;
+  const faults = cause.fields.map(({ field, message }) => `${field} ${message}`).join('; ');
+  throw new errors.InvalidClientMetadata(faults || cause.message);
+}

@@ -1,0 +1,23 @@
+// The engine's storage, one adapter for each of its models (oidc-provider's `adapter`).
+import type { Adapter } from '../engine/library.ts';
+import { type ArtifactStoreDependencies, createArtifactAdapter } from './adapter.ts';
+import type { ClientSource } from './clients.ts';
+import { createDeviceCodeAdapter } from './device-code-adapter.ts';
+import { createSessionAdapter, type EndSession } from './session-adapter.ts';
+
+export interface EngineAdaptersDependencies extends ArtifactStoreDependencies {
+  clients: Pick<ClientSource, 'adapter'>;
+  endSession: EndSession;
+  /** Counts a poll of this device code; true when it came too soon after the last one. */
+  isTooSoon(deviceCode: string): Promise<boolean>;
+}
+
+export function createEngineAdapters({ db, sql, now, clients, endSession, isTooSoon }: EngineAdaptersDependencies) {
+  return function adapterOf(model: string): Adapter {
+    if (model === 'Client') return clients.adapter;
+    const adapter = createArtifactAdapter(model, { db, sql, now });
+    if (model === 'Session') return createSessionAdapter(adapter, endSession);
+    if (model === 'DeviceCode') return createDeviceCodeAdapter(adapter, isTooSoon);
+    return adapter;
+  };
+}

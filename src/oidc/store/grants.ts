@@ -1,0 +1,96 @@
+// The engine's grant for a request: made from the user's consent or, for a first-party application (`consent: implicit`),
+// from the request itself.
+
+import { type Consents, type Granted, intersect } from '../../consents/consents.ts';
+import { errors, type Grant, type KoaContextWithOIDC } from '../engine/library.ts';
+import { isStored } from '../patches/session-saving.ts';
+import type { ClientSource } from './clients.ts';
+import type { SessionStore } from './session-rows.ts';
+
+/** Scopes, claims and resource scopes of the request. */
+export function requestedBy(ctx: KoaContextWithOIDC): Granted {
+  const { requestParamScopes, requestParamOIDCScopes, requestParamClaims, resourceServers } = ctx.oidc;
+  const resources = Object.entries(resourceServers ?? {}).map(([indicator, server]) => [
+    indicator,
+    [...requestParamScopes].filter((scope) => server.scopes.has(scope)),
+  ]);
+  return {
+    scopes: [...requestParamOIDCScopes],
+    claims: [...requestParamClaims],
+    resources: Object.fromEntries(resources),
+  };
+}
+
+export interface GrantLoaderDependencies {
+  consents: Consents;
+  clients: ClientSource;
+  addClientToSession: SessionStore['addClientToSession'];
+}
+
+/** oidc-provider's `loadExistingGrant`. */
+export function createGrantLoader({ consents, clients, addClientToSession }: GrantLoaderDependencies) {
+  return async function loadExistingGrant(ctx: KoaContextWithOIDC): Promise<Grant | undefined> {
+    const { client, account, session, provider } = ctx.oidc;
+    if (!client || !account || !session) return undefined;
+    const facts = await clients.facts(client.clientId);
+    if (!facts) return undefined;
+
+    const grantId = session.grantIdFor(client.clientId);
+    const found = grantId ? await provider.Grant.find(grantId) : undefined;
+    // A session that has changed accounts may still name a grant of the previous one.
+    const grant = found?.accountId === account.accountId ? found : undefined;
+    const requested = requestedBy(ctx);
+    if (grant && covers(grant, requested)) return grant;
+
+    const consented = facts.consent === 'implicit' ? requested : await consents.find(account.accountId, facts.id);
+    const allowed = consented && intersect(requested, consented);
+    if (!allowed || isEmpty(allowed)) return grant;
+    const extended = grant ?? new provider.Grant({ accountId: account.accountId, clientId: client.clientId });
+    add(extended, allowed);
+    await extended.save();
+    if (extended === grant || (await isFirst(ctx, extended))) return extended;
+    await extended.destroy();
+    return loadExistingGrant(ctx);
+  };
+
+  /**
+   * Adds the application to the session with this new grant. Several tabs may do so at the same moment, and tokens are valid
+   * only under the grant and `sid` that the session names: false when another request was first, whose entry this request
+   * then uses.
+   */
+  async function isFirst({ oidc }: KoaContextWithOIDC, grant: Grant): Promise<boolean> {
+    const { client, session } = oidc;
+    if (!client || !session?.accountId || !isStored(session)) return true;
+    const { clientId } = client;
+    const known = { ...session.authorizationFor(clientId) };
+    session.ensureClientContainer(clientId);
+    const entry = { sid: session.sidFor(clientId) ?? '', grantId: grant.jti };
+    const stored = await addClientToSession({ uid: session.uid, accountId: session.accountId }, clientId, entry, known);
+    if (!stored) throw new errors.LoginRequired('the session has ended');
+    Object.assign(session.authorizationFor(clientId), stored);
+    return stored.grantId === grant.jti;
+  }
+}
+
+function add(grant: Grant, { scopes, claims, resources }: Granted): void {
+  if (scopes.length > 0) grant.addOIDCScope(scopes.join(' '));
+  if (claims.length > 0) grant.addOIDCClaims(claims);
+  for (const [indicator, resourceScopes] of Object.entries(resources)) {
+    if (resourceScopes.length > 0) grant.addResourceScope(indicator, resourceScopes.join(' '));
+  }
+}
+
+function covers(grant: Grant, { scopes, claims, resources }: Granted): boolean {
+  const within = (requested: string[], granted: string[]) => requested.every((value) => granted.includes(value));
+  return (
+    within(scopes, grant.getOIDCScope().split(' ')) &&
+    within(claims, grant.getOIDCClaims()) &&
+    Object.entries(resources).every(([indicator, requested]) =>
+      within(requested, grant.getResourceScope(indicator).split(' ')),
+    )
+  );
+}
+
+function isEmpty({ scopes, claims, resources }: Granted): boolean {
+  return scopes.length === 0 && claims.length === 0 && Object.values(resources).every((list) => list.length === 0);
+}

@@ -1,0 +1,42 @@
+// Initial access tokens: their holder may register clients (RFC 7591 3; /register rejects everything else).
+// Made by the command line and the console, read by the engine; the value is shown once and stored as its hash.
+import type { Audit, By } from '../../audit/audit.ts';
+import { limits } from '../../limits.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { randomToken } from '../../platform/random.ts';
+import { type Db, transaction } from '../../storage/database.ts';
+import { artifactId } from './adapter.ts';
+
+const MODEL = 'InitialAccessToken';
+
+export interface RegistrationTokens {
+  /** Makes a token that is valid for `seconds`, 24 hours by default. */
+  issue(options?: { seconds?: number; by?: By }): Promise<{ token: string; expiresAt: Date }>;
+  /** Revokes every token; registered applications stay. Returns the number of tokens. */
+  revokeAll(by?: By): Promise<number>;
+}
+
+export function createRegistrationTokens({ db, now, audit }: { db: Db; now: Clock; audit: Audit }): RegistrationTokens {
+  return {
+    async issue({ seconds = limits.registrationToken.defaultSeconds, by = {} } = {}) {
+      const token = randomToken();
+      const iat = Math.floor(now().getTime() / 1000);
+      const exp = iat + seconds;
+      const payload = JSON.stringify({ kind: MODEL, iat, exp });
+      await transaction(db, async (tx) => {
+        const row = { id: artifactId(MODEL, token), model: MODEL, payload, expiresAt: BigInt(exp) };
+        await tx.oidcArtifact.create({ data: row });
+        const data = { seconds };
+        await audit.record({ ...by, type: 'registration.token-issued', outcome: 'success', data }, tx);
+      });
+      return { token, expiresAt: new Date(exp * 1000) };
+    },
+
+    revokeAll: (by = {}) =>
+      transaction(db, async (tx) => {
+        const { count } = await tx.oidcArtifact.deleteMany({ where: { model: MODEL } });
+        await audit.record({ ...by, type: 'registration.tokens-revoked', outcome: 'success', data: { count } }, tx);
+        return count;
+      }),
+  };
+}

@@ -1,0 +1,202 @@
+// The engine's single sign-on sessions as rows: their accounts, the applications that take part, and their end. Ending one
+// needs no request, so a password reset, an administrator and a logout in another browser do it in the same way.
+import { limits } from '../../limits.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { Db, Tx } from '../../storage/database.ts';
+import type { Sql } from '../../storage/statements.ts';
+import { artifactId } from './adapter.ts';
+import { endedAmong, markEnded } from './ended-sessions.ts';
+import { createSessionDevices, type SessionDevices } from './session-devices.ts';
+
+export interface Participant {
+  clientId: string;
+  sid: string | undefined;
+  grantId: string | undefined;
+  /** The user has granted offline_access to this application. */
+  staysConnected: boolean;
+}
+
+export interface SessionEntry {
+  uid: string;
+  accountId: string;
+  acr: string | undefined;
+  amr: string[];
+  signedInAt: Date;
+  expiresAt: Date;
+  participants: Participant[];
+}
+
+interface Payload {
+  uid: string;
+  accountId: string;
+  acr?: string;
+  amr?: string[];
+  loginTs?: number;
+  exp: number;
+  authorizations?: Record<string, { sid?: string; grantId?: string; persistsLogout?: boolean }>;
+}
+
+export interface Sessions extends SessionDevices {
+  find(uid: string, tx?: Tx): Promise<SessionEntry | undefined>;
+  /** The live session of this value of the session cookie. */
+  ofCookie(value: string | undefined): Promise<SessionEntry | undefined>;
+  /** Those of these sessions that are live, in no order. */
+  findAll(uids: readonly string[]): Promise<SessionEntry[]>;
+  /** Live sessions of an account, the newest first. */
+  list(accountId: string, tx?: Tx): Promise<SessionEntry[]>;
+  /** Sessions that have expired and were not ended yet, the oldest first. */
+  expired(limit: number): Promise<SessionEntry[]>;
+  /** Live sessions in which an application takes part. */
+  withParticipant(clientId: string): AsyncIterable<SessionEntry>;
+  /** Removes the session and every grant that ends with it. Returns it as it ended; undefined when another caller was first. */
+  remove(session: SessionEntry, tx: Tx): Promise<SessionEntry | undefined>;
+  /** Removes everything of the account: sessions, grants, codes, access and refresh tokens. Returns the sessions. */
+  removeAllOf(accountId: string, tx: Tx): Promise<SessionEntry[]>;
+  /** Removes all that one application holds for one account. */
+  removeGrants(accountId: string, clientId: string): Promise<void>;
+}
+
+const PAGE = 200;
+const GRANT_MODELS = ['Grant', 'AccessToken', 'AuthorizationCode', 'RefreshToken', 'DeviceCode'];
+
+export interface SessionsDependencies {
+  db: Db;
+  sql: Sql;
+  now: Clock;
+}
+
+export function createSessions({ db, sql, now }: SessionsDependencies): Sessions {
+  const epoch = () => BigInt(Math.floor(now().getTime() / 1000));
+
+  const find: Sessions['find'] = async (uid, tx = db) => {
+    const row = await tx.oidcArtifact.findFirst({ where: { model: 'Session', uid, expiresAt: { gt: epoch() } } });
+    return row && (await endedAmong(tx, [uid])).size === 0 ? read(row.payload) : undefined;
+  };
+
+  const list: Sessions['list'] = (accountId, tx = db) => liveSessionsOf(accountId, epoch(), tx);
+
+  return {
+    ...createSessionDevices({ db, sql, now }),
+    find,
+    list,
+    remove: removeSession,
+
+    async ofCookie(value) {
+      if (!value) return undefined;
+      const row = await db.oidcArtifact.findUnique({
+        where: { id: artifactId('Session', value) },
+        select: { uid: true },
+      });
+      return row?.uid ? find(row.uid) : undefined;
+    },
+
+    async findAll(uids) {
+      const rows = await db.oidcArtifact.findMany({
+        where: { model: 'Session', uid: { in: [...uids] }, expiresAt: { gt: epoch() } },
+        select: { payload: true },
+      });
+      const ended = await endedAmong(db, [...uids]);
+      return rows.flatMap((row) => read(row.payload) ?? []).filter(({ uid }) => !ended.has(uid));
+    },
+
+    async expired(limit) {
+      const rows = await db.oidcArtifact.findMany({
+        where: { model: 'Session', accountId: { not: null }, expiresAt: { lte: epoch() } },
+        orderBy: { expiresAt: 'asc' },
+        take: limit,
+        select: { payload: true },
+      });
+      return rows.flatMap((row) => read(row.payload) ?? []);
+    },
+
+    withParticipant: (clientId) => participatingSessions(db, clientId, epoch()),
+
+    async removeAllOf(accountId, tx) {
+      const ended: SessionEntry[] = [];
+      for (const session of await list(accountId, tx)) ended.push(...[(await removeSession(session, tx)) ?? []].flat());
+      await tx.oidcArtifact.deleteMany({ where: { accountId } });
+      return ended;
+    },
+
+    async removeGrants(accountId, clientId) {
+      await db.oidcArtifact.deleteMany({ where: { accountId, clientId, model: { in: GRANT_MODELS } } });
+    },
+  };
+}
+
+/** Live sessions of an account, the newest first. */
+async function liveSessionsOf(accountId: string, now: bigint, tx: Tx): Promise<SessionEntry[]> {
+  const rows = await tx.oidcArtifact.findMany({
+    where: { model: 'Session', accountId, expiresAt: { gt: now } },
+    select: { payload: true },
+  });
+  const sessions = rows.flatMap((row) => read(row.payload) ?? []);
+  const ended = await endedAmong(
+    tx,
+    sessions.map(({ uid }) => uid),
+  );
+  const live = sessions.filter(({ uid }) => !ended.has(uid));
+  return live.sort((a, b) => b.signedInAt.getTime() - a.signedInAt.getTime());
+}
+
+/** Live sessions in which an application takes part, read in pages. */
+async function* participatingSessions(db: Db, clientId: string, now: bigint): AsyncIterable<SessionEntry> {
+  // The text finds candidates; the parsed payload decides.
+  const payload = { contains: `${JSON.stringify(clientId)}:` };
+  for (let after = ''; ; ) {
+    const rows = await db.oidcArtifact.findMany({
+      where: { model: 'Session', accountId: { not: null }, expiresAt: { gt: now }, id: { gt: after }, payload },
+      orderBy: { id: 'asc' },
+      take: PAGE,
+      select: { id: true, payload: true },
+    });
+    for (const session of rows.flatMap((row) => read(row.payload) ?? [])) {
+      if (session.participants.some((participant) => participant.clientId === clientId)) yield session;
+    }
+    const last = rows.at(-1);
+    if (!last || rows.length < PAGE) return;
+    after = last.id;
+  }
+}
+
+/** Removes the session and every grant that ends with it. Returns it as it ended; undefined when another caller was first. */
+async function removeSession(session: SessionEntry, tx: Tx): Promise<SessionEntry | undefined> {
+  // Applications that a request has added since the session was read take part in its end as well.
+  const removed = await tx.$queryRaw<{ payload: string }[]>`DELETE FROM oidc_artifacts
+    WHERE uid = ${session.uid} AND model = 'Session' RETURNING payload`;
+  const [last = session] = removed.flatMap((row) => read(row.payload) ?? []);
+  if (!(await markEnded(tx, last.uid, lastSecond(last)))) return undefined;
+  const ended = last.participants.flatMap((p) => (p.grantId && !p.staysConnected ? [p.grantId] : []));
+  if (ended.length > 0) await removeGrantsById(tx, last.accountId, ended);
+  return last;
+}
+
+/** Epoch second until which a running request could still store the session again. */
+function lastSecond({ expiresAt }: SessionEntry): number {
+  return Math.floor(expiresAt.getTime() / 1000) + limits.http.requestSeconds * 2;
+}
+
+/** Tokens carry the id of their grant; the id of the Grant row itself is a hash of it. */
+async function removeGrantsById(tx: Tx, accountId: string, grantIds: string[]): Promise<void> {
+  await tx.oidcArtifact.deleteMany({ where: { accountId, grantId: { in: grantIds } } });
+  await tx.oidcArtifact.deleteMany({ where: { id: { in: grantIds.map((id) => artifactId('Grant', id)) } } });
+}
+
+function read(payload: string): SessionEntry | undefined {
+  const { uid, accountId, acr, amr = [], loginTs = 0, exp, authorizations = {} } = JSON.parse(payload) as Payload;
+  if (!accountId) return undefined;
+  return {
+    uid,
+    accountId,
+    acr,
+    amr,
+    signedInAt: new Date(loginTs * 1000),
+    expiresAt: new Date(exp * 1000),
+    participants: Object.entries(authorizations).map(([clientId, { sid, grantId, persistsLogout }]) => ({
+      clientId,
+      sid,
+      grantId,
+      staysConnected: persistsLogout === true,
+    })),
+  };
+}

@@ -1,0 +1,66 @@
+// The test of an application that an administrator began in this browser: a sealed cookie, valid for one request and a few
+// minutes. Without it no request is answered in the response mode of tests (engine/test-response-mode.ts).
+import type { Context } from '../../http/context.ts';
+import type { Cookies } from '../../http/cookies.ts';
+import { limits } from '../../limits.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { safeEqual } from '../../platform/random.ts';
+import type { Vault } from '../../platform/vault.ts';
+
+export interface TestTicket {
+  applicationId: string;
+  clientId: string;
+  redirectUri: string;
+  state: string;
+  nonce: string;
+  verifier: string;
+  /** The request as it was sent, to be shown beside its response. */
+  sent: string;
+  /** The administrator. */
+  userId: string;
+}
+
+export interface TestTickets {
+  give(ctx: Context, ticket: TestTicket): void;
+  /** The ticket that `state` belongs to. */
+  find(ctx: Context, state: string): TestTicket | undefined;
+  /** Whether the authorization request is that of the ticket. */
+  matches(ctx: Context, params: Record<string, unknown>): boolean;
+}
+
+const CONTEXT = 'console test';
+
+export function createTestTickets({
+  cookies,
+  vault,
+  now,
+}: {
+  cookies: Cookies;
+  vault: Vault;
+  now: Clock;
+}): TestTickets {
+  function find(ctx: Context, state: string): TestTicket | undefined {
+    const cookie = cookies.get(ctx, 'consoleTest');
+    if (!cookie) return undefined;
+    try {
+      const { until, ...ticket } = JSON.parse(vault.open(cookie, CONTEXT).toString()) as TestTicket & { until: number };
+      return until > now().getTime() && safeEqual(ticket.state, state) ? ticket : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  return {
+    find,
+
+    give(ctx, ticket) {
+      const until = now().getTime() + limits.interaction.seconds * 1000;
+      cookies.set(ctx, 'consoleTest', vault.seal(JSON.stringify({ ...ticket, until }), CONTEXT));
+    },
+
+    matches(ctx, { client_id, redirect_uri, state }) {
+      const ticket = typeof state === 'string' ? find(ctx, state) : undefined;
+      return ticket !== undefined && ticket.clientId === client_id && ticket.redirectUri === redirect_uri;
+    },
+  };
+}

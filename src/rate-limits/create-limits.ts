@@ -1,0 +1,28 @@
+// Builds the protection against brute force: rate limits, lockout, CAPTCHA and the limits of mail.
+import type { Clock } from '../platform/clock.ts';
+import type { Vault } from '../platform/vault.ts';
+import type { Db } from '../storage/database.ts';
+import type { Sql } from '../storage/statements.ts';
+import { createCaptcha } from './captcha.ts';
+import { createLockout } from './lockout.ts';
+import { createMailLimits, type MailLimitsDependencies } from './mail-limits.ts';
+import { createRateLimits } from './rate-limits.ts';
+
+export interface LimitsDependencies extends Pick<MailLimitsDependencies, 'knownBrowsers'> {
+  db: Db;
+  sql: Sql;
+  now: Clock;
+  vault: Vault;
+  /** The setting `rate_limits`. */
+  isEnabled(): boolean;
+}
+
+export function createLimits({ db, sql, now, vault, isEnabled, knownBrowsers }: LimitsDependencies) {
+  const rateLimits = createRateLimits({ db, sql, now, isEnabled });
+  return {
+    rateLimits,
+    lockout: createLockout({ rateLimits }),
+    captcha: createCaptcha({ sql, vault, now, rateLimits }),
+    mailLimits: createMailLimits({ rateLimits, knownBrowsers }),
+  };
+}

@@ -1,0 +1,90 @@
+// Assigns roles to users and takes them away. An actor needs every permission of the role, and one active administrator
+// always remains.
+import type { Audit, By } from '../audit/audit.ts';
+import { conflict, notFound } from '../http/errors.ts';
+import { type Db, type Tx, withinTransaction } from '../storage/database.ts';
+import type { Authority } from './authority.ts';
+import { ADMIN_ROLE, EVERYTHING } from './built-in.ts';
+import { type Role, roleNamed } from './role.ts';
+
+type AssignmentContext = {
+  db: Db;
+  audit: Audit;
+  assertHolds: Authority['assertHolds'];
+  /** Called in the transaction in which a user got or lost a role. */
+  rolesChanged(userId: string, by: By, tx: Tx): Promise<void>;
+};
+
+/** False when the user had the role. */
+export function assignRole(
+  context: AssignmentContext,
+  userId: string,
+  roleName: string,
+  by: By,
+  outer: Tx | undefined,
+): Promise<boolean> {
+  const { db, audit, assertHolds, rolesChanged } = context;
+  return withinTransaction(db, outer, async (tx) => {
+    const role = await roleNamed(roleName, tx);
+    await assertHolds(by, rightsOf(role), tx);
+    if (await tx.userRole.findUnique({ where: { userId_roleId: { userId, roleId: role.id } } })) return false;
+    if ((await tx.user.count({ where: { id: userId } })) === 0) throw notFound({ detail: { userId } });
+    await tx.userRole.create({ data: { userId, roleId: role.id } });
+    await audit.record({ ...by, type: 'role.assigned', outcome: 'success', subjectId: userId, data: { roleName } }, tx);
+    await rolesChanged(userId, by, tx);
+    return true;
+  });
+}
+
+/** False when the user did not have the role. Throws last_admin (409). */
+export function unassignRole(
+  context: AssignmentContext,
+  userId: string,
+  roleName: string,
+  by: By,
+  outer: Tx | undefined,
+): Promise<boolean> {
+  const { db, audit, assertHolds, rolesChanged } = context;
+  return withinTransaction(db, outer, async (tx) => {
+    const role = await roleNamed(roleName, tx);
+    await assertHolds(by, rightsOf(role), tx);
+    if (role.name === ADMIN_ROLE) await assertNotLastAdmin(userId, tx);
+    const { count } = await tx.userRole.deleteMany({ where: { userId, roleId: role.id } });
+    if (count === 0) return false;
+    const data = { roleName };
+    await audit.record({ ...by, type: 'role.unassigned', outcome: 'success', subjectId: userId, data }, tx);
+    await rolesChanged(userId, by, tx);
+    return true;
+  });
+}
+
+/** Assigns the roles that the user lacks and takes away those that are not in `roleNames`. */
+export function setRoles(
+  context: AssignmentContext,
+  userId: string,
+  roleNames: readonly string[],
+  by: By,
+  outer: Tx | undefined,
+): Promise<void> {
+  return withinTransaction(context.db, outer, async (tx) => {
+    const rows = await tx.userRole.findMany({ where: { userId }, select: { role: { select: { name: true } } } });
+    const held = rows.map(({ role }) => role.name);
+    for (const name of roleNames) if (!held.includes(name)) await assignRole(context, userId, name, by, tx);
+    for (const name of held) if (!roleNames.includes(name)) await unassignRole(context, userId, name, by, tx);
+  });
+}
+
+/** Throws last_admin (409) when no other active user has the admin role. */
+export async function assertNotLastAdmin(userId: string, tx: Tx): Promise<void> {
+  // Locks the row, so that two administrators who remove each other at the same moment are serialized.
+  await tx.role.updateMany({ where: { name: ADMIN_ROLE }, data: { name: ADMIN_ROLE } });
+  const admin = { roles: { some: { role: { name: ADMIN_ROLE } } }, isActive: true };
+  const isAdmin = await tx.user.count({ where: { id: userId, ...admin } });
+  if (isAdmin === 0) return;
+  if ((await tx.user.count({ where: { id: { not: userId }, ...admin } })) === 0) throw conflict('last_admin');
+}
+
+// Administrators may do more than their role lists: an actor with every listed permission is not yet an administrator.
+function rightsOf({ name, permissions }: Role): string[] {
+  return name === ADMIN_ROLE ? [EVERYTHING, ...permissions] : permissions;
+}

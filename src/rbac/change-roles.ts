@@ -1,0 +1,127 @@
+// Creates, changes and deletes roles, with their permissions and the audit events.
+import type { Audit, By } from '../audit/audit.ts';
+import { AppError, badRequest, conflict } from '../http/errors.ts';
+import type { Clock } from '../platform/clock.ts';
+import { randomId } from '../platform/random.ts';
+import { type Db, isUniqueViolation, type Tx, transaction, withinTransaction } from '../storage/database.ts';
+import type { Authority } from './authority.ts';
+import { builtInRoles } from './built-in.ts';
+import { isRoleName } from './names.ts';
+import type { PermissionSets } from './permission-sets.ts';
+import { findRole, type NewRole, type Role, roleNamed } from './role.ts';
+
+type RoleContext = {
+  db: Db;
+  now: Clock;
+  audit: Audit;
+  sets: PermissionSets;
+  assertHolds: Authority['assertHolds'];
+  /** Called in the transaction in which a user got or lost a role. */
+  rolesChanged(userId: string, by: By, tx: Tx): Promise<void>;
+};
+
+/** Throws role_name_taken (409), invalid_input (400), forbidden (403). */
+export async function createRole(
+  { db, now, audit, sets, assertHolds }: RoleContext,
+  { name, description = '', permissions = [], source = 'local' }: NewRole,
+  by: By,
+  outer: Tx | undefined,
+): Promise<Role> {
+  if (!isRoleName(name)) throw invalidName();
+  return withinTransaction(db, outer, async (tx) => {
+    await assertHolds(by, permissions, tx);
+    const id = randomId();
+    await tx.role.create({ data: { id, name, description, source, createdAt: now() } }).catch(throwTaken);
+    await sets.replace(id, permissions, tx);
+    const data = { after: { name, description, permissions } };
+    await audit.record({ ...by, type: 'role.created', outcome: 'success', data }, tx);
+    return roleNamed(name, tx);
+  });
+}
+
+/** Throws as createRole does, not_found (404), and conflict (409) for a built-in role. */
+export async function updateRole(
+  context: RoleContext,
+  name: string,
+  changes: Partial<NewRole>,
+  by: By,
+  outer: Tx | undefined,
+): Promise<Role> {
+  if ((await roleNamed(name, outer ?? context.db)).source === 'built-in') throw builtIn();
+  return changeRole(context, name, changes, by, outer);
+}
+
+/** Also takes the role from every user who has it. */
+export function removeRole(
+  { db, audit, sets, assertHolds, rolesChanged }: RoleContext,
+  name: string,
+  by: By,
+  outer: Tx | undefined,
+): Promise<void> {
+  return withinTransaction(db, outer, async (tx) => {
+    const role = await roleNamed(name, tx);
+    if (role.source === 'built-in') throw builtIn();
+    await assertHolds(by, role.permissions, tx);
+    const holders = await tx.userRole.findMany({ where: { roleId: role.id }, select: { userId: true } });
+    await tx.role.delete({ where: { id: role.id } });
+    await sets.removeUnused(tx);
+    await audit.record({ ...by, type: 'role.deleted', outcome: 'success', data: { before: role } }, tx);
+    for (const { userId } of holders) await rolesChanged(userId, by, tx);
+  });
+}
+
+/** Creates the built-in roles, or brings them up to date. */
+export async function ensureBuiltInRoles(context: RoleContext): Promise<void> {
+  const ensure = (tx: Tx) => makeBuiltInRoles(context, tx);
+  try {
+    await transaction(context.db, ensure);
+  } catch (error) {
+    // Another instance that starts at the same moment created the roles first.
+    if (!(error instanceof AppError && error.code === 'role_name_taken')) throw error;
+    await transaction(context.db, ensure);
+  }
+}
+
+async function makeBuiltInRoles(context: RoleContext, tx: Tx): Promise<void> {
+  for (const role of builtInRoles) {
+    const existing = await findRole(role.name, tx);
+    if (!existing) await createRole(context, { ...role, source: 'built-in' }, {}, tx);
+    else if (existing.source === 'built-in') await changeRole(context, role.name, role, {}, tx);
+  }
+}
+
+function changeRole(
+  { db, audit, sets, assertHolds }: RoleContext,
+  name: string,
+  changes: Partial<NewRole>,
+  by: By,
+  outer: Tx | undefined,
+): Promise<Role> {
+  return withinTransaction(db, outer, async (tx) => {
+    const before = await roleNamed(name, tx);
+    const permissions = [...new Set(changes.permissions ?? before.permissions)].sort();
+    const next = { ...before, ...changes, permissions };
+    if (!isRoleName(next.name)) throw invalidName();
+    if (JSON.stringify(next) === JSON.stringify(before)) return before;
+    // To take a permission from a role, the actor must have it, too.
+    await assertHolds(by, [...before.permissions, ...next.permissions], tx);
+    const data = { name: next.name, description: next.description, source: next.source };
+    await tx.role.update({ where: { id: before.id }, data }).catch(throwTaken);
+    await sets.replace(before.id, next.permissions, tx);
+    await audit.record({ ...by, type: 'role.updated', outcome: 'success', data: { before, after: next } }, tx);
+    return roleNamed(next.name, tx);
+  });
+}
+
+function throwTaken(error: unknown): never {
+  throw isUniqueViolation(error) ? conflict('role_name_taken', { cause: error }) : error;
+}
+
+function invalidName() {
+  const message = 'Use up to 100 letters, digits, spaces and . _ : / - for the name of a role.';
+  return badRequest('invalid_input', { fields: [{ field: 'name', message }] });
+}
+
+function builtIn() {
+  return conflict('conflict', { message: 'This role belongs to Gatehouse, so it stays as it is.' });
+}

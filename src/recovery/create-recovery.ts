@@ -1,0 +1,68 @@
+// Puts account recovery together: the password reset and the unlocking of an account, both by a mailed link.
+import type { Accounts } from '../accounts/accounts.ts';
+import type { Audit } from '../audit/audit.ts';
+import type { Credentials } from '../credentials/credentials.ts';
+import type { Cookies } from '../http/cookies.ts';
+import type { Csrf } from '../http/csrf.ts';
+import type { Outbox } from '../mail/outbox.ts';
+import type { MailedLinks } from '../mailed-links/create-mailed-links.ts';
+import type { Factors } from '../mfa/factors.ts';
+import type { KnownBrowsers } from '../mfa/known-browsers.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Lockout } from '../rate-limits/lockout.ts';
+import type { MailLimits } from '../rate-limits/mail-limits.ts';
+import type { RateLimits } from '../rate-limits/rate-limits.ts';
+import type { Settings } from '../settings/settings.ts';
+import type { Db } from '../storage/database.ts';
+import { createPasswordReset } from './password-reset.ts';
+import { passwordResetRoutes } from './password-reset-routes.ts';
+import { createUnlock } from './unlock.ts';
+import { unlockRoutes } from './unlock-routes.ts';
+
+export interface RecoveryDependencies {
+  db: Db;
+  now: Clock;
+  accounts: Accounts;
+  audit: Audit;
+  cookies: Cookies;
+  credentials: Pick<Credentials, 'status'>;
+  csrf: Pick<Csrf, 'protect'>;
+  factors: Pick<Factors, 'hasSecondFactor'>;
+  knownBrowsers: KnownBrowsers;
+  lockout: Lockout;
+  mailedLinks: MailedLinks;
+  mailLimits: MailLimits;
+  outbox: Outbox;
+  rateLimits: RateLimits;
+  settings: Pick<Settings, 'latest'>;
+}
+
+export function createRecovery(dependencies: RecoveryDependencies) {
+  const { db, now, accounts, audit, cookies, credentials, csrf, factors, knownBrowsers, lockout } = dependencies;
+  const { mailedLinks, mailLimits, outbox, rateLimits, settings } = dependencies;
+  const { accountLinks, returnToSignIn, setPasswordByLink } = mailedLinks;
+  const { protect } = csrf;
+  const minutes = () => settings.latest().reset_token_minutes;
+  const passwordReset = createPasswordReset({
+    db,
+    now,
+    audit,
+    accountLinks,
+    accounts,
+    outbox,
+    setPasswordByLink,
+    mailLimits,
+    minutes,
+    hasPassword: async (accountId) => (await credentials.status(accountId)) !== undefined,
+  });
+  const unlock = createUnlock({ db, audit, accountLinks, accounts, outbox, mailLimits, lockout });
+  const { hasSecondFactor } = factors;
+  return {
+    passwordReset,
+    unlock,
+    routers: [
+      passwordResetRoutes({ passwordReset, hasSecondFactor, minutes, cookies, rateLimits, returnToSignIn, protect }),
+      unlockRoutes({ unlock, knownBrowsers, cookies, rateLimits, returnToSignIn, protect }),
+    ],
+  };
+}

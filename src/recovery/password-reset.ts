@@ -1,0 +1,132 @@
+// Password reset by a mailed link (docs/accounts.md). A request is stored, with the same work for every name, and
+// answered; the mail job looks up the account later and decides whether a link is sent.
+import type { Account } from '../accounts/account.ts';
+import type { Accounts } from '../accounts/accounts.ts';
+import type { Audit, By } from '../audit/audit.ts';
+import type { DeferredWriter } from '../mail/delivery.ts';
+import { recipientOf } from '../mail/messages.ts';
+import type { Outbox } from '../mail/outbox.ts';
+import { placeOf } from '../mail/wording.ts';
+import type { AccountLinks } from '../mailed-links/account-links.ts';
+import type { LinkOutcome, SetPasswordByLink } from '../mailed-links/set-password.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { RequestInfo } from '../platform/request-info.ts';
+import type { MailLimits } from '../rate-limits/mail-limits.ts';
+import { type Db, type Tx, transaction } from '../storage/database.ts';
+
+export interface PasswordReset {
+  /** Stores the request for this login. `browser`: the cookie of a known browser. */
+  request(login: string, request: RequestInfo, browser?: string): Promise<void>;
+  /** Turns the request into a mail if there is an account to write to; for the mail job. */
+  writeMail: DeferredWriter;
+  /** Sends a link at once, on behalf of an administrator. */
+  sendLink(account: Account, by?: By): Promise<'sent' | 'no-address' | 'disabled'>;
+  /** The account of a usable link; does not use it up. */
+  find(token: string): Promise<Account | undefined>;
+  /** Uses the link up, sets the password and ends all sessions of the account. */
+  redeem(token: string, password: string, request: RequestInfo): Promise<LinkOutcome>;
+}
+
+export interface PasswordResetDependencies {
+  db: Db;
+  now: Clock;
+  audit: Audit;
+  accountLinks: AccountLinks;
+  accounts: Pick<Accounts, 'findByLogin'>;
+  outbox: Outbox;
+  setPasswordByLink: SetPasswordByLink;
+  mailLimits: Pick<MailLimits, 'link'>;
+  /** The setting `reset_token_minutes`. */
+  minutes(): number;
+  hasPassword(accountId: string): Promise<boolean>;
+}
+
+export function createPasswordReset(dependencies: PasswordResetDependencies): PasswordReset {
+  const { db, accountLinks, outbox, minutes } = dependencies;
+  return {
+    request: (typed, request, browser) =>
+      outbox.defer('password-reset', { typed, request, ...(browser && { browser }) }, minutes() * 60),
+
+    writeMail: (request, take) => writeMail(dependencies, request, take),
+
+    async sendLink(account, by = {}) {
+      if (!account.isActive) return 'disabled';
+      if (account.email === null) return 'no-address';
+      await transaction(db, (tx) => queueLink(dependencies, account, by, tx));
+      return 'sent';
+    },
+
+    find: async (token) => (await accountLinks.find(token, 'reset-password'))?.account,
+    redeem: (token, password, request) => redeem(dependencies, token, password, request),
+  };
+}
+
+async function writeMail(
+  dependencies: PasswordResetDependencies,
+  { typed, request, browser }: Parameters<DeferredWriter>[0],
+  take: Parameters<DeferredWriter>[1],
+): Promise<void> {
+  const { db, audit, accounts, outbox, hasPassword } = dependencies;
+  const account = await accounts.findByLogin(typed);
+  const reason = await rejectionReason(dependencies, account, browser);
+  const signsInElsewhere = account?.ssoId && !(await hasPassword(account.id));
+  const by: By = request ? { request } : {};
+  await transaction(db, async (tx) => {
+    if (!(await take(tx))) return;
+    const to = account && recipientOf(account);
+    if (!account || !to || reason || signsInElsewhere) {
+      const about = { reason: reason ?? 'no_password_here', ...(account && { subjectId: account.id }) };
+      await audit.record({ ...by, type: 'password.reset-requested', outcome: 'failure', ...about }, tx);
+      if (to && !reason) await outbox.send({ kind: 'no-password-here', to }, tx);
+    } else await queueLink(dependencies, account, by, tx);
+  });
+}
+
+/** Why no link is sent; only the audit log contains it. */
+async function rejectionReason(
+  { mailLimits }: PasswordResetDependencies,
+  account: Account | undefined,
+  browser: string | undefined,
+): Promise<string | undefined> {
+  if (!account) return 'unknown_account';
+  if (!account.isActive) return 'disabled_account';
+  const { id, email } = account;
+  if (email === null) return 'no_address';
+  return (await mailLimits.link('reset', { id, email }, browser)).allowed ? undefined : 'too_many_requests';
+}
+
+async function queueLink(
+  { accountLinks, audit, outbox, minutes }: PasswordResetDependencies,
+  account: Account,
+  by: By,
+  tx: Tx,
+): Promise<void> {
+  const to = recipientOf(account);
+  if (!to) return;
+  const link = { userId: account.id, purpose: 'reset-password', email: undefined } as const;
+  const token = await accountLinks.issue(link, minutes() * 60, tx);
+  await outbox.send({ kind: 'password-reset', to, token, minutes: minutes() }, tx);
+  await audit.record({ ...by, type: 'password.reset-requested', outcome: 'success', subjectId: account.id }, tx);
+}
+
+async function redeem(
+  { now, audit, accountLinks, outbox, setPasswordByLink }: PasswordResetDependencies,
+  token: string,
+  password: string,
+  request: RequestInfo,
+): Promise<LinkOutcome> {
+  const found = await accountLinks.find(token, 'reset-password');
+  if (!found) {
+    await audit.record({ type: 'password.reset', outcome: 'failure', reason: 'invalid_link', request });
+    return { outcome: 'invalid' };
+  }
+  const { account } = found;
+  return setPasswordByLink(found, password, {
+    event: 'password.reset',
+    by: { actorId: account.id, request },
+    async and(tx) {
+      const to = recipientOf(account);
+      if (to) await outbox.send({ kind: 'password-changed', to, by: 'link', place: placeOf(request, now()) }, tx);
+    },
+  });
+}

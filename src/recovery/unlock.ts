@@ -1,0 +1,83 @@
+// Ends a lockout by a mailed link: an attacker can lock an account with failed sign-ins, but only its owner gets the
+// link. As with a password reset, the request is the same work for every name, and the mail job looks up the account
+// later.
+import type { Account } from '../accounts/account.ts';
+import type { Accounts } from '../accounts/accounts.ts';
+import type { Audit } from '../audit/audit.ts';
+import { limits } from '../limits.ts';
+import type { DeferredWriter } from '../mail/delivery.ts';
+import { recipientOf } from '../mail/messages.ts';
+import type { Outbox } from '../mail/outbox.ts';
+import type { AccountLinks } from '../mailed-links/account-links.ts';
+import type { RequestInfo } from '../platform/request-info.ts';
+import type { Lockout } from '../rate-limits/lockout.ts';
+import type { MailLimits } from '../rate-limits/mail-limits.ts';
+import { type Db, transaction } from '../storage/database.ts';
+
+export interface Unlock {
+  /** Stores the request. `browser`: the cookie of a known browser. */
+  request(login: string, request: RequestInfo, browser?: string): Promise<void>;
+  /** Turns the request into a mail if the account is locked; for the mail job. */
+  writeMail: DeferredWriter;
+  /** The account of a usable link; does not use it up. */
+  find(token: string): Promise<Account | undefined>;
+  /** Uses the link up and ends the lockout; undefined when the link does not work (any more). */
+  confirm(token: string, request: RequestInfo): Promise<Account | undefined>;
+}
+
+export interface UnlockDependencies {
+  db: Db;
+  audit: Audit;
+  accountLinks: AccountLinks;
+  accounts: Pick<Accounts, 'findByLogin'>;
+  outbox: Outbox;
+  mailLimits: Pick<MailLimits, 'link'>;
+  lockout: Pick<Lockout, 'lockedSeconds' | 'unlock'>;
+}
+
+const { minutes } = limits.unlockLink;
+
+export function createUnlock(dependencies: UnlockDependencies): Unlock {
+  const { db, audit, accountLinks, accounts, outbox, mailLimits, lockout } = dependencies;
+
+  /** The account, if it is locked and may get one more mail. */
+  async function lockedAccount(login: string, browser: string | undefined): Promise<Account | undefined> {
+    const account = await accounts.findByLogin(login);
+    if (!account?.isActive || account.email === null || (await lockout.lockedSeconds(account)) === 0) return undefined;
+    const { id, email } = account;
+    return (await mailLimits.link('unlock', { id, email }, browser)).allowed ? account : undefined;
+  }
+
+  return {
+    request: (typed, request, browser) =>
+      outbox.defer('unlock', { typed, request, ...(browser && { browser }) }, minutes * 60),
+
+    async writeMail({ typed, browser }, take) {
+      const account = await lockedAccount(typed, browser);
+      await transaction(db, async (tx) => {
+        const to = account && recipientOf(account);
+        if (!(await take(tx)) || !account || !to) return;
+        const link = { userId: account.id, purpose: 'unlock', email: to.email } as const;
+        const token = await accountLinks.issue(link, minutes * 60, tx);
+        await outbox.send({ kind: 'unlock', to, token, minutes }, tx);
+      });
+    },
+
+    find: async (token) => (await accountLinks.find(token, 'unlock'))?.account,
+
+    async confirm(token, request) {
+      const found = await accountLinks.find(token, 'unlock');
+      if (!found) return undefined;
+      const { link, account } = found;
+      const about = { subjectId: account.id, actorId: account.id, request, reason: 'by_mail' };
+      const isUsable = await transaction(db, async (tx) => {
+        if (!(await accountLinks.consume(link, tx))) return false;
+        await audit.record({ type: 'sign-in.unlocked', outcome: 'success', ...about }, tx);
+        return true;
+      });
+      if (!isUsable) return undefined;
+      await lockout.unlock(account);
+      return account;
+    },
+  };
+}

@@ -1,0 +1,76 @@
+// Puts together how accounts get their owners: invitations, self-registration, and the verification of e-mail
+// addresses.
+import type { Accounts } from '../accounts/accounts.ts';
+import type { Audit } from '../audit/audit.ts';
+import type { Credentials } from '../credentials/credentials.ts';
+import type { Cookies } from '../http/cookies.ts';
+import type { Csrf } from '../http/csrf.ts';
+import type { Outbox } from '../mail/outbox.ts';
+import type { MailedLinks } from '../mailed-links/create-mailed-links.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Vault } from '../platform/vault.ts';
+import type { MailLimits } from '../rate-limits/mail-limits.ts';
+import type { RateLimits } from '../rate-limits/rate-limits.ts';
+import type { Settings } from '../settings/settings.ts';
+import type { Db } from '../storage/database.ts';
+import { createEmailVerification } from './email-verification.ts';
+import { emailVerificationRoutes } from './email-verification-routes.ts';
+import { createInvitations } from './invitation.ts';
+import { invitationRoutes } from './invitation-routes.ts';
+import { createSelfRegistration } from './self-registration.ts';
+import { selfRegistrationRoutes } from './self-registration-routes.ts';
+
+export interface RegistrationDependencies {
+  db: Db;
+  vault: Vault;
+  now: Clock;
+  accounts: Accounts;
+  audit: Audit;
+  cookies: Cookies;
+  credentials: Credentials;
+  csrf: Pick<Csrf, 'protect'>;
+  mailedLinks: MailedLinks;
+  mailLimits: MailLimits;
+  outbox: Outbox;
+  rateLimits: RateLimits;
+  settings: Pick<Settings, 'latest'>;
+}
+
+export function createRegistration(dependencies: RegistrationDependencies) {
+  const { db, vault, now, accounts, audit, cookies, credentials, csrf } = dependencies;
+  const { mailedLinks, mailLimits, outbox, rateLimits, settings } = dependencies;
+  const { accountLinks, returnToSignIn, setPasswordByLink } = mailedLinks;
+  const { protect } = csrf;
+  const invitations = createInvitations({ db, audit, accountLinks, accounts, outbox, setPasswordByLink });
+  const emailVerification = createEmailVerification({
+    db,
+    now,
+    audit,
+    accountLinks,
+    accounts,
+    outbox,
+    rateLimits,
+    mailLimits,
+  });
+  const selfRegistration = createSelfRegistration({
+    db,
+    vault,
+    now,
+    audit,
+    accounts,
+    credentials,
+    outbox,
+    mailLimits,
+    isOpen: () => settings.latest().self_registration,
+  });
+  return {
+    invitations,
+    emailVerification,
+    selfRegistration,
+    routers: [
+      invitationRoutes({ invitations, cookies, rateLimits, protect }),
+      emailVerificationRoutes({ emailVerification, cookies, rateLimits, protect }),
+      selfRegistrationRoutes({ selfRegistration, cookies, rateLimits, returnToSignIn, protect }),
+    ],
+  };
+}

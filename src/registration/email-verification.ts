@@ -1,0 +1,168 @@
+// Verification of an e-mail address by a mailed link: of the account's present address, or of one that the user changes
+// to. The old address gets a notice of a change. Neither the response nor its time reveals whether another account has
+// the new address.
+import type { Account } from '../accounts/account.ts';
+import type { Accounts } from '../accounts/accounts.ts';
+import { emailFault, nameKey } from '../accounts/names.ts';
+import type { Audit, By } from '../audit/audit.ts';
+import { AppError } from '../http/errors.ts';
+import { limits } from '../limits.ts';
+import { recipientOf } from '../mail/messages.ts';
+import type { Outbox } from '../mail/outbox.ts';
+import { placeOf } from '../mail/wording.ts';
+import type { AccountLink, AccountLinks } from '../mailed-links/account-links.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { MailLimits } from '../rate-limits/mail-limits.ts';
+import type { RateLimits } from '../rate-limits/rate-limits.ts';
+import { type Db, transaction } from '../storage/database.ts';
+
+export type EmailRequest =
+  | { outcome: 'sent' }
+  | { outcome: 'wait'; retryAfterSeconds: number }
+  | { outcome: 'no-address' | 'already-verified' | 'not-an-address' | 'unchanged' | 'owned-by-file' };
+
+export type EmailConfirmation = 'verified' | 'changed' | 'invalid';
+
+export interface EmailVerification {
+  /** Sends a link to the account's address. A further link replaces the one before. */
+  requestVerification(account: Account, by?: By): Promise<EmailRequest>;
+  /** Sends a link to the new address. The caller has demanded a recent proof of the user. */
+  requestEmailChange(account: Account, email: string, by?: By): Promise<EmailRequest>;
+  /** The address of a usable link; does not use it up. */
+  find(token: string): Promise<{ email: string; isChange: boolean } | undefined>;
+  /** Uses the link up: marks the address as verified, after setting it for a change. */
+  confirm(token: string, by?: By): Promise<EmailConfirmation>;
+}
+
+export interface EmailVerificationDependencies {
+  db: Db;
+  now: Clock;
+  audit: Audit;
+  accountLinks: AccountLinks;
+  accounts: Pick<Accounts, 'findByLogin' | 'update'>;
+  outbox: Outbox;
+  rateLimits: Pick<RateLimits, 'consume'>;
+  mailLimits: Pick<MailLimits, 'to'>;
+}
+
+const { hours } = limits.emailVerification;
+const SECONDS = hours * 3600;
+
+type EmailLink = AccountLink<'verify-email' | 'change-email'>;
+
+export function createEmailVerification(dependencies: EmailVerificationDependencies): EmailVerification {
+  const findLink = (token: string) => dependencies.accountLinks.find(token, 'verify-email', 'change-email');
+  return {
+    requestVerification: (account, by = {}) => requestVerification(dependencies, account, by),
+    requestEmailChange: (account, typed, by = {}) => requestEmailChange(dependencies, account, typed, by),
+
+    async find(token) {
+      const found = await findLink(token);
+      return found && { email: found.link.email, isChange: found.link.purpose === 'change-email' };
+    },
+
+    async confirm(token, by = {}) {
+      const found = await findLink(token);
+      if (!found) return 'invalid';
+      const actor = { actorId: found.account.id, ...by };
+      return found.link.purpose === 'change-email'
+        ? confirmChange(dependencies, found, actor)
+        : confirmVerification(dependencies, found, actor);
+    },
+  };
+}
+
+async function requestVerification(
+  dependencies: EmailVerificationDependencies,
+  account: Account,
+  by: By,
+): Promise<EmailRequest> {
+  const { db, audit, accountLinks, outbox } = dependencies;
+  const to = recipientOf(account);
+  if (!to) return { outcome: 'no-address' };
+  if (account.emailVerified) return { outcome: 'already-verified' };
+  const verdict = await mailVerdict(dependencies, account, to.email);
+  if (verdict.outcome !== 'sent') return verdict;
+  await transaction(db, async (tx) => {
+    const link = { userId: account.id, purpose: 'verify-email', email: to.email } as const;
+    const token = await accountLinks.issue(link, SECONDS, tx);
+    await outbox.send({ kind: 'verify-email', to, token, hours }, tx);
+    await audit.record({ ...by, type: 'email.verification-requested', outcome: 'success', subjectId: account.id }, tx);
+  });
+  return verdict;
+}
+
+async function requestEmailChange(
+  dependencies: EmailVerificationDependencies,
+  account: Account,
+  typed: string,
+  by: By,
+): Promise<EmailRequest> {
+  const { db, audit, accountLinks, accounts, outbox } = dependencies;
+  const email = typed.normalize('NFC').trim();
+  if (account.source === 'file') return { outcome: 'owned-by-file' };
+  if (emailFault(email)) return { outcome: 'not-an-address' };
+  if (account.email !== null && nameKey(account.email) === nameKey(email)) return { outcome: 'unchanged' };
+  const verdict = await mailVerdict(dependencies, account, email);
+  if (verdict.outcome !== 'sent') return verdict;
+  const other = await accounts.findByLogin(email);
+  await transaction(db, async (tx) => {
+    // Also for an address that is taken, so that both take the same time; then the link is not sent.
+    const link = { userId: account.id, purpose: 'change-email', email } as const;
+    const token = await accountLinks.issue(link, SECONDS, tx);
+    const owner = other && recipientOf(other);
+    if (!other) await outbox.send({ kind: 'confirm-new-email', to: { email }, token, hours }, tx);
+    else if (owner && other.isActive) await outbox.send({ kind: 'email-taken', to: owner }, tx);
+    const data = { after: email, ...(other && { taken: true }) };
+    await audit.record({ ...by, type: 'email.change-requested', outcome: 'success', subjectId: account.id, data }, tx);
+  });
+  return verdict;
+}
+
+/** `sent` when the rate limits allow one more mail to this address. */
+async function mailVerdict(
+  { rateLimits, mailLimits }: EmailVerificationDependencies,
+  account: Account,
+  email: string,
+): Promise<EmailRequest> {
+  const byAccount = await rateLimits.consume('email-proof:account', account.id);
+  const verdict = byAccount.allowed ? await mailLimits.to(email, 'address-proof') : byAccount;
+  return verdict.allowed ? { outcome: 'sent' } : { outcome: 'wait', retryAfterSeconds: verdict.retryAfterSeconds };
+}
+
+async function confirmVerification(
+  { db, audit, accountLinks, accounts }: EmailVerificationDependencies,
+  { link, account }: EmailLink,
+  by: By,
+): Promise<EmailConfirmation> {
+  const isSame = account.email !== null && nameKey(account.email) === nameKey(link.email);
+  if (!isSame) return 'invalid';
+  return transaction(db, async (tx) => {
+    if (!(await accountLinks.consume(link, tx))) return 'invalid';
+    await accounts.update(account.id, { emailVerified: true }, by, tx);
+    await audit.record({ ...by, type: 'email.verified', outcome: 'success', subjectId: account.id }, tx);
+    return 'verified';
+  });
+}
+
+function confirmChange(
+  { db, now, audit, accountLinks, accounts, outbox }: EmailVerificationDependencies,
+  { link, account }: EmailLink,
+  by: By,
+): Promise<EmailConfirmation> {
+  return transaction(db, async (tx): Promise<EmailConfirmation> => {
+    if (!(await accountLinks.consume(link, tx))) return 'invalid';
+    await accounts.update(account.id, { email: link.email, emailVerified: true }, by, tx);
+    const data = { before: account.email, after: link.email };
+    await audit.record({ ...by, type: 'email.changed', outcome: 'success', subjectId: account.id, data }, tx);
+    const to = recipientOf(account);
+    const place = placeOf(by.request, now());
+    if (to) await outbox.send({ kind: 'email-changed', to, newEmail: link.email, place }, tx);
+    return 'changed';
+  }).catch((error: unknown) => {
+    // Another account took the address after the link was sent.
+    if (error instanceof AppError && (error.code === 'email_taken' || error.code === 'user_name_taken'))
+      return 'invalid';
+    throw error;
+  });
+}

@@ -1,0 +1,33 @@
+// /invitation: the owner of an account that an administrator created chooses its first password.
+import Router from '@koa/router';
+import type { Extras, State } from '../http/context.ts';
+import { addNewPasswordRoutes, type NewPasswordRoutesDependencies } from '../mailed-links/new-password-routes.ts';
+import type { Invitations } from './invitation.ts';
+
+export interface InvitationRoutesDependencies extends NewPasswordRoutesDependencies {
+  invitations: Invitations;
+}
+
+export function invitationRoutes(dependencies: InvitationRoutesDependencies): Router<State, Extras> {
+  const { invitations } = dependencies;
+  const router = new Router<State, Extras>();
+
+  addNewPasswordRoutes(router, dependencies, {
+    path: '/invitation',
+    texts: {
+      title: 'Choose a password',
+      lead: 'Your account is ready. Choose the password that you will sign in with.',
+    },
+    find: invitations.find,
+    setPassword: invitations.accept,
+    // No account has a second factor before its first password.
+    hasSecondFactor: async () => false,
+    doneMessage: () => ({
+      title: 'Welcome',
+      lead: 'Your password is set. From now on you sign in with it.',
+      next: { href: '/account', label: 'Sign in' },
+    }),
+  });
+
+  return router;
+}

@@ -1,0 +1,72 @@
+// Invitations: an administrator creates an account, and its owner chooses the first password with a mailed link. Using
+// the link also verifies the address that it was mailed to.
+import type { Account } from '../accounts/account.ts';
+import type { Accounts } from '../accounts/accounts.ts';
+import { nameKey } from '../accounts/names.ts';
+import type { Audit, By } from '../audit/audit.ts';
+import { limits } from '../limits.ts';
+import { recipientOf } from '../mail/messages.ts';
+import type { Outbox } from '../mail/outbox.ts';
+import type { AccountLinks } from '../mailed-links/account-links.ts';
+import type { LinkOutcome, SetPasswordByLink } from '../mailed-links/set-password.ts';
+import type { RequestInfo } from '../platform/request-info.ts';
+import { type Db, type Tx, transaction } from '../storage/database.ts';
+
+export interface Invitations {
+  /** Sends an invitation, inside `tx` together with its new account. A further invitation replaces the one before. */
+  invite(account: Account, by?: By, tx?: Tx): Promise<'sent' | 'no-address' | 'disabled'>;
+  /** The account of a usable invitation; does not use it up. */
+  find(token: string): Promise<Account | undefined>;
+  /** Uses the invitation up, sets the password and verifies the address. */
+  accept(token: string, password: string, request: RequestInfo): Promise<LinkOutcome>;
+}
+
+export interface InvitationDependencies {
+  db: Db;
+  audit: Audit;
+  accountLinks: AccountLinks;
+  accounts: Pick<Accounts, 'update'>;
+  outbox: Outbox;
+  setPasswordByLink: SetPasswordByLink;
+}
+
+const { hours } = limits.invitation;
+
+export function createInvitations(dependencies: InvitationDependencies): Invitations {
+  const { db, audit, accountLinks, accounts, outbox, setPasswordByLink } = dependencies;
+
+  return {
+    async invite(account, by = {}, outer) {
+      const to = recipientOf(account);
+      if (!to) return 'no-address';
+      if (!account.isActive) return 'disabled';
+      const work = async (tx: Tx) => {
+        const link = { userId: account.id, purpose: 'invite', email: to.email } as const;
+        const token = await accountLinks.issue(link, hours * 3600, tx);
+        await outbox.send({ kind: 'invitation', to, token, hours }, tx);
+        await audit.record({ ...by, type: 'account.invited', outcome: 'success', subjectId: account.id }, tx);
+      };
+      await (outer ? work(outer) : transaction(db, work));
+      return 'sent';
+    },
+
+    find: async (token) => (await accountLinks.find(token, 'invite'))?.account,
+
+    async accept(token, password, request) {
+      const found = await accountLinks.find(token, 'invite');
+      if (!found) return { outcome: 'invalid' };
+      const { link, account } = found;
+      const by = { actorId: account.id, request };
+      return setPasswordByLink(found, password, {
+        event: 'password.set',
+        by,
+        async and(tx) {
+          const isSame = account.email !== null && nameKey(account.email) === nameKey(link.email);
+          if (!isSame || account.emailVerified) return;
+          await accounts.update(account.id, { emailVerified: true }, by, tx);
+          await audit.record({ ...by, type: 'email.verified', outcome: 'success', subjectId: account.id }, tx);
+        },
+      });
+    },
+  };
+}

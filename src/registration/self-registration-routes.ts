@@ -1,0 +1,96 @@
+// /sign-up: users register an account of their own while the setting `self_registration` is on; 404 otherwise.
+// (/register is the dynamic registration of applications, RFC 7591.)
+import Router from '@koa/router';
+import { z } from 'zod';
+import { emailFault } from '../accounts/names.ts';
+import { minimumLength, passwordAdvice } from '../credentials/password-policy.ts';
+import type { Context, Extras, Middleware, State } from '../http/context.ts';
+import { notFound } from '../http/errors.ts';
+import { parseForm } from '../http/input.ts';
+import { limits } from '../limits.ts';
+import { createLinkPage, type LinkPage, type LinkPageDependencies } from '../mailed-links/link-page.ts';
+import type { ReturnToSignIn } from '../mailed-links/return-to-sign-in.ts';
+import { answerUniformly } from '../mailed-links/uniform-answer.ts';
+import type { SelfRegistration } from './self-registration.ts';
+
+export interface SelfRegistrationRoutesDependencies extends LinkPageDependencies {
+  selfRegistration: SelfRegistration;
+  returnToSignIn: ReturnToSignIn;
+  protect: Middleware;
+}
+
+const requestForm = z.object({ email: z.string().trim().max(254) });
+const finishForm = z.object({
+  username: z.string().max(254),
+  name: z.string().max(200),
+  password: z.string().max(4096),
+});
+const minLength = minimumLength(false);
+
+export function selfRegistrationRoutes(dependencies: SelfRegistrationRoutesDependencies): Router<State, Extras> {
+  const { selfRegistration, protect, returnToSignIn } = dependencies;
+  const router = new Router<State, Extras>({ prefix: '/sign-up' });
+  const page = createLinkPage(dependencies, {
+    cookie: 'reset',
+    next: { href: '/sign-up', label: 'Ask for a new link' },
+  });
+
+  const whenOpen: Middleware = (_ctx, next) => {
+    if (!selfRegistration.isOpen()) throw notFound();
+    return next();
+  };
+
+  router.get('/', whenOpen, returnToSignIn.note, (ctx) => {
+    ctx.render('registration/request', { action: '/sign-up', signInUrl: returnToSignIn.back(ctx).href });
+  });
+  router.post('/', whenOpen, protect, (ctx) => requestLink(dependencies, ctx));
+  router.get('/sent', whenOpen, showSent);
+
+  router.get('/finish', whenOpen, page.receiveToken, async (ctx) => {
+    const { found: email } = await page.resolve(ctx, selfRegistration.find);
+    ctx.render('registration/finish', { action: '/sign-up/finish', email, minLength });
+  });
+  router.post('/finish', whenOpen, protect, (ctx) => finishRegistration(selfRegistration, page, ctx));
+  router.get('/done', whenOpen, (ctx) => {
+    page.renderDone(ctx, {
+      title: 'Your account is ready',
+      lead: 'You sign in with your e-mail address and your password.',
+      next: returnToSignIn.next(ctx),
+    });
+  });
+  return router;
+}
+
+async function requestLink(dependencies: SelfRegistrationRoutesDependencies, ctx: Context): Promise<void> {
+  const { selfRegistration, rateLimits, returnToSignIn } = dependencies;
+  const { email } = await parseForm(ctx, requestForm);
+  if (emailFault(email)) {
+    const problem = 'This is not an e-mail address. One looks like name@example.com.';
+    const signInUrl = returnToSignIn.next(ctx).href;
+    return ctx.render('registration/request', { action: '/sign-up', signInUrl, email, problem }, 400);
+  }
+  const work = () => selfRegistration.request(email, ctx.state.request);
+  await answerUniformly(ctx, { rateLimits, policy: 'registration:address' }, { work, page: '/sign-up/sent' });
+}
+
+function showSent(ctx: Context): void {
+  ctx.render('mailed-links/message', {
+    title: 'Look into your mail',
+    lead: `We have sent a link to that address. It works for ${limits.emailVerification.hours} hours.`,
+    hint: 'Nothing there after a few minutes? Look into the spam folder, and check that the address was right.',
+    other: { href: '/sign-up', label: 'Try again' },
+  });
+}
+
+async function finishRegistration(selfRegistration: SelfRegistration, page: LinkPage, ctx: Context): Promise<void> {
+  const { token, found: email } = await page.resolve(ctx, selfRegistration.find);
+  const { username, name, password } = await parseForm(ctx, finishForm);
+  page.assertUnchanged(username, email);
+  const result = await selfRegistration.finish(token, { name, password }, ctx.state.request);
+  if (result.outcome === 'invalid') return page.reject(ctx);
+  if (result.outcome === 'refused') {
+    const problem = result.faults.map((fault) => passwordAdvice(fault, false)).join(' ');
+    return ctx.render('registration/finish', { action: '/sign-up/finish', email, minLength, name, problem }, 400);
+  }
+  page.redirectToDone(ctx, '/sign-up/done');
+}

@@ -1,0 +1,148 @@
+// Self-registration, while the setting `self_registration` is on. The response is the same whether the address has an
+// account or not; the mail tells its owner. The account is created when the link in that mail is used, with a verified
+// address: so no user can take the address of another, and no unfinished account is left in the database.
+//
+// The link contains the address itself, sealed; nothing is stored. It works once, because afterwards the address has an
+// account. The address is also the user name, because choosing a name would reveal which names are taken.
+import type { Account } from '../accounts/account.ts';
+import type { Accounts } from '../accounts/accounts.ts';
+import type { Audit } from '../audit/audit.ts';
+import type { Credentials } from '../credentials/credentials.ts';
+import { AppError } from '../http/errors.ts';
+import { limits } from '../limits.ts';
+import type { DeferredWriter } from '../mail/delivery.ts';
+import { recipientOf } from '../mail/messages.ts';
+import type { Outbox } from '../mail/outbox.ts';
+import type { LinkOutcome } from '../mailed-links/set-password.ts';
+import type { Clock } from '../platform/clock.ts';
+import { randomId } from '../platform/random.ts';
+import type { RequestInfo } from '../platform/request-info.ts';
+import type { Vault } from '../platform/vault.ts';
+import type { MailLimits } from '../rate-limits/mail-limits.ts';
+import { type Db, transaction } from '../storage/database.ts';
+
+export interface SelfRegistration {
+  isOpen(): boolean;
+  /** Stores the request for an account with this address. */
+  request(email: string, request: RequestInfo): Promise<void>;
+  writeMail: DeferredWriter;
+  /** The address of a usable link. */
+  find(token: string): Promise<string | undefined>;
+  /** Creates the account with its password. */
+  finish(token: string, input: { name: string; password: string }, request: RequestInfo): Promise<LinkOutcome>;
+}
+
+export interface SelfRegistrationDependencies {
+  db: Db;
+  vault: Vault;
+  now: Clock;
+  audit: Audit;
+  accounts: Pick<Accounts, 'findByLogin' | 'create'>;
+  credentials: Pick<Credentials, 'preparePassword'>;
+  outbox: Outbox;
+  mailLimits: Pick<MailLimits, 'to'>;
+  /** The setting `self_registration`. */
+  isOpen(): boolean;
+}
+
+const CONTEXT = 'registration link';
+const { hours } = limits.emailVerification;
+
+export function createSelfRegistration(dependencies: SelfRegistrationDependencies): SelfRegistration {
+  const { db, accounts, outbox, mailLimits, isOpen } = dependencies;
+  return {
+    isOpen,
+
+    request: (typed, request) => outbox.defer('registration', { typed, request }, hours * 3600),
+
+    async writeMail({ typed }, take) {
+      const email = typed.normalize('NFC').trim();
+      const account = await accounts.findByLogin(email);
+      const { allowed } = await mailLimits.to(email, 'registration');
+      await transaction(db, async (tx) => {
+        if (!(await take(tx)) || !allowed || !isOpen()) return;
+        const owner = account?.isActive ? recipientOf(account) : undefined;
+        if (owner) await outbox.send({ kind: 'already-registered', to: owner }, tx);
+        if (account) return;
+        const token = tokenFor(dependencies, email);
+        await outbox.send({ kind: 'registration', to: { email }, token, hours }, tx);
+      });
+    },
+
+    find: (token) => findAddress(dependencies, token),
+    finish: (token, input, request) => finish(dependencies, token, input, request),
+  };
+}
+
+async function finish(
+  dependencies: SelfRegistrationDependencies,
+  token: string,
+  { name, password }: { name: string; password: string },
+  request: RequestInfo,
+): Promise<LinkOutcome> {
+  const { db, now, audit, accounts, credentials } = dependencies;
+  const email = await findAddress(dependencies, token);
+  if (email === undefined) return { outcome: 'invalid' };
+  const id = randomId();
+  const profile = { username: email, email, emailVerified: true, name: name.trim() || null };
+  const by = { actorId: id, request };
+  const prepared = await credentials.preparePassword(draftAccount(id, profile, now()), password, by);
+  if (prepared.outcome === 'refused') return { outcome: 'refused', faults: prepared.faults };
+  try {
+    await transaction(db, async (tx) => {
+      await accounts.create({ id, ...profile }, by, tx);
+      await prepared.store(tx);
+      await audit.record({ ...by, type: 'account.registered', outcome: 'success', subjectId: id }, tx);
+    });
+  } catch (error) {
+    // The form was sent twice: the unique address lets one request through.
+    if (error instanceof AppError && error.status === 409) return { outcome: 'invalid' };
+    throw error;
+  }
+  return { outcome: 'done' };
+}
+
+/** The address of a usable link: registration is open, and the address has no account. */
+async function findAddress(dependencies: SelfRegistrationDependencies, token: string): Promise<string | undefined> {
+  const { accounts, isOpen } = dependencies;
+  const email = isOpen() ? addressOf(dependencies, token) : undefined;
+  return email !== undefined && !(await accounts.findByLogin(email)) ? email : undefined;
+}
+
+function tokenFor({ vault, now }: SelfRegistrationDependencies, email: string): string {
+  return vault.seal(JSON.stringify({ email, until: now().getTime() + hours * 3_600_000 }), CONTEXT);
+}
+
+function addressOf({ vault, now }: SelfRegistrationDependencies, token: string): string | undefined {
+  try {
+    const { email, until } = JSON.parse(vault.open(token, CONTEXT).toString()) as { email: string; until: number };
+    return until > now().getTime() ? email : undefined;
+  } catch {
+    return undefined; // not sealed by this server, or modified
+  }
+}
+/** The account before it is stored, for the password rules. */
+function draftAccount(
+  id: string,
+  profile: Pick<Account, 'username' | 'email' | 'emailVerified' | 'name'>,
+  at: Date,
+): Account {
+  return {
+    ...profile,
+    id,
+    givenName: null,
+    familyName: null,
+    picture: null,
+    locale: null,
+    zoneinfo: null,
+    phoneNumber: null,
+    attributes: {},
+    ssoId: null,
+    isActive: true,
+    source: 'local',
+    createdAt: at,
+    updatedAt: at,
+    roles: [],
+    permissions: [],
+  };
+}

@@ -1,0 +1,228 @@
+// Rejected protocol requests, each under a short code that the error page or the response to the application shows: what
+// was received, without its secrets, and the rule that was broken. Rows are deleted after some days.
+import { z } from 'zod';
+import { limits } from '../limits.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Logger } from '../platform/logger.ts';
+import { randomToken } from '../platform/random.ts';
+import type { RequestInfo } from '../platform/request-info.ts';
+import type { Db } from '../storage/database.ts';
+import { withoutUnstorable } from '../storage/storable-text.ts';
+import { type RuleResult, ruleIds } from './rules.ts';
+
+export type RejectionEndpoint = 'authorize' | 'par' | 'token' | 'end-session' | 'saml' | 'access';
+/** What was received, by parameter; secrets are never among the values. */
+export type ReceivedParameters = Record<string, string>;
+
+export interface NewRejection {
+  endpoint: RejectionEndpoint;
+  /** Error code of the protocol, or one of this server. */
+  reason: string;
+  /** A sentence for administrators. */
+  message: string;
+  /** client_id or entity ID as it was sent; it need not be registered. */
+  clientId?: string | undefined;
+  subjectId?: string | undefined;
+  received: ReceivedParameters;
+  /** The rules of this request in the order of their checks, with the one that failed. */
+  rules: readonly RuleResult[];
+}
+
+export interface Rejection extends NewRejection {
+  code: string;
+  at: Date;
+  clientId: string | undefined;
+  subjectId: string | undefined;
+  requestId: string;
+}
+
+export interface Rejections {
+  /** The code of this request's rejection, which is made at the first call. */
+  codeOf(request: RequestInfo): string;
+  /** The code, if this request was rejected. */
+  known(request: RequestInfo): string | undefined;
+  /** Stores it; a second call for the same request replaces the first. Returns the code and never fails. */
+  record(request: RequestInfo, rejection: NewRejection): string;
+  /** By its code, in either case and with or without the dash. */
+  find(code: string): Promise<Rejection | undefined>;
+  /** Newest first. */
+  list(query: RejectionQuery): Promise<{ rejections: Rejection[]; next?: string }>;
+}
+
+export interface RejectionQuery {
+  clientId?: string | undefined;
+  subjectId?: string | undefined;
+  requestId?: string | undefined;
+  after?: string | undefined;
+  limit?: number;
+}
+
+export interface RejectionsDependencies {
+  db: Db;
+  now: Clock;
+  logger: Logger;
+  /** False when this address has caused enough of them for now, so that strangers cannot fill the table. */
+  admit(address: string): Promise<boolean>;
+}
+
+// Codes are read out on the telephone, so no letter looks like a digit.
+const ALPHABET = '23456789ABCDEFGHJKMNPQRSTVWXYZ';
+const MAX_VALUE = 500;
+const MAX_CERTIFICATE = 8000;
+const MAX_EXPECTED = 4000;
+const MAX_VALUES = 40;
+const PAGE = 50;
+
+/** Stores rejected requests behind the response, and reads them. */
+export function createRejections(dependencies: RejectionsDependencies): Rejections {
+  const { db, logger } = dependencies;
+  const codes = new WeakMap<RequestInfo, string>();
+  // The page is shown before its row is written; a look-up on this instance waits for the row.
+  const writing = new Set<Promise<void>>();
+
+  function codeOf(request: RequestInfo): string {
+    const code = codes.get(request) ?? newCode();
+    codes.set(request, code);
+    return code;
+  }
+
+  return {
+    codeOf,
+    known: (request) => codes.get(request),
+
+    record(request, rejection) {
+      const code = codeOf(request);
+      const work = Promise.allSettled([...writing])
+        .then(() => write(dependencies, code, request, rejection))
+        .catch((err: unknown) => logger.error({ err }, 'a rejected request was not stored'))
+        .finally(() => writing.delete(work));
+      writing.add(work);
+      return code;
+    },
+
+    async find(code) {
+      await Promise.allSettled([...writing]);
+      const row = await db.refusal.findUnique({ where: { id: normalized(code) } });
+      return row ? fromRow(row) : undefined;
+    },
+
+    async list(query) {
+      await Promise.allSettled([...writing]);
+      return listRejections(db, query);
+    },
+  };
+}
+
+async function write(
+  { db, now, admit }: RejectionsDependencies,
+  code: string,
+  request: RequestInfo,
+  rejection: NewRejection,
+): Promise<void> {
+  if (!(await admit(request.address))) return;
+  const { endpoint, reason, message, clientId, subjectId } = rejection;
+  const values = {
+    at: now(),
+    endpoint,
+    reason: clipped(reason),
+    message: clipped(message),
+    clientId: clientId === undefined ? null : clipped(clientId, 1024),
+    subjectId: subjectId ?? null,
+    requestId: request.requestId,
+    data: dataOf(rejection),
+    expiresAt: new Date(now().getTime() + limits.rejections.keepDays * 86_400_000),
+  };
+  await db.refusal.upsert({ where: { id: code }, create: { id: code, ...values }, update: values });
+}
+
+/** Newest first; `next` names the end of the page by time and code. */
+async function listRejections(db: Db, { clientId, subjectId, requestId, after, limit = PAGE }: RejectionQuery) {
+  const [, time, id] = /^(\d{1,15})\.([\w-]{1,20})$/.exec(after ?? '') ?? [];
+  const at = time === undefined ? undefined : new Date(Number(time));
+  const equals = {
+    ...(clientId && { clientId }),
+    ...(subjectId && { subjectId }),
+    ...(requestId && { requestId }),
+  };
+  const cursor = at && id ? { at: { lte: at }, OR: [{ at: { lt: at } }, { id: { lt: id } }] } : {};
+  const rows = await db.refusal.findMany({
+    where: { AND: [equals, cursor] },
+    orderBy: [{ at: 'desc' }, { id: 'desc' }],
+    take: limit + 1,
+  });
+  const rejections = rows.slice(0, limit).map(fromRow);
+  const last = rejections.at(-1);
+  return rows.length > limit && last ? { rejections, next: `${last.at.getTime()}.${last.code}` } : { rejections };
+}
+
+function newCode(): string {
+  const bytes = Buffer.from(randomToken(8), 'base64url');
+  const letters = [...bytes].map((byte) => ALPHABET[byte % ALPHABET.length]).join('');
+  return `${letters.slice(0, 4)}-${letters.slice(4)}`;
+}
+
+/** The stored form of a code that was typed in either case, with or without the dash. */
+function normalized(code: string): string {
+  const letters = code.toUpperCase().replace(/[^0-9A-Z]/g, '');
+  return `${letters.slice(0, 4)}-${letters.slice(4, 8)}`;
+}
+
+function clipped(text: string, length = MAX_VALUE): string {
+  const clean = withoutUnstorable(text);
+  return clean.length > length ? `${clean.slice(0, length)}…` : clean;
+}
+
+function dataOf({ received, rules }: NewRejection): string {
+  const parameters = Object.entries(received)
+    .slice(0, MAX_VALUES)
+    .map(([name, value]) => [clipped(name, 100), clipped(value, name === 'certificate' ? MAX_CERTIFICATE : MAX_VALUE)]);
+  return JSON.stringify({
+    received: Object.fromEntries(parameters),
+    rules: rules.map(({ received: sent, expected, ...rule }) => ({
+      ...rule,
+      ...(sent === undefined ? {} : { received: clipped(sent) }),
+      ...(expected === undefined ? {} : { expected: clipped(expected, MAX_EXPECTED) }),
+    })),
+  });
+}
+
+const parameterSchema = z.record(z.string(), z.string());
+const dataSchema = z.object({
+  received: parameterSchema,
+  rules: z.array(
+    z.object({
+      rule: z.enum(ruleIds),
+      state: z.enum(['passed', 'failed', 'unknown']),
+      received: z.string().optional(),
+      expected: z.string().optional(),
+    }),
+  ),
+});
+// A row that an earlier build stored holds the parameters alone.
+const storedData = z.union([dataSchema, parameterSchema.transform((received) => ({ received, rules: [] }))]);
+
+interface Row {
+  id: string;
+  at: Date;
+  endpoint: string;
+  reason: string;
+  message: string;
+  clientId: string | null;
+  subjectId: string | null;
+  requestId: string;
+  data: string;
+}
+
+function fromRow({ id, endpoint, clientId, subjectId, data, ...row }: Row): Rejection {
+  return {
+    at: row.at,
+    reason: row.reason,
+    message: row.message,
+    requestId: row.requestId,
+    code: id,
+    endpoint: endpoint as RejectionEndpoint,
+    clientId: clientId ?? undefined,
+    subjectId: subjectId ?? undefined,
+    ...storedData.parse(JSON.parse(data)),
+  };
+}

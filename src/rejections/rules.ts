@@ -1,0 +1,62 @@
+// A rule of a protocol that a request broke, as the code that decided reports it.
+
+/** Every rule that a rejection can name. Their texts are in diagnostics/rejections/rule-texts.ts. */
+export const ruleIds = [
+  'access',
+  'acs',
+  'algorithm',
+  'binding',
+  'certificate',
+  'client',
+  'code',
+  'context',
+  'destination',
+  'encryption',
+  'form',
+  'grant',
+  'hint',
+  'issuer',
+  'method',
+  'name_id',
+  'passive',
+  'pkce',
+  'post_logout_redirect_uri',
+  'redirect_uri',
+  'replay',
+  'request',
+  'resource',
+  'response_type',
+  'scope',
+  'secret',
+  'signed',
+  'time',
+] as const;
+export type RuleId = (typeof ruleIds)[number];
+
+export interface RuleViolation {
+  rule: RuleId;
+  received?: string | undefined;
+  /** What is registered, or what the protocol demands. */
+  expected?: string | undefined;
+}
+
+export interface RuleResult extends RuleViolation {
+  /** `unknown`: the request was rejected before this rule was reached. */
+  state: 'passed' | 'failed' | 'unknown';
+}
+
+/**
+ * Every rule of a request, in the order in which they are checked: those before the broken one passed.
+ * `of` tells what was received and expected for a rule that was not broken, where that is known.
+ */
+export function ruleResults(
+  order: readonly RuleId[],
+  violation: RuleViolation,
+  of: (rule: RuleId) => Omit<RuleViolation, 'rule'> = () => ({}),
+): RuleResult[] {
+  const failedAt = order.indexOf(violation.rule);
+  return order.map((rule, at): RuleResult => {
+    if (at === failedAt) return { ...violation, state: 'failed' };
+    return { rule, ...of(rule), state: at < failedAt ? 'passed' : 'unknown' };
+  });
+}

@@ -1,0 +1,52 @@
+// Puts the relying-party side of Gatehouse's own pages together: their client, their sessions and the routes of sign-in
+// and sign-out.
+import type { Provider } from 'oidc-provider';
+import type { Account } from '../accounts/account.ts';
+import type { Accounts } from '../accounts/accounts.ts';
+import type { Cookies } from '../http/cookies.ts';
+import type { Csrf } from '../http/csrf.ts';
+import type { Sessions } from '../oidc/store/sessions.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Db } from '../storage/database.ts';
+import { createFirstPartyClient } from './first-party-client.ts';
+import { rpRoutes } from './routes.ts';
+import { createRpSessions } from './sessions.ts';
+import { createSignedIn } from './signed-in.ts';
+
+export interface RpDependencies {
+  db: Db;
+  now: Clock;
+  issuer: string;
+  accounts: Pick<Accounts, 'find'>;
+  cookies: Cookies;
+  csrf: Pick<Csrf, 'protect'>;
+  provider(): Provider;
+  sessions: Pick<Sessions, 'find' | 'recordActivity'>;
+  /** The strongest acr that this account can reach. */
+  strongestAcr(account: Account): Promise<string>;
+}
+
+export function createRp(dependencies: RpDependencies) {
+  const { db, now, issuer, accounts, cookies, csrf, provider, sessions, strongestAcr } = dependencies;
+  const rpSessions = createRpSessions({ db, now, sessions });
+  return {
+    rpSessions,
+    signedIn: createSignedIn({
+      cookies,
+      rpSessions,
+      accounts,
+      now,
+      strongestAcr,
+      recordActivity: sessions.recordActivity,
+    }),
+    routers: [
+      rpRoutes({
+        base: issuer,
+        cookies,
+        firstPartyClient: createFirstPartyClient({ provider }),
+        rpSessions,
+        protect: csrf.protect,
+      }),
+    ],
+  };
+}

@@ -1,0 +1,122 @@
+// Builds the SAML identity provider: its routes, the response mode of the engine, its jobs, and what logout needs of it.
+import type { Accounts } from '../accounts/accounts.ts';
+import type { Applications } from '../applications/applications.ts';
+import type { Audit } from '../audit/audit.ts';
+import type { Context } from '../http/context.ts';
+import type { Cookies } from '../http/cookies.ts';
+import type { Keyring } from '../keys/keyring.ts';
+import type { Outbox } from '../mail/outbox.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Logger } from '../platform/logger.ts';
+import type { Metrics } from '../platform/metrics.ts';
+import type { Vault } from '../platform/vault.ts';
+import type { RateLimits } from '../rate-limits/rate-limits.ts';
+import type { Rejections } from '../rejections/rejections.ts';
+import type { Settings } from '../settings/settings.ts';
+import type { Db } from '../storage/database.ts';
+import type { Sql } from '../storage/statements.ts';
+import { samlRateLimit } from './messages/rate-limit.ts';
+import { createSeenMessages } from './messages/seen-messages.ts';
+import { createCertificateNotice } from './metadata/certificate-notice.ts';
+import { samlJobs } from './metadata/jobs.ts';
+import { createMetadataRefresh } from './metadata/refresh.ts';
+import { createServiceProviders } from './metadata/service-providers.ts';
+import { createSigningIdentity } from './metadata/signing-identity.ts';
+import { createSessionParticipants } from './slo/session-participants.ts';
+import { createAcceptRequest } from './sso/accept-request.ts';
+import { createAuthorizationParameterChecks } from './sso/authorization-parameters.ts';
+import { createPendingAuthnRequests } from './sso/pending-authn-requests.ts';
+import { createRequestBrowser } from './sso/request-browser.ts';
+import { createResponseMode } from './sso/response-mode.ts';
+import { createSamlResponses } from './sso/responses.ts';
+import { samlRoutes } from './sso/routes.ts';
+import { createStoredNameIds } from './sso/stored-name-ids.ts';
+import { loadSamlSchemas } from './xml/schema.ts';
+
+export interface SamlDependencies {
+  /** Public base URL, the OIDC issuer. */
+  base: string;
+  db: Db;
+  sql: Sql;
+  now: Clock;
+  logger: Logger;
+  vault: Vault;
+  cookies: Cookies;
+  metrics: Pick<Metrics, 'samlResponses'>;
+  accounts: Pick<Accounts, 'find'>;
+  applications: Pick<Applications, 'all' | 'updateSaml'>;
+  audit: Audit;
+  keyring: Pick<Keyring, 'samlCredential' | 'samlCertificates' | 'expiringCertificates'>;
+  outbox: Pick<Outbox, 'send'>;
+  rateLimits: Pick<RateLimits, 'consume'>;
+  rejections: Pick<Rejections, 'record'>;
+  settings: Pick<Settings, 'latest'>;
+  /** Throws with a sentence for the administrator. */
+  fetchMetadata(url: string): Promise<string>;
+}
+
+export type Saml = ReturnType<typeof createSaml>;
+
+export function createSaml(dependencies: SamlDependencies) {
+  const { base, db, sql, now, logger, vault, cookies, metrics } = dependencies;
+  const { accounts, applications, audit, keyring, outbox, rejections, settings, fetchMetadata } = dependencies;
+  const entityId = `${base}/saml/metadata`;
+  const { protocol: validateXml } = loadSamlSchemas();
+  const skewSeconds = () => settings.latest().clock_skew_seconds;
+  const requireSignedRequests = () => settings.latest().saml_signed_requests;
+  const rateLimit = samlRateLimit(dependencies);
+  const browser = createRequestBrowser({ cookies });
+
+  const { signer, metadata } = createSigningIdentity({ base, entityId, keyring, requireSignedRequests });
+  const serviceProviders = createServiceProviders({ db, sql, requireSignedRequests });
+  const seenMessages = createSeenMessages({ sql, now });
+  const pendingAuthnRequests = createPendingAuthnRequests({ db, sql, now });
+  const sessionParticipants = createSessionParticipants({ db, sql, now });
+  const nameIds = createStoredNameIds({ db, sql, now });
+  const responses = createSamlResponses({ issuer: entityId, now, signer, nameIds });
+  const parameterChecks = createAuthorizationParameterChecks({
+    serviceProviders,
+    pendingAuthnRequests,
+    browserOf: browser.of,
+  });
+  const acceptRequest = createAcceptRequest({
+    ...{ base, now, skewSeconds, validateXml, serviceProviders, seenMessages, responses, audit, rejections },
+  });
+
+  return {
+    routes: samlRoutes({ base, metadata, serviceProviders, pendingAuthnRequests, acceptRequest, rateLimit, browser }),
+    /** What a pending AuthnRequest requires of the sign-in. */
+    requirements: parameterChecks.requirements,
+    /** What the OpenID Connect engine calls. */
+    engine: {
+      respond: createResponseMode({
+        ...{ serviceProviders, pendingAuthnRequests, parameterChecks, responses, sessionParticipants },
+        ...{ accounts, audit, rejections, metrics },
+        sessionSeconds: () => settings.latest().session_hours * 3600,
+        browserOf: browser.of,
+        sealTestResponse: (xml, id) => vault.seal(xml, testResponseContext(id)),
+      }),
+      isPendingAuthnRequest: (ctx: unknown, params: Record<string, unknown> = {}) =>
+        parameterChecks.isPendingAuthnRequest(ctx as Context, params),
+      requirements: (ctx: unknown, params: Record<string, unknown> = {}) =>
+        parameterChecks.requirements(ctx as Context, params),
+      assertionConsumerUrls: serviceProviders.assertionConsumerUrls,
+    },
+    /** What single logout needs (src/logout). */
+    slo: { entityId, validateXml, skewSeconds, signer, rateLimit, serviceProviders, seenMessages, sessionParticipants },
+    /** What test sign-ins of the console need (src/test-bench). */
+    tests: {
+      serviceProviders,
+      pendingAuthnRequests,
+      browser,
+      openTestResponse: (sealed: string, id: string) => vault.open(sealed, testResponseContext(id)).toString(),
+    },
+    jobs: samlJobs({
+      refreshMetadata: createMetadataRefresh({ applications, audit, logger, now, fetchMetadata }),
+      notifyOfCertificates: createCertificateNotice({ db, sql, now, keyring, applications, serviceProviders, outbox }),
+    }),
+  };
+}
+
+/** Binds the encrypted Response of a test sign-in to its request. */
+const testResponseContext = (id: string): string => `saml test:${id}`;

@@ -1,0 +1,87 @@
+// An AuthnRequest as plain data (SAML Core 3.4.1), read from an authenticated message.
+
+import { SamlError } from '../xml/errors.ts';
+import { attribute, booleanAttribute, childOf, childrenOf, numberAttribute, textOf } from '../xml/read.ts';
+import { type MessageHead, readHead } from './message-head.ts';
+import type { NameIdPolicy } from './name-id.ts';
+import type { TrustedMessage } from './open-message.ts';
+
+export type Comparison = 'exact' | 'minimum' | 'maximum' | 'better';
+
+export interface RequestedAuthnContext {
+  comparison: Comparison;
+  /** AuthnContextClassRefs, the preferred one first. */
+  classes: string[];
+  /** AuthnContextDeclRefs; none is supported. */
+  declarations: string[];
+}
+
+export interface AuthnRequest extends MessageHead {
+  forceAuthn: boolean;
+  isPassive: boolean;
+  acsUrl: string | undefined;
+  acsIndex: number | undefined;
+  protocolBinding: string | undefined;
+  nameIdPolicy: NameIdPolicy | undefined;
+  requestedAuthnContext: RequestedAuthnContext | undefined;
+  /** The user that the service provider expects: a hint for the sign-in page, no proof. */
+  subject: { value: string; format: string | undefined } | undefined;
+}
+
+const maxContexts = 32;
+const maxContextLength = 512;
+
+/**
+ * Reads an AuthnRequest. Scoping, Conditions, Consent and Extensions are ignored: they can only restrict the Response.
+ *
+ * @throws SamlError
+ */
+export function readAuthnRequest(message: TrustedMessage): AuthnRequest {
+  const { root } = message;
+  if (message.name !== 'AuthnRequest') throw new SamlError('wrong_root', { detail: message.name });
+  const acsIndex = numberAttribute(root, 'AssertionConsumerServiceIndex');
+  if (acsIndex === undefined && attribute(root, 'AssertionConsumerServiceIndex') !== undefined) {
+    throw new SamlError('acs_not_registered', { detail: 'index is not a number' });
+  }
+  return {
+    ...readHead(message),
+    forceAuthn: booleanAttribute(root, 'ForceAuthn') ?? false,
+    isPassive: booleanAttribute(root, 'IsPassive') ?? false,
+    acsUrl: attribute(root, 'AssertionConsumerServiceURL')?.trim(),
+    acsIndex,
+    protocolBinding: attribute(root, 'ProtocolBinding')?.trim(),
+    nameIdPolicy: readNameIdPolicy(root),
+    requestedAuthnContext: readRequestedContext(root),
+    subject: readSubject(root),
+  };
+}
+
+function readNameIdPolicy(root: Element): NameIdPolicy | undefined {
+  const policy = childOf(root, 'samlp:NameIDPolicy');
+  if (!policy) return undefined;
+  return {
+    format: attribute(policy, 'Format')?.trim() || undefined,
+    allowCreate: booleanAttribute(policy, 'AllowCreate'),
+    spNameQualifier: attribute(policy, 'SPNameQualifier') || undefined,
+  };
+}
+
+function readRequestedContext(root: Element): RequestedAuthnContext | undefined {
+  const requested = childOf(root, 'samlp:RequestedAuthnContext');
+  if (!requested) return undefined;
+  const classes = childrenOf(requested, 'saml:AuthnContextClassRef').map(textOf);
+  const declarations = childrenOf(requested, 'saml:AuthnContextDeclRef').map(textOf);
+  // Limited, because it is stored until the sign-in is complete and the sender may be unauthenticated.
+  const names = [...classes, ...declarations];
+  if (names.length > maxContexts || names.some((name) => name.length > maxContextLength)) {
+    throw new SamlError('too_large', { detail: 'RequestedAuthnContext' });
+  }
+  // The schema allows four comparisons and no other.
+  return { comparison: (attribute(requested, 'Comparison') ?? 'exact') as Comparison, classes, declarations };
+}
+
+function readSubject(root: Element): AuthnRequest['subject'] {
+  const subject = childOf(root, 'saml:Subject');
+  const nameId = subject && childOf(subject, 'saml:NameID');
+  return nameId && { value: textOf(nameId), format: attribute(nameId, 'Format') };
+}

@@ -1,0 +1,43 @@
+// From XML to what the browser carries: a form field of the HTTP-POST binding, or the signed URL of the HTTP-Redirect
+// binding (SAML Bindings 3.5 and 3.4).
+import { deflateRawSync } from 'node:zlib';
+import { type Signer, signElement } from '../xml/sign.ts';
+import { canonical, wireForm, type XmlElement } from '../xml/write.ts';
+
+/** The value of the SAMLRequest or SAMLResponse field of a POST form. */
+export function postMessage(message: XmlElement, signer: Signer): string {
+  return encodePost(wireForm(signElement(message, 1, signer)));
+}
+
+/** Base64 for a form field. */
+export function encodePost(xml: string): string {
+  return Buffer.from(xml).toString('base64');
+}
+
+export interface RedirectInput {
+  /** Where the browser is sent; it may have a query of its own. */
+  location: string;
+  parameter: 'SAMLRequest' | 'SAMLResponse';
+  message: XmlElement;
+  relayState?: string | undefined;
+}
+
+/** The signed redirect URL (SAML Bindings 3.4.4.1). */
+export function redirectUrl({ location, parameter, message, relayState }: RedirectInput, signer: Signer): string {
+  const deflated = deflateRawSync(wireForm(canonical(message))).toString('base64');
+  const parts = [`${parameter}=${percentEncode(deflated)}`];
+  if (relayState !== undefined) parts.push(`RelayState=${percentEncode(relayState)}`);
+  parts.push(`SigAlg=${percentEncode(signer.algorithm)}`);
+  const octets = parts.join('&');
+  const signature = percentEncode(signer.sign(octets).toString('base64'));
+  return `${location}${location.includes('?') ? '&' : '?'}${octets}&Signature=${signature}`;
+}
+
+/** Leaves nothing for a browser to encode on the way: Chromium turns an apostrophe into %27, and the signature dies. */
+function percentEncode(text: string): string {
+  // A lone surrogate has no UTF-8 form; what came in as UTF-8 has none.
+  return encodeURIComponent(Buffer.from(text).toString()).replace(
+    /[!'()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+}

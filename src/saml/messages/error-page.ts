@@ -1,0 +1,25 @@
+// A rejected SAML message as an error page: the one place where a SamlError becomes an HTTP error.
+import { AppError } from '../../http/errors.ts';
+import { SamlError } from '../xml/errors.ts';
+
+/**
+ * The error for the error page; other errors than SamlError and AppError are returned unchanged.
+ *
+ * @param application name of the service provider, if it is known
+ * @param refusal code of the stored rejection, shown on the page
+ */
+export function samlErrorPage(error: unknown, application?: string, refusal?: string): unknown {
+  if (error instanceof AppError && refusal) {
+    const { code, message, advice, detail, fields, next } = error;
+    return new AppError(code, { message, detail, fields, refusal, ...(advice && { advice }), ...(next && { next }) });
+  }
+  if (!(error instanceof SamlError)) return error;
+  const who = application ?? 'the application that sent you here';
+  return new AppError(error.httpStatus === 413 ? 'body_too_large' : 'saml_request_invalid', {
+    message: error.message,
+    advice: `Go back to ${who} and try again; if it happens again, tell its administrator: ${error.code}.`,
+    detail: { saml: error.code, application, detail: error.detail },
+    cause: error,
+    ...(refusal && { refusal }),
+  });
+}

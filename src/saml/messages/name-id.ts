@@ -1,0 +1,127 @@
+// NameIDs (SAML Core 8.3): which format a request gets, and its value and qualifiers. Pure: the stored persistent value
+// and the random transient one are parameters.
+
+import { SamlError } from '../xml/errors.ts';
+import { type NameIdFormatName, nameIdFormats } from '../xml/names.ts';
+import { element, type XmlElement } from '../xml/write.ts';
+
+export interface NameId {
+  value: string;
+  /** Format URI. */
+  format: string;
+  nameQualifier?: string;
+  spNameQualifier?: string;
+}
+
+/** NameIDPolicy of an AuthnRequest. */
+export interface NameIdPolicy {
+  format: string | undefined;
+  allowCreate: boolean | undefined;
+  spNameQualifier: string | undefined;
+}
+
+export interface NameIdChoice {
+  entityId: string;
+  /** The format that the administrator configured, if any. */
+  configured?: NameIdFormatName | undefined;
+  /** Format URIs that its metadata names. */
+  offered: readonly string[];
+}
+
+/**
+ * The format of the NameID. The configured format and the metadata limit what a request may choose, so that no service
+ * provider gets an e-mail address just by requesting it; without either, every supported format is allowed.
+ *
+ * @throws SamlError invalid_name_id_policy
+ */
+export function chooseNameIdFormat(policy: NameIdPolicy | undefined, choice: NameIdChoice): NameIdFormatName {
+  if (policy?.spNameQualifier && policy.spNameQualifier !== choice.entityId) {
+    throw new SamlError('invalid_name_id_policy', { detail: `SPNameQualifier ${policy.spNameQualifier}` });
+  }
+  const offered = choice.offered.map(formatName).filter((name) => name !== undefined);
+  const byDefault = choice.configured ?? offered.find((name) => name !== 'unspecified') ?? offered[0] ?? 'persistent';
+  if (!policy?.format || policy.format === nameIdFormats.unspecified) return byDefault;
+  const requested = formatName(policy.format);
+  const anyFormat = choice.configured === undefined && offered.length === 0;
+  if (requested && (anyFormat || requested === choice.configured || offered.includes(requested))) return requested;
+  throw new SamlError('invalid_name_id_policy', {
+    detail: `Format ${policy.format}`,
+    received: policy.format,
+    expected: choice.configured ?? 'a format that its metadata names',
+  });
+}
+
+/** Whether a new persistent NameID may be created for a user who has none at this service provider. */
+export function mayCreateNameId(policy: NameIdPolicy | undefined): boolean {
+  // The default of Core 3.4.1.1 is false, but service providers that omit AllowCreate expect a new identifier.
+  return policy?.allowCreate !== false;
+}
+
+export interface NameIdSource {
+  format: NameIdFormatName;
+  identityProvider: string;
+  serviceProvider: string;
+  /** The user name, for `unspecified`. */
+  username: string;
+  /** A verified address: with an unverified one a user could sign in as another user of the application. */
+  verifiedEmail: string | undefined;
+  /** The stored opaque value of this user at this service provider. */
+  persistent: () => string;
+  /** A new random value. */
+  transient: () => string;
+}
+
+/** The NameID of one Response. Throws SamlError invalid_name_id_policy when the account lacks a value for the format. */
+export function nameIdFor(source: NameIdSource): NameId {
+  const format = nameIdFormats[source.format];
+  const qualifiers = { nameQualifier: source.identityProvider, spNameQualifier: source.serviceProvider };
+  switch (source.format) {
+    case 'persistent':
+      return { value: source.persistent(), format, ...qualifiers };
+    case 'transient':
+      return { value: source.transient(), format, ...qualifiers };
+    case 'unspecified':
+      return { value: source.username, format };
+    case 'emailAddress':
+      if (!source.verifiedEmail)
+        throw new SamlError('invalid_name_id_policy', { detail: 'no verified e-mail address' });
+      return { value: source.verifiedEmail, format };
+  }
+}
+
+/** The element, in assertions and in LogoutRequests alike. */
+export function nameIdElement(nameId: NameId): XmlElement {
+  return element(
+    'saml:NameID',
+    {
+      Format: nameId.format,
+      NameQualifier: nameId.nameQualifier,
+      SPNameQualifier: nameId.spNameQualifier,
+    },
+    nameId.value,
+  );
+}
+
+/**
+ * Whether both name the same user. A missing qualifier stands for the party it would name (Core 8.3.7); an unspecified
+ * format matches any, because several service providers do not return the format.
+ */
+export function sameNameId(
+  issued: NameId,
+  received: NameId,
+  parties: { identityProvider: string; serviceProvider: string },
+): boolean {
+  const { identityProvider, serviceProvider } = parties;
+  const anyFormat = !received.format || received.format === nameIdFormats.unspecified;
+  return (
+    issued.value === received.value &&
+    (anyFormat || issued.format === received.format) &&
+    (received.nameQualifier ?? identityProvider) === (issued.nameQualifier ?? identityProvider) &&
+    (received.spNameQualifier ?? serviceProvider) === (issued.spNameQualifier ?? serviceProvider)
+  );
+}
+
+function formatName(uri: string): NameIdFormatName | undefined {
+  const names = Object.keys(nameIdFormats) as NameIdFormatName[];
+  return names.find((name) => nameIdFormats[name] === uri);
+}

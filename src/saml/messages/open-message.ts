@@ -1,0 +1,84 @@
+// Opens a received message in two steps: `openMessage` reads only the claimed issuer; `authenticateMessage` verifies it
+// with the keys of that sender and returns the tree to read.
+
+import { type SenderKeys, signaturesIn, verifyEnveloped } from '../xml/enveloped-signature.ts';
+import { SamlError } from '../xml/errors.ts';
+import { type ParsedXml, parseXml } from '../xml/parse.ts';
+import { attribute, childOf, isElement, textOf } from '../xml/read.ts';
+import type { XmlValidator } from '../xml/schema.ts';
+import { signatureAlgorithm, verifyOctets } from '../xml/signature-algorithms.ts';
+import type { DecodedMessage } from './decode.ts';
+
+export type MessageName = 'AuthnRequest' | 'LogoutRequest' | 'LogoutResponse';
+
+export interface OpenedMessage {
+  name: MessageName;
+  /** Unauthenticated: only for finding the keys. */
+  claimedIssuer: string;
+  readonly decoded: DecodedMessage;
+  readonly unverified: ParsedXml;
+}
+
+export interface TrustedMessage {
+  name: MessageName;
+  /** Parsed from the signed bytes when the message was signed by POST. */
+  root: Element;
+  signed: boolean;
+}
+
+export interface Sender extends SenderKeys {
+  requireSigned: boolean;
+}
+
+/** Parses and validates the message, and checks that it is one of the expected kinds. Throws SamlError. */
+export function openMessage(
+  decoded: DecodedMessage,
+  expected: readonly MessageName[],
+  validateXml: XmlValidator,
+): OpenedMessage {
+  const unverified = parseXml(decoded.xml, { validateXml });
+  const { root } = unverified;
+  const name = expected.find((candidate) => isElement(root, `samlp:${candidate}`));
+  // A request in SAMLResponse, or the reverse, would bypass the checks of its kind.
+  const parameter = name === 'LogoutResponse' ? 'SAMLResponse' : 'SAMLRequest';
+  if (!name || decoded.parameter !== parameter) throw new SamlError('wrong_root', { detail: root.nodeName });
+  if (attribute(root, 'Version') !== '2.0') throw new SamlError('wrong_version');
+  const issuer = childOf(root, 'saml:Issuer');
+  const claimedIssuer = issuer ? textOf(issuer) : '';
+  if (!claimedIssuer || claimedIssuer.length > 1024) throw new SamlError('wrong_issuer', { detail: 'no Issuer' });
+  return { name, claimedIssuer, decoded, unverified };
+}
+
+/** Verifies the signature, which has to be valid also where none is required. Throws SamlError. */
+export function authenticateMessage(message: OpenedMessage, sender: Sender): TrustedMessage {
+  const { name, decoded, unverified } = message;
+  const enveloped = signaturesIn(unverified.root);
+  if (!decoded.querySignature && enveloped.length === 0) {
+    if (sender.requireSigned) {
+      throw new SamlError('signature_missing', { received: 'no signature', expected: 'a signed message' });
+    }
+    return { name, root: unverified.root, signed: false };
+  }
+  if (sender.signingKeys.length === 0) throw new SamlError('no_signing_key', { received: 'a signature' });
+  if (decoded.binding === 'redirect') {
+    // Bindings 3.4.4.1: by redirect the signature is in the query and covers the whole message. One inside the message,
+    // which pysaml2 leaves in its LogoutResponses, is ignored.
+    if (!decoded.querySignature) throw new SamlError('signature_shape', { detail: 'only an enveloped signature' });
+    verifyQuery(decoded, sender);
+    return { name, root: unverified.root, signed: true };
+  }
+  const signedText = verifyEnveloped(unverified, sender);
+  const { root } = parseXml(signedText);
+  if (!isElement(root, `samlp:${name}`)) throw new SamlError('signature_shape', { detail: root.nodeName });
+  return { name, root, signed: true };
+}
+
+function verifyQuery(decoded: DecodedMessage, { signingKeys, allowSha1 }: SenderKeys): void {
+  const signature = decoded.querySignature;
+  if (!signature) throw new SamlError('signature_missing');
+  const algorithm = signatureAlgorithm(signature.algorithm, allowSha1);
+  for (const octets of signature.octets) {
+    if (signingKeys.some((key) => verifyOctets(algorithm, octets, signature.value, key))) return;
+  }
+  throw new SamlError('signature_invalid');
+}

@@ -1,0 +1,90 @@
+// Received logout messages as plain data (SAML Core 3.7, Profiles 4.4). Only signed messages are accepted, because they
+// end sessions.
+
+import { SamlError } from '../xml/errors.ts';
+import { statusCodes } from '../xml/names.ts';
+import { attribute, childOf, childrenOf, textOf, timeAttribute } from '../xml/read.ts';
+import { checkHead, type Expectation, type MessageHead, readHead } from './message-head.ts';
+import type { NameId } from './name-id.ts';
+import type { TrustedMessage } from './open-message.ts';
+
+export interface LogoutRequest extends MessageHead {
+  /** Undefined when it is absent or encrypted; the IdP metadata has no encryption key. */
+  nameId: NameId | undefined;
+  /** Empty: every session of this user at this service provider. */
+  sessionIndexes: string[];
+  notOnOrAfter: Date | undefined;
+}
+
+export interface LogoutResponse extends MessageHead {
+  inResponseTo: string;
+  /** Top-level and second-level status code. */
+  statusCode: string;
+  subcode: string | undefined;
+  succeeded: boolean;
+}
+
+/** Reads and checks a LogoutRequest; `selectSessions` finds the sessions it names. Throws SamlError. */
+export function readLogoutRequest(message: TrustedMessage, expectation: Expectation): LogoutRequest {
+  const { root } = message;
+  const head = checkedHead(message, 'LogoutRequest', expectation);
+  const notOnOrAfter = timeAttribute(root, 'NotOnOrAfter');
+  if (attribute(root, 'NotOnOrAfter') !== undefined) {
+    const lastMoment = (notOnOrAfter?.getTime() ?? 0) + (expectation.skewSeconds ?? 0) * 1000;
+    if (expectation.now.getTime() >= lastMoment) throw new SamlError('expired', { detail: notOnOrAfter });
+  }
+  const sessionIndexes = childrenOf(root, 'samlp:SessionIndex').map(textOf);
+  return { ...head, nameId: readNameId(root), sessionIndexes, notOnOrAfter };
+}
+
+function readNameId(root: Element): NameId | undefined {
+  const element = childOf(root, 'saml:NameID');
+  if (!element) return undefined;
+  const nameQualifier = attribute(element, 'NameQualifier');
+  const spNameQualifier = attribute(element, 'SPNameQualifier');
+  return {
+    value: textOf(element),
+    format: attribute(element, 'Format') ?? '',
+    ...(nameQualifier && { nameQualifier }),
+    ...(spNameQualifier && { spNameQualifier }),
+  };
+}
+
+/** Reads and checks a LogoutResponse. `requestId` is the ID of the LogoutRequest. Throws SamlError. */
+export function readLogoutResponse(
+  message: TrustedMessage,
+  expectation: Expectation & { requestId: string },
+): LogoutResponse {
+  const head = checkedHead(message, 'LogoutResponse', expectation);
+  const inResponseTo = attribute(message.root, 'InResponseTo') ?? '';
+  if (inResponseTo !== expectation.requestId) throw new SamlError('unexpected_response', { detail: inResponseTo });
+  const status = childOf(message.root, 'samlp:Status');
+  const outer = status && childOf(status, 'samlp:StatusCode');
+  const inner = outer && childOf(outer, 'samlp:StatusCode');
+  const statusCode = (outer && attribute(outer, 'Value')) ?? '';
+  const subcode = inner && attribute(inner, 'Value');
+  return {
+    ...head,
+    inResponseTo,
+    statusCode,
+    subcode,
+    succeeded: statusCode === statusCodes.Success && subcode !== statusCodes.PartialLogout,
+  };
+}
+
+/** InResponseTo of an unauthenticated message, only to find the logout run it may belong to. */
+export function claimedInResponseTo(root: Element): string | undefined {
+  return attribute(root, 'InResponseTo');
+}
+
+function checkedHead(
+  message: TrustedMessage,
+  name: 'LogoutRequest' | 'LogoutResponse',
+  expectation: Expectation,
+): MessageHead {
+  if (message.name !== name) throw new SamlError('wrong_root', { detail: message.name });
+  if (!message.signed) throw new SamlError('signature_missing');
+  const head = readHead(message);
+  checkHead(head, expectation);
+  return head;
+}

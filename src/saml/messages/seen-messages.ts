@@ -1,0 +1,27 @@
+// Replay protection: the IDs of accepted messages, so that no instance accepts one twice (SAML Profiles 4.1.4.5).
+import { limits } from '../../limits.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { sha256 } from '../../platform/random.ts';
+import { isFirstUse } from '../../storage/single-use.ts';
+import type { Sql } from '../../storage/statements.ts';
+
+export interface SeenMessages {
+  /** Stores the ID; false when this issuer used it before. */
+  isNew(issuer: string, messageId: string): Promise<boolean>;
+}
+
+export interface SeenMessagesDependencies {
+  sql: Sql;
+  now: Clock;
+}
+
+export function createSeenMessages({ sql, now }: SeenMessagesDependencies): SeenMessages {
+  return {
+    async isNew(issuer, messageId) {
+      const id = sha256(`${issuer}\0${messageId}`);
+      // Longer than a message is accepted: its age, the clock skew on both sides, and room for a slow clock.
+      const expiresAt = new Date(now().getTime() + 4 * limits.saml.requestAgeSeconds * 1000);
+      return isFirstUse(sql, id, expiresAt);
+    },
+  };
+}

@@ -1,0 +1,101 @@
+// The IdP metadata at /saml/metadata (SAML Metadata 2.4.3). During a key rollover it contains both certificates before the
+// new key signs.
+import { bindings, nameIdFormats, namespaces } from '../xml/names.ts';
+import { type Signer, signElement } from '../xml/sign.ts';
+import { acceptedUris } from '../xml/signature-algorithms.ts';
+import { canonical, element, samlTime, wireForm, type XmlElement } from '../xml/write.ts';
+
+export interface IdpMetadataInput {
+  entityId: string;
+  ssoUrl: string;
+  sloUrl: string;
+  /** PEM or base64 DER; the active one first. */
+  signingCertificates: readonly string[];
+  wantAuthnRequestsSigned: boolean;
+  displayName: string;
+  /** Home page of the organization. */
+  url: string;
+  language?: string;
+  cacheSeconds?: number;
+  validUntil?: Date;
+  /** Needed when the document is signed. */
+  id?: string;
+}
+
+/** The document as XML text; signed when a signer is given. */
+export function identityProviderMetadata(input: IdpMetadataInput, signer?: Signer): string {
+  const descriptor = element(
+    'md:EntityDescriptor',
+    {
+      ID: signer ? input.id : undefined,
+      cacheDuration: input.cacheSeconds === undefined ? undefined : `PT${input.cacheSeconds}S`,
+      entityID: input.entityId,
+      validUntil: input.validUntil && samlTime(input.validUntil),
+    },
+    acceptedAlgorithms(),
+    roleDescriptor(input),
+    organization(input),
+  );
+  return wireForm(signer ? signElement(descriptor, 0, signer) : canonical(descriptor));
+}
+
+/** Metadata Profile for Algorithm Support 2.2: without it Shibboleth signs POST messages with SHA-1. */
+function acceptedAlgorithms(): XmlElement {
+  const method = (name: 'DigestMethod' | 'SigningMethod') => (uri: string) =>
+    element(`alg:${name}`, { Algorithm: uri });
+  const { digests, signatures } = acceptedUris;
+  return element(
+    'md:Extensions',
+    {},
+    ...digests.map(method('DigestMethod')),
+    ...signatures.map(method('SigningMethod')),
+  );
+}
+
+function roleDescriptor(input: IdpMetadataInput): XmlElement {
+  const endpoint = (name: 'SingleSignOnService' | 'SingleLogoutService', binding: 'redirect' | 'post', url: string) =>
+    element(`md:${name}`, { Binding: bindings[binding], Location: url });
+  return element(
+    'md:IDPSSODescriptor',
+    {
+      WantAuthnRequestsSigned: String(input.wantAuthnRequestsSigned),
+      protocolSupportEnumeration: namespaces.samlp,
+    },
+    element(
+      'md:Extensions',
+      {},
+      element(
+        'mdui:UIInfo',
+        {},
+        element('mdui:DisplayName', { 'xml:lang': input.language ?? 'en' }, input.displayName),
+      ),
+    ),
+    ...input.signingCertificates.map(signingKey),
+    endpoint('SingleLogoutService', 'redirect', input.sloUrl),
+    endpoint('SingleLogoutService', 'post', input.sloUrl),
+    ...Object.values(nameIdFormats).map((format) => element('md:NameIDFormat', {}, format)),
+    endpoint('SingleSignOnService', 'redirect', input.ssoUrl),
+    endpoint('SingleSignOnService', 'post', input.ssoUrl),
+  );
+}
+
+function signingKey(certificate: string): XmlElement {
+  const base64 = certificate.replace(/-----(BEGIN|END) CERTIFICATE-----/g, '').replace(/\s+/g, '');
+  return element(
+    'md:KeyDescriptor',
+    // For signing only: encrypted identifiers (EncryptedID) are not supported.
+    { use: 'signing' },
+    element('ds:KeyInfo', {}, element('ds:X509Data', {}, element('ds:X509Certificate', {}, base64))),
+  );
+}
+
+function organization({ displayName, url, language = 'en' }: IdpMetadataInput): XmlElement {
+  const lang = { 'xml:lang': language };
+  return element(
+    'md:Organization',
+    {},
+    element('md:OrganizationName', lang, displayName),
+    element('md:OrganizationDisplayName', lang, displayName),
+    element('md:OrganizationURL', lang, url),
+  );
+}

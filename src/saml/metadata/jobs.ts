@@ -1,0 +1,17 @@
+// The periodic jobs of SAML: both run once a day.
+import type { ScheduledJob } from '../../jobs/scheduler.ts';
+import { limits } from '../../limits.ts';
+
+export const METADATA_JOB = 'saml-metadata';
+
+export interface SamlJobsDependencies {
+  refreshMetadata: ScheduledJob['run'];
+  notifyOfCertificates: ScheduledJob['run'];
+}
+
+export function samlJobs({ refreshMetadata, notifyOfCertificates }: SamlJobsDependencies): ScheduledJob[] {
+  return [
+    { name: METADATA_JOB, everySeconds: limits.saml.metadataRefreshSeconds, run: refreshMetadata },
+    { name: 'saml-certificates', everySeconds: 24 * 3600, run: notifyOfCertificates },
+  ];
+}

@@ -1,0 +1,160 @@
+// Service provider metadata as plain data (SAML Metadata 2.4.4), or the reason why it is rejected. Parsed at registration
+// and refresh, and never during a sign-in.
+import { limits } from '../../limits.ts';
+import { SamlError } from '../xml/errors.ts';
+import { bindings, namespaces } from '../xml/names.ts';
+import { parseXml } from '../xml/parse.ts';
+import {
+  attribute,
+  booleanAttribute,
+  childrenOf,
+  isElement,
+  numberAttribute,
+  textOf,
+  timeAttribute,
+} from '../xml/read.ts';
+import {
+  type Contact,
+  type RequestedAttribute,
+  readContacts,
+  readDisplayName,
+  readRequestedAttributes,
+} from './contacts.ts';
+import { checkEndpointUrl } from './endpoint-url.ts';
+import { type MetadataKeys, readKeys } from './keys.ts';
+import { readWithSamlify } from './samlify.ts';
+
+export interface AcsEndpoint {
+  url: string;
+  /** Binding URI. Responses are sent only to HTTP-POST endpoints. */
+  binding: string;
+  index?: number | undefined;
+  isDefault?: boolean | undefined;
+}
+
+export interface SloEndpoint {
+  binding: 'redirect' | 'post' | 'soap';
+  location: string;
+  /** Where responses go, if that is a different URL. */
+  responseLocation?: string;
+}
+
+export interface SpMetadata extends MetadataKeys {
+  entityId: string;
+  displayName: string | undefined;
+  acs: AcsEndpoint[];
+  slo: SloEndpoint[];
+  authnRequestsSigned: boolean;
+  wantAssertionsSigned: boolean;
+  /** Format URIs in the order of preference. */
+  nameIdFormats: string[];
+  requestedAttributes: RequestedAttribute[];
+  contacts: Contact[];
+  validUntil: Date | undefined;
+}
+
+/** Throws SamlError metadata_refused, weak_key or a code of xml/parse.ts; its message is for the administrator. */
+export function parseServiceProviderMetadata(xml: string, now: Date): SpMetadata {
+  if (Buffer.byteLength(xml) > limits.saml.metadataBytes) throw new SamlError('too_large');
+  const { root, text } = parseXml(xml, { kind: 'metadata' });
+  const entity = singleEntityDescriptor(root);
+  const descriptor = spSsoDescriptor(entity);
+  const validUntil = earliestValidUntil([root, entity, descriptor]);
+  if (validUntil && validUntil <= now) throw rejected(`The metadata expired on ${validUntil.toISOString()}.`);
+  const entityId = (attribute(entity, 'entityID') ?? '').trim();
+  if (!entityId || entityId.length > 1024) throw rejected('The entity ID is missing or longer than 1024 characters.');
+  const keys = readKeys(descriptor);
+  const authnRequestsSigned = booleanAttribute(descriptor, 'AuthnRequestsSigned') ?? false;
+  if (authnRequestsSigned && keys.signingCertificates.length === 0) {
+    throw rejected('The metadata says that requests are signed, but holds no signing certificate.');
+  }
+  const metadata: SpMetadata = {
+    ...keys,
+    entityId,
+    displayName: readDisplayName(entity, descriptor),
+    acs: readAcs(descriptor),
+    slo: readSlo(descriptor),
+    authnRequestsSigned,
+    wantAssertionsSigned: booleanAttribute(descriptor, 'WantAssertionsSigned') ?? false,
+    nameIdFormats: childrenOf(descriptor, 'md:NameIDFormat').map(textOf),
+    requestedAttributes: readRequestedAttributes(descriptor),
+    contacts: readContacts(entity),
+    validUntil,
+  };
+  compareWithSamlify(metadata, text, root === entity);
+  return metadata;
+}
+
+function singleEntityDescriptor(root: Element): Element {
+  if (isElement(root, 'md:EntityDescriptor')) return root;
+  if (!isElement(root, 'md:EntitiesDescriptor'))
+    throw new SamlError('wrong_root', { message: 'This is not metadata.' });
+  const nested = childrenOf(root, 'md:EntitiesDescriptor');
+  const [entity, ...others] = childrenOf(root, 'md:EntityDescriptor');
+  if (!entity || others.length > 0 || nested.length > 0) {
+    throw rejected('The metadata has to describe exactly one entity.');
+  }
+  return entity;
+}
+
+function spSsoDescriptor(entity: Element): Element {
+  const descriptors = childrenOf(entity, 'md:SPSSODescriptor').filter((descriptor) =>
+    (attribute(descriptor, 'protocolSupportEnumeration') ?? '').split(/\s+/).includes(namespaces.samlp),
+  );
+  const [descriptor, ...others] = descriptors;
+  if (!descriptor || others.length > 0) throw rejected('The metadata has to describe one SAML 2.0 service provider.');
+  return descriptor;
+}
+
+function earliestValidUntil(elements: Element[]): Date | undefined {
+  const times = elements
+    .filter((element) => attribute(element, 'validUntil') !== undefined)
+    .map((element) => timeAttribute(element, 'validUntil')?.getTime());
+  if (times.includes(undefined)) throw rejected('validUntil is not a time.');
+  return times.length === 0 ? undefined : new Date(Math.min(...times.map(Number)));
+}
+
+function readAcs(descriptor: Element): AcsEndpoint[] {
+  const endpoints = childrenOf(descriptor, 'md:AssertionConsumerService').map((service) => {
+    const index = numberAttribute(service, 'index');
+    return {
+      url: checkEndpointUrl((attribute(service, 'Location') ?? '').trim(), 'AssertionConsumerService'),
+      binding: (attribute(service, 'Binding') ?? '').trim(),
+      ...(index === undefined ? {} : { index }),
+      isDefault: booleanAttribute(service, 'isDefault'),
+    };
+  });
+  const indexes = endpoints.map(({ index }) => index).filter((index) => index !== undefined);
+  if (new Set(indexes).size < indexes.length) throw rejected('Two AssertionConsumerServices have the same index.');
+  if (!endpoints.some(({ binding }) => binding === bindings.post)) {
+    throw rejected('No AssertionConsumerService with the HTTP-POST binding.');
+  }
+  return endpoints;
+}
+
+function readSlo(descriptor: Element): SloEndpoint[] {
+  return childrenOf(descriptor, 'md:SingleLogoutService').flatMap((service): SloEndpoint[] => {
+    const uri = (attribute(service, 'Binding') ?? '').trim();
+    const binding = (['redirect', 'post', 'soap'] as const).find((name) => bindings[name] === uri);
+    if (!binding) return []; // the artifact binding is not supported
+    const location = checkEndpointUrl((attribute(service, 'Location') ?? '').trim(), 'SingleLogoutService');
+    const response = attribute(service, 'ResponseLocation')?.trim();
+    if (!response) return [{ binding, location }];
+    return [{ binding, location, responseLocation: checkEndpointUrl(response, 'SingleLogoutService') }];
+  });
+}
+
+/** Two independent parsers have to read the same entity and ACS URLs: against parser differentials. */
+function compareWithSamlify(metadata: SpMetadata, text: string, isSingleEntity: boolean): void {
+  const bySamlify = isSingleEntity ? readWithSamlify(text) : undefined;
+  if (!bySamlify) return;
+  const acsUrls = metadata.acs.map(({ url }) => url).sort();
+  const otherAcsUrls = [...bySamlify.acsUrls].sort();
+  if (bySamlify.entityId !== metadata.entityId || acsUrls.join('\n') !== otherAcsUrls.join('\n')) {
+    throw rejected('The metadata is ambiguous: two XML parsers disagree.');
+  }
+}
+
+function rejected(message: string): SamlError {
+  return new SamlError('metadata_refused', { message });
+}

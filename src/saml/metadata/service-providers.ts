@@ -1,0 +1,163 @@
+// Registered SAML applications as the protocol code uses them. Metadata is parsed and keys are imported once per version
+// of a registration, not at each sign-in.
+
+import type { KeyObject } from 'node:crypto';
+import { readMetadata } from '../../applications/application.ts';
+import type { ServiceProviderSettings } from '../../applications/service-provider.ts';
+import type { Db } from '../../storage/database.ts';
+import { hotStatements, type Sql } from '../../storage/statements.ts';
+import { isStorable } from '../../storage/storable-text.ts';
+import type { NameIdChoice } from '../messages/name-id.ts';
+import { readCertificate } from '../xml/certificates.ts';
+import type { SenderKeys } from '../xml/enveloped-signature.ts';
+import { bindings } from '../xml/names.ts';
+import { type AcsEndpoint, parseServiceProviderMetadata, type SloEndpoint, type SpMetadata } from './parse.ts';
+
+export interface ServiceProvider extends NameIdChoice, SenderKeys {
+  applicationId: string;
+  name: string;
+  acs: readonly AcsEndpoint[];
+  slo: readonly SloEndpoint[];
+  requireSigned: boolean;
+  settings: ServiceProviderSettings;
+  /** E-mail addresses of its metadata. */
+  contacts: readonly string[];
+  /** The key that assertions are encrypted with; undefined: they are not encrypted. */
+  encryptFor: KeyObject | undefined;
+}
+
+export interface ServiceProviders {
+  /** The enabled application of this entity ID. */
+  find(entityId: string): Promise<ServiceProvider | undefined>;
+  /** Its ACS URLs, which are the redirect URIs of the engine's client. */
+  assertionConsumerUrls(entityId: string): Promise<string[]>;
+}
+
+export interface ServiceProvidersDependencies {
+  db: Db;
+  sql: Sql;
+  /** The setting saml_signed_requests: every AuthnRequest has to be signed. */
+  requireSignedRequests(): boolean;
+}
+
+const MAX_CACHED = 1000;
+
+interface Row {
+  id: string;
+  name: string;
+  updatedAt: Date;
+}
+
+export const statements = hotStatements('service-providers', {
+  find: `SELECT id, name, updated_at AS "updatedAt" FROM applications
+    WHERE client_id = ? AND protocol = 'saml' AND enabled = true`,
+});
+
+export function createServiceProviders({
+  db,
+  sql,
+  requireSignedRequests,
+}: ServiceProvidersDependencies): ServiceProviders {
+  const parsed = new Map<string, { version: number; provider: ServiceProvider }>();
+
+  async function current(entityId: string): Promise<ServiceProvider | undefined> {
+    if (!isStorable(entityId)) return undefined;
+    const [row] = await sql.query<Row>(statements.find, entityId);
+    if (!row) return undefined;
+    const version = row.updatedAt.getTime();
+    const cached = parsed.get(entityId);
+    if (cached?.version === version && cached.provider.applicationId === row.id) return cached.provider;
+    // The metadata may be long, and is read only when it is new.
+    const stored = await db.application.findFirst({
+      where: { clientId: entityId, protocol: 'saml', enabled: true },
+      select: { metadata: true },
+    });
+    if (!stored) return undefined;
+    const provider = build(entityId, row, stored.metadata);
+    if (parsed.size >= MAX_CACHED) parsed.clear();
+    parsed.set(entityId, { version, provider });
+    return provider;
+  }
+
+  return {
+    async find(entityId) {
+      const provider = await current(entityId);
+      return provider && requireSignedRequests() && !provider.requireSigned
+        ? { ...provider, requireSigned: true }
+        : provider;
+    },
+
+    async assertionConsumerUrls(entityId) {
+      const { acs = [] } = (await current(entityId)) ?? {};
+      return [...new Set(acs.filter(({ binding }) => binding === bindings.post).map(({ url }) => url))];
+    },
+  };
+}
+
+/** The single logout endpoints of stored settings. Throws SamlError when they are no longer valid. */
+export function sloEndpoints(settings: ServiceProviderSettings): readonly SloEndpoint[] {
+  return partsOf(settings).slo;
+}
+
+function build(entityId: string, { id, name }: Row, metadata: string): ServiceProvider {
+  const settings = readMetadata('saml', metadata);
+  const parts = partsOf(settings);
+  const encryption = parts.encryptionCertificates[0]?.publicKey;
+  return {
+    applicationId: id,
+    entityId,
+    name,
+    acs: parts.acs,
+    slo: parts.slo,
+    contacts: parts.contacts.flatMap(({ emails }) => emails),
+    configured: settings.name_id_format,
+    offered: parts.nameIdFormats,
+    signingKeys: parts.signingCertificates.map(({ publicKey }) => publicKey),
+    allowSha1: settings.allow_sha1,
+    requireSigned: settings.require_signed_requests ?? parts.authnRequestsSigned,
+    settings,
+    encryptFor: settings.encrypt_assertion === 'never' ? undefined : encryption,
+  };
+}
+
+type Parts = Pick<
+  SpMetadata,
+  | 'acs'
+  | 'slo'
+  | 'contacts'
+  | 'signingCertificates'
+  | 'encryptionCertificates'
+  | 'nameIdFormats'
+  | 'authnRequestsSigned'
+>;
+
+// validUntil was checked at registration; the daily refresh handles metadata that has expired since.
+const LONG_AGO = new Date(0);
+
+function partsOf(settings: ServiceProviderSettings): Parts {
+  if (settings.metadata_xml) return parseServiceProviderMetadata(settings.metadata_xml, LONG_AGO);
+  const certificates = (settings.certificates ?? []).map(({ use, pem }) => ({
+    use,
+    certificate: readCertificate(pem),
+  }));
+  const forUse = (use: 'signing' | 'encryption') =>
+    certificates.filter((entry) => entry.use === undefined || entry.use === use).map(({ certificate }) => certificate);
+  return {
+    acs: (settings.acs ?? []).map(({ url, index, default: isDefault }) => ({
+      url,
+      index,
+      isDefault,
+      binding: bindings.post,
+    })),
+    slo: (settings.slo ?? []).map(({ url, binding, response_url }) => ({
+      binding,
+      location: url,
+      ...(response_url === undefined ? {} : { responseLocation: response_url }),
+    })),
+    signingCertificates: forUse('signing'),
+    encryptionCertificates: forUse('encryption').filter(({ kind }) => kind === 'rsa'),
+    contacts: [],
+    nameIdFormats: [],
+    authnRequestsSigned: false,
+  };
+}

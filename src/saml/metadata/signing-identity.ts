@@ -1,0 +1,49 @@
+// The current signer and the IdP metadata with its certificates. Both are rebuilt when the keys or the signature setting
+// change, not for each message.
+import type { Keyring } from '../../keys/keyring.ts';
+import { createSigner, type Signer } from '../xml/sign.ts';
+import { identityProviderMetadata } from './identity-provider.ts';
+
+export interface SigningIdentity {
+  signer(): Signer;
+  /** The document at /saml/metadata. */
+  metadata(): string;
+}
+
+export interface SigningIdentityDependencies {
+  /** Public base URL. */
+  base: string;
+  entityId: string;
+  keyring: Pick<Keyring, 'samlCredential' | 'samlCertificates'>;
+  /** The setting `saml_signed_requests`. */
+  requireSignedRequests(): boolean;
+}
+
+export function createSigningIdentity(dependencies: SigningIdentityDependencies): SigningIdentity {
+  const { base, entityId, keyring, requireSignedRequests } = dependencies;
+  let cached: { version: string; signer: Signer; metadata: string } | undefined;
+
+  function current() {
+    const credential = keyring.samlCredential();
+    const published = keyring.samlCertificates();
+    const wantAuthnRequestsSigned = requireSignedRequests();
+    const keys = published.map((certificate) => `${certificate.state}:${certificate.kid}`).join(' ');
+    const version = `${keys} ${wantAuthnRequestsSigned}`;
+    if (cached?.version !== version) {
+      const metadata = identityProviderMetadata({
+        entityId,
+        ssoUrl: `${base}/saml/sso`,
+        sloUrl: `${base}/saml/slo`,
+        signingCertificates: published.map(({ certificatePem }) => certificatePem),
+        wantAuthnRequestsSigned,
+        displayName: 'Gatehouse',
+        url: base,
+        cacheSeconds: 3600,
+      });
+      cached = { version, signer: createSigner(credential), metadata };
+    }
+    return cached;
+  }
+
+  return { signer: () => current().signer, metadata: () => current().metadata };
+}

@@ -1,0 +1,86 @@
+// The service providers of each session, with the NameID and SessionIndex that a LogoutRequest has to name.
+import type { Clock } from '../../platform/clock.ts';
+import { randomId } from '../../platform/random.ts';
+import type { Db } from '../../storage/database.ts';
+import { hotStatements, type Sql } from '../../storage/statements.ts';
+import type { NameId } from '../messages/name-id.ts';
+
+export interface SamlParticipation {
+  sessionUid: string;
+  userId: string;
+  applicationId: string;
+  nameId: NameId;
+  sessionIndex: string;
+}
+
+export interface SessionParticipants {
+  add(participation: SamlParticipation, expiresAt: Date): Promise<void>;
+  /** The sessions of one service provider under this NameID value. */
+  find(applicationId: string, nameIdValue: string): Promise<SamlParticipation[]>;
+  /** The participation of a service provider in this session, if there is one. */
+  inSession(sessionUid: string, applicationId: string): Promise<SamlParticipation | undefined>;
+}
+
+interface Row {
+  sessionUid: string;
+  userId: string;
+  applicationId: string;
+  sessionIndex: string;
+  nameId: string;
+  nameIdFormat: string;
+  nameQualifier: string | null;
+  spNameQualifier: string | null;
+}
+
+export const statements = hotStatements('saml-participants', {
+  add: `INSERT INTO saml_participants (id, session_uid, user_id, application_id, session_index,
+      name_id, name_id_format, name_qualifier, sp_name_qualifier, created_at, expires_at)
+    VALUES (?,?,?,?,?,?,?,?,?,?,?)
+    ON CONFLICT (session_uid, application_id, session_index) DO UPDATE SET user_id = excluded.user_id,
+      name_id = excluded.name_id, name_id_format = excluded.name_id_format, name_qualifier = excluded.name_qualifier,
+      sp_name_qualifier = excluded.sp_name_qualifier, expires_at = excluded.expires_at`,
+});
+
+export interface SessionParticipantsDependencies {
+  db: Db;
+  sql: Sql;
+  now: Clock;
+}
+
+export function createSessionParticipants({ db, sql, now }: SessionParticipantsDependencies): SessionParticipants {
+  return {
+    async add({ sessionUid, userId, applicationId, nameId, sessionIndex }, expiresAt) {
+      const { value, format, nameQualifier = null, spNameQualifier = null } = nameId;
+      const identifier = [value, format, nameQualifier, spNameQualifier];
+      const who = [randomId(), sessionUid, userId, applicationId, sessionIndex];
+      await sql.execute(statements.add, ...who, ...identifier, now(), expiresAt);
+    },
+
+    async find(applicationId, nameIdValue) {
+      const rows = await db.samlParticipant.findMany({
+        where: { applicationId, nameId: nameIdValue, expiresAt: { gt: now() } },
+      });
+      return rows.map(participationOf);
+    },
+
+    async inSession(sessionUid, applicationId) {
+      const row = await db.samlParticipant.findFirst({
+        where: { sessionUid, applicationId, expiresAt: { gt: now() } },
+      });
+      return row ? participationOf(row) : undefined;
+    },
+  };
+}
+
+function participationOf(row: Row): SamlParticipation {
+  const { sessionUid, userId, applicationId, sessionIndex, nameId, nameIdFormat, nameQualifier, spNameQualifier } = row;
+  return {
+    ...{ sessionUid, userId, applicationId, sessionIndex },
+    nameId: {
+      value: nameId,
+      format: nameIdFormat,
+      ...(nameQualifier === null ? {} : { nameQualifier }),
+      ...(spNameQualifier === null ? {} : { spNameQualifier }),
+    },
+  };
+}

@@ -1,0 +1,157 @@
+// From a decoded message to a pending AuthnRequest: opens, authenticates and checks it, and records what is rejected. A
+// rejected request becomes a Response with a status where its ACS is proven, else an error page (SAML Profiles 4.1.4.1).
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import type { Audit } from '../../audit/audit.ts';
+import type { Context } from '../../http/context.ts';
+import { AppError, badRequest } from '../../http/errors.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { Rejections } from '../../rejections/rejections.ts';
+import { type AuthnRequest, readAuthnRequest } from '../messages/authn-request.ts';
+import type { DecodedMessage } from '../messages/decode.ts';
+import { samlErrorPage } from '../messages/error-page.ts';
+import { mayCreateNameId } from '../messages/name-id.ts';
+import { authenticateMessage, type OpenedMessage, openMessage } from '../messages/open-message.ts';
+import type { SeenMessages } from '../messages/seen-messages.ts';
+import type { ServiceProvider, ServiceProviders } from '../metadata/service-providers.ts';
+import { SamlError } from '../xml/errors.ts';
+import type { XmlValidator } from '../xml/schema.ts';
+import type { PendingAuthnRequest } from './pending-authn-requests.ts';
+import { requestParameters } from './rejected-requests.ts';
+import { authnRequestRules, checkAuthnRequest, type Verdict } from './request-checks.ts';
+import type { SamlResponses } from './responses.ts';
+
+export interface AcceptRequestDependencies {
+  /** Public base URL. */
+  base: string;
+  now: Clock;
+  skewSeconds(): number;
+  validateXml: XmlValidator;
+  serviceProviders: Pick<ServiceProviders, 'find'>;
+  seenMessages: SeenMessages;
+  responses: Pick<SamlResponses, 'status' | 'post'>;
+  audit: Audit;
+  rejections: Pick<Rejections, 'record'>;
+}
+
+export interface AcceptedRequest {
+  sp: ServiceProvider;
+  pending: PendingAuthnRequest;
+}
+
+/**
+ * Accepts the request that `decode` reads. Undefined when it was rejected and the Response with the status is sent.
+ *
+ * @throws AppError when the rejection has to be shown as a page
+ */
+export type AcceptRequest = (
+  ctx: Context,
+  decode: () => Promise<DecodedMessage>,
+) => Promise<AcceptedRequest | undefined>;
+
+export function createAcceptRequest(dependencies: AcceptRequestDependencies): AcceptRequest {
+  const { base, now, skewSeconds, validateXml, serviceProviders, seenMessages } = dependencies;
+
+  return async function acceptRequest(ctx, decode) {
+    let sp: ServiceProvider | undefined;
+    let opened: OpenedMessage | undefined;
+    try {
+      opened = openMessage(await decode(), ['AuthnRequest'], validateXml);
+      sp = await serviceProviders.find(opened.claimedIssuer);
+      if (!sp) throw badRequest('service_provider_unknown', { detail: { entityId: opened.claimedIssuer } });
+      const request = readAuthnRequest(authenticateMessage(opened, sp));
+      const expectation = { endpoint: `${base}/saml/sso`, now: now(), skewSeconds: skewSeconds() };
+      const verdict = checkAuthnRequest(request, sp, expectation);
+      if (!(await seenMessages.isNew(sp.entityId, request.id)))
+        throw new SamlError('replayed', { received: request.id });
+      if (verdict.outcome === 'accepted') {
+        return { sp, pending: pendingRequestOf(sp, request, verdict, opened.decoded.relayState) };
+      }
+      await sendStatus(dependencies, ctx, sp, opened, request, verdict);
+      return undefined;
+    } catch (error) {
+      // Parsing an untrusted message took one turn of the event loop; recording its rejection takes another.
+      await yieldToEventLoop();
+      // An unknown sender is logged and not audited: anyone could fill the audit log.
+      if (sp && error instanceof SamlError) await auditRejection(dependencies, ctx, sp, error);
+      if (!(error instanceof SamlError || error instanceof AppError)) throw error;
+      throw samlErrorPage(error, sp?.name, recordRejection(dependencies, ctx, error, opened));
+    }
+  };
+}
+
+/** Records the rejection for the console. Returns the code that the user sees. */
+function recordRejection(
+  { rejections }: AcceptRequestDependencies,
+  ctx: Context,
+  error: SamlError | AppError,
+  opened: OpenedMessage | undefined,
+): string {
+  const detail = typeof error.detail === 'string' ? ` (${error.detail})` : '';
+  return rejections.record(ctx.state.request, {
+    endpoint: 'saml',
+    reason: error.code,
+    message: `${error.message}${detail}`,
+    clientId: opened?.claimedIssuer,
+    received: opened ? requestParameters(opened) : {},
+    rules: authnRequestRules(error.code, error instanceof SamlError ? error : {}),
+  });
+}
+
+function auditRejection(
+  { audit }: AcceptRequestDependencies,
+  ctx: Context,
+  sp: ServiceProvider,
+  { code: reason, detail = null }: SamlError,
+): Promise<void> {
+  const { request } = ctx.state;
+  const about = { clientId: sp.entityId, request, data: { detail } };
+  return audit.record({ type: 'saml.request', outcome: 'failure', reason, ...about });
+}
+
+/** Sends the status to the registered ACS; throws the reason when there is no status for it. */
+async function sendStatus(
+  dependencies: AcceptRequestDependencies,
+  ctx: Context,
+  sp: ServiceProvider,
+  opened: OpenedMessage,
+  request: AuthnRequest,
+  { acs, reason }: Extract<Verdict, { outcome: 'rejected' }>,
+): Promise<void> {
+  const { responses } = dependencies;
+  await auditRejection(dependencies, ctx, sp, reason);
+  const code = recordRejection(dependencies, ctx, reason, opened);
+  const message = `${reason.message} Refusal ${code}.`;
+  const xml = reason.status && responses.status(acs.url, request.id, { ...reason.status, message });
+  if (!xml) throw reason;
+  responses.post(ctx, sp, { acsUrl: acs.url, relayState: opened.decoded.relayState }, xml);
+}
+
+/** Formats of a Subject's NameID whose value a user may type at the sign-in page. */
+const HINT_FORMATS = [
+  undefined,
+  'urn:oasis:names:tc:SAML:1.1:nameid-format:unspecified',
+  'urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress',
+];
+
+function pendingRequestOf(
+  sp: ServiceProvider,
+  request: AuthnRequest,
+  verdict: Extract<Verdict, { outcome: 'accepted' }>,
+  relayState: string | undefined,
+): PendingAuthnRequest {
+  const { subject } = request;
+  return {
+    entityId: sp.entityId,
+    requestId: request.id,
+    acsUrl: verdict.acs.url,
+    relayState,
+    nameIdFormat: verdict.nameIdFormat,
+    mayCreateNameId: mayCreateNameId(request.nameIdPolicy),
+    requestedContext: request.requestedAuthnContext,
+    acrs: verdict.acrs,
+    needsPassword: verdict.needsPassword,
+    forceAuthn: request.forceAuthn,
+    isPassive: request.isPassive,
+    subjectHint: subject && HINT_FORMATS.includes(subject.format) ? subject.value.slice(0, 254) : undefined,
+  };
+}

@@ -1,0 +1,115 @@
+// Accepted AuthnRequests between /saml/sso and their Response: stored, tied to one browser, answered once. Part of every
+// SAML sign-in, therefore plain SQL.
+import { limits } from '../../limits.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { randomId, sha256 } from '../../platform/random.ts';
+import type { Db } from '../../storage/database.ts';
+import { hotStatements, type Sql } from '../../storage/statements.ts';
+import type { RequestedAuthnContext } from '../messages/authn-request.ts';
+import type { NameIdFormatName } from '../xml/names.ts';
+
+/** An accepted AuthnRequest, or an IdP-initiated sign-in, that waits for its Response. Stored as JSON. */
+export interface PendingAuthnRequest {
+  entityId: string;
+  /** ID of the AuthnRequest; undefined for an IdP-initiated sign-in. */
+  requestId: string | undefined;
+  acsUrl: string;
+  relayState: string | undefined;
+  nameIdFormat: NameIdFormatName;
+  mayCreateNameId: boolean;
+  requestedContext: RequestedAuthnContext | undefined;
+  /** acr values that meet the requested context; undefined: any. */
+  acrs: string[] | undefined;
+  /** Only a sign-in with the password itself meets it. */
+  needsPassword: boolean;
+  forceAuthn: boolean;
+  isPassive: boolean;
+  subjectHint: string | undefined;
+  /** A test sign-in of the console: the Response is shown there and never posted to the application. */
+  isTest?: true;
+}
+
+export interface PendingAuthnRequests {
+  /** Stores the request and returns its ID. Without a browser, `bindToBrowser` has to follow. */
+  save(applicationId: string, request: PendingAuthnRequest, browser: string | undefined): Promise<string>;
+  /** Ties a request that was saved without a browser to this one. Works once. */
+  bindToBrowser(id: string, browser: string): Promise<PendingAuthnRequest | undefined>;
+  /** The unanswered request of this application in this browser. */
+  find(id: string, applicationId: string, browser: string | undefined): Promise<PendingAuthnRequest | undefined>;
+  /** The same, and marks it as answered: of several callers only one gets it. */
+  consume(id: string, applicationId: string, browser: string | undefined): Promise<PendingAuthnRequest | undefined>;
+  /** Stores the encrypted Response to a test sign-in, for the page that shows it. */
+  saveTestResponse(id: string, sealed: string): Promise<void>;
+  /** The encrypted Response to the test sign-in of this browser. */
+  testResponse(id: string, browser: string | undefined): Promise<string | undefined>;
+}
+
+/** Stands for "not yet tied to a browser"; it equals no hash. */
+const UNBOUND = '';
+const OPEN = 'used_at IS NULL AND expires_at > ?';
+
+export const statements = hotStatements('authn-requests', {
+  save: 'INSERT INTO saml_requests (id, application_id, request_id, browser_hash, data, expires_at) VALUES (?,?,?,?,?,?)',
+  find: `SELECT data FROM saml_requests WHERE id = ? AND application_id = ? AND browser_hash = ? AND ${OPEN}`,
+  consume: `UPDATE saml_requests SET used_at = ?
+    WHERE id = ? AND application_id = ? AND browser_hash = ? AND ${OPEN} RETURNING data`,
+});
+
+export interface PendingAuthnRequestsDependencies {
+  db: Db;
+  sql: Sql;
+  now: Clock;
+}
+
+export function createPendingAuthnRequests({ db, sql, now }: PendingAuthnRequestsDependencies): PendingAuthnRequests {
+  return {
+    async save(applicationId, request, browser) {
+      const id = randomId();
+      const browserHash = browser === undefined ? UNBOUND : sha256(browser);
+      const expiresAt = new Date(now().getTime() + limits.saml.keptRequestSeconds * 1000);
+      const requestId = request.requestId ?? null;
+      const data = JSON.stringify(request);
+      await sql.execute(statements.save, id, applicationId, requestId, browserHash, data, expiresAt);
+      return id;
+    },
+
+    async bindToBrowser(id, browser) {
+      const rows = await db.samlRequest.updateManyAndReturn({
+        where: { id, browserHash: UNBOUND, usedAt: null, expiresAt: { gt: now() } },
+        data: { browserHash: sha256(browser) },
+        select: { data: true },
+      });
+      return requestOf(rows);
+    },
+
+    async find(id, applicationId, browser) {
+      if (!id || !browser) return undefined;
+      return requestOf(await sql.query(statements.find, id, applicationId, sha256(browser), now()));
+    },
+
+    async consume(id, applicationId, browser) {
+      if (!id || !browser) return undefined;
+      return requestOf(await sql.query(statements.consume, now(), id, applicationId, sha256(browser), now()));
+    },
+
+    async saveTestResponse(id, sealed) {
+      await db.samlRequest.updateMany({
+        where: { id, usedAt: { not: null } },
+        data: { data: JSON.stringify({ answer: sealed }) },
+      });
+    },
+
+    async testResponse(id, browser) {
+      if (!browser) return undefined;
+      const row = await db.samlRequest.findFirst({
+        where: { id, browserHash: sha256(browser), usedAt: { not: null }, expiresAt: { gt: now() } },
+        select: { data: true },
+      });
+      return row ? (JSON.parse(row.data) as { answer?: string }).answer : undefined;
+    },
+  };
+}
+
+function requestOf([row]: { data: string }[]): PendingAuthnRequest | undefined {
+  return row && (JSON.parse(row.data) as PendingAuthnRequest);
+}

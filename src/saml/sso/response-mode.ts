@@ -1,0 +1,188 @@
+// SAML as a response mode of the authorization endpoint: the engine's result or error becomes the Response to the pending
+// AuthnRequest. The engine calls this after sign-in, second factor, access rule and consent.
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import type { KoaContextWithOIDC } from 'oidc-provider';
+import type { Accounts } from '../../accounts/accounts.ts';
+import type { Audit } from '../../audit/audit.ts';
+import type { Context } from '../../http/context.ts';
+import { AppError, badRequest } from '../../http/errors.ts';
+import type { Metrics } from '../../platform/metrics.ts';
+import type { Rejections } from '../../rejections/rejections.ts';
+import type { ServiceProvider, ServiceProviders } from '../metadata/service-providers.ts';
+import type { SessionParticipants } from '../slo/session-participants.ts';
+import { SamlError, type SamlStatus } from '../xml/errors.ts';
+import { statusCodes } from '../xml/names.ts';
+import type { AuthorizationParameterChecks } from './authorization-parameters.ts';
+import type { PendingAuthnRequest, PendingAuthnRequests } from './pending-authn-requests.ts';
+import { authnRequestRules } from './request-checks.ts';
+import type { SamlResponses } from './responses.ts';
+
+export interface ResponseModeDependencies {
+  serviceProviders: Pick<ServiceProviders, 'find'>;
+  pendingAuthnRequests: Pick<PendingAuthnRequests, 'consume' | 'saveTestResponse'>;
+  parameterChecks: Pick<AuthorizationParameterChecks, 'isPendingAuthnRequest'>;
+  responses: SamlResponses;
+  sessionParticipants: Pick<SessionParticipants, 'add' | 'inSession'>;
+  accounts: Pick<Accounts, 'find'>;
+  audit: Audit;
+  rejections: Pick<Rejections, 'record'>;
+  metrics: Pick<Metrics, 'samlResponses'>;
+  /** Lifetime of a session from its sign-in. */
+  sessionSeconds(): number;
+  browserOf(ctx: Context): string | undefined;
+  /** Encrypts the Response to a test sign-in; bound to the ID of its request. */
+  sealTestResponse(xml: string, id: string): string;
+}
+
+interface EngineResult {
+  state?: string;
+  error?: string;
+  error_description?: string;
+}
+
+/** The engine's errors as SAML status codes (Core 3.2.2.2). */
+const statuses: Record<string, SamlStatus> = {
+  login_required: { code: statusCodes.Responder, subcode: statusCodes.NoPassive },
+  interaction_required: { code: statusCodes.Responder, subcode: statusCodes.NoPassive },
+  consent_required: { code: statusCodes.Responder, subcode: statusCodes.NoPassive },
+  account_selection_required: { code: statusCodes.Responder, subcode: statusCodes.NoPassive },
+  access_denied: { code: statusCodes.Responder, subcode: statusCodes.RequestDenied },
+  unmet_authentication_requirements: { code: statusCodes.Responder, subcode: statusCodes.NoAuthnContext },
+};
+const FAILED: SamlStatus = { code: statusCodes.Responder, subcode: statusCodes.AuthnFailed };
+/** The page of the console that shows the Response to a test sign-in. */
+export const SAML_TEST_RESULT = '/admin/test/saml';
+
+export function createResponseMode(dependencies: ResponseModeDependencies) {
+  const { serviceProviders, pendingAuthnRequests, parameterChecks, responses, browserOf } = dependencies;
+  const { sealTestResponse } = dependencies;
+  const successOf = successResponses(dependencies);
+  const failureOf = failureResponses(dependencies);
+
+  return async function respond(
+    ctx: KoaContextWithOIDC,
+    acsUrl: string,
+    payload: Record<string, unknown>,
+  ): Promise<void> {
+    const appContext = appContextOf(ctx);
+    const { state = '', error } = payload as EngineResult;
+    if (error === 'server_error') throw new AppError('internal', { detail: payload });
+    // An error of the engine may come before its own check of the parameters: edited ones must not consume the request.
+    const isPending = await parameterChecks.isPendingAuthnRequest(appContext, { ...ctx.oidc.params });
+    const sp = ctx.oidc.client && (await serviceProviders.find(ctx.oidc.client.clientId));
+    const request =
+      isPending && sp && (await pendingAuthnRequests.consume(state, sp.applicationId, browserOf(appContext)));
+    // Nothing is signed for a client that is no service provider, nor without the pending request of this browser.
+    if (!sp || !request || request.acsUrl !== acsUrl) {
+      throw badRequest('saml_request_invalid', { detail: { error, clientId: ctx.oidc.client?.clientId } });
+    }
+    // Signing takes a turn of the event loop of its own.
+    await yieldToEventLoop();
+    const xml = error
+      ? await failureOf(ctx, sp, request, statuses[error] ?? FAILED, error)
+      : await successOf(ctx, sp, request).catch((reason: unknown) => {
+          if (!(reason instanceof SamlError) || !reason.status) throw reason;
+          return failureOf(ctx, sp, request, reason.status, reason.code, reason);
+        });
+    appContext.state.log.info({ clientId: sp.entityId, error }, 'SAML response');
+    if (!request.isTest) return responses.post(appContext, sp, request, xml);
+    await pendingAuthnRequests.saveTestResponse(state, sealTestResponse(xml, state));
+    appContext.status = 303;
+    appContext.redirect(`${SAML_TEST_RESULT}?${new URLSearchParams({ request: state })}`);
+  };
+}
+
+/** Makes the Response with an assertion, records the participant of the session, and audits it. */
+function successResponses({
+  responses,
+  sessionParticipants,
+  accounts,
+  audit,
+  metrics,
+  sessionSeconds,
+}: ResponseModeDependencies) {
+  return async (ctx: KoaContextWithOIDC, sp: ServiceProvider, pending: PendingAuthnRequest): Promise<string> => {
+    const { session, client } = ctx.oidc;
+    const account = session?.accountId ? await accounts.find(session.accountId) : undefined;
+    const sessionIndex = client && session?.sidFor(client.clientId);
+    if (!session || !account || !sessionIndex) throw new Error('the engine answered without a session');
+    // A new session is saved after the Response: it has no `exp` yet.
+    const signedInAt = new Date((session.loginTs ?? 0) * 1000);
+    const sessionEndsAt = new Date(signedInAt.getTime() + sessionSeconds() * 1000);
+    const isTransient = pending.nameIdFormat === 'transient';
+    const current = isTransient ? await sessionParticipants.inSession(session.uid, sp.applicationId) : undefined;
+    const { xml, nameId, contextClass } = await responses.success(sp, pending, {
+      account,
+      acr: session.acr,
+      amr: session.amr ?? [],
+      signedInAt,
+      sessionEndsAt,
+      sessionIndex,
+      currentNameId: current?.userId === account.id ? current.nameId : undefined,
+    });
+    // Before the assertion leaves: a logout has to find the service provider. The assertion of a test never leaves.
+    if (!pending.isTest) {
+      await sessionParticipants.add(
+        { sessionUid: session.uid, userId: account.id, applicationId: sp.applicationId, nameId, sessionIndex },
+        sessionEndsAt,
+      );
+    }
+    await audit.record({
+      type: 'saml.response',
+      outcome: 'success',
+      actorId: account.id,
+      subjectId: account.id,
+      clientId: sp.entityId,
+      request: appContextOf(ctx).state.request,
+      data: { nameIdFormat: nameId.format, contextClass, ...(pending.isTest && { test: true }) },
+    });
+    metrics.samlResponses.inc({ outcome: 'success' });
+    return xml;
+  };
+}
+
+/** Makes the Response with a status, audits it, and records the rejection unless the status is NoPassive. */
+function failureResponses({ responses, audit, rejections, metrics }: ResponseModeDependencies) {
+  return async (
+    ctx: KoaContextWithOIDC,
+    sp: ServiceProvider,
+    pending: PendingAuthnRequest,
+    status: SamlStatus,
+    reason: string,
+    decision: { received?: string | undefined; expected?: string | undefined } = {},
+  ): Promise<string> => {
+    const subjectId = ctx.oidc.session?.accountId;
+    const { request } = appContextOf(ctx).state;
+    await audit.record({
+      type: 'saml.response',
+      outcome: 'failure',
+      reason,
+      clientId: sp.entityId,
+      request,
+      ...(subjectId && { subjectId }),
+    });
+    metrics.samlResponses.inc({ outcome: 'refused' });
+    // The expected answer to IsPassive without a session, and no fault.
+    if (status.subcode === statusCodes.NoPassive) return responses.status(pending.acsUrl, pending.requestId, status);
+    const code = rejections.record(request, {
+      endpoint: 'saml',
+      reason,
+      message: status.message ?? reason,
+      clientId: sp.entityId,
+      subjectId,
+      received: {
+        Issuer: sp.entityId,
+        AssertionConsumerServiceURL: pending.acsUrl,
+        NameIDPolicy: pending.nameIdFormat,
+      },
+      rules: authnRequestRules(reason, decision),
+    });
+    const message = `${status.message ?? 'The sign-in was refused.'} Refusal ${code}.`;
+    return responses.status(pending.acsUrl, pending.requestId, { ...status, message });
+  };
+}
+
+/** The engine runs on the context of this application (docs/decisions/0002-engine-on-our-koa-context.md). */
+function appContextOf(ctx: KoaContextWithOIDC): Context {
+  return ctx as unknown as Context;
+}

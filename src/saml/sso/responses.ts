@@ -1,0 +1,145 @@
+// Signed Responses to service providers, with an assertion about the user or with a status, and the form in which the
+// browser posts them to the ACS (SAML Bindings 3.5).
+import type { Account } from '../../accounts/account.ts';
+import { attributesFor } from '../../accounts/claims.ts';
+import { withVisibleRoles } from '../../accounts/visible-roles.ts';
+import type { Context } from '../../http/context.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { describeAttributes } from '../messages/attributes.ts';
+import { encodePost } from '../messages/encode.ts';
+import { newMessageId } from '../messages/message-id.ts';
+import { type NameId, nameIdFor } from '../messages/name-id.ts';
+import { statusResponse, successResponse } from '../messages/signed-response.ts';
+import type { ServiceProvider } from '../metadata/service-providers.ts';
+import { SamlError, type SamlStatus } from '../xml/errors.ts';
+import { nameIdFormats } from '../xml/names.ts';
+import type { Signer } from '../xml/sign.ts';
+import { authnContextFor } from './authn-context.ts';
+import type { PendingAuthnRequest } from './pending-authn-requests.ts';
+import type { StoredNameIds } from './stored-name-ids.ts';
+
+export interface SignedInUser {
+  account: Account;
+  acr: string | undefined;
+  amr: readonly string[];
+  signedInAt: Date;
+  sessionEndsAt: Date;
+  sessionIndex: string;
+  /** The NameID that the service provider got earlier in this session: a transient one lasts as long as the session. */
+  currentNameId: NameId | undefined;
+}
+
+export interface SamlResponsesDependencies {
+  /** Entity ID of this identity provider. */
+  issuer: string;
+  now: Clock;
+  signer(): Signer;
+  nameIds: StoredNameIds;
+}
+
+export interface SamlResponses {
+  /**
+   * The signed Response with an assertion about the user, and the NameID and class in it.
+   *
+   * @throws SamlError when the account or the sign-in does not meet the request
+   */
+  success(
+    sp: ServiceProvider,
+    pending: PendingAuthnRequest,
+    user: SignedInUser,
+  ): Promise<{ xml: string; nameId: NameId; contextClass: string }>;
+  /** The signed Response with a status and no assertion. */
+  status(acsUrl: string, requestId: string | undefined, status: SamlStatus): string;
+  /** Answers with the form that posts the Response to the ACS. */
+  post(
+    ctx: Context,
+    sp: Pick<ServiceProvider, 'name'>,
+    to: Pick<PendingAuthnRequest, 'acsUrl' | 'relayState'>,
+    xml: string,
+  ): void;
+}
+
+export function createSamlResponses(dependencies: SamlResponsesDependencies): SamlResponses {
+  const { issuer, now, signer } = dependencies;
+  return {
+    async success(sp, pending, user) {
+      const contextClass = contextClassOf(sp, pending, user);
+      const nameId = await nameIdOf(dependencies, sp, pending, user);
+      const xml = successResponse(
+        {
+          id: newMessageId(),
+          assertionId: newMessageId(),
+          issuer,
+          audience: sp.entityId,
+          acsUrl: pending.acsUrl,
+          inResponseTo: pending.requestId,
+          nameId,
+          sessionIndex: user.sessionIndex,
+          authnInstant: user.signedInAt,
+          sessionNotOnOrAfter: user.sessionEndsAt,
+          contextClass,
+          attributes: describeAttributes(
+            attributesFor(withVisibleRoles(user.account, sp.settings), sp.settings.attributes),
+          ),
+          sign: sp.settings.sign,
+          encryptFor: sp.encryptFor,
+          now: now(),
+        },
+        signer(),
+      );
+      return { xml, nameId, contextClass };
+    },
+
+    status: (acsUrl, requestId, status) =>
+      statusResponse({ id: newMessageId(), issuer, acsUrl, inResponseTo: requestId, now: now(), status }, signer()),
+
+    post(ctx, sp, { acsUrl, relayState }, xml) {
+      const fields = { SAMLResponse: encodePost(xml), ...(relayState === undefined ? {} : { RelayState: relayState }) };
+      ctx.render('form-post', { action: acsUrl, fields, appName: sp.name });
+    },
+  };
+}
+
+/** The class that the sign-in meets the request with. Throws when there is none, or when the registration cannot be met. */
+function contextClassOf(sp: ServiceProvider, pending: PendingAuthnRequest, user: SignedInUser): string {
+  const contextClass = authnContextFor(pending.requestedContext, user);
+  if (contextClass === undefined)
+    throw new SamlError('no_authn_context', {
+      detail: { acr: user.acr, amr: user.amr },
+      received: user.acr,
+      expected: pending.acrs?.join(' '),
+    });
+  if (sp.settings.encrypt_assertion === 'always' && !sp.encryptFor) {
+    throw new SamlError('unsupported_request', {
+      detail: 'encryption is demanded, but no encryption key is registered',
+      expected: 'an encryption certificate in its registration',
+    });
+  }
+  return contextClass;
+}
+
+/** The NameID in the format that the request asks for (SAML Core 3.4.1.1). */
+async function nameIdOf(
+  { issuer, nameIds }: SamlResponsesDependencies,
+  sp: ServiceProvider,
+  pending: PendingAuthnRequest,
+  user: SignedInUser,
+): Promise<NameId> {
+  const { account, currentNameId } = user;
+  const wantsPersistent = pending.nameIdFormat === 'persistent';
+  const stored = wantsPersistent
+    ? await nameIds.persistent(account.id, sp.applicationId, pending.mayCreateNameId)
+    : undefined;
+  if (wantsPersistent && stored === undefined) {
+    throw new SamlError('invalid_name_id_policy', { detail: 'AllowCreate is false and there is no identifier yet' });
+  }
+  return nameIdFor({
+    format: pending.nameIdFormat,
+    identityProvider: issuer,
+    serviceProvider: sp.entityId,
+    username: account.username,
+    verifiedEmail: account.email && account.emailVerified ? account.email : undefined,
+    persistent: () => stored ?? '',
+    transient: () => (currentNameId?.format === nameIdFormats.transient ? currentNameId.value : newMessageId()),
+  });
+}

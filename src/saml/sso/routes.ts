@@ -1,0 +1,120 @@
+// /saml/metadata, /saml/sso and /saml/sso/start. An accepted AuthnRequest is saved and continues at the authorization
+// endpoint, where session, sign-in policy and access rule are the same for both protocols; response-mode.ts answers it.
+import Router from '@koa/router';
+import { z } from 'zod';
+import { readBody } from '../../http/body.ts';
+import type { Context, Extras, Middleware, State } from '../../http/context.ts';
+import { badRequest, forbidden, unsupportedMediaType } from '../../http/errors.ts';
+import { parseQuery } from '../../http/input.ts';
+import { limits } from '../../limits.ts';
+import { decodePost, decodeRedirect } from '../messages/decode.ts';
+import { chooseNameIdFormat } from '../messages/name-id.ts';
+import type { ServiceProvider, ServiceProviders } from '../metadata/service-providers.ts';
+import type { AcceptRequest } from './accept-request.ts';
+import { defaultAcs } from './assertion-consumer-service.ts';
+import { authorizationParameters } from './authorization-parameters.ts';
+import type { PendingAuthnRequest, PendingAuthnRequests } from './pending-authn-requests.ts';
+import type { RequestBrowser } from './request-browser.ts';
+
+export interface SamlRoutesDependencies {
+  /** Public base URL. */
+  base: string;
+  /** The IdP metadata document. */
+  metadata(): string;
+  serviceProviders: Pick<ServiceProviders, 'find'>;
+  pendingAuthnRequests: Pick<PendingAuthnRequests, 'save' | 'bindToBrowser'>;
+  acceptRequest: AcceptRequest;
+  /** Rejects an address that sends too many messages. */
+  rateLimit: Middleware;
+  browser: RequestBrowser;
+}
+
+const startQuery = z.object({
+  sp: z.string().min(1).max(1024),
+  RelayState: z
+    .string()
+    .refine((value) => Buffer.byteLength(value) <= limits.saml.relayStateBytes, 'is too long')
+    .optional(),
+});
+const continueQuery = z.object({ request: z.string().min(1).max(64) });
+const METADATA_TYPE = 'application/samlmetadata+xml';
+const FORM = 'application/x-www-form-urlencoded';
+
+export function samlRoutes(dependencies: SamlRoutesDependencies): Router<State, Extras> {
+  const { base, metadata, serviceProviders, pendingAuthnRequests, acceptRequest, rateLimit, browser } = dependencies;
+  const router = new Router<State, Extras>({ prefix: '/saml' });
+
+  router.get('/metadata', (ctx) => {
+    ctx.type = METADATA_TYPE;
+    ctx.set('Cache-Control', 'public, max-age=3600');
+    ctx.body = metadata();
+  });
+
+  router.get('/sso', rateLimit, async (ctx) => {
+    const accepted = await acceptRequest(ctx, () => decodeRedirect(ctx.querystring));
+    if (accepted) await saveAndAuthorize(ctx, accepted.sp, accepted.pending);
+  });
+
+  // A POST from another site has no SameSite=Lax cookies: the browser is redirected, and bound to the request by GET.
+  router.post('/sso', rateLimit, async (ctx) => {
+    if (!ctx.is(FORM)) throw unsupportedMediaType(FORM);
+    const body = await readBody(ctx.req, limits.saml.bodyBytes);
+    const accepted = await acceptRequest(ctx, async () => decodePost(body));
+    if (!accepted) return;
+    const id = await pendingAuthnRequests.save(accepted.sp.applicationId, accepted.pending, undefined);
+    ctx.status = 303;
+    ctx.redirect(`${base}/saml/sso/continue?request=${id}`);
+  });
+
+  router.get('/sso/continue', async (ctx) => {
+    const { request: id } = parseQuery(ctx, continueQuery);
+    const pending = await pendingAuthnRequests.bindToBrowser(id, browser.remember(ctx));
+    if (!pending) throw badRequest('sign_in_expired');
+    authorize(ctx, pending, id);
+  });
+
+  router.get('/sso/start', rateLimit, async (ctx) => {
+    const { sp: entityId, RelayState } = parseQuery(ctx, startQuery);
+    const sp = await serviceProviders.find(entityId);
+    if (!sp) throw badRequest('service_provider_unknown', { detail: { entityId } });
+    if (!sp.settings.idp_initiated) {
+      throw forbidden('forbidden', {
+        message: `${sp.name} can only be opened from its own page.`,
+        advice: 'Open it there and sign in.',
+      });
+    }
+    await saveAndAuthorize(ctx, sp, idpInitiatedRequest(sp, RelayState));
+  });
+
+  async function saveAndAuthorize(ctx: Context, sp: ServiceProvider, pending: PendingAuthnRequest): Promise<void> {
+    const id = await pendingAuthnRequests.save(sp.applicationId, pending, browser.remember(ctx));
+    authorize(ctx, pending, id);
+  }
+
+  function authorize(ctx: Context, pending: PendingAuthnRequest, id: string): void {
+    ctx.status = 303;
+    ctx.redirect(`${base}/authorize?${new URLSearchParams(authorizationParameters(pending, id))}`);
+  }
+
+  return router;
+}
+
+/** An IdP-initiated sign-in (SAML Profiles 4.1.5): it answers no request and goes to the default ACS. */
+function idpInitiatedRequest(sp: ServiceProvider, relayState: string | undefined): PendingAuthnRequest {
+  const acs = defaultAcs(sp.acs);
+  if (!acs) throw badRequest('saml_request_invalid', { detail: 'no usable assertion consumer service' });
+  return {
+    entityId: sp.entityId,
+    requestId: undefined,
+    acsUrl: acs.url,
+    relayState,
+    nameIdFormat: chooseNameIdFormat(undefined, sp),
+    mayCreateNameId: true,
+    requestedContext: undefined,
+    acrs: undefined,
+    needsPassword: false,
+    forceAuthn: false,
+    isPassive: false,
+    subjectHint: undefined,
+  };
+}

@@ -1,0 +1,156 @@
+// Verifies the signature inside a POSTed message. xml-crypto does the canonicalization; the shape is checked here, because
+// a valid signature over some other element proves nothing (signature wrapping, XSW): exactly one signature in the
+// document, a child of the root, over the root, with two fixed transforms. The caller gets the signed bytes and reads
+// nothing else. xml-crypto's SignedXml searches the document repeatedly, in quadratic time; the tests compare with it.
+import { createHash, type KeyObject } from 'node:crypto';
+import { ExclusiveCanonicalization } from 'xml-crypto';
+import { decodeBase64 } from './base64.ts';
+import { SamlError } from './errors.ts';
+import { algorithms } from './names.ts';
+import type { ParsedXml } from './parse.ts';
+import { attribute, childOf, childrenOf, elements, everyElement, isElement } from './read.ts';
+import { digestAlgorithm, type SignatureAlgorithm, signatureAlgorithm, verifyOctets } from './signature-algorithms.ts';
+
+export interface SenderKeys {
+  signingKeys: readonly KeyObject[];
+  allowSha1: boolean;
+}
+
+/** Every ds:Signature at any depth of the document. */
+export function signaturesIn(root: Element): Element[] {
+  return [...everyElement(root)].filter((element) => isElement(element, 'ds:Signature'));
+}
+
+/**
+ * The canonical text that one of the sender's keys signed. Removes the signature from the tree.
+ *
+ * @throws SamlError signature_shape, signature_algorithm or signature_invalid
+ */
+export function verifyEnveloped({ root }: ParsedXml, { signingKeys, allowSha1 }: SenderKeys): string {
+  const { signature, info, value, algorithm, digest, prefixes } = acceptedShape(root, allowSha1);
+  // First whether a registered key signed SignedInfo: messages without one are not canonicalized in full.
+  const octets = canonicalize(info, []);
+  if (!signingKeys.some((candidate) => verifyOctets(algorithm, octets, value, candidate))) {
+    throw new SamlError('signature_invalid', { detail: 'no registered key made it' });
+  }
+  // The only reference is to the root, so its two transforms are: remove the signature, canonicalize.
+  root.removeChild(signature);
+  const signed = canonicalize(root, prefixes);
+  const found = createHash(digest.hash).update(signed, 'utf8').digest();
+  if (!found.equals(digest.value)) throw new SamlError('signature_invalid', { detail: 'digest mismatch' });
+  return signed;
+}
+
+function canonicalize(element: Element, inclusiveNamespacesPrefixList: string[]): string {
+  try {
+    return new ExclusiveCanonicalization().process(element, { inclusiveNamespacesPrefixList });
+  } catch (cause) {
+    throw new SamlError('signature_invalid', { cause });
+  }
+}
+
+interface Digest {
+  hash: SignatureAlgorithm['hash'];
+  value: Buffer;
+}
+
+interface AcceptedSignature {
+  signature: Element;
+  info: Element;
+  value: Buffer;
+  algorithm: SignatureAlgorithm;
+  digest: Digest;
+  /** PrefixList of exclusive c14n's InclusiveNamespaces, which OpenSAML writes. */
+  prefixes: string[];
+}
+
+/** The rules against signature wrapping at the top of this file. */
+function acceptedShape(root: Element, allowSha1: boolean): AcceptedSignature {
+  const signatures = signaturesIn(root);
+  const signature = required(signatures[0], 'no signature');
+  check(signatures.length === 1, 'more than one signature');
+  check(signature.parentNode === root, 'signature is not a child of the root');
+  const info = onlyChild(signature, 'ds:SignedInfo');
+  const value = onlyChild(signature, 'ds:SignatureValue');
+  const rest = elements(signature).filter((child) => child !== info && child !== value);
+  check(
+    rest.length <= 1 && rest.every((child) => isElement(child, 'ds:KeyInfo')),
+    'signature holds more than SignedInfo, SignatureValue and KeyInfo',
+  );
+  const canonicalization = onlyChild(info, 'ds:CanonicalizationMethod');
+  check(algorithmOf(canonicalization) === algorithms.exclusiveC14n, 'canonicalization of SignedInfo');
+  check(elements(canonicalization).length === 0, 'parameters in CanonicalizationMethod');
+  const method = onlyChild(info, 'ds:SignatureMethod');
+  check(elements(method).length === 0, 'parameters in SignatureMethod');
+  const reference = onlyChild(info, 'ds:Reference');
+  checkReference(reference, root);
+  const prefixes = checkTransforms(reference);
+  const digestUri = algorithmOf(onlyChild(reference, 'ds:DigestMethod'));
+  const digestValue = strictBase64(onlyChild(reference, 'ds:DigestValue'));
+  return {
+    signature,
+    info,
+    value: strictBase64(value),
+    algorithm: signatureAlgorithm(algorithmOf(method), allowSha1),
+    digest: { hash: digestAlgorithm(digestUri, allowSha1), value: digestValue },
+    prefixes,
+  };
+}
+
+function checkReference(reference: Element, root: Element): void {
+  const id = attribute(root, 'ID');
+  check(Boolean(id) && attribute(reference, 'URI') === `#${id}`, 'reference is not to the root');
+  const ids = new Set<string>();
+  for (const element of everyElement(root)) {
+    for (const item of Array.from(element.attributes)) {
+      // xml-crypto finds the target by any attribute with one of these local names.
+      if (!/^id$/i.test(item.localName)) continue;
+      check(!ids.has(item.value), 'an ID occurs twice');
+      ids.add(item.value);
+    }
+  }
+}
+
+/** Enveloped signature, then exclusive c14n; returns the PrefixList of the latter. */
+function checkTransforms(reference: Element): string[] {
+  const transforms = childrenOf(onlyChild(reference, 'ds:Transforms'), 'ds:Transform');
+  const uris = transforms.map(algorithmOf);
+  check(
+    uris.length === 2 && uris[0] === algorithms.enveloped && uris[1] === algorithms.exclusiveC14n,
+    `transforms ${uris.join(' ')}`,
+  );
+  // InclusiveNamespaces is the only parameter; xml-crypto writes it into both, where the first ignores it.
+  const lists = transforms.map(elements);
+  check(
+    lists.every((list) => list.length <= 1 && list.every(isInclusiveNamespaces)),
+    'parameters of a Transform',
+  );
+  const list = lists[1]?.[0];
+  return ((list && attribute(list, 'PrefixList')) ?? '').split(/\s+/).filter(Boolean);
+}
+
+function isInclusiveNamespaces({ localName, namespaceURI, parentNode }: Element): boolean {
+  return localName === 'InclusiveNamespaces' && namespaceURI === algorithmOf(parentNode as Element);
+}
+
+function onlyChild(parent: Element, name: `ds:${string}`): Element {
+  check(childrenOf(parent, name).length === 1, `${name} has to occur once`);
+  return required(childOf(parent, name), name);
+}
+
+function algorithmOf(element: Element): string {
+  return attribute(element, 'Algorithm') ?? '';
+}
+
+function strictBase64(element: Element): Buffer {
+  return decodeBase64((element.textContent ?? '').replace(/[ \t]/g, ''), 'accept line breaks', 'signature_shape');
+}
+
+function check(condition: boolean, detail: string): void {
+  if (!condition) throw new SamlError('signature_shape', { detail });
+}
+
+function required(element: Element | undefined, detail: string): Element {
+  if (!element) throw new SamlError('signature_shape', { detail });
+  return element;
+}

@@ -1,0 +1,106 @@
+// Why a SAML message or metadata document is rejected. Each code has a public sentence and, where the sender may learn the
+// reason at its ACS, a SAML status; without a status the rejection is an error page and nothing is signed.
+import { statusCodes } from './names.ts';
+
+/** A SAML status (Core 3.2.2.1): the top-level code and usually a second-level one. */
+export interface SamlStatus {
+  code: string;
+  subcode?: string;
+  message?: string;
+}
+
+interface Fault {
+  message: string;
+  httpStatus?: 400 | 413;
+  status?: SamlStatus;
+}
+
+const requester = (subcode: string): SamlStatus => ({ code: statusCodes.Requester, subcode });
+const responder = (subcode: string): SamlStatus => ({ code: statusCodes.Responder, subcode });
+
+const faults = {
+  parameter_missing: { message: 'The SAML message is missing.' },
+  parameter_repeated: { message: 'A parameter of the SAML message was sent more than once.' },
+  parameter_malformed: { message: 'A parameter of the SAML message is malformed.' },
+  too_large: { message: 'The SAML message is larger than is accepted here.', httpStatus: 413 },
+  relay_state_too_long: { message: 'The RelayState is longer than is accepted here.' },
+  bad_base64: { message: 'The SAML message is not valid base64.' },
+  bad_deflate: { message: 'The SAML message could not be decompressed.' },
+  bad_encoding: { message: 'The SAML message is not UTF-8 text.' },
+  forbidden_markup: { message: 'The SAML message contains markup that is never accepted.' },
+  not_xml: { message: 'The SAML message is not well-formed XML.' },
+  wrong_root: { message: 'This is not the kind of SAML message that belongs here.' },
+  not_schema_valid: { message: 'The SAML message does not follow the SAML 2.0 schema.' },
+  wrong_version: { message: 'Only SAML 2.0 is spoken here.' },
+  wrong_issuer: { message: 'The SAML message was not issued by the application it was attributed to.' },
+  wrong_destination: { message: 'The SAML message was meant for another address.' },
+  expired: { message: 'The SAML message is too old.' },
+  replayed: { message: 'This SAML message was already used.' },
+  from_future: { message: 'The SAML message carries a time in the future.' },
+  acs_not_registered: { message: 'The address that the answer should go to is not registered for this application.' },
+  signature_missing: { message: 'The SAML message has to be signed.' },
+  signature_invalid: { message: 'The signature of the SAML message is not valid.' },
+  signature_shape: { message: 'The signature of the SAML message does not cover it in the one way that is accepted.' },
+  signature_algorithm: { message: 'The SAML message is signed with an algorithm that is not accepted.' },
+  no_signing_key: { message: 'The SAML message is signed, but no signing certificate of its sender is registered.' },
+  unexpected_response: { message: 'The SAML response does not belong to a request that was sent from here.' },
+  unsupported_binding: {
+    message: 'Answers are sent by HTTP-POST only.',
+    status: requester(statusCodes.UnsupportedBinding),
+  },
+  unsupported_request: {
+    message: 'The request asks for something that is not supported.',
+    status: requester(statusCodes.RequestUnsupported),
+  },
+  invalid_name_id_policy: {
+    message: 'No identifier of the kind that was asked for can be given.',
+    status: requester(statusCodes.InvalidNameIDPolicy),
+  },
+  no_passive: {
+    message: 'Signing in takes a question to the person, and none was allowed.',
+    status: responder(statusCodes.NoPassive),
+  },
+  no_authn_context: {
+    message: 'The kind of sign-in that was asked for cannot be given.',
+    status: responder(statusCodes.NoAuthnContext),
+  },
+  metadata_refused: { message: 'The metadata cannot be accepted.' },
+  weak_key: { message: 'A key is too weak: RSA needs 2048 bits, elliptic curves 256.' },
+} as const satisfies Record<string, Fault>;
+
+/** Every reason for which a SAML message or metadata document is rejected. */
+export type SamlErrorCode = keyof typeof faults;
+
+export interface SamlErrorOptions {
+  /** Replaces the public sentence. */
+  message?: string;
+  /** For the log only. */
+  detail?: unknown;
+  /** What the check received and expected, for the list of rejected requests. */
+  received?: string | undefined;
+  expected?: string | undefined;
+  cause?: unknown;
+}
+
+/** Ends the handling of one SAML message. `message` is public, `detail` and `cause` are for the log. */
+export class SamlError extends Error {
+  override name = 'SamlError';
+  readonly code: SamlErrorCode;
+  readonly httpStatus: 400 | 413;
+  /** The status for the sender, once its ACS is known to be registered; undefined: an error page instead. */
+  readonly status: SamlStatus | undefined;
+  readonly detail: unknown;
+  readonly received: string | undefined;
+  readonly expected: string | undefined;
+
+  constructor(code: SamlErrorCode, options: SamlErrorOptions = {}) {
+    const fault: Fault = faults[code];
+    super(options.message ?? fault.message, 'cause' in options ? { cause: options.cause } : undefined);
+    this.code = code;
+    this.httpStatus = fault.httpStatus ?? 400;
+    this.status = fault.status;
+    this.detail = options.detail;
+    this.received = options.received;
+    this.expected = options.expected;
+  }
+}

@@ -1,0 +1,96 @@
+// Which rows the sweep deletes, in order: those that are of no use after the time in their column.
+import type { SweepTarget } from '../jobs/sweep.ts';
+import { limits } from '../limits.ts';
+
+const DAY_SECONDS = 24 * 3600;
+
+export const expiringRows: readonly SweepTarget[] = [
+  {
+    table: 'oidc_artifacts',
+    // Later than they expire, so that a session is never swept before it was ended.
+    keepSeconds: 60,
+    remove: (db, before, limit) =>
+      db.oidcArtifact.deleteMany({ where: { expiresAt: { lt: epochSeconds(before) } }, limit }),
+  },
+  {
+    table: 'rate_limits',
+    remove: (db, before, limit) =>
+      db.rateLimit.deleteMany({ where: { expiresAt: { lt: BigInt(before.getTime()) } }, limit }),
+  },
+  {
+    table: 'sign_in_attempts',
+    remove: (db, before, limit) => db.signInAttempt.deleteMany({ where: { expiresAt: { lt: before } }, limit }),
+  },
+  {
+    table: 'saml_requests',
+    remove: (db, before, limit) => db.samlRequest.deleteMany({ where: { expiresAt: { lt: before } }, limit }),
+  },
+  {
+    table: 'seen_messages',
+    remove: (db, before, limit) => db.seenMessage.deleteMany({ where: { expiresAt: { lt: before } }, limit }),
+  },
+  {
+    table: 'saml_participants',
+    keepSeconds: 60,
+    remove: (db, before, limit) => db.samlParticipant.deleteMany({ where: { expiresAt: { lt: before } }, limit }),
+  },
+  {
+    table: 'password_reset_tokens',
+    remove: (db, before, limit) => db.passwordResetToken.deleteMany({ where: { expiresAt: { lt: before } }, limit }),
+  },
+  {
+    table: 'mail_tokens',
+    remove: (db, before, limit) => db.mailToken.deleteMany({ where: { expiresAt: { lt: before } }, limit }),
+  },
+  {
+    table: 'one_time_codes',
+    remove: (db, before, limit) => db.oneTimeCode.deleteMany({ where: { expiresAt: { lt: before } }, limit }),
+  },
+  {
+    table: 'known_browsers',
+    remove: (db, before, limit) => db.knownBrowser.deleteMany({ where: { expiresAt: { lt: before } }, limit }),
+  },
+  {
+    table: 'session_devices',
+    remove: (db, before, limit) => db.sessionDevice.deleteMany({ where: { expiresAt: { lt: before } }, limit }),
+  },
+  {
+    table: 'rp_sessions',
+    remove: (db, before, limit) => db.rpSession.deleteMany({ where: { expiresAt: { lt: before } }, limit }),
+  },
+  {
+    table: 'client_secrets',
+    remove: (db, before, limit) => db.clientSecret.deleteMany({ where: { expiresAt: { lt: before } }, limit }),
+  },
+  {
+    table: 'idempotency_keys',
+    remove: (db, before, limit) => db.idempotencyKey.deleteMany({ where: { expiresAt: { lt: before } }, limit }),
+  },
+  {
+    table: 'refusals',
+    remove: (db, before, limit) => db.refusal.deleteMany({ where: { expiresAt: { lt: before } }, limit }),
+  },
+  {
+    table: 'logout_runs',
+    remove: (db, before, limit) => db.logoutRun.deleteMany({ where: { expiresAt: { lt: before } }, limit }),
+  },
+  {
+    table: 'logout_deliveries',
+    keepSeconds: 7 * DAY_SECONDS,
+    remove: (db, before, limit) => db.logoutDelivery.deleteMany({ where: { doneAt: { lt: before } }, limit }),
+  },
+  {
+    table: 'mail_messages',
+    keepSeconds: limits.mail.keepDays * DAY_SECONDS,
+    remove: (db, before, limit) => db.mailMessage.deleteMany({ where: { sentAt: { lt: before } }, limit }),
+  },
+  {
+    table: 'mail_messages',
+    keepSeconds: limits.mail.keepDays * DAY_SECONDS,
+    remove: (db, before, limit) => db.mailMessage.deleteMany({ where: { failedAt: { lt: before } }, limit }),
+  },
+];
+
+function epochSeconds(time: Date): bigint {
+  return BigInt(Math.floor(time.getTime() / 1000));
+}

@@ -1,0 +1,40 @@
+// The composition root of the protocols: the SAML identity provider, the OpenID Connect engine, and logout across both.
+import { createLogout } from '../logout/create-logout.ts';
+import { createEngineLogoutHooks } from '../logout/oidc-logout.ts';
+import { createOidc } from '../oidc/create-oidc.ts';
+import { FIRST_PARTY_CLIENT_ID, firstPartyClientMetadata } from '../rp/first-party-client.ts';
+import { createSaml } from '../saml/create-saml.ts';
+import type { Services } from '../services.ts';
+import type { HttpServices } from './http-services.ts';
+
+export type Protocols = Awaited<ReturnType<typeof createProtocols>>;
+
+/** Creates the three in the order in which they depend on each other. The signing keys must be loaded. */
+export async function createProtocols(services: Services, { cookies, cookieKeys, metrics }: HttpServices) {
+  const { accounts, applications, audit, config, consents, credentials, db, endSession, fetchMetadata } = services;
+  const { keyring, logger, mfa, now, outbox, outgoing, rateLimits, rejections, runs, sessions, settings } = services;
+  const { signInPolicy, sql, vault } = services;
+  const { issuer, secure } = config;
+  const storage = { db, sql, vault, now };
+
+  const saml = createSaml({
+    ...{ ...storage, base: issuer, logger, cookies, metrics, accounts, applications, audit, keyring, outbox },
+    ...{ rateLimits, rejections, settings, fetchMetadata },
+  });
+  const oidc = await createOidc({
+    ...{ ...storage, issuer, secure, cookies, cookieKeys, logger, metrics, audit, rejections, rateLimits, settings },
+    ...{ keyring, accounts, applications, consents, credentials, sessions, knownBrowsers: mfa.knownBrowsers },
+    // The engine's typings describe Node's own fetch.
+    outgoingFetch: outgoing as never,
+    canReach: (account, acrs) => signInPolicy.canReach(account, acrs, undefined),
+    firstPartyClient: firstPartyClientMetadata(issuer),
+    logout: createEngineLogoutHooks({ endSession, runs, cookies, ownClientId: FIRST_PARTY_CLIENT_ID }),
+    saml: saml.engine,
+  });
+  const logout = createLogout({
+    ...{ db, now, base: issuer, cookies, metrics, applications, audit, endSession, runs, sessions, outgoing },
+    sendLogoutToken: oidc.engine.sendLogoutToken,
+    saml: saml.slo,
+  });
+  return { saml, oidc, logout };
+}

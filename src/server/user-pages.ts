@@ -1,0 +1,57 @@
+// The composition root of the pages for users: sign-in, account, registration and recovery.
+import { createAccountPages } from '../account/create-account-pages.ts';
+import { createLogoutBrowserOf } from '../logout/logout-browser.ts';
+import { createMailedLinks } from '../mailed-links/create-mailed-links.ts';
+import { createRecovery } from '../recovery/create-recovery.ts';
+import { createRegistration } from '../registration/create-registration.ts';
+import { createRp } from '../rp/create-rp.ts';
+import { FIRST_PARTY_CLIENT_ID } from '../rp/first-party-client.ts';
+import type { Services } from '../services.ts';
+import { createSignIn } from '../sign-in/create-sign-in.ts';
+import type { HttpServices } from './http-services.ts';
+import type { Protocols } from './protocols.ts';
+
+export type UserPages = ReturnType<typeof createUserPages>;
+
+export function createUserPages(services: Services, http: HttpServices, { oidc, saml }: Protocols) {
+  const { accounts, audit, captcha, codeDelivery, config, consents, credentials, db, endSession, lockout } = services;
+  const { mailLimits, mfa, notifyOwner, now, outbox, rateLimits, rejections, serviceNames, sessions } = services;
+  const { settings, signInPolicy, sql, strengthMeter, vault } = services;
+  const { issuer } = config;
+  const { cookies, csrf, metrics } = http;
+  const { factors, knownBrowsers } = mfa;
+
+  const mailedLinks = createMailedLinks({
+    ...{ db, now, accounts, cookies, credentials, knownBrowsers, unlock: lockout.unlock },
+    endAllSessions: (accountId, by, tx) => endSession.all(accountId, 'password-reset', by, tx),
+  });
+  const mailed = { db, now, accounts, audit, cookies, credentials, csrf, mailedLinks, mailLimits, outbox, rateLimits };
+  const recovery = createRecovery({ ...mailed, settings, factors, knownBrowsers, lockout });
+  const registration = createRegistration({ ...mailed, settings, vault });
+  const rp = createRp({
+    ...{ db, now, issuer, accounts, cookies, csrf, sessions },
+    provider: oidc.engine.current,
+    strongestAcr: signInPolicy.strongestAcr,
+  });
+  const { rpSessions, signedIn } = rp;
+  const account = createAccountPages({
+    ...{ db, vault, now, issuer, accounts, audit, codeDelivery, consents, cookies, credentials, csrf, endSession, mfa },
+    ...{ rateLimits, rpSessions, serviceNames, sessions, signedIn, strengthMeter, notifyOwner },
+    logoutBrowserOf: createLogoutBrowserOf({ cookies }),
+    emailVerification: registration.emailVerification,
+  });
+  const signIn = createSignIn({
+    ...{ db, sql, now, issuer, accounts, audit, captcha, codeDelivery, consents, cookies, credentials, csrf, lockout },
+    ...{ metrics, mfa, outbox, rateLimits, rejections, settings, signInPolicy, notifyOwner },
+    clients: oidc.clients,
+    engine: oidc.engine.current,
+    ownClientId: FIRST_PARTY_CLIENT_ID,
+    samlRequirements: saml.requirements,
+    async endOtherSessions(accountId, keptSession, by) {
+      const uids = (await sessions.list(accountId)).map(({ uid }) => uid);
+      const others = uids.filter((uid) => uid !== keptSession);
+      await endSession.several(others, 'ended-by-person', by);
+    },
+  });
+  return { recovery, registration, rp, account, signIn };
+}

@@ -1,0 +1,256 @@
+// The runtime settings: one table defines their names, ranges and defaults for the configuration file, the console and the
+// code. A row exists only where a value was set. Every instance sees a change within seconds.
+import { BlockList, isIP } from 'node:net';
+import { z } from 'zod';
+import { limits } from '../limits.ts';
+import { holdsLoopback } from '../network/networks.ts';
+import type { Clock } from '../platform/clock.ts';
+import { compileJsonSchema } from '../platform/json-schema.ts';
+import type { Vault } from '../platform/vault.ts';
+import type { Db, Tx } from '../storage/database.ts';
+import { storeValue } from './stored-values.ts';
+
+const network = z.string().refine(isNetwork, 'must be a network such as 10.0.0.0/8 or fd00::/8');
+
+/** Never this machine: an administrator who denied every network could not undo it in the console. */
+const deniedNetwork = network.refine((text) => !isNetwork(text) || !holdsLoopback(text), {
+  message: 'must not hold 127.0.0.1 or ::1, from where the server can always be administered',
+});
+
+/** JSON Schema of the custom attributes of users; empty: text, numbers, true or false, lists of text, under any name. */
+const attributeSchema = z.record(z.string(), z.json()).superRefine((schema, context) => {
+  const refuse = (message: string) => context.addIssue({ code: 'custom', message });
+  if (JSON.stringify(schema).length > limits.settings.maxSchemaBytes) return refuse('is too long');
+  if (Object.keys(schema).length === 0) return undefined;
+  if (schema.type !== 'object') return refuse('must be a JSON Schema with type: object');
+  try {
+    compileJsonSchema(schema);
+  } catch (error) {
+    return refuse(`is not a JSON Schema that can be used: ${error instanceof Error ? error.message : String(error)}`);
+  }
+});
+
+/** The gateway that sends SMS codes (its request is in docs/accounts.md). */
+const smsGateway = z.strictObject({
+  url: z.string().max(2048).refine(isWebAddress, 'must be an http or https URL'),
+  token: z.string().min(1).max(2048).optional(), // sent as Authorization: Bearer
+  sender: z.string().min(1).max(20).optional(), // the sender of the SMS, if the gateway supports it
+});
+
+/** Setting -> what is allowed, and the default. */
+export const settingSchemas = {
+  session_hours: z.int().min(limits.session.minHours).max(limits.session.maxHours).default(limits.session.defaultHours),
+  access_token_minutes: z
+    .int()
+    .min(limits.accessToken.minMinutes)
+    .max(limits.accessToken.maxMinutes)
+    .default(limits.accessToken.defaultMinutes),
+  reset_token_minutes: z
+    .int()
+    .min(limits.resetToken.minMinutes)
+    .max(limits.resetToken.maxMinutes)
+    .default(limits.resetToken.defaultMinutes),
+  mfa: z.enum(['off', 'optional', 'required']).default('optional'),
+  self_registration: z.boolean().default(false),
+  outgoing_networks: z.array(network).default([]),
+  rate_limits: z.boolean().default(true),
+  denied_networks: z.array(deniedNetwork).max(1000).default([]), // requests from these get no answer
+  breached_password_lookup: z.boolean().default(false), // Have-I-Been-Pwned range API besides the built-in list
+  remember_browser_days: z.int().min(0).max(limits.rememberedBrowser.days).default(0), // 0: the second factor at every sign-in
+  email_codes: z.boolean().default(false), // codes by e-mail as second factor of users who have no other
+  sms_gateway: smsGateway.optional(), // codes by SMS; none where it is not set
+  new_browser_notice: z.boolean().default(true), // mail after a sign-in from a new browser
+  saml_signed_requests: z.boolean().default(false), // WantAuthnRequestsSigned: from every service provider
+  sign_out_on_role_change: z.boolean().default(false), // a user who gets or loses a role has to sign in again
+  clock_skew_seconds: z.int().min(0).max(300).default(limits.clockSkew.seconds), // between the clocks of a service provider and this server
+  user_attributes: attributeSchema.default({}),
+} as const;
+
+type Schemas = typeof settingSchemas;
+export type SettingName = keyof Schemas;
+export type SettingValues = { readonly [Name in SettingName]: z.output<Schemas[Name]> };
+export type SettingEntry = { name: SettingName; value: unknown; source: 'default' | 'local' | 'file' };
+
+export interface Settings {
+  /** All values, at most a few seconds old. */
+  current(): Promise<SettingValues>;
+  get<Name extends SettingName>(name: Name): Promise<SettingValues[Name]>;
+  /** The values last read, for callers that cannot wait; starts a read when they are old. Defaults before the first read. */
+  latest(): SettingValues;
+  /** Reads now, whatever the age of the values. */
+  reload(): Promise<SettingValues>;
+  /** Every setting with its source, for the console; without secrets unless `withSecrets`. */
+  list(options?: { withSecrets?: boolean }): Promise<SettingEntry[]>;
+  /** Stores a value that the schema accepts; `tx` joins a transaction. */
+  set<Name extends SettingName>(name: Name, value: SettingValues[Name], options?: SetOptions): Promise<void>;
+  /** Back to the default. */
+  unset(name: SettingName, tx?: Tx): Promise<void>;
+  /** Keeps every other change of settings waiting until the transaction ends. */
+  lock(tx: Tx): Promise<void>;
+}
+
+/** Fields that are encrypted at rest, and shown nowhere. */
+const secretFields: { [Name in SettingName]?: readonly string[] } = { sms_gateway: ['token'] };
+
+type SetOptions = { source?: 'local' | 'file'; tx?: Tx };
+type Row = { key: string; value: string; source: string };
+
+/** No setting: the row that those who change settings take turns by. */
+const LOCK = 'lock:settings';
+
+export const settingNames = Object.keys(settingSchemas) as SettingName[];
+export const defaultSettings: SettingValues = fromRows([]);
+
+export interface SettingsDependencies {
+  db: Db;
+  now: Clock;
+  /** Without it, secrets can be neither read nor written. */
+  vault?: Pick<Vault, 'seal' | 'open'>;
+}
+
+/** Reads and writes settings; caches them for `limits.settings.cacheSeconds`. */
+export function createSettings({ db, now, vault }: SettingsDependencies): Settings {
+  const { seal, open } = createSecretFields(vault);
+  const cache = createCache({ now, load: async () => fromRows(await read(db), open) });
+
+  return {
+    current: cache.current,
+    reload: cache.reload,
+    latest: cache.latest,
+    get: async (name) => (await cache.current())[name],
+    async list({ withSecrets = false } = {}) {
+      const rows = new Map((await read(db)).map((row) => [row.key, row]));
+      const effective = fromRows([...rows.values()], open);
+      return settingNames.map((name) => {
+        const source = rows.get(name)?.source;
+        const value = withSecrets ? effective[name] : withoutSecrets(name, effective[name]);
+        return { name, value, source: source === 'file' || source === 'local' ? source : 'default' };
+      });
+    },
+    async set(name, value, { source = 'local', tx = db } = {}) {
+      const stored = mapSecrets(name, settingSchemas[name].parse(value), seal);
+      const row = { value: JSON.stringify(stored), source, updatedAt: now() };
+      await tx.setting.upsert({ where: { key: name }, create: { key: name, ...row }, update: row });
+      cache.expire();
+    },
+    async unset(name, tx = db) {
+      await tx.setting.deleteMany({ where: { key: name } });
+      cache.expire();
+    },
+    lock: (tx) => storeValue(tx, LOCK, {}, { source: 'local', at: now() }),
+  };
+}
+
+/** The values last read, for `limits.settings.cacheSeconds`; readers at the same moment share one read. */
+function createCache({ now, load }: { now: Clock; load: () => Promise<SettingValues> }) {
+  let values = defaultSettings;
+  let readAt = Number.NEGATIVE_INFINITY;
+  let reading: Promise<SettingValues> | undefined;
+
+  const isFresh = () => now().getTime() - readAt < limits.settings.cacheSeconds * 1000;
+  const reload = () => {
+    reading ??= load()
+      .then((loaded) => {
+        values = loaded;
+        readAt = now().getTime();
+        return values;
+      })
+      .finally(() => {
+        reading = undefined;
+      });
+    return reading;
+  };
+  return {
+    reload,
+    current: () => (isFresh() ? Promise.resolve(values) : reload()),
+    latest() {
+      // Callers that await a read get its error; here the old values stay in use.
+      if (!isFresh()) reload().catch(() => undefined);
+      return values;
+    },
+    expire() {
+      readAt = Number.NEGATIVE_INFINITY;
+    },
+  };
+}
+
+/** Seals and opens the fields that are encrypted at rest. */
+function createSecretFields(vault: SettingsDependencies['vault']) {
+  const contextOf = (name: string, field: string) => `settings:${name}.${field}`;
+  const seal = (name: string, field: string, plain: string) => {
+    if (!vault) throw new Error('a secret setting needs a vault');
+    return vault.seal(plain, contextOf(name, field));
+  };
+  // A secret that no key decrypts any more counts as not set; the code that needs it reports what is missing.
+  const open = (name: string, field: string, sealed: string) => {
+    try {
+      return vault?.open(sealed, contextOf(name, field)).toString();
+    } catch {
+      return undefined;
+    }
+  };
+  return { seal, open };
+}
+
+function read(db: Db): Promise<Row[]> {
+  return db.setting.findMany({ where: { key: { in: settingNames } } });
+}
+
+/** The value without its secret fields. */
+export function withoutSecrets(name: SettingName, value: unknown): unknown {
+  return mapSecrets(name, value, () => undefined);
+}
+
+/** The secret fields of a value. */
+export function secretsOf(name: SettingName, value: unknown): Record<string, unknown> {
+  const fields = secretFields[name] ?? [];
+  return Object.fromEntries(fields.map((field) => [field, isRecord(value) ? value[field] : undefined]));
+}
+
+type Change = (name: string, field: string, text: string) => string | undefined;
+
+function mapSecrets(name: SettingName, value: unknown, change: Change): unknown {
+  const fields = secretFields[name];
+  if (!fields || !isRecord(value)) return value;
+  const entries = Object.entries(value).map(([field, text]) =>
+    fields.includes(field) ? [field, change(name, field, String(text))] : [field, text],
+  );
+  return Object.fromEntries(entries.filter(([, text]) => text !== undefined));
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}
+
+// A value that the schema does not accept (written by another version) counts as not set.
+function fromRows(rows: readonly Row[], open: Change = () => undefined): SettingValues {
+  const stored = new Map(rows.map((row) => [row.key, row.value]));
+  const entries = settingNames.map((name) => {
+    const schema: z.ZodType = settingSchemas[name];
+    const parsed = schema.safeParse(mapSecrets(name, parseJson(stored.get(name)), open));
+    return [name, parsed.success ? parsed.data : schema.parse(undefined)];
+  });
+  return Object.freeze(Object.fromEntries(entries)) as SettingValues;
+}
+
+function parseJson(text: string | undefined): unknown {
+  return text === undefined ? undefined : JSON.parse(text);
+}
+
+function isWebAddress(value: string): boolean {
+  return /^https?:\/\/[^\s@]+$/.test(value) && URL.canParse(value);
+}
+
+function isNetwork(value: string): boolean {
+  const [address = '', prefix, ...rest] = value.split('/');
+  const family = isIP(address);
+  if (family === 0 || rest.length > 0) return false;
+  if (prefix === undefined) return true;
+  if (!/^\d{1,3}$/.test(prefix)) return false;
+  try {
+    new BlockList().addSubnet(address, Number(prefix), family === 4 ? 'ipv4' : 'ipv6');
+    return true;
+  } catch {
+    return false;
+  }
+}

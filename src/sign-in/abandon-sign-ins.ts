@@ -1,0 +1,10 @@
+// Ends the sign-ins of an account that are not finished, when the password that they began with is void.
+import { removeInteractions } from '../oidc/store/removals.ts';
+import type { Tx } from '../storage/database.ts';
+import { removeAttemptsOf } from './attempts.ts';
+
+/** Removes the account's attempts and the interactions of the engine, also those that only have to be resumed. */
+export async function abandonSignIns(userId: string, tx: Tx): Promise<void> {
+  await removeAttemptsOf(userId, tx);
+  await removeInteractions(userId, tx);
+}

@@ -1,0 +1,82 @@
+// The progress of one sign-in between its pages, stored in the database so that any instance can serve the next page.
+// The OIDC engine learns the account only when every required factor is proven.
+import { limits } from '../limits.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Db, Tx } from '../storage/database.ts';
+import { hotStatements, type Sql } from '../storage/statements.ts';
+
+export interface Attempt {
+  /** Identifier of the engine's interaction. */
+  uid: string;
+  /** The account, once the first factor was proven. */
+  userId: string | undefined;
+  /** Authentication methods proven in this attempt (`amr`, RFC 8176). */
+  amr: string[];
+  /** When the password given here was set, in epoch milliseconds. A later password makes this attempt invalid. */
+  passwordSetAt?: number | undefined;
+  /** The user chose to sign in with another account than that of the session. */
+  wantsOther: boolean;
+  /** The WebAuthn challenge of the page of this step. */
+  challenge?: string | undefined;
+  /** A code was sent through this channel. */
+  sent?: 'email' | 'sms' | undefined;
+  /** The user chose not to be asked for the second factor in this browser again. */
+  trustBrowser: boolean;
+}
+
+export interface Attempts {
+  /** The attempt of an interaction; an empty one before anything was proven. */
+  find(uid: string): Promise<Attempt>;
+  save(attempt: Attempt): Promise<void>;
+  remove(uid: string): Promise<void>;
+}
+
+interface Row {
+  userId: string | null;
+  factors: string;
+  data: string;
+  expiresAt: Date;
+}
+
+// Plain SQL: each page of a sign-in runs these several times.
+export const statements = hotStatements('sign-in-attempts', {
+  find: `SELECT user_id AS "userId", factors, data, expires_at AS "expiresAt" FROM sign_in_attempts WHERE uid = ?`,
+  save: `INSERT INTO sign_in_attempts (uid, user_id, factors, data, expires_at) VALUES (?,?,?,?,?)
+    ON CONFLICT (uid) DO UPDATE SET user_id = excluded.user_id, factors = excluded.factors, data = excluded.data,
+      expires_at = excluded.expires_at`,
+});
+
+export interface AttemptsDependencies {
+  db: Db;
+  sql: Sql;
+  now: Clock;
+}
+
+export function createAttempts({ db, sql, now }: AttemptsDependencies): Attempts {
+  return {
+    async find(uid) {
+      const [row] = await sql.query<Row>(statements.find, uid);
+      if (!row || row.expiresAt <= now())
+        return { uid, userId: undefined, amr: [], wantsOther: false, trustBrowser: false };
+      const data = JSON.parse(row.data) as Partial<Attempt>;
+      const { wantsOther = false, trustBrowser = false, challenge, sent, passwordSetAt } = data;
+      const amr = JSON.parse(row.factors) as string[];
+      return { uid, userId: row.userId ?? undefined, amr, wantsOther, trustBrowser, challenge, sent, passwordSetAt };
+    },
+
+    async save({ uid, userId, amr, wantsOther, trustBrowser, challenge, sent, passwordSetAt }) {
+      const expiresAt = new Date(now().getTime() + limits.interaction.seconds * 1000);
+      const data = JSON.stringify({ wantsOther, trustBrowser, challenge, sent, passwordSetAt });
+      await sql.execute(statements.save, uid, userId ?? null, JSON.stringify(amr), data, expiresAt);
+    },
+
+    async remove(uid) {
+      await db.signInAttempt.deleteMany({ where: { uid } });
+    },
+  };
+}
+
+/** Removes the account's sign-ins that are not finished, such as those that proved a password which is void now. */
+export async function removeAttemptsOf(userId: string, tx: Tx): Promise<void> {
+  await tx.signInAttempt.deleteMany({ where: { userId } });
+}

@@ -1,0 +1,67 @@
+// What the consent page says (OIDC Core 3.1.2.4): the scopes and claims that an application requests, as sentences with
+// the user's own values, and the grant that is stored when the user allows it.
+import type { Interaction } from 'oidc-provider';
+import type { Account } from '../accounts/account.ts';
+import type { Granted } from '../consents/consents.ts';
+
+export interface ConsentScope {
+  name: string;
+  label: string;
+  values: string[];
+}
+
+interface PromptDetails {
+  missingOIDCClaims?: string[];
+  missingResourceScopes?: Record<string, string[]>;
+}
+
+const present = (...values: (string | null)[]) => values.filter((value): value is string => Boolean(value));
+
+/** A scope that is not listed here is displayed by its name. */
+const scopes: Record<string, { label: string; values(account: Account): string[] }> = {
+  openid: { label: 'Know that it is you', values: (account) => [account.username] },
+  profile: {
+    label: 'See your name and profile',
+    values: (account) => present(account.name, account.givenName, account.familyName, account.locale, account.zoneinfo),
+  },
+  email: { label: 'See your e-mail address', values: (account) => present(account.email) },
+  phone: { label: 'See your phone number', values: (account) => present(account.phoneNumber) },
+  roles: { label: 'See your roles', values: (account) => account.roles },
+  permissions: { label: 'See what you are permitted to do', values: (account) => account.permissions },
+};
+
+/** The scopes that a user consents to here; other scopes belong to resources. */
+export const consentScopes: ReadonlySet<string> = new Set([...Object.keys(scopes), 'offline_access']);
+
+/** What this consent prompt requests; stored when the user allows it. */
+export function requestedGrant(interaction: Pick<Interaction, 'params' | 'prompt'>): Granted {
+  const details = interaction.prompt.details as PromptDetails;
+  const requested = String(interaction.params.scope ?? '').split(' ');
+  return {
+    scopes: requested.filter((scope) => consentScopes.has(scope)),
+    claims: details.missingOIDCClaims ?? [],
+    resources: details.missingResourceScopes ?? {},
+  };
+}
+
+/** A grant as the sentences of the consent page and of the user's list of applications. */
+export function describeGrant(granted: Granted, account: Account) {
+  const unique = (values: string[]) => [...new Set(values)];
+  const named = granted.scopes.filter((name) => name !== 'offline_access');
+  const lines: ConsentScope[] = named.map((name) => {
+    const scope = scopes[name];
+    return { name, label: scope?.label ?? name, values: unique(scope?.values(account) ?? []) };
+  });
+  if (granted.claims.length > 0)
+    lines.push({ name: 'claims', label: 'See single facts about you', values: granted.claims.map(withSpaces) });
+  return {
+    scopes: lines,
+    resources: Object.entries(granted.resources).map(([name, list]) => ({ name, scopes: list })),
+    isOffline: granted.scopes.includes('offline_access'),
+  };
+}
+
+/** `phone_number` as `phone number`. */
+function withSpaces(claim: string): string {
+  return claim.replaceAll('_', ' ');
+}

@@ -1,0 +1,168 @@
+// Puts the sign-in pages together: which steps there are, the pages that show them, and the forms that answer them.
+import type { Client } from 'oidc-provider';
+import type { Account } from '../accounts/account.ts';
+import type { Accounts } from '../accounts/accounts.ts';
+import { createStartPages } from '../applications/start-url.ts';
+import type { Audit, By } from '../audit/audit.ts';
+import type { Consents } from '../consents/consents.ts';
+import type { Credentials } from '../credentials/credentials.ts';
+import { minimumLength } from '../credentials/password-policy.ts';
+import type { Context } from '../http/context.ts';
+import type { Cookies } from '../http/cookies.ts';
+import type { Csrf } from '../http/csrf.ts';
+import { recipientOf } from '../mail/messages.ts';
+import type { NotifyOwner } from '../mail/notify-owner.ts';
+import type { Outbox } from '../mail/outbox.ts';
+import { placeOf } from '../mail/wording.ts';
+import type { CodeDelivery } from '../mfa/code-delivery.ts';
+import type { Mfa } from '../mfa/create-mfa.ts';
+import type { ClientSource } from '../oidc/store/clients.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Metrics } from '../platform/metrics.ts';
+import type { Captcha } from '../rate-limits/captcha.ts';
+import type { Lockout } from '../rate-limits/lockout.ts';
+import type { RateLimits } from '../rate-limits/rate-limits.ts';
+import type { Rejections } from '../rejections/rejections.ts';
+import type { Settings } from '../settings/settings.ts';
+import type { Db } from '../storage/database.ts';
+import type { Sql } from '../storage/statements.ts';
+import { createAttempts } from './attempts.ts';
+import { createSteps, type SamlRequirements } from './current-step.ts';
+import { decisionRoutes } from './decision-routes.ts';
+import { dispatchRoutes } from './dispatch-routes.ts';
+import { createExpiredSignIns, type ExpiredSignIns } from './expired-sign-in.ts';
+import { createFirstFactor, type FirstFactor } from './first-factor.ts';
+import { createFlow } from './flow.ts';
+import { createInteractions, type InteractionEngine } from './interactions.ts';
+import { createKnownBrowserCookie } from './known-browser-cookie.ts';
+import { passwordRoutes } from './password-routes.ts';
+import { createSecondFactorCodes } from './second-factor/codes.ts';
+import { enrolmentRoutes } from './second-factor/enrolment-routes.ts';
+import { createFactorPages, type FactorPages } from './second-factor/pages.ts';
+import { secondFactorRoutes } from './second-factor/routes.ts';
+import type { SignInPolicy } from './sign-in-policy.ts';
+import { createStepPages, type StepPages } from './step-pages.ts';
+
+export interface SignInDependencies {
+  db: Db;
+  sql: Sql;
+  now: Clock;
+  /** Public base URL of this server. */
+  issuer: string;
+  accounts: Accounts;
+  audit: Audit;
+  captcha: Captcha;
+  clients: Pick<ClientSource, 'facts'>;
+  codeDelivery: CodeDelivery;
+  consents: Consents;
+  cookies: Cookies;
+  credentials: Credentials;
+  csrf: Pick<Csrf, 'protect'>;
+  engine(): InteractionEngine & { Client: { find(clientId: string): Promise<Client | undefined> } };
+  lockout: Lockout;
+  metrics: Pick<Metrics, 'signIns'>;
+  mfa: Mfa;
+  outbox: Pick<Outbox, 'send'>;
+  /** The client that Gatehouse's own pages sign in with. */
+  ownClientId: string;
+  rateLimits: RateLimits;
+  rejections: Rejections;
+  /** What the SAML request behind an authorization request asks for; nothing for OpenID Connect. */
+  samlRequirements(ctx: Context, params: Record<string, unknown>): Promise<SamlRequirements>;
+  /** Ends every session of the account but this one. */
+  endOtherSessions(accountId: string, keptSession: string | undefined, by: By): Promise<void>;
+  settings: Pick<Settings, 'latest'>;
+  signInPolicy: SignInPolicy;
+  notifyOwner: NotifyOwner;
+}
+
+/** The routers below /signin/:uid. */
+export function createSignIn(dependencies: SignInDependencies) {
+  const { db, sql, now, issuer, accounts, audit, captcha, clients, codeDelivery, consents, cookies } = dependencies;
+  const { credentials, csrf, engine, lockout, metrics, mfa, ownClientId, rateLimits } = dependencies;
+  const { samlRequirements, settings, signInPolicy: policy, notifyOwner } = dependencies;
+  const { passkeys, totp, recoveryCodes, oneTimeCodes, knownBrowsers } = mfa;
+  const { protect } = csrf;
+  const rememberDays = () => settings.latest().remember_browser_days;
+  const sendNewBrowserNotice = newBrowserNotice(dependencies);
+
+  const expiredSignIns = createExpiredSignIns({ cookies, startOf: createStartPages({ db, issuer }) });
+  const interactions = createInteractions({ engine, expiredSignIns });
+  const attempts = createAttempts({ db, sql, now });
+  const browserCookie = createKnownBrowserCookie({ cookies, knownBrowsers, audit, rememberDays, sendNewBrowserNotice });
+  const steps = createSteps({
+    interactions,
+    attempts,
+    accounts,
+    policy,
+    applicationOf: clients.facts,
+    ownClientId,
+    samlRequirements,
+    isTrustedBrowser: browserCookie.isTrusted,
+  });
+  const flow = createFlow({ steps, attempts, interactions, browserCookie, audit, credentials });
+
+  const counted = (outcome: string, method: string) => metrics.signIns.inc({ outcome, method });
+  const firstFactor = createFirstFactor({
+    accounts,
+    credentials,
+    audit,
+    lockout,
+    captcha,
+    browserCookie,
+    counted: (outcome) => counted(outcome, 'password'),
+  });
+  const codes = createSecondFactorCodes({ totp, recoveryCodes, oneTimeCodes, rateLimits, audit, counted });
+  const factorPages = createFactorPages({ attempts, passkeys, totp, rememberDays });
+  const pages = createPages(dependencies, { factorPages, firstFactor, expiredSignIns });
+
+  const passwordChanged = afterPasswordChange(dependencies);
+  const host = new URL(issuer).host;
+  const enrolment = { totp, passkeys, recoveryCodes, notifyOwner, rateLimits, host, now };
+  return {
+    routers: [
+      dispatchRoutes({ flow, pages, interactions, attempts, protect }),
+      passwordRoutes({ flow, pages, firstFactor, credentials, passwordChanged, protect }),
+      decisionRoutes({ flow, interactions, consents, audit, protect }),
+      secondFactorRoutes({ flow, pages, codes, attempts, codeDelivery, passkeys, audit, protect }),
+      enrolmentRoutes({ flow, pages, attempts, ...enrolment, protect }),
+    ],
+  };
+}
+
+/** The page of each step. */
+function createPages(
+  { engine, rejections, mfa, settings }: SignInDependencies,
+  parts: { factorPages: FactorPages; firstFactor: FirstFactor; expiredSignIns: ExpiredSignIns },
+): StepPages {
+  const { factorPages, firstFactor, expiredSignIns } = parts;
+  return createStepPages({
+    findClient: (clientId) => engine().Client.find(clientId),
+    factorPages,
+    captchaFor: firstFactor.captchaFor,
+    rejections,
+    expiredSignIns,
+    minPasswordLength: async (accountId) => minimumLength(await mfa.factors.hasSecondFactor(accountId)),
+    forgotPasswordPath: '/forgot-password',
+    // The setting may change while the server runs.
+    registrationPath: () => (settings.latest().self_registration ? '/sign-up' : undefined),
+  });
+}
+
+/** Mails the owner of an account about its first sign-in in a browser, while the setting is on. */
+function newBrowserNotice({ now, outbox, settings }: SignInDependencies) {
+  return async (ctx: Context, account: Account): Promise<void> => {
+    const to = recipientOf(account);
+    if (!to || !settings.latest().new_browser_notice) return;
+    await outbox.send({ to, kind: 'new-sign-in', place: placeOf(ctx.state.request, now()) });
+  };
+}
+
+/** After a change of password: no browser is trusted, no other session goes on, and the owner gets a notice. */
+function afterPasswordChange({ mfa, endOtherSessions, notifyOwner }: SignInDependencies) {
+  return async (account: Account, keptSession: string | undefined, by: By): Promise<void> => {
+    await mfa.knownBrowsers.endTrust(account.id);
+    await endOtherSessions(account.id, keptSession, by);
+    await notifyOwner(account, 'password-changed', by.request);
+  };
+}

@@ -1,0 +1,136 @@
+// Finds the current step of a sign-in: loads the engine's prompt, the attempt, the account and the application, and
+// asks the pure order in next-step.ts.
+import type { Interaction } from 'oidc-provider';
+import type { Account } from '../accounts/account.ts';
+import type { Accounts } from '../accounts/accounts.ts';
+import type { Context } from '../http/context.ts';
+import { badRequest } from '../http/errors.ts';
+import { PASSWORD_ACR, requestedAcrs } from '../mfa/acr.ts';
+import type { Attempt, Attempts } from './attempts.ts';
+import type { Interactions } from './interactions.ts';
+import { isStepUp, nextStep, type Step } from './next-step.ts';
+import type { ApplicationRule, Judgement, SignInPolicy } from './sign-in-policy.ts';
+
+export interface CurrentStep {
+  interaction: Interaction;
+  attempt: Attempt;
+  step: Step;
+  /** The account that signs in, or that the prompt is about. */
+  account: Account | undefined;
+  clientId: string;
+  applicationId: string;
+  /** How a missing factor can be given or set up, which acr it has to reach, and where codes can be sent. */
+  methods: Judgement['methods'];
+  level: Judgement['level'];
+  channels: Judgement['channels'];
+  /** What the sign-in amounts to when nothing more is added. */
+  acr: string;
+  amr: string[];
+  /** The password is demanded, whatever else is proven (SAML: exactly the password class). */
+  needsPassword: boolean;
+}
+
+/** The authentication context that a SAML request demands (SAML Core 3.3.2.2.1), as acr values; any of them suffices. */
+export interface SamlRequirements {
+  acrs: string[];
+  /** Only a sign-in with the password meets the request. */
+  needsPassword: boolean;
+}
+
+export interface Steps {
+  /** The current step of the interaction `uid`; throws when it did not begin in this browser or has expired. */
+  open(ctx: Context, uid: string): Promise<CurrentStep>;
+  /** The current step after the attempt has changed. */
+  again(ctx: Context, current: CurrentStep): Promise<CurrentStep>;
+}
+
+export interface StepsDependencies {
+  interactions: Interactions;
+  attempts: Attempts;
+  accounts: Pick<Accounts, 'find'>;
+  policy: SignInPolicy;
+  applicationOf(clientId: string): Promise<{ id: string; mfa: ApplicationRule } | undefined>;
+  ownClientId: string;
+  samlRequirements(ctx: Context, params: Record<string, unknown>): Promise<SamlRequirements>;
+  isTrustedBrowser(ctx: Context, accountId: string): Promise<boolean>;
+}
+
+const NOTHING_MISSING: Judgement = {
+  missing: 'nothing',
+  mustChangePassword: false,
+  methods: [],
+  level: PASSWORD_ACR,
+  channels: {},
+};
+/** Prompts about the user who is signed in already. */
+const SESSION_PROMPTS = ['consent', 'access', 'select_account'];
+
+export function createSteps(dependencies: StepsDependencies): Steps {
+  const { interactions, attempts } = dependencies;
+  return {
+    async open(ctx, uid) {
+      const interaction = await interactions.open(ctx, uid);
+      return resolve(dependencies, ctx, interaction, await attempts.find(interaction.uid));
+    },
+    again: (ctx, { interaction, attempt }) => resolve(dependencies, ctx, interaction, attempt),
+  };
+}
+
+async function resolve(
+  dependencies: StepsDependencies,
+  ctx: Context,
+  interaction: Interaction,
+  attempt: Attempt,
+): Promise<CurrentStep> {
+  const { accounts, policy, applicationOf, ownClientId, samlRequirements, isTrustedBrowser } = dependencies;
+  const { account, provenBySession } = await subjectOf(accounts, interaction, attempt);
+  const clientId = String(interaction.params.client_id);
+  const application = await applicationOf(clientId);
+  if (!application || (account && !account.isActive)) throw badRequest('sign_in_expired');
+
+  const amr = policy.amrOf([...new Set([...provenBySession, ...attempt.amr])]);
+  const saml = await samlRequirements(ctx, interaction.params);
+  const needsPassword = saml.needsPassword && !amr.includes('pwd');
+  const isIdentified = account !== undefined && amr.length > 0 && !needsPassword;
+  // "Use another account" turns every prompt into a sign-in.
+  const prompt = attempt.wantsOther ? 'login' : interaction.prompt.name;
+  const { methods, level, channels, ...state } =
+    isIdentified && !SESSION_PROMPTS.includes(prompt)
+      ? await policy.judge(account, {
+          amr,
+          requestedAcr: [...requestedAcrs(interaction.params), ...saml.acrs],
+          application: application.mfa,
+          isOwnPages: clientId === ownClientId,
+          isTrustedBrowser: await isTrustedBrowser(ctx, account.id),
+        })
+      : NOTHING_MISSING;
+  return {
+    interaction,
+    attempt,
+    step: nextStep({ prompt }, { isIdentified, ...state }),
+    account,
+    clientId,
+    applicationId: application.id,
+    methods,
+    level,
+    channels,
+    acr: policy.acrOf(amr),
+    amr,
+    needsPassword,
+  };
+}
+
+/** The account of the attempt, or that of the session if the prompt is about it. */
+async function subjectOf(
+  accounts: StepsDependencies['accounts'],
+  { prompt, session }: Interaction,
+  { userId, wantsOther }: Attempt,
+) {
+  const stepsUp = isStepUp({ prompt: prompt.name, reasons: prompt.reasons }) && !wantsOther;
+  const isAboutSession = stepsUp || (SESSION_PROMPTS.includes(prompt.name) && !wantsOther);
+  const accountId = userId ?? (isAboutSession ? session?.accountId : undefined);
+  const account = accountId ? await accounts.find(accountId) : undefined;
+  // What the session has proven counts again only while the same user adds to it.
+  const provenBySession = stepsUp && userId === undefined ? (session?.amr ?? []) : [];
+  return { account, provenBySession };
+}

@@ -1,0 +1,37 @@
+// GET /signin/:uid, the dispatcher: shows the page of the current step, or returns to the OIDC engine after the last
+// one. POST cancel returns to the application.
+import Router from '@koa/router';
+import type { Extras, Middleware, State } from '../http/context.ts';
+import type { Attempts } from './attempts.ts';
+import type { Flow, StepContext } from './flow.ts';
+import type { Interactions } from './interactions.ts';
+import type { StepPages } from './step-pages.ts';
+
+export interface DispatchRoutesDependencies {
+  flow: Flow;
+  pages: StepPages;
+  interactions: Interactions;
+  attempts: Pick<Attempts, 'remove'>;
+  /** Rejects forms from other sites (CSRF). */
+  protect: Middleware;
+}
+
+export function dispatchRoutes(dependencies: DispatchRoutesDependencies): Router<State, Extras> {
+  const { flow, pages, interactions, attempts, protect } = dependencies;
+  const router = new Router<State, Extras>({ prefix: '/signin/:uid' });
+
+  router.get('/', async (ctx: StepContext) => {
+    const current = await flow.open(ctx);
+    if (interactions.resumeIfAnswered(ctx, current.interaction)) return;
+    if (current.step === 'done') return flow.finish(ctx, current);
+    await pages.show(ctx, current);
+  });
+
+  router.post('/cancel', protect, async (ctx: StepContext) => {
+    const { attempt } = await flow.open(ctx);
+    await attempts.remove(attempt.uid);
+    await interactions.deny(ctx, 'the user cancelled the sign-in');
+  });
+
+  return router;
+}

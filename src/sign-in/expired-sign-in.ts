@@ -1,0 +1,36 @@
+// A sign-in that has expired still leads back to its application: a cookie notes which one it was, because the expired
+// interaction is gone by then.
+import type { Context } from '../http/context.ts';
+import type { Cookies } from '../http/cookies.ts';
+import { type AppError, badRequest } from '../http/errors.ts';
+
+export interface ExpiredSignIns {
+  /** Notes in this browser which application the sign-in is for. */
+  noteApplication(ctx: Context, uid: string, clientId: string): void;
+  /** The error for a sign-in that has expired or was finished elsewhere, with a link to its application if known. */
+  errorFor(ctx: Context, uid: string, cause: unknown): Promise<AppError>;
+}
+
+export interface ExpiredSignInsDependencies {
+  cookies: Cookies;
+  /** The page where a user enters an application. */
+  startOf(clientId: string): Promise<{ name: string; url: string } | undefined>;
+}
+
+export function createExpiredSignIns({ cookies, startOf }: ExpiredSignInsDependencies): ExpiredSignIns {
+  return {
+    noteApplication: (ctx, uid, clientId) =>
+      cookies.set(ctx, 'signInFor', `${uid}.${Buffer.from(clientId).toString('base64url')}`),
+
+    async errorFor(ctx, uid, cause) {
+      const [noted, clientId = ''] = cookies.get(ctx, 'signInFor')?.split('.') ?? [];
+      const start = noted === uid ? await startOf(Buffer.from(clientId, 'base64url').toString()) : undefined;
+      if (!start) return badRequest('sign_in_expired', { cause });
+      return badRequest('sign_in_expired', {
+        cause,
+        next: { href: start.url, label: `Go to ${start.name}` },
+        other: { href: '/dashboard', label: 'Your applications' },
+      });
+    },
+  };
+}

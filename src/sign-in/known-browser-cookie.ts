@@ -1,0 +1,59 @@
+// The cookie of a browser that an account was used in: it recognises the browser, and keeps the user's choice to skip
+// the second factor there.
+import type { Account } from '../accounts/account.ts';
+import type { Audit } from '../audit/audit.ts';
+import type { Context } from '../http/context.ts';
+import type { Cookies } from '../http/cookies.ts';
+import type { KnownBrowsers } from '../mfa/known-browsers.ts';
+
+export interface KnownBrowserCookie {
+  /**
+   * Id of this browser if the account was used in it before. The lockout counts its attempts apart, so that an attacker
+   * elsewhere cannot lock the owner out of it.
+   */
+  knownTo(ctx: Context, accountId: string): Promise<string | undefined>;
+  /** Whether this account may skip the second factor in this browser. */
+  isTrusted(ctx: Context, accountId: string): Promise<boolean>;
+  /** After a sign-in: remembers the browser, and sends a notice to the account's owner if it is a new one. */
+  signedIn(ctx: Context, account: Account, options: { trust: boolean }): Promise<void>;
+}
+
+export interface KnownBrowserCookieDependencies {
+  cookies: Cookies;
+  knownBrowsers: KnownBrowsers;
+  audit: Audit;
+  /** For how many days a browser may skip the second factor; 0: never. */
+  rememberDays(): number;
+  sendNewBrowserNotice(ctx: Context, account: Account): Promise<void>;
+}
+
+export function createKnownBrowserCookie({
+  cookies,
+  knownBrowsers,
+  audit,
+  rememberDays,
+  sendNewBrowserNotice,
+}: KnownBrowserCookieDependencies): KnownBrowserCookie {
+  const recognise = (ctx: Context, accountId: string) =>
+    knownBrowsers.recognise(cookies.get(ctx, 'knownBrowser'), accountId);
+
+  return {
+    knownTo: async (ctx, accountId) => (await recognise(ctx, accountId))?.id,
+    isTrusted: async (ctx, accountId) => rememberDays() > 0 && (await recognise(ctx, accountId))?.isTrusted === true,
+
+    async signedIn(ctx, account, { trust }) {
+      const cookie = cookies.get(ctx, 'knownBrowser') ?? knownBrowsers.newCookie();
+      const { request } = ctx.state;
+      const browser = await knownBrowsers.remember(cookie, account.id, request);
+      cookies.set(ctx, 'knownBrowser', cookie);
+      const about = { actorId: account.id, subjectId: account.id, request };
+      if (trust && rememberDays() > 0) {
+        await knownBrowsers.trust(account.id, browser.id, rememberDays());
+        await audit.record({ type: 'browser.remembered', outcome: 'success', ...about });
+      }
+      if (!browser.isNew) return;
+      await audit.record({ type: 'sign-in.new-browser', outcome: 'success', ...about });
+      await sendNewBrowserNotice(ctx, account);
+    },
+  };
+}

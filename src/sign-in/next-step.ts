@@ -1,0 +1,58 @@
+// The order of the sign-in steps, as one pure function. Every form returns to the dispatcher, which calls it; no step
+// leads to another directly, so none can be skipped.
+
+/** What the OIDC engine prompts for, and the names of the checks that demand it. */
+export interface PromptRequest {
+  prompt: string;
+  reasons: string[];
+}
+
+export interface Progress {
+  /** The first factor is proven, in this sign-in or in the session that is stepped up. */
+  isIdentified: boolean;
+  mustChangePassword: boolean;
+  /** What the settings, the application or the requested authentication context still demand. */
+  missing: 'nothing' | 'second-factor' | 'enrolment';
+}
+
+export type Step =
+  | 'identify'
+  | 'select-account'
+  | 'second-factor'
+  | 'enrol'
+  | 'change-password'
+  | 'consent'
+  | 'access-denied'
+  | 'done';
+
+/** The step whose page is shown now. */
+export function nextStep({ prompt }: Pick<PromptRequest, 'prompt'>, progress: Progress): Step {
+  switch (prompt) {
+    case 'access':
+      return 'access-denied';
+    case 'consent':
+      return 'consent';
+    case 'select_account':
+      return 'select-account';
+    default:
+      return nextSignInStep(progress);
+  }
+}
+
+function nextSignInStep({ isIdentified, missing, mustChangePassword }: Progress): Step {
+  if (!isIdentified) return 'identify';
+  // The second factor comes first: an attacker who has only the password must not replace it.
+  if (missing === 'second-factor') return 'second-factor';
+  if (mustChangePassword) return 'change-password';
+  if (missing === 'enrolment') return 'enrol';
+  return 'done';
+}
+
+/** Whether the prompt only demands a stronger sign-in of the same user (RFC 9470); then earlier factors stay proven. */
+export function isStepUp({ prompt, reasons }: PromptRequest): boolean {
+  return (
+    prompt === 'login' &&
+    reasons.length > 0 &&
+    reasons.every((reason) => ['acr', 'essential_acr', 'password'].includes(reason))
+  );
+}

@@ -1,0 +1,80 @@
+// The forms with a password: the first factor, and the change that is demanded before the sign-in continues.
+import Router from '@koa/router';
+import { z } from 'zod';
+import type { Account } from '../accounts/account.ts';
+import type { By } from '../audit/audit.ts';
+import type { Credentials } from '../credentials/credentials.ts';
+import { passwordAdvice } from '../credentials/password-policy.ts';
+import type { Extras, Middleware, State } from '../http/context.ts';
+import { parseForm } from '../http/input.ts';
+import { limits } from '../limits.ts';
+import type { FirstFactor } from './first-factor.ts';
+import type { Flow, StepContext } from './flow.ts';
+import type { StepPages } from './step-pages.ts';
+
+export interface PasswordRoutesDependencies {
+  flow: Flow;
+  pages: StepPages;
+  firstFactor: FirstFactor;
+  credentials: Pick<Credentials, 'setPassword' | 'status'>;
+  /** After a new password: ends the other sessions and the trust in browsers, and sends a notice to the owner. */
+  passwordChanged(account: Account, keptSession: string | undefined, by: By): Promise<void>;
+  protect: Middleware;
+}
+
+const signInForm = z.object({
+  username: z.string().max(254),
+  password: z.string().max(4096),
+  altcha: z.string().max(8192).optional(),
+  ticket: z.string().max(1024).optional(),
+});
+const changeForm = z.object({ password: z.string().max(4096) });
+
+const WRONG = 'The user name or the password is wrong.';
+const CAPTCHA = 'There were several failed sign-ins. Confirm that you are a person, and enter your password again.';
+
+export function passwordRoutes(dependencies: PasswordRoutesDependencies): Router<State, Extras> {
+  const { flow, pages, firstFactor, credentials, passwordChanged, protect } = dependencies;
+  const router = new Router<State, Extras>({ prefix: '/signin/:uid' });
+
+  router.post('/password', protect, async (ctx: StepContext) => {
+    const current = await flow.expect(ctx, 'identify');
+    if (!current) return;
+    const input = await parseForm(ctx, signInForm);
+    const loginHint = input.username;
+    const result = await firstFactor.verify(ctx, input);
+    if (result.outcome === 'wait') {
+      const next = { href: `/unlock/ask?signin=${current.attempt.uid}`, label: 'Unlock by mail' };
+      return pages.showWait(ctx, current, result.retryAfterSeconds, { next, loginHint });
+    }
+    if (result.outcome === 'captcha') {
+      const { waiting } = result;
+      const seconds = waiting?.waitSeconds ?? limits.captcha.waitSeconds;
+      return pages.showWait(ctx, current, seconds, { problem: CAPTCHA, loginHint, waiting });
+    }
+    if (result.outcome === 'wrong') return pages.show(ctx, current, { problem: WRONG, loginHint, status: 401 });
+    // The password may complete what the same user has proven already.
+    const proven = current.account?.id === result.account.id ? current.amr : [];
+    const amr = [...new Set(['pwd', ...proven])];
+    await flow.proceed(ctx, current, { userId: result.account.id, amr, passwordSetAt: result.setAt.getTime() });
+  });
+
+  router.post('/new-password', protect, async (ctx: StepContext) => {
+    const current = await flow.expect(ctx, 'change-password');
+    if (!current?.account) return;
+    const { account } = current;
+    const { password } = await parseForm(ctx, changeForm);
+    const by = { actorId: account.id, request: ctx.state.request };
+    const result = await credentials.setPassword(account, password, { ...by, event: 'password.changed' });
+    if (result !== 'ok') {
+      const problem = result.map((fault) => passwordAdvice(fault, current.amr.includes('mfa'))).join(' ');
+      return pages.show(ctx, current, { problem, status: 400 });
+    }
+    await passwordChanged(account, current.interaction.session?.uid, by);
+    // Setting the password deleted this attempt, as it deletes all that began with the old one; proceed saves it anew.
+    const passwordSetAt = (await credentials.status(account.id))?.changedAt.getTime();
+    await flow.proceed(ctx, current, { passwordSetAt });
+  });
+
+  return router;
+}

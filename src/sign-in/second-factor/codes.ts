@@ -1,0 +1,79 @@
+// Checks a code as second factor: from an authenticator app, a message, or the list of recovery codes. Tries are
+// limited per account over all instances, and counted before the code is checked.
+import type { Account } from '../../accounts/account.ts';
+import type { Audit } from '../../audit/audit.ts';
+import type { OneTimeCodes } from '../../mfa/one-time-codes.ts';
+import type { SecondFactor } from '../../mfa/policy.ts';
+import type { RecoveryCodes } from '../../mfa/recovery-codes.ts';
+import type { Totp } from '../../mfa/totp.ts';
+import type { RequestInfo } from '../../platform/request-info.ts';
+import type { RateLimits } from '../../rate-limits/rate-limits.ts';
+
+const AMR = { totp: 'otp', email: 'otp', sms: 'sms', 'recovery-code': 'recovery' } as const;
+
+export type CodeMethod = Exclude<SecondFactor, 'passkey'>;
+export type CodeResult =
+  | { outcome: 'ok'; amr: string }
+  | { outcome: 'wrong' | 'expired' }
+  | { outcome: 'wait'; retryAfterSeconds: number };
+
+export interface SecondFactorCodes {
+  /** @param sentTo the address or number that the code was sent to; empty for other methods */
+  verify(account: Account, method: CodeMethod, sentTo: string, code: string, request: RequestInfo): Promise<CodeResult>;
+}
+
+export interface SecondFactorCodesDependencies {
+  totp: Pick<Totp, 'verify'>;
+  recoveryCodes: Pick<RecoveryCodes, 'redeem'>;
+  oneTimeCodes: Pick<OneTimeCodes, 'verify'>;
+  rateLimits: RateLimits;
+  audit: Audit;
+  /** For the metrics. */
+  counted(outcome: 'success' | 'failure' | 'throttled', method: CodeMethod): void;
+}
+
+export function createSecondFactorCodes(dependencies: SecondFactorCodesDependencies): SecondFactorCodes {
+  const { totp, recoveryCodes, oneTimeCodes, rateLimits, audit, counted } = dependencies;
+
+  async function check(userId: string, method: CodeMethod, sentTo: string, code: string, request: RequestInfo) {
+    switch (method) {
+      case 'totp':
+        return totp.verify(userId, code);
+      case 'recovery-code':
+        return recoveryCodes.redeem(userId, code, { actorId: userId, request });
+      default:
+        return oneTimeCodes.verify(userId, method, sentTo, code);
+    }
+  }
+
+  return {
+    async verify(account, method, sentTo, code, request) {
+      const verdict = await rateLimits.consume('code:account', account.id);
+      if (!verdict.allowed) {
+        counted('throttled', method);
+        await audit.record({
+          type: 'sign-in.throttled',
+          outcome: 'failure',
+          reason: 'too_many_codes',
+          subjectId: account.id,
+          request,
+        });
+        return { outcome: 'wait', retryAfterSeconds: verdict.retryAfterSeconds };
+      }
+      const result = await check(account.id, method, sentTo, code, request);
+      const isRight = result === 'ok';
+      counted(isRight ? 'success' : 'failure', method);
+      await audit.record({
+        type: 'sign-in.second-factor',
+        outcome: isRight ? 'success' : 'failure',
+        subjectId: account.id,
+        request,
+        data: { method },
+        ...(isRight ? { actorId: account.id } : { reason: result }),
+      });
+      if (!isRight) return { outcome: result === 'expired' || result === 'too-many-tries' ? 'expired' : 'wrong' };
+      await rateLimits.reset('code:account', account.id);
+      return { outcome: 'ok', amr: AMR[method] };
+    },
+  };
+}

@@ -1,0 +1,145 @@
+// The forms of the enrolment step: the user sets up a second factor that the policy demands and the account lacks.
+import Router from '@koa/router';
+import { z } from 'zod';
+import type { Account } from '../../accounts/account.ts';
+import type { Context, Extras, Middleware, State } from '../../http/context.ts';
+import { parseForm } from '../../http/input.ts';
+import type { NotifyOwner } from '../../mail/notify-owner.ts';
+import type { Passkeys } from '../../mfa/passkeys.ts';
+import type { RecoveryCodes } from '../../mfa/recovery-codes.ts';
+import type { Totp } from '../../mfa/totp.ts';
+import { parseAttestation } from '../../mfa/webauthn-input.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { RateLimits } from '../../rate-limits/rate-limits.ts';
+import type { Attempts } from '../attempts.ts';
+import type { CurrentStep } from '../current-step.ts';
+import type { Flow, StepContext } from '../flow.ts';
+import type { StepPages } from '../step-pages.ts';
+import { mustVerify } from './pages.ts';
+import { recoveryCodesPage } from './recovery-codes-page.ts';
+
+export interface EnrolmentRoutesDependencies {
+  flow: Flow;
+  pages: StepPages;
+  attempts: Attempts;
+  totp: Pick<Totp, 'confirm' | 'resume'>;
+  passkeys: Pick<Passkeys, 'register'>;
+  recoveryCodes: Pick<RecoveryCodes, 'createFor' | 'again'>;
+  /** Mails a notice about the change to the account's owner. */
+  notifyOwner: NotifyOwner;
+  rateLimits: Pick<RateLimits, 'consume' | 'reset'>;
+  host: string;
+  now: Clock;
+  protect: Middleware;
+}
+
+interface Enrolled {
+  /** Methods that the enrolment has proven (`amr`). */
+  proven: string[];
+  /** Identifies this enrolment: its recovery codes are derived from it. */
+  enrolment: string;
+}
+
+const totpForm = z.object({ code: z.string().max(64), sealed: z.string().max(1024) });
+const passkeyForm = z.object({ response: z.string().max(20_000), name: z.string().max(200).default('') });
+
+export function enrolmentRoutes(dependencies: EnrolmentRoutesDependencies): Router<State, Extras> {
+  const { protect } = dependencies;
+  const router = new Router<State, Extras>({ prefix: '/signin/:uid' });
+  router.post('/enrol-totp', protect, (ctx: StepContext) => enrolTotp(dependencies, ctx));
+  router.post('/enrol-passkey', protect, (ctx: StepContext) => enrolPasskey(dependencies, ctx));
+  return router;
+}
+
+async function enrolTotp(dependencies: EnrolmentRoutesDependencies, ctx: StepContext): Promise<void> {
+  const { flow, pages, totp, rateLimits, notifyOwner } = dependencies;
+  const current = await flow.expect(ctx, 'enrol', 'done');
+  if (!current?.account) return;
+  const { code, sealed } = await parseForm(ctx, totpForm);
+  if (current.step === 'done') return showCodesAgain(dependencies, ctx, current, sealed);
+  const verdict = await rateLimits.consume('code:account', current.account.id);
+  if (!verdict.allowed) return pages.showWait(ctx, current, verdict.retryAfterSeconds, { sealed });
+  const by = { actorId: current.account.id, request: ctx.state.request };
+  const outcome = await totp.confirm(current.account, sealed, code, by);
+  if (outcome === 'wrong' || outcome === 'expired') {
+    const problem =
+      outcome === 'expired'
+        ? 'This took too long. Scan the new picture.'
+        : 'This code is not right. Enter the one that the app shows now.';
+    return pages.show(ctx, current, { problem, status: 400, ...(outcome === 'wrong' && { sealed }) });
+  }
+  await rateLimits.reset('code:account', current.account.id);
+  if (outcome === 'ok') await notifyOwner(current.account, 'totp-added', ctx.state.request);
+  // The code that confirmed the app also proves the factor for this sign-in.
+  await finishEnrolment(dependencies, ctx, current, { proven: ['otp'], enrolment: sealed });
+}
+
+async function enrolPasskey(dependencies: EnrolmentRoutesDependencies, ctx: StepContext): Promise<void> {
+  const { flow, pages, passkeys, notifyOwner } = dependencies;
+  const current = await flow.expect(ctx, 'enrol');
+  if (!current?.account) return;
+  const { response, name } = await parseForm(ctx, passkeyForm);
+  const answer = parseAttestation(response);
+  const { challenge } = current.attempt;
+  const by = { actorId: current.account.id, request: ctx.state.request };
+  const result =
+    answer && challenge
+      ? await passkeys.register(current.account, answer, { challenge, name, mustVerify: mustVerify(current), ...by })
+      : undefined;
+  if (result?.outcome !== 'ok') {
+    const problem =
+      result?.outcome === 'already-registered'
+        ? 'This passkey is already registered.'
+        : 'The passkey was not accepted. Try again.';
+    return pages.show(ctx, current, { problem, status: 400 });
+  }
+  await notifyOwner(current.account, 'passkey-added', ctx.state.request);
+  await finishEnrolment(dependencies, ctx, current, { proven: [], enrolment: challenge ?? '' });
+}
+
+/** With the first second factor come the recovery codes. */
+async function finishEnrolment(
+  dependencies: EnrolmentRoutesDependencies,
+  ctx: Context,
+  current: CurrentStep,
+  { proven, enrolment }: Enrolled,
+): Promise<void> {
+  const { flow, attempts, recoveryCodes } = dependencies;
+  if (!current.account) return;
+  const { userId, amr } = current.attempt;
+  const changes = {
+    userId: userId ?? current.account.id,
+    amr: [...new Set([...(amr.length > 0 ? amr : current.amr), ...proven])],
+    challenge: undefined,
+  };
+  const by = { actorId: current.account.id, request: ctx.state.request };
+  const codes = await recoveryCodes.createFor(current.account.id, enrolment, by);
+  if (!codes) return flow.proceed(ctx, current, changes);
+  await attempts.save({ ...current.attempt, ...changes });
+  showCodes(dependencies, ctx, current, current.account, codes);
+}
+
+/** The form was sent twice: shows the same codes, which the browser may have lost with the first response. */
+async function showCodesAgain(
+  dependencies: EnrolmentRoutesDependencies,
+  ctx: Context,
+  current: CurrentStep,
+  sealed: string,
+): Promise<void> {
+  const { flow, totp, recoveryCodes } = dependencies;
+  const { account } = current;
+  const codes = account && totp.resume(account, sealed) && (await recoveryCodes.again(account.id, sealed));
+  if (account && codes) showCodes(dependencies, ctx, current, account, codes);
+  else await flow.finish(ctx, current);
+}
+
+function showCodes(
+  { host, now }: Pick<EnrolmentRoutesDependencies, 'host' | 'now'>,
+  ctx: Context,
+  { attempt }: CurrentStep,
+  account: Account,
+  codes: string[],
+): void {
+  const page = recoveryCodesPage(codes, account, host, now());
+  ctx.render('sign-in/recovery-codes', { ...page, continueUrl: `/signin/${attempt.uid}` });
+}

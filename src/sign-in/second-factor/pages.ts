@@ -1,0 +1,163 @@
+// Renders the pages of the second factor and its enrolment: the method that is offered first, the other methods, the
+// WebAuthn options (whose challenge is stored with the attempt), and the QR code of a new authenticator app.
+import QRCode from 'qrcode';
+import type { Account } from '../../accounts/account.ts';
+import type { Context } from '../../http/context.ts';
+import { maskEmail as maskedAddress } from '../../mail/wording.ts';
+import { PHISHING_RESISTANT_ACR } from '../../mfa/acr.ts';
+import type { AccountKeys } from '../../mfa/passkey-authentication.ts';
+import type { Passkeys } from '../../mfa/passkeys.ts';
+import { maskNumber as maskedNumber } from '../../mfa/phone-number.ts';
+import type { SecondFactor } from '../../mfa/policy.ts';
+import type { Totp } from '../../mfa/totp.ts';
+import type { Attempt, Attempts } from '../attempts.ts';
+import type { CurrentStep } from '../current-step.ts';
+import type { CodeMethod } from './codes.ts';
+
+export interface FactorPages {
+  /** For the sign-in page: the passkeys of this device, offered in the user name field (conditional UI). */
+  passkeyOffer(current: CurrentStep): Promise<object>;
+  showSecondFactor(ctx: Context, current: CurrentStep, state: FactorPageState): Promise<void>;
+  showEnrolment(ctx: Context, current: CurrentStep, state: FactorPageState): Promise<void>;
+}
+
+export interface FactorPageState {
+  problem?: string | undefined;
+  status?: number;
+  method?: string | undefined;
+  /** The enrolment that goes on after a wrong code. */
+  sealed?: string | undefined;
+  foot: Foot;
+}
+
+/** The last line of a later step: the user name, and the button that cancels the sign-in. */
+export interface Foot {
+  who: string | undefined;
+  cancelAction: string;
+  appName: string;
+}
+
+export interface FactorPagesDependencies {
+  attempts: Attempts;
+  passkeys: Passkeys;
+  totp: Totp;
+  /** For how many days a browser may skip the second factor; 0: never. */
+  rememberDays(): number;
+}
+
+const HINTS = {
+  totp: 'Enter the code that your authenticator app shows.',
+  'recovery-code': 'Enter one of your recovery codes. Each works once.',
+};
+const LABELS: Record<SecondFactor, string> = {
+  passkey: 'Use a passkey',
+  totp: 'Use the authenticator app',
+  email: 'Get a code by e-mail',
+  sms: 'Get a code by SMS',
+  'recovery-code': 'Use a recovery code',
+};
+
+export function createFactorPages(dependencies: FactorPagesDependencies): FactorPages {
+  const { attempts, passkeys } = dependencies;
+  return {
+    async passkeyOffer(current) {
+      const options = await storeChallenge(attempts, current.attempt, await passkeys.authenticationOptions());
+      return { action: pathOf(current, 'passkey'), mode: 'autofill', options, label: 'Sign in with a passkey' };
+    },
+    showSecondFactor: (ctx, current, state) => showSecondFactor(dependencies, ctx, current, state),
+    showEnrolment: (ctx, current, state) => showEnrolment(dependencies, ctx, current, state),
+  };
+}
+
+async function showSecondFactor(
+  { attempts, passkeys, rememberDays }: FactorPagesDependencies,
+  ctx: Context,
+  current: CurrentStep,
+  { problem, status = 200, method: requested, foot }: FactorPageState,
+): Promise<void> {
+  const methods = current.methods as SecondFactor[];
+  const method = methods.find((one) => one === requested) ?? methods[0];
+  if (!method || !current.account) throw new Error('a second-factor step without a second factor');
+  const others = methods
+    .filter((one) => one !== method)
+    .map((one) => ({ href: `/signin/${current.attempt.uid}?method=${one}`, label: LABELS[one] }));
+  const days = rememberDays();
+  const page = { others, problem, rememberDays: days, ...foot };
+  if (method === 'passkey') {
+    const options = await passkeys.authenticationOptions(keysOfAccount(current));
+    const passkey = {
+      action: pathOf(current, 'passkey'),
+      mode: 'get',
+      options: await storeChallenge(attempts, current.attempt, options),
+      label: 'Use my passkey',
+      isPrimary: true,
+      rememberDays: days,
+    };
+    return ctx.render('sign-in/passkey', { ...page, passkey }, status);
+  }
+  const send = sendForm(current, method);
+  const form = { action: pathOf(current, 'code'), method, isNumeric: method !== 'recovery-code' };
+  ctx.render('sign-in/second-factor', { ...page, ...form, send, hint: hintOf(current, method, send) }, status);
+}
+
+async function showEnrolment(
+  { attempts, passkeys, totp }: FactorPagesDependencies,
+  ctx: Context,
+  current: CurrentStep,
+  { problem, status = 200, sealed, foot }: FactorPageState,
+): Promise<void> {
+  const { account } = current;
+  if (!account) throw new Error('an enrolment without an account');
+  const options = await passkeys.registrationOptions(account, mustVerify(current));
+  const passkey = {
+    action: pathOf(current, 'enrol-passkey'),
+    mode: 'create',
+    options: await storeChallenge(attempts, current.attempt, options),
+    name: 'My passkey',
+    label: 'Set up a passkey',
+  };
+  const app = current.methods.includes('totp') ? await appEnrolment(totp, account, sealed) : undefined;
+  ctx.render(
+    'sign-in/enrol',
+    { passkey, totp: app && { action: pathOf(current, 'enrol-totp'), ...app }, problem, ...foot },
+    status,
+  );
+}
+
+function pathOf({ attempt }: CurrentStep, action: string): string {
+  return `/signin/${attempt.uid}/${action}`;
+}
+
+/** Stores the challenge of these WebAuthn options; returns them as JSON. */
+async function storeChallenge(attempts: Attempts, attempt: Attempt, options: { challenge: string }): Promise<string> {
+  await attempts.save({ ...attempt, challenge: options.challenge });
+  return JSON.stringify(options);
+}
+
+/** The form that has a code sent; opening the page alone sends none. */
+function sendForm(current: CurrentStep, method: CodeMethod) {
+  if (method !== 'email' && method !== 'sms') return undefined;
+  return { action: pathOf(current, 'send-code'), method, isFirst: current.attempt.sent !== method };
+}
+
+async function appEnrolment(totp: Totp, account: Account, sealed: string | undefined) {
+  const enrolment = (sealed ? totp.resume(account, sealed) : undefined) ?? totp.begin(account);
+  const svg = await QRCode.toString(enrolment.uri, { type: 'svg', margin: 0 });
+  return { ...enrolment, qr: `data:image/svg+xml;base64,${Buffer.from(svg).toString('base64')}` };
+}
+/** Limits a passkey answer to this account, and to keys that verify their user where the level demands it. */
+export function keysOfAccount(current: CurrentStep): AccountKeys | undefined {
+  return current.account && { userId: current.account.id, mustVerify: mustVerify(current) };
+}
+
+/** Whether only a passkey that verifies its user reaches the level of this step. */
+export function mustVerify({ level }: CurrentStep): boolean {
+  return level === PHISHING_RESISTANT_ACR;
+}
+
+function hintOf({ channels }: CurrentStep, method: CodeMethod, send: { isFirst: boolean } | undefined): string {
+  if (!send || (method !== 'email' && method !== 'sms')) return HINTS[method as keyof typeof HINTS];
+  const to = channels[method] ?? '';
+  const place = method === 'email' ? maskedAddress(to) : maskedNumber(to);
+  return send.isFirst ? `We send a code to ${place}.` : `Enter the code that was sent to ${place}.`;
+}

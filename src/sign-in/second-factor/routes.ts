@@ -1,0 +1,117 @@
+// The forms of the second factor: a code, a passkey or security key, and the request to send a code. A passkey also
+// signs in without a password.
+import Router from '@koa/router';
+import { z } from 'zod';
+import type { Audit } from '../../audit/audit.ts';
+import type { Extras, Middleware, State } from '../../http/context.ts';
+import { badRequest } from '../../http/errors.ts';
+import { parseForm } from '../../http/input.ts';
+import type { CodeDelivery } from '../../mfa/code-delivery.ts';
+import type { Passkeys } from '../../mfa/passkeys.ts';
+import { parseAssertion } from '../../mfa/webauthn-input.ts';
+import type { Attempt, Attempts } from '../attempts.ts';
+import type { CurrentStep } from '../current-step.ts';
+import type { Flow, StepContext } from '../flow.ts';
+import type { StepPages } from '../step-pages.ts';
+import type { SecondFactorCodes } from './codes.ts';
+import { keysOfAccount } from './pages.ts';
+
+export interface SecondFactorRoutesDependencies {
+  flow: Flow;
+  pages: StepPages;
+  codes: SecondFactorCodes;
+  passkeys: Pick<Passkeys, 'authenticate'>;
+  audit: Audit;
+  attempts: Pick<Attempts, 'save'>;
+  codeDelivery: Pick<CodeDelivery, 'send'>;
+  protect: Middleware;
+}
+
+const METHODS = ['totp', 'recovery-code', 'email', 'sms'] as const;
+const codeForm = z.object({ code: z.string().max(64), method: z.enum(METHODS), remember: z.literal('yes').optional() });
+const sendForm = z.object({ method: z.enum(['email', 'sms']) });
+const keyForm = z.object({ response: z.string().max(20_000), remember: z.literal('yes').optional() });
+
+const PROBLEMS = {
+  wrong: 'This code is not right, or was already used. Wait for the next one, or check what you typed.',
+  expired: 'This code has expired. Have a new one sent.',
+} as const;
+const NOT_SENT = 'The code could not be sent. Try again in a moment, or choose another way.';
+
+export function secondFactorRoutes(dependencies: SecondFactorRoutesDependencies): Router<State, Extras> {
+  const { protect } = dependencies;
+  const router = new Router<State, Extras>({ prefix: '/signin/:uid' });
+  router.post('/code', protect, (ctx: StepContext) => verifyCode(dependencies, ctx));
+  router.post('/send-code', protect, (ctx: StepContext) => sendCode(dependencies, ctx));
+  router.post('/passkey', protect, (ctx: StepContext) => verifyPasskey(dependencies, ctx));
+  return router;
+}
+
+async function verifyCode({ flow, pages, codes }: SecondFactorRoutesDependencies, ctx: StepContext): Promise<void> {
+  const current = await flow.expect(ctx, 'second-factor');
+  if (!current?.account) return;
+  const { code, method, remember } = await parseForm(ctx, codeForm);
+  if (!current.methods.includes(method)) throw badRequest('invalid_input', { detail: { method } });
+  const sentTo = (method === 'email' || method === 'sms' ? current.channels[method] : undefined) ?? '';
+  const result = await codes.verify(current.account, method, sentTo, code, ctx.state.request);
+  if (result.outcome === 'wait') return pages.showWait(ctx, current, result.retryAfterSeconds, { method });
+  if (result.outcome !== 'ok')
+    return pages.show(ctx, current, { problem: PROBLEMS[result.outcome], status: 401, method });
+  await flow.proceed(ctx, current, proven(current, [result.amr], remember));
+}
+
+async function sendCode(dependencies: SecondFactorRoutesDependencies, ctx: StepContext): Promise<void> {
+  const { flow, pages, attempts, codeDelivery } = dependencies;
+  const current = await flow.expect(ctx, 'second-factor');
+  if (!current?.account) return;
+  const { method } = await parseForm(ctx, sendForm);
+  const to = current.channels[method];
+  if (!current.methods.includes(method) || !to) throw badRequest('invalid_input', { detail: { method } });
+  const result = await codeDelivery.send(current.account, method, to, ctx.state.request);
+  if (result.outcome === 'wait') return pages.showWait(ctx, current, result.retryAfterSeconds, { method });
+  if (result.outcome === 'failed') return pages.show(ctx, current, { problem: NOT_SENT, status: 502, method });
+  await attempts.save({ ...current.attempt, sent: method });
+  ctx.status = 303;
+  ctx.redirect(`/signin/${current.attempt.uid}?method=${method}`);
+}
+
+/** As the second factor, or in place of the password. */
+async function verifyPasskey(dependencies: SecondFactorRoutesDependencies, ctx: StepContext): Promise<void> {
+  const { flow, pages, passkeys, audit } = dependencies;
+  const current = await flow.expect(ctx, 'second-factor', 'identify');
+  if (!current) return;
+  if (current.step === 'identify' && current.needsPassword)
+    return pages.show(ctx, current, { problem: 'This application wants your password.', status: 400 });
+  const { response, remember } = await parseForm(ctx, keyForm);
+  const answer = parseAssertion(response);
+  const { challenge } = current.attempt;
+  const owner = current.step === 'second-factor' ? keysOfAccount(current) : undefined;
+  const result = answer && challenge ? await passkeys.authenticate(answer, { challenge, ...owner }) : undefined;
+  const isRight = result?.outcome === 'ok';
+  await audit.record({
+    type: 'sign-in.passkey',
+    outcome: isRight ? 'success' : 'failure',
+    request: ctx.state.request,
+    ...(isRight ? { actorId: result.userId, subjectId: result.userId } : { reason: result?.outcome ?? 'malformed' }),
+  });
+  if (!isRight) {
+    const problem = 'This passkey was not accepted. Try again, or sign in another way.';
+    return pages.show(ctx, current, { problem, status: 401, method: 'passkey' });
+  }
+  if (current.step === 'identify')
+    return flow.proceed(ctx, current, { userId: result.userId, amr: result.amr, challenge: undefined });
+  await flow.proceed(ctx, current, proven(current, result.amr, remember));
+}
+
+/** What the attempt becomes with this second factor. */
+function proven(current: CurrentStep, amr: string[], remember: 'yes' | undefined): Partial<Attempt> {
+  const { userId, amr: before } = current.attempt;
+  return {
+    userId: userId ?? current.account?.id,
+    // In a step-up the session has proven the first factor.
+    amr: [...new Set([...(before.length > 0 ? before : current.amr), ...amr])],
+    challenge: undefined,
+    sent: undefined,
+    trustBrowser: remember === 'yes',
+  };
+}

@@ -1,0 +1,101 @@
+// What a sign-in amounts to and what it still lacks: combines the settings, the account's factors, the application's
+// rule, the requested authentication context and the browser, and applies the pure rules of mfa/policy.ts.
+import type { Account } from '../accounts/account.ts';
+import type { Credentials } from '../credentials/credentials.ts';
+import { type Acr, acrOf, PASSWORD_ACR, weakestOf, withMfa } from '../mfa/acr.ts';
+import type { CodeDelivery } from '../mfa/code-delivery.ts';
+import type { Factors, OwnFactors } from '../mfa/factors.ts';
+import {
+  type Enrollable,
+  hasSecondFactor,
+  type MfaSetting,
+  nextFactor,
+  type PolicyInput,
+  type SecondFactor,
+  strongestLevel,
+} from '../mfa/policy.ts';
+import type { Progress } from './next-step.ts';
+
+export interface Judgement extends Pick<Progress, 'missing' | 'mustChangePassword'> {
+  /** How the missing factor can be given, or what can be set up. */
+  methods: (SecondFactor | Enrollable)[];
+  /** The acr that the sign-in has to reach. */
+  level: Acr;
+  /** The addresses that codes can be sent to. */
+  channels: ReturnType<CodeDelivery['channels']>;
+}
+
+export type ApplicationRule = PolicyInput['application'];
+
+export interface Circumstances {
+  amr: string[];
+  /** acr values of the request; any of them suffices. */
+  requestedAcr: string[];
+  application: ApplicationRule;
+  /** The sign-in is for Gatehouse's own pages, where lost factors are replaced. */
+  isOwnPages: boolean;
+  isTrustedBrowser: boolean;
+}
+
+export interface SignInPolicy {
+  /** The proven methods as `amr` (RFC 8176), with `mfa` when there is more than one kind. */
+  amrOf(proven: string[]): string[];
+  acrOf(amr: string[]): string;
+  judge(account: Account, circumstances: Circumstances): Promise<Judgement>;
+  /** Whether the account has, or may now set up, the factors for one of the requested contexts. */
+  canReach(account: Account, requestedAcr: string[], application: ApplicationRule): Promise<boolean>;
+  /** The strongest acr that the account can prove now. */
+  strongestAcr(account: Account): Promise<Acr>;
+}
+
+export interface SignInPolicyDependencies {
+  credentials: Pick<Credentials, 'status'>;
+  factors: Pick<Factors, 'of'>;
+  settings(): { mfa: MfaSetting };
+  codeDelivery: Pick<CodeDelivery, 'channels'>;
+}
+
+export function createSignInPolicy(dependencies: SignInPolicyDependencies): SignInPolicy {
+  const { credentials, factors, settings, codeDelivery } = dependencies;
+
+  async function factorsOf(account: Account) {
+    const own: OwnFactors = await factors.of(account.id);
+    const channels = codeDelivery.channels(account, own);
+    const { email, sms } = channels;
+    return { channels, factors: { ...own, email: email !== undefined, sms: sms !== undefined } };
+  }
+
+  return {
+    amrOf: withMfa,
+    acrOf: (amr) => acrOf(amr) ?? PASSWORD_ACR,
+
+    async judge(account, { amr, requestedAcr, application, isOwnPages, isTrustedBrowser }) {
+      const { channels, factors: own } = await factorsOf(account);
+      const status = amr.includes('pwd') ? await credentials.status(account.id) : undefined;
+      const isShort = status !== undefined && !status.long && !hasSecondFactor(own);
+      const mustChangePassword = status?.mustChange === true || isShort;
+      const next = nextFactor({
+        setting: settings().mfa,
+        factors: own,
+        proven: amr,
+        application,
+        requestedAcr,
+        isRememberedBrowser: isTrustedBrowser,
+        recoveryStandsIn: isOwnPages,
+      });
+      // An impossible level does not stop the sign-in: the application learns it from `acr`, or from NoAuthnContext.
+      const missing = next.need === 'second-factor' || next.need === 'enrolment' ? next.need : 'nothing';
+      const level = 'level' in next ? next.level : PASSWORD_ACR;
+      return { missing, mustChangePassword, methods: 'methods' in next ? next.methods : [], level, channels };
+    },
+
+    async canReach(account, requestedAcr, application) {
+      if (weakestOf(requestedAcr) === undefined) return false;
+      const { factors: own } = await factorsOf(account);
+      const input = { setting: settings().mfa, factors: own, proven: ['pwd'], application, requestedAcr };
+      return nextFactor(input).need !== 'impossible';
+    },
+
+    strongestAcr: async (account) => strongestLevel((await factorsOf(account)).factors),
+  };
+}

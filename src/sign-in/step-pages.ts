@@ -1,0 +1,190 @@
+// Renders the page of each sign-in step.
+import type { Client } from 'oidc-provider';
+import type { Context } from '../http/context.ts';
+import { timeInWords } from '../http/errors.ts';
+import { limits } from '../limits.ts';
+import type { CaptchaChallenge, CaptchaWait } from '../rate-limits/captcha.ts';
+import type { Rejections } from '../rejections/rejections.ts';
+import { ruleResults } from '../rejections/rules.ts';
+import { describeGrant, requestedGrant } from './consent-description.ts';
+import type { CurrentStep } from './current-step.ts';
+import type { ExpiredSignIns } from './expired-sign-in.ts';
+import type { FactorPages, Foot } from './second-factor/pages.ts';
+
+/** What a page shows besides its step, after a rejected form. */
+export interface PageState {
+  problem?: string;
+  /** A link that helps with the problem. */
+  next?: { href: string; label: string };
+  loginHint?: string;
+  status?: number;
+  /** The wait in place of the CAPTCHA that goes on. */
+  waiting?: CaptchaWait | undefined;
+  /** The method to show in the second-factor step. */
+  method?: string;
+  /** The enrolment that goes on. */
+  sealed?: string;
+}
+
+export interface StepPages {
+  show(ctx: Context, current: CurrentStep, state?: PageState): Promise<void>;
+  /** The same page again with status 429 and how long to wait. */
+  showWait(ctx: Context, current: CurrentStep, retryAfterSeconds: number, state?: PageState): Promise<void>;
+}
+
+export interface StepPagesDependencies {
+  findClient(clientId: string): Promise<Client | undefined>;
+  factorPages: FactorPages;
+  /** The shortest password that this account may choose. */
+  minPasswordLength(accountId: string): Promise<number>;
+  /** The CAPTCHA that the sign-in form for this login must contain. */
+  captchaFor(ctx: Context, login: string, waiting?: CaptchaWait): Promise<CaptchaChallenge | undefined>;
+  rejections: Pick<Rejections, 'record'>;
+  expiredSignIns: Pick<ExpiredSignIns, 'noteApplication'>;
+  forgotPasswordPath: string;
+  /** Undefined while self-registration is off. */
+  registrationPath(): string | undefined;
+}
+
+/** What every page of a sign-in is made of. */
+interface Page {
+  ctx: Context;
+  current: CurrentStep;
+  client: Client | undefined;
+  appName: string;
+  state: PageState;
+}
+
+export function createStepPages(dependencies: StepPagesDependencies): StepPages {
+  const { findClient, expiredSignIns } = dependencies;
+
+  async function show(ctx: Context, current: CurrentStep, state: PageState = {}): Promise<void> {
+    expiredSignIns.noteApplication(ctx, current.attempt.uid, current.clientId);
+    const client = await findClient(current.clientId);
+    const appName = client?.clientName ?? current.clientId;
+    await showStep(dependencies, { ctx, current, client, appName, state });
+  }
+
+  return {
+    show,
+
+    showWait(ctx, current, retryAfterSeconds, state) {
+      ctx.set('Retry-After', String(retryAfterSeconds));
+      const problem = `There were too many attempts. Wait ${timeInWords(retryAfterSeconds)} and try again.`;
+      return show(ctx, current, { problem, ...state, status: 429 });
+    },
+  };
+}
+
+async function showStep(dependencies: StepPagesDependencies, page: Page): Promise<void> {
+  const { factorPages } = dependencies;
+  const { ctx, current, state } = page;
+  switch (current.step) {
+    case 'identify':
+      return showIdentify(dependencies, page);
+    case 'second-factor': {
+      const method = state.method ?? String(ctx.query.method ?? '');
+      return factorPages.showSecondFactor(ctx, current, { ...state, method, foot: footOf(page) });
+    }
+    case 'enrol':
+      return factorPages.showEnrolment(ctx, current, { ...state, foot: footOf(page) });
+    case 'change-password':
+      return showPasswordChange(dependencies, page);
+    case 'select-account':
+      return showSelectAccount(page);
+    case 'access-denied':
+      return showAccessDenied(dependencies, page);
+    case 'consent':
+      return showConsent(page);
+    case 'done':
+      throw new Error('a finished sign-in has no page');
+  }
+}
+
+async function showIdentify(dependencies: StepPagesDependencies, page: Page): Promise<void> {
+  const { factorPages, captchaFor, forgotPasswordPath, registrationPath } = dependencies;
+  const { ctx, current, appName, state } = page;
+  const { account, attempt, interaction, needsPassword } = current;
+  const { problem, next, loginHint, status = 200, waiting } = state;
+  const hint = attempt.wantsOther ? '' : (account?.username ?? String(interaction.params.login_hint ?? ''));
+  const login = loginHint ?? hint;
+  const register = registrationPath();
+  ctx.render(
+    'sign-in/identify',
+    {
+      action: pathOf(current, 'password'),
+      cancelAction: pathOf(current, 'cancel'),
+      appName,
+      problem,
+      next,
+      loginHint: login,
+      captcha: await captchaFor(ctx, login, waiting),
+      forgotPasswordUrl: `${forgotPasswordPath}?signin=${attempt.uid}`,
+      registerUrl: register && `${register}?signin=${attempt.uid}`,
+      passkey: needsPassword ? undefined : await factorPages.passkeyOffer(current),
+    },
+    status,
+  );
+}
+
+async function showPasswordChange({ minPasswordLength }: StepPagesDependencies, page: Page): Promise<void> {
+  const { ctx, current, state } = page;
+  const { account } = current;
+  ctx.render(
+    'sign-in/change-password',
+    {
+      action: pathOf(current, 'new-password'),
+      username: account?.username,
+      minLength: account ? await minPasswordLength(account.id) : limits.password.minWithoutMfa,
+      reason: 'Your password was set by an administrator, or must be changed. Choose one that only you know.',
+      problem: state.problem,
+      ...footOf(page),
+    },
+    state.status ?? 200,
+  );
+}
+
+function showSelectAccount({ ctx, current, appName }: Page): void {
+  ctx.render('sign-in/select-account', { action: pathOf(current, 'account'), appName, account: current.account });
+}
+
+function showAccessDenied({ rejections }: StepPagesDependencies, { ctx, current, appName }: Page): void {
+  const { account, clientId, interaction } = current;
+  const { request } = ctx.state;
+  // Recorded by the access check of the interaction policy.
+  const { received, expected } = interaction.prompt.details as Record<string, string | undefined>;
+  const refusal = rejections.record(request, {
+    endpoint: 'access',
+    reason: 'access_denied',
+    message: 'The account has none of the roles that the application is open to.',
+    clientId,
+    subjectId: account?.id,
+    received: { user: account?.username ?? '' },
+    rules: ruleResults(['client', 'access'], { rule: 'access', received, expected }),
+  });
+  const page = { action: pathOf(current, 'account'), appName, account, requestId: request.requestId, refusal };
+  ctx.render('sign-in/access-denied', page, 403);
+}
+
+function showConsent({ ctx, current, client, appName }: Page): void {
+  const { account, interaction } = current;
+  if (!account) throw new Error('a consent prompt without an account');
+  ctx.render('sign-in/consent', {
+    action: pathOf(current, 'consent'),
+    appName,
+    appUrl: client?.clientUri,
+    appHost: client?.clientUri ? new URL(client.clientUri).host : undefined,
+    policyUrl: client?.policyUri,
+    termsUrl: client?.tosUri,
+    account,
+    ...describeGrant(requestedGrant(interaction), account),
+  });
+}
+
+function pathOf({ attempt }: CurrentStep, action: string): string {
+  return `/signin/${attempt.uid}/${action}`;
+}
+
+function footOf({ current, appName }: Page): Foot {
+  return { who: current.account?.username, cancelAction: pathOf(current, 'cancel'), appName };
+}

@@ -1,0 +1,12 @@
+// Runs a query on a long list in pieces, because a statement takes a limited number of parameters.
+
+const PIECE = 400;
+
+/** Runs `query` on pieces of `list`, one after the other, and returns all that they found. */
+export async function inChunks<In, Out>(list: readonly In[], query: (piece: In[]) => Promise<Out[]>): Promise<Out[]> {
+  const found: Out[] = [];
+  for (let start = 0; start < list.length; start += PIECE) {
+    found.push(...(await query(list.slice(start, start + PIECE))));
+  }
+  return found;
+}

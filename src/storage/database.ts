@@ -1,0 +1,104 @@
+// Opens the database, SQLite or PostgreSQL, and runs transactions. Domain functions use Prisma directly; there is no layer
+// over it.
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { SqlDriverAdapter } from '@prisma/driver-adapter-utils';
+import { type Prisma, PrismaClient } from '../generated/sqlite/client.ts';
+import { jitter } from '../platform/random.ts';
+import { DatabaseError, type DatabaseKind, type DatabaseLocation, parseDatabaseUrl } from './database-url.ts';
+import type { Sql } from './statements.ts';
+
+export type Db = PrismaClient;
+/** A Prisma client inside a transaction. A Db can be passed where a Tx is expected. */
+export type Tx = Prisma.TransactionClient;
+
+export interface Database {
+  db: Db;
+  /** Hot statements (statements.ts), on the same connections. */
+  sql: Sql;
+  /** For migrations, backup and doctor only. */
+  kind: DatabaseKind;
+  close(): Promise<void>;
+}
+
+const TRANSACTION = { maxWait: 10_000, timeout: 15_000 };
+const ATTEMPTS = 6;
+
+/** Opens the database; throws DatabaseError when it cannot be reached. migrate() creates the tables. */
+export async function openDatabase(url: string): Promise<Database> {
+  const location = parseDatabaseUrl(url);
+  const { kind } = location;
+  let close = async () => {};
+  try {
+    const { adapter, sql } = await connect(location);
+    close = () => adapter.dispose();
+    const db = await createClient(adapter, kind);
+    await db.$connect();
+    close = () => db.$disconnect(); // also disposes of the adapter
+    await db.$queryRaw`SELECT 1 AS one`;
+    return { db, sql, kind, close };
+  } catch (cause) {
+    await close();
+    throw unreachable(location, cause);
+  }
+}
+
+/**
+ * Runs `work` in one transaction, and repeats it after a conflict with another one (deadlock, serialization failure,
+ * busy file), so `work` must do nothing but database work. Unique constraints and conditional updates decide races at
+ * the default isolation level; a condition that neither can express ("only if there is none yet") needs Serializable.
+ */
+export async function transaction<T>(
+  db: Db,
+  work: (tx: Tx) => Promise<T>,
+  options: { isolationLevel?: 'Serializable'; timeout?: number } = {},
+): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await db.$transaction(work, options);
+    } catch (error) {
+      if (attempt === ATTEMPTS || !isContention(error)) throw error;
+      await sleep(5 * 2 ** attempt * (1 + jitter()));
+    }
+  }
+}
+
+/** Runs `work` in the transaction `tx` of the caller, or in a new transaction when there is none. */
+export function withinTransaction<T>(db: Db, tx: Tx | undefined, work: (tx: Tx) => Promise<T>): Promise<T> {
+  return tx ? work(tx) : transaction(db, work);
+}
+
+/** Whether `error` is a violated unique constraint; a caller finds a duplicate this way without a read before the write. */
+export function isUniqueViolation(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const { code, cause } = error as { code?: unknown; cause?: { kind?: unknown } };
+  if (code === 'P2002' || code === 'SQLITE_CONSTRAINT_UNIQUE' || code === 'SQLITE_CONSTRAINT_PRIMARYKEY') return true;
+  return cause?.kind === 'UniqueConstraintViolation';
+}
+
+async function connect(location: DatabaseLocation): Promise<{ adapter: SqlDriverAdapter; sql: Sql }> {
+  if (location.kind === 'sqlite') return (await import('./sqlite/adapter.ts')).openSqlite(location.file);
+  return (await import('./postgresql/adapter.ts')).openPostgres(location);
+}
+
+async function createClient(adapter: SqlDriverAdapter, kind: DatabaseKind): Promise<Db> {
+  const { provider, adapterName } = adapter;
+  const options = { adapter: { provider, adapterName, connect: async () => adapter }, transactionOptions: TRANSACTION };
+  if (kind === 'sqlite') return new PrismaClient(options);
+  const client = await import('../generated/postgresql/client.ts');
+  // Both clients are generated from one schema, so the type of the SQLite client fits both.
+  return new client.PrismaClient(options) as unknown as Db;
+}
+
+/** The error for a database that does not respond; it does not contain the password of the URL. */
+export function unreachable(location: DatabaseLocation, cause: unknown): DatabaseError {
+  const reason = cause instanceof Error ? cause.message.trim().split('\n').at(-1) : String(cause);
+  const where = location.kind === 'sqlite' ? location.file : `PostgreSQL at ${location.host}`;
+  return new DatabaseError(`the database cannot be opened (${where}): ${reason}`, { cause });
+}
+
+function isContention(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const code = 'code' in error ? error.code : undefined;
+  // P2034: deadlock or serialization failure; P1008: SQLite busy.
+  return code === 'P2034' || code === 'P1008';
+}

@@ -1,0 +1,38 @@
+// Caches rows of the directory (users, roles, applications) until the directory changes. Each look-up compares the revision
+// of the database, which costs a hundredth of reading the rows again. PostgreSQL has no revision, because other instances
+// write to it, so there each look-up reads the rows.
+import type { Sql } from './statements.ts';
+
+export interface DirectoryCacheOptions<T> {
+  /** The cache holds at most this many values and drops the oldest first. */
+  max: number;
+  /** Whether the value depends on the stored rows only, and not on the time, for example. */
+  isCacheable?(value: T): boolean;
+}
+
+/** Wraps `load` with a cache. All callers share its values and must not change them. */
+export function cacheDirectory<T>(
+  sql: Pick<Sql, 'revision'>,
+  load: (key: string) => Promise<T | undefined>,
+  { max, isCacheable = () => true }: DirectoryCacheOptions<T>,
+): (key: string) => Promise<T | undefined> {
+  const cache = new Map<string, { value: T; revision: number }>();
+
+  async function read(key: string, revision: number | undefined): Promise<T | undefined> {
+    const value = await load(key);
+    cache.delete(key);
+    // Stored with the revision before the read, so that a write during the read invalidates the value.
+    if (value !== undefined && revision !== undefined && isCacheable(value)) {
+      const [oldest] = cache.keys();
+      if (cache.size >= max && oldest !== undefined) cache.delete(oldest);
+      cache.set(key, { value, revision });
+    }
+    return value;
+  }
+
+  return (key) => {
+    const revision = sql.revision();
+    const cached = cache.get(key);
+    return cached && cached.revision === revision ? Promise.resolve(cached.value) : read(key, revision);
+  };
+}

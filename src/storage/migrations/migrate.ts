@@ -1,0 +1,131 @@
+// Brings the database to the schema of this version at each start, in one transaction under a lock. When several instances
+// start at once, one migrates and the others wait. A failed or killed migration leaves the database unchanged.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { unreachable } from '../database.ts';
+import { DatabaseError, type DatabaseKind, parseDatabaseUrl } from '../database-url.ts';
+import { type MigrationFile, readMigrations } from './files.ts';
+import { type LockedSession, type MigrationSession, openMigrationSession } from './session.ts';
+
+const LOCK_WAIT_SECONDS = 60;
+const LOCK_RETRY_MILLISECONDS = 50;
+
+export type MigrationFault = 'edited' | 'newer' | 'unfinished' | 'foreign' | 'failed' | 'locked';
+
+/** The database cannot be brought to this version; nothing was changed. */
+export class MigrationError extends DatabaseError {
+  override name = 'MigrationError';
+  readonly fault: MigrationFault;
+
+  constructor(fault: MigrationFault, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.fault = fault;
+  }
+}
+
+/** Applies the migrations that the database lacks and returns their names. Another `folder` is for tests. */
+export async function migrate(url: string, folder?: string): Promise<string[]> {
+  const location = parseDatabaseUrl(url);
+  const { kind } = location;
+  const migrations = readMigrations(kind, folder);
+  const session = await openMigrationSession(location);
+  try {
+    const missing = await findMissing(session, kind, migrations).catch((cause) => {
+      throw cause instanceof DatabaseError ? cause : unreachable(location, cause);
+    });
+    return missing.length === 0 ? [] : await migrateLocked(session, kind, migrations);
+  } finally {
+    await session.close();
+  }
+}
+
+async function migrateLocked(
+  session: MigrationSession,
+  kind: DatabaseKind,
+  migrations: readonly MigrationFile[],
+): Promise<string[]> {
+  const locked = await lock(session);
+  try {
+    // Looked up again under the lock, because another instance may have migrated meanwhile.
+    const missing = await findMissing(locked, kind, migrations);
+    if (missing.length > 0) await apply(locked, kind, migrations);
+    await locked.commit();
+    return missing;
+  } catch (error) {
+    await locked.rollback().catch(() => {}); // the first error is the one to report
+    throw error;
+  }
+}
+
+async function lock(session: MigrationSession): Promise<LockedSession> {
+  const deadline = performance.now() + LOCK_WAIT_SECONDS * 1000;
+  for (;;) {
+    const locked = await session.tryLock();
+    if (locked) return locked;
+    if (performance.now() > deadline) {
+      throw new MigrationError(
+        'locked',
+        `another process has held the lock on the database for ${LOCK_WAIT_SECONDS} s`,
+      );
+    }
+    await sleep(LOCK_RETRY_MILLISECONDS);
+  }
+}
+
+async function apply(locked: LockedSession, kind: DatabaseKind, migrations: readonly MigrationFile[]): Promise<void> {
+  const { startMigrationEngine } = await import('./engine.ts');
+  let failure: unknown;
+  const adapter = {
+    ...locked.adapter,
+    executeScript: (script: string) =>
+      locked.adapter.executeScript(script).catch((error: unknown) => {
+        failure ??= error; // the engine then fails to record the failure, and would report that error instead
+        throw error;
+      }),
+  };
+  const connect = async () => adapter;
+  const { provider, adapterName } = adapter;
+  try {
+    const engine = await startMigrationEngine(kind, { provider, adapterName, connect, connectToShadowDb: connect });
+    await engine.apply(migrations);
+  } catch (error) {
+    const cause = failure ?? error;
+    throw new MigrationError('failed', `a migration failed and was undone: ${reasonOf(cause)}`, { cause });
+  }
+}
+
+async function findMissing(
+  { query }: Pick<MigrationSession, 'query'>,
+  kind: DatabaseKind,
+  migrations: readonly MigrationFile[],
+): Promise<string[]> {
+  const tables = (await query(kind === 'sqlite' ? SQLITE_TABLES : POSTGRESQL_TABLES)).map(({ name }) => name);
+  if (!tables.includes('_prisma_migrations')) {
+    if (tables.length === 0) return migrations.map(({ name }) => name);
+    throw new MigrationError(
+      'foreign',
+      `the database holds tables of another program (${tables.slice(0, 3).join(', ')}…): give Gatehouse an empty one`,
+    );
+  }
+  const recorded = new Map<unknown, Record<string, unknown>>();
+  for (const row of await query(RECORDED)) recorded.set(row.name, row);
+  for (const [name, { checksum, finished }] of recorded) {
+    const file = migrations.find((migration) => migration.name === name);
+    if (!file) throw new MigrationError('newer', `a newer version used this database (${name}): update Gatehouse`);
+    if (finished === null) throw new MigrationError('unfinished', `migration ${name} was started and not finished`);
+    if (checksum !== file.checksum) {
+      throw new MigrationError('edited', `migration ${name} was edited after it was applied: restore its file`);
+    }
+  }
+  return migrations.map(({ name }) => name).filter((name) => !recorded.has(name));
+}
+
+const SQLITE_TABLES = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'";
+const POSTGRESQL_TABLES = 'SELECT tablename::text AS name FROM pg_tables WHERE schemaname = current_schema()';
+const RECORDED = `SELECT migration_name AS name, checksum, finished_at AS finished FROM _prisma_migrations
+  WHERE rolled_back_at IS NULL`;
+
+function reasonOf(error: unknown): string {
+  const cause = error instanceof Error && typeof error.cause === 'object' ? error.cause : undefined;
+  if (cause && 'originalMessage' in cause) return String(cause.originalMessage);
+  return error instanceof Error ? error.message : JSON.stringify(error);
+}

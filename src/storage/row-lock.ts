@@ -1,0 +1,13 @@
+// Locks one row until the transaction ends, so that "read, compare, write" has no race.
+import type { Tx } from './database.ts';
+import type { Sql } from './statements.ts';
+
+export type LockedTable = 'users' | 'roles' | 'applications' | 'resources';
+
+/** Locks a row on PostgreSQL; SQLite needs no lock, because only one transaction writes at a time. */
+export async function lockRow(tx: Tx, sql: Pick<Sql, 'dialect'>, table: LockedTable, id: string): Promise<void> {
+  const { forUpdate } = sql.dialect;
+  if (forUpdate === '') return;
+  const key = table === 'resources' ? 'identifier' : 'id';
+  await tx.$queryRawUnsafe(`SELECT 1 AS one FROM ${table} WHERE ${key} = $1 ${forUpdate}`, id);
+}

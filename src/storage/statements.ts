@@ -1,0 +1,66 @@
+// Hot statements: SQL for the few queries of every request, on the connections of Prisma but without the cost of its query
+// compiler. Everything else uses Prisma. docs/performance.md lists each statement with its measured gain.
+import type { DatabaseKind } from './database-url.ts';
+import type { Dialect } from './dialect.ts';
+
+export type SqlValue = string | number | bigint | boolean | Date | Uint8Array | null;
+
+/** One hot statement, in the syntax of each database. */
+export interface Statement {
+  /** `domain.action`, as docs/performance.md lists it. */
+  readonly name: string;
+  readonly sqlite: string;
+  readonly postgresql: string;
+}
+
+/** Runs hot statements. */
+export interface Statements {
+  /** The rows of a SELECT, or of a statement with RETURNING. */
+  query<Row>(statement: Statement, ...values: SqlValue[]): Promise<Row[]>;
+  /** How many rows an INSERT, UPDATE or DELETE changed. */
+  execute(statement: Statement, ...values: SqlValue[]): Promise<number>;
+}
+
+/** Hot statements outside any transaction. Rows hold numbers for integers and a Date for a timestamp. */
+export interface Sql extends Statements {
+  /** Runs them inside a transaction. Rows may hold a bigint for an integer, text for a time and 0 or 1 for a boolean. */
+  in(tx: RawQueries): Statements;
+  /** SQL that differs between the two databases. */
+  readonly dialect: Dialect;
+  /**
+   * A number that changes with every change of users, roles and applications; undefined on PostgreSQL
+   * (directory-cache.ts).
+   */
+  revision(): number | undefined;
+}
+
+/**
+ * Names the hot statements of a domain and prepares their text for both databases. `?` marks a parameter, which PostgreSQL
+ * gets as `$1`; a statement must not contain another `?`.
+ */
+export function hotStatements<Name extends string>(
+  domain: string,
+  texts: Record<Name, string>,
+): Record<Name, Statement> {
+  const named = Object.entries<string>(texts).map(([name, text]) => {
+    let position = 0;
+    const postgresql = text.replaceAll('?', () => `$${++position}`);
+    return [name, { name: `${domain}.${name}`, sqlite: text, postgresql }];
+  });
+  return Object.fromEntries(named) as Record<Name, Statement>;
+}
+
+/** The raw queries of a Prisma transaction. */
+export interface RawQueries {
+  $queryRawUnsafe<Rows>(text: string, ...values: SqlValue[]): PromiseLike<Rows>;
+  $executeRawUnsafe(text: string, ...values: SqlValue[]): PromiseLike<number>;
+}
+
+/** Runs hot statements inside a transaction. */
+export function statementsIn(tx: RawQueries, kind: DatabaseKind): Statements {
+  return {
+    query: async <Row>(statement: Statement, ...values: SqlValue[]) =>
+      tx.$queryRawUnsafe<Row[]>(statement[kind], ...values),
+    execute: async (statement, ...values) => tx.$executeRawUnsafe(statement[kind], ...values),
+  };
+}

@@ -1,0 +1,18 @@
+// What the pages of the test bench share.
+import type { Block } from '../admin/console/blocks.ts';
+import { badRequest } from '../http/errors.ts';
+
+export const TEST_HOME = '/admin/test';
+
+/** A value as indented JSON under a heading. */
+export function json(title: string, value: unknown): Block {
+  return { kind: 'code', title, label: title, text: JSON.stringify(value, undefined, 2) };
+}
+
+/** For an answer that belongs to no test of this administrator in this browser. */
+export function notBegun() {
+  return badRequest('state_mismatch', {
+    message: 'This is not the answer to a test that you began in this browser.',
+    next: { href: '/admin/applications', label: 'Applications' },
+  });
+}

@@ -1,0 +1,100 @@
+// A SAML Response of this server for reading: its main facts, and the XML with one element a line. Regular expressions are
+// enough, because this server has written the XML itself.
+import type { Block, Cell } from '../admin/console/blocks.ts';
+
+/**
+ * @param isDelivered whether the application really received it
+ * @param details blocks between the facts and the message
+ */
+export function samlBlocks(xml: string, isDelivered = false, details: Block[] = []): Block[] {
+  const isSuccess = xml.includes('urn:oasis:names:tc:SAML:2.0:status:Success');
+  const isEncrypted = xml.includes('EncryptedAssertion');
+  const codes = [...xml.matchAll(/StatusCode Value="([^"]+)"/g)].map(([, code = '']) => code.split(':').at(-1) ?? code);
+  const rows: { label: string; value: Cell }[] = [
+    { label: 'Status', value: codes.map((text) => ({ text, tone: isSuccess ? ('good' as const) : ('bad' as const) })) },
+    { label: 'Message', value: content(xml, 'StatusMessage') },
+    { label: 'Sent to', value: attribute(xml, 'Response', 'Destination') },
+    { label: 'NameID', value: content(xml, 'NameID') },
+    { label: 'NameID format', value: attribute(xml, 'NameID', 'Format') },
+    { label: 'Audience', value: content(xml, 'Audience') },
+    { label: 'Authentication context', value: content(xml, 'AuthnContextClassRef') },
+    { label: 'Valid until', value: attribute(xml, 'Conditions', 'NotOnOrAfter') },
+    { label: 'Session', value: attribute(xml, 'AuthnStatement', 'SessionIndex') },
+  ];
+  const attributes = [...xml.matchAll(/<saml:Attribute [^>]*?Name="([^"]+)"[^>]*>([\s\S]*?)<\/saml:Attribute>/g)].map(
+    ([, name = '', values = '']): Cell[] => [
+      { text: unescaped(name), code: true },
+      [...values.matchAll(/<saml:AttributeValue[^>]*>([^<]*)</g)].map(([, value = '']) => ({ text: unescaped(value) })),
+    ],
+  );
+  return [
+    {
+      kind: 'text',
+      tone: 'lead',
+      text: isSuccess
+        ? `The sign-in works. The application ${isDelivered ? 'received' : 'would have received'} this.`
+        : `The sign-in was rejected. The application ${isDelivered ? 'received' : 'would have received'} this.`,
+    },
+    ...(isEncrypted
+      ? [
+          {
+            kind: 'text' as const,
+            tone: 'notice' as const,
+            text: 'The assertion is encrypted for the application, so its content cannot be read here.',
+          },
+        ]
+      : []),
+    { kind: 'facts', rows: rows.filter(({ value }) => value !== undefined) },
+    ...(isSuccess && !isEncrypted
+      ? [
+          {
+            kind: 'table' as const,
+            title: 'Attributes',
+            caption: 'Attributes',
+            columns: ['Name', 'Values'],
+            rows: attributes,
+            empty: 'None.',
+          },
+        ]
+      : []),
+    ...details,
+    { kind: 'code', title: 'Response', label: 'SAML Response', text: indented(xml) },
+  ];
+}
+
+function content(xml: string, name: string): string | undefined {
+  const found = new RegExp(`<(?:samlp?):${name}(?:\\s[^>]*)?>([^<]*)<`).exec(xml)?.[1];
+  return found === undefined ? undefined : unescaped(found);
+}
+
+function attribute(xml: string, element: string, name: string): string | undefined {
+  const found = new RegExp(`<(?:samlp?):${element}\\s[^>]*?\\b${name}="([^"]*)"`).exec(xml)?.[1];
+  return found === undefined ? undefined : unescaped(found);
+}
+
+function unescaped(text: string): string {
+  const named: Record<string, string> = { lt: '<', gt: '>', quot: '"', apos: "'", amp: '&' };
+  return text.replace(/&(?:#x([0-9a-fA-F]+)|#(\d+)|(\w+));/g, (whole, hex, decimal, name) =>
+    hex
+      ? String.fromCodePoint(Number.parseInt(hex, 16))
+      : decimal
+        ? String.fromCodePoint(Number(decimal))
+        : (named[name] ?? whole),
+  );
+}
+
+/** One element a line, indented by two spaces for each level, empty ones as `<a/>`. */
+export function indented(xml: string): string {
+  let depth = 0;
+  return xml
+    .replace(/<([\w:]+)([^<>]*)><\/\1>/g, '<$1$2/>')
+    .replace(/>\s*</g, '>\n<')
+    .split('\n')
+    .map((line) => {
+      if (line.startsWith('</')) depth -= 1;
+      const indentedLine = '  '.repeat(Math.max(0, depth)) + line;
+      if (/^<[^/?!]/.test(line) && !line.endsWith('/>') && !line.includes('</')) depth += 1;
+      return indentedLine;
+    })
+    .join('\n');
+}

@@ -1,0 +1,70 @@
+// A test sign-in to a SAML application: an AuthnRequest of the console itself, whose Response is shown and never posted.
+import type { Context } from '../http/context.ts';
+import { notFound } from '../http/errors.ts';
+import { acrLevel, acrValues } from '../mfa/acr.ts';
+import { newMessageId } from '../saml/messages/message-id.ts';
+import { chooseNameIdFormat } from '../saml/messages/name-id.ts';
+import type { ServiceProviders } from '../saml/metadata/service-providers.ts';
+import { defaultAcs } from '../saml/sso/assertion-consumer-service.ts';
+import { authorizationParameters } from '../saml/sso/authorization-parameters.ts';
+import type { PendingAuthnRequest, PendingAuthnRequests } from '../saml/sso/pending-authn-requests.ts';
+
+/** What a test sign-in asks for. */
+export interface SamlTestOptions {
+  forceAuthn: boolean;
+  /** IdP-initiated: the Response answers no request. */
+  isUnsolicited: boolean;
+  acr?: string;
+}
+
+export interface SamlTestSignIn {
+  /** Begins a sign-in whose Response is shown at /admin/test/saml. Returns the URL to go to; throws not_found. */
+  begin(ctx: Context, entityId: string, options: SamlTestOptions): Promise<string>;
+  /** The XML of the Response to this request, in the browser that began it. */
+  response(ctx: Context, requestId: string): Promise<string | undefined>;
+}
+
+export interface SamlTestSignInDependencies {
+  issuer: string;
+  serviceProviders: Pick<ServiceProviders, 'find'>;
+  pendingAuthnRequests: Pick<PendingAuthnRequests, 'save' | 'testResponse'>;
+  /** The cookie that ties a request to a browser. */
+  browser: { of(ctx: Context): string | undefined; remember(ctx: Context): string };
+  /** Decrypts a Response that was stored for a test. */
+  openTestResponse(sealed: string, requestId: string): string;
+}
+
+/** Stores the request as a pending AuthnRequest that is marked as a test. */
+export function createSamlTestSignIn(dependencies: SamlTestSignInDependencies): SamlTestSignIn {
+  const { issuer, serviceProviders, pendingAuthnRequests, browser, openTestResponse } = dependencies;
+  return {
+    async begin(ctx, entityId, { forceAuthn, isUnsolicited, acr }) {
+      const sp = await serviceProviders.find(entityId);
+      const acs = sp && defaultAcs(sp.acs);
+      if (!sp || !acs)
+        throw notFound({ message: 'This application is disabled, or has no address to send an answer to.' });
+      const request: PendingAuthnRequest = {
+        entityId,
+        requestId: isUnsolicited ? undefined : newMessageId(),
+        acsUrl: acs.url,
+        relayState: undefined,
+        nameIdFormat: chooseNameIdFormat(undefined, sp),
+        mayCreateNameId: true,
+        requestedContext: undefined,
+        acrs: acr ? acrValues.filter((value) => acrLevel(value) >= acrLevel(acr)) : undefined,
+        needsPassword: false,
+        forceAuthn,
+        isPassive: false,
+        subjectHint: undefined,
+        isTest: true,
+      };
+      const id = await pendingAuthnRequests.save(sp.applicationId, request, browser.remember(ctx));
+      return `${issuer}/authorize?${new URLSearchParams(authorizationParameters(request, id))}`;
+    },
+
+    async response(ctx, requestId) {
+      const sealed = await pendingAuthnRequests.testResponse(requestId, browser.of(ctx));
+      return sealed && openTestResponse(sealed, requestId);
+    },
+  };
+}

@@ -1,0 +1,251 @@
+// /admin/test/{callback,refresh,sign-out,signed-out}: the built-in test application (OpenID Connect). It runs real requests
+// against this server and shows what it sends and receives.
+import Router from '@koa/router';
+import { decodeJwt, decodeProtectedHeader } from 'jose';
+import { z } from 'zod';
+import type { Block, ConsolePage } from '../admin/console/blocks.ts';
+import type { Frame } from '../admin/console/frame.ts';
+import type { Context, Extras, State } from '../http/context.ts';
+import { parseForm, parseQuery } from '../http/input.ts';
+import type { InternalRequest } from '../http/internal-request.ts';
+import type { TestTicket, TestTickets } from '../oidc/store/test-tickets.ts';
+import type { Vault } from '../platform/vault.ts';
+import { TEST_HOME as HOME, json, notBegun } from './page-parts.ts';
+import { TEST_CLIENT_ID, testAppUris } from './test-registrations.ts';
+
+export interface TestAppDependencies {
+  frame: Frame;
+  issuer: string;
+  vault: Vault;
+  tickets: TestTickets;
+  /** Calls an endpoint of this server without the network. */
+  internalRequest: InternalRequest;
+}
+
+/** The tokens that an application would store: encrypted in the page, for this administrator and this test. */
+interface StoredTokens {
+  idToken: string;
+  refreshToken: string;
+}
+
+const WRITE = 'gatehouse.applications:write' as const;
+const sealedForm = z.object({ state: z.string().max(200), sealed: z.string().max(100_000) });
+const endQuery = z.object({ state: z.string().max(200).default('') });
+const tokens = z.object({ id_token: z.string(), access_token: z.string(), refresh_token: z.string().default('') });
+
+type Tokens = z.output<typeof tokens>;
+
+/** What happened at the token endpoint. */
+interface Exchange {
+  lead: string;
+  messages: Block[];
+  facts?: { label: string; value: string }[];
+}
+
+/** The pages of the test application; `received` shows the response to an authorization request. */
+export function createTestApp(dependencies: TestAppDependencies) {
+  const router = new Router<State, Extras>({ prefix: HOME });
+  refreshRoute(router, dependencies);
+  logoutRoutes(router, dependencies);
+  return {
+    router,
+
+    /** Redeems the code at the token endpoint, as the test application, and shows the response. */
+    showTokens: (ctx: Context, ticket: TestTicket, answer: AuthorizationResponse) =>
+      redeemCode(dependencies, ctx, ticket, answer),
+  };
+}
+
+type AuthorizationResponse = Record<string, unknown> & { code: string };
+
+async function redeemCode(
+  dependencies: TestAppDependencies,
+  ctx: Context,
+  ticket: TestTicket,
+  answer: AuthorizationResponse,
+): Promise<void> {
+  const form = {
+    ...{ grant_type: 'authorization_code', code: answer.code, redirect_uri: ticket.redirectUri },
+    ...{ client_id: TEST_CLIENT_ID, code_verifier: ticket.verifier },
+  };
+  const { status, body } = await dependencies.internalRequest('/token', form);
+  if (status !== 200) return showError(dependencies.frame, ctx, body);
+  const response = tokens.parse(body);
+  if (decodeJwt(response.id_token).nonce !== ticket.nonce) throw notBegun();
+  await show(dependencies, ctx, ticket, response, {
+    lead: 'The sign-in works. This is what the application sent and received.',
+    messages: [
+      json('Authorization request', JSON.parse(ticket.sent)),
+      json('Authorization response', answer),
+      ...tokenMessages(form, body),
+    ],
+  });
+}
+
+function refreshRoute(router: Router<State, Extras>, dependencies: TestAppDependencies): void {
+  const { frame, internalRequest } = dependencies;
+
+  router.post('/refresh', ...frame.change(WRITE), async (ctx) => {
+    const { ticket, stored } = await storedTokens(dependencies, ctx);
+    const { refreshToken } = stored;
+    const form = { grant_type: 'refresh_token', refresh_token: refreshToken, client_id: TEST_CLIENT_ID };
+    const { status, body } = await internalRequest('/token', form);
+    if (status !== 200) return showError(frame, ctx, body);
+    const renewed = tokens.parse(body);
+    await show(dependencies, ctx, ticket, renewed, {
+      lead: 'The refresh works. These tokens replace the previous ones.',
+      messages: [...tokenMessages(form, body), json('Previous ID token', decodeJwt(stored.idToken))],
+      facts: [{ label: 'Refresh token', value: renewed.refresh_token === refreshToken ? 'unchanged' : 'new' }],
+    });
+  });
+}
+
+/** Sends the administrator to the end-session endpoint, and receives them back. */
+function logoutRoutes(router: Router<State, Extras>, dependencies: TestAppDependencies): void {
+  const { frame, issuer } = dependencies;
+
+  router.post('/sign-out', ...frame.change(WRITE), async (ctx) => {
+    const { ticket, stored } = await storedTokens(dependencies, ctx);
+    const request = { ...logoutRequest(issuer, ticket), id_token_hint: stored.idToken };
+    ctx.status = 303;
+    ctx.redirect(`${issuer}/end-session?${new URLSearchParams(request)}`);
+  });
+
+  router.get('/signed-out', ...frame.page(WRITE), (ctx) => {
+    const { state } = parseQuery(ctx, endQuery.loose());
+    const ticket = ticketOf(dependencies, ctx, state);
+    frame.show(ctx, {
+      title: 'The sign-out works',
+      back: { href: HOME, label: 'Test applications' },
+      blocks: [
+        {
+          kind: 'text',
+          tone: 'lead',
+          text: 'Your session ended, you were sent back to the test application, and have signed in again since.',
+        },
+        json('Sign-out request', { ...logoutRequest(issuer, ticket), id_token_hint: 'the ID token of the test' }),
+        json('Sign-out response', { post_logout_redirect_uri: testAppUris(issuer).postLogoutRedirectUri, state }),
+      ],
+    });
+  });
+}
+
+/** The ticket of this administrator in this browser. Throws the page "not begun here". */
+function ticketOf({ frame, tickets }: TestAppDependencies, ctx: Context, state: string): TestTicket {
+  const ticket = tickets.find(ctx, state);
+  if (ticket?.userId !== frame.account(ctx).id) throw notBegun();
+  return ticket;
+}
+
+/** The tokens from the previous page: only for the administrator and the browser that began the test. */
+async function storedTokens(
+  dependencies: TestAppDependencies,
+  ctx: Context,
+): Promise<{ ticket: TestTicket; stored: StoredTokens }> {
+  const { state, sealed } = await parseForm(ctx, sealedForm.loose());
+  const ticket = ticketOf(dependencies, ctx, state);
+  try {
+    return { ticket, stored: JSON.parse(dependencies.vault.open(sealed, contextOf(ticket)).toString()) };
+  } catch {
+    throw notBegun();
+  }
+}
+
+/** The parameters of RP-Initiated Logout, without the ID token. */
+function logoutRequest(issuer: string, { state }: TestTicket) {
+  const { postLogoutRedirectUri } = testAppUris(issuer);
+  return { client_id: TEST_CLIENT_ID, post_logout_redirect_uri: postLogoutRedirectUri, state };
+}
+
+async function show(
+  { frame, issuer, vault, internalRequest }: TestAppDependencies,
+  ctx: Context,
+  ticket: TestTicket,
+  response: Tokens,
+  exchange: Exchange,
+): Promise<void> {
+  const { id_token: idToken, access_token, refresh_token: refreshToken } = response;
+  const { body: userinfo } = await internalRequest('/userinfo', { access_token });
+  const sealed = vault.seal(JSON.stringify({ idToken, refreshToken } satisfies StoredTokens), contextOf(ticket));
+  const request = { ...logoutRequest(issuer, ticket), id_token_hint: 'the ID token above' };
+  frame.show(ctx, tokenPage(ticket, response, { ...exchange, userinfo, sealed, logoutRequest: request }));
+}
+
+function showError(frame: Frame, ctx: Context, body: Record<string, unknown>): void {
+  frame.show(
+    ctx,
+    {
+      title: 'The token endpoint rejected the request',
+      back: { href: HOME, label: 'Test applications' },
+      blocks: [
+        { kind: 'text', tone: 'lead', text: 'The application received this error.' },
+        json('Error', { error: body.error, error_description: body.error_description }),
+      ],
+    },
+    400,
+  );
+}
+
+const contextOf = ({ state, userId }: TestTicket) => `console test app ${userId} ${state}`;
+
+/** All messages of the test, and the forms for a refresh and a logout. */
+function tokenPage(
+  { state, applicationId }: TestTicket,
+  { id_token: idToken, access_token: accessToken, refresh_token: refreshToken }: Tokens,
+  {
+    lead,
+    messages,
+    facts = [],
+    userinfo,
+    sealed,
+    logoutRequest,
+  }: Exchange & { userinfo: object; sealed: string; logoutRequest: object },
+): ConsolePage {
+  const fields = [
+    { name: 'state', label: '', type: 'hidden' as const, value: state },
+    { name: 'sealed', label: '', type: 'hidden' as const, value: sealed },
+  ];
+  return {
+    title: 'Test application',
+    back: { href: HOME, label: 'Test applications' },
+    actions: [{ label: 'Once more', href: `${HOME}/${applicationId}` }],
+    blocks: [
+      { kind: 'text', tone: 'lead', text: lead },
+      ...(facts.length > 0 ? [{ kind: 'facts' as const, rows: facts }] : []),
+      ...messages,
+      json('ID token', decodeJwt(idToken)),
+      json('Header of the ID token', decodeProtectedHeader(idToken)),
+      json('Access token', decoded(accessToken)),
+      json('UserInfo', userinfo),
+      refreshToken
+        ? { kind: 'form', title: 'Refresh', action: `${HOME}/refresh`, fields, button: 'Refresh' }
+        : { kind: 'text', text: 'There is no refresh token: the scope offline_access was not granted.' },
+      json('Sign-out request', logoutRequest),
+      {
+        kind: 'form',
+        title: 'Sign-out',
+        lead: 'A real sign-out: it ends your own session in this browser, in the console too, and every application that you opened with it is notified. Sign in again to see the response.',
+        ...{ action: `${HOME}/sign-out`, fields, button: 'Sign out', look: 'danger' },
+      },
+    ],
+  };
+}
+
+/** The payload of a JWT; of an opaque token only the length. */
+function decoded(token: string): unknown {
+  return token.split('.').length === 3 ? decodeJwt(token) : { opaque: true, characters: token.length };
+}
+
+/** The request to the token endpoint and its response; valid tokens are shortened. */
+function tokenMessages(request: Record<string, string>, response: Record<string, unknown>): Block[] {
+  const { refresh_token, ...parameters } = request;
+  const isToken = (name: string) => name.endsWith('_token');
+  const shortened = Object.entries(response).map(([name, value]) => [
+    name,
+    isToken(name) ? `${String(value).slice(0, 8)}…` : value,
+  ]);
+  return [
+    json('Token request', { ...parameters, ...(refresh_token && { refresh_token: `${refresh_token.slice(0, 8)}…` }) }),
+    json('Token response', Object.fromEntries(shortened)),
+  ];
+}

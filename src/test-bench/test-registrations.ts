@@ -1,0 +1,105 @@
+// /admin/test: the registrations of the built-in test application and test service provider. They are ordinary applications
+// that only administrators may open.
+import Router from '@koa/router';
+import type { ApplicationAdmin } from '../admin/applications/actions.ts';
+import type { Block, ConsolePage } from '../admin/console/blocks.ts';
+import type { Frame } from '../admin/console/frame.ts';
+import type { Application } from '../applications/application.ts';
+import type { By } from '../audit/audit.ts';
+import type { Extras, State } from '../http/context.ts';
+import { TEST_HOME as HOME } from './page-parts.ts';
+import type { TestSp } from './test-sp.ts';
+
+export const TEST_CLIENT_ID = 'gatehouse-test-app';
+
+/** Where the test application receives its responses. */
+export function testAppUris(issuer: string) {
+  return { redirectUri: `${issuer}${HOME}/callback`, postLogoutRedirectUri: `${issuer}${HOME}/signed-out` };
+}
+
+export interface TestRegistrationDependencies {
+  frame: Frame;
+  issuer: string;
+  applications: Pick<ApplicationAdmin, 'createOidc' | 'createSaml' | 'update'>;
+  findApplication(clientId: string): Promise<Application | undefined>;
+  testSp: Pick<TestSp, 'declaration' | 'entityId'>;
+}
+
+const WRITE = 'gatehouse.applications:write' as const;
+
+/** The page /admin/test and its action. */
+export function testRegistrationRoutes(dependencies: TestRegistrationDependencies): Router<State, Extras> {
+  const { frame } = dependencies;
+  const router = new Router<State, Extras>({ prefix: HOME });
+
+  router.get('/', ...frame.page(WRITE), async (ctx) => {
+    frame.show(ctx, registrationPage(await findRegistrations(dependencies)));
+  });
+
+  router.post('/', ...frame.change(WRITE), async (ctx) => {
+    await register(dependencies, frame.by(ctx));
+    frame.back(ctx, HOME, 'The test applications are registered.');
+  });
+
+  return router;
+}
+
+interface Registrations {
+  rp: Application | undefined;
+  sp: Application | undefined;
+  /** Whether the service provider is registered with the key of this server. */
+  hasKey: boolean;
+}
+
+function registrationPage({ rp, sp, hasKey }: Registrations): ConsolePage {
+  const tile = ({ id }: Application, title: string, text: string) => ({ title, text, href: `${HOME}/${id}` });
+  const tiles = [
+    ...(rp ? [tile(rp, 'OpenID Connect', 'Sign-in, step-up, prompt=login, refresh and sign-out.')] : []),
+    ...(sp ? [tile(sp, 'SAML', 'Sign-in, step-up, ForceAuthn, IdP-initiated and sign-out.')] : []),
+  ];
+  const lead = 'A built-in application and a built-in service provider: what they receive is shown here.';
+  const missing: Block = {
+    kind: 'form',
+    lead: hasKey
+      ? 'They are registered like any other application, for users with the role admin, and can be deleted.'
+      : 'The service provider is registered with another key than the one of this server, perhaps by another server.',
+    action: HOME,
+    fields: [],
+    button: hasKey ? 'Register them' : 'Register its key',
+    look: 'primary',
+  };
+  return {
+    title: 'Test applications',
+    back: { href: '/admin/applications', label: 'Applications' },
+    blocks: [
+      { kind: 'text', tone: 'lead', text: lead },
+      ...(tiles.length > 0 ? [{ kind: 'tiles' as const, items: tiles }] : []),
+      ...(rp && sp && hasKey ? [] : [missing]),
+    ],
+  };
+}
+
+async function findRegistrations({ findApplication, testSp }: TestRegistrationDependencies): Promise<Registrations> {
+  const [rp, sp] = await Promise.all([findApplication(TEST_CLIENT_ID), findApplication(testSp.entityId)]);
+  if (sp?.protocol !== 'saml') return { rp, sp, hasKey: true };
+  const own = (await testSp.declaration()).certificates.map(({ pem }) => pem.trim());
+  return { rp, sp, hasKey: sp.metadata.certificates?.some(({ pem }) => own.includes(pem)) ?? false };
+}
+
+/** Registers what is missing. */
+async function register(dependencies: TestRegistrationDependencies, by: By): Promise<void> {
+  const { issuer, applications, testSp } = dependencies;
+  const { rp, sp, hasKey } = await findRegistrations(dependencies);
+  const access = { roles: ['admin'] };
+  if (!rp) {
+    const { redirectUri, postLogoutRedirectUri } = testAppUris(issuer);
+    const declaration = {
+      ...{ client_id: TEST_CLIENT_ID, client_name: 'Test application', consent: 'implicit', access },
+      ...{ redirect_uris: [redirectUri], post_logout_redirect_uris: [postLogoutRedirectUri] },
+      ...{ token_endpoint_auth_method: 'none', grant_types: ['authorization_code', 'refresh_token'] },
+    };
+    await applications.createOidc(declaration, by);
+  }
+  if (!sp) await applications.createSaml({ ...(await testSp.declaration()), access }, by);
+  else if (!hasKey) await applications.update(sp.id, await testSp.declaration(), by);
+}

@@ -1,0 +1,222 @@
+// /admin/test/:id: runs the real sign-in to an application, with its real rules and pages, and shows what the application
+// would have received. The response comes here and never reaches the application.
+import Router from '@koa/router';
+import { z } from 'zod';
+import type { ApplicationAdmin } from '../admin/applications/actions.ts';
+import type { Block, Field } from '../admin/console/blocks.ts';
+import type { Frame } from '../admin/console/frame.ts';
+import type { Application, OidcApplication } from '../applications/application.ts';
+import type { Context, Extras, State } from '../http/context.ts';
+import { conflict } from '../http/errors.ts';
+import { parseForm, parseQuery } from '../http/input.ts';
+import { limits } from '../limits.ts';
+import { acrValues } from '../mfa/acr.ts';
+import type { ClaimsPreviews } from '../oidc/claims/claims-preview.ts';
+import { TEST_MODE } from '../oidc/engine/test-response-mode.ts';
+import type { TestTickets } from '../oidc/store/test-tickets.ts';
+import { randomToken, sha256 } from '../platform/random.ts';
+import { json, notBegun } from './page-parts.ts';
+import { samlBlocks } from './saml-response-summary.ts';
+import type { SamlTestSignIn } from './saml-test-sign-in.ts';
+import type { createTestApp } from './test-app-routes.ts';
+import { TEST_CLIENT_ID } from './test-registrations.ts';
+import type { createTestSpRoutes } from './test-sp-routes.ts';
+
+export interface TestSignInDependencies {
+  frame: Frame;
+  issuer: string;
+  applications: Pick<ApplicationAdmin, 'get'>;
+  tickets: TestTickets;
+  claimsPreview: ClaimsPreviews;
+  /** The built-in test application, which redeems its codes itself. */
+  testApp: Pick<ReturnType<typeof createTestApp>, 'showTokens'>;
+  /** The built-in test service provider, which sends its requests itself. */
+  testSp: Pick<ReturnType<typeof createTestSpRoutes>, 'begin' | 'entityId'>;
+  samlTestSignIn: SamlTestSignIn;
+}
+
+const WRITE = 'gatehouse.applications:write' as const;
+const ACR_OPTIONS = [
+  { value: '', label: 'as usual for the application' },
+  ...acrValues.map((value, index) => ({
+    value,
+    label: ['the password', 'a second factor (step-up)', 'a passkey'][index] ?? value,
+  })),
+];
+const SCOPE = 'openid profile email roles';
+const testForm = z.object({
+  scope: z.string().max(500).default(SCOPE),
+  acr: z.enum(['', ...acrValues]).default(''),
+  again: z.literal('on').optional(),
+  unsolicited: z.literal('on').optional(),
+});
+const callback = z.object({
+  state: z.string().max(200).default(''),
+  code: z.string().max(512).optional(),
+  error: z.string().max(100).optional(),
+  error_description: z.string().max(2000).optional(),
+});
+
+type TestOptions = z.output<typeof testForm>;
+
+/** The pages /admin/test/:id, /admin/test/callback and /admin/test/saml. */
+export function testSignInRoutes(dependencies: TestSignInDependencies): Router<State, Extras> {
+  const router = new Router<State, Extras>({ prefix: '/admin/test' });
+  // `/callback` and `/saml` first: they would match `/:id`.
+  responseRoutes(router, dependencies);
+  beginRoutes(router, dependencies);
+  return router;
+}
+
+/** What the application would have received, and the error that it would have received. */
+function responseRoutes(router: Router<State, Extras>, dependencies: TestSignInDependencies): void {
+  const { frame, applications, tickets, claimsPreview, testApp, samlTestSignIn } = dependencies;
+
+  router.get('/callback', ...frame.page(WRITE), async (ctx) => {
+    const answer = parseQuery(ctx, callback.loose());
+    const ticket = tickets.find(ctx, answer.state);
+    if (ticket?.userId !== frame.account(ctx).id) throw notBegun();
+    const { code } = answer;
+    if (code && ticket.clientId === TEST_CLIENT_ID) return testApp.showTokens(ctx, ticket, { ...answer, code });
+    const { application } = await applications.get(ticket.applicationId);
+    const redeemed = code ? await claimsPreview.redeem({ ...ticket, code }).catch(() => undefined) : undefined;
+    if (redeemed) {
+      return show(frame, ctx, application, 'The sign-in works. The application would have received this.', [
+        json('ID token', redeemed.idToken),
+        json('UserInfo', redeemed.userinfo),
+        json('Header of the ID token', redeemed.header),
+      ]);
+    }
+    if (!answer.error) throw notBegun();
+    show(frame, ctx, application, 'The sign-in was rejected. The application would have received this error.', [
+      json('Error', { error: answer.error, error_description: answer.error_description }),
+    ]);
+  });
+
+  router.get('/saml', ...frame.page(WRITE), async (ctx) => {
+    const { request } = parseQuery(ctx, z.object({ request: z.string().min(1).max(64) }));
+    const xml = await samlTestSignIn.response(ctx, request);
+    if (!xml) throw notBegun();
+    frame.show(ctx, {
+      title: 'The SAML Response',
+      back: { href: '/admin/applications', label: 'Applications' },
+      blocks: samlBlocks(xml),
+    });
+  });
+}
+
+/** The form of a test sign-in, and its begin. */
+function beginRoutes(router: Router<State, Extras>, dependencies: TestSignInDependencies): void {
+  const { frame, applications, testSp } = dependencies;
+
+  router.get('/:id', ...frame.page(WRITE), async (ctx) => {
+    const { application } = await applications.get(ctx.params.id ?? '');
+    frame.show(ctx, {
+      title: `Test sign-in to ${application.name}`,
+      back: { href: `/admin/applications/${application.id}`, label: application.name },
+      blocks: [
+        {
+          kind: 'form',
+          lead: isBuiltIn(application, testSp)
+            ? 'You are sent through the real sign-in. Every message that the test application sends and receives is shown.'
+            : 'You are sent through the real sign-in, with the rules of this application. What it would receive is shown here and never reaches the application.',
+          action: `/admin/test/${application.id}`,
+          fields: fieldsFor(application),
+          button: 'Test sign-in',
+          cancel: `/admin/applications/${application.id}`,
+        },
+      ],
+    });
+  });
+
+  router.post('/:id', ...frame.change(WRITE), async (ctx) => {
+    const { application } = await applications.get(ctx.params.id ?? '');
+    const options = await parseForm(ctx, testForm.loose());
+    ctx.status = 303;
+    ctx.redirect(
+      application.protocol === 'oidc'
+        ? beginOidc(dependencies, ctx, application, options)
+        : await beginSaml(dependencies, ctx, application, options),
+    );
+  });
+}
+
+/** Returns the URL of the authorization request. */
+function beginOidc(
+  { frame, issuer, tickets }: TestSignInDependencies,
+  ctx: Context,
+  application: OidcApplication,
+  options: TestOptions,
+): string {
+  const { ticket, parameters } = authorizationRequest(application, options);
+  tickets.give(ctx, { ...ticket, userId: frame.account(ctx).id, sent: JSON.stringify(parameters) });
+  return `${issuer}/authorize?${new URLSearchParams(parameters)}`;
+}
+
+/** Returns the URL that the sign-in begins at. */
+function beginSaml(
+  { testSp, samlTestSignIn }: TestSignInDependencies,
+  ctx: Context,
+  application: Application,
+  options: TestOptions,
+): Promise<string> {
+  const samlOptions = {
+    forceAuthn: options.again === 'on',
+    isUnsolicited: options.unsolicited === 'on',
+    ...(options.acr && { acr: options.acr }),
+  };
+  return application.clientId === testSp.entityId
+    ? testSp.begin(ctx, application, samlOptions)
+    : samlTestSignIn.begin(ctx, application.clientId, samlOptions);
+}
+
+function isBuiltIn({ clientId }: Application, testSp: TestSignInDependencies['testSp']): boolean {
+  return clientId === TEST_CLIENT_ID || clientId === testSp.entityId;
+}
+
+function show(frame: Frame, ctx: Context, application: Application, lead: string, blocks: Block[]): void {
+  frame.show(ctx, {
+    title: `Test of ${application.name}`,
+    back: { href: `/admin/applications/${application.id}`, label: application.name },
+    actions: [{ label: 'Once more', href: `/admin/test/${application.id}`, look: 'primary' }],
+    blocks: [{ kind: 'text', tone: 'lead', text: lead }, ...blocks],
+  });
+}
+
+/** The parameters of an authorization request, and what has to be remembered of it. Throws conflict. */
+function authorizationRequest({ id, metadata, clientId }: OidcApplication, { scope, acr, again }: TestOptions) {
+  const [redirectUri] = metadata.redirect_uris;
+  if (!redirectUri) throw conflict('conflict', { message: 'Users do not sign in to this application.' });
+  if (metadata.require_pushed_authorization_requests || metadata.require_signed_request_object) {
+    throw conflict('conflict', {
+      message: 'This application has to push or sign its requests, which only it can do.',
+    });
+  }
+  const [state, nonce, verifier] = [randomToken(), randomToken(), randomToken(limits.pkceVerifier.bytes)];
+  const parameters = {
+    client_id: clientId,
+    redirect_uri: redirectUri,
+    response_type: 'code',
+    // The built-in application has its redirect URI here, so it gets the standard response mode.
+    ...(clientId !== TEST_CLIENT_ID && { response_mode: TEST_MODE }),
+    ...{ scope, state, nonce, code_challenge: sha256(verifier), code_challenge_method: 'S256' },
+    ...(acr && { acr_values: acr }),
+    ...(again && { prompt: 'login' }),
+  };
+  return { parameters, ticket: { applicationId: id, clientId, redirectUri, state, nonce, verifier } };
+}
+
+function fieldsFor({ protocol, clientId }: Application): Field[] {
+  const acr: Field = { name: 'acr', label: 'Authentication', type: 'select', value: '', options: ACR_OPTIONS };
+  return protocol === 'oidc'
+    ? [
+        { name: 'scope', label: 'Scopes', value: clientId === TEST_CLIENT_ID ? `${SCOPE} offline_access` : SCOPE },
+        acr,
+        { name: 'again', label: 'Sign in again (prompt=login)', type: 'checkbox' },
+      ]
+    : [
+        acr,
+        { name: 'again', label: 'Sign in again (ForceAuthn)', type: 'checkbox' },
+        { name: 'unsolicited', label: 'Begun here (IdP-initiated)', type: 'checkbox' },
+      ];
+}

@@ -1,0 +1,107 @@
+// The checks of a service provider on the messages that it receives (SAML Core 3.2.2, Profiles 4.1.4.3).
+import { z } from 'zod';
+import { SamlError } from '../saml/xml/errors.ts';
+import { statusCodes } from '../saml/xml/names.ts';
+import { parseXml } from '../saml/xml/parse.ts';
+import { attribute, childOf, textOf, timeAttribute } from '../saml/xml/read.ts';
+
+/** One check of a received message. */
+export interface Check {
+  label: string;
+  passed: boolean;
+  received?: string | undefined;
+  expected?: string | undefined;
+}
+
+/** The session at the service provider: what a LogoutRequest names. */
+export const spSession = z.object({
+  nameId: z.object({
+    value: z.string(),
+    format: z.string(),
+    nameQualifier: z.string().optional(),
+    spNameQualifier: z.string().optional(),
+  }),
+  sessionIndex: z.string(),
+});
+export type SpSession = z.output<typeof spSession>;
+
+/** Checks of a Response and of a LogoutResponse alike. */
+export function headChecks(
+  root: Element,
+  { issuer, destination, inResponseTo }: { issuer: string; destination: string; inResponseTo: string | undefined },
+): Check[] {
+  const issuerElement = childOf(root, 'saml:Issuer');
+  const status = childOf(root, 'samlp:Status');
+  const code = status && childOf(status, 'samlp:StatusCode');
+  const inner = code && childOf(code, 'samlp:StatusCode');
+  const received = inner ? attribute(inner, 'Value') : code && attribute(code, 'Value');
+  return [
+    same('Issuer is this server', issuerElement && textOf(issuerElement), issuer),
+    same('Destination is the URL that it was sent to', attribute(root, 'Destination'), destination),
+    inResponseTo === undefined
+      ? same('It answers no request (IdP-initiated)', attribute(root, 'InResponseTo'), undefined)
+      : same('It answers the request that was sent', attribute(root, 'InResponseTo'), inResponseTo),
+    same('Status', received, statusCodes.Success),
+  ];
+}
+
+/** Checks of the assertion in a successful Response (SAML Profiles 4.1.4.3). */
+export function assertionChecks(
+  assertion: Element | undefined,
+  { audience: entityId, recipient, now }: { audience: string; recipient: string; now: Date },
+): Check[] {
+  if (!assertion) return [{ label: 'It contains an assertion', passed: false }];
+  const conditions = childOf(assertion, 'saml:Conditions');
+  const restriction = conditions && childOf(conditions, 'saml:AudienceRestriction');
+  const audience = restriction && childOf(restriction, 'saml:Audience');
+  const confirmation = subjectOf(assertion, 'saml:SubjectConfirmation');
+  const data = confirmation && childOf(confirmation, 'saml:SubjectConfirmationData');
+  const from = conditions && timeAttribute(conditions, 'NotBefore');
+  const until = conditions && timeAttribute(conditions, 'NotOnOrAfter');
+  return [
+    same('Audience is this service provider', audience && textOf(audience), entityId),
+    same('Recipient is its ACS URL', data && attribute(data, 'Recipient'), recipient),
+    {
+      label: 'It is valid now',
+      passed: from !== undefined && until !== undefined && from <= now && now < until,
+      received: `${from?.toISOString()} to ${until?.toISOString()}`,
+      expected: now.toISOString(),
+    },
+  ];
+}
+
+function same(label: string, received: string | undefined, expected: string | undefined): Check {
+  return { label, passed: received === expected, received, expected };
+}
+
+/** The signed part; where the signature is invalid, the message as it was received, to be shown with the failed check. */
+export function verified(read: () => Element, xml: string): { checks: Check[]; root: Element } {
+  const label = 'It is signed with a key from the metadata of this server';
+  try {
+    return { root: read(), checks: [{ label, passed: true }] };
+  } catch (error) {
+    if (!(error instanceof SamlError)) throw error;
+    return { root: parseXml(xml).root, checks: [{ label, passed: false, received: error.message }] };
+  }
+}
+
+function subjectOf(assertion: Element, name: 'saml:NameID' | 'saml:SubjectConfirmation'): Element | undefined {
+  const subject = childOf(assertion, 'saml:Subject');
+  return subject && childOf(subject, name);
+}
+
+/** The session that the assertion begins; undefined where it names none. */
+export function sessionOf(assertion: Element): SpSession | undefined {
+  const nameId = subjectOf(assertion, 'saml:NameID');
+  const statement = childOf(assertion, 'saml:AuthnStatement');
+  const sessionIndex = statement && attribute(statement, 'SessionIndex');
+  if (!nameId || !sessionIndex) return undefined;
+  const of = (name: string) => attribute(nameId, name);
+  return spSession.parse({
+    sessionIndex,
+    nameId: {
+      ...{ value: textOf(nameId), format: of('Format') ?? '' },
+      ...{ nameQualifier: of('NameQualifier'), spNameQualifier: of('SPNameQualifier') },
+    },
+  });
+}

@@ -1,0 +1,205 @@
+// The built-in test service provider: writes requests and validates responses as any other service provider would. It knows
+// this server by its published certificates only, and signs with a key of its own.
+import type { KeyObject } from 'node:crypto';
+import { acrLevel } from '../mfa/acr.ts';
+import type { Clock } from '../platform/clock.ts';
+import { decodePost, decodeRedirect } from '../saml/messages/decode.ts';
+import { redirectUrl } from '../saml/messages/encode.ts';
+import { newMessageId } from '../saml/messages/message-id.ts';
+import { authenticateMessage, openMessage } from '../saml/messages/open-message.ts';
+import { readLogoutRequest } from '../saml/messages/read-logout.ts';
+import { logoutRequest, logoutResponse } from '../saml/messages/write-logout.ts';
+import { verifyEnveloped } from '../saml/xml/enveloped-signature.ts';
+import { bindings, contextClasses, statusCodes } from '../saml/xml/names.ts';
+import { parseXml } from '../saml/xml/parse.ts';
+import { childOf } from '../saml/xml/read.ts';
+import { validateWellFormed } from '../saml/xml/schema.ts';
+import { canonical, element, samlTime, wireForm, type XmlElement } from '../saml/xml/write.ts';
+import { assertionChecks, type Check, headChecks, type SpSession, sessionOf, verified } from './test-sp-checks.ts';
+import { testSpKey } from './test-sp-credential.ts';
+
+/** A message to send: its text, and the URL with the signed message. */
+export interface OutgoingMessage {
+  id: string;
+  xml: string;
+  url: string;
+}
+
+export interface ReceivedMessage {
+  xml: string;
+  checks: Check[];
+  relayState: string | undefined;
+  /** After a valid sign-in. */
+  session?: SpSession | undefined;
+}
+
+export interface TestSpDependencies {
+  issuer: string;
+  /** Also the prefix of its endpoints. */
+  entityId: string;
+  now: Clock;
+  skewSeconds(): number;
+  /** The public keys in the metadata of this server. */
+  publishedKeys(): readonly KeyObject[];
+  /** The result of `newTestSpCredential`, the same for all instances. */
+  credential(): Promise<string>;
+}
+
+export type TestSp = ReturnType<typeof createTestSp>;
+
+/** Writes and checks SAML messages; holds no session and no HTTP. */
+export function createTestSp(dependencies: TestSpDependencies) {
+  const provider: ServiceProvider = {
+    ...dependencies,
+    acsUrl: `${dependencies.entityId}/acs`,
+    sloUrl: `${dependencies.entityId}/slo`,
+    key: testSpKey(dependencies.credential),
+  };
+  return { entityId: dependencies.entityId, ...sending(provider), ...receiving(provider) };
+}
+
+interface ServiceProvider extends TestSpDependencies {
+  acsUrl: string;
+  sloUrl: string;
+  key: ReturnType<typeof testSpKey>;
+}
+
+/** Its registration, and the requests that it sends. */
+function sending(provider: ServiceProvider) {
+  const { issuer, entityId, acsUrl, sloUrl, now, key } = provider;
+  return {
+    /** Its registration. */
+    async declaration() {
+      const { certificate } = await key();
+      return {
+        ...{ name: 'Test service provider', entity_id: entityId, acs_url: acsUrl, slo_url: sloUrl },
+        ...{ certificates: [{ use: 'signing', pem: certificate }], require_signed_requests: true },
+        ...{ sign: 'response', idp_initiated: true, consent: 'implicit' },
+        attributes: { email: 'email', displayName: 'name', roles: 'roles' },
+      };
+    },
+
+    authnRequest(options: { forceAuthn: boolean; acr?: string }, relayState: string): Promise<OutgoingMessage> {
+      return outgoing(provider, authnRequest(provider, options), `${issuer}/saml/sso`, relayState);
+    },
+
+    logoutRequest({ nameId, sessionIndex }: SpSession, relayState: string): Promise<OutgoingMessage> {
+      const destination = `${issuer}/saml/slo`;
+      const { value, format, nameQualifier, spNameQualifier } = nameId;
+      const qualifiers = { ...(nameQualifier && { nameQualifier }), ...(spNameQualifier && { spNameQualifier }) };
+      const message = logoutRequest({
+        ...{ id: newMessageId(), issuer: entityId, destination, now: now(), reason: 'user' },
+        ...{ nameId: { value, format, ...qualifiers }, sessionIndexes: [sessionIndex] },
+      });
+      return outgoing(provider, message, destination, relayState);
+    },
+  };
+}
+
+/** The messages that it receives. */
+function receiving(provider: ServiceProvider) {
+  const { issuer, entityId, acsUrl, sloUrl, now, skewSeconds, key } = provider;
+  const identityProvider = `${issuer}/saml/metadata`;
+  return {
+    /** Reads and checks a Response that was posted to the ACS. Throws SamlError where there is none. */
+    response(body: string, requestIdOf: (relayState: string | undefined) => string | undefined): ReceivedMessage {
+      const { xml, relayState } = decodePost(body);
+      const { checks: signed, root } = verified(
+        () => parseXml(verifyEnveloped(parseXml(xml), sender(provider))).root,
+        xml,
+      );
+      const head = headChecks(root, {
+        ...{ issuer: identityProvider, destination: acsUrl, inResponseTo: requestIdOf(relayState) },
+      });
+      const isSuccess = head.at(-1)?.passed;
+      const assertion = childOf(root, 'saml:Assertion');
+      const checks = [
+        ...signed,
+        ...head,
+        ...(isSuccess ? assertionChecks(assertion, { audience: entityId, recipient: acsUrl, now: now() }) : []),
+      ];
+      const isGood = checks.every(({ passed }) => passed);
+      return { xml, checks, relayState, session: isGood && assertion ? sessionOf(assertion) : undefined };
+    },
+
+    /** Reads and checks the LogoutResponse in the query of a redirect. */
+    async logoutResponse(query: string, requestIdOf: (relayState: string | undefined) => string | undefined) {
+      const decoded = await decodeRedirect(query);
+      const { xml, relayState } = decoded;
+      const opened = openMessage(decoded, ['LogoutResponse'], validateWellFormed);
+      const { checks: signed, root } = verified(() => authenticateMessage(opened, sender(provider)).root, xml);
+      const checks = [
+        ...signed,
+        ...headChecks(root, {
+          issuer: identityProvider,
+          destination: sloUrl,
+          inResponseTo: requestIdOf(relayState) ?? '',
+        }),
+      ];
+      return { xml, checks, relayState } satisfies ReceivedMessage;
+    },
+
+    /** Answers a LogoutRequest of this server; there is no session to end. Returns the URL to redirect to. */
+    async answerLogout(query: string): Promise<string> {
+      const decoded = await decodeRedirect(query);
+      const opened = openMessage(decoded, ['LogoutRequest'], validateWellFormed);
+      const expectation = { entityId: identityProvider, endpoint: sloUrl, now: now(), skewSeconds: skewSeconds() };
+      const request = readLogoutRequest(authenticateMessage(opened, sender(provider)), expectation);
+      const destination = `${issuer}/saml/slo`;
+      const message = logoutResponse({
+        ...{ id: newMessageId(), issuer: entityId, destination, now: now(), inResponseTo: request.id },
+        status: { code: statusCodes.Success },
+      });
+      const { relayState } = decoded;
+      const target = { location: destination, parameter: 'SAMLResponse' as const, message, relayState };
+      return redirectUrl(target, (await key()).signer);
+    },
+  };
+}
+
+/** SAML Core 3.4.1; `acr` becomes a RequestedAuthnContext. */
+function authnRequest(
+  { issuer, entityId, acsUrl, now }: ServiceProvider,
+  options: { forceAuthn: boolean; acr?: string },
+) {
+  const contextClass = Object.values(contextClasses)[acrLevel(options.acr) - 1];
+  return element(
+    'samlp:AuthnRequest',
+    {
+      AssertionConsumerServiceURL: acsUrl,
+      Destination: `${issuer}/saml/sso`,
+      ForceAuthn: options.forceAuthn ? 'true' : undefined,
+      ID: newMessageId(),
+      IssueInstant: samlTime(now()),
+      ProtocolBinding: bindings.post,
+      Version: '2.0',
+    },
+    element('saml:Issuer', {}, entityId),
+    contextClass &&
+      element(
+        'samlp:RequestedAuthnContext',
+        { Comparison: 'minimum' },
+        element('saml:AuthnContextClassRef', {}, contextClass),
+      ),
+  );
+}
+
+/** Signs a request for the redirect binding (SAML Bindings 3.4). */
+async function outgoing(
+  { key }: ServiceProvider,
+  message: XmlElement,
+  location: string,
+  relayState: string,
+): Promise<OutgoingMessage> {
+  const target = { location, parameter: 'SAMLRequest' as const, message, relayState };
+  return {
+    id: message.attributes.ID ?? '',
+    xml: wireForm(canonical(message)),
+    url: redirectUrl(target, (await key()).signer),
+  };
+}
+
+/** What a message of this server must be signed with. */
+function sender({ publishedKeys }: ServiceProvider) {
+  return { signingKeys: publishedKeys(), allowSha1: false, requireSigned: true };
+}

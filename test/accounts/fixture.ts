@@ -1,0 +1,37 @@
+// A database with accounts for the tests of other domains: real tables, a clock that the test moves, no HTTP.
+import { Writable } from 'node:stream';
+import type { Account } from '../../src/accounts/account.ts';
+import { createAccounts, type NewAccount } from '../../src/accounts/accounts.ts';
+import { createAudit } from '../../src/audit/audit.ts';
+import { createLogger } from '../../src/platform/logger.ts';
+import { randomToken } from '../../src/platform/random.ts';
+import { createVault } from '../../src/platform/vault.ts';
+import { testClock } from '../support/clock.ts';
+import { testDatabase } from '../support/database.ts';
+
+/** Opens one; close it in afterAll. */
+export async function openPeople() {
+  const { database, url, close } = await testDatabase();
+  const { db, sql } = database;
+  const clock = testClock('2026-03-01T12:00:00Z');
+  const log: string[] = [];
+  const destination = new Writable({ write: (line, _encoding, done) => done(void log.push(String(line))) });
+  const logger = createLogger({ level: 'info', format: 'json', destination });
+  const audit = createAudit({ db, sql, logger, now: clock.now });
+  const accounts = createAccounts({ ...database, now: clock.now, audit });
+  const vault = createVault([Buffer.from(randomToken(32), 'base64url')]);
+
+  /** A new account for each test. */
+  const person = (fields: Partial<NewAccount> = {}): Promise<Account> => {
+    const username = fields.username ?? `person-${randomToken(6).toLowerCase().replaceAll('_', '-')}x`;
+    return accounts.create({ email: `${username}@example.com`, ...fields, username });
+  };
+  return { db, sql, url, clock, now: clock.now, log, logger, audit, accounts, vault, person, close };
+}
+
+export type People = Awaited<ReturnType<typeof openPeople>>;
+
+/** The results of `count` parallel calls of `work`. */
+export function together<T>(count: number, work: (index: number) => Promise<T>): Promise<T[]> {
+  return Promise.all(Array.from({ length: count }, (_, index) => work(index)));
+}

@@ -1,0 +1,212 @@
+// Applications in the console: registered by preset, tested with the real sign-in, changed, and protected by permissions.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { productPresets } from '../../../src/admin/applications/presets/presets.ts';
+import { aClient } from '../../support/factories.ts';
+import { textOf } from '../../support/html.ts';
+import type { HttpClient, Page } from '../../support/http.ts';
+import { startIdp, type TestIdp } from '../../support/idp.ts';
+import { consoleOf, staff } from './support.ts';
+
+let idp: TestIdp;
+let admin: HttpClient;
+beforeAll(async () => {
+  idp = await startIdp();
+  admin = await consoleOf(idp, await staff(idp, 'admin'));
+});
+afterAll(() => idp?.stop());
+
+const register = async (preset: string, fields: Record<string, string>): Promise<Page> =>
+  admin.submit(await admin.get(`/admin/applications/new/${preset}`), fields);
+const answers: Record<string, string> = {
+  url: 'https://app.example.com/',
+  domain: 'example.com',
+  my_domain: 'acme',
+  workspace: 'acme',
+  account: '123456789012',
+  provider: 'OurLogin',
+  iam_role: 'Developer',
+  role: 'developer',
+};
+
+/** The application that was registered last. */
+const newest = () => idp.services.db.application.findFirstOrThrow({ orderBy: { createdAt: 'desc' } });
+
+describe('a new application', () => {
+  it.each(productPresets)(
+    'is registered for $title with its real addresses, and shows the settings to paste',
+    async (preset) => {
+      if (preset.id === 'aws') await idp.services.roles.create({ name: 'developer' });
+      const fields = Object.fromEntries(preset.fields.map(({ name }) => [name, answers[name] ?? '']));
+      const page = await register(preset.id, fields);
+      expect(page.status).toBe(201);
+      const { protocol, metadata, clientId } = await newest();
+      expect(protocol).toBe(preset.protocol);
+      expect(JSON.stringify([clientId, JSON.parse(metadata)])).toMatch(/app\.example\.com\/|example\.com|acme|amazon/);
+      expect(page.text).toContain(idp.issuer);
+      expect(page.text).toContain('/admin/test/');
+      if (preset.id === 'aws') expect(textOf(page.text)).toMatch(/--name OurLogin --saml.*saml-provider\/OurLogin"/);
+      expect(textOf(page.text)).not.toMatch(/undefined|\[object/);
+    },
+  );
+
+  it.each([
+    ['web', { name: 'Web <b>one</b>', redirect_uris: 'https://one.example.com/cb' }],
+    ['spa', { name: 'Spa', redirect_uris: 'https://spa.example.com/cb' }],
+    ['native', { name: 'Phone', redirect_uris: 'com.example.phone:/cb' }],
+    ['service', { name: 'Robot' }],
+    ['saml', { name: 'Wiki', entity_id: 'https://wiki.example.com', acs_url: 'https://wiki.example.com/acs' }],
+  ])('is registered as %s with only the fields that this kind needs', async (kind, fields) => {
+    const page = await register(kind, fields);
+    expect(page.status).toBe(201);
+    expect(page.text).not.toContain('<b>one</b>');
+    expect(page.text.includes('The secret is shown only once')).toBe(kind === 'web' || kind === 'service');
+  });
+
+  it('shows the faults and what was typed', async () => {
+    const page = await register('web', { name: 'Wrong', redirect_uris: 'not an address' });
+    expect(page.status).toBe(400);
+    expect(page.text).toContain('redirect_uris');
+    expect(page.text).toContain('not an address');
+    expect((await register('grafana', { url: 'http://' })).status).toBe(400);
+  });
+});
+
+describe('the test sign-in', () => {
+  it('runs the real flow of an OpenID Connect application and shows the decoded ID token', async () => {
+    const { applicationId } = await aClient(idp.services, {
+      client_name: 'Tested',
+      redirect_uris: ['https://tested.example.com/cb'],
+    });
+    const page = await admin.submit(await admin.get(`/admin/test/${applicationId}`));
+    const result = await admin.follow(page);
+    expect(result.url).toContain('/admin/test/callback');
+    expect(textOf(result.text)).toContain('The sign-in works.');
+    expect(result.text).toContain('preferred_username');
+    expect(result.text).toContain('auth_time');
+    // The code was redeemed by that page, and the answer belongs to this browser.
+    expect((await admin.get(result.url)).status).toBe(400);
+  });
+
+  it('shows the rejection of a user who may not open the application', async () => {
+    await idp.services.roles.create({ name: 'nobody' });
+    const { applicationId } = await aClient(idp.services, {
+      client_name: 'Closed',
+      redirect_uris: ['https://closed.example.com/cb'],
+      access: { roles: ['nobody'] },
+    });
+    const rejected = await admin.follow(await admin.submit(await admin.get(`/admin/test/${applicationId}`)));
+    expect(textOf(rejected.text)).toMatch(/may not open|not.*access|does not have access/i);
+  });
+
+  it('gives no response to a browser that did not begin it', async () => {
+    const { clientId } = await aClient(idp.services, { redirect_uris: ['https://lured.example.com/cb'] });
+    const parameters = new URLSearchParams({
+      client_id: clientId,
+      redirect_uri: 'https://lured.example.com/cb',
+      response_type: 'code',
+      response_mode: 'gatehouse_test',
+      scope: 'openid',
+      state: 'guessed',
+      code_challenge: 'x'.repeat(43),
+      code_challenge_method: 'S256',
+    });
+    const rejected = await admin.get(`/authorize?${parameters}`);
+    expect(rejected.status).toBe(400);
+    expect(rejected.location).toBeUndefined();
+  });
+
+  it('runs the real flow of a SAML application and shows the assertion, which is never sent to it', async () => {
+    await register('saml', {
+      name: 'Tested SP',
+      entity_id: 'https://tested-sp.example.com',
+      acs_url: 'https://tested-sp.example.com/acs',
+    });
+    const { id } = await newest();
+    const result = await admin.follow(await admin.submit(await admin.get(`/admin/test/${id}`)));
+    expect(result.url).toContain('/admin/test/saml');
+    const text = textOf(result.text);
+    for (const part of ['Success', 'https://tested-sp.example.com/acs', 'displayName', 'Ann Example'])
+      expect(text).toContain(part);
+    expect(await idp.services.db.samlParticipant.count({ where: { applicationId: id } })).toBe(0);
+    // Another browser that learns the address sees nothing.
+    const other = await consoleOf(idp, await staff(idp, 'admin'));
+    expect((await other.get(result.url)).status).toBe(400);
+  });
+});
+
+describe('a registered application', () => {
+  it('gets a new secret beside the old one, which is shown once, and both work', async () => {
+    const { applicationId, clientSecret } = await aClient(idp.services, {
+      redirect_uris: ['https://s.example.com/cb'],
+    });
+    const page = await admin.submit(await admin.get(`/admin/applications/${applicationId}/secret`), {
+      overlap: '86400',
+    });
+    const value = /<pre[^>]*>\s*<code>([\w-]{20,})<\/code>/.exec(page.text)?.[1] ?? '';
+    const { hasSecret } = idp.services.applications;
+    expect(await hasSecret(applicationId, value)).toBe(true);
+    expect(await hasSecret(applicationId, clientSecret)).toBe(true);
+    const detail = await admin.get(`/admin/applications/${applicationId}`);
+    expect(detail.text).not.toContain(value);
+    await admin.submit(detail, {}, { form: '/secrets/' });
+    expect(await hasSecret(applicationId, clientSecret)).toBe(false);
+  });
+
+  it('is edited, restricted to a role, disabled and enabled, with audit events', async () => {
+    await idp.services.roles.create({ name: 'editor' });
+    const { applicationId, clientId } = await aClient(idp.services, { redirect_uris: ['https://e.example.com/cb'] });
+    const at = `/admin/applications/${applicationId}`;
+    const saved = await admin.submit(await admin.get(`${at}/edit`), {
+      name: 'Renamed',
+      open: 'roles',
+      roles: 'editor',
+    });
+    expect((await admin.follow(saved)).text).toContain('Saved.');
+    await admin.submit(await admin.get(`${at}/disable`));
+    expect(await idp.services.applications.get(applicationId)).toMatchObject({
+      name: 'Renamed',
+      enabled: false,
+      access: { roles: ['editor'] },
+    });
+    await admin.submit(await admin.get(at), {}, { form: '/enable' });
+    const events = await idp.services.audit.list({ clientId });
+    for (const type of ['application.updated', 'application.disabled', 'application.enabled'])
+      expect(events.map((event) => event.type)).toContain(type);
+  });
+
+  it('requires a recent sign-in for something dangerous', async () => {
+    const { applicationId } = await aClient(idp.services, { redirect_uris: ['https://d.example.com/cb'] });
+    await idp.services.db.rpSession.updateMany({ data: { authTime: new Date(Date.now() - 3_600_000) } });
+    const redirected = await admin.get(`/admin/applications/${applicationId}/delete`);
+    expect(redirected.location).toContain('prompt=login');
+    await idp.services.db.rpSession.updateMany({ data: { authTime: new Date() } });
+    const done = await admin.submit(await admin.get(`/admin/applications/${applicationId}/delete`));
+    expect((await admin.follow(done)).text).toContain('It was deleted.');
+  });
+
+  it('is found by its name', async () => {
+    const page = await admin.get('/admin/applications?q=renamed&protocol=oidc');
+    expect(page.text).toContain('Renamed');
+    expect((await admin.get('/admin/applications?q=no-such-thing')).text).toContain('No application matches.');
+  });
+});
+
+describe('a user without write permission', () => {
+  it('sees an application without buttons, and is rejected with its forms', async () => {
+    const { applicationId } = await aClient(idp.services, { redirect_uris: ['https://a.example.com/cb'] });
+    const at = `/admin/applications/${applicationId}`;
+    const auditor = await consoleOf(idp, await staff(idp, 'auditor'));
+    const page = await auditor.get(at);
+    expect(page.status).toBe(200);
+    expect(page.forms).toEqual([]);
+    expect(page.text).not.toMatch(/\/edit|\/disable|\/secret"|Test sign-in/);
+    expect((await auditor.get(`${at}/edit`)).status).toBe(403);
+    const form = await admin.get(`${at}/disable`);
+    const token = form.forms[0]?.fields._csrf ?? '';
+    for (const path of ['disable', 'delete', 'enable', 'edit', 'secret'])
+      expect([403, 401]).toContain((await auditor.post(`${at}/${path}`, { form: { _csrf: token } })).status);
+    const support = await consoleOf(idp, await staff(idp, 'support'));
+    expect((await support.get(at)).status).toBe(403);
+    expect(await idp.services.applications.get(applicationId)).toMatchObject({ enabled: true });
+  });
+});

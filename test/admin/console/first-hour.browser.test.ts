@@ -1,0 +1,152 @@
+// A new administrator's first hour in the console, in a real browser: two applications, one of them for a role only, a
+// rejected colleague and the reason, a secret that is replaced without downtime, and all of it in the audit.
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import {
+  axe,
+  type Browser,
+  type BrowserContext,
+  desktop,
+  launchBrowser,
+  type Page,
+  phone,
+  screenshot,
+} from '../../support/browser.ts';
+import { aUser } from '../../support/factories.ts';
+import { httpClient } from '../../support/http.ts';
+import { startIdp, type TestIdp } from '../../support/idp.ts';
+import { signIn } from './real-browser.ts';
+import { staff } from './support.ts';
+
+let idp: TestIdp;
+let browser: Browser;
+beforeAll(async () => {
+  idp = await startIdp();
+  browser = await launchBrowser();
+});
+afterAll(async () => {
+  await browser?.close();
+  await idp?.stop();
+});
+
+const REDIRECT = 'https://wiki.example.com/cb';
+
+/** Checks the page with axe and for its width, and takes a screenshot. */
+async function inspect(page: Page, name: string): Promise<void> {
+  expect(await axe(page), name).toEqual([]);
+  expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), name).toBe(true);
+  await screenshot(page, `console-${name}`);
+}
+
+async function context(options: object): Promise<BrowserContext> {
+  const made = await browser.newContext(options);
+  made.setDefaultTimeout(60_000);
+  return made;
+}
+
+it('leads from an empty console to the reason why a colleague was rejected', { timeout: 240_000 }, async () => {
+  const admin = await staff(idp, 'admin');
+  const { username: colleague } = await aUser(idp.services, { name: 'Ann Colleague' });
+  const page = await (await context(desktop)).newPage();
+  await page.goto(`${idp.issuer}/admin`);
+  await signIn(page, admin);
+  await page.waitForSelector('h1:has-text("Overview")');
+  await inspect(page, 'overview');
+
+  // An OpenID Connect application, and what it receives.
+  await page.click('nav >> text=Applications');
+  await page.click('text=New application');
+  await page.click('text=Web application');
+  await page.fill('[name=name]', 'Wiki');
+  await page.fill('[name=redirect_uris]', REDIRECT);
+  await page.click('button:has-text("Register")');
+  const settings = await page.textContent('pre');
+  const clientId = /Client ID: (\S+)/.exec(settings ?? '')?.[1] ?? '';
+  const oldSecret = /Client secret: (\S+)/.exec(settings ?? '')?.[1] ?? '';
+  await inspect(page, 'registered');
+  await page.click('text=Test sign-in');
+  await page.click('button:has-text("Test sign-in")');
+  // The real flow, with consent.
+  await page.click('button[value=allow]');
+  await page.waitForSelector('text=The sign-in works.');
+  expect(await page.textContent('body')).toContain(admin.username);
+
+  // A SAML application.
+  await page.goto(`${idp.issuer}/admin/applications/new/saml`);
+  await page.fill('[name=name]', 'Travel');
+  await page.fill('[name=entity_id]', 'https://travel.example.com');
+  await page.fill('[name=acs_url]', 'https://travel.example.com/acs');
+  await page.click('button:has-text("Register")');
+  await page.click('text=Test sign-in');
+  await page.click('button:has-text("Test sign-in")');
+  await page.waitForSelector('text=The sign-in works.');
+  expect(await page.textContent('body')).toContain('https://travel.example.com/acs');
+
+  // The wiki is for editors only.
+  await page.goto(`${idp.issuer}/admin/roles/new`);
+  await page.fill('[name=name]', 'editor');
+  await page.click('button:has-text("Create")');
+  await page.click('nav >> text=Applications');
+  await page.click('table >> text=Wiki');
+  await page.click('text=Edit');
+  await page.selectOption('[name=open]', 'roles');
+  await page.check('[name=roles][value=editor]');
+  await page.click('button:has-text("Save")');
+  await page.waitForSelector('text=Saved.');
+  await inspect(page, 'application');
+
+  // A colleague is rejected, and reads out the code.
+  const other = await (await context(phone)).newPage();
+  const parameters = new URLSearchParams({
+    ...{ client_id: clientId, redirect_uri: REDIRECT, response_type: 'code', scope: 'openid' },
+    ...{ code_challenge: 'x'.repeat(43), code_challenge_method: 'S256' },
+  });
+  await other.goto(`${idp.issuer}/authorize?${parameters}`);
+  await signIn(other, { username: colleague });
+  await other.waitForSelector('text=You may not open Wiki');
+  const code = (await other.textContent('.notice strong')) ?? '';
+
+  // The access check.
+  await page.goto(`${idp.issuer}/admin/why`);
+  await page.fill('[name=user]', colleague);
+  await page.fill('[name=app]', 'Wiki');
+  await page.click('button:has-text("Check")');
+  await page.waitForSelector(`text=${colleague} may not open Wiki.`);
+  expect(await page.textContent('body')).toContain('It is open to editor; the user has no roles.');
+  await inspect(page, 'why');
+  await page.click(`text=${code}`);
+  await page.waitForSelector('text=The user may open the application');
+  await inspect(page, 'refusal');
+  await page.click(`button:has-text("Give ${colleague} the role editor")`);
+  await page.waitForSelector('text=Fixed.');
+
+  // A new secret, and no downtime.
+  await page.click('nav >> text=Applications');
+  await page.click('table >> text=Wiki');
+  await page.click('text=New secret');
+  await page.click('button:has-text("Create secret")');
+  const newSecret = (await page.textContent('pre'))?.trim() ?? '';
+  for (const secret of [oldSecret, newSecret]) {
+    const authorization = `Basic ${Buffer.from(`${clientId}:${secret}`).toString('base64')}`;
+    const form = { grant_type: 'refresh_token', refresh_token: 'none' };
+    const answer = await httpClient(idp.issuer).post('/token', { form, headers: { authorization } });
+    expect(answer.json().error).toBe('invalid_grant');
+  }
+
+  // All of it is in the audit.
+  await page.click('nav >> text=Audit');
+  const audit = (await page.textContent('body')) ?? '';
+  for (const type of [
+    'application.created',
+    'role.created',
+    'application.updated',
+    'role.assigned',
+    'application.secret-created',
+  ])
+    expect(audit).toContain(type);
+
+  const small = await (await context(phone)).newPage();
+  await small.goto(`${idp.issuer}/admin/users`);
+  await signIn(small, admin);
+  await small.waitForSelector('h1:has-text("Users")');
+  await inspect(small, 'users-phone');
+});

@@ -1,0 +1,74 @@
+// Access to the console: the sign-in, the second factor, and what each role sees.
+import { generateSync } from 'otplib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { aUser } from '../../support/factories.ts';
+import { linksOf } from '../../support/html.ts';
+import { httpClient } from '../../support/http.ts';
+import { startIdp, type TestIdp } from '../../support/idp.ts';
+import { consoleOf, staff } from './support.ts';
+
+let idp: TestIdp;
+beforeAll(async () => {
+  idp = await startIdp();
+});
+afterAll(() => idp?.stop());
+
+const navigationOf = (html: string) =>
+  linksOf(/<nav class="navigation"[\s\S]*?<\/nav>/.exec(html)?.[0] ?? '', idp.issuer).map(({ label }) => label);
+
+describe('the console', () => {
+  it('redirects to the sign-in without a session, and denies access without a role in Gatehouse', async () => {
+    const stranger = httpClient(idp.issuer);
+    expect((await stranger.get('/admin')).location).toContain('/login?return_to=%2Fadmin');
+    const person = await consoleOf(idp, await staff(idp));
+    const refused = await person.get('/admin');
+    expect(refused.status).toBe(403);
+    expect(refused.text).not.toContain('class="navigation"');
+  });
+
+  it('requires the second factor of accounts that have one', async () => {
+    const admin = await staff(idp, 'admin');
+    const before = await consoleOf(idp, admin);
+    expect((await before.get('/admin')).status).toBe(200);
+    const { totp } = idp.services.mfa;
+    const { secret, sealed } = totp.begin(admin.account);
+    await totp.confirm(admin.account, sealed, generateSync({ secret }));
+    // The existing session is no longer strong enough.
+    expect((await before.get('/admin')).location).toContain('acr_values=');
+  });
+});
+
+describe('the navigation and the overview', () => {
+  it('show an admin everything', async () => {
+    const admin = await consoleOf(idp, await staff(idp, 'admin'));
+    const page = await admin.get('/admin');
+    expect(navigationOf(page.text)).toEqual(expect.arrayContaining(['Applications', 'Users', 'Keys', 'Settings']));
+    expect(page.text).toContain('Sign-ins by application');
+  });
+
+  it('show support only what helps users who cannot sign in', async () => {
+    const support = await consoleOf(idp, await staff(idp, 'support'));
+    const labels = navigationOf((await support.get('/admin')).text);
+    expect(labels).toEqual(expect.arrayContaining(['Overview', 'Users', 'Sessions', 'Audit']));
+    for (const hidden of ['Applications', 'Keys', 'Settings', 'Mail']) expect(labels).not.toContain(hidden);
+  });
+
+  it('are linked from a missing entry to its list', async () => {
+    const admin = await consoleOf(idp, await staff(idp, 'admin'));
+    for (const list of ['users', 'applications', 'roles', 'refusals']) {
+      const page = await admin.get(`/admin/${list}/nothing`);
+      expect(page.status).toBe(404);
+      expect(linksOf(page.text, page.url).map(({ href }) => href)).toContain(`${idp.issuer}/admin/${list}`);
+    }
+  });
+
+  it('count sign-ins and failures of the last days, in words too', async () => {
+    const { audit } = idp.services;
+    const person = await aUser(idp.services);
+    for (let count = 0; count < 3; count += 1)
+      await audit.record({ type: 'sign-in.password', outcome: 'failure', subjectId: person.account.id });
+    const admin = await consoleOf(idp, await staff(idp, 'admin'));
+    const page = await admin.get('/admin');
+    expect(page.text).toMatch(/role="img" aria-label="Sign-ins: \d+ signed in and [3-9] attempts failed/);
+  });
+});

@@ -1,0 +1,356 @@
+// Thirteen wrongly registered applications: an administrator finds each rejection by its code, sees the broken rule, and
+// fixes it in the console without reading a log.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { aClient, aUser, PASSWORD } from '../../support/factories.ts';
+import { textOf } from '../../support/html.ts';
+import { type HttpClient, httpClient, type Page } from '../../support/http.ts';
+import { startIdp, type TestIdp } from '../../support/idp.ts';
+import { listen } from '../../support/listen.ts';
+import { aServiceProvider } from '../../support/sp.ts';
+import { consoleOf, staff } from './support.ts';
+
+let idp: TestIdp;
+let admin: HttpClient;
+beforeAll(async () => {
+  idp = await startIdp();
+  admin = await consoleOf(idp, await staff(idp, 'admin'));
+});
+afterAll(() => idp?.stop());
+
+const CODE = /\b[2-9A-Z]{4}-[2-9A-Z]{4}\b/;
+const REDIRECT = 'https://app.example.com/cb';
+
+function codeIn(page: Page): string {
+  const code = CODE.exec(textOf(page.text))?.[0];
+  if (!code) throw new Error(`no code on the page: ${textOf(page.text)}`);
+  return code;
+}
+
+function authorize(clientId: string, parameters: Record<string, string> = {}): Promise<Page> {
+  const all = {
+    client_id: clientId,
+    redirect_uri: REDIRECT,
+    response_type: 'code',
+    scope: 'openid',
+    code_challenge: 'x'.repeat(43),
+    code_challenge_method: 'S256',
+    ...parameters,
+  };
+  return httpClient(idp.issuer).get(`/authorize?${new URLSearchParams(all)}`);
+}
+
+const token = (form: Record<string, string>, basic?: [string, string]): Promise<Page> =>
+  httpClient(idp.issuer).post('/token', {
+    form,
+    ...(basic && { headers: { authorization: `Basic ${Buffer.from(basic.join(':')).toString('base64')}` } }),
+  });
+
+/** Opens the rejection, checks the broken rule with both values, and presses the button of the fix. */
+async function fix(code: string, rule: string, button: string, ...values: string[]): Promise<void> {
+  const page = await admin.get(`/admin/refusals/${code}`);
+  expect(page.status).toBe(200);
+  const failed = /<li class="failed">([\s\S]*?)<\/li>/.exec(page.text)?.[1] ?? '';
+  expect(textOf(failed)).toContain(rule);
+  for (const value of values) expect(textOf(failed)).toContain(value);
+  const done = await admin.follow(await admin.submit(page, {}, { button }));
+  expect(textOf(done.text)).toMatch(/Fixed|Changed/);
+}
+
+async function lastChange(clientId: string): Promise<string[]> {
+  return (await idp.services.audit.list({ clientId, limit: 5 })).map(({ type }) => type);
+}
+
+describe('a rejected authorization request', () => {
+  it('1: names a redirect URI that is not registered', async () => {
+    const { clientId } = await aClient(idp.services, { redirect_uris: [REDIRECT] });
+    const other = 'https://app.example.com/callback';
+    const refused = await authorize(clientId, { redirect_uri: other, session_token: 'of-the-application' });
+    const page = await admin.get(`/admin/refusals/${codeIn(refused)}`);
+    expect(page.text).toContain('session_token');
+    expect(page.text).not.toContain('of-the-application');
+    expect(refused.status).toBe(400);
+    await fix(codeIn(refused), 'The redirect URI is registered', 'Add this redirect URI', other, REDIRECT);
+    expect((await authorize(clientId, { redirect_uri: other })).location).toContain('/signin/');
+    expect(await lastChange(clientId)).toContain('application.updated');
+  });
+
+  it('2: names a disabled application', async () => {
+    const { clientId, applicationId } = await aClient(idp.services, { client_name: 'Off', redirect_uris: [REDIRECT] });
+    await idp.services.applications.setEnabled(applicationId, false);
+    await fix(codeIn(await authorize(clientId)), 'The application is registered and enabled', 'Enable Off', 'disabled');
+    expect((await authorize(clientId)).location).toContain('/signin/');
+  });
+
+  it('3: asks for a scope that is not allowed, and the application gets the code', async () => {
+    const { clientId } = await aClient(idp.services, { redirect_uris: [REDIRECT], scope: 'openid' });
+    const refused = await authorize(clientId, { scope: 'openid email' });
+    const told = new URL(refused.location ?? '').searchParams;
+    expect(told.get('error')).toBe('invalid_scope');
+    const code = CODE.exec(told.get('error_description') ?? '')?.[0] ?? '';
+    await fix(code, 'The scopes are allowed', 'Allow these scopes', 'openid email');
+    expect((await authorize(clientId, { scope: 'openid email' })).location).toContain('/signin/');
+  });
+
+  it('4: is of a user without the role', async () => {
+    await idp.services.roles.create({ name: 'editor' });
+    const { clientId } = await aClient(idp.services, { redirect_uris: [REDIRECT], access: { roles: ['editor'] } });
+    const user = await aUser(idp.services);
+    const browser = httpClient(idp.issuer);
+    const query = new URLSearchParams({
+      ...{ client_id: clientId, redirect_uri: REDIRECT, response_type: 'code', scope: 'openid' },
+      ...{ code_challenge: 'x'.repeat(43), code_challenge_method: 'S256' },
+    });
+    const signIn = await browser.follow(await browser.get(`/authorize?${query}`));
+    const refused = await browser.follow(await browser.submit(signIn, { username: user.username, password: PASSWORD }));
+    const button = `Give ${user.username} the role editor`;
+    await fix(codeIn(refused), 'The user may open the application', button, user.username, 'editor');
+    const done = await browser.get(`/authorize?${query}`);
+    expect(done.location).toContain('code=');
+  });
+
+  it('5: lacks PKCE, which only the application can fix', async () => {
+    const { clientId } = await aClient(idp.services, { redirect_uris: [REDIRECT] });
+    const query = new URLSearchParams({
+      client_id: clientId,
+      redirect_uri: REDIRECT,
+      response_type: 'code',
+      scope: 'openid',
+    });
+    const refused = await httpClient(idp.issuer).get(`/authorize?${query}`);
+    const code = CODE.exec(new URL(refused.location ?? '').searchParams.get('error_description') ?? '')?.[0];
+    const page = await admin.get(`/admin/refusals/${code}`);
+    expect(textOf(/<li class="failed">([\s\S]*?)<\/li>/.exec(page.text)?.[1] ?? '')).toContain('PKCE');
+    expect(page.text).not.toContain('Fix it');
+  });
+});
+
+describe('a rejected token request', () => {
+  it('6: asks for an API that this application may not ask for', async () => {
+    const resource = 'https://api.example.com';
+    await idp.services.db.resource.create({ data: { identifier: resource, scopes: '["read"]' } });
+    const { clientId, clientSecret } = await aClient(idp.services, {
+      grant_types: ['client_credentials'],
+      resources: ['https://other.example.com'],
+      scope: 'read',
+    });
+    const form = { grant_type: 'client_credentials', scope: 'read', resource };
+    const refused = await token(form, [clientId, clientSecret]);
+    expect(refused.json().error).toBe('invalid_target');
+    await fix(codeIn(refused), 'this application may ask for it', 'Let it ask for this API', resource);
+    expect((await token(form, [clientId, clientSecret])).json().access_token).toBeTruthy();
+  });
+
+  it('sends no client authentication, for which no fix is offered', async () => {
+    const { clientId } = await aClient(idp.services, { redirect_uris: [REDIRECT] });
+    const refused = await token({ grant_type: 'refresh_token', refresh_token: 'x', client_id: clientId });
+    const page = await admin.get(`/admin/refusals/${codeIn(refused)}`);
+    expect(textOf(/<li class="failed">([\s\S]*?)<\/li>/.exec(page.text)?.[1] ?? '')).toContain('the registered way');
+    expect(page.text).not.toContain('Fix it');
+  });
+
+  it('7: uses a grant that is not allowed', async () => {
+    const { clientId, clientSecret } = await aClient(idp.services, { redirect_uris: [REDIRECT] });
+    const refused = await token({ grant_type: 'client_credentials' }, [clientId, clientSecret]);
+    await fix(codeIn(refused), 'The grant is allowed', 'Allow the grant client_credentials', 'authorization_code');
+    const again = await token({ grant_type: 'client_credentials' }, [clientId, clientSecret]);
+    expect(again.json().access_token).toBeTruthy();
+  });
+
+  it('8: sends a wrong secret, and the console makes a new one', async () => {
+    const { clientId } = await aClient(idp.services, { redirect_uris: [REDIRECT] });
+    const refused = await token({ grant_type: 'refresh_token', refresh_token: 'x' }, [clientId, 'w'.repeat(43)]);
+    const page = await admin.get(`/admin/refusals/${codeIn(refused)}`);
+    expect(page.text).toContain('Create a new secret');
+    const asked = await admin.get(/href="(\/admin\/applications\/[^"]+\/secret)"/.exec(page.text)?.[1] ?? '');
+    const made = await admin.submit(asked);
+    const secret = /<pre[^>]*>\s*<code>([\w-]{20,})<\/code>/.exec(made.text)?.[1] ?? '';
+    const answer = await token({ grant_type: 'refresh_token', refresh_token: 'x' }, [clientId, secret]);
+    expect(answer.json().error).not.toBe('invalid_client');
+  });
+});
+
+describe('a rejected logout', () => {
+  const endSession = (query: Record<string, string>) =>
+    httpClient(idp.issuer).get(`/end-session?${new URLSearchParams(query)}`, { headers: { accept: 'text/html' } });
+  const AFTER = 'https://app.example.com/bye';
+
+  it('13: names a post-logout redirect URI that is not registered', async () => {
+    const { clientId } = await aClient(idp.services, { redirect_uris: [REDIRECT] });
+    const asked = { client_id: clientId, post_logout_redirect_uri: AFTER };
+    const refused = await endSession(asked);
+    expect(refused.status).toBe(400);
+    expect(textOf(refused.text)).toContain('after the sign-out');
+    const button = 'Add this post-logout redirect URI';
+    await fix(codeIn(refused), 'The address to go to after the sign-out is registered', button, AFTER);
+    expect((await endSession(asked)).status).not.toBe(400);
+    expect(await lastChange(clientId)).toEqual(expect.arrayContaining(['application.updated', 'sign-out.refused']));
+  });
+
+  it('names an unknown application, or an invalid hint that is not stored', async () => {
+    const unknown = await endSession({ client_id: 'nobody', post_logout_redirect_uri: AFTER });
+    const page = await admin.get(`/admin/refusals/${codeIn(unknown)}`);
+    expect(textOf(page.text)).toContain('No application has this identifier.');
+    const forged = await endSession({ id_token_hint: 'of.somebody.else', post_logout_redirect_uri: AFTER });
+    const hint = await admin.get(`/admin/refusals/${codeIn(forged)}`);
+    expect(textOf(/<li class="failed">([\s\S]*?)<\/li>/.exec(hint.text)?.[1] ?? '')).toContain('id_token_hint');
+    expect(hint.text).not.toContain('of.somebody.else');
+    expect(hint.text).not.toContain('Add this post-logout');
+  });
+});
+
+describe('a rejected AuthnRequest', () => {
+  const byHand = async (entityId: string, settings: object = {}) => {
+    const made = await aServiceProvider(idp.services, { entityId, library: { skipRequestCompression: true } });
+    const row = await idp.services.applications.find(entityId);
+    if (!row) throw new Error('no such application');
+    await idp.services.applications.remove(row.id);
+    const page = await admin.submit(await admin.get('/admin/applications/new/saml'), {
+      ...{ name: 'By hand', entity_id: entityId, acs_url: 'https://elsewhere.example.com/acs' },
+      ...settings,
+    });
+    expect(page.status).toBe(201);
+    return made;
+  };
+  const post = async (sp: Awaited<ReturnType<typeof byHand>>) => {
+    const html = await sp.saml.getAuthorizeFormAsync('');
+    const value = /name="SAMLRequest" value="([^"]+)"/.exec(html)?.[1] ?? '';
+    return httpClient(idp.issuer).post('/saml/sso', { form: { SAMLRequest: value } });
+  };
+
+  it('9: is signed with an unknown certificate; 10: names an ACS URL that is not registered', async () => {
+    const sp = await byHand('https://sp-ten.example.com');
+    const unsigned = await post(sp);
+    expect(unsigned.status).toBe(400);
+    await fix(codeIn(unsigned), 'Its certificate is registered', 'Add this certificate');
+    const elsewhere = await post(sp);
+    const button = 'Add this ACS URL';
+    await fix(codeIn(elsewhere), 'a registered address (ACS)', button, sp.acsUrl, 'https://elsewhere.example.com/acs');
+    expect((await post(sp)).location).toContain('/saml/sso/continue');
+    expect(await lastChange('https://sp-ten.example.com')).toContain('application.updated');
+  });
+
+  it('11: asks for a NameID format that is not allowed', async () => {
+    const entityId = 'https://sp-name-id.example.com';
+    const format = 'urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress';
+    const sp = await aServiceProvider(idp.services, {
+      entityId,
+      settings: { name_id_format: 'persistent' },
+      library: { skipRequestCompression: true },
+    });
+    // Its metadata names no format, so nothing but the setting allows one.
+    sp.saml.options.identifierFormat = format;
+    // SAML Core 3.2.2.2: told to the service provider by its own status, and the message carries the code.
+    const told = (await post(sp)).forms[0]?.fields.SAMLResponse ?? '';
+    const xml = Buffer.from(told, 'base64').toString();
+    expect(xml).toContain('urn:oasis:names:tc:SAML:2.0:status:InvalidNameIDPolicy');
+    const code = CODE.exec(xml)?.[0] ?? '';
+    await fix(code, 'The identifier it asks for', 'Give it emailAddress identifiers', format, 'persistent');
+    expect((await post(sp)).location).toContain('/saml/sso/continue');
+    expect(await lastChange(entityId)).toContain('application.updated');
+  });
+
+  it('is fixed by new metadata when the metadata was pasted', async () => {
+    const entityId = 'https://sp-metadata.example.com';
+    const sp = await aServiceProvider(idp.services, { entityId, library: { skipRequestCompression: true } });
+    const application = await idp.services.applications.find(entityId);
+    if (application?.protocol !== 'saml') throw new Error('no such application');
+    const registered = application.metadata.metadata_xml ?? '';
+    sp.saml.options.callbackUrl = 'https://sp-metadata.example.com/other';
+    const refused = await post(sp);
+    const page = await admin.get(`/admin/refusals/${codeIn(refused)}`);
+    expect(textOf(page.text)).toContain('is registered by metadata that was pasted');
+    expect(page.text).not.toContain('Add this ACS URL');
+    const form = await admin.get(/href="([^"]+)"[^>]*>Paste new metadata/.exec(page.text)?.[1] ?? '');
+    const metadata = registered.replaceAll(sp.acsUrl, 'https://sp-metadata.example.com/other');
+    await admin.submit(form, { metadata });
+    expect(textOf((await admin.get(`/admin/refusals/${codeIn(refused)}`)).text)).toContain('This is fixed');
+    expect((await post(sp)).location).toContain('/saml/sso/continue');
+  });
+
+  it('is fixed by reading the metadata URL again, which reports unchanged metadata', async () => {
+    const entityId = 'https://sp-url.example.com';
+    const sp = await aServiceProvider(idp.services, { entityId, library: { skipRequestCompression: true } });
+    const row = await idp.services.applications.find(entityId);
+    if (row?.protocol !== 'saml') throw new Error('no such application');
+    let metadata = row.metadata.metadata_xml ?? '';
+    const server = await listen((_request, response) => void response.end(metadata));
+    await idp.services.applications.remove(row.id);
+    const page = await admin.submit(await admin.get('/admin/applications/new/saml'), {
+      ...{ name: 'By address', metadata_url: `${server.origin}/metadata` },
+    });
+    expect(page.status).toBe(201);
+    sp.saml.options.callbackUrl = 'https://sp-url.example.com/other';
+    const code = codeIn(await post(sp));
+    const shown = await admin.get(`/admin/refusals/${code}`);
+    expect(textOf(shown.text)).toContain('is read again each day');
+    const button = 'Read its metadata again now';
+    const same = await admin.follow(await admin.submit(shown, {}, { button }));
+    expect(textOf(same.text)).toContain('still says the same as before');
+    metadata = metadata.replaceAll(sp.acsUrl, 'https://sp-url.example.com/other');
+    await fix(code, 'a registered address (ACS)', button, 'https://sp-url.example.com/other');
+    expect((await post(sp)).location).toContain('/saml/sso/continue');
+    expect(await lastChange(entityId)).toContain('application.updated');
+    await server.close();
+  });
+
+  it('is accepted once the certificate is entered by hand', async () => {
+    const entityId = 'https://sp-redirect.example.com';
+    const sp = await byHand(entityId);
+    const application = await idp.services.applications.find(entityId);
+    const edit = await admin.get(`/admin/applications/${application?.id}/edit`);
+    const pem = sp.credential.certificatePem;
+    const wrong = await admin.submit(edit, { certificates: 'none' });
+    expect(wrong.status).toBe(400);
+    await admin.submit(edit, { certificates: pem, acs_url: sp.acsUrl });
+    const now = await idp.services.applications.find(entityId);
+    expect(now?.protocol === 'saml' && now.metadata.certificates).toEqual([{ use: 'signing', pem: pem.trim() }]);
+    expect((await post(sp)).location).toContain('/saml/sso/continue');
+    // Saved again as it is, it stays.
+    await admin.submit(await admin.get(`/admin/applications/${application?.id}/edit`), { name: 'Renamed' });
+    expect(await idp.services.applications.find(entityId)).toMatchObject({ metadata: now?.metadata, name: 'Renamed' });
+  });
+
+  it('12: is from an unknown service provider', async () => {
+    const sp = await byHand('https://sp-eleven.example.com');
+    const row = await idp.services.applications.find('https://sp-eleven.example.com');
+    await idp.services.applications.remove(row?.id ?? '');
+    const page = await admin.get(`/admin/refusals/${codeIn(await post(sp))}`);
+    expect(textOf(page.text)).toContain('No application has this identifier.');
+    expect(page.text).toContain('Register an application');
+  });
+});
+
+describe('the list of rejected requests', () => {
+  it('finds a rejection by its code in any spelling, by application and by request number', async () => {
+    const { clientId } = await aClient(idp.services, { redirect_uris: [REDIRECT] });
+    const refused = await authorize(clientId, { redirect_uri: 'https://evil.example/<script>' });
+    const code = codeIn(refused);
+    const typed = code.toLowerCase().replace('-', '');
+    const found = await admin.follow(await admin.get(`/admin/refusals?code=${typed}`));
+    expect(textOf(found.text)).toContain(code);
+    expect(found.text).not.toContain('<script>evil');
+    expect((await admin.get(`/admin/refusals?client=${clientId}`)).text).toContain(code);
+    const requestId = /request number <code>([^<]+)</.exec(refused.text)?.[1];
+    expect((await admin.get(`/admin/refusals?request=${requestId}`)).text).toContain(code);
+    expect((await admin.get('/admin/refusals/AAAA-AAAA')).status).toBe(404);
+  });
+
+  it('shows the reason to auditor and support, who cannot apply a fix', async () => {
+    const { clientId } = await aClient(idp.services, { redirect_uris: [REDIRECT] });
+    const code = codeIn(await authorize(clientId, { redirect_uri: 'https://other.example.com/' }));
+    for (const role of ['auditor', 'support']) {
+      const reader = await consoleOf(idp, await staff(idp, role));
+      const page = await reader.get(`/admin/refusals/${code}`);
+      expect(page.text).toContain('https://other.example.com/');
+      expect(page.forms).toEqual([]);
+      // A token of their own, from a page that has a form for everybody.
+      const form = await reader.get('/account/profile');
+      const sent = await reader.post(`/admin/refusals/${code}`, {
+        form: { _csrf: form.forms[0]?.fields._csrf ?? '', fix: 'redirect-uri' },
+        headers: { origin: new URL(idp.issuer).origin },
+      });
+      expect(sent.status).toBe(403);
+    }
+    expect((await authorize(clientId, { redirect_uri: 'https://other.example.com/' })).status).toBe(400);
+  });
+});

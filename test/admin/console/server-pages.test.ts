@@ -1,0 +1,238 @@
+// Roles, sessions, audit, keys, mail, settings and the import of users in the console, with and without permission.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parseCsv } from '../../../src/admin/users/csv.ts';
+import { aUser } from '../../support/factories.ts';
+import { textOf } from '../../support/html.ts';
+import type { HttpClient } from '../../support/http.ts';
+import { startIdp, type TestIdp } from '../../support/idp.ts';
+import { consoleOf, staff } from './support.ts';
+
+let idp: TestIdp;
+let admin: HttpClient;
+let auditor: HttpClient;
+beforeAll(async () => {
+  idp = await startIdp();
+  admin = await consoleOf(idp, await staff(idp, 'admin'));
+  auditor = await consoleOf(idp, await staff(idp, 'auditor'));
+});
+afterAll(() => idp?.stop());
+
+const PAGES = [
+  '',
+  '/applications',
+  '/users',
+  '/roles',
+  '/why',
+  '/refusals',
+  '/sessions',
+  '/audit',
+  '/keys',
+  '/mail',
+  '/settings',
+];
+
+it.each(PAGES)('shows an auditor everything and no form that changes anything: /admin%s', async (path) => {
+  const page = await auditor.get(`/admin${path}`);
+  expect(page.status).toBe(200);
+  expect(page.forms.filter(({ method }) => method === 'post')).toEqual([]);
+  expect(textOf(page.text)).not.toMatch(/undefined|\[object/);
+});
+
+describe('roles', () => {
+  it('are made, shown in the matrix, changed and deleted', async () => {
+    await admin.submit(await admin.get('/admin/roles/new'), {
+      name: 'writer',
+      permissions: 'articles:write\narticles:read',
+    });
+    const matrix = textOf((await admin.get('/admin/roles')).text);
+    expect(matrix).toContain('articles:write');
+    const role = await idp.services.roles.find('writer');
+    const at = `/admin/roles/${role?.id}`;
+    const wrong = await admin.submit(await admin.get(at), { permissions: 'no permission' });
+    expect(wrong.status).toBe(400);
+    await admin.submit(await admin.get(at), { permissions: 'articles:read' });
+    expect((await idp.services.roles.find('writer'))?.permissions).toEqual(['articles:read']);
+    await admin.submit(await admin.get(`${at}/delete`));
+    expect(await idp.services.roles.find('writer')).toBeUndefined();
+    const same = await admin.submit(await admin.get('/admin/roles/new'), { name: 'auditor' });
+    expect(same.status).toBe(409);
+  });
+
+  it('are read-only where they are built in', async () => {
+    const role = await idp.services.roles.find('support');
+    expect((await admin.get(`/admin/roles/${role?.id}`)).forms).toEqual([]);
+  });
+});
+
+describe('sessions', () => {
+  it('are listed and ended', async () => {
+    const person = await staff(idp, 'auditor');
+    const other = await consoleOf(idp, person);
+    const page = await admin.get('/admin/sessions');
+    expect(page.text).toContain(person.username);
+    const [session] = await idp.services.sessions.list(person.account.id);
+    await admin.submit(await admin.get(`/admin/sessions/${session?.uid}/end`));
+    expect((await other.get('/admin')).location).toContain('/login');
+  });
+});
+
+describe('the audit', () => {
+  it('is filtered by event, user and outcome, and exported as CSV without formulas', async () => {
+    const { account, username } = await aUser(idp.services, { username: 'traced' });
+    await idp.services.audit.record({
+      ...{ type: 'sign-in.password', outcome: 'failure', reason: '=cmd()' },
+      subjectId: account.id,
+    });
+    const page = await auditor.get(`/admin/audit?user=${username}&outcome=failure&type=sign-in.password`);
+    expect(page.text).toContain('=cmd()');
+    expect(textOf((await auditor.get('/admin/audit?user=nobody-here')).text)).toContain('There is no such event.');
+    const file = await auditor.get(`/admin/audit/export?format=csv&user=${username}`);
+    expect(file.headers['content-disposition']).toContain('audit.csv');
+    expect(file.text).toContain("'=cmd()");
+    expect((await idp.services.audit.list({ types: ['audit.exported'] })).length).toBeGreaterThan(0);
+  });
+});
+
+describe('keys', () => {
+  it('are shown with their dates, and the next SAML certificate is published', async () => {
+    expect(textOf((await auditor.get('/admin/keys')).text)).toContain('active');
+    expect((await auditor.get('/admin/keys/rotate')).status).toBe(403);
+    const page = await admin.get('/admin/keys/rotate');
+    const publish = page.forms[1];
+    if (!publish) throw new Error('no such form');
+    const done = await admin.post(publish.action, { form: publish.fields });
+    expect((await admin.follow(done)).text).toMatch(/is published/);
+  });
+});
+
+describe('settings', () => {
+  it('are changed after a recent sign-in, and a fault is shown with what was typed', async () => {
+    const page = await admin.get('/admin/settings/edit');
+    await admin.submit(page, { session_hours: '8', mfa: 'optional', denied_networks: '203.0.113.0/24' });
+    expect(await idp.services.settings.reload()).toMatchObject({
+      session_hours: 8,
+      denied_networks: ['203.0.113.0/24'],
+    });
+    const wrong = await admin.submit(await admin.get('/admin/settings/edit'), { session_hours: '9999' });
+    expect(wrong.status).toBe(400);
+    expect(wrong.text).toContain('value="9999"');
+    await admin.submit(await admin.get('/admin/settings/edit'), { denied_networks: '' });
+    expect((await idp.services.settings.reload()).denied_networks).toEqual([]);
+  });
+});
+
+describe('mail', () => {
+  it('is sent again after a failure', async () => {
+    await idp.services.outbox.send({
+      kind: 'saml-certificate',
+      to: { email: 'a@example.com' },
+      application: 'Wiki',
+      until: new Date(),
+      isNextPublished: false,
+    });
+    await idp.services.db.mailMessage.updateMany({
+      where: { recipient: 'a@example.com' },
+      data: { failedAt: new Date(), sentAt: null, lastError: 'refused' },
+    });
+    const page = await admin.get('/admin/mail?state=failed');
+    expect(page.text).toContain('refused');
+    await admin.submit(page, {}, { form: '/retry' });
+    expect((await idp.services.audit.list({ types: ['mail.retried'] })).length).toBe(1);
+  });
+});
+
+describe('the import of users', () => {
+  const csv =
+    'username,email,roles\r\none,one@example.com,\r\ntwo,"two@example.com",nobody\r\nONE,other@example.com,\r\n"=evil",x,\r\nthree,three@example.com,auditor\r\n';
+
+  it('checks each row in a trial run and creates nothing, then creates those without a fault', async () => {
+    const tried = await admin.submit(await admin.get('/admin/import'), { csv, trial: 'on' });
+    expect(textOf(tried.text)).toContain('5 of 5 rows: 2 would be created, 3 not.');
+    for (const reason of ['There is no role nobody.', 'The same user name is in line 2.', 'email'])
+      expect(textOf(tried.text)).toContain(reason);
+    expect(await idp.services.accounts.findByLogin('one')).toBeUndefined();
+    const made = await admin.submit(tried, {}, { button: 'Import now' });
+    expect(textOf(made.text)).toContain('2 are created, 3 not.');
+    expect((await idp.services.accounts.findByLogin('three'))?.roles).toEqual(['auditor']);
+    const again = await admin.submit(await admin.get('/admin/import'), { csv, trial: 'on' });
+    expect(textOf(again.text)).toContain('already taken');
+  });
+
+  it('continues where it stopped, shows the progress, and lists every faulty row', async () => {
+    const names = Array.from({ length: 503 }, (_, index) => (index === 7 ? 'two words' : `bulk${index}`));
+    const many = ['username', ...names, 'BULK0'].join('\n');
+    const page = await admin.get('/admin/import');
+    const { fields: { _csrf = '' } = {} } = page.forms[0] ?? {};
+    const first = await admin.post('/admin/import', { form: { _csrf, csv: many } });
+    expect(textOf(first.text)).toContain('500 of 504 rows: 499 are created, 1 not.');
+    const rest = await admin.submit(first, {}, { button: 'Continue with the other 4' });
+    expect(textOf(rest.text)).toContain('504 of 504 rows: 502 are created, 2 not.');
+    for (const wrong of ['two words', 'The same user name is in line 2.']) expect(textOf(rest.text)).toContain(wrong);
+    expect((await admin.get('/admin/import/export')).text).toContain('bulk502');
+    expect((await idp.services.audit.list({ types: ['users.exported'] })).length).toBe(1);
+    const forged = { _csrf, csv: many, done: '1', faults: '[{"line":"<b>"}]' };
+    expect((await admin.post('/admin/import', { form: forged })).status).toBe(400);
+  });
+
+  it('takes a file in UTF-8, with the CSRF token of the form', async () => {
+    const { fields: { _csrf = '' } = {} } = (await admin.get('/admin/import')).forms[0] ?? {};
+    const upload = async (content: BlobPart, token: string) => {
+      const form = new FormData();
+      form.append('_csrf', token);
+      form.append('trial', 'on');
+      form.append('file', new File([content], 'Größe.csv', { type: 'text/csv' }));
+      form.append('csv', '');
+      const request = new Request(idp.issuer, { method: 'POST', body: form });
+      const headers = { 'content-type': request.headers.get('content-type') ?? '', origin: idp.issuer };
+      return admin.post('/admin/import', { body: new Uint8Array(await request.arrayBuffer()), headers });
+    };
+    const tried = await upload('\ufeffusername;name\r\nöykü;Öykü Çelik\r\n', _csrf);
+    expect(textOf(tried.text)).toContain('1 of 1 rows: 1 would be created, 0 not.');
+    const made = await admin.submit(tried, {}, { button: 'Import now' });
+    expect(textOf(made.text)).toContain('1 are created, 0 not.');
+    expect((await idp.services.accounts.findByLogin('öykü'))?.name).toBe('Öykü Çelik');
+    expect((await upload('username\nx', 'wrong')).status).toBe(403);
+    expect((await upload(new Uint8Array([0x75, 0xe9, 0x0a]), _csrf)).status).toBe(400);
+    expect((await upload('username\nx\0y', _csrf)).status).toBe(400);
+    expect((await upload('x'.repeat(6_000_000), _csrf)).status).toBe(413);
+    const headers = { 'content-type': 'multipart/form-data; boundary=x', origin: idp.issuer };
+    expect((await admin.post('/admin/import', { body: '--x\r\nnonsense', headers })).status).toBe(400);
+    // Nowhere else.
+    expect((await admin.post('/admin/users/new', { body: '--x--', headers })).status).toBe(415);
+  });
+
+  it('is rejected without a header line, and without permission', async () => {
+    const wrong = await admin.submit(await admin.get('/admin/import'), { csv: 'a,b\n1,2' });
+    expect(wrong.status).toBe(400);
+    expect((await auditor.get('/admin/import')).status).toBe(403);
+  });
+
+  it.each([
+    [
+      'a,b\n1,2\n',
+      [
+        ['a', 'b'],
+        ['1', '2'],
+      ],
+    ],
+    [
+      '\ufeffa;b\r\n"x;""y""";2',
+      [
+        ['a', 'b'],
+        ['x;"y"', '2'],
+      ],
+    ],
+    ['a\n\n"two\nlines"\n', [['a'], ['two\nlines']]],
+  ])('reads the CSV %j', (text, rows) => {
+    expect(parseCsv(text).map(({ cells }) => cells)).toEqual(rows);
+  });
+
+  it('counts lines as an editor does', () => {
+    expect(parseCsv('a\r\n\n"two\nlines"\nb').map(({ line }) => line)).toEqual([1, 3, 5]);
+    expect(parseCsv('a\r\n"two\r\n\r\nlines",x\r\n,\r\nb').map(({ line }) => line)).toEqual([1, 2, 6]);
+  });
+
+  it('reads a quote that is never closed as the rest of the text', () => {
+    expect(parseCsv('a\n"b\nc').map(({ cells }) => cells)).toEqual([['a'], ['b\nc']]);
+  });
+});

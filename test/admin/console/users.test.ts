@@ -1,0 +1,132 @@
+// Users in the console: created, helped and disabled by those who may; and the access check.
+import { generateSync } from 'otplib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { aClient, aUser } from '../../support/factories.ts';
+import { textOf } from '../../support/html.ts';
+import { type HttpClient, httpClient } from '../../support/http.ts';
+import { startIdp, type TestIdp } from '../../support/idp.ts';
+import { aServiceProvider } from '../../support/sp.ts';
+import { consoleOf, staff } from './support.ts';
+
+let idp: TestIdp;
+let admin: HttpClient;
+let support: HttpClient;
+beforeAll(async () => {
+  idp = await startIdp();
+  admin = await consoleOf(idp, await staff(idp, 'admin'));
+  support = await consoleOf(idp, await staff(idp, 'support'));
+  await idp.services.roles.create({ name: 'editor' });
+});
+afterAll(() => idp?.stop());
+
+describe('users', () => {
+  it('are created with a one-time password that is shown once, and with roles', async () => {
+    const page = await admin.submit(await admin.get('/admin/users/new'), {
+      ...{ username: 'newcomer', email: 'newcomer@example.com', name: '<b>New</b> comer', roles: 'editor' },
+      begin: 'password',
+    });
+    expect(page.status).toBe(201);
+    const password = /<pre[^>]*>\s*<code>([^<]+)<\/code>/.exec(page.text)?.[1] ?? '';
+    const account = await idp.services.accounts.findByLogin('newcomer');
+    expect(account?.roles).toEqual(['editor']);
+    const detail = await admin.get(`/admin/users/${account?.id}`);
+    expect(detail.text).not.toContain(password);
+    expect(detail.text).not.toContain('<b>New</b>');
+    const browser = httpClient(idp.issuer);
+    const signIn = await browser.follow(await browser.get('/account'));
+    const next = await browser.follow(await browser.submit(signIn, { username: 'newcomer', password }));
+    expect(textOf(next.text)).toContain('Choose');
+  });
+
+  it.each([
+    ['a name in another case', { username: 'NEWCOMER2', email: 'x1@example.com' }],
+    ['an address in another case', { username: 'other1', email: 'Newcomer2@Example.com' }],
+  ])('are rejected with 409 when there is %s already, and the form stays filled in', async (_what, fields) => {
+    if (!(await idp.services.accounts.findByLogin('newcomer2')))
+      await aUser(idp.services, { username: 'newcomer2', email: 'newcomer2@example.com' });
+    const page = await admin.submit(await admin.get('/admin/users/new'), { ...fields, begin: 'password' });
+    expect(page.status).toBe(409);
+    expect(page.text).toContain(`value="${fields.username}"`);
+  });
+
+  it('are found, edited, disabled and enabled', async () => {
+    const { account } = await aUser(idp.services, { username: 'findable' });
+    expect((await admin.get('/admin/users?q=findab')).text).toContain('findable');
+    const at = `/admin/users/${account.id}`;
+    await admin.submit(await admin.get(`${at}/edit`), { name: 'Renamed Person', roles: 'editor' });
+    expect(await idp.services.accounts.find(account.id)).toMatchObject({ name: 'Renamed Person', roles: ['editor'] });
+    await admin.submit(await admin.get(`${at}/disable`));
+    expect((await idp.services.accounts.find(account.id))?.isActive).toBe(false);
+    await admin.submit(await admin.get(at), {}, { form: '/enable' });
+    expect((await idp.services.accounts.find(account.id))?.isActive).toBe(true);
+    const types = (await idp.services.audit.list({ subjectId: account.id })).map(({ type }) => type);
+    for (const type of ['account.updated', 'role.assigned', 'account.disabled', 'account.enabled'])
+      expect(types).toContain(type);
+  });
+
+  it('are helped by support, who may reset second factors and end sessions and nothing else', async () => {
+    const { account } = await aUser(idp.services);
+    const { secret, sealed } = idp.services.mfa.totp.begin(account);
+    await idp.services.mfa.totp.confirm(account, sealed, generateSync({ secret }));
+    const at = `/admin/users/${account.id}`;
+    const page = await support.get(at);
+    for (const hidden of ['Disable', 'Delete', 'Edit', 'one-time password']) expect(page.text).not.toContain(hidden);
+    const confirm = await support.get(`${at}/reset-factors`);
+    await support.submit(confirm);
+    expect(await idp.services.mfa.factors.hasSecondFactor(account.id)).toBe(false);
+    const _csrf = confirm.forms[0]?.fields._csrf ?? '';
+    for (const path of ['disable', 'delete', 'enable', 'edit', 'password'])
+      expect((await support.post(`${at}/${path}`, { form: { _csrf } })).status).toBe(403);
+  });
+
+  it('are not managed by support where they have more permissions', async () => {
+    const boss = await staff(idp, 'admin');
+    const confirm = await support.get(`/admin/users/${boss.account.id}/reset-factors`);
+    expect((await support.submit(confirm)).status).toBe(403);
+  });
+});
+
+describe('the access check', () => {
+  it('shows by which role a user may open an application or why not, and what it would receive by OpenID Connect', async () => {
+    const { account, username } = await aUser(idp.services, { name: 'Ann Why' });
+    await aClient(idp.services, {
+      client_name: 'Checked app',
+      redirect_uris: ['https://why.example.com/cb'],
+      access: { roles: ['editor'] },
+    });
+    const check = () => admin.get(`/admin/why?${new URLSearchParams({ user: username, app: 'checked app' })}`);
+    expect(textOf((await check()).text)).toContain(`${username} may not open Checked app.`);
+    expect(textOf((await check()).text)).toContain('It is open to editor; the user has no roles.');
+    await idp.services.roles.assign(account.id, 'editor');
+    const page = textOf((await check()).text);
+    expect(page).toContain(`${username} may open Checked app.`);
+    expect(page).toContain('By the role editor.');
+    expect(page).toContain('"name": "Ann Why"');
+    expect(page).toContain(`"sub": "${account.id}"`);
+  });
+
+  it('shows what a SAML application would receive, without creating a NameID', async () => {
+    const { username } = await aUser(idp.services, { name: 'Ann Saml' });
+    const sp = await aServiceProvider(idp.services, { settings: { attributes: { displayName: 'name' } } });
+    const page = await support.get(`/admin/why?${new URLSearchParams({ user: username, app: sp.entityId })}`);
+    expect(textOf(page.text)).toContain('displayName');
+    expect(textOf(page.text)).toContain('Ann Saml');
+    expect(await idp.services.db.samlNameId.count()).toBe(0);
+  });
+
+  it('shows the last attempts with the reason of each, by user and by request number', async () => {
+    const { account, username } = await aUser(idp.services);
+    const request = { requestId: 'request-of-ann', address: '192.0.2.7', userAgent: '' };
+    await idp.services.audit.record({
+      ...{ type: 'sign-in.password', outcome: 'failure', reason: 'wrong_password', request },
+      subjectId: account.id,
+    });
+    for (const query of [`user=${username}`, 'request=request-of-ann']) {
+      const page = await support.get(`/admin/why?${query}`);
+      expect(textOf(page.text)).toContain('wrong_password');
+    }
+    expect(textOf((await admin.get('/admin/why?user=nobody-at-all')).text)).toContain(
+      'There is no user nobody-at-all.',
+    );
+  });
+});

@@ -1,0 +1,81 @@
+// The access rule of an application, as a function and as a condition of a query.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { accessDecision, accessibleTo, grantingRoles } from '../../src/applications/access-decision.ts';
+import { fromRow, withRoles } from '../../src/applications/application.ts';
+import { randomId } from '../../src/platform/random.ts';
+import { createRoles, type Roles } from '../../src/rbac/roles.ts';
+import { openPeople, type People } from '../accounts/fixture.ts';
+
+const ROLES = ['staff', 'guests', 'ops'];
+/** Every set of roles, the empty one included. */
+const ROLE_SETS = Array.from({ length: 2 ** ROLES.length }, (_, bits) => ROLES.filter((_role, at) => bits & (1 << at)));
+
+describe('accessDecision', () => {
+  const member = { isActive: true, roles: ['staff'] };
+
+  it.each([
+    [{ enabled: true, access: 'everyone' }, { isActive: true, roles: [] }, true, 'everyone'],
+    [{ enabled: true, access: { roles: ['guests', 'staff'] } }, member, true, 'role'],
+    [{ enabled: true, access: { roles: ['guests'] } }, member, false, 'no_role'],
+    [{ enabled: true, access: { roles: [] } }, member, false, 'no_role'],
+    [{ enabled: true, access: 'everyone' }, { ...member, isActive: false }, false, 'account_disabled'],
+    [{ enabled: true, access: { roles: ['staff'] } }, { ...member, isActive: false }, false, 'account_disabled'],
+    [{ enabled: false, access: 'everyone' }, member, false, 'application_disabled'],
+    [{ enabled: false, access: { roles: ['staff'] } }, member, false, 'application_disabled'],
+  ] as const)('decides for %j and %j: %s, because %s', (application, account, allowed, reason) => {
+    const { access } = application;
+    const mutable = access === 'everyone' ? access : { roles: [...access.roles] };
+    expect(accessDecision({ ...application, access: mutable }, account)).toEqual({ allowed, reason });
+  });
+
+  it('names the roles that grant the access', () => {
+    expect(grantingRoles({ roles: ['guests', 'ops', 'staff'] }, { roles: ['staff', 'ops', 'other'] })).toEqual([
+      'ops',
+      'staff',
+    ]);
+    expect(grantingRoles('everyone', { roles: ['staff'] })).toEqual([]);
+  });
+});
+
+describe('the condition of a query', () => {
+  let people: People;
+  let roles: Roles;
+  beforeAll(async () => {
+    people = await openPeople();
+    roles = createRoles(people);
+    for (const name of ROLES) await roles.create({ name });
+    for (const enabled of [true, false]) {
+      await anApplication('everyone', ['staff'], enabled); // roles that were left behind grant nothing
+      for (const set of ROLE_SETS) await anApplication('roles', set, enabled);
+    }
+  });
+  afterAll(() => people.close());
+
+  async function anApplication(access: 'everyone' | 'roles', roleNames: string[], enabled: boolean): Promise<void> {
+    const id = randomId();
+    const row = { id, clientId: id, protocol: 'oidc', name: id, metadata: '{}', access, enabled };
+    await people.db.application.create({ data: row });
+    for (const name of roleNames) {
+      const role = await roles.find(name);
+      await people.db.applicationRole.create({ data: { applicationId: id, roleId: role?.id ?? '' } });
+    }
+  }
+
+  const cases = ROLE_SETS.flatMap((set) => [true, false].map((isActive) => ({ set, isActive })));
+
+  it.each(cases)(
+    'agrees with accessDecision for an account with $set, active: $isActive',
+    async ({ set, isActive }) => {
+      const { id } = await people.person();
+      await roles.setRoles(id, set);
+      if (!isActive) await people.accounts.setActive(id, false);
+      const account = await people.accounts.find(id);
+      if (!account) throw new Error('the account is missing');
+      const all = (await people.db.application.findMany({ include: withRoles })).map(fromRow);
+      const decided = all.filter((application) => accessDecision(application, account).allowed);
+      const found = await people.db.application.findMany({ where: accessibleTo(account), select: { id: true } });
+      expect(found.map((row) => row.id).sort()).toEqual(decided.map((one) => one.id).sort());
+      expect(all).toHaveLength(2 * (ROLE_SETS.length + 1));
+    },
+  );
+});

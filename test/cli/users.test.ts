@@ -1,0 +1,126 @@
+// `gatehouse user …`: adding users, and helping those who cannot sign in.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { nameKey } from '../../src/accounts/names.ts';
+import { createRateLimits } from '../../src/rate-limits/rate-limits.ts';
+import { commandLine } from './support.ts';
+
+let cli: Awaited<ReturnType<typeof commandLine>>;
+beforeAll(async () => {
+  cli = await commandLine();
+});
+afterAll(() => cli.close());
+
+const show = async (login: string) => JSON.parse((await cli.gatehouse(['user', 'show', login, '--json'])).out);
+
+describe('gatehouse user', () => {
+  it('adds a user with a one-time password that is shown once', async () => {
+    const { code, out } = await cli.gatehouse([
+      'user',
+      'add',
+      'alice',
+      '--email',
+      'alice@example.com',
+      '--role',
+      'admin',
+    ]);
+    expect(code).toBe(0);
+    expect(out).toMatch(/^alice was added\.\nOne-time password: [\w-]{24}\nIt is shown only now/);
+    expect(await show('ALICE@example.com')).toMatchObject({
+      ...{ username: 'alice', roles: ['admin'], source: 'local', isActive: true, sessions: 0, lockedSeconds: 0 },
+      password: { mustChange: true },
+      factors: { totp: false, passkeys: 0, recoveryCodes: 0 },
+    });
+  });
+
+  it('takes a password from standard input only, and checks its length', async () => {
+    const add = (password: string) =>
+      cli.gatehouse(['user', 'add', 'bob', '--password-stdin', '--json'], { stdin: password });
+    const short = await add('too short\n');
+    expect(short).toMatchObject({ code: 1, out: '', err: expect.stringContaining('Use at least 15 characters') });
+    const good = await add('horses that write batteries\n');
+    expect(JSON.parse(good.out)).toEqual({ id: expect.any(String), username: 'bob' });
+    expect((await show('bob')).password).toMatchObject({ mustChange: false, long: true });
+  });
+
+  it.each([
+    [['user', 'add', 'Alice'], 'This user name is already taken. Choose another one.'],
+    [['user', 'add', 'carol', '--email', 'ALICE@example.com'], 'already in use'],
+    [['user', 'add', 'two words'], 'may not contain spaces'],
+    [['user', 'add', 'carol', '--role', 'editor'], 'There is no role editor.'],
+    [['user', 'show', 'nobody'], 'There is no user "nobody"'],
+    [['user', 'disable', 'alice'], 'last administrator'],
+  ])('%j fails and changes nothing', async (argv, message) => {
+    const before = await cli.db.user.findMany({ orderBy: { id: 'asc' } });
+    expect(await cli.gatehouse(argv)).toMatchObject({ code: 1, out: '', err: expect.stringContaining(message) });
+    expect(await cli.db.user.findMany({ orderBy: { id: 'asc' } })).toEqual(before);
+  });
+
+  it('lists users as a table and as JSON', async () => {
+    const table = await cli.gatehouse(['user', 'list']);
+    expect(table.out).toContain('alice      alice@example.com  -     admin  yes     local');
+    const json = await cli.gatehouse(['user', 'list', '--search', 'bo', '--json']);
+    expect(JSON.parse(json.out).map(({ username }: { username: string }) => username)).toEqual(['bob']);
+  });
+
+  it('disables a user and ends the sessions, and enables the user again', async () => {
+    const { id } = await show('bob');
+    await cli.db.oidcArtifact.create({ data: { id: 'x', model: 'RefreshToken', payload: '{}', accountId: id } });
+    expect(await cli.gatehouse(['user', 'disable', 'bob'])).toMatchObject({ code: 0 });
+    expect((await show('bob')).isActive).toBe(false);
+    expect(await cli.db.oidcArtifact.count()).toBe(0);
+    expect((await cli.gatehouse(['user', 'disable', 'bob'])).out).toContain('was disabled already');
+    expect(await cli.gatehouse(['user', 'enable', 'bob'])).toMatchObject({ code: 0 });
+    expect((await show('bob')).isActive).toBe(true);
+  });
+
+  it('sets a password and ends the sessions', async () => {
+    const { id } = await show('bob');
+    await cli.db.oidcArtifact.create({ data: { id: 'y', model: 'RefreshToken', payload: '{}', accountId: id } });
+    const before = await cli.db.passwordCredential.findMany({ orderBy: { userId: 'asc' } });
+    const { code, out } = await cli.gatehouse(['user', 'set-password', 'bob', '--json']);
+    expect(code).toBe(0);
+    expect(await cli.db.oidcArtifact.count()).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({ username: 'bob', oneTimePassword: expect.stringMatching(/^[\w-]{24}$/) });
+    expect(await cli.db.passwordCredential.findMany({ orderBy: { userId: 'asc' } })).not.toEqual(before);
+    expect((await show('bob')).password.mustChange).toBe(true);
+  });
+
+  it('forces a password change without a new password or a mail', async () => {
+    await cli.gatehouse(['user', 'set-password', 'bob', '--password-stdin'], {
+      stdin: 'seven green umbrellas in march',
+    });
+    expect((await show('bob')).password.mustChange).toBe(false);
+    const mails = await cli.db.mailMessage.count();
+    const before = await cli.db.passwordCredential.findMany({ select: { hash: true } });
+    expect(await cli.gatehouse(['user', 'set-password', 'bob', '--keep'])).toMatchObject({ code: 0 });
+    expect((await show('bob')).password.mustChange).toBe(true);
+    expect(await cli.db.passwordCredential.findMany({ select: { hash: true } })).toEqual(before);
+    expect(await cli.db.mailMessage.count()).toBe(mails);
+    expect((await cli.gatehouse(['user', 'set-password', 'bob', '--keep', '--password-stdin'])).code).toBe(2);
+    const { id } = await show('bob');
+    expect(await cli.db.auditEvent.count({ where: { subjectId: id, type: 'password.change-forced' } })).toBe(1);
+  });
+
+  it('resets the second factors, ends a lockout, and records both in the audit log', async () => {
+    const { id } = await show('bob');
+    await cli.db.totpCredential.create({ data: { userId: id, secretSealed: 'x', confirmedAt: new Date() } });
+    expect((await show('bob')).factors.totp).toBe(true);
+    expect(await cli.gatehouse(['user', 'reset-mfa', 'bob'])).toMatchObject({ code: 0 });
+    expect((await show('bob')).factors.totp).toBe(false);
+    const rateLimits = createRateLimits({ db: cli.db, sql: cli.sql, now: () => new Date() });
+    for (let attempt = 0; attempt < 10; attempt += 1) await rateLimits.consume('sign-in:account', nameKey('bob'));
+    expect((await show('bob')).lockedSeconds).toBeGreaterThan(0);
+    expect(await cli.gatehouse(['user', 'unlock', 'bob'])).toMatchObject({ code: 0 });
+    expect((await show('bob')).lockedSeconds).toBe(0);
+    const types = (await cli.db.auditEvent.findMany({ where: { subjectId: id } })).map(({ type }) => type);
+    expect(types).toEqual(
+      expect.arrayContaining([
+        'account.created',
+        'account.disabled',
+        'password.set',
+        'factors.reset',
+        'sign-in.unlocked',
+      ]),
+    );
+  });
+});

@@ -1,0 +1,165 @@
+// Applying the configuration file: what it makes, that a second apply changes nothing, what it deletes and leaves alone.
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parseFile } from '../../src/config-file/file.ts';
+import { testFolder } from '../support/database.ts';
+import { lines, provisioningBench } from './support.ts';
+
+let bench: Awaited<ReturnType<typeof provisioningBench>>;
+beforeAll(async () => {
+  bench = await provisioningBench();
+});
+afterAll(() => bench.close());
+
+const secret = 'at-least-32-bytes-of-secret-material-here';
+const contract = `
+settings: { session_hours: 8, mfa: required }
+resources:
+  - { identifier: https://api.example.com, scopes: [articles:read, articles:write] }
+clients:
+  - client_id: web
+    client_secret: ${secret}
+    client_name: Web app
+    redirect_uris: [http://127.0.0.1:4000/cb]
+    grant_types: [authorization_code, refresh_token]
+    consent: implicit
+  - client_id: editors
+    redirect_uris: [https://editors.example/cb]
+    token_endpoint_auth_method: none
+    access: { roles: [editor] }
+service_providers:
+  - { name: Wiki, metadata_file: ./wiki-sp.xml, attributes: { mail: email }, idp_initiated: true }
+roles:
+  - { name: editor, description: Edits articles, permissions: [articles:write, articles:read] }
+users:
+  - username: alice
+    email: alice@example.com
+    email_verified: true
+    name: Alice Example
+    password: a long pass phrase that is fine
+    totp_secret: JBSWY3DPEHPK3PXP
+    roles: [editor]
+`;
+
+describe('applying a file', () => {
+  let file: string;
+  beforeAll(() => {
+    const folder = testFolder();
+    file = path.join(folder, 'gatehouse.yaml');
+    writeFileSync(path.join(folder, 'wiki-sp.xml'), '<EntityDescriptor entityID="https://wiki.example/sp"/>');
+  });
+
+  it('plans without changing anything', async () => {
+    const before = await bench.db.user.count();
+    const result = await bench.provisioning.plan({ ...parseFile(contract), path: file });
+    expect(lines(result)).toEqual([
+      'create settings session_hours',
+      'create settings mfa',
+      'create resources https://api.example.com',
+      'create roles editor',
+      'create clients web',
+      'create clients editors',
+      'create service_providers Wiki',
+      'create users alice',
+    ]);
+    expect(JSON.stringify(result)).not.toMatch(/secret-material|pass phrase|JBSWY3DP/);
+    expect(await bench.db.user.count()).toBe(before);
+  });
+
+  it('creates all declared objects', async () => {
+    expect(lines(await bench.apply(contract, file))).toHaveLength(8);
+    expect(await bench.settings.get('session_hours')).toBe(8);
+    const web = await bench.applications.find('web');
+    expect(web).toMatchObject({ name: 'Web app', consent: 'implicit', access: 'everyone', source: 'file' });
+    expect(web?.metadata).not.toHaveProperty('client_secret');
+    expect(await bench.applications.hasSecret(web?.id ?? '', secret)).toBe(true);
+    expect(await bench.applications.find('editors')).toMatchObject({ access: { roles: ['editor'] } });
+    expect(await bench.applications.find('https://wiki.example/sp')).toMatchObject({ protocol: 'saml', name: 'Wiki' });
+    const alice = await bench.accounts.findByLogin('alice');
+    expect(alice).toMatchObject({
+      emailVerified: true,
+      source: 'file',
+      permissions: ['articles:read', 'articles:write'],
+    });
+    expect(await bench.credentials.checkPassword(alice, 'a long pass phrase that is fine')).toMatchObject({
+      outcome: 'ok',
+    });
+    expect(await bench.totp.isEnrolled(alice?.id ?? '')).toBe(true);
+  });
+
+  it('changes nothing and hashes nothing when applied again', async () => {
+    const rows = () =>
+      Promise.all([
+        bench.db.passwordCredential.findMany(),
+        bench.db.clientSecret.findMany(),
+        bench.db.totpCredential.findMany(),
+      ]);
+    const [before, events] = [await rows(), await bench.db.auditEvent.count()];
+    const result = await bench.apply(contract, file);
+    expect(result).toMatchObject({ ok: true, plan: { steps: [], unchanged: 8, warnings: [] } });
+    expect(await rows()).toEqual(before);
+    expect(await bench.db.auditEvent.count()).toBe(events);
+  });
+
+  it('lists the changed fields without secrets', async () => {
+    const changed = contract
+      .replace('name: Alice Example', 'name: Alice Other')
+      .replace('a long pass phrase that is fine', 'another long pass phrase')
+      .replace(secret, 'another-secret-of-at-least-32-bytes-length')
+      .replace('roles: [editor]\n', 'roles: []\n')
+      .replace('session_hours: 8, ', '');
+    const result = await bench.apply(changed, file);
+    expect(lines(result)).toEqual([
+      'change clients web (client_secret)',
+      'change users alice (name, roles, password)',
+      'delete settings session_hours',
+    ]);
+    expect(JSON.stringify(result)).not.toMatch(/another/);
+    const alice = await bench.accounts.findByLogin('alice');
+    expect(alice).toMatchObject({ name: 'Alice Other', roles: [] });
+    expect(bench.ended).toEqual([`password-reset ${alice?.id}`]);
+    const web = await bench.applications.find('web');
+    expect(await bench.applications.hasSecret(web?.id ?? '', secret)).toBe(false);
+    expect(await bench.settings.get('session_hours')).toBe(12);
+    expect(lines(await bench.apply(changed, file))).toEqual([]);
+  });
+
+  it('deletes undeclared file-managed objects and keeps local ones', async () => {
+    const local = await bench.accounts.create({ username: 'local-person' });
+    await bench.applications.createOidc({ client_id: 'local-app', redirect_uris: ['https://l.example/'] });
+    const alice = await bench.accounts.findByLogin('alice');
+    expect(lines(await bench.apply('settings: {}'))).toEqual([
+      'delete users alice',
+      'delete clients editors',
+      'delete service_providers Wiki',
+      'delete clients web',
+      'delete settings mfa',
+      'delete resources https://api.example.com',
+      'delete roles editor',
+    ]);
+    expect(await bench.accounts.findByLogin('alice')).toBeUndefined();
+    expect(await bench.db.retiredSubject.findUnique({ where: { id: alice?.id ?? '' } })).not.toBeNull();
+    expect(bench.ended.at(-1)).toBe(`account-deleted ${alice?.id}`);
+    expect(await bench.db.setting.count({ where: { key: { startsWith: 'declared-credentials:' } } })).toBe(0);
+    const events = (await bench.db.auditEvent.findMany()).map(({ type }) => type);
+    expect(events).toEqual(
+      expect.arrayContaining(['setting.changed', 'resource.created', 'resource.deleted', 'configuration.applied']),
+    );
+    expect(await bench.accounts.find(local.id)).toBeDefined();
+    expect(await bench.applications.find('local-app')).toBeDefined();
+    expect((await bench.roles.list()).map(({ name }) => name)).toEqual(['admin', 'auditor', 'support']);
+  });
+
+  it('takes over existing objects that it declares', async () => {
+    const text = `
+clients: [{ client_id: local-app, redirect_uris: ["https://l.example/"] }]
+users: [{ username: Local-Person, name: Known }]`;
+    expect(lines(await bench.apply(text))).toEqual([
+      'change clients local-app (source)',
+      'change users Local-Person (username, name, source)',
+    ]);
+    expect(await bench.applications.find('local-app')).toMatchObject({ source: 'file' });
+    expect(lines(await bench.apply(text))).toEqual([]);
+  });
+});

@@ -1,0 +1,102 @@
+// What is exported, applied to an empty server, gives the same; and applied where it came from, changes no secret.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { lines, provisioningBench } from './support.ts';
+
+type Bench = Awaited<ReturnType<typeof provisioningBench>>;
+let from: Bench;
+let to: Bench;
+beforeAll(async () => {
+  [from, to] = [await provisioningBench(), await provisioningBench()];
+});
+afterAll(() => Promise.all([from.close(), to.close()]));
+
+const xml =
+  '<EntityDescriptor entityID="https://wiki.example/sp">\n  <!-- "quotes": ünïcode -->\n</EntityDescriptor>\n';
+
+describe('an export', () => {
+  let text: string;
+  beforeAll(async () => {
+    await from.roles.create({ name: 'editor', description: 'Edits: "articles"', permissions: ['articles:write'] });
+    await from.settings.set('mfa', 'required');
+    await from.db.resource.create({
+      data: { identifier: 'https://api.example', scopes: '["a:read"]', signingAlg: 'ES256' },
+    });
+    await from.applications.createOidc({
+      client_id: 'web',
+      client_name: 'Web app',
+      redirect_uris: ['https://web.example/cb'],
+      grant_types: ['authorization_code', 'refresh_token'],
+      access: { roles: ['editor'] },
+      contacts: ['ops@web.example'],
+    });
+    await from.applications.createOidc({
+      client_id: 'spa',
+      token_endpoint_auth_method: 'none',
+      redirect_uris: ['https://spa.example/'],
+    });
+    const answer = { consent: 'implicit', access: 'everyone', enabled: true } as const;
+    const settings = {
+      name_id_format: 'emailAddress',
+      attributes: { mail: 'email' },
+      sign: 'both',
+      encrypt_assertion: 'auto',
+      idp_initiated: true,
+      allow_sha1: false,
+    } as const;
+    await from.applications.createSaml({
+      ...answer,
+      entityId: 'https://wiki.example/sp',
+      name: 'Wiki',
+      settings: { ...settings, metadata_xml: xml },
+    });
+    const acs = [
+      { url: 'https://crm.example/acs', index: 0, default: true },
+      { url: 'https://crm.example/acs2', index: 1, default: false },
+    ];
+    await from.applications.createSaml({
+      ...answer,
+      enabled: false,
+      entityId: 'urn:crm',
+      name: 'CRM',
+      settings: { ...settings, acs },
+    });
+    const alice = await from.accounts.create({
+      username: 'Alice',
+      email: 'alice@example.com',
+      emailVerified: true,
+      givenName: 'Alice',
+      attributes: { department: 'Sales: "EU"', level: 3, teams: ['a', 'b'] },
+    });
+    await from.roles.assign(alice.id, 'editor');
+    await from.roles.assign(alice.id, 'admin');
+    await from.credentials.setPassword(alice, 'a secret pass phrase of alice');
+    await from.accounts.create({ username: 'bob', isActive: false });
+    text = await from.export();
+  });
+
+  it('omits secrets, built-in roles and default values', async () => {
+    expect(text).not.toMatch(/argon2|client_secret:|password:|auditor|RS256|grant_types: \[authorization_code\]$/m);
+    expect(text).toContain('mfa: required');
+    expect(text.startsWith('# Exported from Gatehouse')).toBe(true);
+  });
+
+  it('restores the same configuration on an empty server', async () => {
+    const result = await to.apply(text);
+    expect(lines(result)).toHaveLength(9);
+    expect(result).toMatchObject({ plan: { warnings: [expect.stringContaining('client web has no secret')] } });
+    expect(await to.export()).toBe(text);
+    const [there, here] = [await to.accounts.findByLogin('alice'), await from.accounts.findByLogin('alice')];
+    expect(there).toMatchObject({ id: here?.id, attributes: here?.attributes, roles: ['admin', 'editor'] });
+    expect((await to.applications.find('https://wiki.example/sp'))?.metadata).toMatchObject({ metadata_xml: xml });
+    expect(lines(await to.apply(text))).toEqual([]);
+  });
+
+  it('changes no secret on the server that exported it', async () => {
+    const secrets = () => Promise.all([from.db.clientSecret.findMany(), from.db.passwordCredential.findMany()]);
+    const before = await secrets();
+    const result = await from.apply(text);
+    for (const line of lines(result)) expect(line).toMatch(/^change .* \(source\)$/);
+    expect(await secrets()).toEqual(before);
+    expect(result).toMatchObject({ plan: { warnings: [] } });
+  });
+});

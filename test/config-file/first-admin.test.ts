@@ -1,0 +1,73 @@
+// The first administrator: made once on an empty server, by one of the instances that start at the same moment.
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ensureFirstAdmin } from '../../src/config-file/first-admin.ts';
+import { testDatabase } from '../support/database.ts';
+import { startIdp } from '../support/idp.ts';
+import { provisioningBench } from './support.ts';
+
+let bench: Awaited<ReturnType<typeof provisioningBench>>;
+beforeEach(async () => {
+  bench = await provisioningBench();
+});
+afterEach(() => bench.close());
+
+const ensure = () => ensureFirstAdmin(bench);
+
+describe('the first administrator', () => {
+  it('has the admin role and a password that must be changed', async () => {
+    const admin = await ensure();
+    expect(admin).toMatchObject({ username: 'admin', password: expect.stringMatching(/^[\w-]{24}$/) });
+    const account = await bench.accounts.findByLogin('admin');
+    expect(account?.roles).toEqual(['admin']);
+    expect(account?.permissions).toContain('gatehouse.users:write');
+    expect(await bench.credentials.checkPassword(account, admin?.password ?? '')).toMatchObject({
+      outcome: 'must-change',
+    });
+  });
+
+  it('is created once', async () => {
+    await ensure();
+    expect(await ensure()).toBeUndefined();
+  });
+
+  it('is created by one of several instances that start at once', async () => {
+    const made = (await Promise.all([ensure(), ensure(), ensure()])).filter((admin) => admin !== undefined);
+    expect(made).toHaveLength(1);
+    const account = await bench.accounts.findByLogin('admin');
+    expect(await bench.credentials.checkPassword(account, made[0]?.password ?? '')).toMatchObject({
+      outcome: 'must-change',
+    });
+  });
+
+  it('is not created when other users exist', async () => {
+    await bench.accounts.create({ username: 'somebody' });
+    expect(await ensure()).toBeUndefined();
+  });
+
+  it.each([
+    ['users: [{ username: root, roles: [admin] }]', false],
+    ['users: [{ username: Admin }]', false],
+    ['users: [{ username: alice }]', true],
+  ])('is not created when the file declares an administrator: %s', async (text, isMade) => {
+    await bench.apply(text);
+    expect((await ensure()) !== undefined).toBe(isMade);
+    expect(await ensure()).toBeUndefined();
+  });
+
+  it('is not created when the port is in use', async () => {
+    const { url, close } = await testDatabase({ keysFrom: new Date() });
+    await close();
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const { port } = other.address() as AddressInfo;
+    const start = startIdp({ environment: { DATABASE_URL: url, PORT: String(port) } });
+    await expect(start).rejects.toMatchObject({ code: 'EADDRINUSE' });
+    other.close();
+    await once(other, 'close');
+    const idp = await startIdp({ environment: { DATABASE_URL: url } });
+    expect(idp.firstAdmin).toMatchObject({ username: 'admin' });
+    await idp.stop();
+  });
+});

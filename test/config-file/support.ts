@@ -1,0 +1,87 @@
+// Everything provisioning needs, on a fresh database of the run's kind.
+
+import { createAccounts } from '../../src/accounts/accounts.ts';
+import { createApplications } from '../../src/applications/applications.ts';
+import { createAudit } from '../../src/audit/audit.ts';
+import { createProvisioning, type PlanResult } from '../../src/config-file/config-file.ts';
+import { exportConfiguration } from '../../src/config-file/export.ts';
+import { parseFile, showFault } from '../../src/config-file/file.ts';
+import { createCredentials } from '../../src/credentials/credentials.ts';
+import { createPasswords } from '../../src/credentials/password.ts';
+import { createTotp } from '../../src/mfa/totp.ts';
+import { removeClientArtifacts } from '../../src/oidc/store/removals.ts';
+import { createLogger } from '../../src/platform/logger.ts';
+import { createVault } from '../../src/platform/vault.ts';
+import { createRoles } from '../../src/rbac/roles.ts';
+import { removeServiceProviderData } from '../../src/saml/slo/removals.ts';
+import { createSettings } from '../../src/settings/settings.ts';
+import { abandonSignIns } from '../../src/sign-in/abandon-sign-ins.ts';
+import { openDatabase } from '../../src/storage/database.ts';
+import { testDatabase } from '../support/database.ts';
+
+/** `shared`: the URL of a database that another bench opened, as a second instance does. */
+export async function provisioningBench(shared?: string) {
+  const { database, url, close } = shared === undefined ? await testDatabase() : await openShared(shared);
+  const { db, sql } = database;
+  const clock = { at: new Date('2026-03-01T12:00:00Z') };
+  const now = () => clock.at;
+  const vault = createVault([Buffer.alloc(32, 1)]);
+  const audit = createAudit({ db, sql, logger: createLogger({ level: 'silent', format: 'json' }), now });
+  const accounts = createAccounts({ ...database, now, audit });
+  const applications = createApplications({ db, vault, audit, now, removeClientArtifacts, removeServiceProviderData });
+  const passwords = createPasswords();
+  const totp = createTotp({ db, vault, now, audit, issuerName: 'localhost' });
+  const credentials = createCredentials({
+    ...{ db, sql, now, audit, passwords, serviceNames: [] },
+    breached: { check: async () => 'clean' },
+    hasSecondFactor: (userId, tx) => totp.isEnrolled(userId, tx),
+    abandonSignIns,
+  });
+  const settings = createSettings({ db, now });
+  const roles = createRoles({ db, audit, now });
+  await roles.ensureBuiltInRoles();
+  const ended: string[] = [];
+  const documents = new Map<string, string>();
+  const expired = new Set<string>();
+  const provisioning = createProvisioning({
+    ...{ db, now, audit, vault, accounts, applications, settings, passwords, totp },
+    roles,
+    importHash: credentials.importHash,
+    endAllSessions: async (userId, reason) => {
+      ended.push(`${reason} ${userId}`);
+    },
+    parseMetadata(xml) {
+      const entityId = /entityID="([^"]+)"/.exec(xml)?.[1];
+      if (!entityId) throw new Error('The entity ID is missing.');
+      if (expired.has(entityId)) throw new Error('The metadata expired.');
+      return { entityId };
+    },
+    async fetchMetadata(address) {
+      const xml = documents.get(address);
+      if (xml === undefined) throw new Error(`${address} does not answer`);
+      return xml;
+    },
+  });
+  const file = (text: string, path = '/nowhere/gatehouse.yaml') => ({ ...parseFile(text), path });
+  return {
+    ...{ db, url, close: () => Promise.all([passwords.close(), close()]), clock, vault, accounts, applications },
+    ...{ passwords, credentials, totp, settings, roles, provisioning, ended, documents, expired },
+    plan: (text: string) => provisioning.plan(file(text)),
+    apply: (text: string, path?: string) => provisioning.apply(file(text, path)),
+    export: () => exportConfiguration({ db, applications, roles, settings }),
+  };
+}
+
+async function openShared(url: string) {
+  const database = await openDatabase(url);
+  return { database, url, close: () => database.close() };
+}
+
+/** The lines of a plan: `create clients web`, `change users alice (name, roles)`. */
+export function lines(result: PlanResult): string[] {
+  if (!result.ok) return result.faults.map((fault) => showFault('f', fault));
+  return result.plan.steps.map(({ kind, section, name, fields }) => {
+    const changed = kind === 'change' ? ` (${fields.map(({ field }) => field).join(', ')})` : '';
+    return `${kind} ${section} ${name}${changed}`;
+  });
+}

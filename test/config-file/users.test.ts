@@ -1,0 +1,117 @@
+// Users of the file: when their passwords are set and when not, what they may change themselves, and who they are.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { lines, provisioningBench } from './support.ts';
+
+let bench: Awaited<ReturnType<typeof provisioningBench>>;
+beforeAll(async () => {
+  bench = await provisioningBench();
+});
+afterAll(() => bench.close());
+
+const user = (name: string, more = '') => `users: [{ username: ${name}${more && `, ${more}`} }]`;
+const account = async (login: string) => {
+  const found = await bench.accounts.findByLogin(login);
+  if (!found) throw new Error(`no account ${login}`);
+  return found;
+};
+const check = async (login: string, password: string) =>
+  (await bench.credentials.checkPassword(await account(login), password)).outcome;
+
+describe('a declared password', () => {
+  const text = user('bob', 'password: the first pass phrase');
+
+  it('is not restored after the user changed it', async () => {
+    await bench.apply(text);
+    await bench.credentials.setPassword(await account('bob'), 'a phrase of their own choice');
+    expect(lines(await bench.apply(text))).toEqual([]);
+    expect(await check('bob', 'a phrase of their own choice')).toBe('ok');
+    expect(await check('bob', 'the first pass phrase')).toBe('wrong');
+  });
+
+  it('is set when the declaration changes, and ends the sessions', async () => {
+    expect(lines(await bench.apply(user('bob', 'password: the second pass phrase')))).toEqual([
+      'change users bob (password)',
+    ]);
+    expect(await check('bob', 'the second pass phrase')).toBe('ok');
+    expect(bench.ended).toEqual([`password-reset ${(await account('bob')).id}`]);
+  });
+
+  it('may be a hash, and a rehash at sign-in is not undone', async () => {
+    // PBKDF2-SHA256 of "imported pass phrase", salt "somesalt", 29000 rounds, in the spelling of passlib.
+    const { pbkdf2Sync } = await import('node:crypto');
+    const b64 = (bytes: Buffer) => bytes.toString('base64').replaceAll('+', '.').replaceAll('=', '');
+    const salt = Buffer.from('somesalt');
+    const hash = `$pbkdf2-sha256$29000$${b64(salt)}$${b64(pbkdf2Sync('imported pass phrase', salt, 29_000, 32, 'sha256'))}`;
+    const text = user('carol', `password_hash: "${hash}"`);
+    expect(lines(await bench.apply(text))).toEqual(['delete users bob', 'create users carol']);
+    expect(await check('carol', 'imported pass phrase')).toBe('ok');
+    expect((await bench.db.passwordCredential.findFirst())?.hash).toMatch(/^\$argon2id\$/);
+    expect(lines(await bench.apply(text))).toEqual([]);
+  });
+});
+
+describe('a declared user', () => {
+  it('keeps fields that the file omits, and loses those that it sets to null', async () => {
+    await bench.apply(user('dave', 'name: Dave, email: dave@example.com'));
+    const { id } = await account('dave');
+    await bench.accounts.update(id, { picture: 'https://img.example/d.png', emailVerified: true });
+    expect(lines(await bench.apply(user('dave', 'name: null, email: dave@example.com')))).toEqual([
+      'change users dave (name)',
+    ]);
+    expect(await account('dave')).toMatchObject({
+      name: null,
+      picture: 'https://img.example/d.png',
+      emailVerified: true,
+    });
+  });
+
+  it('has an unverified address after a change of address', async () => {
+    expect(lines(await bench.apply(user('dave', 'email: other@example.com')))).toEqual(['change users dave (email)']);
+    expect(await account('dave')).toMatchObject({ email: 'other@example.com', emailVerified: false });
+  });
+
+  it('is disabled and enabled by the file', async () => {
+    const { id } = await account('dave');
+    expect(lines(await bench.apply(user('dave', 'active: false')))).toEqual(['change users dave (active)']);
+    expect(bench.ended.at(-1)).toBe(`account-disabled ${id}`);
+    expect((await account('dave')).isActive).toBe(false);
+    await bench.apply(user('dave'));
+    expect((await account('dave')).isActive).toBe(true);
+  });
+
+  it('is found by its subject, so that its user name can change', async () => {
+    const { id } = await account('dave');
+    expect(lines(await bench.apply(user('david', `sub: "${id}"`)))).toEqual(['change users david (username)']);
+    expect((await account('david')).id).toBe(id);
+  });
+
+  it('never gets the subject of another or of a deleted account', async () => {
+    const { id } = await account('david');
+    const local = await bench.accounts.create({ username: 'erin' });
+    const both = `users: [{ username: david }, { username: erin, sub: "${id}" }]`;
+    expect(lines(await bench.plan(both))).toEqual([
+      expect.stringContaining('users[1].username: is the account of users[0]'),
+      expect.stringContaining('users[1].username: is the user name of another account'),
+    ]);
+    expect(lines(await bench.plan(user('erin', 'sub: some-other-subject')))).toEqual([
+      expect.stringContaining('users[0].sub: the account erin has another subject'),
+    ]);
+    await bench.accounts.remove(local.id);
+    expect(lines(await bench.plan(user('frank', `sub: "${local.id}"`)))).toEqual([
+      expect.stringContaining('users[0].sub: belonged to an account that was deleted'),
+    ]);
+  });
+
+  it('must not have a role that does not exist', async () => {
+    expect(lines(await bench.plan(user('grace', 'roles: [editor]')))).toEqual([
+      'f:1:28: users[0].roles: no such role: editor',
+    ]);
+    expect(lines(await bench.plan(user('grace', 'roles: [auditor]')))).toContain('create users grace');
+  });
+
+  it('is not deleted while it is the last administrator', async () => {
+    await bench.apply(user('root', 'roles: [admin]'));
+    await expect(bench.apply('users: []')).rejects.toMatchObject({ code: 'last_admin' });
+    expect((await account('root')).roles).toEqual(['admin']);
+  });
+});

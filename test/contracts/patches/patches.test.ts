@@ -1,0 +1,48 @@
+// The lists of patches: complete, with a contract test for each, and checked against the installed oidc-provider.
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import {
+  CHECKED_RELEASE,
+  providerPatches,
+  requestPatches,
+  responsePatches,
+} from '../../../src/oidc/patches/patches.ts';
+
+const names = [...providerPatches, ...requestPatches, ...responsePatches].map(({ name }) => name).sort();
+const filesIn = (folder: string, ending: string) =>
+  readdirSync(folder)
+    .filter((file) => file.endsWith(ending))
+    .map((file) => path.basename(file, ending))
+    .filter((name) => name !== 'patches')
+    .sort();
+
+describe('the patches of oidc-provider', () => {
+  it('were checked against the installed release', () => {
+    const { version } = JSON.parse(readFileSync('node_modules/oidc-provider/package.json', 'utf8'));
+    expect(CHECKED_RELEASE).toBe(version);
+  });
+
+  it('are all in the lists, each in a file of its name', () => {
+    expect(filesIn('src/oidc/patches', '.ts')).toEqual(names);
+  });
+
+  it('have one contract test each', () => {
+    expect(filesIn('test/contracts/patches', '.test.ts')).toEqual(names);
+  });
+
+  it('are all in the decision that gives their reasons', () => {
+    const decision = readFileSync('docs/decisions/0022-what-we-override-in-oidc-provider.md', 'utf8');
+    expect(names.filter((name) => !decision.includes(`\`${name}\``))).toEqual([]);
+  });
+
+  it('are the only replacements of methods of the engine', () => {
+    const replacing = /\b(prototype|Client|Session|Claims|DeviceCode|sessions|provider)\.\w+ = /;
+    const elsewhere = readdirSync('src/oidc', { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.ts') && !file.startsWith('patches'))
+      .filter((file) =>
+        replacing.test(readFileSync(path.join('src/oidc', file), 'utf8').replace('provider.proxy = ', '')),
+      );
+    expect(elsewhere).toEqual([]);
+  });
+});

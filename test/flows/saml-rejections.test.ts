@@ -1,0 +1,154 @@
+// A rejected request gets a signed Response with a status and the RelayState, without an assertion, when the ACS is
+// registered; otherwise the user gets an error page.
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { aLiveSp, answerIn, type LiveSp, redirect } from '../saml/live.ts';
+import { acceptedSignature } from '../saml/receivers.ts';
+import { aSamlUser, type SamlUser } from '../saml/sign-in-steps.ts';
+import { schemas } from '../saml/support.ts';
+import { type HttpClient, httpClient, type Page } from '../support/http.ts';
+import type { TestIdp } from '../support/idp.ts';
+import { sharedIdp } from '../support/shared-idp.ts';
+
+let idp: TestIdp;
+let sp: LiveSp;
+let person: SamlUser;
+let browser: HttpClient;
+
+beforeAll(async () => {
+  idp = await sharedIdp();
+  sp = await aLiveSp(idp, { name_id_format: 'persistent', access: 'everyone' });
+  person = await aSamlUser(idp.services, { emailVerified: false });
+});
+beforeEach(() => {
+  browser = httpClient(idp.issuer);
+});
+
+const open = async (attributes = '', body = '', to = sp) => {
+  const xml = to.request({ attributes, body });
+  return browser.follow(await redirect(browser, xml, { relayState: 'back' }));
+};
+
+async function expectStatus(page: Page, ...codes: string[]): Promise<void> {
+  const xml = answerIn(page) ?? '';
+  expect(
+    [...xml.matchAll(/StatusCode Value="urn:oasis:names:tc:SAML:2.0:status:(\w+)"/g)].map(([, code]) => code),
+  ).toEqual(codes);
+  expect(xml).not.toContain('Assertion ');
+  expect(schemas.protocol(xml)).toBeUndefined();
+  expect(acceptedSignature(xml, idp.services.keyring.samlCredential().certificatePem)).toBe(true);
+  expect(page.forms[0]).toMatchObject({ action: sp.acs, fields: { RelayState: 'back' } });
+}
+
+const signIn = async () => person.withPassword(browser, await open());
+
+describe('a passive request', () => {
+  it('gets NoPassive before the sign-in and a success after it', async () => {
+    await expectStatus(await open(' IsPassive="true"'), 'Responder', 'NoPassive');
+    await signIn();
+    expect(answerIn(await open(' IsPassive="true"'))).toContain('<saml:Assertion');
+  });
+
+  it('gets NoPassive when it has ForceAuthn too', async () => {
+    await signIn();
+    await expectStatus(await open(' IsPassive="true" ForceAuthn="true"'), 'Responder', 'NoPassive');
+  });
+});
+
+describe('a request with ForceAuthn', () => {
+  it('requires a new sign-in despite the session, and gets its time', async () => {
+    await signIn();
+    const page = await open(' ForceAuthn="1"');
+    expect(page.text).toContain('autocomplete="current-password"');
+    await new Promise((resolve) => setTimeout(resolve, 1100));
+    const before = new Date(Math.floor(Date.now() / 1000) * 1000);
+    const xml = answerIn(await person.withPassword(browser, page)) ?? '';
+    expect(Date.parse(/AuthnInstant="([^"]+)"/.exec(xml)?.[1] ?? '')).toBeGreaterThanOrEqual(before.getTime());
+  });
+});
+
+describe('a request that cannot be met', () => {
+  it.each<[string, string, string, string[]]>([
+    [
+      'artifacts',
+      ' ProtocolBinding="urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Artifact"',
+      '',
+      ['Requester', 'UnsupportedBinding'],
+    ],
+    ['an unknown NameID', '', '<samlp:NameIDPolicy Format="urn:x"/>', ['Requester', 'InvalidNameIDPolicy']],
+    [
+      'a NameID format that it may not request',
+      '',
+      '<samlp:NameIDPolicy Format="urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress"/>',
+      ['Requester', 'InvalidNameIDPolicy'],
+    ],
+    [
+      'the NameID of another',
+      '',
+      '<samlp:NameIDPolicy SPNameQualifier="https://other.example"/>',
+      ['Requester', 'InvalidNameIDPolicy'],
+    ],
+    [
+      'an unknown context',
+      '',
+      '<samlp:RequestedAuthnContext><saml:AuthnContextClassRef>urn:x</saml:AuthnContextClassRef></samlp:RequestedAuthnContext>',
+      ['Responder', 'NoAuthnContext'],
+    ],
+    [
+      'a declared context',
+      '',
+      '<samlp:RequestedAuthnContext><saml:AuthnContextDeclRef>urn:x</saml:AuthnContextDeclRef></samlp:RequestedAuthnContext>',
+      ['Responder', 'NoAuthnContext'],
+    ],
+  ])('%s gets its status at once', async (_what, attributes, body, codes) => {
+    await expectStatus(await open(attributes, body), ...codes);
+  });
+
+  it('gets InvalidNameIDPolicy when it needs a new identifier and forbids one', async () => {
+    const fresh = await aSamlUser(idp.services);
+    const page = await open('', '<samlp:NameIDPolicy AllowCreate="false"/>');
+    await expectStatus(await fresh.withPassword(browser, page), 'Requester', 'InvalidNameIDPolicy');
+    expect(answerIn(await open('', '<samlp:NameIDPolicy AllowCreate="true"/>'))).toContain('<saml:Assertion');
+    expect(answerIn(await open('', '<samlp:NameIDPolicy AllowCreate="false"/>'))).toContain('<saml:Assertion');
+  });
+});
+
+describe('a user', () => {
+  it('who cancels causes RequestDenied', async () => {
+    const page = await open();
+    await expectStatus(
+      await browser.follow(await browser.submit(page, {}, { form: '/cancel' })),
+      'Responder',
+      'RequestDenied',
+    );
+  });
+
+  it('without a verified address gets no e-mail identifier', async () => {
+    const mails = await aLiveSp(idp, { name_id_format: 'emailAddress' });
+    const page = await person.withPassword(browser, await open('', '', mails));
+    expect(answerIn(page)).toContain('status:InvalidNameIDPolicy');
+  });
+
+  it('whom the access rule rejects sees the reason, and the service provider gets RequestDenied', async () => {
+    await idp.services.roles.create({ name: 'editor', description: '', permissions: [] });
+    const closed = await aLiveSp(idp, { name: 'Editors only', access: { roles: ['editor'] } });
+    const page = await person.withPassword(browser, await open('', '', closed));
+    expect(page.status).toBe(403);
+    expect(page.text).toContain('Editors only');
+    const decided = await browser.follow(await browser.submit(page, { decision: 'deny' }));
+    expect(answerIn(decided)).toContain('status:RequestDenied');
+    expect(decided.forms[0]?.action).toBe(closed.acs);
+    const other = await browser.follow(await browser.submit(await open('', '', closed), { decision: 'other' }));
+    expect(other.text).toContain('autocomplete="current-password"');
+    await idp.services.roles.assign(person.account.id, 'editor').catch(() => undefined);
+  });
+
+  it('sees a page with the name of the application when no Response can be sent', async () => {
+    const page = await redirect(
+      browser,
+      sp.request({ attributes: ' AssertionConsumerServiceURL="https://evil.example/"' }),
+    );
+    expect(page.status).toBe(400);
+    expect(page.text).toContain(sp.name);
+    expect(page.text).toContain('The address that the answer should go to is not registered');
+  });
+});

@@ -1,0 +1,111 @@
+// Single logout in a browser without script, with an application that does not redirect back, and across two instances.
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { App } from '../logout/app.ts';
+import { type LoadBalancer, loadBalancer } from '../logout/load-balancer.ts';
+import { oidcApp } from '../logout/oidc-app.ts';
+import { nodeSamlApp, samlifyApp } from '../logout/saml-apps.ts';
+import { type Browser, desktop, launchBrowser, type Page } from '../support/browser.ts';
+import { aUser, type TestUser } from '../support/factories.ts';
+import type { TestIdp } from '../support/idp.ts';
+
+let board: LoadBalancer;
+let idp: TestIdp;
+let browser: Browser;
+let wiki: App;
+let chat: App;
+let payroll: App;
+let library: App;
+let archive: App;
+let keeper: App;
+
+beforeAll(async () => {
+  board = await loadBalancer();
+  idp = board.instances[0] as TestIdp;
+  browser = await launchBrowser();
+  wiki = await oidcApp(idp, 'back', 'Wiki');
+  chat = await oidcApp(idp, 'front', 'Chat');
+  payroll = await nodeSamlApp(idp, 'Payroll');
+  library = await samlifyApp(idp, 'Library');
+  archive = await nodeSamlApp(idp, 'Archive');
+  keeper = await nodeSamlApp(idp, 'Keeper', { spoiled: { answer: 'none' } });
+});
+afterAll(async () => {
+  await browser?.close();
+  await board?.close();
+  await Promise.all([wiki, chat, payroll, library, archive, keeper].map((app) => app?.close()));
+});
+
+const line = (page: Page, app: App) => page.locator('.results li', { hasText: app.name }).textContent();
+const result = (page: Page) => page.getByRole('heading', { name: 'You are signed out' }).waitFor();
+
+/** Opens the applications; clicks Continue in a browser without script. */
+async function openAll(page: Page, apps: App[], { username, password }: TestUser): Promise<void> {
+  for (const app of apps) {
+    await page.goto(`${app.origin}/sign-in`);
+    if (await page.isVisible('[name=username]')) {
+      await page.fill('[name=username]', username);
+      await page.fill('[name=password]', password);
+      await page.click('button.primary');
+    }
+    const hasScript = await page.evaluate('1').catch(() => undefined);
+    if (!hasScript || (await page.getByRole('heading', { name: 'One moment' }).isVisible()))
+      await page
+        .getByRole('button', { name: 'Continue' })
+        .click({ timeout: 2000 })
+        .catch(() => undefined);
+    await page.getByText(`${app.name}: signed in`).waitFor();
+  }
+}
+
+it('completes a logout run without script', async () => {
+  const user = await aUser(idp.services);
+  const context = await browser.newContext({ ...desktop, javaScriptEnabled: false });
+  const page = await context.newPage();
+  await openAll(page, [wiki, chat, keeper, payroll, archive], user);
+  await archive.goDown();
+  await page.goto(`${wiki.origin}/sign-out`);
+  await page.getByRole('button', { name: 'Continue' }).click();
+  await result(page);
+  expect(await line(page, chat)).toContain('Was told in this browser.');
+  expect(await line(page, payroll)).toContain('Signed out.');
+  expect(await line(page, archive)).toContain('Did not answer.');
+  expect(await line(page, keeper)).toContain('Did not answer.');
+  expect([chat.sessions(), payroll.sessions()]).toEqual([0, 0]);
+  await archive.comeBack();
+  await context.close();
+});
+
+it('continues when an application answers with a page of its own', async () => {
+  const user = await aUser(idp.services);
+  const context = await browser.newContext(desktop);
+  const page = await context.newPage();
+  await openAll(page, [keeper, payroll, library, wiki], user);
+  const visited: string[] = [];
+  page.on('framenavigated', (frame) => frame === page.mainFrame() && visited.push(frame.url()));
+  await page.goto(`${wiki.origin}/sign-out`);
+  await result(page);
+  expect(visited.filter((url) => url.startsWith(keeper.origin))).toEqual([]);
+  expect(await line(page, keeper)).toContain('Did not answer.');
+  expect(await line(page, library)).toContain('Signed out.');
+  expect([payroll.sessions(), library.sessions()]).toEqual([0, 0]);
+  await page.getByRole('link', { name: 'Back to Wiki' }).click();
+  expect(page.url()).toBe(`${wiki.origin}/?state=from-app`);
+  await context.close();
+});
+
+it('continues a logout run on another instance', async () => {
+  const user = await aUser(idp.services);
+  const context = await browser.newContext(desktop);
+  const page = await context.newPage();
+  await openAll(page, [wiki, chat, payroll, library], user);
+  const second = await board.another();
+  payroll.watch((method, path, isBrowser) => {
+    if (method === 'GET' && path === '/slo' && isBrowser) board.use(second);
+    return undefined;
+  });
+  await page.goto(`${wiki.origin}/sign-out`);
+  await page.waitForURL(`${wiki.origin}/?state=from-app`);
+  await expect.poll(() => [wiki, chat, library].map((app) => app.sessions())).toEqual([0, 0, 0]);
+  expect(second.log.join('\n')).toContain('/saml/slo');
+  await context.close();
+});

@@ -1,0 +1,92 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createSweep } from '../../src/jobs/sweep.ts';
+import { expiringRows } from '../../src/server/expiring-rows.ts';
+import type { Db } from '../../src/storage/database.ts';
+import { testClock } from '../support/clock.ts';
+import { type TestDatabase, testDatabase } from '../support/database.ts';
+
+let test: TestDatabase;
+let db: Db;
+const clock = testClock('2026-06-01T12:00:00Z');
+const later = (seconds: number) => new Date(clock.now().getTime() + seconds * 1000);
+
+beforeAll(async () => {
+  test = await testDatabase();
+  db = test.database.db;
+});
+afterAll(() => test.close());
+
+describe('the sweep', () => {
+  it('deletes expired rows for every unit of the column, and no others', async () => {
+    await db.seenMessage.createMany({
+      data: [
+        { id: 'expired', expiresAt: later(-1) },
+        { id: 'valid', expiresAt: later(1) },
+      ],
+    });
+    const artifact = (id: string, expiresAt: bigint | null) => ({ id, model: 'Session', payload: '{}', expiresAt });
+    const seconds = BigInt(clock.now().getTime() / 1000);
+    await db.oidcArtifact.createMany({
+      data: [artifact('expired', seconds - 1n), artifact('valid', seconds + 1n), artifact('forever', null)],
+    });
+    await db.rateLimit.createMany({
+      data: [
+        { key: 'expired', points: 1, expiresAt: seconds * 1000n - 1n },
+        { key: 'valid', points: 1, expiresAt: seconds * 1000n + 1n },
+      ],
+    });
+    await db.auditEvent.createMany({
+      data: [later(-86_401), later(-86_399)].map((at) => ({ type: 'test', outcome: 'success', at })),
+    });
+    const sweep = createSweep({
+      db,
+      now: clock.now,
+      targets: [
+        ...expiringRows.filter(({ table }) => ['seen_messages', 'rate_limits'].includes(table)),
+        ...expiringRows
+          .filter(({ table }) => table === 'oidc_artifacts')
+          .map((target) => ({ ...target, keepSeconds: 0 })),
+        {
+          table: 'audit_events',
+          keepSeconds: 86_400,
+          remove: (db, before, limit) => db.auditEvent.deleteMany({ where: { at: { lt: before } }, limit }),
+        },
+      ],
+    });
+    expect(await sweep()).toEqual({ seen_messages: 1, oidc_artifacts: 1, rate_limits: 1, audit_events: 1 });
+    expect((await db.seenMessage.findMany()).map(({ id }) => id)).toEqual(['valid']);
+    expect((await db.oidcArtifact.findMany({ orderBy: { id: 'asc' } })).map(({ id }) => id)).toEqual([
+      'forever',
+      'valid',
+    ]);
+    expect((await db.rateLimit.findMany()).map(({ key }) => key)).toEqual(['valid']);
+    expect((await db.auditEvent.findMany()).map(({ at }) => at)).toEqual([later(-86_399)]);
+  });
+
+  it('deletes a backlog in batches, lets other writers in between, and stops on abort', async () => {
+    await db.seenMessage.createMany({
+      data: Array.from({ length: 25 }, (_, index) => ({ id: `old-${index}`, expiresAt: later(-60) })),
+    });
+    const targets = expiringRows.filter(({ table }) => table === 'seen_messages');
+    const sweep = createSweep({ db, now: clock.now, targets, batch: 10 });
+    const controller = new AbortController();
+    const aborted = sweep(controller.signal);
+    controller.abort();
+    expect(await aborted).toEqual({ seen_messages: 10 });
+    const [swept] = await Promise.all([sweep(), db.seenMessage.create({ data: { id: 'new', expiresAt: later(60) } })]);
+    expect(swept).toEqual({ seen_messages: 15 });
+    expect(await db.seenMessage.count({ where: { id: 'new' } })).toBe(1);
+  });
+
+  it('knows a statement for every table with an expiry', async () => {
+    const models = [...readFileSync('prisma/schema.prisma', 'utf8').matchAll(/^model \w+ \{([\s\S]*?)^\}/gm)];
+    const expiring = models.flatMap(([, body = '']) =>
+      /^\s+expiresAt\s/m.test(body) ? [/@@map\("(\w+)"\)/.exec(body)?.[1]] : [],
+    );
+    const swept = new Set(expiringRows.map(({ table }) => table));
+    expect(expiring.filter((table) => !swept.has(table ?? ''))).toEqual([]);
+    const result = await createSweep({ db, now: clock.now, targets: expiringRows })();
+    expect(Object.keys(result).sort()).toEqual([...swept].sort());
+  });
+});

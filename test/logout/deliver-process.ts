@@ -1,0 +1,18 @@
+// A process that claims a logout delivery and never gets a response, for a test that kills it. Arguments: database URL, time.
+import { createLogoutDeliveries } from '../../src/logout/deliveries.ts';
+import { openDatabase } from '../../src/storage/database.ts';
+
+const [, , databaseUrl = '', time = ''] = process.argv;
+const { db } = await openDatabase(databaseUrl);
+setInterval(() => {}, 1000); // keeps the process alive
+await createLogoutDeliveries({
+  db,
+  now: () => new Date(time),
+  audit: { record: async () => {} } as never,
+  runs: { settle: async () => true },
+  send: () => {
+    process.stdout.write('calling\n');
+    return new Promise(() => {});
+  },
+  sendSoap: async () => 'sent',
+}).run();

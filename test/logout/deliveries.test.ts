@@ -1,0 +1,125 @@
+// The queue of logout deliveries on a real database: lanes, claims of two instances, a killed process, giving up.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { limits } from '../../src/limits.ts';
+import { createLogoutDeliveries, type DeliveryResult } from '../../src/logout/deliveries.ts';
+import { type Database, openDatabase } from '../../src/storage/database.ts';
+import { type TestClock, testClock } from '../support/clock.ts';
+import { type TestDatabase, testDatabase } from '../support/database.ts';
+
+let test: TestDatabase;
+let clock: TestClock;
+let called: string[];
+let events: { type: string; clientId?: string | undefined }[];
+let counts: string[];
+
+beforeAll(async () => {
+  test = await testDatabase();
+});
+beforeEach(async () => {
+  await test.database.db.logoutDelivery.deleteMany();
+  clock = testClock('2026-11-22T09:00:00Z');
+  called = [];
+  events = [];
+  counts = [];
+});
+afterAll(() => test.close());
+
+type Send = (clientId: string) => Promise<DeliveryResult>;
+
+function deliveries(send: Send = async () => 'sent', database: Database = test.database) {
+  return createLogoutDeliveries({
+    db: database.db,
+    now: clock.now,
+    audit: { record: async (event: { type: string }) => void events.push(event) } as never,
+    runs: { settle: async () => true },
+    async send(clientId) {
+      called.push(clientId);
+      return send(clientId);
+    },
+    sendSoap: async () => 'sent',
+    counted: (outcome) => counts.push(outcome),
+  });
+}
+
+async function queued(clientId: string, count = 1, tries = 0): Promise<void> {
+  const row = { clientId, accountId: 'u1', tries, nextTryAt: clock.now(), createdAt: clock.now() };
+  await test.database.db.logoutDelivery.createMany({
+    data: Array.from({ length: count }, (_, index) => ({ ...row, id: `${clientId}-${index}` })),
+  });
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  for (let waited = 0; !condition(); waited += 10) {
+    if (waited > 10_000) throw new Error('the condition was not met within 10 s');
+    await sleep(10);
+  }
+}
+
+const callsOf = (clientId: string) => called.filter((one) => one === clientId).length;
+
+it('delivers to an application at once while another one with many deliveries does not respond', async () => {
+  await queued('dead', 200);
+  await queued('live', 3);
+  const stopping = new AbortController();
+  let release = () => {};
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const running = deliveries(async (clientId) => {
+    if (clientId === 'dead') await released;
+    return 'sent';
+  }).run(stopping.signal);
+  await until(() => counts.length === 3);
+  expect(callsOf('live')).toBe(3);
+  await queued('late');
+  await until(() => callsOf('late') === 1);
+  expect(callsOf('dead')).toBe(4);
+  stopping.abort();
+  release();
+  await running;
+});
+
+it('calls each application once when two instances deliver at the same time', async () => {
+  const second = await openDatabase(test.url);
+  for (const clientId of ['a', 'b', 'c']) await queued(clientId, 20);
+  await Promise.all([deliveries().run(), deliveries(undefined, second).run(), deliveries().run()]);
+  expect(called).toHaveLength(60);
+  expect(await test.database.db.logoutDelivery.count({ where: { doneAt: null } })).toBe(0);
+  await second.close();
+});
+
+it('delivers what a killed instance had claimed once its lease has expired', async () => {
+  await queued('killed');
+  const program = ['--import', 'tsx', 'test/logout/deliver-process.ts', test.url, clock.now().toISOString()];
+  const child = spawn(process.execPath, program, { stdio: ['ignore', 'pipe', 'inherit'] });
+  await once(child.stdout, 'data'); // it is in the middle of the call
+  expect(await deliveries().run()).toBe(0);
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+  clock.advance({ seconds: limits.delivery.leaseSeconds - 1 });
+  expect(await deliveries().run()).toBe(0);
+  clock.advance({ seconds: 1 });
+  expect(await deliveries().run()).toBe(1);
+  expect(called).toEqual(['killed']);
+});
+
+it('gives a delivery up after its last try, and keeps its row with the reason', async () => {
+  await queued('dead', 1, limits.delivery.maxTries - 2);
+  const failing = deliveries(() => Promise.reject(new Error('503')));
+  await failing.run();
+  expect(counts).toEqual(['retried']);
+  clock.advance({ hours: 1 });
+  await failing.run();
+  expect(counts).toEqual(['retried', 'given-up']);
+  expect(events).toMatchObject([{ type: 'logout.failed', clientId: 'dead', reason: '503' }]);
+  expect(await test.database.db.logoutDelivery.findFirst()).toMatchObject({
+    tries: limits.delivery.maxTries,
+    failedAt: clock.now(),
+    lastError: '503',
+  });
+  clock.advance({ days: 1 });
+  expect(await failing.run()).toBe(0);
+});

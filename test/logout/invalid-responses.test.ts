@@ -1,0 +1,202 @@
+// Service providers that answer wrongly, late, twice or not at all: each loses its own place in the result and nothing else.
+import { inflateRawSync } from 'node:zlib';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { testClock } from '../support/clock.ts';
+import { aUser, type TestUser } from '../support/factories.ts';
+import { type HttpClient, httpClient, type Page } from '../support/http.ts';
+import { startIdp, type TestIdp } from '../support/idp.ts';
+import type { App } from './app.ts';
+import { browserWith, leave, resultsOf } from './browser-steps.ts';
+import { followLogout } from './follow.ts';
+import { oidcApp } from './oidc-app.ts';
+import { nodeSamlApp, type Spoiled, samlifyApp } from './saml-apps.ts';
+
+const clock = testClock();
+let idp: TestIdp;
+let user: TestUser;
+let chat: App;
+let payroll: Awaited<ReturnType<typeof nodeSamlApp>>;
+let library: App;
+let browser: HttpClient;
+
+beforeAll(async () => {
+  idp = await startIdp({ now: clock.now });
+  chat = await oidcApp(idp, 'front', 'Chat');
+  payroll = await nodeSamlApp(idp, 'Payroll');
+  library = await samlifyApp(idp, 'Library');
+});
+afterAll(async () => {
+  await idp?.stop();
+  await Promise.all([chat, payroll, library].map((app) => app?.close()));
+});
+beforeEach(async () => {
+  user = await aUser(idp.services);
+  payroll.spoil({});
+  browser = await browserWith([payroll, library, chat], user);
+});
+
+const signOut = async (from: Page) => (await followLogout(browser, from)).page;
+/** Ends the time that a step waits for a response. */
+function timePasses({ text }: Page): false {
+  if (text.includes('Was asked, and has not answered yet.')) clock.advance({ seconds: 6 });
+  return false;
+}
+const events = (clientId: string) =>
+  idp.services.db.auditEvent.findMany({
+    where: { subjectId: user.account.id, clientId, type: { startsWith: 'logout.' } },
+  });
+
+describe('a service provider', () => {
+  it.each<[string, Spoiled, string, string]>([
+    [
+      'signs with a key that is not its own',
+      { sign: 'other-key' },
+      'Gave an answer that proves nothing.',
+      'invalid_answer: signature_invalid',
+    ],
+    [
+      'answers with what is no message',
+      { answer: 'garbage' },
+      'Gave an answer that proves nothing.',
+      'invalid_answer: bad_base64',
+    ],
+    ['says that it could not', { status: 'failure' }, 'Answered that it could not sign you out.', 'refused'],
+  ])('that %s is not reported as signed out, and the others are notified', async (_name, spoiled, text, reason) => {
+    payroll.spoil(spoiled);
+    const page = await signOut(await leave(browser, chat));
+    expect(resultsOf(page)).toEqual({
+      Chat: 'Was told in this browser. It gives no answer.',
+      Payroll: `${text} Sign out there, or close your browser.`,
+      Library: 'Signed out.',
+    });
+    expect(library.sessions()).toBe(0);
+    expect(await events(payroll.clientId)).toMatchObject([{ type: 'logout.failed', outcome: 'failure', reason }]);
+  });
+
+  it.each(['none', 'home', 'unauthorized'] as const)(
+    'that would keep the browser (%s) never gets it',
+    async (answer) => {
+      payroll.spoil({ answer });
+      const { page, trail } = await followLogout(browser, await leave(browser, chat), { until: timePasses });
+      expect(trail.filter((url) => url.startsWith(payroll.origin))).toEqual([]);
+      expect(resultsOf(page)).toMatchObject({
+        Payroll: 'Did not answer. Sign out there, or close your browser.',
+        Library: 'Signed out.',
+      });
+    },
+  );
+
+  it.each(['refuses', 'signs-in'] as const)(
+    'that %s without a cookie is asked by the browser, and believed',
+    async (withoutCookie) => {
+      payroll.spoil({ withoutCookie });
+      const before = payroll.sessions();
+      const page = await signOut(await leave(browser, chat));
+      expect([page.url, payroll.sessions()]).toEqual([`${chat.origin}/?state=from-app`, before - 1]);
+      expect(await events(payroll.clientId)).toMatchObject([{ type: 'logout.delivered', outcome: 'success' }]);
+    },
+  );
+
+  it('that is down is tried once together with all others that are, also in a browser without frames', async () => {
+    await Promise.all([payroll.goDown(), library.goDown()]);
+    const showsBoth = ({ text }: Page) => text.split('<iframe').length === 3;
+    const { page } = await followLogout(browser, await leave(browser, chat), { until: showsBoth });
+    await Promise.all([payroll.comeBack(), library.comeBack()]);
+    expect(page.text.match(/<iframe/g), page.url).toHaveLength(2);
+    expect(page.headers.refresh).toMatch(/^6;url=\/signout\//);
+    clock.advance({ seconds: 6 });
+    expect(resultsOf(await browser.get(page.url))).toEqual({
+      Chat: 'Was told in this browser. It gives no answer.',
+      Payroll: 'Did not answer. Sign out there, or close your browser.',
+      Library: 'Did not answer. Sign out there, or close your browser.',
+    });
+  });
+
+  it('that keeps the browser is skipped when the user returns', async () => {
+    payroll.spoil({ answer: 'none', withoutCookie: 'refuses' });
+    const stuck = await followLogout(browser, await leave(browser, chat));
+    expect(stuck.page.text).toContain('stuck here');
+    const run = stuck.trail.find((url) => url.includes('/signout/') && !url.includes('/to/')) ?? '';
+    const waiting = await browser.get(run);
+    expect(waiting.text).toContain('Payroll');
+    expect(waiting.headers.refresh).toMatch(/^[1-5];url=\/signout\//);
+    clock.advance({ seconds: 6 });
+    const page = await signOut(await browser.get(run));
+    expect(resultsOf(page)).toMatchObject({
+      Payroll: expect.stringContaining('Did not answer.'),
+      Library: 'Signed out.',
+    });
+  });
+
+  it('that answers late still counts, once', async () => {
+    payroll.spoil({ withoutCookie: 'refuses' });
+    const there = await followLogout(browser, await leave(browser, chat), {
+      until: ({ url }) => url.startsWith(payroll.origin),
+    });
+    const run = there.trail.findLast((url) => url.includes('/signout/') && !url.includes('/to/')) ?? '';
+    clock.advance({ seconds: 6 });
+    expect(resultsOf(await signOut(await browser.get(run))).Payroll).toContain('Did not answer.');
+    const answer = there.page.location ?? '';
+    // Nothing is left to be told, so it goes straight back.
+    expect((await signOut(await browser.get(answer))).url).toBe(`${chat.origin}/?state=from-app`);
+    const again = await browser.get(answer);
+    expect([again.status, again.location]).toEqual([400, undefined]);
+  });
+});
+
+describe('a LogoutResponse', () => {
+  it('that is not expected is rejected', async () => {
+    const profile = { issuer: payroll.clientId, ID: '_never-asked', nameID: 'x', nameIDFormat: 'y' };
+    const url = await payroll.saml.getLogoutResponseUrlAsync(profile, '', {}, true);
+    const page = await httpClient(idp.issuer).get(url);
+    expect([page.status, page.location]).toEqual([400, undefined]);
+  });
+
+  it('of another service provider is ignored', async () => {
+    payroll.spoil({ withoutCookie: 'refuses' });
+    const there = await followLogout(browser, await leave(browser, chat), {
+      until: ({ url }) => url.startsWith(payroll.origin),
+    });
+    const { messageId } = await idp.services.db.logoutParticipant.findFirstOrThrow({
+      where: { clientId: payroll.clientId, state: 'asked' },
+    });
+    const other = await nodeSamlApp(idp, 'Other');
+    const profile = { issuer: other.clientId, ID: messageId ?? '', nameID: 'x', nameIDFormat: 'y' };
+    const page = await signOut(await browser.get(await other.saml.getLogoutResponseUrlAsync(profile, '', {}, true)));
+    expect(resultsOf(page).Payroll).toContain('Gave an answer that proves nothing.');
+    expect(there.page.url).toContain(payroll.origin);
+    await other.close();
+  });
+
+  it('of a service provider that interferes with another one changes nothing', async () => {
+    const toLibrary = ({ forms }: Page) => forms[0]?.action === `${library.origin}/slo`;
+    const { page, trail } = await followLogout(browser, await leave(browser, chat), { until: toLibrary });
+    const relayState = page.forms[0]?.fields.RelayState ?? '';
+    const run = new URL(trail.find((url) => url.includes('/signout/')) ?? '').pathname.split('/')[2] ?? '';
+    const hop = new URL(trail.find((url) => url.startsWith(`${payroll.origin}/slo`)) ?? '');
+    const [request = '', own = ''] = ['SAMLRequest', 'RelayState'].map((name) => hop.searchParams.get(name) ?? '');
+    const ownId = /\bID="([^"]+)"/.exec(inflateRawSync(Buffer.from(request, 'base64')).toString())?.[1] ?? '';
+    expect([relayState, own].join(' ')).not.toContain(run);
+    // What it knows of this logout, and what it could see if the address of the logout run leaked.
+    for (const known of [own, ownId, run, page.url.split('/').at(-1) ?? '']) {
+      for (const text of ['garbage', Buffer.from('<x/>').toString('base64')]) {
+        const form = { SAMLResponse: text, RelayState: known };
+        const spoilt = await browser.post(`${idp.issuer}/saml/slo`, { form, headers: { origin: payroll.origin } });
+        expect([spoilt.status, spoilt.location]).toEqual([400, undefined]);
+        expect((await browser.get(`${idp.issuer}/saml/slo?${new URLSearchParams(form)}`)).status).toBe(400);
+      }
+    }
+    await signOut(page);
+    expect(await events(library.clientId)).toMatchObject([{ type: 'logout.delivered', outcome: 'success' }]);
+    expect(await events(payroll.clientId)).toMatchObject([{ type: 'logout.delivered', outcome: 'success' }]);
+  });
+});
+
+it('opens the page of a logout run only in its own browser', async () => {
+  const { trail } = await followLogout(browser, await leave(browser, chat), {
+    until: ({ url }) => url.includes('/signout/'),
+  });
+  const stranger = await httpClient(idp.issuer).get(trail.at(-1) ?? '');
+  expect([stranger.status, stranger.text.includes('Payroll')]).toEqual([400, false]);
+  expect((await browser.get(`${idp.issuer}/signout/nothing`)).status).toBe(404);
+});

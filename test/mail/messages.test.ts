@@ -1,0 +1,124 @@
+// The texts of the mails, and that no name or token can inject anything into them.
+import { describe, expect, it } from 'vitest';
+import { browserName } from '../../src/mail/browser-name.ts';
+import { plainText } from '../../src/mail/content.ts';
+import { compose, type MailMessage, type Recipient } from '../../src/mail/messages.ts';
+import { textOf } from '../support/html.ts';
+import { ann, issuer, renderHtml } from './support.ts';
+
+const place = { at: new Date('2026-11-21T09:45:00Z'), browser: 'Firefox on Windows', address: '192.0.2.1' };
+const token = 'abc-DEF_123'.padEnd(43, 'x');
+
+function every(to: Recipient = ann): MailMessage[] {
+  return [
+    { kind: 'password-reset', to, token, minutes: 20 },
+    { kind: 'no-password-here', to },
+    { kind: 'password-changed', to, by: 'link', place },
+    { kind: 'verify-email', to, token, hours: 24 },
+    { kind: 'confirm-new-email', to, token, hours: 24 },
+    { kind: 'email-taken', to },
+    { kind: 'email-changed', to, newEmail: 'new@example.org', place },
+    { kind: 'invitation', to, token, hours: 72 },
+    { kind: 'registration', to, token, hours: 24 },
+    { kind: 'already-registered', to },
+    { kind: 'unlock', to, token, minutes: 60 },
+    { kind: 'factor-changed', to, change: 'totp-added', place },
+    { kind: 'new-sign-in', to, place },
+    { kind: 'saml-certificate', to, application: 'Wiki', until: place.at, isNextPublished: false },
+    { kind: 'saml-certificate', to, application: 'Wiki', until: place.at, isNextPublished: true },
+    { kind: 'one-time-code', to, code: '204815', minutes: 10 },
+  ];
+}
+
+describe.each(every().map((message) => [message.kind, message] as const))('the mail %s', (kind, message) => {
+  const content = compose(message, issuer);
+  const html = renderHtml(content);
+  const text = plainText(content);
+
+  it('has the same text in HTML and in plain text', () => {
+    const visible = textOf(html);
+    for (const words of [content.subject, ...content.paragraphs, ...content.after, content.code ?? '']) {
+      expect(visible).toContain(words);
+      expect(text.replace(/\s+/g, ' ')).toContain(words);
+    }
+    if (content.action) {
+      expect(html).toContain(`href="${content.action.url}"`);
+      expect(text).toContain(`\n${content.action.url}\n`);
+    }
+    expect(visible).not.toMatch(/undefined|\[object|NaN/);
+  });
+
+  it('links only to this server and loads nothing', () => {
+    const links = [...html.matchAll(/href="([^"]*)"/g)].map(([, href]) => href);
+    for (const href of links) expect(href).toMatch(/^https:\/\/id\.example\.com\/[a-z-]+/);
+    expect(html).not.toMatch(/\ssrc=|url\(|@import|<link|<script|<img|<form/);
+    expect(text.match(/https?:\/\/\S+/g) ?? []).toEqual(content.action ? [content.action.url] : []);
+  });
+
+  it('is short, in lines of less than 80 characters', () => {
+    expect(content.subject.length).toBeLessThan(70);
+    for (const line of text.split('\n').filter((line) => !line.startsWith('https://')))
+      expect(line.length).toBeLessThan(80);
+    expect(text.length, kind).toBeLessThan(900);
+  });
+
+  it('has neither code nor token in its subject', () => {
+    expect(`${content.subject} ${content.preheader}`).not.toMatch(/204815|abc-DEF/);
+  });
+});
+
+describe('a name in a mail', () => {
+  const evil = `<a href="https://evil.example">Click</a><img src=x onerror=alert(1)>`;
+
+  it.each(every({ ...ann, name: evil, username: evil }))('is escaped in $kind', (message) => {
+    const html = renderHtml(compose(message, issuer));
+    expect(html).not.toMatch(/<img|<a href="https:\/\/evil|onerror=alert\(1\)>(?!&)/);
+  });
+
+  it.each(['Your prize: evil.example', 'http://evil.example', 'win@evil.example'])(
+    'is left out when a mail program would turn it into a link: %s',
+    (name) => {
+      for (const message of every({ ...ann, name })) expect(plainText(compose(message, issuer))).not.toContain(name);
+    },
+  );
+
+  it('is not sent to an address that is not verified', () => {
+    for (const message of every({ email: 'stranger@example.com', name: 'Buy now', username: 'buynow' })) {
+      if (message.kind !== 'confirm-new-email' && message.kind !== 'registration') continue;
+      expect(plainText(compose(message, issuer))).not.toMatch(/Buy now|buynow/);
+    }
+  });
+
+  it('is used in the greeting', () => {
+    for (const [name, hello] of [
+      ['Ann Example', 'Hello Ann Example,'],
+      ['Dr. José  Müller Jr.', 'Hello Dr. José Müller Jr.,'],
+      ['', 'Hello,'],
+    ] as const) {
+      const [first] = compose({ kind: 'no-password-here', to: { ...ann, name } }, issuer).paragraphs;
+      expect(first).toBe(hello);
+    }
+  });
+});
+
+describe('the name of a browser', () => {
+  it.each([
+    ['Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:140.0) Gecko/20100101 Firefox/140.0', 'Firefox on Windows'],
+    [
+      'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/147.0.0.0 Safari/537.36',
+      'Chrome on Linux',
+    ],
+    ['Mozilla/5.0 (Windows NT 10.0) AppleWebKit/537.36 Chrome/147.0.0.0 Safari/537.36 Edg/147.0', 'Edge on Windows'],
+    [
+      'Mozilla/5.0 (iPhone; CPU iPhone OS 19_0 like Mac OS X) AppleWebKit/605 Version/19.0 Mobile Safari/604',
+      'Safari on iPhone',
+    ],
+    ['Mozilla/5.0 (Linux; Android 16) AppleWebKit/537 Chrome/147.0 Mobile Safari/537', 'Chrome on Android'],
+    ['Mozilla/5.0 (Macintosh; Intel Mac OS X 15_0) AppleWebKit/605 Version/19 Safari/605', 'Safari on macOS'],
+    ['<script>alert(1)</script>', undefined],
+    ['visit https://evil.example', undefined],
+    ['', undefined],
+  ])('of the User-Agent %j is %j', (userAgent, name) => {
+    expect(browserName(userAgent)).toBe(name);
+  });
+});

@@ -1,0 +1,99 @@
+// What is stored when two requests have changed one session.
+import { describe, expect, it } from 'vitest';
+import { mergeSession, type SessionPayload } from '../../../src/oidc/store/merge-session.ts';
+
+const asRead: SessionPayload = {
+  uid: 'uid',
+  accountId: 'ann',
+  loginTs: 100,
+  amr: ['pwd'],
+  exp: 1000,
+  authorizations: { a: { sid: 'a1', grantId: 'ga' } },
+};
+const b = { sid: 'b1', grantId: 'gb' };
+const c = { sid: 'c1', grantId: 'gc' };
+const withApps = (authorizations: SessionPayload['authorizations']) => ({ ...asRead, authorizations });
+const stay = { hasMoved: false };
+
+describe('the applications of a merged session', () => {
+  it('are those of both requests', () => {
+    const { a } = asRead.authorizations ?? {};
+    const merged = mergeSession(asRead, withApps({ a: a ?? {}, b }), withApps({ a: a ?? {}, c }), stay);
+    expect(merged?.authorizations).toEqual({ a, b, c });
+  });
+
+  it('lack those that either request logged out of', () => {
+    expect(mergeSession(asRead, withApps({}), withApps({ ...asRead.authorizations, c }), stay)?.authorizations).toEqual(
+      {
+        c,
+      },
+    );
+    const kept = { a: { sid: 'a1', grantId: 'ga', persistsLogout: true } };
+    expect(mergeSession(asRead, withApps(kept), withApps({}), stay)?.authorizations).toEqual({});
+  });
+
+  it('keep offline access that either request was granted', () => {
+    const stored = withApps({ a: { sid: 'a1', grantId: 'ga', persistsLogout: true } });
+    expect(mergeSession(asRead, asRead, stored, stay)?.authorizations).toEqual(stored.authorizations);
+    expect(mergeSession(asRead, stored, asRead, stay)?.authorizations).toEqual(stored.authorizations);
+  });
+
+  it('have the grant that was stored last', () => {
+    const again = { a: { sid: 'a2', grantId: 'ga2' } };
+    const stored = withApps({ a: { sid: 'a1', grantId: 'ga', persistsLogout: true } });
+    expect(mergeSession(asRead, withApps(again), stored, stay)?.authorizations).toEqual(again);
+  });
+
+  it('may have the name of any object property', () => {
+    const named = withApps({ ...asRead.authorizations, constructor: b });
+    expect(mergeSession(asRead, named, asRead, stay)?.authorizations).toEqual({
+      ...asRead.authorizations,
+      constructor: b,
+    });
+  });
+});
+
+describe('the sign-in of a merged session', () => {
+  const again = { ...asRead, loginTs: 200, amr: ['pwd', 'otp', 'mfa'], exp: 1100 };
+
+  it.each([
+    ['of this request', again, asRead],
+    ['of the other request', asRead, again],
+    ['that is the newest', { ...asRead, loginTs: 150, amr: ['hwk'] }, again],
+  ])('%s counts', (_which, ours, stored) => {
+    expect(mergeSession(asRead, ours, stored, stay)).toMatchObject({ loginTs: 200, amr: again.amr, exp: 1100 });
+  });
+});
+
+describe('a form that is not submitted yet', () => {
+  it('is kept by a request that did not render it', () => {
+    expect(mergeSession(asRead, asRead, { ...asRead, state: { secret: 's' } }, stay)?.state).toEqual({ secret: 's' });
+  });
+
+  it('is removed when it was submitted', () => {
+    const shown = { ...asRead, state: { secret: 's' } };
+    expect(mergeSession(shown, asRead, shown, stay)?.state).toBeUndefined();
+  });
+});
+
+describe('a session that got a new cookie meanwhile', () => {
+  it('receives the applications of the same account, but no form', () => {
+    const ours = {
+      ...withApps({ ...asRead.authorizations, b }),
+      state: { secret: 'known to the holder of the old cookie' },
+    };
+    const merged = mergeSession(asRead, ours, { ...asRead, loginTs: 300 }, { hasMoved: true });
+    expect(merged?.state).toBeUndefined();
+    expect(merged).toMatchObject({ loginTs: 300, authorizations: { b } });
+  });
+
+  it('receives nothing from a request without an account, or with another one', () => {
+    const anonymous: SessionPayload = { uid: 'uid', exp: 500 };
+    const signedIn = { ...asRead, state: undefined };
+    expect(
+      mergeSession(anonymous, { ...anonymous, state: { secret: 's' } }, signedIn, { hasMoved: true }),
+    ).toBeUndefined();
+    const other = { ...anonymous, accountId: 'bob', loginTs: 900 };
+    expect(mergeSession(anonymous, other, signedIn, { hasMoved: true })).toBeUndefined();
+  });
+});

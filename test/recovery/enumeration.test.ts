@@ -1,0 +1,95 @@
+// The request for a password reset does not reveal whether an account exists: status, headers, body, and the time over
+// many tries in random order, compared by a rank test.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { aUser } from '../support/factories.ts';
+import { httpClient, type Page } from '../support/http.ts';
+import { startIdp, type TestIdp } from '../support/idp.ts';
+import { type Mailbox, mailbox } from '../support/mailbox.ts';
+import { medianOf, rankTest, shuffled } from './statistics.ts';
+import { forgot, mailIsIdle } from './support.ts';
+
+const kinds = ['known', 'unknown', 'disabled', 'passwordless', 'addressless', 'elsewhere'] as const;
+let box: Mailbox;
+let idp: TestIdp;
+
+beforeAll(async () => {
+  box = await mailbox();
+  idp = await startIdp({ environment: { SMTP_URL: box.url } });
+  const { accounts, db, settings } = idp.services;
+  await aUser(idp.services, { username: 'known' });
+  const { account } = await aUser(idp.services, { username: 'disabled' });
+  await accounts.setActive(account.id, false);
+  await accounts.create({ username: 'passwordless', email: 'passwordless@example.com' });
+  await aUser(idp.services, { username: 'addressless', email: null });
+  await accounts.create({ username: 'elsewhere', email: 'elsewhere@example.com', ssoId: 'upstream:1' });
+  await settings.set('rate_limits', false);
+  await settings.reload();
+  await db.rateLimit.deleteMany();
+});
+afterAll(async () => {
+  await idp?.stop();
+  await box?.close();
+});
+
+const seen = ({ status, headers, text }: Page) => {
+  const { date: _date, 'x-request-id': _id, 'set-cookie': _cookies, ...rest } = headers;
+  return { status, headers: rest, text };
+};
+
+describe('a request for a password reset', () => {
+  it('gets the same pages for every kind of account', async () => {
+    const answers = [];
+    for (const kind of kinds) {
+      const browser = httpClient(idp.issuer);
+      const answer = await forgot(idp, kind, browser);
+      expect(answer).toMatchObject({ status: 303, location: `${idp.issuer}/forgot-password/sent` });
+      answers.push([seen(answer), seen(await browser.follow(answer))]);
+    }
+    for (const answer of answers) expect(answer).toEqual(answers[0]);
+  });
+
+  it('takes the same time for every kind of account', async () => {
+    const browser = httpClient(idp.issuer);
+    const page = await browser.get('/forgot-password');
+    const times = {
+      known: [] as number[],
+      unknown: [] as number[],
+      disabled: [] as number[],
+      elsewhere: [] as number[],
+    };
+    const tries = Array.from({ length: 25 }, () => Object.keys(times) as (keyof typeof times)[]).flat();
+    for (const kind of shuffled(tries)) {
+      const started = performance.now();
+      await browser.submit(page, { username: kind });
+      times[kind].push(performance.now() - started);
+    }
+    const { unknown, ...others } = times;
+    for (const [kind, list] of Object.entries(others)) {
+      const { p } = rankTest(list, unknown);
+      const difference = Math.abs(medianOf(list) - medianOf(unknown));
+      // Either the times have the same source, or they differ by less than the noise of a network.
+      expect(p > 0.001 || difference < 2, `${kind}: p = ${p}, ${difference} ms`).toBe(true);
+    }
+    await mailIsIdle(idp.services);
+  });
+
+  it('sends mail only to users who can use it, and records the rest in the audit log', async () => {
+    const to = (address: string) =>
+      box.messages.filter((mail) => mail.to.includes(address)).map(({ subject }) => subject);
+    expect(new Set(to('known@example.com'))).toEqual(new Set(['Reset your password']));
+    expect(new Set(to('passwordless@example.com'))).toEqual(new Set(['Reset your password']));
+    expect(new Set(to('elsewhere@example.com'))).toEqual(new Set(['There is no password to reset']));
+    expect(to('disabled@example.com')).toEqual([]);
+    const events = await idp.services.audit.list({ types: ['password.reset-requested'], limit: 500 });
+    expect(new Set(events.map(({ outcome, reason }) => `${outcome} ${reason}`))).toEqual(
+      new Set([
+        'success null',
+        'failure unknown_account',
+        'failure disabled_account',
+        'failure no_address',
+        'failure no_password_here',
+      ]),
+    );
+    expect(events.filter(({ address, requestId }) => address === null || requestId === null)).toEqual([]);
+  });
+});

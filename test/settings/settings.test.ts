@@ -1,0 +1,57 @@
+// Settings: their ranges, their defaults, and that another instance sees a change within seconds.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createSettings, defaultSettings } from '../../src/settings/settings.ts';
+import { type TestDatabase, testDatabase } from '../support/database.ts';
+
+let database: TestDatabase;
+const clock = { at: new Date('2026-03-01T12:00:00Z') };
+const now = () => clock.at;
+const later = (seconds: number) => {
+  clock.at = new Date(clock.at.getTime() + seconds * 1000);
+};
+beforeAll(async () => {
+  database = await testDatabase();
+});
+afterAll(() => database.close());
+const open = () => createSettings({ db: database.database.db, now });
+
+describe('settings', () => {
+  it('have documented defaults', () => {
+    expect(defaultSettings).toMatchObject({
+      ...{ session_hours: 12, access_token_minutes: 15, reset_token_minutes: 20, mfa: 'optional' },
+      ...{ self_registration: false, outgoing_networks: [], rate_limits: true },
+    });
+  });
+
+  it('stay in their ranges (access token at most 60 minutes, reset token 15 to 30)', async () => {
+    const settings = open();
+    for (const minutes of [0, 61, 1.5]) await expect(settings.set('access_token_minutes', minutes)).rejects.toThrow();
+    for (const minutes of [14, 31]) await expect(settings.set('reset_token_minutes', minutes)).rejects.toThrow();
+    for (const network of ['10.0.0.0/33', '10.0.0', 'fd00::/129', 'host/8', '10.0.0.0/8/8']) {
+      await expect(settings.set('outgoing_networks', [network])).rejects.toThrow();
+    }
+    await settings.set('outgoing_networks', ['10.0.0.0/8', 'fd00::/8', '192.0.2.1']);
+    expect(await settings.list()).toContainEqual({
+      name: 'outgoing_networks',
+      value: ['10.0.0.0/8', 'fd00::/8', '192.0.2.1'],
+      source: 'local',
+    });
+  });
+
+  it('reach another instance within seconds', async () => {
+    const [one, other] = [open(), open()];
+    expect(await other.get('mfa')).toBe('optional');
+    await one.set('mfa', 'required');
+    expect(await one.get('mfa')).toBe('required');
+    later(6);
+    expect(other.latest().mfa).toBe('optional'); // and starts a read
+    await expect.poll(() => other.latest().mfa).toBe('required');
+    await one.unset('mfa');
+    expect(await one.get('mfa')).toBe('optional');
+  });
+
+  it('have their default when the stored value is not accepted', async () => {
+    await database.database.db.setting.create({ data: { key: 'session_hours', value: '100000' } });
+    expect(await open().get('session_hours')).toBe(12);
+  });
+});

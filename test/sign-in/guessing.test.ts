@@ -1,0 +1,99 @@
+// Password guessing over HTTP: the lockout, with the same wait for known and unknown names.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Application, anApplication, authorizeUrl, redirectUri } from '../oidc/support.ts';
+import { solvedCaptcha } from '../support/captcha.ts';
+import { testClock } from '../support/clock.ts';
+import { aUser } from '../support/factories.ts';
+import { httpClient, type Page } from '../support/http.ts';
+import { startIdp, type TestIdp } from '../support/idp.ts';
+
+const clock = testClock();
+let idp: TestIdp;
+let app: Application;
+
+beforeAll(async () => {
+  // Each test guesses from its own network address, as a proxy would report it.
+  idp = await startIdp({ now: clock.now, environment: { TRUST_PROXY: '1' } });
+  app = await anApplication(idp);
+});
+afterAll(() => idp?.stop());
+
+let machine = 0;
+
+/** Tries passwords until the server no longer checks them. */
+async function guess(username: string, tries: number, password = 'a wrong password it is'): Promise<Page[]> {
+  machine += 1;
+  const browser = httpClient(idp.issuer, { headers: { 'x-forwarded-for': `198.51.100.${machine}` } });
+  const form = await browser.follow(await browser.get(authorizeUrl(idp, app.clientId)));
+  const pages: Page[] = [];
+  for (let count = 0; count < tries; count += 1) {
+    pages.push(await browser.submit(form, { username, password, altcha: await solvedCaptcha(idp) }));
+  }
+  return pages;
+}
+
+describe('password guessing', () => {
+  it('ends in a page with the time to wait, for known and unknown names alike', async () => {
+    const user = await aUser(idp.services);
+    for (const name of [user.username, 'nobody.here']) {
+      const pages = await guess(name, 7);
+      expect(pages.map(({ status }) => status)).toEqual([401, 401, 401, 401, 401, 429, 429]);
+      const last = pages.at(-1);
+      const seconds = Number(last?.headers['retry-after']);
+      expect(seconds).toBeGreaterThan(0);
+      expect(seconds).toBeLessThanOrEqual(15 * 60);
+      expect(last?.text).toContain('There were too many attempts');
+      expect(last?.text).toMatch(/Wait \d+ (second|minute)/);
+      expect(last?.text).toContain('Unlock by mail');
+      expect(last?.forms[0]?.fields).toMatchObject({ username: name, password: '' });
+    }
+  });
+
+  it('rejects the right password during the lockout, and accepts it afterwards', async () => {
+    const user = await aUser(idp.services);
+    await guess(user.username, 6);
+    const [during] = await guess(user.username, 1, user.password);
+    expect(during?.status).toBe(429);
+    clock.advance({ minutes: 16 });
+    const [after] = await guess(user.username, 1, user.password);
+    expect(after?.status).toBe(303);
+    expect(after?.location).not.toContain(redirectUri);
+  });
+
+  it('gets no more tries in parallel', async () => {
+    const user = await aUser(idp.services);
+    machine += 1;
+    const browser = httpClient(idp.issuer, { headers: { 'x-forwarded-for': `198.51.100.${machine}` } });
+    const form = await browser.follow(await browser.get(authorizeUrl(idp, app.clientId)));
+    const pages = await Promise.all(
+      Array.from({ length: 15 }, async () =>
+        browser.submit(form, {
+          username: user.username,
+          password: 'a wrong password it is',
+          altcha: await solvedCaptcha(idp),
+        }),
+      ),
+    );
+    expect(pages.filter(({ status }) => status === 401)).toHaveLength(5);
+    expect(pages.filter(({ status }) => status === 429)).toHaveLength(10);
+  });
+
+  it('from one network address over many names is limited too', async () => {
+    machine += 1;
+    const browser = httpClient(idp.issuer, { headers: { 'x-forwarded-for': `198.51.100.${machine}` } });
+    const form = await browser.follow(await browser.get(authorizeUrl(idp, app.clientId)));
+    const statuses: number[] = [];
+    for (let count = 0; count < 32; count += 1) {
+      const fields = { username: `name${count}`, password: 'a wrong password it is', altcha: await solvedCaptcha(idp) };
+      statuses.push((await browser.submit(form, fields)).status);
+    }
+    expect(statuses).toEqual([...Array(30).fill(401), 429, 429]);
+  });
+
+  it('locks neither other accounts nor other users of the same network address', async () => {
+    const user = await aUser(idp.services);
+    await guess('somebody.else', 6);
+    const [page] = await guess(user.username, 1, user.password);
+    expect(page?.status).toBe(303);
+  });
+});

@@ -1,0 +1,149 @@
+import { statSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Db, isUniqueViolation, openDatabase, transaction } from '../../src/storage/database.ts';
+import { DatabaseError } from '../../src/storage/database-url.ts';
+import { databaseKind, type TestDatabase, testDatabase, testFolder } from '../support/database.ts';
+
+let test: TestDatabase;
+let db: Db;
+beforeAll(async () => {
+  test = await testDatabase();
+  db = test.database.db;
+});
+afterAll(() => test.close());
+
+const setting = (key: string, value = '1') => ({ data: { key, value } });
+const keys = async (prefix: string) =>
+  (await db.setting.findMany({ where: { key: { startsWith: prefix } }, orderBy: { key: 'asc' } })).map(
+    ({ key }) => key,
+  );
+
+describe('a transaction', () => {
+  it('commits everything or nothing', async () => {
+    await transaction(db, async (tx) => {
+      await tx.setting.create(setting('committed-1'));
+      await tx.setting.create(setting('committed-2'));
+    });
+    const failing = transaction(db, async (tx) => {
+      await tx.setting.create(setting('lost-1'));
+      throw new Error('changed my mind');
+    });
+    await expect(failing).rejects.toThrow('changed my mind');
+    expect(await keys('committed')).toEqual(['committed-1', 'committed-2']);
+    expect(await keys('lost')).toEqual([]);
+  });
+
+  it('does not roll back the writes of others, and does not show them its uncommitted rows', async () => {
+    const failing = transaction(db, async (tx) => {
+      await tx.setting.create(setting('inside'));
+      await sleep(100);
+      throw new Error('rolled back');
+    });
+    await sleep(30);
+    expect(await keys('inside')).toEqual([]);
+    const others = [
+      db.setting.create(setting('other-1')),
+      transaction(db, (tx) => tx.setting.create(setting('other-2'))),
+    ];
+    await expect(failing).rejects.toThrow('rolled back');
+    await Promise.all(others);
+    expect(await keys('other')).toEqual(['other-1', 'other-2']);
+    expect(await keys('inside')).toEqual([]);
+  });
+
+  it('lets one of many simultaneous conditional updates succeed', async () => {
+    await db.setting.create(setting('single-use', 'unused'));
+    const redeem = () =>
+      transaction(db, (tx) =>
+        tx.setting.updateMany({ where: { key: 'single-use', value: 'unused' }, data: { value: 'used' } }),
+      );
+    const results = await Promise.all(Array.from({ length: 20 }, redeem));
+    expect(results.reduce((sum, { count }) => sum + count, 0)).toBe(1);
+  });
+
+  it('runs again after a conflict with another one', async () => {
+    await db.setting.createMany({ data: [setting('a').data, setting('b').data] });
+    let runs = 0;
+    // Each locks a row, then requests the other's: a deadlock on PostgreSQL; on SQLite the second one waits.
+    const cross = (first: string, second: string) =>
+      transaction(db, async (tx) => {
+        runs += 1;
+        await tx.setting.update({ where: { key: first }, data: { value: first } });
+        await sleep(100);
+        await tx.setting.update({ where: { key: second }, data: { value: first } });
+      });
+    await Promise.all([cross('a', 'b'), cross('b', 'a')]);
+    expect(runs).toBeGreaterThanOrEqual(databaseKind() === 'postgresql' ? 3 : 2);
+  });
+
+  it('is aborted when it takes too long, and the next one runs', async () => {
+    const endless = db.$transaction(() => sleep(10_000, undefined, { ref: false }), { timeout: 100 });
+    await expect(
+      Promise.race([endless, transaction(db, (tx) => tx.setting.create(setting('next')))]),
+    ).resolves.toBeDefined();
+    endless.catch(() => {});
+  });
+});
+
+describe('the database', () => {
+  it('reports a duplicate as a unique violation, and rejects a dangling reference', async () => {
+    await db.setting.create(setting('once'));
+    expect(isUniqueViolation(await db.setting.create(setting('once')).catch((error) => error))).toBe(true);
+    const orphan = { data: { userId: 'nobody', hash: 'x' } };
+    const error = await db.passwordCredential.create(orphan).catch((refused) => refused);
+    expect(error).toBeInstanceOf(Error);
+    expect(isUniqueViolation(error)).toBe(false);
+  });
+
+  it('returns times unchanged, also through raw SQL', async () => {
+    const at = new Date('2026-03-29T01:30:00.123Z');
+    await db.jobLock.create({ data: { name: 'time', holder: 'x', lockedUntil: at } });
+    expect((await db.jobLock.findUniqueOrThrow({ where: { name: 'time' } })).lockedUntil).toEqual(at);
+    const sql = databaseKind() === 'sqlite' ? ['?', '?'] : ['$1', '$2'];
+    const rows = await db.$queryRawUnsafe<{ locked_until: Date }[]>(
+      `SELECT locked_until FROM job_locks WHERE name = ${sql[0]} AND locked_until = ${sql[1]}`,
+      'time',
+      at,
+    );
+    expect(rows).toEqual([{ locked_until: at }]);
+  });
+
+  it('names the database that cannot be opened, without the password', async () => {
+    const wrong = openDatabase('postgresql://someone:hunter2@127.0.0.1:1/none');
+    await expect(wrong).rejects.toThrow(DatabaseError);
+    await expect(wrong).rejects.toThrow(/127\.0\.0\.1:1/);
+    await expect(wrong).rejects.not.toThrow(/hunter2/);
+    for (const url of [
+      'mysql://localhost/x',
+      'file:',
+      'file::memory:',
+      'postgresql://h:b%@/',
+      'postgresql://h/d?schema=a"b',
+    ]) {
+      await expect(openDatabase(url), url).rejects.toThrow(DatabaseError);
+    }
+    await expect(openDatabase(`file:${import.meta.filename}/x.db`)).rejects.toThrow(/x\.db/);
+  });
+});
+
+describe.runIf(databaseKind() === 'sqlite')('a SQLite file', () => {
+  it('has its pragmas set on the connections', async () => {
+    const read = async (name: string) =>
+      Object.values((await db.$queryRawUnsafe<object[]>(`PRAGMA ${name}`))[0] ?? {}).map(String);
+    expect(await read('journal_mode')).toEqual(['wal']);
+    expect(await read('synchronous')).toEqual(['1']); // NORMAL
+    expect(await read('foreign_keys')).toEqual(['1']);
+    expect(await read('busy_timeout')).toEqual(['5000']);
+    expect(await db.$queryRawUnsafe('SELECT foreign_keys FROM pragma_foreign_keys')).toEqual([{ foreign_keys: 1n }]);
+  });
+
+  it('is created with its folder, readable by its owner only', async () => {
+    const file = `${testFolder()}/a/b/new.db`;
+    const opened = await openDatabase(`file:${file}`);
+    await opened.close();
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(statSync(path.dirname(file)).mode & 0o777).toBe(0o700);
+  });
+});

@@ -1,0 +1,96 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createAccountLookup } from '../../src/accounts/account.ts';
+import { type Database, openDatabase, transaction } from '../../src/storage/database.ts';
+import { cacheDirectory } from '../../src/storage/directory-cache.ts';
+import { databaseKind, type TestDatabase, testDatabase } from '../support/database.ts';
+
+let test: TestDatabase;
+let database: Database;
+let elsewhere: Database;
+let name: (id: string) => Promise<string | null | undefined>;
+
+beforeAll(async () => {
+  test = await testDatabase();
+  database = test.database;
+  elsewhere = await openDatabase(test.url);
+  const { byId } = createAccountLookup(database);
+  name = async (id) => (await byId(id))?.name;
+});
+afterAll(async () => {
+  await elsewhere.close();
+  await test.close();
+});
+
+const create = (id: string) =>
+  database.db.user.create({ data: { id, username: id, usernameKey: id, name: 'before', updatedAt: new Date(0) } });
+const rename = (to: string, id: string) => ({ where: { id }, data: { name: to } });
+
+describe('the directory cache', () => {
+  it('reads a value once while the directory does not change', async () => {
+    let reads = 0;
+    const look = cacheDirectory(database.sql, async (key) => `${key}${++reads}`, { max: 2 });
+    const isCached = databaseKind() === 'sqlite';
+    expect([await look('a'), await look('a')]).toEqual(['a1', isCached ? 'a1' : 'a2']);
+    await database.db.setting.create({ data: { key: 'of no matter', value: '1', updatedAt: new Date(0) } });
+    expect(await look('a')).toBe(isCached ? 'a1' : 'a3');
+  });
+
+  it('follows a write of this process at once, in a transaction or not', async () => {
+    await create('one');
+    expect(await name('one')).toBe('before');
+    await database.db.user.update(rename('after', 'one'));
+    expect(await name('one')).toBe('after');
+    await transaction(database.db, async (tx) => {
+      await tx.user.update(rename('later', 'one'));
+      expect(await name('one')).toBe('after');
+    });
+    expect(await name('one')).toBe('later');
+  });
+
+  it('follows a write of another process at once', async () => {
+    await create('two');
+    expect(await name('two')).toBe('before');
+    await elsewhere.db.user.update(rename('after', 'two'));
+    expect(await name('two')).toBe('after');
+    await elsewhere.db.user.delete({ where: { id: 'two' } });
+    expect(await name('two')).toBeUndefined();
+  });
+
+  it('ignores the writes of a transaction that was rolled back', async () => {
+    await create('three');
+    const work = transaction(database.db, async (tx) => {
+      await tx.user.update(rename('never', 'three'));
+      expect(await name('three')).toBe('before');
+      throw new Error('rolled back');
+    });
+    await expect(work).rejects.toThrow('rolled back');
+    expect(await name('three')).toBe('before');
+  });
+
+  it('drops a value that was written while it was read', async () => {
+    await create('four');
+    const look = cacheDirectory(
+      database.sql,
+      async (id) => {
+        const row = await database.db.user.findUnique({ where: { id } });
+        await database.db.user.update(rename(`${row?.name}!`, id));
+        return row?.name ?? undefined;
+      },
+      { max: 2 },
+    );
+    expect([await look('four'), await look('four')]).toEqual(['before', 'before!']);
+  });
+
+  it('freezes its values, because all callers share them', async () => {
+    await create('five');
+    const account = await createAccountLookup(database).byId('five');
+    expect(() => Object.assign(account ?? {}, { isActive: false })).toThrow(TypeError);
+    expect(() => account?.roles.push('admin')).toThrow(TypeError);
+  });
+
+  it('does not store a value that depends on more than the rows', async () => {
+    let reads = 0;
+    const look = cacheDirectory(database.sql, async () => ++reads, { max: 2, isCacheable: () => false });
+    expect([await look('a'), await look('a')]).toEqual([1, 2]);
+  });
+});

@@ -1,0 +1,128 @@
+// Each table is written by one folder. Raw SQL and the kind of the database are used only in the files listed here.
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { filesUnder } from '../support/imports.ts';
+
+/** Prisma model -> the folder of src that may create, update and delete its rows. */
+const owners: Record<string, string> = {
+  Application: 'applications',
+  ApplicationRole: 'applications',
+  AuditChain: 'audit',
+  AuditEvent: 'audit',
+  ClientSecret: 'applications',
+  Consent: 'consents',
+  IdempotencyKey: 'admin',
+  JobLock: 'jobs',
+  KnownBrowser: 'mfa',
+  LogoutDelivery: 'logout',
+  LogoutParticipant: 'logout',
+  LogoutRun: 'logout',
+  MailMessage: 'mail',
+  MailToken: 'mail',
+  OidcArtifact: 'oidc',
+  OneTimeCode: 'mfa',
+  Passkey: 'mfa',
+  PasswordCredential: 'credentials',
+  PasswordResetToken: 'mail',
+  Permission: 'rbac',
+  PhoneFactor: 'mfa',
+  RateLimit: 'rate-limits',
+  RecoveryCode: 'mfa',
+  Refusal: 'rejections',
+  Resource: 'applications',
+  RetiredSubject: 'accounts',
+  Role: 'rbac',
+  RolePermission: 'rbac',
+  RpSession: 'rp',
+  SamlNameId: 'saml',
+  SamlParticipant: 'saml',
+  SamlRequest: 'saml',
+  SeenMessage: 'storage',
+  SessionDevice: 'oidc',
+  Setting: 'settings',
+  SignInAttempt: 'sign-in',
+  SigningKey: 'keys',
+  TotpCredential: 'mfa',
+  User: 'accounts',
+  UserRole: 'rbac',
+};
+
+/** The sweep deletes expired rows of any table, and does nothing else. */
+const sweep = 'server/expiring-rows.ts';
+
+/** The files with raw SQL that is not a hot statement, and the reason. */
+const plainSql: Record<string, string> = {
+  'storage/': 'the connection check, row locks, hot statements inside transactions',
+  'server/start.ts': 'the readiness check',
+  'cli/backup.ts': 'VACUUM INTO and PRAGMA',
+  'cli/doctor/check-database.ts': 'PRAGMA and the migrations table',
+  'accounts/account-list.ts': 'a search for text that may hold % and _',
+  'applications/read.ts': 'a search for text that may hold % and _',
+  'oidc/engine/cors.ts': 'LIKE on text of any case',
+  'admin/overview/statistics.ts': 'UNION, grouping by day, a hint for the index',
+  'oidc/store/sessions.ts': 'DELETE … RETURNING',
+  'oidc/store/ended-sessions.ts': 'INSERT … ON CONFLICT DO NOTHING with a count, inside a transaction',
+  'audit/chain-anchors.ts': 'INSERT … ON CONFLICT that locks the row it finds',
+  'rbac/permissions.ts': 'one query over four tables at every check',
+};
+
+/** The files that depend on the kind of the database. */
+const knowsTheKind = ['storage/', 'config.ts', 'cli/backup.ts', 'cli/context.ts', 'cli/doctor/'];
+
+const files = filesUnder('src', '.ts')
+  .filter((file) => !file.startsWith(path.join('src', 'generated')))
+  .map((file) => ({
+    name: path.relative('src', file).split(path.sep).join('/'),
+    source: readFileSync(file, 'utf8').replace(/^\s*(\/\/|\*|\/\*).*$/gm, ''),
+  }));
+const isIn = (name: string, places: readonly string[]) =>
+  places.some((place) => (place.endsWith('/') ? name.startsWith(place) : name === place));
+
+const schema = readFileSync('prisma/schema.prisma', 'utf8');
+const modelOfTable = new Map(
+  [...schema.matchAll(/^model (\w+) \{[\s\S]*?@@map\("(\w+)"\)/gm)].map(([, model = '', table = '']) => [table, model]),
+);
+const modelOfDelegate = new Map(
+  [...modelOfTable.values()].map((model) => [model[0]?.toLowerCase() + model.slice(1), model]),
+);
+
+/** The models whose rows this source changes, through Prisma or in SQL. */
+function writtenBy(source: string): Set<string> {
+  const calls = source.matchAll(/\.(\w+)\s*\.(?:create|update|upsert|delete)(?:Many)?(?:AndReturn)?\(/g);
+  const statements = source.matchAll(/\b(?:INSERT INTO|UPDATE|DELETE FROM)\s+([a-z_]+)\b/g);
+  return new Set([
+    ...[...calls].flatMap(([, delegate = '']) => modelOfDelegate.get(delegate) ?? []),
+    ...[...statements].flatMap(([, table = '']) => modelOfTable.get(table) ?? []),
+  ]);
+}
+
+describe('the tables', () => {
+  it('have one owner each', () => {
+    expect(Object.keys(owners).sort()).toEqual([...modelOfTable.values()].sort());
+  });
+
+  it('are written by their owner only, and expired rows deleted by the sweep', () => {
+    const writers = files.flatMap(({ name, source }) =>
+      name === sweep ? [] : [...writtenBy(source)].map((model) => ({ name, model })),
+    );
+    const foreign = writers.filter(({ name, model }) => !name.startsWith(`${owners[model]}/`));
+    expect(foreign.map(({ name, model }) => `src/${name} writes ${model}, which is ${owners[model]}'s`)).toEqual([]);
+    const written = new Set(writers.map(({ model }) => model));
+    expect(Object.keys(owners).filter((model) => !written.has(model))).toEqual([]);
+  });
+});
+
+describe('the database', () => {
+  it('is queried with raw SQL only by hot statements and where Prisma cannot express the query', () => {
+    const users = files.filter(({ source }) => /\$(query|execute)Raw/.test(source)).map(({ name }) => name);
+    expect(users.filter((name) => !isIn(name, Object.keys(plainSql)))).toEqual([]);
+    expect(Object.keys(plainSql).filter((place) => !users.some((name) => isIn(name, [place])))).toEqual([]);
+  });
+
+  it('has its kind, SQLite or PostgreSQL, read only in the listed files', () => {
+    const kind = /\bDatabaseKind\b|\bdatabaseKind\b|\bkind === '(sqlite|postgresql)'/;
+    const users = files.filter(({ source }) => kind.test(source)).map(({ name }) => name);
+    expect(users.filter((name) => !isIn(name, knowsTheKind))).toEqual([]);
+  });
+});

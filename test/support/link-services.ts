@@ -1,0 +1,22 @@
+// The services behind mailed links (reset, unlock, invitation, verification, self-registration) of a running server, to
+// be called without HTTP.
+import { createCookies } from '../../src/http/cookies.ts';
+import { createMailedLinks } from '../../src/mailed-links/create-mailed-links.ts';
+import { createRecovery } from '../../src/recovery/create-recovery.ts';
+import { createRegistration } from '../../src/registration/create-registration.ts';
+import type { Services } from '../../src/services.ts';
+
+export type LinkServices = ReturnType<typeof linkServices>;
+
+export function linkServices(services: Services) {
+  const cookies = createCookies({ secure: false });
+  const csrf = { protect: () => Promise.reject(new Error('there are no requests here')) };
+  const { factors, knownBrowsers } = services.mfa;
+  const mailedLinks = createMailedLinks({
+    ...{ ...services, cookies, knownBrowsers, unlock: services.lockout.unlock },
+    endAllSessions: (accountId, by, tx) => services.endSession.all(accountId, 'password-reset', by, tx),
+  });
+  const { passwordReset, unlock } = createRecovery({ ...services, cookies, csrf, factors, knownBrowsers, mailedLinks });
+  const { invitations, emailVerification } = createRegistration({ ...services, cookies, csrf, mailedLinks });
+  return { passwordReset, unlock, invitations, emailVerification };
+}

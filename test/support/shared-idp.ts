@@ -1,0 +1,24 @@
+// One running server per process for test files that need neither a clock nor settings of their own: a start costs a third of
+// a second of CPU. Such a file makes its own users and applications, asks only about those, and leaves settings, keys
+// and the server alone. Rate limits are off, because all files call from one address; test/rate-limits and others that meet
+// them start a server of their own (startIdp).
+import { databaseKind } from './database.ts';
+import { startIdp, type TestIdp } from './idp.ts';
+
+const servers = new Map<string, Promise<TestIdp>>();
+
+/** The server of this process and database, started by the first call; it ends with the process. */
+export function sharedIdp(): Promise<TestIdp> {
+  const kind = databaseKind();
+  const server = servers.get(kind) ?? start();
+  servers.set(kind, server);
+  return server;
+}
+
+async function start(): Promise<TestIdp> {
+  const idp = await startIdp();
+  const { settings } = idp.services;
+  await settings.set('rate_limits', false);
+  await settings.reload();
+  return { ...idp, stop: () => Promise.reject(new Error('This server is shared: use startIdp() to stop one')) };
+}
