@@ -69,10 +69,9 @@ export function withinTransaction<T>(db: Db, tx: Tx | undefined, work: (tx: Tx) 
 
 /** Whether `error` is a violated unique constraint; a caller finds a duplicate this way without a read before the write. */
 export function isUniqueViolation(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  const { code, cause } = error as { code?: unknown; cause?: { kind?: unknown } };
+  const { code, kind } = databaseErrorOf(error);
   if (code === 'P2002' || code === 'SQLITE_CONSTRAINT_UNIQUE' || code === 'SQLITE_CONSTRAINT_PRIMARYKEY') return true;
-  return cause?.kind === 'UniqueConstraintViolation';
+  return kind === 'UniqueConstraintViolation';
 }
 
 async function connect(location: DatabaseLocation): Promise<{ adapter: SqlDriverAdapter; sql: Sql }> {
@@ -97,8 +96,21 @@ export function unreachable(location: DatabaseLocation, cause: unknown): Databas
 }
 
 function isContention(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  const code = 'code' in error ? error.code : undefined;
+  const { code, kind } = databaseErrorOf(error);
   // P2034: deadlock or serialization failure; P1008: SQLite busy.
-  return code === 'P2034' || code === 'P1008';
+  return code === 'P2034' || code === 'P1008' || kind === 'TransactionWriteConflict' || kind === 'SocketTimeout';
+}
+
+/**
+ * What an error of the database says. Only the queries of Prisma's model API have a code of their own: a raw query fails as
+ * P2010 and a COMMIT as the driver adapter's error, both with the kind in the adapter's error.
+ */
+function databaseErrorOf(error: unknown): { code?: unknown; kind?: unknown } {
+  if (!(error instanceof Error)) return {};
+  const { code, cause, meta } = error as {
+    code?: unknown;
+    cause?: { kind?: unknown };
+    meta?: { driverAdapterError?: { cause?: { kind?: unknown } } };
+  };
+  return { code, kind: cause?.kind ?? meta?.driverAdapterError?.cause?.kind };
 }

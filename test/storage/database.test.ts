@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Db, isUniqueViolation, openDatabase, transaction } from '../../src/storage/database.ts';
 import { DatabaseError } from '../../src/storage/database-url.ts';
+import { hotStatements } from '../../src/storage/statements.ts';
 import { databaseKind, type TestDatabase, testDatabase, testFolder } from '../support/database.ts';
 
 let test: TestDatabase;
@@ -78,6 +79,38 @@ describe('a transaction', () => {
     expect(runs).toBeGreaterThanOrEqual(databaseKind() === 'postgresql' ? 3 : 2);
   });
 
+  it('runs again after a conflict that a hot statement reports', async () => {
+    await db.setting.createMany({ data: [setting('c').data, setting('d').data] });
+    const { touch } = hotStatements('test', { touch: 'UPDATE settings SET value = ? WHERE key = ?' });
+    let runs = 0;
+    const cross = (first: string, second: string) =>
+      transaction(db, async (tx) => {
+        runs += 1;
+        await test.database.sql.in(tx).execute(touch, first, first);
+        await sleep(100);
+        await test.database.sql.in(tx).execute(touch, first, second);
+      });
+    await Promise.all([cross('c', 'd'), cross('d', 'c')]);
+    expect(runs).toBeGreaterThanOrEqual(databaseKind() === 'postgresql' ? 3 : 2);
+  });
+
+  it('runs again after a serialization failure that a hot statement reports', async () => {
+    const { add } = hotStatements('test', { add: 'INSERT INTO settings (key, value, updated_at) VALUES (?, ?, ?)' });
+    const onlyOne = (key: string) =>
+      transaction(
+        db,
+        async (tx) => {
+          if ((await tx.setting.count({ where: { key: { startsWith: 'only-' } } })) > 0) return false;
+          await sleep(50);
+          await test.database.sql.in(tx).execute(add, key, '1', new Date());
+          return true;
+        },
+        { isolationLevel: 'Serializable' },
+      );
+    const created = await Promise.all(['only-1', 'only-2', 'only-3', 'only-4'].map(onlyOne));
+    expect(created.filter(Boolean)).toHaveLength(1);
+  });
+
   it('is aborted when it takes too long, and the next one runs', async () => {
     const endless = db.$transaction(() => sleep(10_000, undefined, { ref: false }), { timeout: 100 });
     await expect(
@@ -92,6 +125,9 @@ describe('the database', () => {
     await db.setting.create(setting('once'));
     expect(isUniqueViolation(await db.setting.create(setting('once')).catch((error) => error))).toBe(true);
     const orphan = { data: { userId: 'nobody', hash: 'x' } };
+    const { add } = hotStatements('test', { add: 'INSERT INTO settings (key, value, updated_at) VALUES (?, ?, ?)' });
+    const again = transaction(db, (tx) => test.database.sql.in(tx).execute(add, 'once', '1', new Date()));
+    expect(isUniqueViolation(await again.catch((error) => error))).toBe(true);
     const error = await db.passwordCredential.create(orphan).catch((refused) => refused);
     expect(error).toBeInstanceOf(Error);
     expect(isUniqueViolation(error)).toBe(false);
