@@ -1,8 +1,8 @@
-// Runs the whole suite on SQLite, and the files of test/support/postgresql-files.ts again on PostgreSQL.
+// Runs the whole suite on SQLite, and the files of test/support/database/postgresql-files.ts again on PostgreSQL.
 // `npm test` runs both; `npx vitest run --project sqlite test/keys` runs one folder on SQLite.
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
-import { postgresqlInclude } from './test/support/postgresql-files.ts';
+import { postgresqlInclude } from './test/support/database/postgresql-files.ts';
 
 export default defineConfig({
   test: {
@@ -27,7 +27,7 @@ export default defineConfig({
         test: {
           name: 'sqlite',
           include: ['test/**/*.test.ts'],
-          globalSetup: ['test/support/setup-sqlite.ts'],
+          globalSetup: ['test/support/database/setup-sqlite.ts'],
         },
       },
       {
@@ -35,7 +35,7 @@ export default defineConfig({
         test: {
           name: 'postgresql',
           include: [...postgresqlInclude],
-          globalSetup: ['test/support/setup-postgresql.ts'],
+          globalSetup: ['test/support/database/setup-postgresql.ts'],
         },
       },
     ],

@@ -4,7 +4,7 @@ import { rmSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { openDatabase } from '../src/storage/database.ts';
-import { startPostgres } from '../test/support/postgres-start.ts';
+import { startPostgres } from '../test/support/database/postgres-start.ts';
 import { fill } from './support/fill.ts';
 import { closeConnections, send } from './support/load.ts';
 import { median } from './support/measure.ts';

@@ -6,7 +6,7 @@ import { rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { startPostgres } from '../test/support/postgres-start.ts';
+import { startPostgres } from '../test/support/database/postgres-start.ts';
 import { codeFlow, mixedWorker, newBrowserSignIn, passwordSignIn, samlSignOn, scenarios } from './scenarios.ts';
 import { closeConnections, repeat } from './support/load.ts';
 import { type Measured, measure, median } from './support/measure.ts';

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { type Database, openDatabase } from '../src/storage/database.ts';
 import { migrate } from '../src/storage/migrations/migrate.ts';
-import { startPostgres } from '../test/support/postgres-start.ts';
+import { startPostgres } from '../test/support/database/postgres-start.ts';
 import { median } from './support/measure.ts';
 import { type Comparison, comparisons, fillTables } from './support/statements.ts';
 

@@ -7,7 +7,7 @@ import { createLogger } from '../../src/platform/logger.ts';
 import { randomToken } from '../../src/platform/random.ts';
 import { createVault } from '../../src/platform/vault.ts';
 import { testClock } from '../support/clock.ts';
-import { testDatabase } from '../support/database.ts';
+import { testDatabase } from '../support/database/database.ts';
 
 /** Opens one; close it in afterAll. */
 export async function openPeople() {

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vit
 import { listAccounts, pageQuery } from '../../src/accounts/account-list.ts';
 import { nameKey } from '../../src/accounts/names.ts';
 import { trustedText } from '../../src/storage/fragments.ts';
-import { databaseKind, type TestDatabase, testDatabase } from '../support/database.ts';
+import { databaseKind, type TestDatabase, testDatabase } from '../support/database/database.ts';
 
 const USERS = 100_000;
 const START = Date.UTC(2026, 0, 1);

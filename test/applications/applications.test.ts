@@ -7,7 +7,7 @@ import { removeClientArtifacts } from '../../src/oidc/store/removals.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { createVault } from '../../src/platform/vault.ts';
 import { removeServiceProviderData } from '../../src/saml/slo/removals.ts';
-import { type TestDatabase, testDatabase } from '../support/database.ts';
+import { type TestDatabase, testDatabase } from '../support/database/database.ts';
 
 let database: TestDatabase;
 let applications: ReturnType<typeof createApplications>;

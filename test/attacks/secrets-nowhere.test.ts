@@ -5,13 +5,13 @@ import { generateSync } from 'otplib';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { anApplication, postAs, signIn } from '../oidc/support.ts';
 import { linkIn, mailIsIdle, mailOf, NEW_PASSWORD, redeem, resetLink } from '../recovery/support.ts';
-import { atAccount, signedIn } from '../support/account.ts';
-import { solvedCaptcha } from '../support/captcha.ts';
 import { aUser } from '../support/factories.ts';
 import { httpClient, type Page } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
 import { type Listening, listen } from '../support/listen.ts';
 import { type Mailbox, mailbox } from '../support/mailbox.ts';
+import { atAccount, signedIn } from '../support/pages/account.ts';
+import { solvedCaptcha } from '../support/pages/captcha.ts';
 
 const WRONG = 'a wrong password of mine';
 let box: Mailbox;

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { vi } from 'vitest';
 import { tableLines } from '../../src/cli/io.ts';
 import { run } from '../../src/cli/run.ts';
-import { databaseKind, testDatabase, testFolder } from '../support/database.ts';
+import { databaseKind, testDatabase, testFolder } from '../support/database/database.ts';
 
 export interface Ended {
   code: number | null;

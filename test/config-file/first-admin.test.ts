@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ensureFirstAdmin } from '../../src/config-file/first-admin.ts';
-import { testDatabase } from '../support/database.ts';
+import { testDatabase } from '../support/database/database.ts';
 import { startIdp } from '../support/idp.ts';
 import { provisioningBench } from './support.ts';
 

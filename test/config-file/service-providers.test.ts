@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { testFolder } from '../support/database.ts';
+import { testFolder } from '../support/database/database.ts';
 import { lines, provisioningBench } from './support.ts';
 
 let bench: Awaited<ReturnType<typeof provisioningBench>>;

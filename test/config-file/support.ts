@@ -17,7 +17,7 @@ import { removeServiceProviderData } from '../../src/saml/slo/removals.ts';
 import { createSettings } from '../../src/settings/settings.ts';
 import { abandonSignIns } from '../../src/sign-in/abandon-sign-ins.ts';
 import { openDatabase } from '../../src/storage/database.ts';
-import { testDatabase } from '../support/database.ts';
+import { testDatabase } from '../support/database/database.ts';
 
 /** `shared`: the URL of a database that another bench opened, as a second instance does. */
 export async function provisioningBench(shared?: string) {

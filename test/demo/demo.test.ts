@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { axe, type Browser, launchBrowser, type Page, screenshot } from '../support/browser.ts';
+import { axe, type Browser, launchBrowser, type Page, screenshot } from '../support/browser/browser.ts';
 
 let demo: ChildProcess;
 let printed = '';

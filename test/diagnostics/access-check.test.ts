@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { consoleOf, staff } from '../admin/console/support.ts';
 import { aClient, aUser } from '../support/factories.ts';
-import { textOf } from '../support/html.ts';
 import type { HttpClient } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
+import { textOf } from '../support/pages/html.ts';
 
 let idp: TestIdp;
 let admin: HttpClient;

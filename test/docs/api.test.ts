@@ -5,7 +5,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { completeSignIn } from '../oidc/support.ts';
-import { testFolder } from '../support/database.ts';
+import { testFolder } from '../support/database/database.ts';
 import { httpClient } from '../support/http.ts';
 import { freePort, startIdp, type TestIdp } from '../support/idp.ts';
 

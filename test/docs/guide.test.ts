@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { testFolder } from '../support/database.ts';
+import { testFolder } from '../support/database/database.ts';
 import { httpClient } from '../support/http.ts';
 import { freePort, startIdp, type TestIdp } from '../support/idp.ts';
 

@@ -4,11 +4,11 @@ import { generateSync } from 'otplib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Application, anApplication, authorizeUrl, completeSignIn } from '../oidc/support.ts';
 import { linkIn, mailOf, open } from '../recovery/support.ts';
-import { atAccount, signedIn } from '../support/account.ts';
 import { aUser, type TestUser } from '../support/factories.ts';
 import { httpClient, type Page } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
 import { type Mailbox, mailbox } from '../support/mailbox.ts';
+import { atAccount, signedIn } from '../support/pages/account.ts';
 
 const SECRET = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP';
 let box: Mailbox;

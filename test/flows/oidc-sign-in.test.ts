@@ -1,9 +1,9 @@
 // A sign-in with the authorization code flow; the client uses the library openid-client.
 import { beforeAll, describe, expect, it } from 'vitest';
+import { type RelyingParty, relyingParty } from '../support/applications/rp.ts';
 import { aClient, aUser, type TestUser } from '../support/factories.ts';
 import { httpClient } from '../support/http.ts';
 import type { TestIdp } from '../support/idp.ts';
-import { type RelyingParty, relyingParty } from '../support/rp.ts';
 import { sharedIdp } from '../support/shared-idp.ts';
 
 const redirectUri = 'http://127.0.0.1:4000/cb';

@@ -1,11 +1,11 @@
 // The session of Gatehouse's own pages: state and PKCE verifier of 32 random bytes, the cookie sessionId for an hour with a
 // new value at each sign-in, and its refresh in the last five minutes.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { signedIn } from '../support/account.ts';
 import { testClock } from '../support/clock.ts';
 import { aUser } from '../support/factories.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
+import { signedIn } from '../support/pages/account.ts';
 
 const clock = testClock();
 let idp: TestIdp;

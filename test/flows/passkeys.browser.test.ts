@@ -1,10 +1,16 @@
 // Passkeys (WebAuthn) in a browser with a virtual authenticator: enrolment, every kind of sign-in, and rejections.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { addAuthenticator, type Browser, type BrowserContext, launchBrowser, type Page } from '../support/browser.ts';
+import { type RelyingParty, relyingParty, type StartedSignIn } from '../support/applications/rp.ts';
+import { type RelyingPartyApp, relyingPartyApp } from '../support/applications/rp-app.ts';
+import {
+  addAuthenticator,
+  type Browser,
+  type BrowserContext,
+  launchBrowser,
+  type Page,
+} from '../support/browser/browser.ts';
 import { aClient, aUser, type TestUser } from '../support/factories.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
-import { type RelyingParty, relyingParty, type StartedSignIn } from '../support/rp.ts';
-import { type RelyingPartyApp, relyingPartyApp } from '../support/rp-app.ts';
 
 let idp: TestIdp;
 let browser: Browser;

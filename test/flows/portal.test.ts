@@ -1,10 +1,10 @@
 // The portal: the applications that it lists for a user, how each one opens, and its warnings.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { anApplication, completeSignIn, signIn } from '../oidc/support.ts';
+import { aServiceProvider } from '../support/applications/sp.ts';
 import { aClient, aUser, type TestUser } from '../support/factories.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
-import { aServiceProvider } from '../support/sp.ts';
 
 let idp: TestIdp;
 let user: TestUser;

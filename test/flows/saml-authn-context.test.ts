@@ -5,9 +5,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { contextClasses } from '../../src/saml/xml/names.ts';
 import { answerIn } from '../saml/live.ts';
 import { aSamlUser, type SamlUser } from '../saml/sign-in-steps.ts';
+import { aServiceProvider, type TestServiceProvider } from '../support/applications/sp.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
-import { aServiceProvider, type TestServiceProvider } from '../support/sp.ts';
 
 const { password, mfa, passkey } = contextClasses;
 let idp: TestIdp;

@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { aLiveSp, answerIn, type LiveSp, post, redirect } from '../saml/live.ts';
 import { aSamlUser, type SamlUser } from '../saml/sign-in-steps.ts';
+import { aServiceProvider } from '../support/applications/sp.ts';
 import { type HttpClient, httpClient } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
-import { aServiceProvider } from '../support/sp.ts';
 
 let idp: TestIdp;
 let ann: SamlUser;

@@ -2,11 +2,11 @@
 // and encryption, and one session with OpenID Connect.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { nodeSamlWebApp, samlifyWebApp, type WebApp, type WebAppOptions } from '../saml/web-apps.ts';
-import { axe, type Browser, type BrowserContext, launchBrowser, type Page, phone } from '../support/browser.ts';
+import { relyingParty } from '../support/applications/rp.ts';
+import { relyingPartyApp } from '../support/applications/rp-app.ts';
+import { axe, type Browser, type BrowserContext, launchBrowser, type Page, phone } from '../support/browser/browser.ts';
 import { aClient, aUser, type TestUser } from '../support/factories.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
-import { relyingParty } from '../support/rp.ts';
-import { relyingPartyApp } from '../support/rp-app.ts';
 
 let idp: TestIdp;
 let browser: Browser;

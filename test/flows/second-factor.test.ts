@@ -1,10 +1,10 @@
 // The second factor at a sign-in: required when the account has one, when the setting requires one, and to step up.
 import { generateSync } from 'otplib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type RelyingParty, relyingParty } from '../support/applications/rp.ts';
 import { aClient, aUser } from '../support/factories.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
-import { type RelyingParty, relyingParty } from '../support/rp.ts';
 
 const redirectUri = 'http://127.0.0.1:4000/cb';
 const SECRET = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP';

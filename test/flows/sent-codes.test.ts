@@ -2,12 +2,12 @@
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { mailOf } from '../recovery/support.ts';
-import { atAccount, signedIn } from '../support/account.ts';
 import { aUser, type TestUser } from '../support/factories.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
 import { type Listening, listen } from '../support/listen.ts';
 import { type Mailbox, mailbox } from '../support/mailbox.ts';
+import { atAccount, signedIn } from '../support/pages/account.ts';
 
 interface Message {
   method: string | undefined;

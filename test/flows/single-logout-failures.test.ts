@@ -4,7 +4,7 @@ import type { App } from '../logout/app.ts';
 import { type LoadBalancer, loadBalancer } from '../logout/load-balancer.ts';
 import { oidcApp } from '../logout/oidc-app.ts';
 import { nodeSamlApp, samlifyApp } from '../logout/saml-apps.ts';
-import { type Browser, desktop, launchBrowser, type Page } from '../support/browser.ts';
+import { type Browser, desktop, launchBrowser, type Page } from '../support/browser/browser.ts';
 import { aUser, type TestUser } from '../support/factories.ts';
 import type { TestIdp } from '../support/idp.ts';
 

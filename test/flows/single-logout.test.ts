@@ -11,7 +11,7 @@ import {
   launchBrowser,
   type Page,
   screenshot,
-} from '../support/browser.ts';
+} from '../support/browser/browser.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
 
 let idp: TestIdp;

@@ -12,7 +12,7 @@ import {
   type Page,
   phone,
   screenshot,
-} from '../support/browser.ts';
+} from '../support/browser/browser.ts';
 import { testClock } from '../support/clock.ts';
 import { aUser } from '../support/factories.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';

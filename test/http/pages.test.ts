@@ -11,7 +11,7 @@ import {
   preloadAxe,
   type Scheme,
   screenshot,
-} from '../support/browser.ts';
+} from '../support/browser/browser.ts';
 import { render, startApp, type TestApp } from './app.ts';
 import { samplePages } from './sample-pages.ts';
 

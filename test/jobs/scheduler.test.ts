@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { createScheduler, type Scheduler } from '../../src/jobs/scheduler.ts';
 import { type Database, openDatabase } from '../../src/storage/database.ts';
 import { type TestClock, testClock } from '../support/clock.ts';
-import { type TestDatabase, testDatabase } from '../support/database.ts';
+import { type TestDatabase, testDatabase } from '../support/database/database.ts';
 
 let test: TestDatabase;
 let second: Database;

@@ -4,7 +4,7 @@ import { createSweep } from '../../src/jobs/sweep.ts';
 import { expiringRows } from '../../src/server/expiring-rows.ts';
 import type { Db } from '../../src/storage/database.ts';
 import { testClock } from '../support/clock.ts';
-import { type TestDatabase, testDatabase } from '../support/database.ts';
+import { type TestDatabase, testDatabase } from '../support/database/database.ts';
 
 let test: TestDatabase;
 let db: Db;

@@ -3,7 +3,7 @@ import { calculateJwkThumbprint } from 'jose';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { makeKeyPair } from '../../src/keys/key-pair.ts';
 import { openDatabase } from '../../src/storage/database.ts';
-import { type TestDatabase, testDatabase } from '../support/database.ts';
+import { type TestDatabase, testDatabase } from '../support/database/database.ts';
 import { anInstance, statesOf } from './support.ts';
 
 let test: TestDatabase;

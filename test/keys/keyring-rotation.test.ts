@@ -3,7 +3,7 @@ import type { Keyring } from '../../src/keys/keyring.ts';
 import { limits } from '../../src/limits.ts';
 import { openDatabase } from '../../src/storage/database.ts';
 import type { TestClock } from '../support/clock.ts';
-import { type TestDatabase, testDatabase } from '../support/database.ts';
+import { type TestDatabase, testDatabase } from '../support/database/database.ts';
 import { anInstance, startOfTests, statesOf } from './support.ts';
 
 let test: TestDatabase;

@@ -1,10 +1,10 @@
 // A key rotation under traffic: without a restart, no client fails to verify a token, and every instance follows.
 import { createLocalJWKSet, decodeProtectedHeader, type JSONWebKeySet, jwtVerify } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type RelyingParty, relyingParty } from '../support/applications/rp.ts';
 import { aClient, aUser, type TestClient, type TestUser } from '../support/factories.ts';
 import { type HttpClient, httpClient } from '../support/http.ts';
 import { freePort, startIdp, type TestIdp } from '../support/idp.ts';
-import { type RelyingParty, relyingParty } from '../support/rp.ts';
 
 const redirectUri = 'http://127.0.0.1:4000/cb';
 let idp: TestIdp;

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { Keyring } from '../../src/keys/keyring.ts';
 import { limits } from '../../src/limits.ts';
 import type { TestClock } from '../support/clock.ts';
-import { type TestDatabase, testDatabase } from '../support/database.ts';
+import { type TestDatabase, testDatabase } from '../support/database/database.ts';
 import { anInstance, startOfTests } from './support.ts';
 
 let test: TestDatabase;

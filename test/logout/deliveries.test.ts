@@ -7,7 +7,7 @@ import { limits } from '../../src/limits.ts';
 import { createLogoutDeliveries, type DeliveryResult } from '../../src/logout/deliveries.ts';
 import { type Database, openDatabase } from '../../src/storage/database.ts';
 import { type TestClock, testClock } from '../support/clock.ts';
-import { type TestDatabase, testDatabase } from '../support/database.ts';
+import { type TestDatabase, testDatabase } from '../support/database/database.ts';
 
 let test: TestDatabase;
 let clock: TestClock;

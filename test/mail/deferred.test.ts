@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { DeferredWriter } from '../../src/mail/delivery.ts';
 import { openDatabase, transaction } from '../../src/storage/database.ts';
 import { type TestClock, testClock } from '../support/clock.ts';
-import { databaseKind, type TestDatabase, testDatabase } from '../support/database.ts';
+import { databaseKind, type TestDatabase, testDatabase } from '../support/database/database.ts';
 import { type FaultySmtpServer, faultySmtpServer } from './smtp.ts';
 import { ann, type MailService, mailService, resetMail } from './support.ts';
 

@@ -3,7 +3,7 @@ import PostalMime from 'postal-mime';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { openDatabase } from '../../src/storage/database.ts';
 import { type TestClock, testClock } from '../support/clock.ts';
-import { type TestDatabase, testDatabase } from '../support/database.ts';
+import { type TestDatabase, testDatabase } from '../support/database/database.ts';
 import { type FaultySmtpServer, faultySmtpServer } from './smtp.ts';
 import { ann, type MailService, mailService, resetMail } from './support.ts';
 

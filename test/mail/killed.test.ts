@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { expect, it } from 'vitest';
 import { testClock } from '../support/clock.ts';
-import { testDatabase } from '../support/database.ts';
+import { testDatabase } from '../support/database/database.ts';
 import { faultySmtpServer } from './smtp.ts';
 import { mailService, resetMail } from './support.ts';
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { browserName } from '../../src/mail/browser-name.ts';
 import { plainText } from '../../src/mail/content.ts';
 import { compose, type MailMessage, type Recipient } from '../../src/mail/messages.ts';
-import { textOf } from '../support/html.ts';
+import { textOf } from '../support/pages/html.ts';
 import { ann, issuer, renderHtml } from './support.ts';
 
 const place = { at: new Date('2026-11-21T09:45:00Z'), browser: 'Firefox on Windows', address: '192.0.2.1' };

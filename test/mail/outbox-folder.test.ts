@@ -4,7 +4,7 @@ import path from 'node:path';
 import PostalMime from 'postal-mime';
 import { expect, it } from 'vitest';
 import { testClock } from '../support/clock.ts';
-import { testDatabase, testFolder } from '../support/database.ts';
+import { testDatabase, testFolder } from '../support/database/database.ts';
 import { ann, mailService, resetMail } from './support.ts';
 
 it('writes a mail as one .eml file without a mail server, and logs its name', async () => {

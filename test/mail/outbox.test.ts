@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { transaction } from '../../src/storage/database.ts';
 import { testClock } from '../support/clock.ts';
-import { type TestDatabase, testDatabase } from '../support/database.ts';
+import { type TestDatabase, testDatabase } from '../support/database/database.ts';
 import { ann, type MailService, mailService, resetMail } from './support.ts';
 
 const clock = testClock('2026-11-21T09:00:00Z');

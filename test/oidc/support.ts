@@ -1,9 +1,9 @@
 // Shared by the tests of the protocol: completes a sign-in in a browser, and calls the endpoints as a client does.
 import * as oidc from 'openid-client';
+import { type RelyingParty, relyingParty, type StartedSignIn, type TokenAnswer } from '../support/applications/rp.ts';
 import { aClient, type TestClient, type TestUser } from '../support/factories.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';
 import type { TestIdp } from '../support/idp.ts';
-import { type RelyingParty, relyingParty, type StartedSignIn, type TokenAnswer } from '../support/rp.ts';
 
 /** No server listens here: tests stop before the browser goes there. */
 export const redirectUri = 'http://127.0.0.1:4000/cb';

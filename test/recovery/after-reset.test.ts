@@ -2,13 +2,13 @@
 // stays.
 import { decodeJwt } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { signedIn } from '../support/account.ts';
+import { type RelyingParty, relyingParty } from '../support/applications/rp.ts';
+import { type RelyingPartyApp, relyingPartyApp } from '../support/applications/rp-app.ts';
 import { aClient, aUser, type TestUser } from '../support/factories.ts';
 import { httpClient } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
 import { type Mailbox, mailbox } from '../support/mailbox.ts';
-import { type RelyingParty, relyingParty } from '../support/rp.ts';
-import { type RelyingPartyApp, relyingPartyApp } from '../support/rp-app.ts';
+import { signedIn } from '../support/pages/account.ts';
 import { linkIn, mailOf, NEW_PASSWORD, open, redeem, resetLink } from './support.ts';
 
 let box: Mailbox;

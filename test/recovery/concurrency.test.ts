@@ -1,6 +1,6 @@
 // Parallel uses of one reset link: exactly one succeeds.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { databaseKind } from '../support/database.ts';
+import { databaseKind } from '../support/database/database.ts';
 import { aUser } from '../support/factories.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
 import { linkServices } from '../support/link-services.ts';

@@ -1,12 +1,12 @@
 // A password reset in a real browser: from the sign-in page to the mail and back, on a phone, with fields that password
 // managers understand.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { axe, type Browser, launchBrowser, phone, screenshot } from '../support/browser.ts';
+import { relyingParty } from '../support/applications/rp.ts';
+import { relyingPartyApp } from '../support/applications/rp-app.ts';
+import { axe, type Browser, launchBrowser, phone, screenshot } from '../support/browser/browser.ts';
 import { aClient, aUser } from '../support/factories.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
 import { type Mailbox, mailbox } from '../support/mailbox.ts';
-import { relyingParty } from '../support/rp.ts';
-import { relyingPartyApp } from '../support/rp-app.ts';
 import { linkIn, mailOf, NEW_PASSWORD, passwordWorks } from './support.ts';
 
 let box: Mailbox;

@@ -6,10 +6,10 @@ import { beforeAll, expect, it } from 'vitest';
 import { createRegistrationTokens } from '../../src/oidc/store/registration-tokens.ts';
 import { type ApiCaller, aService } from '../admin/support.ts';
 import { type Application, anApplication, signIn } from '../oidc/support.ts';
+import type { TokenAnswer } from '../support/applications/rp.ts';
 import { aUser } from '../support/factories.ts';
 import { type HttpClient, httpClient } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
-import type { TokenAnswer } from '../support/rp.ts';
 import { type ServerProcess, serverProcess } from './support.ts';
 
 interface Code {

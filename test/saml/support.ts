@@ -8,7 +8,7 @@ import { SamlError, type SamlErrorCode } from '../../src/saml/xml/errors.ts';
 import { algorithms } from '../../src/saml/xml/names.ts';
 import { loadSamlSchemas } from '../../src/saml/xml/schema.ts';
 import { createSigner } from '../../src/saml/xml/sign.ts';
-import { anRsaKey, type RsaKey } from '../support/rsa-keys.ts';
+import { anRsaKey, type RsaKey } from '../support/applications/rsa-keys.ts';
 import { selfSigned } from './certificate.ts';
 
 export const schemas = loadSamlSchemas();

@@ -1,7 +1,7 @@
 // Settings: their ranges, their defaults, and that another instance sees a change within seconds.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSettings, defaultSettings } from '../../src/settings/settings.ts';
-import { type TestDatabase, testDatabase } from '../support/database.ts';
+import { type TestDatabase, testDatabase } from '../support/database/database.ts';
 
 let database: TestDatabase;
 const clock = { at: new Date('2026-03-01T12:00:00Z') };

@@ -3,11 +3,11 @@
 import type { BrowserContextOptions } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { type Application, anApplication, authorizeUrl } from '../oidc/support.ts';
-import { axe, type Browser, launchBrowser, phone, screenshot } from '../support/browser.ts';
+import { type RelyingPartyApp, relyingPartyApp } from '../support/applications/rp-app.ts';
+import { axe, type Browser, launchBrowser, phone, screenshot } from '../support/browser/browser.ts';
 import { testClock } from '../support/clock.ts';
 import { aUser, type TestUser } from '../support/factories.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
-import { type RelyingPartyApp, relyingPartyApp } from '../support/rp-app.ts';
 
 const clock = testClock();
 let idp: TestIdp;

@@ -3,13 +3,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createCaptcha } from '../../src/rate-limits/captcha.ts';
 import { type Application, anApplication, authorizeUrl } from '../oidc/support.ts';
-import { type Challenge, captchaOn, payloadOf, solve, solvedCaptcha } from '../support/captcha.ts';
 import { testClock } from '../support/clock.ts';
-import { databaseKind } from '../support/database.ts';
-import { isIn, isThere } from '../support/enter.ts';
+import { databaseKind } from '../support/database/database.ts';
 import { aUser, type TestUser } from '../support/factories.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
+import { type Challenge, captchaOn, payloadOf, solve, solvedCaptcha } from '../support/pages/captcha.ts';
+import { isIn, isThere } from '../support/pages/enter.ts';
 
 const clock = testClock();
 let idp: TestIdp;

@@ -4,10 +4,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Application, anApplication, authorizeUrl } from '../oidc/support.ts';
 import { medianOf, rankTest, shuffled } from '../recovery/statistics.ts';
-import { signedIn } from '../support/account.ts';
 import { aUser, PASSWORD } from '../support/factories.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
+import { signedIn } from '../support/pages/account.ts';
 
 const kinds = ['known', 'unknown', 'disabled', 'passwordless'] as const;
 type Kind = (typeof kinds)[number];

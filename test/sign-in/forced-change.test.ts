@@ -1,10 +1,10 @@
 // A password that an administrator set is changed at the first sign-in, to one that fulfils the rules.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Application, anApplication, authorizeUrl } from '../oidc/support.ts';
-import { enter as enterApp, isIn, isThere } from '../support/enter.ts';
 import { aUser, type TestUser } from '../support/factories.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
+import { enter as enterApp, isIn, isThere } from '../support/pages/enter.ts';
 
 let idp: TestIdp;
 let app: Application;

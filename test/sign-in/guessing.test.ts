@@ -1,11 +1,11 @@
 // Password guessing over HTTP: the lockout, with the same wait for known and unknown names.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Application, anApplication, authorizeUrl, redirectUri } from '../oidc/support.ts';
-import { solvedCaptcha } from '../support/captcha.ts';
 import { testClock } from '../support/clock.ts';
 import { aUser } from '../support/factories.ts';
 import { httpClient, type Page } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
+import { solvedCaptcha } from '../support/pages/captcha.ts';
 
 const clock = testClock();
 let idp: TestIdp;

@@ -4,10 +4,10 @@ import argon2 from 'argon2';
 import bcrypt from 'bcryptjs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Application, anApplication } from '../oidc/support.ts';
-import { enter as enterApp, isIn } from '../support/enter.ts';
 import { aUser } from '../support/factories.ts';
 import type { HttpClient } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
+import { enter as enterApp, isIn } from '../support/pages/enter.ts';
 
 let idp: TestIdp;
 let app: Application;

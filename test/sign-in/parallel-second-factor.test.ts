@@ -3,12 +3,12 @@
 import { generateSync } from 'otplib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { mailOf } from '../recovery/support.ts';
-import { atAccount } from '../support/account.ts';
-import { databaseKind } from '../support/database.ts';
+import { databaseKind } from '../support/database/database.ts';
 import { aUser, type TestUser } from '../support/factories.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
 import { type Mailbox, mailbox } from '../support/mailbox.ts';
+import { atAccount } from '../support/pages/account.ts';
 
 const SECRET = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP';
 const BROWSERS = 5; // as many as tries are free, so that no limit decides

@@ -3,9 +3,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Application, anApplication, authorizeUrl, outcome, redirectUri, signIn } from '../oidc/support.ts';
 import { aUser, type TestUser } from '../support/factories.ts';
-import { formsOf } from '../support/html.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
+import { formsOf } from '../support/pages/html.ts';
 
 let idp: TestIdp;
 let user: TestUser;

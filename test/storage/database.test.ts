@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Db, isUniqueViolation, openDatabase, transaction } from '../../src/storage/database.ts';
 import { DatabaseError } from '../../src/storage/database-url.ts';
 import { hotStatements } from '../../src/storage/statements.ts';
-import { databaseKind, type TestDatabase, testDatabase, testFolder } from '../support/database.ts';
+import { databaseKind, type TestDatabase, testDatabase, testFolder } from '../support/database/database.ts';
 
 let test: TestDatabase;
 let db: Db;

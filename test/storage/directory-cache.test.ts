@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAccountLookup } from '../../src/accounts/account.ts';
 import { type Database, openDatabase, transaction } from '../../src/storage/database.ts';
 import { cacheDirectory } from '../../src/storage/directory-cache.ts';
-import { databaseKind, type TestDatabase, testDatabase } from '../support/database.ts';
+import { databaseKind, type TestDatabase, testDatabase } from '../support/database/database.ts';
 
 let test: TestDatabase;
 let database: Database;

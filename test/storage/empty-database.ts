@@ -2,8 +2,8 @@
 import path from 'node:path';
 import { randomToken } from '../../src/platform/random.ts';
 import { openDatabase } from '../../src/storage/database.ts';
-import { databaseKind, testFolder } from '../support/database.ts';
-import { postgresUrl } from '../support/postgres.ts';
+import { databaseKind, testFolder } from '../support/database/database.ts';
+import { postgresUrl } from '../support/database/postgres.ts';
 
 export async function emptyDatabaseUrl(): Promise<string> {
   if (databaseKind() === 'sqlite') return `file:${path.join(testFolder(), 'new', 'gatehouse.db')}`;

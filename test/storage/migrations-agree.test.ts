@@ -8,7 +8,7 @@ import { startMigrationEngine } from '../../src/storage/migrations/engine.ts';
 import { migrationsFolder } from '../../src/storage/migrations/files.ts';
 import { migrate } from '../../src/storage/migrations/migrate.ts';
 import { openMigrationSession } from '../../src/storage/migrations/session.ts';
-import { databaseKind } from '../support/database.ts';
+import { databaseKind } from '../support/database/database.ts';
 import { emptyDatabaseUrl } from './empty-database.ts';
 
 const DESCRIPTION = {

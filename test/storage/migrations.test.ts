@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { openDatabase } from '../../src/storage/database.ts';
 import { migrationsFolder, readMigrations } from '../../src/storage/migrations/files.ts';
 import { migrate } from '../../src/storage/migrations/migrate.ts';
-import { databaseKind, testFolder } from '../support/database.ts';
+import { databaseKind, testFolder } from '../support/database/database.ts';
 import { emptyDatabaseUrl } from './empty-database.ts';
 
 const all = () => readMigrations(databaseKind()).map(({ name }) => name);

@@ -6,7 +6,7 @@ import { expect, it, vi } from 'vitest';
 import { openDatabase } from '../../src/storage/database.ts';
 import { migrate } from '../../src/storage/migrations/migrate.ts';
 import { hotStatements } from '../../src/storage/statements.ts';
-import { testDatabase } from '../support/database.ts';
+import { testDatabase } from '../support/database/database.ts';
 
 setFlagsFromString('--expose-gc');
 const collectGarbage: () => void = runInNewContext('gc');

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Database, isUniqueViolation, transaction } from '../../src/storage/database.ts';
 import { hotStatements } from '../../src/storage/statements.ts';
-import { type TestDatabase, testDatabase } from '../support/database.ts';
+import { type TestDatabase, testDatabase } from '../support/database/database.ts';
 
 const statements = hotStatements('test', {
   user: 'INSERT INTO users (id, username, username_key, email_verified, updated_at) VALUES (?,?,?,?,?)',

@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import { text as readText } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { formsOf, linksOf, textOf } from './html.ts';
 import { httpClient } from './http.ts';
 import { type Listening, listen } from './listen.ts';
+import { formsOf, linksOf, textOf } from './pages/html.ts';
 
 let server: Listening;
 

@@ -4,7 +4,7 @@ import http from 'node:http';
 import https from 'node:https';
 import { text as readText } from 'node:stream/consumers';
 import { type CookieJar, cookieJar } from './cookies.ts';
-import { type Form, formsOf } from './html.ts';
+import { type Form, formsOf } from './pages/html.ts';
 
 export interface RequestOptions {
   headers?: Record<string, string>;

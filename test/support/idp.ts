@@ -5,7 +5,7 @@ import { type Environment, loadConfig } from '../../src/config.ts';
 import type { Clock } from '../../src/platform/clock.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { type RunningServer, startServer } from '../../src/server/start.ts';
-import { testDatabase, testFolder } from './database.ts';
+import { testDatabase, testFolder } from './database/database.ts';
 import { testSecret } from './secret.ts';
 
 export interface TestIdp extends RunningServer {

@@ -2,7 +2,7 @@
 // a second of CPU. Such a file makes its own users and applications, asks only about those, and leaves settings, keys
 // and the server alone. Rate limits are off, because all files call from one address; test/rate-limits and others that meet
 // them start a server of their own (startIdp).
-import { databaseKind } from './database.ts';
+import { databaseKind } from './database/database.ts';
 import { startIdp, type TestIdp } from './idp.ts';
 
 const servers = new Map<string, Promise<TestIdp>>();

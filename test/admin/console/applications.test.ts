@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { productPresets } from '../../../src/admin/applications/presets/presets.ts';
 import { aClient } from '../../support/factories.ts';
-import { textOf } from '../../support/html.ts';
 import type { HttpClient, Page } from '../../support/http.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
+import { textOf } from '../../support/pages/html.ts';
 import { consoleOf, staff } from './support.ts';
 
 let idp: TestIdp;

@@ -10,7 +10,7 @@ import {
   type Page,
   phone,
   screenshot,
-} from '../../support/browser.ts';
+} from '../../support/browser/browser.ts';
 import { aUser } from '../../support/factories.ts';
 import { httpClient } from '../../support/http.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';

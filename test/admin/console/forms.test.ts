@@ -1,11 +1,11 @@
 // Forms of the console: concurrent changes, metadata by paste and by URL, and invitations.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { aClient, aUser } from '../../support/factories.ts';
-import { textOf } from '../../support/html.ts';
 import type { HttpClient } from '../../support/http.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
 import { type Listening, listen } from '../../support/listen.ts';
 import { type Mailbox, mailbox } from '../../support/mailbox.ts';
+import { textOf } from '../../support/pages/html.ts';
 import { consoleOf, staff } from './support.ts';
 
 let idp: TestIdp;

@@ -2,9 +2,9 @@
 import { generateSync } from 'otplib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { aUser } from '../../support/factories.ts';
-import { linksOf } from '../../support/html.ts';
 import { httpClient } from '../../support/http.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
+import { linksOf } from '../../support/pages/html.ts';
 import { consoleOf, staff } from './support.ts';
 
 let idp: TestIdp;

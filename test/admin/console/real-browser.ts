@@ -1,5 +1,5 @@
 // Signing in with a real browser.
-import type { Page } from '../../support/browser.ts';
+import type { Page } from '../../support/browser/browser.ts';
 import { PASSWORD, type TestUser } from '../../support/factories.ts';
 
 /** On the sign-in page; ends on the page that was requested. */

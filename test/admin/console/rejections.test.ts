@@ -1,12 +1,12 @@
 // Thirteen wrongly registered applications: an administrator finds each rejection by its code, sees the broken rule, and
 // fixes it in the console without reading a log.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { aServiceProvider } from '../../support/applications/sp.ts';
 import { aClient, aUser, PASSWORD } from '../../support/factories.ts';
-import { textOf } from '../../support/html.ts';
 import { type HttpClient, httpClient, type Page } from '../../support/http.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
 import { listen } from '../../support/listen.ts';
-import { aServiceProvider } from '../../support/sp.ts';
+import { textOf } from '../../support/pages/html.ts';
 import { consoleOf, staff } from './support.ts';
 
 let idp: TestIdp;

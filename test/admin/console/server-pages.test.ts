@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseCsv } from '../../../src/admin/users/csv.ts';
 import { aUser } from '../../support/factories.ts';
-import { textOf } from '../../support/html.ts';
 import type { HttpClient } from '../../support/http.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
+import { textOf } from '../../support/pages/html.ts';
 import { consoleOf, staff } from './support.ts';
 
 let idp: TestIdp;

@@ -3,9 +3,9 @@ import { generateSync } from 'otplib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { aCredential } from '../../saml/support.ts';
 import type { TestUser } from '../../support/factories.ts';
-import { linksOf, textOf } from '../../support/html.ts';
 import { type HttpClient, httpClient, type Page } from '../../support/http.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
+import { linksOf, textOf } from '../../support/pages/html.ts';
 import { consoleOf, staff } from './support.ts';
 
 const SECRET = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP';

@@ -1,11 +1,11 @@
 // Users in the console: created, helped and disabled by those who may; and the access check.
 import { generateSync } from 'otplib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { aServiceProvider } from '../../support/applications/sp.ts';
 import { aClient, aUser } from '../../support/factories.ts';
-import { textOf } from '../../support/html.ts';
 import { type HttpClient, httpClient } from '../../support/http.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
-import { aServiceProvider } from '../../support/sp.ts';
+import { textOf } from '../../support/pages/html.ts';
 import { consoleOf, staff } from './support.ts';
 
 let idp: TestIdp;

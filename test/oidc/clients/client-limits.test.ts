@@ -1,0 +1,129 @@
+// Rate limits of client authentication and of device flows: 429 with Retry-After, by application and address, on every
+// instance.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { testClock } from '../../support/clock.ts';
+import { databaseKind } from '../../support/database/database.ts';
+import { httpClient, type Page } from '../../support/http.ts';
+import { startIdp, type TestIdp } from '../../support/idp.ts';
+import { type Application, anApplication, basic } from '../support.ts';
+
+const clock = testClock();
+let idp: TestIdp;
+let other: TestIdp | undefined;
+let app: Application;
+
+beforeAll(async () => {
+  idp = await startIdp({ now: clock.now, environment: { TRUST_PROXY: '1' } });
+  if (databaseKind() === 'postgresql') {
+    other = await startIdp({
+      now: clock.now,
+      environment: { DATABASE_URL: String(idp.environment.DATABASE_URL), TRUST_PROXY: '1' },
+    });
+  }
+  app = await machine();
+});
+afterAll(async () => {
+  await other?.stop();
+  await idp?.stop();
+});
+
+const machine = () => anApplication(idp, { redirect_uris: [], grant_types: ['client_credentials'] });
+const ask = (
+  { clientId, clientSecret }: { clientId: string; clientSecret: string },
+  { address, at = idp, path = '/token' }: { address: string; at?: TestIdp; path?: string },
+): Promise<Page> =>
+  httpClient(at.issuer).post(path, {
+    form: { grant_type: 'client_credentials', token: 'x' },
+    headers: { authorization: basic(clientId, clientSecret), 'x-forwarded-for': address },
+  });
+const wrong = ({ clientId }: { clientId: string }) => ({ clientId, clientSecret: 'not the secret that it has' });
+
+async function failUntilRefused(who: { clientId: string }, address: string, path?: string): Promise<Page> {
+  for (let times = 0; times < 30; times += 1) {
+    const page = await ask(wrong(who), { address, ...(path && { path }) });
+    expect([page.status, page.json().error]).toEqual([401, 'invalid_client']);
+  }
+  return ask(wrong(who), { address, ...(path && { path }) });
+}
+
+describe('wrong credentials of an application', () => {
+  it('are rejected after thirty failures, and the right ones with them, until the window ends', async () => {
+    const refused = await failUntilRefused(app, '192.0.2.1');
+    expect(refused.status).toBe(429);
+    expect(refused.json()).toMatchObject({ error: 'temporarily_unavailable' });
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
+    expect(Number(refused.headers['retry-after'])).toBeLessThanOrEqual(300);
+    expect((await ask(app, { address: '192.0.2.1' })).status).toBe(429);
+    for (const path of ['/introspect', '/revoke', '/par'])
+      expect([path, (await ask(app, { address: '192.0.2.1', path })).status]).toEqual([path, 429]);
+    if (other) expect((await ask(app, { address: '192.0.2.1', at: other })).status).toBe(429);
+    clock.advance({ minutes: 5 });
+    expect((await ask(app, { address: '192.0.2.1' })).status).toBe(200);
+  });
+
+  it('do not limit the application at another address, nor another application at the same one', async () => {
+    expect((await failUntilRefused(app, '192.0.2.2')).status).toBe(429);
+    expect((await ask(app, { address: '192.0.2.3' })).status).toBe(200);
+    expect((await ask(await machine(), { address: '192.0.2.2' })).status).toBe(200);
+  });
+
+  it.each(['/introspect', '/revoke'])('are counted at %s as well', async (path) => {
+    expect((await failUntilRefused(await machine(), '192.0.2.4', path)).status).toBe(429);
+  });
+
+  it('are answered in the same way when the application does not exist', async () => {
+    const refused = await failUntilRefused({ clientId: 'no-such-client' }, '192.0.2.5');
+    expect([refused.status, refused.json().error]).toEqual([429, 'temporarily_unavailable']);
+  });
+
+  it('are recorded in the audit log until they are limited', async () => {
+    const one = await machine();
+    await failUntilRefused(one, '192.0.2.6');
+    await ask(wrong(one), { address: '192.0.2.6' });
+    const events = await idp.services.audit.list({ types: ['token.refused'], address: '192.0.2.6', limit: 100 });
+    expect(events).toHaveLength(30);
+  });
+
+  it('are not counted when they were right', async () => {
+    for (let times = 0; times < 35; times += 1) {
+      expect((await ask(app, { address: '192.0.2.7' })).status).toBe(200);
+    }
+  });
+});
+
+describe('registering applications', () => {
+  it('is rejected for an address after thirty wrong tokens', async () => {
+    const register = (address: string) =>
+      httpClient(idp.issuer).post('/register', {
+        json: { redirect_uris: ['https://app.example.com/cb'] },
+        headers: { authorization: 'Bearer no-token-of-ours', 'x-forwarded-for': address },
+      });
+    for (let times = 0; times < 30; times += 1) expect((await register('192.0.2.8')).status).toBe(401);
+    const refused = await register('192.0.2.8');
+    expect(refused.status).toBe(429);
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
+    expect((await register('192.0.2.9')).status).toBe(401);
+  });
+});
+
+describe('starting device flows', () => {
+  it('is rejected after sixty starts in ten minutes', async () => {
+    const tv = await anApplication(idp, {
+      redirect_uris: [],
+      grant_types: ['urn:ietf:params:oauth:grant-type:device_code'],
+      token_endpoint_auth_method: 'none',
+    });
+    const start = (address: string, at = idp) =>
+      httpClient(at.issuer).post('/device/code', {
+        form: { client_id: tv.clientId },
+        headers: { 'x-forwarded-for': address },
+      });
+    for (let times = 0; times < 60; times += 1) {
+      expect((await start('192.0.2.10', times % 2 === 1 ? other : idp)).status).toBe(200);
+    }
+    const refused = await start('192.0.2.10');
+    expect([refused.status, refused.json().error]).toEqual([429, 'temporarily_unavailable']);
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
+    expect((await start('192.0.2.11')).status).toBe(200);
+  });
+});

@@ -1,0 +1,110 @@
+// Access rules of applications: a page for the user, access_denied for the application, and the end of its tokens.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { aUser, type TestUser } from '../../support/factories.ts';
+import { type HttpClient, httpClient } from '../../support/http.ts';
+import { startIdp, type TestIdp } from '../../support/idp.ts';
+import {
+  type Application,
+  anApplication,
+  authorizeUrl,
+  completeSignIn,
+  outcome,
+  postAs,
+  redirectUri,
+  signIn,
+} from '../support.ts';
+
+let idp: TestIdp;
+let editor: TestUser;
+let guest: TestUser;
+let app: Application;
+
+beforeAll(async () => {
+  idp = await startIdp();
+  editor = await aUser(idp.services);
+  guest = await aUser(idp.services);
+  await idp.services.db.role.create({ data: { id: 'r1', name: 'editor' } });
+  await idp.services.db.userRole.create({ data: { userId: editor.account.id, roleId: 'r1' } });
+  app = await anApplication(idp, { client_name: 'Newsroom', access: { roles: ['editor'] } });
+});
+afterAll(() => idp?.stop());
+
+const isThere = (url: string) => url.startsWith(redirectUri);
+
+async function openRejected(): Promise<{ browser: HttpClient; page: Awaited<ReturnType<typeof completeSignIn>> }> {
+  const browser = httpClient(idp.issuer);
+  const page = await completeSignIn(browser, authorizeUrl(idp, app.clientId), { user: guest });
+  return { browser, page };
+}
+
+describe('an application with an access rule', () => {
+  it('opens for a user with the role', async () => {
+    expect((await signIn(httpClient(idp.issuer), app, editor)).tokens.access_token).toBeTruthy();
+  });
+
+  it('shows other users a page that leads back to the application with access_denied', async () => {
+    const { browser, page } = await openRejected();
+    expect(page.status).toBe(403);
+    expect(page.text).toContain('You may not open Newsroom');
+    expect(page.text).toContain(guest.username);
+    expect(page.text).toContain(String(page.headers['x-request-id']));
+    const back = await browser.follow(await browser.submit(page, {}, { button: 'Go back to Newsroom' }), isThere);
+    expect(Object.fromEntries(new URL(back.location ?? '').searchParams)).toMatchObject({
+      error: 'access_denied',
+      state: 'the-state',
+    });
+  });
+
+  it('lets a user continue with another account, and ends the first session', async () => {
+    const { browser, page } = await openRejected();
+    const form = await browser.follow(await browser.submit(page, {}, { button: 'Use another account' }));
+    expect(form.forms[0]?.fields.username).toBe('');
+    const answered = await browser.submit(form, { username: editor.username, password: editor.password });
+    const back = await completeSignIn(browser, answered, { user: editor });
+    const code = new URL(back.location ?? '').searchParams.get('code');
+    expect(code).toBeTruthy();
+    const open = await anApplication(idp);
+    const { tokens } = await signIn(browser, open, editor, { prompt: 'none' });
+    expect(tokens.claims()?.sub).toBe(editor.account.id);
+  });
+
+  it('answers prompt=none with access_denied', async () => {
+    const browser = httpClient(idp.issuer);
+    await signIn(browser, await anApplication(idp), guest);
+    expect((await outcome(browser, authorizeUrl(idp, app.clientId, { prompt: 'none' }))).get('error')).toBe(
+      'access_denied',
+    );
+  });
+
+  it('does not open through the form of another step', async () => {
+    const { browser, page } = await openRejected();
+    const uid = new URL(page.url).pathname.split('/')[2];
+    const csrf = page.forms[0]?.fields._csrf ?? '';
+    for (const [path, form] of [
+      ['consent', { decision: 'allow' }],
+      ['account', { decision: 'continue' }],
+      ['password', { username: guest.username, password: guest.password }],
+    ] as [string, Record<string, string>][]) {
+      const answer = await browser.post(`/signin/${uid}/${path}`, { form: { ...form, _csrf: csrf } });
+      expect([path, answer.location ?? answer.status]).not.toEqual([path, expect.stringContaining('/authorize/')]);
+    }
+    expect((await browser.follow(await browser.get(`/authorize/${uid}`), isThere)).location ?? '').not.toContain(
+      'code=',
+    );
+  });
+
+  it('loses the tokens of a user who loses the role', async () => {
+    const leaver = await aUser(idp.services);
+    const role = { userId: leaver.account.id, roleId: 'r1' };
+    await idp.services.db.userRole.create({ data: role });
+    const { tokens } = await signIn(httpClient(idp.issuer), app, leaver, { scope: 'openid offline_access' });
+    await idp.services.db.userRole.deleteMany({ where: role });
+    await expect(app.rp.userinfo(tokens)).rejects.toThrow();
+    expect((await app.rp.introspect(tokens.access_token)).active).toBe(false);
+    const refresh = await postAs(idp, app, '/token', {
+      grant_type: 'refresh_token',
+      refresh_token: tokens.refresh_token ?? '',
+    });
+    expect([refresh.status, refresh.json().error]).toEqual([400, 'invalid_grant']);
+  });
+});

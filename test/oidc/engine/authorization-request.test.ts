@@ -1,0 +1,135 @@
+// What an authorization request must and must not hold (OIDC Core 3.1.2, RFC 7636, RFC 9207).
+import { beforeAll, describe, expect, it } from 'vitest';
+import { aUser, type TestUser } from '../../support/factories.ts';
+import { httpClient } from '../../support/http.ts';
+import type { TestIdp } from '../../support/idp.ts';
+import { sharedIdp } from '../../support/shared-idp.ts';
+import {
+  type Application,
+  anApplication,
+  authorizeUrl,
+  completeSignIn,
+  outcome,
+  redirectUri,
+  signIn,
+} from '../support.ts';
+
+let idp: TestIdp;
+let user: TestUser;
+let app: Application;
+
+beforeAll(async () => {
+  idp = await sharedIdp();
+  user = await aUser(idp.services);
+  app = await anApplication(idp);
+});
+
+const refused = (parameters: Record<string, string | null>) =>
+  outcome(httpClient(idp.issuer), authorizeUrl(idp, app.clientId, parameters)).then(Object.fromEntries);
+
+describe('an authorization request', () => {
+  it('is answered with state and iss beside the code, and with the nonce in the ID token', async () => {
+    const { callback, tokens, started } = await signIn(httpClient(idp.issuer), app, user);
+    expect([...callback.searchParams.keys()].sort()).toEqual(['code', 'iss', 'state']);
+    expect(callback.searchParams.get('state')).toBe(started.checks.expectedState);
+    expect(callback.searchParams.get('iss')).toBe(idp.issuer);
+    expect(tokens.claims()?.nonce).toBe(started.checks.expectedNonce);
+  });
+
+  it('is rejected without PKCE, and the error holds state and iss', async () => {
+    expect(await refused({ code_challenge: null, code_challenge_method: null })).toMatchObject({
+      error: 'invalid_request',
+      state: 'the-state',
+      iss: idp.issuer,
+    });
+  });
+
+  it.each([
+    ['plain', { code_challenge_method: 'plain' }],
+    ['an unnamed method, which would be plain', { code_challenge_method: null }],
+    ['an unknown method', { code_challenge_method: 'S512' }],
+    ['a method without a challenge', { code_challenge: null }],
+    ['a challenge that is too short', { code_challenge: 'abc' }],
+    ['a challenge of other letters', { code_challenge: `${'a'.repeat(42)}+` }],
+  ])('is rejected with %s as PKCE', async (_what, parameters) => {
+    expect(await refused(parameters)).toMatchObject({ error: 'invalid_request', state: 'the-state' });
+  });
+
+  it.each([
+    'token',
+    'id_token',
+    'id_token token',
+    'code id_token',
+    'code token',
+    'code id_token token',
+    'none',
+    'code none',
+    'saml',
+  ])('is rejected with the response type %s', async (type) => {
+    const answer = await httpClient(idp.issuer).get(
+      authorizeUrl(idp, app.clientId, { response_type: type, nonce: 'n' }),
+    );
+    const url = new URL(answer.location ?? '');
+    const parameters = new URLSearchParams(url.search || url.hash.slice(1));
+    expect(parameters.get('error')).toMatch(/^(unsupported_response_type|invalid_request)$/);
+    expect(url.href).toContain(redirectUri);
+    expect(url.href).not.toMatch(/[?#&](code|access_token|id_token)=/);
+  });
+
+  it('is rejected without a response type', async () => {
+    expect(await refused({ response_type: null })).toMatchObject({ error: 'invalid_request' });
+  });
+
+  it('may be sent by POST', async () => {
+    const browser = httpClient(idp.issuer);
+    const form = new URL(authorizeUrl(idp, app.clientId)).searchParams;
+    const page = await completeSignIn(browser, await browser.post('/authorize', { form }), { user });
+    expect(page.location).toMatch(/[?&]code=/);
+  });
+
+  it('may hold languages and parameters that are unknown', async () => {
+    const browser = httpClient(idp.issuer);
+    const page = await completeSignIn(
+      browser,
+      authorizeUrl(idp, app.clientId, { ui_locales: 'de fr', claims_locales: 'de', unknown_parameter: 'x' }),
+      { user },
+    );
+    expect(page.location).toMatch(/[?&]code=/);
+  });
+
+  it('is rejected when it is too long to be answered, with advice to push it', async () => {
+    const long = { state: 's'.repeat(9000) };
+    const form = new URL(authorizeUrl(idp, app.clientId, long)).searchParams;
+    for (const page of [
+      await httpClient(idp.issuer).get(authorizeUrl(idp, app.clientId, long)),
+      await httpClient(idp.issuer).post('/authorize', { form }),
+    ]) {
+      expect([page.status, page.location]).toEqual([400, undefined]);
+      expect(page.text).toContain('/par');
+    }
+    const huge = await httpClient(idp.issuer).post('/authorize', { form: { state: 's'.repeat(100_000) } });
+    expect(huge.status).toBe(413);
+    const overflow = await httpClient(idp.issuer).get(`/authorize?state=${'s'.repeat(200_000)}`);
+    expect(overflow.status).toBe(431);
+  });
+
+  it('is rejected when a parameter is repeated, also by POST', async () => {
+    const twice = `${authorizeUrl(idp, app.clientId)}&nonce=1&nonce=2`;
+    expect((await outcome(httpClient(idp.issuer), twice)).get('error')).toBe('invalid_request');
+    const posted = await httpClient(idp.issuer).post('/authorize', { form: new URL(twice).searchParams });
+    expect(posted.status).toBe(400);
+  });
+
+  it('is rejected with a scope that the application may not request', async () => {
+    const narrow = await anApplication(idp, { scope: 'openid email', grant_types: ['authorization_code'] });
+    const answer = await outcome(httpClient(idp.issuer), authorizeUrl(idp, narrow.clientId, { scope: 'openid roles' }));
+    expect(answer.get('error')).toBe('invalid_scope');
+  });
+
+  it('is rejected with an unsigned request object, by value or by reference', async () => {
+    const unsigned = `${btoa('{"alg":"none"}')}.${btoa(`{"iss":"${app.clientId}","aud":"${idp.issuer}"}`)}.`;
+    expect((await refused({ request: unsigned.replaceAll('=', '') })).error).toBe('invalid_request_object');
+    expect((await refused({ request_uri: 'https://attacker.example/request' })).error).toMatch(/request_uri/);
+    expect((await refused({ registration: '{}' })).error).toBe('registration_not_supported');
+  });
+});

@@ -1,0 +1,154 @@
+// CORS: pages of which origins may read a response, those of a client's own redirect URIs and no others.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { aUser, type TestUser } from '../../support/factories.ts';
+import { httpClient, type Page } from '../../support/http.ts';
+import { startIdp, type TestIdp } from '../../support/idp.ts';
+import { type Application, anApplication, signIn } from '../support.ts';
+
+const spaOrigin = 'https://spa.example';
+const otherOrigin = 'https://other.example';
+let idp: TestIdp;
+let user: TestUser;
+let spa: Application;
+let other: Application;
+let server: Application;
+
+beforeAll(async () => {
+  idp = await startIdp();
+  user = await aUser(idp.services);
+  const browserClient = { token_endpoint_auth_method: 'none' as const };
+  spa = await anApplication(idp, { ...browserClient, redirect_uris: [`${spaOrigin}/cb`] });
+  other = await anApplication(idp, { ...browserClient, redirect_uris: [`${otherOrigin}/cb`] });
+  server = await anApplication(idp, { redirect_uris: ['https://server.example/cb'] });
+  await anApplication(idp, { ...browserClient, application_type: 'native', redirect_uris: ['com.example.app:/cb'] });
+});
+afterAll(() => idp?.stop());
+
+const STRANGERS = [
+  'https://attacker.example',
+  'null',
+  'https://spa.example.attacker.example',
+  'http://spa.example',
+  'https://spa.example:8443',
+  '*',
+  'x',
+];
+const allowed = (page: Page) => page.headers['access-control-allow-origin'];
+const from = (origin: string, headers: Record<string, string> = {}) => ({
+  headers: { origin, accept: '*/*', ...headers },
+});
+const preflight = (path: string, origin: string, method: string) =>
+  httpClient(idp.issuer).request(
+    'OPTIONS',
+    path,
+    from(origin, { 'access-control-request-method': method, 'access-control-request-headers': 'authorization,dpop' }),
+  );
+
+describe('discovery and keys', () => {
+  const documents = ['/.well-known/openid-configuration', '/.well-known/oauth-authorization-server', '/jwks'];
+
+  it.each(documents)('%s can be read from the origins of registered applications', async (path) => {
+    for (const origin of [spaOrigin, otherOrigin]) {
+      const page = await httpClient(idp.issuer).get(path, from(origin));
+      expect([page.status, allowed(page)]).toEqual([200, origin]);
+      expect(page.headers.vary).toContain('Origin');
+      const preflightResponse = await preflight(path, origin, 'GET');
+      expect([preflightResponse.status, allowed(preflightResponse)]).toEqual([204, origin]);
+    }
+  });
+
+  it.each(documents)('%s cannot be read from elsewhere', async (path) => {
+    for (const origin of STRANGERS) {
+      expect([origin, allowed(await httpClient(idp.issuer).get(path, from(origin)))]).toEqual([origin, undefined]);
+      expect([origin, allowed(await preflight(path, origin, 'GET'))]).toEqual([origin, undefined]);
+    }
+    expect(allowed(await httpClient(idp.issuer).get(path))).toBeUndefined();
+  });
+});
+
+describe('the token, userinfo and revocation endpoints', () => {
+  const endpoints: [string, string][] = [
+    ['/token', 'POST'],
+    ['/userinfo', 'GET'],
+    ['/revoke', 'POST'],
+  ];
+
+  it.each(endpoints)('%s answers preflights of registered origins only', async (path, method) => {
+    const preflightResponse = await preflight(path, spaOrigin, method);
+    expect([preflightResponse.status, allowed(preflightResponse)]).toEqual([204, spaOrigin]);
+    expect(preflightResponse.headers['access-control-allow-methods']).toContain(method);
+    expect(preflightResponse.headers['access-control-allow-headers']).toContain('authorization');
+    for (const origin of STRANGERS) {
+      const page = await preflight(path, origin, method);
+      expect([origin, allowed(page), page.headers['access-control-allow-methods']]).toEqual([
+        origin,
+        undefined,
+        undefined,
+      ]);
+    }
+  });
+
+  it('answer a page of the client’s own origin', async () => {
+    const { tokens } = await signIn(httpClient(idp.issuer), spa, user, { scope: 'openid offline_access' });
+    const form = { grant_type: 'refresh_token', refresh_token: tokens.refresh_token ?? '', client_id: spa.clientId };
+    const token = await httpClient(idp.issuer).post('/token', { form, ...from(spaOrigin) });
+    expect([token.status, allowed(token)]).toEqual([200, spaOrigin]);
+    const authorization = `Bearer ${token.json().access_token}`;
+    const info = await httpClient(idp.issuer).get('/userinfo', from(spaOrigin, { authorization }));
+    expect([info.status, allowed(info)]).toEqual([200, spaOrigin]);
+    const revoked = await httpClient(idp.issuer).post('/revoke', {
+      form: { token: String(token.json().access_token), client_id: spa.clientId },
+      ...from(spaOrigin),
+    });
+    expect([revoked.status, allowed(revoked)]).toEqual([200, spaOrigin]);
+    expect(token.headers['access-control-allow-credentials']).toBeUndefined();
+  });
+
+  it('hide the response from a page of another origin, even that of another client', async () => {
+    const { tokens } = await signIn(httpClient(idp.issuer), spa, user, { scope: 'openid offline_access' });
+    for (const origin of [otherOrigin, ...STRANGERS]) {
+      const form = { grant_type: 'refresh_token', refresh_token: tokens.refresh_token ?? '', client_id: spa.clientId };
+      const token = await httpClient(idp.issuer).post('/token', { form, ...from(origin) });
+      expect([origin, token.status, allowed(token)]).toEqual([origin, 400, undefined]);
+      const authorization = `Bearer ${tokens.access_token}`;
+      const info = await httpClient(idp.issuer).get('/userinfo', from(origin, { authorization }));
+      expect([origin, info.status, allowed(info)]).toEqual([origin, 400, undefined]);
+    }
+    expect((await spa.rp.refresh(tokens.refresh_token ?? '')).access_token).toBeTruthy();
+    expect(other.clientId).not.toBe(spa.clientId);
+  });
+
+  it('hide errors from a page of an unknown origin', async () => {
+    for (const origin of STRANGERS) {
+      const token = await httpClient(idp.issuer).post('/token', {
+        form: { client_id: 'nobody', grant_type: 'x' },
+        ...from(origin),
+      });
+      expect([origin, token.status, allowed(token)]).toEqual([origin, 401, undefined]);
+      const info = await httpClient(idp.issuer).get('/userinfo', from(origin, { authorization: 'Bearer wrong' }));
+      expect([origin, info.status, allowed(info)]).toEqual([origin, 401, undefined]);
+    }
+    const own = await httpClient(idp.issuer).get('/userinfo', from(spaOrigin, { authorization: 'Bearer wrong' }));
+    expect([own.status, allowed(own)]).toEqual([401, spaOrigin]);
+    expect(own.headers['access-control-expose-headers']).toContain('WWW-Authenticate');
+  });
+
+  it('hide the response from pages when the client is confidential', async () => {
+    const { tokens } = await signIn(httpClient(idp.issuer), server, user);
+    const secret = btoa(`${server.clientId}:${server.clientSecret}`);
+    const page = await httpClient(idp.issuer).post('/revoke', {
+      form: { token: tokens.access_token },
+      ...from('https://server.example', { authorization: `Basic ${secret}` }),
+    });
+    expect([page.status, allowed(page)]).toEqual([400, undefined]);
+  });
+});
+
+describe('the endpoints for servers', () => {
+  it.each(['/introspect', '/par', '/device/code', '/register'])('%s can be read by no page', async (path) => {
+    const form = { client_id: spa.clientId, token: 'any', redirect_uri: `${spaOrigin}/cb` };
+    const page = await httpClient(idp.issuer).post(path, { form, ...from(spaOrigin) });
+    expect(allowed(page)).toBeUndefined();
+    expect(allowed(await preflight(path, spaOrigin, 'POST'))).toBeUndefined();
+  });
+});

@@ -1,0 +1,99 @@
+// Redirect URIs: compared character by character with the registered ones (RFC 9700 2.1).
+import { beforeAll, describe, expect, it } from 'vitest';
+import { httpClient } from '../../support/http.ts';
+import type { TestIdp } from '../../support/idp.ts';
+import { sharedIdp } from '../../support/shared-idp.ts';
+import { type Application, anApplication, authorizeUrl, redirectUri } from '../support.ts';
+
+let idp: TestIdp;
+let web: Application;
+let native: Application;
+
+beforeAll(async () => {
+  idp = await sharedIdp();
+  web = await anApplication(idp);
+  native = await anApplication(idp, {
+    application_type: 'native',
+    token_endpoint_auth_method: 'none',
+    redirect_uris: ['http://127.0.0.1/cb', 'com.example.app:/cb'],
+  });
+});
+
+const open = (url: string) => httpClient(idp.issuer).get(url);
+
+describe('the redirect URI', () => {
+  it.each([
+    ['another path', `${redirectUri}/more`],
+    ['another query', `${redirectUri}?next=1`],
+    ['another port', 'http://127.0.0.1:4001/cb'],
+    ['another host', 'https://attacker.example/cb'],
+    ['another scheme', 'https://127.0.0.1:4000/cb'],
+    ['a name for the same address', 'http://localhost:4000/cb'],
+    ['upper case', 'HTTP://127.0.0.1:4000/cb'],
+    ['a path that would normalize to it', 'http://127.0.0.1:4000/x/../cb'],
+    ['a percent-encoded letter', 'http://127.0.0.1:4000/%63b'],
+    ['user info in front of another host', 'http://127.0.0.1:4000@attacker.example/cb'],
+    ['a fragment', `${redirectUri}#x`],
+    ['a slash at the end', `${redirectUri}/`],
+    ['a script', 'javascript:alert(1)'],
+    ['no address', 'cb'],
+    ['nothing', ''],
+  ])('is rejected on a page when it has %s', async (_what, uri) => {
+    const page = await open(authorizeUrl(idp, web.clientId, { redirect_uri: uri }));
+    expect(page.status).toBe(400);
+    expect(page.location).toBeUndefined();
+    expect(page.headers['content-type']).toBe('text/html; charset=utf-8');
+    expect(page.text).toContain(String(page.headers['x-request-id']));
+    expect(page.text).not.toMatch(/(href|action|url)="?(javascript|https?:\/\/attacker)/i);
+  });
+
+  it('must be sent, even when only one is registered', async () => {
+    const page = await open(authorizeUrl(idp, web.clientId, { redirect_uri: null }));
+    expect(page.status).toBe(400);
+    expect(page.location).toBeUndefined();
+  });
+
+  it('must not be sent twice', async () => {
+    const url = `${authorizeUrl(idp, web.clientId)}&redirect_uri=${encodeURIComponent('https://attacker.example/')}`;
+    const page = await open(url);
+    expect(page.status).toBe(400);
+    expect(page.location).toBeUndefined();
+  });
+
+  it('is checked before any error is sent to it', async () => {
+    const wrongs: Record<string, string | null>[] = [
+      { response_type: 'token' },
+      { code_challenge: null },
+      { scope: 'a"b' },
+      { prompt: 'dance' },
+    ];
+    for (const wrong of wrongs) {
+      const page = await open(authorizeUrl(idp, web.clientId, { redirect_uri: 'https://attacker.example/', ...wrong }));
+      expect(page.status).toBe(400);
+      expect(page.location).toBeUndefined();
+    }
+  });
+
+  it('may have any port on a loopback address for a native application, and no other difference', async () => {
+    const right = await open(authorizeUrl(idp, native.clientId, { redirect_uri: 'http://127.0.0.1:51004/cb' }));
+    expect(right.location).toContain('/signin/');
+    for (const uri of ['http://127.0.0.1:51004/other', 'http://localhost:51004/cb', 'http://127.0.0.1:51004x/cb']) {
+      const page = await open(authorizeUrl(idp, native.clientId, { redirect_uri: uri }));
+      expect([uri, page.status, page.location]).toEqual([uri, 400, undefined]);
+    }
+  });
+
+  it('may have a private-use scheme for a native application', async () => {
+    const page = await open(authorizeUrl(idp, native.clientId, { redirect_uri: 'com.example.app:/cb' }));
+    expect(page.location).toContain('/signin/');
+  });
+
+  it('is never used for an unknown or disabled application', async () => {
+    const off = await anApplication(idp, { redirect_uris: [redirectUri] });
+    await idp.services.applications.setEnabled(off.applicationId, false);
+    for (const clientId of ['nobody', off.clientId, '\0', 'a'.repeat(5000), 'https://sp.example/\ud800']) {
+      const page = await open(authorizeUrl(idp, clientId));
+      expect([page.status, page.location]).toEqual([400, undefined]);
+    }
+  });
+});

@@ -1,0 +1,171 @@
+// The consent page: what it lists, when it is shown, and what is granted.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { aUser, type TestUser } from '../../support/factories.ts';
+import { type HttpClient, httpClient, type Page } from '../../support/http.ts';
+import { startIdp, type TestIdp } from '../../support/idp.ts';
+import { textOf } from '../../support/pages/html.ts';
+import {
+  type Application,
+  anApplication,
+  authorizeUrl,
+  completeSignIn,
+  outcome,
+  redirectUri,
+  signIn,
+} from '../support.ts';
+
+const api = 'https://api.example.com';
+let idp: TestIdp;
+let user: TestUser;
+
+beforeAll(async () => {
+  idp = await startIdp();
+  await idp.services.db.resource.create({ data: { identifier: api, scopes: '["articles:read","articles:write"]' } });
+});
+afterAll(() => idp?.stop());
+
+const asking = (more = {}): Promise<Application> =>
+  anApplication(idp, {
+    consent: 'explicit',
+    client_name: 'Photo <Album>',
+    client_uri: 'https://photos.example/',
+    ...more,
+  });
+const isThere = (url: string) => url.startsWith(redirectUri);
+
+/** A signed-in user on the consent page of this application. */
+async function atQuestion(
+  app: Application,
+  parameters: Record<string, string> = {},
+): Promise<{ browser: HttpClient; page: Page }> {
+  user = await aUser(idp.services, { name: 'Ann Example' });
+  const browser = httpClient(idp.issuer);
+  const form = await browser.follow(await browser.get(authorizeUrl(idp, app.clientId, parameters)));
+  const submitted = await browser.submit(form, { username: user.username, password: user.password });
+  return { browser, page: await browser.follow(submitted, isThere) };
+}
+
+const open = async (browser: HttpClient, app: Application, parameters: Record<string, string> = {}) =>
+  browser.follow(await browser.get(authorizeUrl(idp, app.clientId, parameters)), isThere);
+const isQuestion = (page: Page) => page.text.includes('It will be able to');
+
+describe('the consent page', () => {
+  it('lists what the application will receive, with the values of the user', async () => {
+    const app = await asking({ policy_uri: 'https://photos.example/privacy', tos_uri: 'https://photos.example/terms' });
+    const { page } = await atQuestion(app, { scope: 'openid profile email roles offline_access' });
+    const words = textOf(page.text);
+    for (const text of [
+      'Photo <Album>',
+      'photos.example',
+      'Know that it is you',
+      'See your name and profile',
+      'Ann Example',
+      'See your e-mail address',
+      user.account.email ?? '',
+      'See your roles',
+      'Keep this access while you are away',
+      'Privacy policy',
+      'Terms of service',
+    ]) {
+      expect(words).toContain(text);
+    }
+    expect(page.text).not.toContain('<Album>');
+  });
+
+  it('names requested claims and APIs', async () => {
+    const app = await asking();
+    const claims = JSON.stringify({ userinfo: { phone_number: null } });
+    const { page } = await atQuestion(app, { scope: 'openid articles:read', claims, resource: api });
+    const words = textOf(page.text);
+    expect(words).toContain('phone number');
+    expect(words).toContain(api);
+    expect(words).toContain('articles:read');
+    expect(words).not.toContain('articles:write');
+  });
+
+  it('is not shown again, in another browser either', async () => {
+    const app = await asking();
+    const { browser, page } = await atQuestion(app);
+    expect(isQuestion(page)).toBe(true);
+    const allowed = await browser.follow(await browser.submit(page, {}, { button: 'Allow' }), isThere);
+    expect(allowed.location).toMatch(/[?&]code=/);
+    expect((await open(browser, app)).location).toMatch(/[?&]code=/);
+    const elsewhere = httpClient(idp.issuer);
+    const form = await elsewhere.follow(await elsewhere.get(authorizeUrl(idp, app.clientId)));
+    const back = await elsewhere.follow(
+      await elsewhere.submit(form, { username: user.username, password: user.password }),
+      isThere,
+    );
+    expect(back.location).toMatch(/[?&]code=/);
+  });
+
+  it('is shown again for more than was granted, and for prompt=consent', async () => {
+    const app = await asking();
+    const { browser, page } = await atQuestion(app, { scope: 'openid email' });
+    await completeSignIn(browser, page, { user });
+    expect((await open(browser, app, { scope: 'openid' })).location).toMatch(/code=/);
+    expect(isQuestion(await open(browser, app, { scope: 'openid email profile' }))).toBe(true);
+    expect(isQuestion(await open(browser, app, { prompt: 'consent' }))).toBe(true);
+    expect(
+      (await outcome(browser, authorizeUrl(idp, app.clientId, { scope: 'openid roles', prompt: 'none' }))).get('error'),
+    ).toBe('consent_required');
+  });
+
+  it('leads back with access_denied when consent is denied, and is shown again', async () => {
+    const app = await asking();
+    const { browser, page } = await atQuestion(app);
+    const denied = await browser.follow(await browser.submit(page, {}, { button: 'Do not allow' }), isThere);
+    expect(Object.fromEntries(new URL(denied.location ?? '').searchParams)).toMatchObject({
+      error: 'access_denied',
+      state: 'the-state',
+      iss: idp.issuer,
+    });
+    expect(isQuestion(await open(browser, app))).toBe(true);
+  });
+
+  it('is not shown for a first-party application', async () => {
+    const app = await anApplication(idp, { consent: 'implicit' });
+    const { page } = await atQuestion(app, { scope: 'openid profile email roles offline_access' });
+    expect(page.location).toMatch(/[?&]code=/);
+  });
+
+  it('is shown each time for a native application that is not first-party', async () => {
+    const app = await asking({ application_type: 'native', token_endpoint_auth_method: 'none' });
+    const { browser, page } = await atQuestion(app);
+    expect((await completeSignIn(browser, page, { user })).location).toMatch(/code=/);
+    expect(isQuestion(await open(browser, app))).toBe(true);
+  });
+
+  it('is shown again after consent was withdrawn', async () => {
+    const app = await asking();
+    const { browser, page } = await atQuestion(app);
+    await completeSignIn(browser, page, { user });
+    const { consents, db } = idp.services;
+    expect(await consents.withdraw(user.account.id, app.applicationId)).toBe(true);
+    await db.oidcArtifact.deleteMany({ where: { accountId: user.account.id, clientId: app.clientId, model: 'Grant' } });
+    expect(isQuestion(await open(browser, app))).toBe(true);
+  });
+
+  it('grants only what it lists, whatever else is posted', async () => {
+    const app = await asking();
+    const { browser, page } = await atQuestion(app, { scope: 'openid' });
+    const posted = await browser.submit(page, { scope: 'openid email', scopes: 'email', decision: 'allow' });
+    await browser.follow(posted, isThere);
+    expect(await idp.services.consents.find(user.account.id, app.applicationId)).toEqual({
+      scopes: ['openid'],
+      claims: [],
+      resources: {},
+    });
+    const strange = await open(browser, app, { scope: 'openid email' });
+    expect((await browser.submit(strange, { decision: 'everything' })).status).toBe(400);
+  });
+
+  it('grants tokens for what was allowed and no more', async () => {
+    const app = await asking();
+    const { browser, page } = await atQuestion(app, { scope: 'openid email' });
+    await completeSignIn(browser, page, { user });
+    const { tokens } = await signIn(browser, app, user, { scope: 'openid email' });
+    expect(tokens.scope).toBe('openid email');
+    expect(await app.rp.userinfo(tokens)).not.toHaveProperty('name');
+  });
+});

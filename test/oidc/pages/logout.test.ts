@@ -1,0 +1,145 @@
+// Logout by an application (OpenID Connect RP-Initiated Logout 1.0): when it is confirmed, what ends, where it leads.
+import { beforeAll, describe, expect, it } from 'vitest';
+import { aUser, type TestUser } from '../../support/factories.ts';
+import { type HttpClient, httpClient, type Page } from '../../support/http.ts';
+import type { TestIdp } from '../../support/idp.ts';
+import { sharedIdp } from '../../support/shared-idp.ts';
+import { type Application, anApplication, authorizeUrl, outcome, type SignedIn, signIn } from '../support.ts';
+
+const home = 'http://127.0.0.1:4000/';
+let idp: TestIdp;
+let user: TestUser;
+let app: Application;
+let other: Application;
+
+beforeAll(async () => {
+  idp = await sharedIdp();
+  user = await aUser(idp.services);
+  app = await anApplication(idp, { client_name: 'Wiki', post_logout_redirect_uris: [home] });
+  other = await anApplication(idp, { client_name: 'Shop' });
+});
+
+const atHome = (url: string) => url.startsWith(home);
+const isSignedIn = async (browser: HttpClient, client = app) =>
+  (await outcome(browser, authorizeUrl(idp, client.clientId, { prompt: 'none' }))).get('code') !== null;
+
+async function signedIn(
+  parameters?: Record<string, string>,
+): Promise<SignedIn & { browser: HttpClient; hint: string }> {
+  const browser = httpClient(idp.issuer);
+  const signed = await signIn(browser, app, user, parameters);
+  return { ...signed, browser, hint: signed.tokens.id_token ?? '' };
+}
+
+const ask = (browser: HttpClient, parameters: Record<string, string>) =>
+  browser.get(`/end-session?${new URLSearchParams(parameters)}`);
+const asksThePerson = (page: Page) => page.text.includes('Stay signed in');
+
+describe('logout', () => {
+  it('is confirmed on a page, then ends the session, its tokens and its cookie', async () => {
+    const { browser, tokens } = await signedIn();
+    await signIn(browser, other, user);
+    const page = await ask(browser, { client_id: app.clientId, post_logout_redirect_uri: home, state: 'back' });
+    expect(asksThePerson(page)).toBe(true);
+    expect(page.text).toContain('Wiki');
+    expect(await isSignedIn(browser)).toBe(true);
+    const done = await browser.submit(page, {}, { button: 'Sign out' });
+    expect(done.location).toBe(`${home}?state=back`);
+    expect(browser.cookies.get('gatehouse_session')).toBeUndefined();
+    expect(await isSignedIn(browser)).toBe(false);
+    expect(await isSignedIn(browser, other)).toBe(false);
+    await expect(app.rp.userinfo(tokens)).rejects.toThrow();
+    expect((await app.rp.introspect(tokens.access_token)).active).toBe(false);
+  });
+
+  it('needs no confirmation with an ID token of this very session', async () => {
+    const { browser, hint } = await signedIn();
+    const page = await ask(browser, { id_token_hint: hint, post_logout_redirect_uri: home, state: 's' });
+    expect(asksThePerson(page)).toBe(false);
+    const done = await browser.submit(page);
+    expect(done.location).toBe(`${home}?state=s`);
+    expect(await isSignedIn(browser)).toBe(false);
+  });
+
+  it('is confirmed when the ID token belongs to an earlier session of the same user', async () => {
+    const { hint } = await signedIn();
+    const { browser } = await signedIn();
+    expect(asksThePerson(await ask(browser, { id_token_hint: hint }))).toBe(true);
+  });
+
+  it('is confirmed when the ID token belongs to another user', async () => {
+    const stranger = await aUser(idp.services);
+    const theirs = (await signIn(httpClient(idp.issuer), app, stranger)).tokens.id_token ?? '';
+    const { browser } = await signedIn();
+    expect(asksThePerson(await ask(browser, { id_token_hint: theirs }))).toBe(true);
+  });
+
+  it('is confirmed without an ID token, and ends on a page of this server', async () => {
+    const { browser } = await signedIn();
+    const page = await ask(browser, { post_logout_redirect_uri: home, state: 'x' });
+    expect(asksThePerson(page)).toBe(true);
+    const done = await browser.follow(await browser.submit(page, {}, { button: 'Sign out' }), atHome);
+    expect(done.location).toBeUndefined();
+    expect(done.text).toContain('You are signed out');
+  });
+
+  it('redirects only to a registered URI', async () => {
+    const { browser, hint } = await signedIn();
+    for (const uri of [
+      'https://attacker.example/',
+      `${home}x`,
+      `${home}?`,
+      'javascript:alert(1)',
+      'http://127.0.0.1:4000',
+    ]) {
+      for (const who of [{ id_token_hint: hint }, { client_id: app.clientId }] as Record<string, string>[]) {
+        const page = await ask(browser, { ...who, post_logout_redirect_uri: uri });
+        expect([uri, page.status, page.location]).toEqual([uri, 400, undefined]);
+      }
+    }
+    expect(await isSignedIn(browser)).toBe(true);
+  });
+
+  it('may be requested by POST', async () => {
+    const { browser, hint } = await signedIn();
+    const answer = await browser.post('/end-session', {
+      form: { id_token_hint: hint, post_logout_redirect_uri: home },
+    });
+    const page = await browser.follow(answer);
+    expect((await browser.submit(page)).location).toBe(home);
+  });
+
+  it('can be declined, which ends only the requesting application’s part in the session', async () => {
+    const { browser, tokens } = await signedIn();
+    const page = await ask(browser, { client_id: app.clientId, post_logout_redirect_uri: home });
+    const done = await browser.submit(page, {}, { button: 'Stay signed in' });
+    expect(done.location).toBe(home);
+    await expect(app.rp.userinfo(tokens)).rejects.toThrow();
+    expect(await isSignedIn(browser, other)).toBe(true);
+  });
+
+  it('keeps offline access that the user has granted', async () => {
+    const { browser, hint, tokens } = await signedIn({ scope: 'openid offline_access' });
+    await browser.submit(await ask(browser, { id_token_hint: hint }));
+    const refreshed = await app.rp.refresh(tokens.refresh_token ?? '');
+    expect(refreshed.claims()?.sub).toBe(user.account.id);
+  });
+
+  it('needs no confirmation without a session', async () => {
+    const browser = httpClient(idp.issuer);
+    const page = await ask(browser, { client_id: app.clientId, post_logout_redirect_uri: home });
+    expect(asksThePerson(page)).toBe(false);
+    expect((await browser.submit(page)).location).toBe(home);
+  });
+
+  it('is recorded in the audit log, with the requesting client', async () => {
+    const { browser, hint } = await signedIn();
+    await browser.submit(await ask(browser, { id_token_hint: hint }));
+    const event = await idp.services.db.auditEvent.findFirst({
+      where: { type: 'session.ended' },
+      orderBy: { id: 'desc' },
+    });
+    expect(event).toMatchObject({ subjectId: user.account.id, clientId: app.clientId, outcome: 'success' });
+    expect(event?.requestId).toBeTruthy();
+  });
+});

@@ -1,0 +1,129 @@
+// Which test files run on PostgreSQL too, after all have run on SQLite, and what each is for there. Domain code asks the
+// database through Prisma or through hot statements, so a second run is worth its time where the databases differ: the text
+// of a statement, types, locks, unique violations, transactions, case, NUL, sort order, several instances at once. Together
+// these files execute 350 of the 357 places of src that use the database (measured by marking each of them); the others are
+// VACUUM, which is SQLite's, and plain look-ups by one key. Browsers, pages and protocol rules see nothing of the database:
+// their scenarios run on SQLite.
+//
+// What PostgreSQL treats differently, and the file that would notice:
+// | On PostgreSQL | File |
+// | --- | --- |
+// | NUL and half a surrogate pair are errors, also in a key to look up | attacks/malformed-requests, attacks/malformed-claims |
+// | Year 0, and cursors outside their range, are errors instead of "nothing found" | admin/changes, authzen/evaluation, audit/audit |
+// | An index entry holds 2704 bytes | accounts/accounts |
+// | Transactions deadlock or fail to serialize where SQLite lets one wait | storage/database, admin/changes, config-file/concurrent-apply |
+// | A unique violation ends its transaction | rbac/roles, applications/applications, mfa/codes |
+// | Rows are locked one by one, so "read, compare, write" needs FOR UPDATE | admin/changes, audit/chain |
+// | Instances start, migrate, make keys and the first administrator together | storage/migrations-concurrent, keys/first-start, config-file/first-admin |
+// | Order and case depend on the collation | accounts/accounts, applications/list, admin/hundred-thousand |
+// | Prepared statements have names, per connection | storage/statements |
+// | Times, numbers and flags of plain SQL come back as other types | storage/statements, rate-limits/rate-limits |
+
+/** Statements, types, locks and constraints: mostly without a server around them. */
+const storageContract = {
+  'accounts/accounts': 'unique names and addresses by their folded key; lists with search and cursors',
+  'accounts/attributes': 'custom attributes as JSON',
+  'accounts/changes': 'concurrent changes of one row; retired subjects',
+  'admin/hundred-thousand': 'SQL of the long lists and of the statistics by day',
+  'applications/access-decision': 'the access rule as a condition of a query',
+  'applications/applications': 'unique client IDs inside a transaction; secrets',
+  'applications/list': 'search and cursors',
+  'attacks/malformed-claims': 'NUL and surrogates in parameters that become keys',
+  'attacks/malformed-requests': 'NUL, surrogates and huge numbers at every route',
+  'audit/audit': 'times as cursors, filters, pages',
+  'audit/chain': 'the chain under a row lock, in any number of batches',
+  'config-file/many': 'more parameters than one statement takes',
+  'config-file/users': 'users of the file found by name, address and subject',
+  'credentials/credentials': 'a rehash loses against a change made meanwhile',
+  'diagnostics/access-check': 'look-ups by any text that an administrator types',
+  'jobs/scheduler': 'job locks between instances; a database that is away',
+  'jobs/sweep': 'deletion in batches by row identifier',
+  'keys/first-start': 'serializable "only if there is none yet"',
+  'keys/keyring-rotation': 'rotation by several instances, times that decide it',
+  'keys/secrecy': 'what a dump of every table holds',
+  'logout/deliveries': 'logout deliveries are claimed, retried and given up, by one instance each',
+  'mail/deferred': 'a message whose recipient is looked up later, by one instance',
+  'mail/delivery': 'claiming, retrying and giving up mail',
+  'mail/outbox': 'mail written in the transaction of its cause',
+  'mfa/codes': 'recovery codes: unique, used once by concurrent tries',
+  'mfa/known-browsers': 'browsers by hash, limited in number',
+  'mfa/passkeys': 'counters by conditional update, unique credentials',
+  'mfa/phone': 'upsert of a number',
+  'mfa/totp': 'a time step counts once among concurrent tries',
+  'oidc/store/secrets-at-rest': 'what a dump of every table holds of tokens',
+  'rate-limits/lockout': 'failures of a name and of an address counted in one statement',
+  'rate-limits/rate-limits': 'windows and backoff by upsert with arithmetic on times',
+  'rbac/access': 'permissions in effect, by SQL',
+  'rbac/roles': 'permission sets: duplicates inside a transaction, names in any case',
+  'saml/metadata/certificate-notice': 'a notice once, whichever instance sends it',
+  'settings/settings': 'settings as JSON, seen by another instance',
+  'storage/database': 'transactions, retries, unique violations, time zones, URLs',
+  'storage/directory-cache': 'nothing is cached where other instances write',
+  'storage/migrations': 'migrations, their lock and their failures',
+  'storage/migrations-agree': 'the migrations give the schema',
+  'storage/migrations-concurrent': 'several instances migrate at once',
+  'storage/statements': 'hot statements: parameters, rows, prepared names',
+  'support/database/database': 'the database of a test is a copy that no other test sees',
+};
+
+/** One request wins, of several at the same moment or on several instances. */
+const races = {
+  'attacks/saml-pending-request': 'a pending AuthnRequest is bound and answered once',
+  'attacks/saml-replay': 'a message identifier is seen once',
+  'config-file/concurrent-apply': 'several instances apply a file',
+  'config-file/first-admin': 'several instances make the first administrator',
+  'logout/deliveries': 'claims of two instances, the lease of a killed one, giving up',
+  'logout/across-instances': 'a logout run that changes instance at each step',
+  'logout/abandoned': 'the rest of a logout run that its browser left',
+  'logout/ended-meanwhile': 'a session that ends while a request writes it',
+  'oidc/clients/client-limits': 'one limit for all instances',
+  'oidc/store/ended-session': 'a session that was ended is not saved again',
+  'oidc/store/parallel-requests': 'one code, one refresh token, one session, many requests',
+  'recovery/concurrency': 'one reset link, many posts',
+  'registration/link-pages': 'two links for one address',
+  'robustness/killed': 'a killed server loses nothing that was acknowledged',
+  'robustness/scheduled-keys': 'two instances and the rotation that is due',
+  'robustness/two-instances': 'every flow with each request on another instance',
+  'sign-in/parallel-second-factor': 'one sign-in attempt, many posts',
+};
+
+/** Whole flows, from the first request to the last. */
+const flows = {
+  'admin/changes': 'changes by the admin API: versions, row locks, idempotency, audit',
+  'admin/endpoints': 'every endpoint of the admin API once',
+  'admin/console/applications': 'the console: an application registered, tried with a real sign-in, changed',
+  'admin/console/rejections': 'rejected requests: recorded, found by their code, listed',
+  'admin/console/server-pages': 'the console: roles, sessions, audit, keys, mail, settings, import of users',
+  'authzen/evaluation': 'AuthZEN requests about users, applications and permissions',
+  'cli/operations': '`gatehouse doctor` and `backup`',
+  'cli/users': 'user commands and the import of users',
+  'config-file/apply': 'a configuration file: plan, apply, apply again',
+  'flows/account-changes': 'address, factors, consents changed on the account pages',
+  'flows/account': 'the account pages as a relying party of the server',
+  'flows/oidc-sign-in': 'OpenID Connect, from /authorize to userinfo',
+  'flows/own-session': 'the session of the account pages: renewed, ended',
+  'flows/portal': 'the portal and its applications',
+  'flows/saml-idp-initiated': 'SAML SSO from the portal',
+  'flows/saml-sp-initiated': 'SAML SSO from the service provider',
+  'flows/second-factor': 'OpenID Connect with a second factor',
+  'keys/rotation-under-traffic': 'key rotation without a failed verification',
+  'logout/initiators': 'single logout of OIDC and SAML, begun from each side',
+  'logout/without-browser': 'logout by an administrator, a reset, a change of roles, time',
+  'oidc/clients/client-secrets': 'client secrets: two at once, expiry',
+  'oidc/pages/consent': 'consent: asked, remembered, withdrawn',
+  'oidc/engine/cors': 'origins found in the redirect URIs of all clients',
+  'oidc/tokens/device-flow': 'device authorization (RFC 8628)',
+  'oidc/tokens/lost-access': 'grants that end with a role, an application or an account',
+  'oidc/engine/pushed-requests': 'pushed authorization requests (RFC 9126)',
+  'oidc/tokens/refresh-token': 'refresh: rotation, reuse, expiry',
+  'oidc/clients/registration': 'dynamic client registration and its tokens',
+  'recovery/reset-link': 'password reset',
+  'registration/invitation': 'invitation',
+  'registration/self-registration': 'self-registration',
+  'sign-in/captcha': 'a proof of work counts once',
+};
+
+/** Path below test/, without its ending, to the reason. */
+export const postgresqlFiles: Readonly<Record<string, string>> = { ...storageContract, ...races, ...flows };
+
+export const postgresqlInclude: readonly string[] = Object.keys(postgresqlFiles).map((name) => `test/${name}.test.ts`);

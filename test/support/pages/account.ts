@@ -1,0 +1,26 @@
+// The account pages as their owner uses them.
+import { expect } from 'vitest';
+import type { TestUser } from '../factories.ts';
+import { type HttpClient, httpClient, type Page } from '../http.ts';
+import type { TestIdp } from '../idp.ts';
+
+/** A browser in which this user is signed in to the account page. */
+export async function signedIn(
+  idp: TestIdp,
+  { username, password }: Pick<TestUser, 'username' | 'password'>,
+  browser = httpClient(idp.issuer),
+): Promise<HttpClient> {
+  const page = await atAccount(idp, { username, password }, browser);
+  expect(page.text).toContain('Your account');
+  return browser;
+}
+
+/** What comes after user name and password: the account page, or the next step of the sign-in. */
+export async function atAccount(
+  { issuer }: TestIdp,
+  { username, password }: Pick<TestUser, 'username' | 'password'>,
+  browser = httpClient(issuer),
+): Promise<Page> {
+  const form = await browser.follow(await browser.get('/account'));
+  return browser.follow(await browser.submit(form, { username, password }));
+}

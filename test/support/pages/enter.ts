@@ -1,0 +1,19 @@
+// Signing in with user name and password, as far as it goes by itself.
+import { authorizeUrl, redirectUri } from '../../oidc/support.ts';
+import { httpClient, type Page } from '../http.ts';
+import type { TestIdp } from '../idp.ts';
+
+export const isThere = (url: string) => url.startsWith(redirectUri);
+
+/** Opens the sign-in of an application, sends the form, and follows until the application or the next page. */
+export async function enter(
+  idp: TestIdp,
+  { clientId, username, password }: { clientId: string; username: string; password: string },
+  browser = httpClient(idp.issuer),
+): Promise<Page> {
+  const form = await browser.follow(await browser.get(authorizeUrl(idp, clientId)));
+  return browser.follow(await browser.submit(form, { username, password }), isThere);
+}
+
+/** Whether the application got its code. */
+export const isIn = (page: Page) => page.location?.includes('code=') === true;
