@@ -69,9 +69,14 @@ export async function listAccounts(
     select: SUMMARY,
     orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
   });
-  const accounts = rows.map((row) => ({ ...row, roles: row.roles.map((held) => held.role.name).sort() }));
+  const accounts = rows.map((row) => ({ ...row, roles: namesOf(row.roles) }));
   const last = accounts.at(-1);
   return found.length > limit && last ? { accounts, next: `${last.createdAt.getTime()}.${last.id}` } : { accounts };
+}
+
+/** Each role once, also one that is granted directly and by a group. */
+function namesOf(held: readonly { role: { name: string } }[]): string[] {
+  return [...new Set(held.map(({ role }) => role.name))].sort();
 }
 
 /** Finds the ids of a page, and of one more account. Plain SQL, because Prisma's `contains` takes % and _ for patterns. */

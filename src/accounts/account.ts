@@ -43,11 +43,11 @@ interface Row extends Omit<Account, 'attributes' | 'roles' | 'permissions'> {
 const COLUMNS = `u.id, u.username, u.email, u.email_verified AS "emailVerified", u.name, u.given_name AS "givenName",
   u.family_name AS "familyName", u.picture, u.locale, u.zoneinfo, u.phone_number AS "phoneNumber", u.attributes,
   u.sso_id AS "ssoId", u.is_active AS "isActive", u.source, u.created_at AS "createdAt", u.updated_at AS "updatedAt",
-  (SELECT string_agg(r.name, '\n') FROM user_roles ur JOIN roles r ON r.id = ur.role_id
-    WHERE ur.user_id = u.id) AS roles,
-  (SELECT string_agg(p.resource || ':' || p.action, '\n') FROM user_roles ur
+  (SELECT string_agg(held.name, '\n') FROM (SELECT DISTINCT r.name FROM user_roles ur JOIN roles r ON r.id = ur.role_id
+    WHERE ur.user_id = u.id) held) AS roles,
+  (SELECT string_agg(held.name, '\n') FROM (SELECT DISTINCT p.resource || ':' || p.action AS name FROM user_roles ur
     JOIN role_permissions rp ON rp.role_id = ur.role_id JOIN permissions p ON p.id = rp.permission_id
-    WHERE ur.user_id = u.id) AS permissions`;
+    WHERE ur.user_id = u.id) held) AS permissions`;
 
 const MAX_CACHED = 1000;
 

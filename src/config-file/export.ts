@@ -88,13 +88,13 @@ function shownAcs(endpoint: { url: string; index: number; default: boolean }, po
 
 async function userEntries(db: Db): Promise<Entry[]> {
   const ids = await db.user.findMany({ select: { id: true }, orderBy: { usernameKey: 'asc' } });
-  const include = { roles: { select: { role: { select: { name: true } } } } };
+  const include = { roles: { where: { via: '' }, select: { role: { select: { name: true } } } } };
   const rows = await inChunks(ids, (piece) =>
     db.user.findMany({ where: { id: { in: piece.map(({ id }) => id) } }, include, orderBy: { usernameKey: 'asc' } }),
   );
   return rows.map((row) => {
     const attributes = JSON.parse(row.attributes) as Entry;
-    const roles = row.roles.map(({ role }) => role.name).sort();
+    const roles = [...new Set(row.roles.map(({ role }) => role.name))].sort();
     const entry = {
       username: row.username,
       sub: row.id,

@@ -29,7 +29,10 @@ export async function storedFor(declared: readonly DeclaredUser[], db: Db) {
 }
 
 async function loadUsers(ids: string[], db: Db): Promise<StoredUser[]> {
-  const include = { password: { select: { hash: true } }, roles: { select: { role: { select: { name: true } } } } };
+  const include = {
+    password: { select: { hash: true } },
+    roles: { where: { via: '' }, select: { role: { select: { name: true } } } },
+  };
   const rows = await db.user.findMany({ where: { id: { in: ids } }, include });
   return rows.map(({ password, roles, attributes, ...row }) => ({
     ...row,

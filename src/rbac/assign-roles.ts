@@ -7,6 +7,9 @@ import type { Authority } from './authority.ts';
 import { ADMIN_ROLE, EVERYTHING } from './built-in.ts';
 import { type Role, roleNamed } from './role.ts';
 
+/** `via` of a role that was granted to the user, not through a group or a connection. */
+const DIRECT = '';
+
 type AssignmentContext = {
   db: Db;
   audit: Audit;
@@ -27,9 +30,10 @@ export function assignRole(
   return withinTransaction(db, outer, async (tx) => {
     const role = await roleNamed(roleName, tx);
     await assertHolds(by, rightsOf(role), tx);
-    if (await tx.userRole.findUnique({ where: { userId_roleId: { userId, roleId: role.id } } })) return false;
+    const grant = { userId, roleId: role.id, via: DIRECT };
+    if (await tx.userRole.findUnique({ where: { userId_roleId_via: grant } })) return false;
     if ((await tx.user.count({ where: { id: userId } })) === 0) throw notFound({ detail: { userId } });
-    await tx.userRole.create({ data: { userId, roleId: role.id } });
+    await tx.userRole.create({ data: grant });
     await audit.record({ ...by, type: 'role.assigned', outcome: 'success', subjectId: userId, data: { roleName } }, tx);
     await rolesChanged(userId, by, tx);
     return true;
@@ -49,7 +53,7 @@ export function unassignRole(
     const role = await roleNamed(roleName, tx);
     await assertHolds(by, rightsOf(role), tx);
     if (role.name === ADMIN_ROLE) await assertNotLastAdmin(userId, tx);
-    const { count } = await tx.userRole.deleteMany({ where: { userId, roleId: role.id } });
+    const { count } = await tx.userRole.deleteMany({ where: { userId, roleId: role.id, via: DIRECT } });
     if (count === 0) return false;
     const data = { roleName };
     await audit.record({ ...by, type: 'role.unassigned', outcome: 'success', subjectId: userId, data }, tx);
@@ -67,7 +71,8 @@ export function setRoles(
   outer: Tx | undefined,
 ): Promise<void> {
   return withinTransaction(context.db, outer, async (tx) => {
-    const rows = await tx.userRole.findMany({ where: { userId }, select: { role: { select: { name: true } } } });
+    const where = { userId, via: DIRECT };
+    const rows = await tx.userRole.findMany({ where, select: { role: { select: { name: true } } } });
     const held = rows.map(({ role }) => role.name);
     for (const name of roleNames) if (!held.includes(name)) await assignRole(context, userId, name, by, tx);
     for (const name of held) if (!roleNames.includes(name)) await unassignRole(context, userId, name, by, tx);

@@ -62,7 +62,8 @@ export function removeRole(
     const role = await roleNamed(name, tx);
     if (role.source === 'built-in') throw builtIn();
     await assertHolds(by, role.permissions, tx);
-    const holders = await tx.userRole.findMany({ where: { roleId: role.id }, select: { userId: true } });
+    const select = { userId: true } as const;
+    const holders = await tx.userRole.findMany({ where: { roleId: role.id }, select, distinct: ['userId'] });
     await tx.role.delete({ where: { id: role.id } });
     await sets.removeUnused(tx);
     await audit.record({ ...by, type: 'role.deleted', outcome: 'success', data: { before: role } }, tx);

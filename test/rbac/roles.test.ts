@@ -46,6 +46,21 @@ describe('a role', () => {
     expect((await people.audit.list({ types: ['role.updated'] })).length).toBe(events);
   });
 
+  test('that is granted directly and by a group counts once, and the grant of the group stays', async () => {
+    const role = await roles.create({ name: 'twice', permissions: ['twice:read'] });
+    const { id } = await people.person();
+    await roles.assign(id, 'twice');
+    await people.db.userRole.create({ data: { userId: id, roleId: role.id, via: 'group:1' } });
+    expect(await people.accounts.find(id)).toMatchObject({ roles: ['twice'], permissions: ['twice:read'] });
+    expect((await people.accounts.list({ role: 'twice' })).accounts.map((one) => one.roles)).toEqual([['twice']]);
+    expect(await roles.unassign(id, 'twice')).toBe(true);
+    expect(await roles.unassign(id, 'twice')).toBe(false);
+    await roles.setRoles(id, []);
+    expect(await rolesOf(id)).toEqual(['twice']);
+    await roles.remove('twice');
+    expect(await rolesOf(id)).toEqual([]);
+  });
+
   test('is assigned and unassigned once', async () => {
     await roles.create({ name: 'given' });
     const { id } = await people.person();
