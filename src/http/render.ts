@@ -4,6 +4,7 @@ import { Eta, type EtaConfig } from 'eta';
 import type { Assets } from './assets.ts';
 import type { Middleware } from './context.ts';
 import { day, moment } from './dates.ts';
+import { localPath } from './local-path.ts';
 
 export type Render = (template: string, data: object) => string;
 
@@ -50,7 +51,7 @@ function withHelpers(data: object, helpers: object): object {
 /** Returns a registered URL if it is a web address or local path, else `#`: never `javascript:` or `data:`. */
 export function webLink(url: unknown): string {
   const text = String(url ?? '');
-  if (/^\/(?![/\\])/.test(text)) return text;
+  if (localPath(text) !== undefined) return text;
   return /^https?:\/\//i.test(text) && URL.canParse(text) ? text : '#';
 }
 

@@ -6,10 +6,10 @@ import type { Context, Extras, Middleware, State } from '../http/context.ts';
 import type { Cookies } from '../http/cookies.ts';
 import { badRequest } from '../http/errors.ts';
 import { parseQuery } from '../http/input.ts';
+import { localPath } from '../http/local-path.ts';
 import { limits } from '../limits.ts';
 import { randomToken, safeEqual, sha256 } from '../platform/random.ts';
 import { FIRST_PARTY_CLIENT_ID, type FirstPartyClient } from './first-party-client.ts';
-import { localPath } from './return-to.ts';
 import type { RpSessions } from './sessions.ts';
 
 export interface RpRoutesDependencies {
@@ -38,7 +38,8 @@ const pendingSignIn = z.object({
   state: z.string(),
   nonce: z.string(),
   verifier: z.string(),
-  returnTo: z.string(),
+  // Judged where it is used too: the browser holds the cookie.
+  returnTo: z.string().transform((path) => localPath(path) ?? HOME),
   redirectUri: z.string(),
 });
 type PendingSignIn = z.output<typeof pendingSignIn>;

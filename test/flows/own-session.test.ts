@@ -50,6 +50,29 @@ describe('a sign-in to the account pages', () => {
   });
 });
 
+describe('the address to return to', () => {
+  const FOREIGN = [
+    '/.//evil.example/x',
+    '/%2e//evil.example',
+    '/x/..//evil.example',
+    '//evil.example',
+    '/\\evil.example',
+  ];
+
+  it('is a page of this server, whatever a link to /login names', async () => {
+    const browser = await signedIn(idp, await aUser(idp.services));
+    const endOf = async (returnTo: string) => {
+      let page = await browser.get(`/login?return_to=${encodeURIComponent(returnTo)}`);
+      while (page.location && !ownCookie(page)) page = await browser.get(page.location);
+      return page.location;
+    };
+    expect(await endOf('/account/browsers?x=1')).toBe(`${idp.issuer}/account/browsers?x=1`);
+    for (const returnTo of [...FOREIGN, '/\t/evil.example', 'https://evil.example']) {
+      expect([returnTo, await endOf(returnTo)]).toEqual([returnTo, `${idp.issuer}/dashboard`]);
+    }
+  });
+});
+
 describe('the session', () => {
   const refresh = async (browser: HttpClient): Promise<number> => {
     const page = await browser.get('/account/browsers');

@@ -63,6 +63,8 @@ it.each([
   ['data:text/html,x', '#'],
   ['//evil.example', '#'],
   ['/\\evil.example', '#'],
+  ['/.//evil.example', '#'],
+  ['/\t/evil.example', '#'],
   ['', '#'],
   [undefined, '#'],
 ])('links to %s as %s', (url, href) => {
