@@ -2,12 +2,22 @@
 // to tokens in oidc/claims/find-account.ts, and in the portal and diagnostics.
 import type { Access } from './oidc-client.ts';
 
+/** Why an account may not use an application. */
+export type AccessDenial = 'application_disabled' | 'account_disabled' | 'no_role';
+
 /** Why an account may, or may not, use an application. */
-export type AccessReason = 'everyone' | 'role' | 'application_disabled' | 'account_disabled' | 'no_role';
+export type AccessReason = 'everyone' | 'role' | AccessDenial;
 
 export interface AccessDecision {
   allowed: boolean;
   reason: AccessReason;
+}
+
+/** One condition of the access rule. */
+export interface AccessCondition {
+  /** The reason where it is not met. */
+  denial: AccessDenial;
+  isMet: boolean;
 }
 
 /** What of an application decides. */
@@ -23,16 +33,24 @@ export interface AccessSubject {
   roles: readonly string[];
 }
 
+/** Both must be enabled, and the application open to everyone or to a role of the account. */
+export function accessConditions(application: ProtectedApplication, account: AccessSubject): AccessCondition[] {
+  const { enabled, access } = application;
+  return [
+    { denial: 'application_disabled', isMet: enabled },
+    { denial: 'account_disabled', isMet: account.isActive },
+    { denial: 'no_role', isMet: access === 'everyone' || grantingRoles(access, account).length > 0 },
+  ];
+}
+
 /**
- * Both must be enabled, and the application open to everyone or to a role of the account. Pure: the caller gives an
- * application and an account that were read for this request.
+ * Whether every condition is met, or the first that is not. Pure: the caller gives an application and an account that
+ * were read for this request.
  */
 export function accessDecision(application: ProtectedApplication, account: AccessSubject): AccessDecision {
-  if (!application.enabled) return { allowed: false, reason: 'application_disabled' };
-  if (!account.isActive) return { allowed: false, reason: 'account_disabled' };
-  if (application.access === 'everyone') return { allowed: true, reason: 'everyone' };
-  const isMember = grantingRoles(application.access, account).length > 0;
-  return isMember ? { allowed: true, reason: 'role' } : { allowed: false, reason: 'no_role' };
+  const unmet = accessConditions(application, account).find(({ isMet }) => !isMet);
+  if (unmet) return { allowed: false, reason: unmet.denial };
+  return { allowed: true, reason: application.access === 'everyone' ? 'everyone' : 'role' };
 }
 
 /** The roles of the account that the access rule names; none for an application that is open to everyone. */
@@ -40,12 +58,19 @@ export function grantingRoles(access: Access, account: Pick<AccessSubject, 'role
   return access === 'everyone' ? [] : access.roles.filter((role) => account.roles.includes(role));
 }
 
+/** The roles that the account lacks, each of which would give access. */
+export function missingRoles(access: Access, { roles }: Pick<AccessSubject, 'roles'>): string[] {
+  return access === 'everyone' ? [] : access.roles.filter((role) => !roles.includes(role));
+}
+
 /** The decision as a rule of a rejected request: the account with its roles, and the roles that grant access. */
 export function accessRuleOf(application: ProtectedApplication, account: AccessSubject & { username: string }) {
   const { access } = application;
+  const { allowed, reason } = accessDecision(application, account);
+  const held = reason === 'account_disabled' ? 'disabled' : account.roles.join(', ') || 'no roles';
   return {
-    allowed: accessDecision(application, account).allowed,
-    received: `${account.username}: ${account.roles.join(', ') || 'no roles'}`,
+    allowed,
+    received: `${account.username}: ${held}`,
     expected: access === 'everyone' ? 'everyone' : access.roles.join(', '),
   };
 }

@@ -1,6 +1,6 @@
 // The access rule of an application, as a function and as a condition of a query.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { accessDecision, accessibleTo, grantingRoles } from '../../src/applications/access-decision.ts';
+import { accessDecision, accessibleTo, grantingRoles, missingRoles } from '../../src/applications/access-decision.ts';
 import { fromRow, withRoles } from '../../src/applications/application.ts';
 import { randomId } from '../../src/platform/random.ts';
 import { createRoles, type Roles } from '../../src/rbac/roles.ts';
@@ -34,6 +34,11 @@ describe('accessDecision', () => {
       'staff',
     ]);
     expect(grantingRoles('everyone', { roles: ['staff'] })).toEqual([]);
+  });
+
+  it('names the roles of which one is missing', () => {
+    expect(missingRoles({ roles: ['guests', 'ops'] }, { roles: ['staff', 'ops'] })).toEqual(['guests']);
+    expect(missingRoles('everyone', { roles: [] })).toEqual([]);
   });
 });
 

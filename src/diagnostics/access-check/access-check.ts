@@ -4,7 +4,12 @@ import type { Account } from '../../accounts/account.ts';
 import type { Accounts } from '../../accounts/accounts.ts';
 import { attributesFor } from '../../accounts/claims.ts';
 import { withVisibleRoles } from '../../accounts/visible-roles.ts';
-import { accessDecision, grantingRoles } from '../../applications/access-decision.ts';
+import {
+  type AccessDenial,
+  accessConditions,
+  accessDecision,
+  grantingRoles,
+} from '../../applications/access-decision.ts';
 import type { Application } from '../../applications/application.ts';
 import type { Applications } from '../../applications/applications.ts';
 import type { Audit, AuditEntry } from '../../audit/audit.ts';
@@ -129,31 +134,14 @@ export function createAccessCheck(dependencies: AccessCheckDependencies): Access
   };
 }
 
-/** Each rule of access, and the lockout, which delays a sign-in only. */
+/** Each condition of the access rule, and the lockout, which delays a sign-in only. */
 function reasonsFor(account: Account, application: Application, lockedSeconds: number): Reason[] {
-  const { access } = application;
-  const granting = grantingRoles(access, account);
   return [
-    {
-      label: 'The account is active',
-      isMet: account.isActive,
-      explanation: account.isActive ? '' : 'It is disabled.',
-    },
-    {
-      label: 'The application is enabled',
-      isMet: application.enabled,
-      explanation: application.enabled ? '' : 'It is disabled.',
-    },
-    {
-      label: 'The user has a required role',
-      isMet: access === 'everyone' || granting.length > 0,
-      explanation:
-        access === 'everyone'
-          ? 'It is open to everyone.'
-          : granting.length > 0
-            ? `By the role ${granting.join(', ')}.`
-            : `It is open to ${access.roles.join(', ')}; the user has ${account.roles.join(', ') || 'no roles'}.`,
-    },
+    ...accessConditions(application, account).map(({ denial, isMet }) => ({
+      label: labels[denial],
+      isMet,
+      explanation: explanationOf(denial, isMet, account, application),
+    })),
     {
       label: 'The account is not locked',
       isMet: lockedSeconds === 0,
@@ -163,6 +151,19 @@ function reasonsFor(account: Account, application: Application, lockedSeconds: n
           : `Too many wrong passwords: a new browser waits another ${Math.ceil(lockedSeconds / 60)} minutes.`,
     },
   ];
+}
+
+const labels: Record<AccessDenial, string> = {
+  application_disabled: 'The application is enabled',
+  account_disabled: 'The account is active',
+  no_role: 'The user has a required role',
+};
+
+function explanationOf(denial: AccessDenial, isMet: boolean, account: Account, { access }: Application): string {
+  if (denial !== 'no_role') return isMet ? '' : 'It is disabled.';
+  if (access === 'everyone') return 'It is open to everyone.';
+  if (isMet) return `By the role ${grantingRoles(access, account).join(', ')}.`;
+  return `It is open to ${access.roles.join(', ')}; the user has ${account.roles.join(', ') || 'no roles'}.`;
 }
 
 /** The NameID that the account would get; `stored` is the persistent one that it has. */

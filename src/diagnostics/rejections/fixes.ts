@@ -2,6 +2,7 @@
 // permission and is audited like it.
 import type { ApplicationAdmin } from '../../admin/applications/actions.ts';
 import type { UserAdmin } from '../../admin/users/actions.ts';
+import { missingRoles } from '../../applications/access-decision.ts';
 import type { Application, OidcApplication, SamlApplication } from '../../applications/application.ts';
 import type { By } from '../../audit/audit.ts';
 import type { RuleId } from '../../rejections/rules.ts';
@@ -47,14 +48,15 @@ export function fixesOf(rule: RuleId, about: Case, { applicationAdmin, userAdmin
     ];
   }
   if (rule === 'access') {
-    if (!account || application.access === 'everyone') return [];
-    const missing = application.access.roles.filter((role) => !account.roles.includes(role));
-    return missing.slice(0, MAX_ROLES).map((role) => ({
-      id: `role ${role}`,
-      label: `Give ${account.username} the role ${role}`,
-      needs: 'gatehouse.roles:write',
-      apply: (by) => userAdmin.setRoles(account.id, [...account.roles, role], by),
-    }));
+    if (!account) return [];
+    return missingRoles(application.access, account)
+      .slice(0, MAX_ROLES)
+      .map((role) => ({
+        id: `role ${role}`,
+        label: `Give ${account.username} the role ${role}`,
+        needs: 'gatehouse.roles:write',
+        apply: (by) => userAdmin.setRoles(account.id, [...account.roles, role], by),
+      }));
   }
   if (application.protocol === 'saml' && isSetByMetadata(rule, application)) {
     if (application.metadata.metadata_url === undefined) return [];

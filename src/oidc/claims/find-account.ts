@@ -21,6 +21,8 @@ export interface FindAccountDependencies {
   audit: Audit;
 }
 
+const UNREGISTERED = { allowed: false, reason: 'application_unregistered' };
+
 /** oidc-provider's `findAccount`. */
 export function createFindAccount({ accounts, clients, sessions, audit }: FindAccountDependencies): FindAccount {
   return async function findAccount(ctx, id, token) {
@@ -29,14 +31,22 @@ export function createFindAccount({ accounts, clients, sessions, audit }: FindAc
     const clientId = token?.clientId ?? ctx.oidc.client?.clientId;
     const facts = clientId === undefined ? undefined : await clients.facts(clientId);
     // Only with a token: an authorization request gets a page instead (engine/interaction-policy.ts).
-    if (token?.clientId && !(facts && accessDecision(facts, account).allowed)) {
-      if (ctx.oidc.route === 'token') await revokeAccess(id, token.clientId, appContext(ctx).state.request);
-      return undefined;
+    if (token?.clientId) {
+      const { allowed, reason } = facts ? accessDecision(facts, account) : UNREGISTERED;
+      if (!allowed && ctx.oidc.route === 'token') {
+        await revokeAccess(id, token.clientId, reason, appContext(ctx).state.request);
+      }
+      if (!allowed) return undefined;
     }
     return { accountId: id, record: account, claims: async () => ({ ...claimsOf(account, facts), sub: id }) };
   };
 
-  async function revokeAccess(accountId: string, clientId: string, request: Parameters<Audit['record']>[0]['request']) {
+  async function revokeAccess(
+    accountId: string,
+    clientId: string,
+    access: string,
+    request: Parameters<Audit['record']>[0]['request'],
+  ) {
     await sessions.removeGrants(accountId, clientId);
     await audit.record({
       type: 'token.revoked',
@@ -44,6 +54,7 @@ export function createFindAccount({ accounts, clients, sessions, audit }: FindAc
       reason: 'access_lost',
       subjectId: accountId,
       clientId,
+      data: { access },
       ...(request && { request }),
     });
   }

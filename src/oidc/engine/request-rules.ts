@@ -1,5 +1,6 @@
-// The rules of OpenID Connect requests that can be evaluated again: when the engine rejects a request they name the one
-// that was broken, from its error code and the request; the console evaluates them to see whether a fix has helped.
+// The rules of OpenID Connect requests. The engine reports an error code and no rule, so when it rejects a request these rules
+// name the one that was broken, from the code and the request; the console evaluates them again to see whether a fix has
+// helped. A check of this server reports its own violation.
 import { claimsByScope } from '../../accounts/claims.ts';
 import type { OidcMetadata } from '../../applications/oidc-client.ts';
 import type { ReceivedParameters, RejectionEndpoint } from '../../rejections/rejections.ts';
@@ -23,10 +24,16 @@ export interface EvaluatedRequest {
 }
 
 interface RequestRule {
+  id: RuleId;
+  endpoints: readonly RejectionEndpoint[];
+  /** Error codes that are about this rule only (RFC 6749 4.1.2.1 and 5.2, RFC 8707 2). */
+  errors?: readonly string[];
+  /** Error codes that several rules share: they are about this rule when the request does not pass it. */
+  sharedErrors?: readonly string[];
   received?(request: EvaluatedRequest): string | undefined;
   expected?(request: EvaluatedRequest): string | undefined;
-  /** Undefined where it cannot be evaluated: secrets and codes are not recorded. */
-  holds?(request: EvaluatedRequest): boolean | undefined;
+  /** Whether the request passes; undefined where that cannot be evaluated: secrets and codes are not recorded. */
+  passes?(request: EvaluatedRequest): boolean | undefined;
 }
 
 /** RFC 7636 4.2: the S256 challenge of a verifier. */
@@ -35,105 +42,127 @@ const KNOWN_SCOPES = [...Object.keys(claimsByScope), 'offline_access'];
 
 const grantOf = ({ received }: EvaluatedRequest) => received.grant_type ?? 'authorization_code';
 
-const requestRules: Partial<Record<RuleId, RequestRule>> = {
-  client: {
-    received: ({ clientId }) => clientId,
-    holds: ({ isClientKnown }) => isClientKnown,
+/** Everything that no other rule is about. */
+const OTHER_PARAMETERS: RequestRule = {
+  id: 'request',
+  endpoints: ['authorize', 'par', 'token', 'end-session'],
+  received: ({ message }) => message,
+};
+
+/** In the order of the engine's checks. */
+const requestRules: readonly RequestRule[] = [
+  {
+    id: 'hint',
+    endpoints: ['end-session'],
+    sharedErrors: ['invalid_request'],
+    received: ({ received }) => received.id_token_hint,
+    passes: ({ isHintAccepted }) => isHintAccepted,
   },
-  method: {
+  {
+    id: 'client',
+    endpoints: ['authorize', 'par', 'token', 'end-session'],
+    sharedErrors: ['invalid_client'],
+    received: ({ clientId }) => clientId,
+    passes: ({ isClientKnown }) => isClientKnown,
+  },
+  {
+    id: 'method',
+    endpoints: ['par', 'token'],
+    sharedErrors: ['invalid_client'],
     received: ({ received }) => received.authentication,
     expected: ({ metadata }) => metadata?.token_endpoint_auth_method,
-    holds: ({ received, metadata }) => metadata && received.authentication === metadata.token_endpoint_auth_method,
+    passes: ({ received, metadata }) => metadata && received.authentication === metadata.token_endpoint_auth_method,
   },
-  secret: {
-    received: ({ received }) => (received.authentication === 'none' ? 'none' : '(not kept)'),
-    expected: () => 'kept as a hash',
+  {
+    id: 'secret',
+    endpoints: ['par', 'token'],
+    sharedErrors: ['invalid_client'],
+    received: ({ received }) => (received.authentication === 'none' ? 'none' : '(not recorded)'),
+    expected: () => 'stored as a hash',
   },
-  redirect_uri: {
+  {
+    id: 'redirect_uri',
+    endpoints: ['authorize', 'par'],
+    errors: ['invalid_redirect_uri'],
+    sharedErrors: ['invalid_request'],
     received: ({ received }) => received.redirect_uri,
     expected: ({ metadata }) => metadata?.redirect_uris?.join('\n'),
-    holds: ({ received: { redirect_uri }, metadata }) =>
+    passes: ({ received: { redirect_uri }, metadata }) =>
       metadata && redirect_uri !== undefined && (metadata.redirect_uris ?? []).includes(redirect_uri),
   },
-  response_type: {
+  {
+    id: 'response_type',
+    endpoints: ['authorize', 'par'],
+    errors: ['unsupported_response_type', 'unsupported_response_mode'],
     received: ({ received }) => received.response_type,
     expected: () => 'code',
-    holds: ({ received, metadata }) => metadata && received.response_type === 'code',
+    passes: ({ received, metadata }) => metadata && received.response_type === 'code',
   },
-  grant: {
+  {
+    id: 'grant',
+    endpoints: ['authorize', 'par', 'token'],
+    errors: ['unauthorized_client', 'unsupported_grant_type'],
+    sharedErrors: ['invalid_request'],
     received: grantOf,
     expected: ({ metadata }) => metadata?.grant_types?.join(' '),
-    holds: (request) => request.metadata && (request.metadata.grant_types ?? []).includes(grantOf(request) as never),
+    passes: (request) => request.metadata && (request.metadata.grant_types ?? []).includes(grantOf(request) as never),
   },
-  pkce: {
+  {
+    id: 'pkce',
+    endpoints: ['authorize', 'par'],
+    sharedErrors: ['invalid_request'],
     received: ({ received: { code_challenge_method, code_challenge } }) =>
       [code_challenge_method, code_challenge].filter(Boolean).join(' ') || undefined,
     expected: () => 'S256, always',
-    holds: ({ received: { code_challenge_method, code_challenge = '' }, metadata }) =>
+    passes: ({ received: { code_challenge_method, code_challenge = '' }, metadata }) =>
       metadata && code_challenge_method === 'S256' && CHALLENGE.test(code_challenge),
   },
-  scope: {
+  {
+    id: 'post_logout_redirect_uri',
+    endpoints: ['end-session'],
+    sharedErrors: ['invalid_request'],
+    received: ({ received }) => received.post_logout_redirect_uri,
+    expected: ({ metadata }) => metadata?.post_logout_redirect_uris?.join('\n'),
+    passes: ({ received: { post_logout_redirect_uri: uri }, metadata }) =>
+      metadata && uri !== undefined ? (metadata.post_logout_redirect_uris ?? []).includes(uri) : undefined,
+  },
+  OTHER_PARAMETERS,
+  {
+    id: 'code',
+    endpoints: ['token'],
+    errors: ['invalid_grant'],
+    received: ({ message }) => message,
+  },
+  {
+    id: 'scope',
+    endpoints: ['authorize', 'par', 'token'],
+    errors: ['invalid_scope'],
     received: ({ received }) => received.scope,
     expected: ({ metadata }) => metadata?.scope ?? 'every one',
-    holds: ({ received: { scope = '' }, metadata }) => {
+    passes: ({ received: { scope = '' }, metadata }) => {
       const allowed = metadata?.scope?.split(' ');
       const unknownOrAllowed = (one: string) => !KNOWN_SCOPES.includes(one) || allowed?.includes(one);
       return allowed === undefined || scope.split(' ').filter(Boolean).every(unknownOrAllowed);
     },
   },
-  resource: {
+  {
+    id: 'resource',
+    endpoints: ['authorize', 'par', 'token'],
+    errors: ['invalid_target'],
     received: ({ received }) => received.resource,
     expected: ({ metadata }) => metadata?.resources?.join('\n') ?? 'every registered one',
-    holds: ({ received: { resource }, metadata }) =>
+    passes: ({ received: { resource }, metadata }) =>
       resource === undefined ? undefined : metadata?.resources?.includes(resource),
   },
-  hint: {
-    received: ({ received }) => received.id_token_hint,
-    holds: ({ isHintAccepted }) => isHintAccepted,
-  },
-  post_logout_redirect_uri: {
-    received: ({ received }) => received.post_logout_redirect_uri,
-    expected: ({ metadata }) => metadata?.post_logout_redirect_uris?.join('\n'),
-    holds: ({ received: { post_logout_redirect_uri: uri }, metadata }) =>
-      metadata && uri !== undefined ? (metadata.post_logout_redirect_uris ?? []).includes(uri) : undefined,
-  },
-  request: { received: ({ message }) => message },
-  code: { received: ({ message }) => message },
-  access: {
+  {
+    id: 'access',
+    endpoints: ['authorize', 'par'],
+    sharedErrors: ['access_denied'],
     received: ({ access }) => access?.received,
     expected: ({ access }) => access?.expected ?? 'everyone',
-    holds: ({ access }) => access?.allowed,
+    passes: ({ access }) => access?.allowed,
   },
-};
-
-/** The rules of an endpoint, in the order in which the engine checks them. */
-const order: Partial<Record<RejectionEndpoint, readonly RuleId[]>> = {
-  authorize: ['client', 'redirect_uri', 'response_type', 'grant', 'pkce', 'scope', 'resource', 'request', 'access'],
-  par: [
-    ...(['client', 'method', 'secret', 'redirect_uri', 'response_type', 'grant', 'pkce', 'scope', 'resource'] as const),
-    ...(['request', 'access'] as const),
-  ],
-  token: ['client', 'method', 'secret', 'grant', 'request', 'code', 'scope', 'resource'],
-  'end-session': ['hint', 'client', 'post_logout_redirect_uri', 'request'],
-};
-
-/** The rules that an error code of the engine can be about (RFC 6749 4.1.2.1 and 5.2, RFC 8707 2, OIDC Core 3.1.2.6). */
-const rulesOfError: Record<string, readonly RuleId[]> = {
-  invalid_client: ['client', 'method'],
-  invalid_request: ['redirect_uri', 'grant', 'pkce', 'post_logout_redirect_uri', 'hint'],
-  access_denied: ['access'],
-};
-/** Error codes that are about exactly one rule. */
-const ruleOfError: Record<string, RuleId> = {
-  invalid_redirect_uri: 'redirect_uri',
-  unsupported_response_type: 'response_type',
-  unsupported_response_mode: 'response_type',
-  unauthorized_client: 'grant',
-  unsupported_grant_type: 'grant',
-  invalid_scope: 'scope',
-  invalid_target: 'resource',
-  invalid_grant: 'code',
-};
+];
 
 /**
  * The rules of a request that the engine rejected with this error code, in the order of its checks.
@@ -141,26 +170,33 @@ const ruleOfError: Record<string, RuleId> = {
  * @param violation what the check itself reported, where it is one of this server
  */
 export function evaluateRules(request: EvaluatedRequest, error: string, violation?: RuleViolation): RuleResult[] {
-  const rules = order[request.endpoint] ?? [];
-  const about = (rule: RuleId) => ({
-    received: requestRules[rule]?.received?.(request),
-    expected: requestRules[rule]?.expected?.(request),
-  });
-  const rule = brokenRule(request, error, rules);
-  return ruleResults(rules, violation ?? { rule, ...about(rule) }, about);
+  const rules = requestRules.filter(({ endpoints }) => endpoints.includes(request.endpoint));
+  const results = rules.map(({ id, received, expected }) => ({
+    rule: id,
+    received: received?.(request),
+    expected: expected?.(request),
+  }));
+  const { id } = brokenRule(request, error, rules);
+  const broken = violation ?? results.find(({ rule }) => rule === id) ?? { rule: id };
+  return ruleResults(
+    rules.map((rule) => rule.id),
+    broken,
+    (rule) => results.find((result) => result.rule === rule) ?? {},
+  );
 }
 
 /** Whether the request passes the rule with what is registered now; undefined where that cannot be evaluated. */
 export function passesRule(rule: RuleId, request: EvaluatedRequest): boolean | undefined {
-  return requestRules[rule]?.holds?.(request);
+  return requestRules.find(({ id }) => id === rule)?.passes?.(request);
 }
 
-function brokenRule(request: EvaluatedRequest, error: string, rules: readonly RuleId[]): RuleId {
-  const only = ruleOfError[error];
-  if (only) return only;
-  const candidates = rules.filter((rule) => rulesOfError[error]?.includes(rule));
-  const broken = candidates.find((rule) => passesRule(rule, request) === false);
-  if (broken) return broken;
-  // The client is known and authenticates by its registered method, so the proof itself was wrong.
-  return error === 'invalid_client' && rules.includes('secret') ? 'secret' : 'request';
+/** Of the rules that share an error code: the first that does not pass, else the one that cannot be evaluated (a secret). */
+function brokenRule(request: EvaluatedRequest, error: string, rules: readonly RequestRule[]): RequestRule {
+  const sharing = rules.filter(({ sharedErrors }) => sharedErrors?.includes(error));
+  return (
+    rules.find(({ errors }) => errors?.includes(error)) ??
+    sharing.find(({ passes }) => passes?.(request) === false) ??
+    sharing.find(({ passes }) => !passes) ??
+    OTHER_PARAMETERS
+  );
 }

@@ -6,6 +6,7 @@ import type { Context } from '../../http/context.ts';
 import { AppError, badRequest } from '../../http/errors.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Rejections } from '../../rejections/rejections.ts';
+import type { RuleViolation } from '../../rejections/rules.ts';
 import { type AuthnRequest, readAuthnRequest } from '../messages/authn-request.ts';
 import type { DecodedMessage } from '../messages/decode.ts';
 import { samlErrorPage } from '../messages/error-page.ts';
@@ -93,8 +94,13 @@ function recordRejection(
     message: `${error.message}${detail}`,
     clientId: opened?.claimedIssuer,
     received: opened ? requestParameters(opened) : {},
-    rules: authnRequestRules(error.code, error instanceof SamlError ? error : {}),
+    rules: authnRequestRules(violationOf(error)),
   });
+}
+
+function violationOf(error: SamlError | AppError): RuleViolation {
+  if (error instanceof SamlError) return error.violation;
+  return error.code === 'service_provider_unknown' ? { rule: 'client' } : { rule: 'form', received: error.code };
 }
 
 function auditRejection(

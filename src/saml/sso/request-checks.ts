@@ -1,12 +1,12 @@
 // The checks of an AuthnRequest, in order (SAML Profiles 4.1.4.1). A check that fails before the ACS is known throws and
 // becomes an error page; one that fails after that becomes a SAML status. Pure: replay of the ID is checked by the caller.
 import type { Acr } from '../../mfa/acr.ts';
-import { type RuleId, type RuleResult, ruleResults } from '../../rejections/rules.ts';
+import { type RuleId, type RuleResult, type RuleViolation, ruleResults } from '../../rejections/rules.ts';
 import type { AuthnRequest } from '../messages/authn-request.ts';
 import { checkHead, type Expectation } from '../messages/message-head.ts';
 import { chooseNameIdFormat, type NameIdChoice } from '../messages/name-id.ts';
 import type { AcsEndpoint } from '../metadata/parse.ts';
-import { SamlError, type SamlErrorCode } from '../xml/errors.ts';
+import { SamlError } from '../xml/errors.ts';
 import type { NameIdFormatName } from '../xml/names.ts';
 import { checkProtocolBinding, resolveAcs } from './assertion-consumer-service.ts';
 import { acceptableAcrs, needsPassword } from './authn-context.ts';
@@ -69,40 +69,15 @@ export function checkAuthnRequest(
 }
 
 /** The rules of an AuthnRequest, in the order in which routes.ts and checkAuthnRequest check them. */
-const rules: readonly RuleId[] = [
+const rules = [
   ...(['form', 'client', 'signed', 'algorithm', 'certificate', 'issuer', 'destination', 'time', 'acs'] as const),
   ...(['replay', 'binding', 'passive', 'name_id', 'context', 'encryption', 'access'] as const),
-];
+] satisfies RuleId[];
 
-/** The rule behind each error code; every other code is about the form of the message. */
-const ruleOfCode: Record<string, RuleId> = {
-  service_provider_unknown: 'client',
-  signature_missing: 'signed',
-  signature_algorithm: 'algorithm',
-  no_signing_key: 'certificate',
-  signature_invalid: 'certificate',
-  signature_shape: 'certificate',
-  wrong_issuer: 'issuer',
-  wrong_destination: 'destination',
-  expired: 'time',
-  from_future: 'time',
-  acs_not_registered: 'acs',
-  replayed: 'replay',
-  unsupported_binding: 'binding',
-  no_passive: 'passive',
-  invalid_name_id_policy: 'name_id',
-  no_authn_context: 'context',
-  unmet_authentication_requirements: 'context',
-  access_denied: 'access',
-  unsupported_request: 'encryption',
-} satisfies Partial<Record<SamlErrorCode | EngineCode, RuleId>>;
-type EngineCode = 'service_provider_unknown' | 'unmet_authentication_requirements' | 'access_denied';
+/** A rule that an AuthnRequest can break. */
+export type AuthnRequestRule = (typeof rules)[number];
 
-/** Every rule of an AuthnRequest that was rejected with this code, with the one that it broke. */
-export function authnRequestRules(
-  code: string,
-  { received, expected }: { received?: string | undefined; expected?: string | undefined } = {},
-): RuleResult[] {
-  const rule = ruleOfCode[code] ?? 'form';
-  return ruleResults(rules, { rule, received: received ?? (rule === 'form' ? code : undefined), expected });
+/** Every rule of an AuthnRequest, with the one that it broke. */
+export function authnRequestRules(violation: RuleViolation): RuleResult[] {
+  return ruleResults(rules, violation);
 }

@@ -8,13 +8,14 @@ import type { Context } from '../../http/context.ts';
 import { AppError, badRequest } from '../../http/errors.ts';
 import type { Metrics } from '../../platform/metrics.ts';
 import type { Rejections } from '../../rejections/rejections.ts';
+import type { RuleViolation } from '../../rejections/rules.ts';
 import type { ServiceProvider, ServiceProviders } from '../metadata/service-providers.ts';
 import type { SessionParticipants } from '../slo/session-participants.ts';
 import { SamlError, type SamlStatus } from '../xml/errors.ts';
 import { statusCodes } from '../xml/names.ts';
 import type { AuthorizationParameterChecks } from './authorization-parameters.ts';
 import type { PendingAuthnRequest, PendingAuthnRequests } from './pending-authn-requests.ts';
-import { authnRequestRules } from './request-checks.ts';
+import { type AuthnRequestRule, authnRequestRules } from './request-checks.ts';
 import type { SamlResponses } from './responses.ts';
 
 export interface ResponseModeDependencies {
@@ -40,12 +41,20 @@ interface EngineResult {
   error_description?: string;
 }
 
+/** Why a Response has no assertion. */
+interface Failure {
+  reason: string;
+  status: SamlStatus;
+  violation: RuleViolation;
+}
+
+const NO_PASSIVE: SamlStatus = { code: statusCodes.Responder, subcode: statusCodes.NoPassive };
 /** The engine's errors as SAML status codes (Core 3.2.2.2). */
 const statuses: Record<string, SamlStatus> = {
-  login_required: { code: statusCodes.Responder, subcode: statusCodes.NoPassive },
-  interaction_required: { code: statusCodes.Responder, subcode: statusCodes.NoPassive },
-  consent_required: { code: statusCodes.Responder, subcode: statusCodes.NoPassive },
-  account_selection_required: { code: statusCodes.Responder, subcode: statusCodes.NoPassive },
+  login_required: NO_PASSIVE,
+  interaction_required: NO_PASSIVE,
+  consent_required: NO_PASSIVE,
+  account_selection_required: NO_PASSIVE,
   access_denied: { code: statusCodes.Responder, subcode: statusCodes.RequestDenied },
   unmet_authentication_requirements: { code: statusCodes.Responder, subcode: statusCodes.NoAuthnContext },
 };
@@ -79,10 +88,14 @@ export function createResponseMode(dependencies: ResponseModeDependencies) {
     // Signing takes a turn of the event loop of its own.
     await yieldToEventLoop();
     const xml = error
-      ? await failureOf(ctx, sp, request, statuses[error] ?? FAILED, error)
+      ? await failureOf(ctx, sp, request, engineFailure(error))
       : await successOf(ctx, sp, request).catch((reason: unknown) => {
           if (!(reason instanceof SamlError) || !reason.status) throw reason;
-          return failureOf(ctx, sp, request, reason.status, reason.code, reason);
+          return failureOf(ctx, sp, request, {
+            reason: reason.code,
+            status: reason.status,
+            violation: reason.violation,
+          });
         });
     appContext.state.log.info({ clientId: sp.entityId, error }, 'SAML response');
     if (!request.isTest) return responses.post(appContext, sp, request, xml);
@@ -141,15 +154,23 @@ function successResponses({
   };
 }
 
+function engineFailure(error: string): Failure {
+  const rules: Record<string, AuthnRequestRule> = {
+    access_denied: 'access',
+    unmet_authentication_requirements: 'context',
+  };
+  const rule = rules[error];
+  const violation = rule ? { rule } : { rule: 'form' as const, received: error };
+  return { reason: error, status: statuses[error] ?? FAILED, violation };
+}
+
 /** Makes the Response with a status, audits it, and records the rejection unless the status is NoPassive. */
 function failureResponses({ responses, audit, rejections, metrics }: ResponseModeDependencies) {
   return async (
     ctx: KoaContextWithOIDC,
     sp: ServiceProvider,
     pending: PendingAuthnRequest,
-    status: SamlStatus,
-    reason: string,
-    decision: { received?: string | undefined; expected?: string | undefined } = {},
+    { reason, status, violation }: Failure,
   ): Promise<string> => {
     const subjectId = ctx.oidc.session?.accountId;
     const { request } = appContextOf(ctx).state;
@@ -175,7 +196,7 @@ function failureResponses({ responses, audit, rejections, metrics }: ResponseMod
         AssertionConsumerServiceURL: pending.acsUrl,
         NameIDPolicy: pending.nameIdFormat,
       },
-      rules: authnRequestRules(reason, decision),
+      rules: authnRequestRules(violation),
     });
     const message = `${status.message ?? 'The sign-in was refused.'} Refusal ${code}.`;
     return responses.status(pending.acsUrl, pending.requestId, { ...status, message });

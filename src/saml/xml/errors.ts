@@ -1,5 +1,6 @@
 // Why a SAML message or metadata document is rejected. Each code has a public sentence and, where the sender may learn the
 // reason at its ACS, a SAML status; without a status the rejection is an error page and nothing is signed.
+import type { RuleId, RuleViolation } from '../../rejections/rules.ts';
 import { statusCodes } from './names.ts';
 
 /** A SAML status (Core 3.2.2.1): the top-level code and usually a second-level one. */
@@ -11,6 +12,8 @@ export interface SamlStatus {
 
 interface Fault {
   message: string;
+  /** The rule of an AuthnRequest that it breaks; where it is absent, the form of the message. */
+  rule?: RuleId;
   httpStatus?: 400 | 413;
   status?: SamlStatus;
 }
@@ -32,35 +35,52 @@ const faults = {
   wrong_root: { message: 'This is not the kind of SAML message that belongs here.' },
   not_schema_valid: { message: 'The SAML message does not follow the SAML 2.0 schema.' },
   wrong_version: { message: 'Only SAML 2.0 is spoken here.' },
-  wrong_issuer: { message: 'The SAML message was not issued by the application it was attributed to.' },
-  wrong_destination: { message: 'The SAML message was meant for another address.' },
-  expired: { message: 'The SAML message is too old.' },
-  replayed: { message: 'This SAML message was already used.' },
-  from_future: { message: 'The SAML message carries a time in the future.' },
-  acs_not_registered: { message: 'The address that the answer should go to is not registered for this application.' },
-  signature_missing: { message: 'The SAML message has to be signed.' },
-  signature_invalid: { message: 'The signature of the SAML message is not valid.' },
-  signature_shape: { message: 'The signature of the SAML message does not cover it in the one way that is accepted.' },
-  signature_algorithm: { message: 'The SAML message is signed with an algorithm that is not accepted.' },
-  no_signing_key: { message: 'The SAML message is signed, but no signing certificate of its sender is registered.' },
+  wrong_issuer: { rule: 'issuer', message: 'The SAML message was not issued by the application it was attributed to.' },
+  wrong_destination: { rule: 'destination', message: 'The SAML message was meant for another address.' },
+  expired: { rule: 'time', message: 'The SAML message is too old.' },
+  replayed: { rule: 'replay', message: 'This SAML message was already used.' },
+  from_future: { rule: 'time', message: 'The SAML message carries a time in the future.' },
+  acs_not_registered: {
+    rule: 'acs',
+    message: 'The address that the answer should go to is not registered for this application.',
+  },
+  signature_missing: { rule: 'signed', message: 'The SAML message has to be signed.' },
+  signature_invalid: { rule: 'certificate', message: 'The signature of the SAML message is not valid.' },
+  signature_shape: {
+    rule: 'certificate',
+    message: 'The signature of the SAML message does not cover it in the one way that is accepted.',
+  },
+  signature_algorithm: {
+    rule: 'algorithm',
+    message: 'The SAML message is signed with an algorithm that is not accepted.',
+  },
+  no_signing_key: {
+    rule: 'certificate',
+    message: 'The SAML message is signed, but no signing certificate of its sender is registered.',
+  },
   unexpected_response: { message: 'The SAML response does not belong to a request that was sent from here.' },
   unsupported_binding: {
+    rule: 'binding',
     message: 'Answers are sent by HTTP-POST only.',
     status: requester(statusCodes.UnsupportedBinding),
   },
   unsupported_request: {
+    rule: 'encryption',
     message: 'The request asks for something that is not supported.',
     status: requester(statusCodes.RequestUnsupported),
   },
   invalid_name_id_policy: {
+    rule: 'name_id',
     message: 'No identifier of the kind that was asked for can be given.',
     status: requester(statusCodes.InvalidNameIDPolicy),
   },
   no_passive: {
+    rule: 'passive',
     message: 'Signing in takes a question to the person, and none was allowed.',
     status: responder(statusCodes.NoPassive),
   },
   no_authn_context: {
+    rule: 'context',
     message: 'The kind of sign-in that was asked for cannot be given.',
     status: responder(statusCodes.NoAuthnContext),
   },
@@ -90,8 +110,8 @@ export class SamlError extends Error {
   /** The status for the sender, once its ACS is known to be registered; undefined: an error page instead. */
   readonly status: SamlStatus | undefined;
   readonly detail: unknown;
-  readonly received: string | undefined;
-  readonly expected: string | undefined;
+  /** The rule of an AuthnRequest that the message broke, for the list of rejected requests. */
+  readonly violation: RuleViolation;
 
   constructor(code: SamlErrorCode, options: SamlErrorOptions = {}) {
     const fault: Fault = faults[code];
@@ -100,7 +120,9 @@ export class SamlError extends Error {
     this.httpStatus = fault.httpStatus ?? 400;
     this.status = fault.status;
     this.detail = options.detail;
-    this.received = options.received;
-    this.expected = options.expected;
+    const { expected } = options;
+    this.violation = fault.rule
+      ? { rule: fault.rule, received: options.received, expected }
+      : { rule: 'form', received: options.received ?? code, expected };
   }
 }

@@ -36,7 +36,11 @@ describe('a user whose role was removed', () => {
     expect([refused.status, refused.json().error]).toEqual([400, 'invalid_grant']);
     expect(await held()).toBe(0);
     const [revoked] = await idp.services.audit.list({ types: ['token.revoked'], subjectId: user.account.id });
-    expect(revoked).toMatchObject({ reason: 'access_lost', clientId: application.clientId });
+    expect(revoked).toMatchObject({
+      reason: 'access_lost',
+      clientId: application.clientId,
+      data: { access: 'no_role' },
+    });
     await idp.services.roles.assign(user.account.id, 'member');
     expect((await refresh()).json().error).toBe('invalid_grant');
   });
