@@ -236,14 +236,16 @@ function promptsOf(
 }
 
 function eventsOf(dependencies: OidcDependencies, clients: ClientSource): EngineEvents {
-  const { audit, cookies, firstPartyClient, knownBrowsers, logger, metrics, now, rejections, sessions } = dependencies;
+  const { audit, cookies, firstPartyClient, knownBrowsers, logger, metrics, now, rejections, sessions, settings } =
+    dependencies;
   const recordUsage = createUsageRecorder({ audit, now });
   return {
     ...{ audit, metrics, logger, rejections, clients },
     recordActivity: sessions.recordActivity,
-    async recordDevice(session, ctx) {
-      const browser = await knownBrowsers.recognise(cookies.get(ctx, 'knownBrowser'), session.accountId);
-      await sessions.recordDevice(session, ctx.state.request, browser?.id);
+    async recordDevice({ uid, accountId, loginTs }, ctx) {
+      const browser = await knownBrowsers.recognise(cookies.get(ctx, 'knownBrowser'), accountId);
+      const endsAt = new Date((loginTs + settings.latest().session_hours * 3600) * 1000);
+      await sessions.recordDevice({ uid, accountId, endsAt }, ctx.state.request, browser?.id);
     },
     async recordUsage(accountId, clientId, request) {
       if (clientId !== firstPartyClient.client_id) await recordUsage(accountId, clientId, request);

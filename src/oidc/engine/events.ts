@@ -7,6 +7,7 @@ import type { Metrics } from '../../platform/metrics.ts';
 import { appContext } from './app-context.ts';
 import type { RecordUsage } from './application-usage.ts';
 import { TooManyAttempts } from './client-authentication-limits.ts';
+import { engineSeconds } from './configuration.ts';
 import type { KoaContextWithOIDC, Provider } from './library.ts';
 import { type RecordDependencies, recordRejection } from './rejected-requests.ts';
 import { TEST_MODE } from './test-response-mode.ts';
@@ -16,7 +17,7 @@ export interface EngineEvents extends RecordDependencies {
   metrics: Pick<Metrics, 'tokensIssued'>;
   logger: Logger;
   /** Remembers the browser in which a session began. */
-  recordDevice(session: { uid: string; accountId: string; exp: number }, ctx: Context): Promise<void>;
+  recordDevice(session: { uid: string; accountId: string; loginTs: number }, ctx: Context): Promise<void>;
   /** Remembers that a session is in use. */
   recordActivity(sessionUid: string): Promise<void>;
   recordUsage: RecordUsage;
@@ -74,9 +75,10 @@ function recordAuthorization(engineCtx: KoaContextWithOIDC, events: EngineEvents
   const { result, session, client, params } = engineCtx.oidc;
   if (!session?.accountId) return;
   const ctx = appContext(engineCtx);
-  const { uid, accountId, exp = 0 } = session;
+  // The engine sets `exp` only when it saves the session, after this event.
+  const { uid, accountId, loginTs = engineSeconds() } = session;
   // The browser is recorded once for each sign-in, not for each application that is opened with it.
-  const recorded = result?.login ? recordDevice({ uid, accountId, exp }, ctx) : recordActivity(uid);
+  const recorded = result?.login ? recordDevice({ uid, accountId, loginTs }, ctx) : recordActivity(uid);
   recorded.catch((err) => logger.error({ err }, 'the browser of a session was not recorded'));
   // A sign-in and a SAML response have audit entries of their own; a test is no usage.
   if (result?.login || !client || OTHER_MODES.includes(String(params?.response_mode))) return;

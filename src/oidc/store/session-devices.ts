@@ -6,9 +6,9 @@ import type { Db, Tx } from '../../storage/database.ts';
 import { hotStatements, type Sql } from '../../storage/statements.ts';
 
 export interface SessionDevices {
-  /** Remembers the browser in which a session began. */
+  /** Remembers the browser in which a session began, until `endsAt`, the latest end of the session. */
   recordDevice(
-    session: { uid: string; accountId: string; exp: number },
+    session: { uid: string; accountId: string; endsAt: Date },
     request: RequestInfo,
     browserId: string | undefined,
   ): Promise<void>;
@@ -40,9 +40,9 @@ export function createSessionDevices({ db, sql, now }: SessionDevicesDependencie
   const recordedAt = new Map<string, number>();
 
   return {
-    async recordDevice({ uid, accountId, exp }, { userAgent, address }, browserId = undefined) {
+    async recordDevice({ uid, accountId, endsAt }, { userAgent, address }, browserId = undefined) {
       const at = now();
-      const device = [accountId, browserId ?? null, userAgent, address, at, at, new Date(exp * 1000)];
+      const device = [accountId, browserId ?? null, userAgent, address, at, at, endsAt];
       await sql.execute(statements.recordDevice, uid, ...device);
     },
 
