@@ -56,8 +56,8 @@ export function createCsrf({ cookies, keys, issuerUrl }: CsrfDependencies): Csrf
       rejectForeignOrigin(ctx, issuerUrl);
       const secret = cookies.get(ctx, 'csrf');
       if (!secret) throw forbidden('csrf_failed', { detail: 'no cookie', ...returnLink(ctx, issuerUrl) });
-      const sent = ctx.get(HEADER) || (await readForm(ctx))[FIELD];
-      if (typeof sent !== 'string' || !keys.some((key) => safeEqual(tokenOf(key, secret), sent))) {
+      const sent = ctx.get(HEADER) || (await tokenInForm(ctx));
+      if (sent === undefined || !keys.some((key) => safeEqual(tokenOf(key, secret), sent))) {
         throw forbidden('csrf_failed', { detail: sent ? 'wrong token' : 'no token', ...returnLink(ctx, issuerUrl) });
       }
       return next();
@@ -67,6 +67,12 @@ export function createCsrf({ cookies, keys, issuerUrl }: CsrfDependencies): Csrf
 
 function tokenOf(key: Buffer, secret: string): string {
   return createHmac('sha256', key).update(secret).digest('base64url');
+}
+
+/** The form token, sent once. The other fields may be lists: the route decides which. */
+async function tokenInForm(ctx: Context): Promise<string | undefined> {
+  const { [FIELD]: sent = [] } = await readForm(ctx, { lists: 'every field' });
+  return sent.length === 1 ? sent[0] : undefined;
 }
 
 function rejectForeignOrigin(ctx: Context, issuerUrl: URL): void {

@@ -12,8 +12,10 @@ export type Fields = Record<string, string | string[]>;
 
 export interface FieldOptions {
   /** Fields that may be repeated, such as a group of check boxes; their values are always arrays. */
-  lists?: readonly string[];
+  lists?: readonly string[] | 'every field';
 }
+
+type Pair = readonly [name: string, value: string];
 
 const MAX_FIELDS = 200;
 const MAX_FAULTS = 20;
@@ -23,7 +25,7 @@ const UPLOAD = 'multipart/form-data';
 
 const bodies = new WeakMap<object, Promise<string>>();
 const byteLimits = new WeakMap<object, number>();
-const uploads = new WeakMap<object, Promise<Fields> | undefined>();
+const uploads = new WeakMap<object, Promise<Pair[]> | undefined>();
 
 /** Route middleware, before the CSRF check: replaces the default body limit. */
 export function bodyLimit(maxBytes: number): Middleware {
@@ -44,7 +46,7 @@ export function acceptUploads(maxBytes: number): Middleware {
 
 /** Returns the query, validated by `schema`; throws 400. */
 export function parseQuery<Schema extends ZodType>(ctx: Context, schema: Schema, options?: FieldOptions) {
-  return parse(schema, readPairs(ctx.querystring, 'malformed_url', options));
+  return parse(schema, grouped(readPairs(ctx.querystring, 'malformed_url'), options));
 }
 
 /** Returns the form body, validated by `schema`; throws 400. Can be called several times for one request. */
@@ -80,29 +82,28 @@ export async function readForm(ctx: Context, options?: FieldOptions): Promise<Fi
   const isEmpty = !type && !ctx.get('Transfer-Encoding') && Number(ctx.get('Content-Length') || 0) === 0;
   if (isEmpty) return {};
   if (uploads.has(ctx.req) && ctx.is(UPLOAD)) {
-    const fields = uploads.get(ctx.req) ?? readUpload(ctx);
-    uploads.set(ctx.req, fields);
-    return fields;
+    const pairs = uploads.get(ctx.req) ?? readUpload(ctx);
+    uploads.set(ctx.req, pairs);
+    return grouped(await pairs, options);
   }
   if (!ctx.is(FORM)) throw unsupportedMediaType(`${FORM} in UTF-8`);
-  return readPairs(await bodyOf(ctx, limits.http.formBytes), 'malformed_body', options);
+  return grouped(readPairs(await bodyOf(ctx, limits.http.formBytes), 'malformed_body'), options);
 }
 
 /** Reads multipart/form-data (RFC 7578) with Node's own parser. */
-async function readUpload(ctx: Context): Promise<Fields> {
+async function readUpload(ctx: Context): Promise<Pair[]> {
   const body = await bodyOf(ctx, limits.http.formBytes);
   const headers = { 'content-type': ctx.get('Content-Type') };
   const form = await new Response(body, { headers }).formData().catch((cause: unknown) => {
     throw badRequest('malformed_body', { cause });
   });
-  const fields: Fields = Object.create(null);
+  const pairs: Pair[] = [];
   for (const [name, value] of form) {
     const text = typeof value === 'string' ? value : await value.text();
     if (!isStorable(name) || !isStorable(text)) throw badRequest('malformed_body');
-    if (name in fields) throw repeated(name);
-    fields[name] = text;
+    pairs.push([name, text]);
   }
-  return fields;
+  return pairs;
 }
 
 /** Validates a value; errors become one 400 that names the fields. */
@@ -123,17 +124,22 @@ function bodyOf(ctx: Context, usualBytes: number): Promise<string> {
   return body;
 }
 
-function readPairs(text: string, fault: 'malformed_url' | 'malformed_body', options: FieldOptions = {}): Fields {
-  const lists = new Set(options.lists);
-  const fields = new Map<string, string | string[]>();
+function readPairs(text: string, fault: 'malformed_url' | 'malformed_body'): Pair[] {
   const pairs = text.split('&').filter((pair) => pair !== '');
   if (pairs.length > MAX_FIELDS) throw badRequest(fault, { message: 'There are too many parameters.' });
-  for (const pair of pairs) {
+  return pairs.map((pair) => {
     const equals = pair.indexOf('=');
     const name = decode(equals < 0 ? pair : pair.slice(0, equals), fault);
-    const value = equals < 0 ? '' : decode(pair.slice(equals + 1), fault);
+    return [name, equals < 0 ? '' : decode(pair.slice(equals + 1), fault)];
+  });
+}
+
+/** Pairs as fields; throws repeated_parameter for a name that is sent more than once and is no list. */
+function grouped(pairs: readonly Pair[], { lists = [] }: FieldOptions = {}): Fields {
+  const fields = new Map<string, string | string[]>();
+  for (const [name, value] of pairs) {
     const before = fields.get(name);
-    if (lists.has(name)) fields.set(name, [...(before ?? []), value]);
+    if (lists === 'every field' || lists.includes(name)) fields.set(name, [...(before ?? []), value]);
     else if (before === undefined) fields.set(name, value);
     // Two parsers of one request must not see different values (RFC 6749 section 3.1).
     else throw repeated(name);

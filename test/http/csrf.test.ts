@@ -58,6 +58,13 @@ describe('a form is accepted', () => {
     expect(answer.status).toBe(200);
   });
 
+  it('with fields that are sent more than once, such as check boxes', async () => {
+    const { client, token } = await open();
+    const body = `_csrf=${token}&roles=a&roles=b`;
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    expect((await client.post('/form', { headers, body })).status).toBe(200);
+  });
+
   it('from an old browser that sends neither Origin nor Sec-Fetch-Site', async () => {
     const { client, token } = await open();
     expect((await client.post('/form', { form: { _csrf: token } })).status).toBe(200);
@@ -84,6 +91,9 @@ describe('a form is rejected', () => {
     await refused(client.post('/form', { form: {} }), 'csrf_failed');
     await refused(client.post('/form', { form: { _csrf: 'wrong' } }), 'csrf_failed');
     await refused(client.post('/form', { form: { _csrf: '' } }), 'csrf_failed');
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    const { token } = await open();
+    await refused(client.post('/form', { headers, body: `_csrf=${token}&_csrf=${token}` }), 'csrf_failed');
   });
 
   it('with the token of another browser', async () => {

@@ -27,6 +27,9 @@ export interface Page {
   forms: Form[];
 }
 
+/** What is typed into a form: a list ticks these check boxes of one name. */
+export type Typed = Record<string, string | readonly string[]>;
+
 export interface HttpClient {
   cookies: CookieJar;
   get(url: string, options?: RequestOptions): Promise<Page>;
@@ -35,7 +38,7 @@ export interface HttpClient {
   /** Follows redirects until there is none, or until one leads to an address that `stop` accepts. */
   follow(page: Page, stop?: (url: string) => boolean): Promise<Page>;
   /** Sends a form of the page with these fields filled in; `form` picks one by what its action holds. */
-  submit(page: Page, fields?: Record<string, string>, options?: SubmitOptions): Promise<Page>;
+  submit(page: Page, fields?: Typed, options?: SubmitOptions): Promise<Page>;
 }
 
 export interface SubmitOptions {
@@ -87,11 +90,12 @@ export function httpClient(base?: string, defaults: ClientOptions = {}): HttpCli
       ? form.buttons.find(({ name, label }) => name === options.button || label === options.button)
       : form.buttons[0];
     if (options.button && !button) throw new Error(`No button "${options.button}" in the form to ${form.action}`);
-    const values = { ...form.fields, ...(button?.name ? { [button.name]: button.value } : {}), ...fields };
+    const pressed = button?.name ? { [button.name]: button.value } : {};
+    const values = encoded({ ...form.fields, ...form.ticks, ...pressed, ...fields });
     // What a browser says about a form it sends to the page's own origin.
     const headers = { origin: new URL(page.url).origin, 'sec-fetch-site': 'same-origin', ...options.headers };
     if (form.method === 'post') return request('POST', form.action, { form: values, headers });
-    return request('GET', `${form.action.split('?')[0]}?${new URLSearchParams(values)}`, { headers: options.headers });
+    return request('GET', `${form.action.split('?')[0]}?${values}`, { headers: options.headers });
   };
 
   return {
@@ -119,6 +123,11 @@ function bodyOf({ form, json, body }: RequestOptions): { body?: string | Uint8Ar
   return { body };
 }
 
+function encoded(values: Typed): URLSearchParams {
+  const pairs = Object.entries(values).flatMap(([name, value]) => [value].flat().map((one) => [name, one]));
+  return new URLSearchParams(pairs);
+}
+
 function lowerCased(headers: Record<string, string> = {}): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
@@ -138,7 +147,7 @@ function pageOf(url: URL, response: http.IncomingMessage, setCookie: string[], t
   };
 }
 
-function pickForm(page: Page, fields: Record<string, string>, action?: string): Form {
+function pickForm(page: Page, fields: Typed, action?: string): Form {
   const form = action
     ? page.forms.find((candidate) => candidate.action.includes(action))
     : (page.forms.find((candidate) => Object.keys(fields).every((name) => name in candidate.fields)) ?? page.forms[0]);

@@ -5,7 +5,7 @@ import type { Context, Extras, State } from '../../http/context.ts';
 import { bodyLimit } from '../../http/input.ts';
 import { type Field, VERSION } from '../console/blocks.ts';
 import type { Problem } from '../console/frame.ts';
-import { editFields, patchOf } from './console-fields.ts';
+import { accessOf, editFields, patchOf } from './console-fields.ts';
 import { MAX_FORM_BYTES, readForm, withAnswers } from './console-form.ts';
 import type { ApplicationPagesDependencies } from './console-parts.ts';
 import { accessFields } from './console-parts.ts';
@@ -37,7 +37,10 @@ export function addEditRoutes(
         );
         frame.back(ctx, `/admin/applications/${id}`, 'Saved.');
       },
-      (problem) => showEdit(ctx, application, withAnswers(editFields(application), given.one), problem),
+      (problem) => {
+        const typed = { ...application, access: accessOf(given.one, given.roles) };
+        return showEdit(ctx, typed, withAnswers(editFields(application), given.one), problem);
+      },
     );
   });
 

@@ -110,11 +110,16 @@ function certificatesOf({ metadata: { certificates = [] } }: SamlApplication, te
   return [...signing, ...certificates.filter((known) => !isSigning(known))];
 }
 
+/** The access rule of a sent form. */
+export function accessOf(given: Record<string, string>, roles: string[]): Application['access'] {
+  return given.open === 'roles' ? { roles } : 'everyone';
+}
+
 /** JSON merge patch of the declaration. */
 export function patchOf(application: Application, given: Record<string, string>, roles: string[]): Declaration {
   const common = {
     consent: given.implicit === 'on' ? 'implicit' : 'explicit',
-    access: given.open === 'roles' ? { roles } : 'everyone',
+    access: accessOf(given, roles),
   };
   const orNull = (value: string | undefined) => value || null;
   if (application.protocol === 'oidc') {

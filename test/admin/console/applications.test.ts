@@ -152,21 +152,23 @@ describe('a registered application', () => {
     expect(await hasSecret(applicationId, clientSecret)).toBe(false);
   });
 
-  it('is edited, restricted to a role, disabled and enabled, with audit events', async () => {
+  it('is edited, restricted to two roles, disabled and enabled, with audit events', async () => {
     await idp.services.roles.create({ name: 'editor' });
+    await idp.services.roles.create({ name: 'reviewer' });
+    const roles = ['editor', 'reviewer'];
     const { applicationId, clientId } = await aClient(idp.services, { redirect_uris: ['https://e.example.com/cb'] });
     const at = `/admin/applications/${applicationId}`;
-    const saved = await admin.submit(await admin.get(`${at}/edit`), {
-      name: 'Renamed',
-      open: 'roles',
-      roles: 'editor',
+    const wrong = await admin.submit(await admin.get(`${at}/edit`), {
+      ...{ name: 'Renamed', open: 'roles', roles, redirect_uris: 'not an address' },
     });
+    expect([wrong.status, wrong.forms[0]?.ticks, wrong.forms[0]?.fields.open]).toEqual([400, { roles }, 'roles']);
+    const saved = await admin.submit(wrong, { redirect_uris: 'https://e.example.com/cb' });
     expect((await admin.follow(saved)).text).toContain('Saved.');
     await admin.submit(await admin.get(`${at}/disable`));
     expect(await idp.services.applications.get(applicationId)).toMatchObject({
       name: 'Renamed',
       enabled: false,
-      access: { roles: ['editor'] },
+      access: { roles },
     });
     await admin.submit(await admin.get(at), {}, { form: '/enable' });
     const events = await idp.services.audit.list({ clientId });

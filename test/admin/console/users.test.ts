@@ -64,6 +64,20 @@ describe('users', () => {
       expect(types).toContain(type);
   });
 
+  it('are given and keep several roles at once', async () => {
+    await idp.services.roles.create({ name: 'proof-reader' });
+    const both = ['editor', 'proof-reader'];
+    const sent = await admin.submit(await admin.get('/admin/users/new'), {
+      ...{ username: 'two-roles', begin: 'password', roles: both },
+    });
+    expect(sent.status, textOf(sent.text)).toBe(201);
+    const account = await idp.services.accounts.findByLogin('two-roles');
+    expect(account?.roles).toEqual(both);
+    const form = await admin.get(`/admin/users/${account?.id}/edit`);
+    expect((await admin.submit(form, { name: 'Two Roles' })).status).toBe(303);
+    expect(await idp.services.accounts.findByLogin('two-roles')).toMatchObject({ name: 'Two Roles', roles: both });
+  });
+
   it('are helped by support, who may reset second factors and end sessions and nothing else', async () => {
     const { account } = await aUser(idp.services);
     const { secret, sealed } = idp.services.mfa.totp.begin(account);

@@ -5,6 +5,8 @@ export interface Form {
   method: 'get' | 'post';
   /** What a browser would send if nothing was typed, without the buttons. */
   fields: Record<string, string>;
+  /** The check boxes of one name of which several are ticked. */
+  ticks: Record<string, string[]>;
   buttons: { name: string; value: string; label: string }[];
 }
 
@@ -15,7 +17,8 @@ export function formsOf(html: string, base: string): Form[] {
     return {
       action: new URL(form.action ?? '', base).href,
       method: form.method?.toLowerCase() === 'post' ? 'post' : 'get',
-      fields: { ...inputsOf(body), ...selectsOf(body), ...textAreasOf(body) },
+      fields: { ...Object.fromEntries(inputsOf(body)), ...selectsOf(body), ...textAreasOf(body) },
+      ticks: repeatedOf(inputsOf(body)),
       buttons: buttonsOf(body),
     };
   });
@@ -54,16 +57,22 @@ function attributesOf(source: string): Record<string, string> {
   );
 }
 
-function inputsOf(body: string): Record<string, string> {
-  const fields: Record<string, string> = {};
-  for (const [, source = ''] of body.matchAll(/<input\b([^>]*)>/gi)) {
+function inputsOf(body: string): [name: string, value: string][] {
+  return [...body.matchAll(/<input\b([^>]*)>/gi)].flatMap(([, source = '']) => {
     const input = attributesOf(source);
     const type = input.type ?? 'text';
-    if (!input.name || 'disabled' in input || ['submit', 'button', 'image', 'reset', 'file'].includes(type)) continue;
-    if (['checkbox', 'radio'].includes(type) && !('checked' in input)) continue;
-    fields[input.name] = input.value ?? (type === 'checkbox' ? 'on' : '');
-  }
-  return fields;
+    if (!input.name || 'disabled' in input || ['submit', 'button', 'image', 'reset', 'file'].includes(type)) return [];
+    if (['checkbox', 'radio'].includes(type) && !('checked' in input)) return [];
+    return [[input.name, input.value ?? (type === 'checkbox' ? 'on' : '')]];
+  });
+}
+
+function repeatedOf(inputs: readonly [name: string, value: string][]): Record<string, string[]> {
+  const names = [...new Set(inputs.map(([name]) => name))];
+  const values = names.map((name) => inputs.filter(([one]) => one === name).map(([, value]) => value));
+  return Object.fromEntries(
+    names.map((name, at) => [name, values[at] ?? []] as const).filter(([, all]) => all.length > 1),
+  );
 }
 
 function selectsOf(body: string): Record<string, string> {
