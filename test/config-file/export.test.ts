@@ -37,6 +37,7 @@ describe('an export', () => {
     const answer = { consent: 'implicit', access: 'everyone', enabled: true } as const;
     const settings = {
       name_id_format: 'emailAddress',
+      require_allow_create: false,
       attributes: { mail: 'email' },
       sign: 'both',
       encrypt_assertion: 'auto',

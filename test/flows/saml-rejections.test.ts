@@ -103,12 +103,29 @@ describe('a request that cannot be met', () => {
     await expectStatus(await open(attributes, body), ...codes);
   });
 
-  it('gets InvalidNameIDPolicy when it needs a new identifier and forbids one', async () => {
+  it('gets InvalidNameIDPolicy when the user needs a new identifier, and the registration requires AllowCreate', async () => {
+    const strict = await aLiveSp(idp, { name_id_format: 'persistent', require_allow_create: true });
     const fresh = await aSamlUser(idp.services);
-    const page = await open('', '<samlp:NameIDPolicy AllowCreate="false"/>');
-    await expectStatus(await fresh.withPassword(browser, page), 'Requester', 'InvalidNameIDPolicy');
-    expect(answerIn(await open('', '<samlp:NameIDPolicy AllowCreate="true"/>'))).toContain('<saml:Assertion');
-    expect(answerIn(await open('', '<samlp:NameIDPolicy AllowCreate="false"/>'))).toContain('<saml:Assertion');
+    const asked = (policy: string) => open('', policy, strict);
+    const status = 'status:InvalidNameIDPolicy';
+    const page = await asked('<samlp:NameIDPolicy AllowCreate="false"/>');
+    expect(answerIn(await fresh.withPassword(browser, page))).toContain(status);
+    expect(answerIn(await asked('<samlp:NameIDPolicy/>'))).toContain(status);
+    expect(answerIn(await asked(''))).toContain(status);
+    expect(answerIn(await asked('<samlp:NameIDPolicy AllowCreate="true"/>'))).toContain('<saml:Assertion');
+    expect(answerIn(await asked('<samlp:NameIDPolicy AllowCreate="false"/>'))).toContain('<saml:Assertion');
+  });
+});
+
+describe('a first sign-in', () => {
+  it.each([
+    '',
+    '<samlp:NameIDPolicy/>',
+    '<samlp:NameIDPolicy AllowCreate="false"/>',
+    '<samlp:NameIDPolicy Format="urn:oasis:names:tc:SAML:2.0:nameid-format:persistent" AllowCreate="false"/>',
+  ])('gets a new identifier by default, also with %j', async (policy) => {
+    const fresh = await aSamlUser(idp.services);
+    expect(answerIn(await fresh.withPassword(browser, await open('', policy)))).toContain('<saml:Assertion');
   });
 });
 

@@ -35,10 +35,14 @@ describe('the format of a NameID', () => {
     expect(await choose('urn:oasis:names:tc:SAML:2.0:nameid-format:encrypted')).toBe('invalid_name_id_policy');
   });
 
-  it('allows a new identifier unless AllowCreate is false', () => {
-    expect(mayCreateNameId(undefined)).toBe(true);
-    expect(mayCreateNameId(policy())).toBe(true);
-    expect(mayCreateNameId({ ...policy(), allowCreate: false })).toBe(false);
+  it.each([
+    ['no NameIDPolicy', undefined, false],
+    ['no AllowCreate', policy(), false],
+    ['AllowCreate="false"', { ...policy(), allowCreate: false }, false],
+    ['AllowCreate="true"', { ...policy(), allowCreate: true }, true],
+  ])('may be new with %s, unless AllowCreate is required and not true', (_what, asked, whenRequired) => {
+    expect(mayCreateNameId(asked, false)).toBe(true);
+    expect(mayCreateNameId(asked, true)).toBe(whenRequired);
   });
 });
 

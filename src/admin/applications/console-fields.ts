@@ -84,6 +84,13 @@ function samlFields({ metadata }: SamlApplication): Field[] {
       hint: 'SAML name = user field, one a line.',
     },
     {
+      name: 'require_allow_create',
+      label: 'A first sign-in needs AllowCreate="true" in its request',
+      type: 'checkbox',
+      checked: metadata.require_allow_create,
+      hint: 'For persistent identifiers. Most software omits AllowCreate or sends "false", so leave it off in doubt.',
+    },
+    {
       name: 'idp_initiated',
       label: 'May be opened from the portal',
       type: 'checkbox',
@@ -148,6 +155,7 @@ export function patchOf(application: Application, given: Record<string, string>,
     ...(given.acs_url === undefined ? {} : { acs_url: lines(given.acs_url) }),
     ...(given.certificates === undefined ? {} : { certificates: certificatesOf(application, given.certificates) }),
     attributes: { ...attributes, ...removed },
+    require_allow_create: given.require_allow_create === 'on',
     idp_initiated: given.idp_initiated === 'on',
   };
 }

@@ -51,10 +51,13 @@ export function chooseNameIdFormat(policy: NameIdPolicy | undefined, choice: Nam
   });
 }
 
-/** Whether a new persistent NameID may be created for a user who has none at this service provider. */
-export function mayCreateNameId(policy: NameIdPolicy | undefined): boolean {
-  // The default of Core 3.4.1.1 is false, but service providers that omit AllowCreate expect a new identifier.
-  return policy?.allowCreate !== false;
+/**
+ * Whether a new persistent NameID may be created for a user who has none at this service provider. By default it
+ * may: errata E14 lets an identity provider assume that its users have identifiers in advance, whatever AllowCreate says, and
+ * service providers omit it, or send "false" (pysaml2), and expect one. Where it is required, only "true" permits it.
+ */
+export function mayCreateNameId(policy: NameIdPolicy | undefined, requireAllowCreate: boolean): boolean {
+  return !requireAllowCreate || policy?.allowCreate === true;
 }
 
 export interface NameIdSource {

@@ -152,7 +152,7 @@ function pendingRequestOf(
     acsUrl: verdict.acs.url,
     relayState,
     nameIdFormat: verdict.nameIdFormat,
-    mayCreateNameId: mayCreateNameId(request.nameIdPolicy),
+    mayCreateNameId: mayCreateNameId(request.nameIdPolicy, sp.settings.require_allow_create),
     requestedContext: request.requestedAuthnContext,
     acrs: verdict.acrs,
     needsPassword: verdict.needsPassword,

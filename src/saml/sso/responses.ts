@@ -131,7 +131,10 @@ async function nameIdOf(
     ? await nameIds.persistent(account.id, sp.applicationId, pending.mayCreateNameId)
     : undefined;
   if (wantsPersistent && stored === undefined) {
-    throw new SamlError('invalid_name_id_policy', { detail: 'AllowCreate is false and there is no identifier yet' });
+    throw new SamlError('invalid_name_id_policy', {
+      detail:
+        'require_allow_create is set, the request lacks AllowCreate="true", and the user has no identifier here yet',
+    });
   }
   return nameIdFor({
     format: pending.nameIdFormat,

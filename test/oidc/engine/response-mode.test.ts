@@ -117,6 +117,7 @@ describe('a SAML application', () => {
       access: 'everyone',
       settings: {
         name_id_format: 'persistent',
+        require_allow_create: false,
         attributes: {},
         sign: 'assertion',
         encrypt_assertion: 'auto',
