@@ -4,7 +4,7 @@ import { createApplications } from './applications/applications.ts';
 import { createAudit } from './audit/audit.ts';
 import { createAuditChain } from './audit/chain.ts';
 import type { Config } from './config.ts';
-import { createProvisioning } from './config-file/config-file.ts';
+import { createConfigFile } from './config-file/config-file.ts';
 import { createConsents } from './consents/consents.ts';
 import { createPasswordServices } from './credentials/create-credentials.ts';
 import { createKeyring } from './keys/keyring.ts';
@@ -102,7 +102,7 @@ export async function createServices(options: ServicesOptions) {
   const rolesChanged = createLogoutOnRoleChange({ isEnabled, sessions, endSession });
   const roles = createRoles({ db, now, audit, rolesChanged });
   const fetchMetadata = createMetadataFetch({ outgoing });
-  const provisioning = createProvisioning({
+  const configFile = createConfigFile({
     ...{ db, now, vault, audit, accounts, applications, roles, settings, passwords, totp: mfa.totp, fetchMetadata },
     ...{ importHash: credentials.importHash, endAllSessions: endSession.all },
     parseMetadata: (xml) => parseServiceProviderMetadata(xml, now()),
@@ -110,7 +110,7 @@ export async function createServices(options: ServicesOptions) {
   return {
     ...{ config, logger, now, db, sql, vault, audit, auditChain, settings, outgoing, outbox, notifyOwner, accounts },
     ...{ permissions, consents, mfa, ...passwordServices, ...limiters, rejections, sms, codeDelivery, signInPolicy },
-    ...{ applications, keyring, sessions, runs, endSession, roles, fetchMetadata, provisioning },
+    ...{ applications, keyring, sessions, runs, endSession, roles, fetchMetadata, configFile },
     async close() {
       await closePasswords();
       await closeDatabase();

@@ -1,6 +1,6 @@
 // Helpers of the account pages: the signed-in user, redirects with a notice, and mail about changes of the account.
 import type { Account } from '../accounts/account.ts';
-import type { By } from '../audit/audit.ts';
+import type { Actor } from '../audit/audit.ts';
 import type { Context, Middleware } from '../http/context.ts';
 import type { Cookies } from '../http/cookies.ts';
 import type { AccountChange, NotifyOwner } from '../mail/notify-owner.ts';
@@ -10,7 +10,7 @@ export interface AccountPageHelpers {
   signedIn: SignedIn;
   protect: Middleware;
   /** The user as the actor of an audit event. */
-  actorOf(ctx: Context): By;
+  actorOf(ctx: Context): Actor;
   /** Redirects to a page, which shows this message once. */
   redirectWithNotice(ctx: Context, path: string, message?: string): void;
   /** The message of `redirectWithNotice`; returned once. */

@@ -1,5 +1,5 @@
 // The accounts of users: look-ups, lists and changes.
-import type { Audit, By } from '../audit/audit.ts';
+import type { Actor, Audit } from '../audit/audit.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Db, Tx } from '../storage/database.ts';
 import type { Sql } from '../storage/statements.ts';
@@ -19,13 +19,13 @@ export interface Accounts {
   list(query?: ListAccounts): Promise<AccountPage>;
   count(): Promise<number>;
   /** Throws user_name_taken or email_taken (409), invalid_input (400). */
-  create(account: NewAccount, by?: By, tx?: Tx): Promise<Account>;
+  create(account: NewAccount, by?: Actor, tx?: Tx): Promise<Account>;
   /** Changes the given fields; throws as create does, and not_found (404). */
-  update(id: string, changes: Partial<Profile> & { source?: 'local' | 'file' }, by?: By, tx?: Tx): Promise<Account>;
+  update(id: string, changes: Partial<Profile> & { source?: 'local' | 'file' }, by?: Actor, tx?: Tx): Promise<Account>;
   /** Whether it changed anything. Ending the sessions of a disabled account is the caller's next step. */
-  setActive(id: string, isActive: boolean, by?: By, tx?: Tx): Promise<boolean>;
+  setActive(id: string, isActive: boolean, by?: Actor, tx?: Tx): Promise<boolean>;
   /** Deletes the account and everything that belongs to it. Its id stays retired, so that no other account gets it. */
-  remove(id: string, by?: By, tx?: Tx): Promise<void>;
+  remove(id: string, by?: Actor, tx?: Tx): Promise<void>;
 }
 
 export interface AccountsDependencies {

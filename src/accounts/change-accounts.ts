@@ -1,6 +1,6 @@
 // Creates, changes and deletes accounts. Unique constraints decide which of two requests gets a name, not a look-up
 // beforehand. Every change is audited in its own transaction.
-import type { Audit, By } from '../audit/audit.ts';
+import type { Actor, Audit } from '../audit/audit.ts';
 import { badRequest, conflict, notFound } from '../http/errors.ts';
 import { deleteLinkTokens } from '../mail/link-tokens.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -23,7 +23,7 @@ type AccountContext = {
 export async function createAccount(
   context: AccountContext,
   { id = randomId(), isActive = true, source = 'local', ...profile }: NewAccount,
-  by: By,
+  by: Actor,
   outer: Tx | undefined,
 ): Promise<Account> {
   const { db, now, audit, attributeSchema } = context;
@@ -48,7 +48,7 @@ export function updateAccount(
   context: AccountContext,
   id: string,
   { source, ...changes }: Partial<Profile> & { source?: 'local' | 'file' },
-  by: By,
+  by: Actor,
   outer: Tx | undefined,
 ): Promise<Account> {
   const { db, now, audit, attributeSchema } = context;
@@ -77,7 +77,7 @@ export function setAccountActive(
   context: AccountContext,
   id: string,
   isActive: boolean,
-  by: By,
+  by: Actor,
   outer: Tx | undefined,
 ): Promise<boolean> {
   const { db, now, audit } = context;
@@ -96,7 +96,7 @@ export function setAccountActive(
 }
 
 /** Deletes the account and everything that belongs to it. Its id stays retired, so that no other account gets it. */
-export function removeAccount(context: AccountContext, id: string, by: By, outer: Tx | undefined): Promise<void> {
+export function removeAccount(context: AccountContext, id: string, by: Actor, outer: Tx | undefined): Promise<void> {
   const { db, now, audit } = context;
   return withinTransaction(db, outer, async (tx) => {
     const account = await findOrThrow(context, id, tx);

@@ -3,7 +3,7 @@ import type { Accounts } from '../accounts/accounts.ts';
 import type { Applications } from '../applications/applications.ts';
 import { createResources } from '../applications/resources.ts';
 import type { Audit } from '../audit/audit.ts';
-import type { Provisioning } from '../config-file/config-file.ts';
+import type { ConfigFile } from '../config-file/config-file.ts';
 import { exportConfiguration } from '../config-file/export.ts';
 import type { Credentials } from '../credentials/credentials.ts';
 import type { Keyring } from '../keys/keyring.ts';
@@ -64,7 +64,7 @@ export interface AdminDependencies {
   outbox: Pick<Outbox, 'retry'>;
   mailQueued(): void;
   mfa: { factors: Factors; knownBrowsers: KnownBrowsers };
-  provisioning: Pick<Provisioning, 'plan'>;
+  configFile: Pick<ConfigFile, 'plan'>;
   passwordReset: Pick<PasswordReset, 'sendLink'>;
   roles: Roles;
   sessions: Sessions;
@@ -108,7 +108,7 @@ export function createAdmin(dependencies: AdminDependencies) {
   const keys = createKeyAdmin({ keyring });
   const settingAdmin = createSettingAdmin({ db, audit, settings });
   const configuration = createConfigurationAdmin({
-    provisioning: dependencies.provisioning,
+    configFile: dependencies.configFile,
     exportConfiguration: () =>
       exportConfiguration({ db, applications: dependencies.applications, roles: dependencies.roles, settings }),
   });

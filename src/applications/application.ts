@@ -1,7 +1,7 @@
 // An application as the rest of the code sees it, read from its row: one shape, two protocols.
 // A new setting of an application goes into oidc-client.ts or service-provider.ts, of both protocols into claim-settings.ts,
 // and into admin/applications/console-fields.ts for the console.
-import { type Access, type OidcMetadata, oidcMetadata } from './oidc-client.ts';
+import { type Access, needsSecretValue, type OidcMetadata, oidcMetadata } from './oidc-client.ts';
 import { type ServiceProviderSettings, serviceProviderSettings } from './service-provider.ts';
 
 export type ApplicationSource = 'local' | 'file' | 'dynamic';
@@ -26,6 +26,14 @@ export type Application = OidcApplication | SamlApplication;
 export type Registration =
   | Pick<OidcApplication, 'protocol' | 'metadata'>
   | Pick<SamlApplication, 'protocol' | 'metadata'>;
+
+/**
+ * Whether a new secret replaces the old one immediately: the engine signs with the newest one (HS256), which the
+ * application does not know yet.
+ */
+export function newSecretReplacesOld({ protocol, metadata }: Registration): boolean {
+  return protocol === 'oidc' && needsSecretValue(metadata);
+}
 
 /** What Prisma selects with `withRoles`. */
 export const withRoles = { roles: { select: { role: { select: { name: true } } } } } as const;

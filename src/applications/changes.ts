@@ -1,5 +1,5 @@
 // The input and the result of registering or changing an application.
-import type { By } from '../audit/audit.ts';
+import type { Actor } from '../audit/audit.ts';
 import type { Tx } from '../storage/database.ts';
 import type { ApplicationSource, OidcApplication } from './application.ts';
 import type { Access } from './oidc-client.ts';
@@ -19,7 +19,7 @@ export type Registered = {
   clientSecret?: string;
 };
 export type Change = {
-  by?: By;
+  by?: Actor;
   tx?: Tx;
   /** Where the change comes from. Only the configuration file may change what it declares. */
   source?: ApplicationSource;

@@ -1,5 +1,5 @@
 // Registered APIs (RFC 8707 resources): a client that asks for one gets a JWT access token with it as the only audience.
-import type { Audit, By } from '../audit/audit.ts';
+import type { Actor, Audit } from '../audit/audit.ts';
 import { badRequest, conflict, forbidden, notFound } from '../http/errors.ts';
 import type { Clock } from '../platform/clock.ts';
 import { type Db, isUniqueViolation, type Tx, transaction } from '../storage/database.ts';
@@ -14,14 +14,14 @@ export interface Resource {
 export interface Resources {
   list(tx?: Tx): Promise<Resource[]>;
   get(identifier: string, tx?: Tx): Promise<Resource>;
-  create(resource: Omit<Resource, 'source'>, by?: By): Promise<Resource>;
+  create(resource: Omit<Resource, 'source'>, by?: Actor): Promise<Resource>;
   update(
     identifier: string,
     changes: Partial<Omit<Resource, 'identifier' | 'source'>>,
-    by: By,
+    by: Actor,
     tx: Tx,
   ): Promise<Resource>;
-  remove(identifier: string, by: By, tx: Tx): Promise<void>;
+  remove(identifier: string, by: Actor, tx: Tx): Promise<void>;
 }
 
 export interface ResourcesDependencies {

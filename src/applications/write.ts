@@ -1,6 +1,6 @@
 // Writes the row of an application of either protocol, with the roles that may use it, and records the change in the audit
 // log.
-import type { Audit, By } from '../audit/audit.ts';
+import type { Actor, Audit } from '../audit/audit.ts';
 import { badRequest, conflict, forbidden } from '../http/errors.ts';
 import type { Clock } from '../platform/clock.ts';
 import { randomId } from '../platform/random.ts';
@@ -85,7 +85,7 @@ export function recordChange(
   type: Parameters<Audit['record']>[0]['type'],
   clientId: string,
   tx: Tx,
-  by: By = {},
+  by: Actor = {},
   data = {},
 ) {
   return audit.record({ ...by, type, outcome: 'success', clientId, data }, tx);

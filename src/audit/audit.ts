@@ -9,7 +9,7 @@ import type { AuditEventType, AuditOutcome } from './events.ts';
 import { cleanText, withoutSecrets } from './scrub.ts';
 
 /** The actor and the request of an event. Domain functions take it as a parameter for the events that they record. */
-export interface By {
+export interface Actor {
   /** The account that acts; absent for the server itself, the command line and the configuration file. */
   actorId?: string;
   /** The application that acts, on behalf of the user or by itself. */
@@ -19,7 +19,7 @@ export interface By {
   request?: RequestInfo;
 }
 
-export interface AuditInput extends By {
+export interface AuditInput extends Actor {
   type: AuditEventType;
   outcome: AuditOutcome;
   /** A short code for what went wrong; it is never displayed to the user. */

@@ -9,7 +9,7 @@ import type { Io } from './io.ts';
 type Ask = NonNullable<Io['ask']>;
 type Values = Record<string, string | boolean | string[]>;
 /** The error of an answer, or undefined. */
-type Judge = (answer: string) => string | undefined | Promise<string | undefined>;
+type Validate = (answer: string) => string | undefined | Promise<string | undefined>;
 
 const KINDS = [
   'a web application with a server',
@@ -22,19 +22,19 @@ const KINDS = [
 /** Prompts for each value; returns the answers as options. */
 export async function askForApplication(ask: Ask, io: Io, services: Services): Promise<Input> {
   const { config, roles } = services;
-  const put = (question: string, judge?: Judge) => askUntilSound(ask, io, question, judge);
-  const list = async (question: string, judge: Judge, isNeeded = false) =>
-    split(await put(question, ofEach(judge, isNeeded)));
-  const yes = async (question: string) => /^y/i.test(await put(`${question} [y/N] `));
+  const askFor = (question: string, validate?: Validate) => askUntilValid(ask, io, question, validate);
+  const list = async (question: string, validate: Validate, isNeeded = false) =>
+    split(await askFor(question, ofEach(validate, isNeeded)));
+  const yes = async (question: string) => /^y/i.test(await askFor(`${question} [y/N] `));
 
   io.out('What is it?');
   for (const [index, kind] of KINDS.entries()) io.out(`  ${index + 1}  ${kind}`);
-  const kind = Number(await put('1 to 5: ', (answer) => (/^[1-5]$/.test(answer) ? undefined : 'one of 1 to 5')));
-  const values: Values = { name: await put('Its name, as users see it: ', required) };
+  const kind = Number(await askFor('1 to 5: ', (answer) => (/^[1-5]$/.test(answer) ? undefined : 'one of 1 to 5')));
+  const values: Values = { name: await askFor('Its name, as users see it: ', required) };
   const native = kind === 3;
 
   if (kind <= 3) {
-    const uri: Judge = (answer) => redirectUriFault(answer, native ? 'native' : 'web');
+    const uri: Validate = (answer) => redirectUriFault(answer, native ? 'native' : 'web');
     values['redirect-uri'] = await list('Redirect URI (several: commas between them): ', uri, true);
     values['post-logout-redirect-uri'] = await list('Where users go after signing out (may be empty): ', uri);
     const stays = await yes('May it stay connected while the user is away (refresh tokens)?');
@@ -49,23 +49,28 @@ export async function askForApplication(ask: Ask, io: Io, services: Services): P
       `The API that it calls, if any (the admin API is ${config.issuer}/api/admin): `,
       resourceFault,
     );
-    values.scope = await put('Scopes of that API, with spaces between them (may be empty): ');
+    values.scope = await askFor('Scopes of that API, with spaces between them (may be empty): ');
   }
   if (kind === 5) {
-    values['saml-metadata'] = await put('Its metadata, a file or an https URL: ', readable);
+    values['saml-metadata'] = await askFor('Its metadata, a file or an https URL: ', readable);
     values['idp-initiated'] = await yes('May it be opened from the portal?');
   }
   if (kind !== 4) {
-    const known: Judge = async (name) => ((await roles.find(name)) ? undefined : `there is no role ${name}`);
+    const known: Validate = async (name) => ((await roles.find(name)) ? undefined : `there is no role ${name}`);
     values.role = await list('Roles that may use it (several: commas; empty: everyone): ', known);
   }
   return inputOf(values);
 }
 
-async function askUntilSound(ask: Ask, io: Io, question: string, judge: Judge = () => undefined): Promise<string> {
+async function askUntilValid(
+  ask: Ask,
+  io: Io,
+  question: string,
+  validate: Validate = () => undefined,
+): Promise<string> {
   for (;;) {
     const answer = (await ask(question)).trim();
-    const fault = await judge(answer);
+    const fault = await validate(answer);
     if (fault === undefined) return answer;
     io.err(`  ${fault}`);
   }
@@ -84,12 +89,12 @@ async function readable(source: string): Promise<string | undefined> {
   );
 }
 
-function ofEach(judge: Judge, isNeeded: boolean): Judge {
+function ofEach(validate: Validate, isNeeded: boolean): Validate {
   return async (answer) => {
     const parts = split(answer);
     if (isNeeded && parts.length === 0) return required('');
     for (const part of parts) {
-      const fault = await judge(part);
+      const fault = await validate(part);
       if (fault !== undefined) return `${part}: ${fault}`;
     }
     return undefined;

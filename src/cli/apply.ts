@@ -22,7 +22,7 @@ What the file declared before and no longer declares is deleted; what was made e
   run: (input, io) =>
     withServices(
       io,
-      async ({ provisioning }) => {
+      async ({ configFile }) => {
         const [{ readSoundFile }, { showFault }] = await Promise.all([
           import('../config-file/read-file.ts'),
           import('../config-file/file.ts'),
@@ -30,7 +30,7 @@ What the file declared before and no longer declares is deleted; what was made e
         const [path = ''] = input.words;
         const file = await readSoundFile(path);
         const dryRun = input.flag('dry-run');
-        const result = dryRun ? await provisioning.plan(file) : await provisioning.apply(file);
+        const result = dryRun ? await configFile.plan(file) : await configFile.apply(file);
         if (!result.ok) throw new ConfigError(result.faults.map((fault) => showFault(path, fault)));
         if (input.flag('json')) io.json(planJson(result.plan, dryRun));
         else printPlan(result.plan, dryRun, io);

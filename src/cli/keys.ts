@@ -30,7 +30,7 @@ export const keysRotate: Command = {
 everything it signed has expired.
 SAML takes two steps, because partners have to be told: "keys rotate --saml" publishes the next certificate in the
 metadata, and later "keys rotate --saml --activate" signs with it.
-After a leak, --now does not wait: applications that have not read the new key yet will refuse what it signs.`,
+After a leak, --now does not wait: applications that have not read the new key yet will reject what it signs.`,
   options: {
     saml: { type: 'boolean', help: 'the SAML certificate instead of the OpenID Connect keys' },
     activate: { type: 'boolean', help: 'with --saml: sign with the certificate that was published' },

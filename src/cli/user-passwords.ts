@@ -37,7 +37,7 @@ export const userAdd: Command = {
           roles: input.texts('role'),
           password,
         });
-        if (created.outcome === 'refused') return refused(created.faults, false, io);
+        if (created.outcome === 'rejected') return printPasswordFaults(created.faults, false, io);
         const { account, oneTimePassword } = created;
         if (input.flag('json')) {
           io.json({ id: account.id, username: account.username, ...(oneTimePassword ? { oneTimePassword } : {}) });
@@ -77,7 +77,7 @@ export const userSetPassword: Command = {
       const password = given ?? newOneTimePassword();
       const mustChange = given === undefined || input.flag('must-change');
       const outcome = await credentials.setPassword(account, password, { mustChange });
-      if (outcome !== 'ok') return refused(outcome, await mfa.factors.hasSecondFactor(account.id), io);
+      if (outcome !== 'ok') return printPasswordFaults(outcome, await mfa.factors.hasSecondFactor(account.id), io);
       await mfa.knownBrowsers.endTrust(account.id);
       await endSession.all(account.id, 'password-reset');
       await notifyOwner(account, 'password-changed-by-admin');
@@ -100,8 +100,8 @@ function printOneTimePassword(password: string, io: Io): void {
   io.out('It is shown only now, and must be changed at the first sign-in.');
 }
 
-function refused(faults: readonly PasswordFault[], hasSecondFactor: boolean, io: Io): number {
-  io.err('This password is refused:');
+function printPasswordFaults(faults: readonly PasswordFault[], hasSecondFactor: boolean, io: Io): number {
+  io.err('This password is rejected:');
   for (const fault of faults) io.err(`  ${passwordAdvice(fault, hasSecondFactor)}`);
   return 1;
 }

@@ -4,13 +4,13 @@ import type { AuditEventType } from '../audit/events.ts';
 import { AppError } from '../http/errors.ts';
 import { isUniqueViolation, transaction } from '../storage/database.ts';
 import { forgetDeleted } from './declared-credentials.ts';
-import { type Plan, type PlanResult, type ProvisioningDependencies, planFile } from './plan.ts';
+import { type ConfigFileDependencies, type Plan, type PlanResult, planFile } from './plan.ts';
 import type { ConfigurationFile } from './read-file.ts';
 import type { Step } from './steps.ts';
 
-export type { Plan, PlanResult, ProvisioningDependencies } from './plan.ts';
+export type { ConfigFileDependencies, Plan, PlanResult } from './plan.ts';
 
-export interface Provisioning {
+export interface ConfigFile {
   /** What applying the file would do; changes nothing. */
   plan(file: ConfigurationFile): Promise<PlanResult>;
   /** Plans and applies in one transaction; retries when another instance did the same in between. */
@@ -22,14 +22,14 @@ const ATTEMPTS = 4;
 const APPLY = { timeout: 300_000 };
 
 /** Planning and applying a file that was read. */
-export function createProvisioning(dependencies: ProvisioningDependencies): Provisioning {
+export function createConfigFile(dependencies: ConfigFileDependencies): ConfigFile {
   return {
     plan: (file) => planFile(dependencies, file),
     apply: (file) => applyFile(dependencies, file),
   };
 }
 
-async function applyFile(dependencies: ProvisioningDependencies, file: ConfigurationFile): Promise<PlanResult> {
+async function applyFile(dependencies: ConfigFileDependencies, file: ConfigurationFile): Promise<PlanResult> {
   for (let attempt = 1; ; attempt += 1) {
     const planned = await planFile(dependencies, file);
     if (!planned.ok) return planned;
@@ -42,12 +42,12 @@ async function applyFile(dependencies: ProvisioningDependencies, file: Configura
       return planned;
     } catch (error) {
       // Another instance or an administrator created one of these rows since the plan was made: plan again.
-      if (!isRaced(error) || attempt === ATTEMPTS) throw error;
+      if (!isConcurrentChange(error) || attempt === ATTEMPTS) throw error;
     }
   }
 }
 
-async function runSteps({ db, audit, settings }: ProvisioningDependencies, { steps }: Plan): Promise<void> {
+async function runSteps({ db, audit, settings }: ConfigFileDependencies, { steps }: Plan): Promise<void> {
   await transaction(
     db,
     async (tx) => {
@@ -78,7 +78,7 @@ function eventOf({ section, kind }: Step): AuditEventType | undefined {
   return ({ create: 'resource.created', change: 'resource.updated', delete: 'resource.deleted' } as const)[kind];
 }
 
-function isRaced(error: unknown): boolean {
+function isConcurrentChange(error: unknown): boolean {
   if (error instanceof AppError) return [404, 409].includes(error.status) && error.code !== 'last_admin';
   return isUniqueViolation(error) || (error instanceof Error && 'code' in error && error.code === 'P2025'); // gone
 }

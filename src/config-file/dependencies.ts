@@ -1,5 +1,5 @@
 // The dependencies of the configuration file on the domains whose rows it declares.
-import type { By } from '../audit/audit.ts';
+import type { Actor } from '../audit/audit.ts';
 import type { Passwords } from '../credentials/password.ts';
 import type { Totp } from '../mfa/totp.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -10,13 +10,13 @@ import type { Tx } from '../storage/database.ts';
 export type EndAllSessions = (
   userId: string,
   reason: 'password-reset' | 'account-disabled' | 'account-deleted',
-  by: By,
+  by: Actor,
   tx: Tx,
 ) => Promise<unknown>;
 
 export type CredentialDependencies = {
   passwords: Pick<Passwords, 'hash' | 'verify'>;
-  importHash(userId: string, hash: string, by: By, tx: Tx): Promise<void>;
+  importHash(userId: string, hash: string, by: Actor, tx: Tx): Promise<void>;
   totp: Pick<Totp, 'importSecret'>;
   endAllSessions: EndAllSessions;
   vault: Vault;

@@ -55,7 +55,7 @@ export function parseFile(text: string): ParsedFile {
   if (content === null || content === undefined) {
     return { declared: nothing(), faults: [{ ...position(0), path: '', message: EMPTY }], locate };
   }
-  const { declared, faults } = judge(content);
+  const { declared, faults } = validateSections(content);
   return { declared, faults: locate(faults), locate };
 }
 
@@ -63,19 +63,19 @@ function nothing(): Declared {
   return { settings: {}, resources: [], clients: [], service_providers: [], roles: [], users: [] };
 }
 
-function judge(content: unknown): { declared: Declared; faults: Fault[] } {
+function validateSections(content: unknown): { declared: Declared; faults: Fault[] } {
   const whole = check(top, content);
   const faults = whole.ok ? [] : whole.faults;
   const root = typeof content === 'object' && content !== null ? (content as Record<string, unknown>) : {};
-  const read = <Entry>(section: EntrySection, judgeEntry: (entry: unknown) => ReturnType<typeof check>) => {
+  const read = <Entry>(section: EntrySection, checkEntry: (entry: unknown) => ReturnType<typeof check>) => {
     const list = root[section];
-    const sound = new Map<number, Entry>();
+    const valid = new Map<number, Entry>();
     for (const [index, entry] of Array.isArray(list) ? list.entries() : []) {
-      const checked = judgeEntry(entry);
-      if (checked.ok) sound.set(index, checked.value as Entry);
+      const checked = checkEntry(entry);
+      if (checked.ok) valid.set(index, checked.value as Entry);
       else faults.push(...at([section, index], checked.faults));
     }
-    return sound;
+    return valid;
   };
   const declaredSettings = check(settings, root.settings ?? {});
   if (!declaredSettings.ok) faults.push(...at(['settings'], declaredSettings.faults));

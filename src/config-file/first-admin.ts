@@ -18,8 +18,8 @@ export async function ensureFirstAdmin(dependencies: NewAccountDependencies): Pr
   const profile = { username: USERNAME, name: 'Administrator', roles: [ADMIN_ROLE] };
   try {
     const created = await createAccountWithPassword(dependencies, profile);
-    if (created.outcome === 'refused')
-      throw new Error(`a generated password was refused: ${created.faults.join(', ')}`);
+    if (created.outcome === 'rejected')
+      throw new Error(`a generated password was rejected: ${created.faults.join(', ')}`);
     return { username: USERNAME, password: created.oneTimePassword ?? '' };
   } catch (error) {
     if (error instanceof AppError && error.code === 'user_name_taken') return undefined;

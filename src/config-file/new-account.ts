@@ -1,7 +1,7 @@
 // Creates an account with its roles and password in one transaction, for the first administrator and the command line.
 import type { Account } from '../accounts/account.ts';
 import type { Accounts, NewAccount } from '../accounts/accounts.ts';
-import type { By } from '../audit/audit.ts';
+import type { Actor } from '../audit/audit.ts';
 import type { Credentials } from '../credentials/credentials.ts';
 import type { PasswordFault } from '../credentials/password-policy.ts';
 import { limits } from '../limits.ts';
@@ -31,8 +31,8 @@ export function newOneTimePassword(): string {
 export async function createAccountWithPassword(
   { db, accounts, roles, credentials }: NewAccountDependencies,
   { password, roles: roleNames, ...profile }: AccountWithPassword,
-  by: By = {},
-): Promise<Created | { outcome: 'refused'; faults: PasswordFault[] }> {
+  by: Actor = {},
+): Promise<Created | { outcome: 'rejected'; faults: PasswordFault[] }> {
   const id = profile.id ?? randomId();
   const plain = password ?? newOneTimePassword();
   // Hashed before the transaction, because hashing is slow.
@@ -40,7 +40,7 @@ export async function createAccountWithPassword(
     ...by,
     mustChange: password === undefined,
   });
-  if (prepared.outcome === 'refused') return prepared;
+  if (prepared.outcome === 'rejected') return prepared;
   const account = await transaction(db, async (tx) => {
     const created = await accounts.create({ ...profile, id }, by, tx);
     for (const role of roleNames) await roles.assign(id, role, by, tx);

@@ -21,7 +21,7 @@ import type { ConfigurationFile } from './read-file.ts';
 import type { DeclaredSettings } from './schema.ts';
 import type { Planned, Step } from './steps.ts';
 
-export type ProvisioningDependencies = CredentialDependencies & {
+export type ConfigFileDependencies = CredentialDependencies & {
   db: Db;
   now: Clock;
   audit: Audit;
@@ -38,7 +38,7 @@ export type Plan = { steps: Step[]; unchanged: number; warnings: string[] };
 export type PlanResult = { ok: true; plan: Plan } | { ok: false; faults: FileFault[] };
 
 /** What applying the file would do, or what is wrong with it; changes nothing. */
-export async function planFile(dependencies: ProvisioningDependencies, file: ConfigurationFile): Promise<PlanResult> {
+export async function planFile(dependencies: ConfigFileDependencies, file: ConfigurationFile): Promise<PlanResult> {
   if (file.faults.length > 0) return { ok: false, faults: file.faults };
   const { applications, settings } = dependencies;
   const { declared, locate } = file;
@@ -82,7 +82,7 @@ export async function planFile(dependencies: ProvisioningDependencies, file: Con
 }
 
 /** Reads SAML metadata that the file in `folder` names. */
-function metadataReader({ parseMetadata, fetchMetadata }: ProvisioningDependencies, folder: string): MetadataReader {
+function metadataReader({ parseMetadata, fetchMetadata }: ConfigFileDependencies, folder: string): MetadataReader {
   return {
     parse: parseMetadata,
     fetch: fetchMetadata,

@@ -41,7 +41,7 @@ export function secretFromFile(dataDir: string): SecretFile {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const file = secretPath(dataDir);
   const generated = !exists(file) && create(file);
-  const warning = tighten(file);
+  const warning = restrictPermissions(file);
   return { value: readFileSync(file, 'utf8').trim(), file, generated, ...(warning ? { warning } : {}) };
 }
 
@@ -71,7 +71,7 @@ function create(file: string): boolean {
 }
 
 // Volume drivers and backups widen file modes. Narrows the mode again where this process may, and warns in any case.
-function tighten(file: string): string | undefined {
+function restrictPermissions(file: string): string | undefined {
   const mode = statSync(file).mode & 0o777;
   if (process.platform === 'win32' || (mode & 0o077) === 0) return undefined;
   const found = `${file} could be read by others (mode ${mode.toString(8).padStart(4, '0')})`;

@@ -29,16 +29,16 @@ const wholeNumber = (min: number, max: number) =>
 const issuer = z.string().transform((value, context) => {
   const url = URL.canParse(value) ? new URL(value) : undefined;
   const plain = url && url.pathname === '/' && !/[?#@\\]/.test(value) && /^https?:\/\//i.test(value);
-  if (!plain || (url.protocol !== 'https:' && !isLoopback(url.hostname))) return refuse(context);
+  if (!plain || (url.protocol !== 'https:' && !isLoopback(url.hostname))) return rejectValue(context);
   return url.origin;
 });
 
 const databaseUrl = z.string().transform((value, context) => {
   if (/^postgres(ql)?:\/\//.test(value)) {
-    return URL.canParse(value) && new URL(value).pathname.length > 1 ? value : refuse(context);
+    return URL.canParse(value) && new URL(value).pathname.length > 1 ? value : rejectValue(context);
   }
   const file = value.startsWith('file:') ? value.slice(5).replace(/^\/\/(?=\/)/, '') : '';
-  return file === '' || /[?#]|:memory:|^\/\//.test(file) ? refuse(context) : `file:${file}`;
+  return file === '' || /[?#]|:memory:|^\/\//.test(file) ? rejectValue(context) : `file:${file}`;
 });
 
 const smtpUrl = z.string().refine((value) => {
@@ -54,7 +54,7 @@ const mailFrom = z.string().regex(new RegExp(`^(${address}|[^<>\\r\\n]*<${addres
 
 const secrets = z.string().transform((value, context) => {
   const keys = parseSecrets(value);
-  return Array.isArray(keys) ? keys : refuse(context);
+  return Array.isArray(keys) ? keys : rejectValue(context);
 });
 
 export const variables = {
@@ -151,7 +151,7 @@ export function showValue(variable: Variable, value: string): string {
   return (variable.show ?? quote)(value);
 }
 
-function refuse(context: z.RefinementCtx): never {
-  context.addIssue({ code: 'custom', message: 'refused' });
+function rejectValue(context: z.RefinementCtx): never {
+  context.addIssue({ code: 'custom', message: 'rejected' });
   return z.NEVER;
 }

@@ -1,7 +1,7 @@
 // The password of an account: set it, check it, import its hash. What follows from a change, such as ending sessions
 // and notices to the owner, is up to the caller.
 import type { Account } from '../accounts/account.ts';
-import type { Audit, By } from '../audit/audit.ts';
+import type { Actor, Audit } from '../audit/audit.ts';
 import { badRequest, notFound } from '../http/errors.ts';
 import type { Clock } from '../platform/clock.ts';
 import { type Db, type Tx, transaction } from '../storage/database.ts';
@@ -22,8 +22,8 @@ export interface Credentials {
   /** When the outcome is `wrong`, takes the same time for every account and for an unknown one. */
   checkPassword: CheckPassword;
   /** Stores a hash from another system; throws invalid_input for one that is not accepted. */
-  importHash(userId: string, hash: string, by?: By, tx?: Tx): Promise<void>;
-  forceChange(userId: string, by?: By): Promise<void>;
+  importHash(userId: string, hash: string, by?: Actor, tx?: Tx): Promise<void>;
+  forceChange(userId: string, by?: Actor): Promise<void>;
   /** Undefined for an account without a password. */
   status(userId: string, tx?: Tx): Promise<{ mustChange: boolean; long: boolean; changedAt: Date } | undefined>;
 }
@@ -61,7 +61,7 @@ export function createCredentials(dependencies: CredentialsDependencies): Creden
 
     async setPassword(account, plain, options) {
       const prepared = await preparePassword(account, plain, options);
-      if (prepared.outcome === 'refused') return prepared.faults;
+      if (prepared.outcome === 'rejected') return prepared.faults;
       await transaction(db, prepared.store);
       return 'ok';
     },

@@ -1,7 +1,7 @@
 // Prepares a new password: checks it against the rules and the lists of known passwords, and hashes it. Storing it is a
 // step of its own, inside the caller's transaction.
 import type { Account } from '../accounts/account.ts';
-import type { Audit, By } from '../audit/audit.ts';
+import type { Actor, Audit } from '../audit/audit.ts';
 import { badRequest } from '../http/errors.ts';
 import type { Tx } from '../storage/database.ts';
 import type { Breached } from './breached.ts';
@@ -10,11 +10,11 @@ import { minimumLength, type PasswordFault, passwordFaults, passwordLength } fro
 import type { StoredPasswords } from './stored-password.ts';
 
 export type PreparedPassword =
-  | { outcome: 'refused'; faults: PasswordFault[] }
+  | { outcome: 'rejected'; faults: PasswordFault[] }
   /** Checked and hashed; `store` writes it in the caller's transaction, for example the one that uses a link up. */
   | { outcome: 'ready'; store(tx: Tx): Promise<void> };
 
-export interface SetPassword extends By {
+export interface SetPassword extends Actor {
   /** The audit event: set by an administrator, changed by its owner, or reset with a link. */
   event?: 'password.set' | 'password.changed' | 'password.reset';
   /** A one-time password, to be changed at the next sign-in. */
@@ -50,7 +50,7 @@ export function createPreparePassword(dependencies: PreparePasswordDependencies)
 
   return async (account, plain, { event = 'password.set', mustChange = false, ...by } = {}) => {
     const faults = await faultsOf(account, plain);
-    if (faults.length > 0) return { outcome: 'refused', faults };
+    if (faults.length > 0) return { outcome: 'rejected', faults };
     const long = passwordLength(plain) >= minimumLength(false);
     const password = { hash: await passwords.hash(plain), mustChange, long };
     return {

@@ -112,13 +112,16 @@ function renderPage(
   }
 }
 
-function pageOf({ status, message, advice = '', code, fields, next, other, refusal }: AppError, requestId: string) {
+function pageOf(
+  { status, message, advice = '', code, fields, next, other, rejectionCode }: AppError,
+  requestId: string,
+) {
   const title = STATUS_CODES[status] ?? 'Error';
-  return { status, title, message, advice, code, fields, next, other, refusal, requestId };
+  return { status, title, message, advice, code, fields, next, other, rejectionCode, requestId };
 }
 
 function problemOf(error: AppError, requestId: string): object {
-  const { code, status, message, advice, fields, refusal } = error;
+  const { code, status, message, advice, fields, rejectionCode } = error;
   return {
     type: `urn:gatehouse:error:${code}`,
     title: STATUS_CODES[status] ?? 'Error',
@@ -126,7 +129,7 @@ function problemOf(error: AppError, requestId: string): object {
     detail: advice ? `${message} ${advice}` : message,
     code,
     requestId,
-    ...(refusal && { refusal }),
+    ...(rejectionCode && { refusal: rejectionCode }),
     ...(fields.length > 0 ? { errors: fields } : {}),
   };
 }

@@ -194,7 +194,7 @@ export interface ErrorOptions {
   next?: { href: string; label: string };
   other?: { href: string; label: string };
   /** Code under which an administrator finds the reason. */
-  refusal?: string;
+  rejectionCode?: string;
 }
 
 /** An error that ends the request; `message` is public. Created by the functions below. */
@@ -208,7 +208,7 @@ export class AppError extends Error {
   readonly fields: FieldFault[];
   readonly next: { href: string; label: string } | undefined;
   readonly other: { href: string; label: string } | undefined;
-  readonly refusal: string | undefined;
+  readonly rejectionCode: string | undefined;
 
   constructor(code: ErrorCode, options: ErrorOptions = {}) {
     const problem: Problem = problems[code];
@@ -221,7 +221,7 @@ export class AppError extends Error {
     this.fields = options.fields ?? [];
     this.next = options.next ?? problem.next;
     this.other = options.other;
-    this.refusal = options.refusal;
+    this.rejectionCode = options.rejectionCode;
   }
 }
 

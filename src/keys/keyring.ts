@@ -1,6 +1,6 @@
 // The signing keys of tokens and assertions: created at the first start, stored encrypted in signing_keys, and rotated
 // without a restart. Each instance holds the decrypted keys and reads changes of the table with refresh().
-import type { Audit, By } from '../audit/audit.ts';
+import type { Actor, Audit } from '../audit/audit.ts';
 import { limits } from '../limits.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
@@ -53,7 +53,7 @@ export interface Keyring {
   /** Private keys for the OIDC engine, which signs with the first of its algorithm: active, then next, then retired. */
   jwks(): { keys: PrivateJwk[] };
   /** Activates the next key. SAML takes two calls: one publishes the next certificate, a later one activates it. */
-  rotate(request: RotationRequest, by?: By): Promise<RotationOutcome>;
+  rotate(request: RotationRequest, by?: Actor): Promise<RotationOutcome>;
   /** Every key in the table, for administrators. */
   list(): Promise<KeyInfo[]>;
   /** The active key and certificate for signing SAML messages. */

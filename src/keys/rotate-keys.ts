@@ -1,5 +1,5 @@
 // Applies the steps of a scheduled or requested rotation, and records each in the audit log.
-import type { Audit, By } from '../audit/audit.ts';
+import type { Actor, Audit } from '../audit/audit.ts';
 import type { AuditEventType } from '../audit/events.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Tx } from '../storage/database.ts';
@@ -34,7 +34,7 @@ export async function applyDueSteps(context: RotationContext): Promise<void> {
 export async function rotateKeys(
   context: RotationContext,
   request: RotationRequest,
-  by: By,
+  by: Actor,
   changed: () => Promise<unknown>,
 ): Promise<RotationOutcome> {
   const { db, now, policy, logger, audit } = context;
@@ -51,7 +51,7 @@ export async function rotateKeys(
     : { outcome: 'rotated', activated, published: created };
 }
 
-function recordedAs(audit: Pick<Audit, 'record'>, by: By, how: { scheduled: true } | { forced: boolean }): NoteStep {
+function recordedAs(audit: Pick<Audit, 'record'>, by: Actor, how: { scheduled: true } | { forced: boolean }): NoteStep {
   const record = (type: AuditEventType, tx: Tx, data: object) =>
     audit.record({ ...by, type, outcome: 'success', data: { ...data, ...how } }, tx);
   return async (step, kid, tx) => {

@@ -1,7 +1,7 @@
 // Ends sessions, for every reason: logout, an administrator, a password reset, expiry. The session, its grants and the
 // remembered second factor are removed in one transaction with the list of applications to notify, so that no slow
 // application and no crash keeps a session alive or an application uninformed.
-import type { Audit, By } from '../audit/audit.ts';
+import type { Actor, Audit } from '../audit/audit.ts';
 import type { SessionEntry, Sessions } from '../oidc/store/sessions.ts';
 import type { Clock } from '../platform/clock.ts';
 import { randomId } from '../platform/random.ts';
@@ -23,7 +23,7 @@ export type EndReason =
   | 'roles-changed'
   | 'expired';
 
-export interface EndBy extends By {
+export interface EndBy extends Actor {
   /** The application that began the logout. */
   clientId?: string;
   /** The front-channel logout through this browser, if there is one. */
@@ -41,9 +41,9 @@ export interface EndSession {
   /** Ends these sessions in one logout run. Undefined when all had already ended. */
   several(uids: readonly string[], reason: EndReason, by?: EndBy): Promise<EndResult | undefined>;
   /** Ends every session of an account and revokes all its tokens, offline ones included. Returns how many ended. */
-  all(accountId: string, reason: EndReason, by?: By, tx?: Tx): Promise<number>;
+  all(accountId: string, reason: EndReason, by?: Actor, tx?: Tx): Promise<number>;
   /** Ends every session that an application takes part in. Returns how many ended. */
-  ofApplication(clientId: string, reason: EndReason, by?: By): Promise<number>;
+  ofApplication(clientId: string, reason: EndReason, by?: Actor): Promise<number>;
   /** Ends expired sessions, so that their applications are notified. Returns how many ended. */
   expired(signal?: AbortSignal): Promise<number>;
   /** Queues a logout token for one relying party, while the user stays signed in. */
@@ -176,7 +176,7 @@ async function endAll(
   dependencies: EndSessionDependencies,
   accountId: string,
   reason: EndReason,
-  by: By,
+  by: Actor,
   tx: Tx,
 ): Promise<number> {
   const { sessions, audit, endTrust } = dependencies;

@@ -1,5 +1,5 @@
 // Ends the sessions of a user whose roles change, where the setting `sign_out_on_role_change` says so.
-import type { By } from '../audit/audit.ts';
+import type { Actor } from '../audit/audit.ts';
 import type { Sessions } from '../oidc/store/sessions.ts';
 import type { Tx } from '../storage/database.ts';
 import type { EndSession } from './end-session.ts';
@@ -13,7 +13,7 @@ export interface RoleChangeDependencies {
 
 /** Returns what is called in the transaction of a role change. */
 export function createLogoutOnRoleChange({ isEnabled, sessions, endSession }: RoleChangeDependencies) {
-  return async function logoutOnRoleChange(userId: string, by: By, tx: Tx): Promise<void> {
+  return async function logoutOnRoleChange(userId: string, by: Actor, tx: Tx): Promise<void> {
     if (!isEnabled() || (await sessions.list(userId, tx)).length === 0) return;
     await endSession.all(userId, 'roles-changed', by, tx);
   };

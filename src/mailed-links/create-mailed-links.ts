@@ -1,7 +1,7 @@
 // Puts together what password resets, invitations, address verification, unlocking and self-registration share.
 import type { Account } from '../accounts/account.ts';
 import type { Accounts } from '../accounts/accounts.ts';
-import type { By } from '../audit/audit.ts';
+import type { Actor } from '../audit/audit.ts';
 import type { Credentials } from '../credentials/credentials.ts';
 import type { Cookies } from '../http/cookies.ts';
 import { createLinkTokens } from '../mail/link-tokens.ts';
@@ -19,7 +19,7 @@ export interface MailedLinksDependencies {
   cookies: Cookies;
   credentials: Pick<Credentials, 'preparePassword'>;
   /** Ends the sessions, grants and tokens of the account because its password was reset. */
-  endAllSessions(accountId: string, by: By, tx: Tx): Promise<unknown>;
+  endAllSessions(accountId: string, by: Actor, tx: Tx): Promise<unknown>;
   knownBrowsers: Pick<KnownBrowsers, 'forget'>;
   /** Ends a lockout of the account. */
   unlock(account: Account): Promise<void>;

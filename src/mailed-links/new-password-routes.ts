@@ -46,7 +46,7 @@ export function addNewPasswordRoutes(
     page.assertUnchanged(username, account.username);
     const result = await setPassword(token, password, ctx.state.request);
     if (result.outcome === 'invalid') return page.reject(ctx);
-    if (result.outcome === 'refused') return show(ctx, account, result.faults);
+    if (result.outcome === 'rejected') return show(ctx, account, result.faults);
     page.redirectToDone(ctx, `${path}/done`);
   });
 

@@ -2,7 +2,7 @@
 // the password and ends all sessions. It does not sign the user in, and a second factor is demanded as at every
 // sign-in.
 import type { Account } from '../accounts/account.ts';
-import type { By } from '../audit/audit.ts';
+import type { Actor } from '../audit/audit.ts';
 import type { Credentials } from '../credentials/credentials.ts';
 import type { SetPassword } from '../credentials/new-password.ts';
 import type { PasswordFault } from '../credentials/password-policy.ts';
@@ -13,7 +13,7 @@ export type LinkOutcome =
   | { outcome: 'done' }
   | { outcome: 'invalid' }
   /** The password breaks the rules. The link is not used up. */
-  | { outcome: 'refused'; faults: PasswordFault[] };
+  | { outcome: 'rejected'; faults: PasswordFault[] };
 
 export type SetPasswordByLink = (
   found: AccountLink,
@@ -23,7 +23,7 @@ export type SetPasswordByLink = (
 
 export interface SetPasswordByLinkOptions {
   event: NonNullable<SetPassword['event']>;
-  by: By;
+  by: Actor;
   /** More changes for the same transaction. */
   and?(tx: Tx): Promise<void>;
 }
@@ -33,7 +33,7 @@ export interface SetPasswordByLinkDependencies {
   accountLinks: Pick<AccountLinks, 'consume'>;
   credentials: Pick<Credentials, 'preparePassword'>;
   /** Ends the sessions, grants and tokens of the account on every instance, and notifies the relying parties. */
-  endAllSessions(accountId: string, by: By, tx: Tx): Promise<unknown>;
+  endAllSessions(accountId: string, by: Actor, tx: Tx): Promise<unknown>;
   /** The known and trusted browsers may be those of an attacker. */
   forgetBrowsers(accountId: string, tx: Tx): Promise<unknown>;
   /** Ends a lockout: only the owner can use the link. */
@@ -45,7 +45,7 @@ export function createSetPasswordByLink(dependencies: SetPasswordByLinkDependenc
 
   return async ({ link, account }, password, { event, by, and = async () => {} }) => {
     const prepared = await credentials.preparePassword(account, password, { ...by, event });
-    if (prepared.outcome === 'refused') return { outcome: 'refused', faults: prepared.faults };
+    if (prepared.outcome === 'rejected') return { outcome: 'rejected', faults: prepared.faults };
     const isDone = await transaction(db, async (tx) => {
       // Of parallel requests only one gets past this line.
       if (!(await accountLinks.consume(link, tx))) return false;

@@ -7,7 +7,7 @@ export type Acr = (typeof acrValues)[number];
 export const [PASSWORD_ACR, MFA_ACR, PHISHING_RESISTANT_ACR] = acrValues;
 
 /** Another name of MFA_ACR that requests may use, in OpenID Connect and in SAML. */
-const REFEDS_MFA = 'https://refeds.org/profile/mfa';
+export const REFEDS_MFA = 'https://refeds.org/profile/mfa';
 
 /** `swk`: a synced passkey. `recovery`, a recovery code, is not in RFC 8176, which has no name for it. */
 const amrValues = ['pwd', 'otp', 'sms', 'recovery', 'hwk', 'swk', 'pop', 'user', 'mfa'] as const;

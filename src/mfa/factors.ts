@@ -1,5 +1,5 @@
 // The second factors of an account, loaded by one hot statement, because the policy needs them at every sign-in.
-import type { Audit, By } from '../audit/audit.ts';
+import type { Actor, Audit } from '../audit/audit.ts';
 import { type Db, type Tx, transaction } from '../storage/database.ts';
 import { hotStatements, type Sql } from '../storage/statements.ts';
 import type { Passkeys } from './passkeys.ts';
@@ -20,7 +20,7 @@ export interface Factors {
   /** Whether this is the account's last second factor. */
   isLast(userId: string, without: { totp: true } | { passkeyId: string }, tx?: Tx): Promise<boolean>;
   /** Removes all factors of a user who lost them; for administrators. */
-  reset(userId: string, by?: By): Promise<void>;
+  reset(userId: string, by?: Actor): Promise<void>;
 }
 
 export interface FactorsDependencies {

@@ -1,6 +1,6 @@
 // Registers a passkey or security key (WebAuthn Level 3, 7.1). The caller stores the challenge between the two calls.
 import type { PublicKeyCredentialCreationOptionsJSON, VerifiedRegistrationResponse } from '@simplewebauthn/server';
-import type { Audit, By } from '../audit/audit.ts';
+import type { Actor, Audit } from '../audit/audit.ts';
 import { conflict } from '../http/errors.ts';
 import { limits } from '../limits.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -17,7 +17,7 @@ export interface PasskeyOwner {
   name: string | null;
 }
 
-type ExpectedRegistration = { challenge: string; name: string; mustVerify?: boolean } & By;
+type ExpectedRegistration = { challenge: string; name: string; mustVerify?: boolean } & Actor;
 type NewPasskey = Parameters<Tx['passkey']['create']>[0]['data'] & { userId: string };
 
 export interface PasskeyRegistrar {
@@ -106,7 +106,7 @@ async function register(
 }
 
 /** Throws conflict (409) when the account has as many passkeys as it may have. */
-async function store({ db, audit }: PasskeyRegistrarDependencies, row: NewPasskey, by: By): Promise<void> {
+async function store({ db, audit }: PasskeyRegistrarDependencies, row: NewPasskey, by: Actor): Promise<void> {
   const { userId, name, aaguid } = row;
   await transaction(db, async (tx) => {
     if ((await tx.passkey.count({ where: { userId } })) >= limits.passkey.maxPerUser) {

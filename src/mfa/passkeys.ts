@@ -1,6 +1,6 @@
 // Passkeys and security keys of an account, to sign in without a password or as second factor: registration,
 // authentication, and the list that its owner manages.
-import type { Audit, By } from '../audit/audit.ts';
+import type { Actor, Audit } from '../audit/audit.ts';
 import type { Clock } from '../platform/clock.ts';
 import { type Db, type Tx, transaction } from '../storage/database.ts';
 import type { Sql } from '../storage/statements.ts';
@@ -22,9 +22,9 @@ export interface Passkeys extends PasskeyRegistrar, PasskeyAuthenticator {
   /** Loads the library ahead of its first use. */
   prepare(): Promise<void>;
   list(userId: string): Promise<PasskeySummary[]>;
-  rename(userId: string, id: string, name: string, by?: By): Promise<boolean>;
-  remove(userId: string, id: string, by?: By): Promise<boolean>;
-  removeAll(userId: string, by?: By, tx?: Tx): Promise<number>;
+  rename(userId: string, id: string, name: string, by?: Actor): Promise<boolean>;
+  remove(userId: string, id: string, by?: Actor): Promise<boolean>;
+  removeAll(userId: string, by?: Actor, tx?: Tx): Promise<number>;
   count(userId: string, tx?: Tx): Promise<number>;
 }
 

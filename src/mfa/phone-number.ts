@@ -1,7 +1,7 @@
 // The phone number for codes by SMS. It is stored when the user enters a code that was sent to it. Until then it
 // travels in the form, sealed, so that an abandoned enrolment leaves nothing in the database.
 import { z } from 'zod';
-import type { Audit, By } from '../audit/audit.ts';
+import type { Actor, Audit } from '../audit/audit.ts';
 import { limits } from '../limits.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Vault } from '../platform/vault.ts';
@@ -20,8 +20,8 @@ export interface Phones {
   begin(userId: string, number: string): Promise<PhoneEnrolment>;
   /** The number of an enrolment that goes on, for the page after a wrong code. */
   resume(userId: string, sealed: string): string | undefined;
-  confirm(userId: string, sealed: string, code: string, by?: By): Promise<CodeOutcome>;
-  remove(userId: string, by?: By, tx?: Tx): Promise<boolean>;
+  confirm(userId: string, sealed: string, code: string, by?: Actor): Promise<CodeOutcome>;
+  remove(userId: string, by?: Actor, tx?: Tx): Promise<boolean>;
 }
 
 export interface PhonesDependencies {

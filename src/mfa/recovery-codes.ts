@@ -1,6 +1,6 @@
 // Recovery codes: ten, shown once; each replaces a lost second factor once. They are stored as keyed hashes, so a
 // stolen database reveals none and cannot be searched for them.
-import type { Audit, By } from '../audit/audit.ts';
+import type { Actor, Audit } from '../audit/audit.ts';
 import { limits } from '../limits.ts';
 import type { Clock } from '../platform/clock.ts';
 import { randomId, randomToken } from '../platform/random.ts';
@@ -9,18 +9,18 @@ import { type Db, isUniqueViolation, type Tx, transaction } from '../storage/dat
 
 export interface RecoveryCodes {
   /** New codes, to be shown only now; the old ones stop working. */
-  create(userId: string, by?: By): Promise<string[]>;
+  create(userId: string, by?: Actor): Promise<string[]>;
   /**
    * The codes that come with the first second factor; undefined when the account has codes already. They are derived from
    * `enrolment`, the sealed value of the form of that factor, so that a form that is sent twice shows the same codes.
    */
-  createFor(userId: string, enrolment: string, by?: By): Promise<string[] | undefined>;
+  createFor(userId: string, enrolment: string, by?: Actor): Promise<string[] | undefined>;
   /** The codes of createFor again, while none was used and no new ones were made. */
   again(userId: string, enrolment: string): Promise<string[] | undefined>;
   /** Uses a code up; of parallel uses one succeeds. */
-  redeem(userId: string, code: string, by?: By): Promise<'ok' | 'wrong'>;
+  redeem(userId: string, code: string, by?: Actor): Promise<'ok' | 'wrong'>;
   remaining(userId: string): Promise<number>;
-  remove(userId: string, by?: By, tx?: Tx): Promise<void>;
+  remove(userId: string, by?: Actor, tx?: Tx): Promise<void>;
 }
 
 // Crockford's base32: without letters that look like digits or like each other.
@@ -66,7 +66,7 @@ async function createFor(
   dependencies: RecoveryCodesDependencies,
   userId: string,
   enrolment: string,
-  by: By,
+  by: Actor,
 ): Promise<string[] | undefined> {
   const { db, vault } = dependencies;
   try {
@@ -96,7 +96,7 @@ async function redeem(
   { db, vault, now, audit }: RecoveryCodesDependencies,
   userId: string,
   code: string,
-  by: By,
+  by: Actor,
 ): Promise<'ok' | 'wrong'> {
   // Ten rows at most, compared one by one because a code may have been hashed under an older secret.
   const rows = await db.recoveryCode.findMany({ where: { userId, usedAt: null } });
@@ -119,7 +119,7 @@ async function store(
   tx: Tx,
   userId: string,
   codes: string[],
-  by: By,
+  by: Actor,
 ): Promise<void> {
   await tx.recoveryCode.deleteMany({ where: { userId } });
   const row = (code: string) => ({

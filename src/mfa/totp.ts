@@ -2,7 +2,7 @@
 // code proves that the app has it. Until then it travels in the form, sealed, so that an abandoned enrolment leaves
 // nothing in the database and does not affect the present factor.
 import { createGuardrails, generateSecret, generateURI, ScureBase32Plugin, verify } from 'otplib';
-import type { Audit, By } from '../audit/audit.ts';
+import type { Actor, Audit } from '../audit/audit.ts';
 import { badRequest } from '../http/errors.ts';
 import { limits } from '../limits.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -29,13 +29,13 @@ export interface Totp {
     account: { id: string },
     sealed: string,
     code: string,
-    by?: By,
+    by?: Actor,
   ): Promise<'ok' | 'again' | 'wrong' | 'expired'>;
   /** A code works once, also when it is sent twice in parallel. */
   verify(userId: string, code: string): Promise<TotpOutcome>;
   /** A secret from the configuration file or another system. Changes nothing when it is stored already. */
-  importSecret(userId: string, secret: string, by?: By, tx?: Tx): Promise<void>;
-  remove(userId: string, by?: By, tx?: Tx): Promise<boolean>;
+  importSecret(userId: string, secret: string, by?: Actor, tx?: Tx): Promise<void>;
+  remove(userId: string, by?: Actor, tx?: Tx): Promise<boolean>;
   isEnrolled(userId: string, tx?: Tx): Promise<boolean>;
 }
 
@@ -102,7 +102,7 @@ async function confirm(
   dependencies: TotpDependencies,
   userId: string,
   { sealed, code }: { sealed: string; code: string },
-  by: By,
+  by: Actor,
 ): Promise<'ok' | 'again' | 'wrong' | 'expired'> {
   const { db, vault, now } = dependencies;
   const secret = openPending(dependencies, userId, sealed);
@@ -134,7 +134,7 @@ async function store(
   { vault, now, audit }: TotpDependencies,
   tx: Tx,
   { userId, secret, lastStep }: { userId: string; secret: string; lastStep: number },
-  by: By,
+  by: Actor,
 ): Promise<void> {
   const row = { secretSealed: vault.seal(secret, context(userId)), confirmedAt: now(), lastStep: BigInt(lastStep) };
   await tx.totpCredential.upsert({ where: { userId }, create: { userId, ...row }, update: row });

@@ -31,7 +31,7 @@ import { createResourceServer } from './claims/resource-servers.ts';
 import { extraTokenClaims } from './claims/token-claims.ts';
 import { appContext } from './engine/app-context.ts';
 import { createUsageRecorder } from './engine/application-usage.ts';
-import { type ClientLimits, createClientLimits } from './engine/client-authentication-limits.ts';
+import { type ClientLimits, createClientLimits } from './engine/client-rate-limits.ts';
 import { createConfiguration } from './engine/configuration.ts';
 import { createDeviceGuesses, type DeviceGuesses } from './engine/device-code-guesses.ts';
 import type { EngineEvents } from './engine/events.ts';
@@ -50,7 +50,7 @@ import { type ClientSource, createClientSource } from './store/clients.ts';
 import { createDynamicRegistration } from './store/dynamic-registration.ts';
 import { createEngineAdapters } from './store/engine-adapters.ts';
 import { createGrantLoader } from './store/grants.ts';
-import type { EndSession } from './store/session-adapter.ts';
+import type { OnSessionDestroyed } from './store/session-adapter.ts';
 import { createSessionStore, type SessionStore } from './store/session-rows.ts';
 import type { Sessions } from './store/sessions.ts';
 import { createTestTickets } from './store/test-tickets.ts';
@@ -85,7 +85,7 @@ export interface OidcDependencies {
   /** The server's own pages as a client that is not registered. */
   firstPartyClient: AdapterPayload & { client_id: string };
   /** Logout across both protocols (src/logout). */
-  logout: { endSession: EndSession; queueLogoutToken: QueueLogoutToken };
+  logout: { endSession: OnSessionDestroyed; queueLogoutToken: QueueLogoutToken };
   /** SAML as a response mode (src/saml). */
   saml: {
     respond: ResponseMode;

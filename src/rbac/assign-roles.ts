@@ -1,6 +1,6 @@
 // Assigns roles to users and takes them away. An actor needs every permission of the role, and one active administrator
 // always remains.
-import type { Audit, By } from '../audit/audit.ts';
+import type { Actor, Audit } from '../audit/audit.ts';
 import { conflict, notFound } from '../http/errors.ts';
 import { type Db, type Tx, withinTransaction } from '../storage/database.ts';
 import type { Authority } from './authority.ts';
@@ -15,7 +15,7 @@ type AssignmentContext = {
   audit: Audit;
   assertHolds: Authority['assertHolds'];
   /** Called in the transaction in which a user got or lost a role. */
-  rolesChanged(userId: string, by: By, tx: Tx): Promise<void>;
+  rolesChanged(userId: string, by: Actor, tx: Tx): Promise<void>;
 };
 
 /** False when the user had the role. */
@@ -23,7 +23,7 @@ export function assignRole(
   context: AssignmentContext,
   userId: string,
   roleName: string,
-  by: By,
+  by: Actor,
   outer: Tx | undefined,
 ): Promise<boolean> {
   const { db, audit, assertHolds, rolesChanged } = context;
@@ -45,7 +45,7 @@ export function unassignRole(
   context: AssignmentContext,
   userId: string,
   roleName: string,
-  by: By,
+  by: Actor,
   outer: Tx | undefined,
 ): Promise<boolean> {
   const { db, audit, assertHolds, rolesChanged } = context;
@@ -67,7 +67,7 @@ export function setRoles(
   context: AssignmentContext,
   userId: string,
   roleNames: readonly string[],
-  by: By,
+  by: Actor,
   outer: Tx | undefined,
 ): Promise<void> {
   return withinTransaction(context.db, outer, async (tx) => {

@@ -1,5 +1,5 @@
 // What an actor may grant, take or take over: only rights that the actor has (least privilege).
-import type { By } from '../audit/audit.ts';
+import type { Actor } from '../audit/audit.ts';
 import { forbidden } from '../http/errors.ts';
 import type { Db, Tx } from '../storage/database.ts';
 import { ADMIN_ROLE, EVERYTHING, OWN_PREFIX } from './built-in.ts';
@@ -7,12 +7,12 @@ import { createPermissions } from './permissions.ts';
 
 export interface Authority {
   /** Throws forbidden unless the actor holds all of these permissions. */
-  assertHolds(by: By, permissions: readonly string[], tx?: Tx): Promise<void>;
+  assertHolds(by: Actor, permissions: readonly string[], tx?: Tx): Promise<void>;
   /**
    * Throws forbidden when the account has rights in Gatehouse that the actor does not have: the actor could take them over
    * by setting its password, address or factors.
    */
-  assertMayManage(by: By, userId: string, tx?: Tx): Promise<void>;
+  assertMayManage(by: Actor, userId: string, tx?: Tx): Promise<void>;
   /** Every permission of a user, for `By.holds`. */
   rightsOf(userId: string, tx?: Tx): Promise<'everything' | string[]>;
 }
@@ -28,7 +28,7 @@ export function createAuthority({ db }: { db: Db }): Authority {
     return isAdmin > 0 ? EVERYTHING : permissions.list(userId, options, tx);
   }
 
-  async function assertHolds(by: By, permissions: readonly string[], tx?: Tx): Promise<void> {
+  async function assertHolds(by: Actor, permissions: readonly string[], tx?: Tx): Promise<void> {
     const held = await heldBy(by, tx);
     if (held === 'everything') return;
     const missing = permissions.filter((permission) => !held.includes(permission));
@@ -37,7 +37,7 @@ export function createAuthority({ db }: { db: Db }): Authority {
     }
   }
 
-  async function heldBy({ actorId, holds }: By, tx?: Tx): Promise<'everything' | readonly string[]> {
+  async function heldBy({ actorId, holds }: Actor, tx?: Tx): Promise<'everything' | readonly string[]> {
     if (holds) return holds;
     // No actor: the command line, the configuration file, or the server itself.
     return actorId === undefined ? 'everything' : rightsOf(actorId, tx);

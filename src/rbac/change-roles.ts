@@ -1,5 +1,5 @@
 // Creates, changes and deletes roles, with their permissions and the audit events.
-import type { Audit, By } from '../audit/audit.ts';
+import type { Actor, Audit } from '../audit/audit.ts';
 import { AppError, badRequest, conflict } from '../http/errors.ts';
 import type { Clock } from '../platform/clock.ts';
 import { randomId } from '../platform/random.ts';
@@ -17,14 +17,14 @@ type RoleContext = {
   sets: PermissionSets;
   assertHolds: Authority['assertHolds'];
   /** Called in the transaction in which a user got or lost a role. */
-  rolesChanged(userId: string, by: By, tx: Tx): Promise<void>;
+  rolesChanged(userId: string, by: Actor, tx: Tx): Promise<void>;
 };
 
 /** Throws role_name_taken (409), invalid_input (400), forbidden (403). */
 export async function createRole(
   { db, now, audit, sets, assertHolds }: RoleContext,
   { name, description = '', permissions = [], source = 'local' }: NewRole,
-  by: By,
+  by: Actor,
   outer: Tx | undefined,
 ): Promise<Role> {
   if (!isRoleName(name)) throw invalidName();
@@ -44,7 +44,7 @@ export async function updateRole(
   context: RoleContext,
   name: string,
   changes: Partial<NewRole>,
-  by: By,
+  by: Actor,
   outer: Tx | undefined,
 ): Promise<Role> {
   if ((await roleNamed(name, outer ?? context.db)).source === 'built-in') throw builtIn();
@@ -55,7 +55,7 @@ export async function updateRole(
 export function removeRole(
   { db, audit, sets, assertHolds, rolesChanged }: RoleContext,
   name: string,
-  by: By,
+  by: Actor,
   outer: Tx | undefined,
 ): Promise<void> {
   return withinTransaction(db, outer, async (tx) => {
@@ -95,7 +95,7 @@ function changeRole(
   { db, audit, sets, assertHolds }: RoleContext,
   name: string,
   changes: Partial<NewRole>,
-  by: By,
+  by: Actor,
   outer: Tx | undefined,
 ): Promise<Role> {
   return withinTransaction(db, outer, async (tx) => {

@@ -1,6 +1,6 @@
 // Roles, their permissions and the users who have them. An actor can only grant or take permissions that it has itself, and
 // one active administrator always remains.
-import type { Audit, By } from '../audit/audit.ts';
+import type { Actor, Audit } from '../audit/audit.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Db, Tx } from '../storage/database.ts';
 import { assertNotLastAdmin, assignRole, setRoles, unassignRole } from './assign-roles.ts';
@@ -17,15 +17,15 @@ export interface Roles {
   /** By id; throws not_found. */
   get(id: string, tx?: Tx): Promise<Role>;
   /** Throws role_name_taken (409). */
-  create(role: NewRole, by?: By, tx?: Tx): Promise<Role>;
-  update(name: string, changes: Partial<NewRole>, by?: By, tx?: Tx): Promise<Role>;
-  remove(name: string, by?: By, tx?: Tx): Promise<void>;
+  create(role: NewRole, by?: Actor, tx?: Tx): Promise<Role>;
+  update(name: string, changes: Partial<NewRole>, by?: Actor, tx?: Tx): Promise<Role>;
+  remove(name: string, by?: Actor, tx?: Tx): Promise<void>;
   /** False when the user had the role. Throws forbidden when the role permits more than the actor of `by` may. */
-  assign(userId: string, roleName: string, by?: By, tx?: Tx): Promise<boolean>;
+  assign(userId: string, roleName: string, by?: Actor, tx?: Tx): Promise<boolean>;
   /** Throws last_admin (409). */
-  unassign(userId: string, roleName: string, by?: By, tx?: Tx): Promise<boolean>;
+  unassign(userId: string, roleName: string, by?: Actor, tx?: Tx): Promise<boolean>;
   /** Makes these the user's roles: assigns the missing ones and unassigns the others. */
-  setRoles(userId: string, roleNames: readonly string[], by?: By, tx?: Tx): Promise<void>;
+  setRoles(userId: string, roleNames: readonly string[], by?: Actor, tx?: Tx): Promise<void>;
   /** Throws last_admin when no other active user has the admin role; call it before disabling or deleting a user. */
   assertNotLastAdmin(userId: string, tx: Tx): Promise<void>;
   /** Creates or updates the built-in roles; run at each start. */
@@ -37,7 +37,7 @@ export interface RolesDependencies {
   now: Clock;
   audit: Audit;
   /** Called in the transaction in which a user got or lost a role. */
-  rolesChanged?(userId: string, by: By, tx: Tx): Promise<void>;
+  rolesChanged?(userId: string, by: Actor, tx: Tx): Promise<void>;
 }
 
 /** Every operation on roles. A change joins the transaction `tx`, or is one of its own. */

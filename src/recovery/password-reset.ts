@@ -2,7 +2,7 @@
 // answered; the mail job looks up the account later and decides whether a link is sent.
 import type { Account } from '../accounts/account.ts';
 import type { Accounts } from '../accounts/accounts.ts';
-import type { Audit, By } from '../audit/audit.ts';
+import type { Actor, Audit } from '../audit/audit.ts';
 import type { DeferredWriter } from '../mail/delivery.ts';
 import { recipientOf } from '../mail/messages.ts';
 import type { Outbox } from '../mail/outbox.ts';
@@ -20,7 +20,7 @@ export interface PasswordReset {
   /** Turns the request into a mail if there is an account to write to; for the mail job. */
   writeMail: DeferredWriter;
   /** Sends a link at once, on behalf of an administrator. */
-  sendLink(account: Account, by?: By): Promise<'sent' | 'no-address' | 'disabled'>;
+  sendLink(account: Account, by?: Actor): Promise<'sent' | 'no-address' | 'disabled'>;
   /** The account of a usable link; does not use it up. */
   find(token: string): Promise<Account | undefined>;
   /** Uses the link up, sets the password and ends all sessions of the account. */
@@ -70,7 +70,7 @@ async function writeMail(
   const account = await accounts.findByLogin(typed);
   const reason = await rejectionReason(dependencies, account, browser);
   const signsInElsewhere = account?.ssoId && !(await hasPassword(account.id));
-  const by: By = request ? { request } : {};
+  const by: Actor = request ? { request } : {};
   await transaction(db, async (tx) => {
     if (!(await take(tx))) return;
     const to = account && recipientOf(account);
@@ -98,7 +98,7 @@ async function rejectionReason(
 async function queueLink(
   { accountLinks, audit, outbox, minutes }: PasswordResetDependencies,
   account: Account,
-  by: By,
+  by: Actor,
   tx: Tx,
 ): Promise<void> {
   const to = recipientOf(account);

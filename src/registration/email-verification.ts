@@ -4,7 +4,7 @@
 import type { Account } from '../accounts/account.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import { emailFault, nameKey } from '../accounts/names.ts';
-import type { Audit, By } from '../audit/audit.ts';
+import type { Actor, Audit } from '../audit/audit.ts';
 import { AppError } from '../http/errors.ts';
 import { limits } from '../limits.ts';
 import { recipientOf } from '../mail/messages.ts';
@@ -25,13 +25,13 @@ export type EmailConfirmation = 'verified' | 'changed' | 'invalid';
 
 export interface EmailVerification {
   /** Sends a link to the account's address. A further link replaces the one before. */
-  requestVerification(account: Account, by?: By): Promise<EmailRequest>;
+  requestVerification(account: Account, by?: Actor): Promise<EmailRequest>;
   /** Sends a link to the new address. The caller has demanded a recent proof of the user. */
-  requestEmailChange(account: Account, email: string, by?: By): Promise<EmailRequest>;
+  requestEmailChange(account: Account, email: string, by?: Actor): Promise<EmailRequest>;
   /** The address of a usable link; does not use it up. */
   find(token: string): Promise<{ email: string; isChange: boolean } | undefined>;
   /** Uses the link up: marks the address as verified, after setting it for a change. */
-  confirm(token: string, by?: By): Promise<EmailConfirmation>;
+  confirm(token: string, by?: Actor): Promise<EmailConfirmation>;
 }
 
 export interface EmailVerificationDependencies {
@@ -75,7 +75,7 @@ export function createEmailVerification(dependencies: EmailVerificationDependenc
 async function requestVerification(
   dependencies: EmailVerificationDependencies,
   account: Account,
-  by: By,
+  by: Actor,
 ): Promise<EmailRequest> {
   const { db, audit, accountLinks, outbox } = dependencies;
   const to = recipientOf(account);
@@ -96,7 +96,7 @@ async function requestEmailChange(
   dependencies: EmailVerificationDependencies,
   account: Account,
   typed: string,
-  by: By,
+  by: Actor,
 ): Promise<EmailRequest> {
   const { db, audit, accountLinks, accounts, outbox } = dependencies;
   const email = typed.normalize('NFC').trim();
@@ -133,7 +133,7 @@ async function mailVerdict(
 async function confirmVerification(
   { db, audit, accountLinks, accounts }: EmailVerificationDependencies,
   { link, account }: EmailLink,
-  by: By,
+  by: Actor,
 ): Promise<EmailConfirmation> {
   const isSame = account.email !== null && nameKey(account.email) === nameKey(link.email);
   if (!isSame) return 'invalid';
@@ -148,7 +148,7 @@ async function confirmVerification(
 function confirmChange(
   { db, now, audit, accountLinks, accounts, outbox }: EmailVerificationDependencies,
   { link, account }: EmailLink,
-  by: By,
+  by: Actor,
 ): Promise<EmailConfirmation> {
   return transaction(db, async (tx): Promise<EmailConfirmation> => {
     if (!(await accountLinks.consume(link, tx))) return 'invalid';

@@ -3,7 +3,7 @@
 import type { Account } from '../accounts/account.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import { nameKey } from '../accounts/names.ts';
-import type { Audit, By } from '../audit/audit.ts';
+import type { Actor, Audit } from '../audit/audit.ts';
 import { limits } from '../limits.ts';
 import { recipientOf } from '../mail/messages.ts';
 import type { Outbox } from '../mail/outbox.ts';
@@ -14,7 +14,7 @@ import { type Db, type Tx, transaction } from '../storage/database.ts';
 
 export interface Invitations {
   /** Sends an invitation, inside `tx` together with its new account. A further invitation replaces the one before. */
-  invite(account: Account, by?: By, tx?: Tx): Promise<'sent' | 'no-address' | 'disabled'>;
+  invite(account: Account, by?: Actor, tx?: Tx): Promise<'sent' | 'no-address' | 'disabled'>;
   /** The account of a usable invitation; does not use it up. */
   find(token: string): Promise<Account | undefined>;
   /** Uses the invitation up, sets the password and verifies the address. */

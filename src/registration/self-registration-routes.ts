@@ -88,7 +88,7 @@ async function finishRegistration(selfRegistration: SelfRegistration, page: Link
   page.assertUnchanged(username, email);
   const result = await selfRegistration.finish(token, { name, password }, ctx.state.request);
   if (result.outcome === 'invalid') return page.reject(ctx);
-  if (result.outcome === 'refused') {
+  if (result.outcome === 'rejected') {
     const problem = result.faults.map((fault) => passwordAdvice(fault, false)).join(' ');
     return ctx.render('registration/finish', { action: '/sign-up/finish', email, minLength, name, problem }, 400);
   }

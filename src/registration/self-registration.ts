@@ -87,7 +87,7 @@ async function finish(
   const profile = { username: email, email, emailVerified: true, name: name.trim() || null };
   const by = { actorId: id, request };
   const prepared = await credentials.preparePassword(draftAccount(id, profile, now()), password, by);
-  if (prepared.outcome === 'refused') return { outcome: 'refused', faults: prepared.faults };
+  if (prepared.outcome === 'rejected') return { outcome: 'rejected', faults: prepared.faults };
   try {
     await transaction(db, async (tx) => {
       await accounts.create({ id, ...profile }, by, tx);

@@ -37,10 +37,8 @@ export interface Rejection extends NewRejection {
 }
 
 export interface Rejections {
-  /** The code of this request's rejection, which is made at the first call. */
-  codeOf(request: RequestInfo): string;
   /** The code, if this request was rejected. */
-  known(request: RequestInfo): string | undefined;
+  codeOf(request: RequestInfo): string | undefined;
   /** Stores it; a second call for the same request replaces the first. Returns the code and never fails. */
   record(request: RequestInfo, rejection: NewRejection): string;
   /** By its code, in either case and with or without the dash. */
@@ -80,18 +78,17 @@ export function createRejections(dependencies: RejectionsDependencies): Rejectio
   // The page is shown before its row is written; a look-up on this instance waits for the row.
   const writing = new Set<Promise<void>>();
 
-  function codeOf(request: RequestInfo): string {
+  function assignCode(request: RequestInfo): string {
     const code = codes.get(request) ?? newCode();
     codes.set(request, code);
     return code;
   }
 
   return {
-    codeOf,
-    known: (request) => codes.get(request),
+    codeOf: (request) => codes.get(request),
 
     record(request, rejection) {
-      const code = codeOf(request);
+      const code = assignCode(request);
       const work = Promise.allSettled([...writing])
         .then(() => write(dependencies, code, request, rejection))
         .catch((err: unknown) => logger.error({ err }, 'a rejected request was not stored'))

@@ -28,7 +28,7 @@ export interface AdministrationDependencies {
 /** Returns the routers in the order in which they run. */
 export function createAdministration({ services, http, protocols, userPages, ...needs }: AdministrationDependencies) {
   const { accounts, applications, audit, config, credentials, db, endSession, fetchMetadata, keyring } = services;
-  const { lockout, mfa, notifyOwner, now, outbox, permissions, provisioning, rateLimits, rejections, roles } = services;
+  const { lockout, mfa, notifyOwner, now, outbox, permissions, configFile, rateLimits, rejections, roles } = services;
   const { sessions, settings, sql, vault } = services;
   const { issuer } = config;
   const { claimsPreview, apiTokens: tokens, accountOf } = protocols.oidc;
@@ -43,7 +43,7 @@ export function createAdministration({ services, http, protocols, userPages, ...
       mailQueued: needs.mailQueued,
       mfa,
       outbox,
-      provisioning,
+      configFile,
       passwordReset,
       roles,
       sessions,

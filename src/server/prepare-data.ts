@@ -6,11 +6,11 @@ import type { Services } from '../services.ts';
 
 /** Throws ConfigError with one line for each fault of the configuration file. */
 export async function prepareData(services: Services): Promise<void> {
-  const { config, logger, provisioning, roles, settings } = services;
+  const { config, logger, configFile, roles, settings } = services;
   await roles.ensureBuiltInRoles();
   const file = config.configFile === undefined ? undefined : await readSoundFile(config.configFile);
   if (file) {
-    const result = await provisioning.apply(file);
+    const result = await configFile.apply(file);
     if (!result.ok) throw new ConfigError(result.faults.map((fault) => showFault(file.path, fault)));
     for (const warning of result.plan.warnings) logger.warn(warning);
     logger.info({ file: file.path, changes: result.plan.steps.length }, 'configuration file applied');

@@ -19,14 +19,14 @@ const deniedNetwork = network.refine((text) => !isNetwork(text) || !holdsLoopbac
 
 /** JSON Schema of the custom attributes of users; empty: text, numbers, true or false, lists of text, under any name. */
 const attributeSchema = z.record(z.string(), z.json()).superRefine((schema, context) => {
-  const refuse = (message: string) => context.addIssue({ code: 'custom', message });
-  if (JSON.stringify(schema).length > limits.settings.maxSchemaBytes) return refuse('is too long');
+  const reject = (message: string) => context.addIssue({ code: 'custom', message });
+  if (JSON.stringify(schema).length > limits.settings.maxSchemaBytes) return reject('is too long');
   if (Object.keys(schema).length === 0) return undefined;
-  if (schema.type !== 'object') return refuse('must be a JSON Schema with type: object');
+  if (schema.type !== 'object') return reject('must be a JSON Schema with type: object');
   try {
     compileJsonSchema(schema);
   } catch (error) {
-    return refuse(`is not a JSON Schema that can be used: ${error instanceof Error ? error.message : String(error)}`);
+    return reject(`is not a JSON Schema that can be used: ${error instanceof Error ? error.message : String(error)}`);
   }
 });
 

@@ -3,7 +3,7 @@ import type { Client } from 'oidc-provider';
 import type { Account } from '../accounts/account.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import { createStartPages } from '../applications/start-url.ts';
-import type { Audit, By } from '../audit/audit.ts';
+import type { Actor, Audit } from '../audit/audit.ts';
 import type { Consents } from '../consents/consents.ts';
 import type { Credentials } from '../credentials/credentials.ts';
 import { minimumLength } from '../credentials/password-policy.ts';
@@ -70,7 +70,7 @@ export interface SignInDependencies {
   /** What the SAML request behind an authorization request asks for; nothing for OpenID Connect. */
   samlRequirements(ctx: Context, params: Record<string, unknown>): Promise<SamlRequirements>;
   /** Ends every session of the account but this one. */
-  endOtherSessions(accountId: string, keptSession: string | undefined, by: By): Promise<void>;
+  endOtherSessions(accountId: string, keptSession: string | undefined, by: Actor): Promise<void>;
   settings: Pick<Settings, 'latest'>;
   signInPolicy: SignInPolicy;
   notifyOwner: NotifyOwner;
@@ -160,7 +160,7 @@ function newBrowserNotice({ now, outbox, settings }: SignInDependencies) {
 
 /** After a change of password: no browser is trusted, no other session goes on, and the owner gets a notice. */
 function afterPasswordChange({ mfa, endOtherSessions, notifyOwner }: SignInDependencies) {
-  return async (account: Account, keptSession: string | undefined, by: By): Promise<void> => {
+  return async (account: Account, keptSession: string | undefined, by: Actor): Promise<void> => {
     await mfa.knownBrowsers.endTrust(account.id);
     await endOtherSessions(account.id, keptSession, by);
     await notifyOwner(account, 'password-changed', by.request);

@@ -9,7 +9,7 @@ import { PASSWORD_ACR, requestedAcrs } from '../mfa/acr.ts';
 import type { Attempt, Attempts } from './attempts.ts';
 import type { Interactions } from './interactions.ts';
 import { isStepUp, nextStep, type Step } from './next-step.ts';
-import type { ApplicationRule, Judgement, SignInPolicy } from './sign-in-policy.ts';
+import type { ApplicationRule, SignInPolicy, SignInRequirements } from './sign-in-policy.ts';
 
 export interface CurrentStep {
   interaction: Interaction;
@@ -20,9 +20,9 @@ export interface CurrentStep {
   clientId: string;
   applicationId: string;
   /** How a missing factor can be given or set up, which acr it has to reach, and where codes can be sent. */
-  methods: Judgement['methods'];
-  level: Judgement['level'];
-  channels: Judgement['channels'];
+  methods: SignInRequirements['methods'];
+  level: SignInRequirements['level'];
+  channels: SignInRequirements['channels'];
   /** What the sign-in amounts to when nothing more is added. */
   acr: string;
   amr: string[];
@@ -55,7 +55,7 @@ export interface StepsDependencies {
   isTrustedBrowser(ctx: Context, accountId: string): Promise<boolean>;
 }
 
-const NOTHING_MISSING: Judgement = {
+const NOTHING_MISSING: SignInRequirements = {
   missing: 'nothing',
   mustChangePassword: false,
   methods: [],
@@ -96,7 +96,7 @@ async function resolve(
   const prompt = attempt.wantsOther ? 'login' : interaction.prompt.name;
   const { methods, level, channels, ...state } =
     isIdentified && !SESSION_PROMPTS.includes(prompt)
-      ? await policy.judge(account, {
+      ? await policy.requirementsOf(account, {
           amr,
           requestedAcr: [...requestedAcrs(interaction.params), ...saml.acrs],
           application: application.mfa,

@@ -2,7 +2,7 @@
 import Router from '@koa/router';
 import { z } from 'zod';
 import type { Account } from '../accounts/account.ts';
-import type { By } from '../audit/audit.ts';
+import type { Actor } from '../audit/audit.ts';
 import type { Credentials } from '../credentials/credentials.ts';
 import { passwordAdvice } from '../credentials/password-policy.ts';
 import type { Extras, Middleware, State } from '../http/context.ts';
@@ -18,7 +18,7 @@ export interface PasswordRoutesDependencies {
   firstFactor: FirstFactor;
   credentials: Pick<Credentials, 'setPassword' | 'status'>;
   /** After a new password: ends the other sessions and the trust in browsers, and sends a notice to the owner. */
-  passwordChanged(account: Account, keptSession: string | undefined, by: By): Promise<void>;
+  passwordChanged(account: Account, keptSession: string | undefined, by: Actor): Promise<void>;
   protect: Middleware;
 }
 

@@ -16,7 +16,7 @@ import {
 } from '../mfa/policy.ts';
 import type { Progress } from './next-step.ts';
 
-export interface Judgement extends Pick<Progress, 'missing' | 'mustChangePassword'> {
+export interface SignInRequirements extends Pick<Progress, 'missing' | 'mustChangePassword'> {
   /** How the missing factor can be given, or what can be set up. */
   methods: (SecondFactor | Enrollable)[];
   /** The acr that the sign-in has to reach. */
@@ -27,7 +27,7 @@ export interface Judgement extends Pick<Progress, 'missing' | 'mustChangePasswor
 
 export type ApplicationRule = PolicyInput['application'];
 
-export interface Circumstances {
+export interface SignInContext {
   amr: string[];
   /** acr values of the request; any of them suffices. */
   requestedAcr: string[];
@@ -41,7 +41,7 @@ export interface SignInPolicy {
   /** The proven methods as `amr` (RFC 8176), with `mfa` when there is more than one kind. */
   amrOf(proven: string[]): string[];
   acrOf(amr: string[]): string;
-  judge(account: Account, circumstances: Circumstances): Promise<Judgement>;
+  requirementsOf(account: Account, context: SignInContext): Promise<SignInRequirements>;
   /** Whether the account has, or may now set up, the factors for one of the requested contexts. */
   canReach(account: Account, requestedAcr: string[], application: ApplicationRule): Promise<boolean>;
   /** The strongest acr that the account can prove now. */
@@ -69,7 +69,7 @@ export function createSignInPolicy(dependencies: SignInPolicyDependencies): Sign
     amrOf: withMfa,
     acrOf: (amr) => acrOf(amr) ?? PASSWORD_ACR,
 
-    async judge(account, { amr, requestedAcr, application, isOwnPages, isTrustedBrowser }) {
+    async requirementsOf(account, { amr, requestedAcr, application, isOwnPages, isTrustedBrowser }) {
       const { channels, factors: own } = await factorsOf(account);
       const status = amr.includes('pwd') ? await credentials.status(account.id) : undefined;
       const isShort = status !== undefined && !status.long && !hasSecondFactor(own);

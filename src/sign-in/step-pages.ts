@@ -153,7 +153,7 @@ function showAccessDenied({ rejections }: StepPagesDependencies, { ctx, current,
   const { request } = ctx.state;
   // Recorded by the access check of the interaction policy.
   const { received, expected } = interaction.prompt.details as Record<string, string | undefined>;
-  const refusal = rejections.record(request, {
+  const rejectionCode = rejections.record(request, {
     endpoint: 'access',
     reason: 'access_denied',
     message: 'The account has none of the roles that the application is open to.',
@@ -162,7 +162,7 @@ function showAccessDenied({ rejections }: StepPagesDependencies, { ctx, current,
     received: { user: account?.username ?? '' },
     rules: ruleResults(['client', 'access'], { rule: 'access', received, expected }),
   });
-  const page = { action: pathOf(current, 'account'), appName, account, requestId: request.requestId, refusal };
+  const page = { action: pathOf(current, 'account'), appName, account, requestId: request.requestId, rejectionCode };
   ctx.render('sign-in/access-denied', page, 403);
 }
 

@@ -5,7 +5,7 @@ import type { ApplicationAdmin } from '../admin/applications/actions.ts';
 import type { Block, ConsolePage } from '../admin/console/blocks.ts';
 import type { Frame } from '../admin/console/frame.ts';
 import type { Application } from '../applications/application.ts';
-import type { By } from '../audit/audit.ts';
+import type { Actor } from '../audit/audit.ts';
 import type { Extras, State } from '../http/context.ts';
 import { TEST_HOME as HOME } from './page-parts.ts';
 import type { TestSp } from './test-sp.ts';
@@ -87,7 +87,7 @@ async function findRegistrations({ findApplication, testSp }: TestRegistrationDe
 }
 
 /** Registers what is missing. */
-async function register(dependencies: TestRegistrationDependencies, by: By): Promise<void> {
+async function register(dependencies: TestRegistrationDependencies, by: Actor): Promise<void> {
   const { issuer, applications, testSp } = dependencies;
   const { rp, sp, hasKey } = await findRegistrations(dependencies);
   const access = { roles: ['admin'] };

@@ -4,11 +4,11 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseFile } from '../../src/config-file/file.ts';
 import { testFolder } from '../support/database/database.ts';
-import { lines, provisioningBench } from './support.ts';
+import { configFileBench, lines } from './support.ts';
 
-let bench: Awaited<ReturnType<typeof provisioningBench>>;
+let bench: Awaited<ReturnType<typeof configFileBench>>;
 beforeAll(async () => {
-  bench = await provisioningBench();
+  bench = await configFileBench();
 });
 afterAll(() => bench.close());
 
@@ -52,7 +52,7 @@ describe('applying a file', () => {
 
   it('plans without changing anything', async () => {
     const before = await bench.db.user.count();
-    const result = await bench.provisioning.plan({ ...parseFile(contract), path: file });
+    const result = await bench.configFile.plan({ ...parseFile(contract), path: file });
     expect(lines(result)).toEqual([
       'create settings session_hours',
       'create settings mfa',

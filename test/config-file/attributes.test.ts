@@ -1,10 +1,10 @@
 // Custom attributes of the users of the file, judged by the schema that the same file declares.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { provisioningBench } from './support.ts';
+import { configFileBench } from './support.ts';
 
-let bench: Awaited<ReturnType<typeof provisioningBench>>;
+let bench: Awaited<ReturnType<typeof configFileBench>>;
 beforeAll(async () => {
-  bench = await provisioningBench();
+  bench = await configFileBench();
 });
 afterAll(() => bench.close());
 

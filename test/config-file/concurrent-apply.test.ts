@@ -1,12 +1,12 @@
 // Several instances that start at the same moment apply the same file; and a failure in the middle leaves nothing behind.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { provisioningBench } from './support.ts';
+import { configFileBench } from './support.ts';
 
-type Bench = Awaited<ReturnType<typeof provisioningBench>>;
+type Bench = Awaited<ReturnType<typeof configFileBench>>;
 let instances: Bench[];
 beforeAll(async () => {
-  const first = await provisioningBench();
-  instances = [first, await provisioningBench(first.url), await provisioningBench(first.url)];
+  const first = await configFileBench();
+  instances = [first, await configFileBench(first.url), await configFileBench(first.url)];
 });
 afterAll(() => Promise.all(instances.map((instance) => instance.close())));
 

@@ -1,12 +1,12 @@
 // What is exported, applied to an empty server, gives the same; and applied where it came from, changes no secret.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { lines, provisioningBench } from './support.ts';
+import { configFileBench, lines } from './support.ts';
 
-type Bench = Awaited<ReturnType<typeof provisioningBench>>;
+type Bench = Awaited<ReturnType<typeof configFileBench>>;
 let from: Bench;
 let to: Bench;
 beforeAll(async () => {
-  [from, to] = [await provisioningBench(), await provisioningBench()];
+  [from, to] = [await configFileBench(), await configFileBench()];
 });
 afterAll(() => Promise.all([from.close(), to.close()]));
 

@@ -5,11 +5,11 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ensureFirstAdmin } from '../../src/config-file/first-admin.ts';
 import { testDatabase } from '../support/database/database.ts';
 import { startIdp } from '../support/idp.ts';
-import { provisioningBench } from './support.ts';
+import { configFileBench } from './support.ts';
 
-let bench: Awaited<ReturnType<typeof provisioningBench>>;
+let bench: Awaited<ReturnType<typeof configFileBench>>;
 beforeEach(async () => {
-  bench = await provisioningBench();
+  bench = await configFileBench();
 });
 afterEach(() => bench.close());
 

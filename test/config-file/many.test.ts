@@ -2,12 +2,12 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { metadataOf, oidcMetadata } from '../../src/applications/oidc-client.ts';
 import { inChunks } from '../../src/storage/chunks.ts';
-import { lines, provisioningBench } from './support.ts';
+import { configFileBench, lines } from './support.ts';
 
 const defaults = metadataOf(oidcMetadata.parse({ token_endpoint_auth_method: 'none' }));
-let bench: Awaited<ReturnType<typeof provisioningBench>>;
+let bench: Awaited<ReturnType<typeof configFileBench>>;
 beforeAll(async () => {
-  bench = await provisioningBench();
+  bench = await configFileBench();
 });
 afterAll(() => bench.close());
 

@@ -3,11 +3,11 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { testFolder } from '../support/database/database.ts';
-import { lines, provisioningBench } from './support.ts';
+import { configFileBench, lines } from './support.ts';
 
-let bench: Awaited<ReturnType<typeof provisioningBench>>;
+let bench: Awaited<ReturnType<typeof configFileBench>>;
 beforeAll(async () => {
-  bench = await provisioningBench();
+  bench = await configFileBench();
 });
 afterAll(() => bench.close());
 

@@ -1,9 +1,9 @@
-// Everything provisioning needs, on a fresh database of the run's kind.
+// Everything configFile needs, on a fresh database of the run's kind.
 
 import { createAccounts } from '../../src/accounts/accounts.ts';
 import { createApplications } from '../../src/applications/applications.ts';
 import { createAudit } from '../../src/audit/audit.ts';
-import { createProvisioning, type PlanResult } from '../../src/config-file/config-file.ts';
+import { createConfigFile, type PlanResult } from '../../src/config-file/config-file.ts';
 import { exportConfiguration } from '../../src/config-file/export.ts';
 import { parseFile, showFault } from '../../src/config-file/file.ts';
 import { createCredentials } from '../../src/credentials/credentials.ts';
@@ -20,7 +20,7 @@ import { openDatabase } from '../../src/storage/database.ts';
 import { testDatabase } from '../support/database/database.ts';
 
 /** `shared`: the URL of a database that another bench opened, as a second instance does. */
-export async function provisioningBench(shared?: string) {
+export async function configFileBench(shared?: string) {
   const { database, url, close } = shared === undefined ? await testDatabase() : await openShared(shared);
   const { db, sql } = database;
   const clock = { at: new Date('2026-03-01T12:00:00Z') };
@@ -43,7 +43,7 @@ export async function provisioningBench(shared?: string) {
   const ended: string[] = [];
   const documents = new Map<string, string>();
   const expired = new Set<string>();
-  const provisioning = createProvisioning({
+  const configFile = createConfigFile({
     ...{ db, now, audit, vault, accounts, applications, settings, passwords, totp },
     roles,
     importHash: credentials.importHash,
@@ -65,9 +65,9 @@ export async function provisioningBench(shared?: string) {
   const file = (text: string, path = '/nowhere/gatehouse.yaml') => ({ ...parseFile(text), path });
   return {
     ...{ db, url, close: () => Promise.all([passwords.close(), close()]), clock, vault, accounts, applications },
-    ...{ passwords, credentials, totp, settings, roles, provisioning, ended, documents, expired },
-    plan: (text: string) => provisioning.plan(file(text)),
-    apply: (text: string, path?: string) => provisioning.apply(file(text, path)),
+    ...{ passwords, credentials, totp, settings, roles, configFile, ended, documents, expired },
+    plan: (text: string) => configFile.plan(file(text)),
+    apply: (text: string, path?: string) => configFile.apply(file(text, path)),
     export: () => exportConfiguration({ db, applications, roles, settings }),
   };
 }

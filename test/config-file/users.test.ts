@@ -1,10 +1,10 @@
 // Users of the file: when their passwords are set and when not, what they may change themselves, and who they are.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { lines, provisioningBench } from './support.ts';
+import { configFileBench, lines } from './support.ts';
 
-let bench: Awaited<ReturnType<typeof provisioningBench>>;
+let bench: Awaited<ReturnType<typeof configFileBench>>;
 beforeAll(async () => {
-  bench = await provisioningBench();
+  bench = await configFileBench();
 });
 afterAll(() => bench.close());
 

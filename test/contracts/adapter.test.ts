@@ -4,12 +4,12 @@ import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { routes } from '../../src/oidc/engine/configuration.ts';
 import type { Configuration } from '../../src/oidc/engine/library.ts';
 import { createDeviceCodeAdapter } from '../../src/oidc/store/device-code-adapter.ts';
-import { createSessionAdapter, type LogoutRequest } from '../../src/oidc/store/session-adapter.ts';
+import { createSessionAdapter, type EndSessionRequest } from '../../src/oidc/store/session-adapter.ts';
 import { httpClient } from '../support/http.ts';
 import { appUri, basic, sharedStore, showForm, signIn, startBareEngine } from './bare-engine.ts';
 
 const deviceCodeGrant = 'urn:ietf:params:oauth:grant-type:device_code';
-const ended: (LogoutRequest & { uid: string })[] = [];
+const ended: (EndSessionRequest & { uid: string })[] = [];
 const store = sharedStore();
 let isTooSoon = false;
 

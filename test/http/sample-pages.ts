@@ -59,7 +59,7 @@ export const samplePages: Record<string, [string, object]> = {
       action: '/signin/u1/account',
       appName: 'Wiki',
       account: alice,
-      refusal: 'K7F3-2Q9M',
+      rejectionCode: 'K7F3-2Q9M',
       requestId: 'tFJX8YJrN1Fh2q3c',
     },
   ],

@@ -2,7 +2,7 @@
 // of the user that its scopes name, an application's own token those that its scopes name. Read at each call.
 import type { Account } from '../../accounts/account.ts';
 import type { Accounts } from '../../accounts/accounts.ts';
-import type { By } from '../../audit/audit.ts';
+import type { Actor } from '../../audit/audit.ts';
 import { bearerOf } from '../../http/authorization-header.ts';
 import type { Context } from '../../http/context.ts';
 import { type AppError, forbidden, tooManyRequests, unauthorized } from '../../http/errors.ts';
@@ -19,7 +19,7 @@ export interface Caller {
   account?: Account;
   rights: 'everything' | readonly string[];
   /** The actor, for the audit. */
-  by: By;
+  by: Actor;
 }
 
 export interface Callers {
@@ -60,7 +60,7 @@ export function createCallers({ tokens, accounts, authority, rateLimits, audienc
       const counted = await rateLimits.consume('api:caller', account ? `${app} ${account.id}` : app);
       if (!counted.allowed) throw tooManyRequests(counted.retryAfterSeconds, { message: 'There were too many calls.' });
       const rights = rightsOf(scopes, account && (await authority.rightsOf(account.id)));
-      const by: By = { actorApp: app, holds: rights, request, ...(account && { actorId: account.id }) };
+      const by: Actor = { actorApp: app, holds: rights, request, ...(account && { actorId: account.id }) };
       return { app, rights, by, ...(account && { account }) };
     },
   };

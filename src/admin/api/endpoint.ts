@@ -1,7 +1,7 @@
 // An endpoint of the admin API: one description, from which its route, its checks and its part of the OpenAPI document are
 // made, so that they always agree.
 import type { z } from 'zod';
-import type { By } from '../../audit/audit.ts';
+import type { Actor } from '../../audit/audit.ts';
 import type { Context } from '../../http/context.ts';
 import type { OwnPermission } from '../../rbac/built-in.ts';
 import type { Caller } from './caller.ts';
@@ -15,7 +15,7 @@ export interface Call<Params, Query, Body> {
   /** If-Match; '' where the endpoint changes no version. */
   version: string;
   /** Who acts, and from where, for the audit. */
-  by: By;
+  by: Actor;
   caller: Caller;
   ctx: Context;
 }

@@ -35,7 +35,7 @@ const LOCATION = { Location: { description: 'URL of what was created', schema: {
 /** The document as JSON. Throws an Error when two schemas have the same name. */
 export function openApiDocument(endpoints: readonly Endpoint[], { issuer, version }: OpenApiOptions): Json {
   const schemas: Json = {};
-  const schemaOf = (schema: z.ZodType, io: 'input' | 'output') => hoisted(schema, io, schemas);
+  const schemaOf = (schema: z.ZodType, io: 'input' | 'output') => withSharedSchemas(schema, io, schemas);
   const problemRef = schemaOf(problem, 'output');
   const paths: Record<string, Json> = {};
   for (const endpoint of endpoints) {
@@ -154,7 +154,7 @@ function responsesOf(
 }
 
 /** A schema, its named parts moved to the components. */
-function hoisted(schema: z.ZodType, io: 'input' | 'output', schemas: Json): Json {
+function withSharedSchemas(schema: z.ZodType, io: 'input' | 'output', schemas: Json): Json {
   const {
     $schema: _dialect,
     $defs = {},

@@ -1,11 +1,11 @@
 // What administrators do with applications of both protocols, declared as in the configuration file. The API and the console
 // call the same functions. An application that has permissions in Gatehouse may only be changed by an actor who has them too.
-import type { Application, OidcApplication } from '../../applications/application.ts';
+import { type Application, newSecretReplacesOld, type OidcApplication } from '../../applications/application.ts';
 import type { Applications } from '../../applications/applications.ts';
-import { needsSecretValue, type OidcClientInput } from '../../applications/oidc-client.ts';
+import type { OidcClientInput } from '../../applications/oidc-client.ts';
 import type { ApplicationPage, ListApplications } from '../../applications/read.ts';
 import type { OpenSecret } from '../../applications/secrets.ts';
-import type { By } from '../../audit/audit.ts';
+import type { Actor } from '../../audit/audit.ts';
 import { applicationEntry } from '../../config-file/export.ts';
 import { conflict } from '../../http/errors.ts';
 import { limits } from '../../limits.ts';
@@ -33,23 +33,23 @@ export interface ApplicationAdmin {
   list(query: ListApplications): Promise<ApplicationPage>;
   get(id: string): Promise<ApplicationDetails>;
   /** An OIDC client; its secret is returned here and never again. */
-  createOidc(declaration: Declaration, by: By): Promise<{ application: Application; clientSecret?: string }>;
+  createOidc(declaration: Declaration, by: Actor): Promise<{ application: Application; clientSecret?: string }>;
   /** A SAML service provider, by its metadata, the URL of its metadata, or its addresses. */
-  createSaml(declaration: Declaration, by: By): Promise<Application>;
+  createSaml(declaration: Declaration, by: Actor): Promise<Application>;
   /** Applies a JSON merge patch (RFC 7396) to the declaration. */
   update(
     id: string,
     patch: Declaration,
-    by: By,
+    by: Actor,
     expected?: Expected,
   ): Promise<{ application: Application; clientSecret?: string }>;
   /** Fetches the metadata of a service provider again and applies it. Throws conflict when it has not changed. */
-  readMetadataAgain(id: string, by: By): Promise<Application>;
-  setEnabled(id: string, enabled: boolean, by: By): Promise<Application>;
-  remove(id: string, by: By, expected?: Expected): Promise<void>;
+  readMetadataAgain(id: string, by: Actor): Promise<Application>;
+  setEnabled(id: string, enabled: boolean, by: Actor): Promise<Application>;
+  remove(id: string, by: Actor, expected?: Expected): Promise<void>;
   /** A new secret; the others stay valid for `overlapSeconds` (0: they end now). */
-  addSecret(id: string, overlapSeconds: number, by: By): Promise<{ id: string; value: string }>;
-  removeSecret(id: string, secretId: string, by: By): Promise<void>;
+  addSecret(id: string, overlapSeconds: number, by: Actor): Promise<{ id: string; value: string }>;
+  removeSecret(id: string, secretId: string, by: Actor): Promise<void>;
   /** Reads metadata without registering it. */
   readMetadata(source: MetadataSource): Promise<SpMetadata>;
 }
@@ -91,12 +91,12 @@ type ApplicationLookup = ReturnType<typeof createApplicationLookup>;
 /** Finds the application that an action changes. All throw not_found, and forbidden. */
 function createApplicationLookup({ sql, applications, authority }: ApplicationAdminDependencies) {
   /** An actor who can change an application could use its permissions, so must have them. */
-  async function assertMayChange(application: Application, by: By, tx?: Tx) {
+  async function assertMayChange(application: Application, by: Actor, tx?: Tx) {
     if (application.protocol === 'oidc') await authority.assertHolds(by, rightsOfClient(application.metadata), tx);
   }
 
   /** The application, its row locked. Throws unless it has the expected version. */
-  async function lockForChange(id: string, by: By, expected: Expected, tx: Tx): Promise<Application> {
+  async function lockForChange(id: string, by: Actor, expected: Expected, tx: Tx): Promise<Application> {
     await lockRow(tx, sql, 'applications', id);
     const application = await applications.get(id, tx);
     assertVersion(expected, applicationVersion(application));
@@ -104,7 +104,7 @@ function createApplicationLookup({ sql, applications, authority }: ApplicationAd
     return application;
   }
 
-  async function findManaged(id: string, by: By): Promise<Application> {
+  async function findManaged(id: string, by: Actor): Promise<Application> {
     const application = await applications.get(id);
     await assertMayChange(application, by);
     return application;
@@ -135,7 +135,7 @@ function updateActions(
   declarations: SamlDeclarations,
   { lockForChange }: ApplicationLookup,
 ): Pick<ApplicationAdmin, 'update' | 'readMetadataAgain'> {
-  async function updateOidc(before: OidcApplication, merged: Declaration, by: By, expected: Expected) {
+  async function updateOidc(before: OidcApplication, merged: Declaration, by: Actor, expected: Expected) {
     const { client_id, client_secret, ...declaration } = merged;
     if (client_id !== before.clientId) throw invalidInput([{ path: ['client_id'], message: 'never changes' }]);
     if (client_secret !== undefined)
@@ -147,7 +147,7 @@ function updateActions(
     });
   }
 
-  async function updateSaml(before: Application, resolved: ResolvedDeclaration, by: By, expected: Expected) {
+  async function updateSaml(before: Application, resolved: ResolvedDeclaration, by: Actor, expected: Expected) {
     return transaction(db, async (tx) => {
       assertUnchanged(before, await lockForChange(before.id, by, expected, tx));
       return applications.updateSaml(before.id, inputOf(resolved), { by, tx });
@@ -211,8 +211,7 @@ function secretActions(
   return {
     async addSecret(id, overlapSeconds, by) {
       const application = await findManaged(id, by);
-      // The engine signs with the newest secret (HS256), which the application does not know yet.
-      const replacesOldSecret = application.protocol === 'oidc' && needsSecretValue(application.metadata);
+      const replacesOldSecret = newSecretReplacesOld(application);
       const replace =
         overlapSeconds === 0 || replacesOldSecret ? 'now' : Math.min(overlapSeconds, limits.secretOverlap.maxSeconds);
       return applications.addSecret(id, { replace }, { by });

@@ -39,7 +39,7 @@ export function addEnableAndDeleteRoutes(
     consequence: string,
     act: (ctx: Context, id: string) => Promise<void>,
   ) {
-    router.get(`/:id/${path}`, ...frame.danger(WRITE), async (ctx) => {
+    router.get(`/:id/${path}`, ...frame.sensitive(WRITE), async (ctx) => {
       const { id = '' } = ctx.params;
       const { application } = await applications.get(id);
       frame.show(ctx, {
@@ -58,7 +58,7 @@ export function addEnableAndDeleteRoutes(
         ],
       });
     });
-    router.post(`/:id/${path}`, ...frame.danger(WRITE), (ctx) => act(ctx, ctx.params.id ?? ''));
+    router.post(`/:id/${path}`, ...frame.sensitive(WRITE), (ctx) => act(ctx, ctx.params.id ?? ''));
   }
 }
 

@@ -1,7 +1,8 @@
 // The client secrets of one application: the active ones, a new one, and the revocation of an old one.
 import type Router from '@koa/router';
 import { z } from 'zod';
-import { needsSecretValue, usesSecret } from '../../applications/oidc-client.ts';
+import { newSecretReplacesOld } from '../../applications/application.ts';
+import { usesSecret } from '../../applications/oidc-client.ts';
 import type { Extras, State } from '../../http/context.ts';
 import { parseForm } from '../../http/input.ts';
 import type { Block } from '../console/blocks.ts';
@@ -23,10 +24,10 @@ export function addSecretRoutes(
   router: Router<State, Extras>,
   { frame, applications, identityProvider }: ApplicationPagesDependencies,
 ): void {
-  router.get('/:id/secret', ...frame.danger(WRITE), async (ctx) => {
+  router.get('/:id/secret', ...frame.sensitive(WRITE), async (ctx) => {
     const { id = '' } = ctx.params;
     const { application } = await applications.get(id);
-    const replacesOldSecret = application.protocol === 'oidc' && needsSecretValue(application.metadata);
+    const replacesOldSecret = newSecretReplacesOld(application);
     frame.show(ctx, {
       title: 'New secret',
       back: { href: `/admin/applications/${id}`, label: application.name },
@@ -53,7 +54,7 @@ export function addSecretRoutes(
     });
   });
 
-  router.post('/:id/secret', ...frame.danger(WRITE), async (ctx) => {
+  router.post('/:id/secret', ...frame.sensitive(WRITE), async (ctx) => {
     const { id = '' } = ctx.params;
     const { overlap } = await parseForm(ctx, overlapForm.loose());
     const { value } = await applications.addSecret(id, Number(overlap), frame.by(ctx));

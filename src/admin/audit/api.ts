@@ -13,7 +13,7 @@ const needs = ['gatehouse.audit:read'] as const;
 const MAX_ID = 2 ** 31 - 1;
 
 // PostgreSQL has no year 0.
-const moment = time.refine((text) => !text.startsWith('0000'), 'must be a time since the year 1');
+const timeSinceYearOne = time.refine((text) => !text.startsWith('0000'), 'must be a time since the year 1');
 
 const types = z
   .string()
@@ -30,8 +30,8 @@ const filters = {
   client: z.string().max(1024).optional().describe('client_id or entity ID of the application that the event is about'),
   address: text.optional(),
   request_id: text.optional(),
-  from: moment.optional(),
-  until: moment.optional().describe('Before this time'),
+  from: timeSinceYearOne.optional(),
+  until: timeSinceYearOne.optional().describe('Before this time'),
 };
 const entry = z
   .object({
@@ -66,7 +66,7 @@ export function auditEndpoints(audit: Audit): Endpoint[] {
       async handle({ query: { limit, cursor, ...query } }) {
         const before = cursor === undefined ? {} : { before: cursor };
         const entries = await audit.list({ ...filterOf(query), ...before, limit: limit + 1 });
-        const items = entries.slice(0, limit).map(showEntry);
+        const items = entries.slice(0, limit).map(toJson);
         const last = items.at(-1);
         return { body: { items, next: entries.length > limit && last ? String(last.id) : null } };
       },
@@ -98,7 +98,7 @@ function filterOf(query: z.output<z.ZodObject<typeof filters>>): AuditFilter {
   return Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined));
 }
 
-function showEntry({ id, at, type, outcome, reason, data, ...entry }: AuditEntry) {
+function toJson({ id, at, type, outcome, reason, data, ...entry }: AuditEntry) {
   const { actorId, actorApp, subjectId, clientId, address, userAgent, requestId } = entry;
   return {
     ...{ id, at: iso(at), type, outcome, reason, actor: actorId, actor_app: actorApp, user: subjectId },

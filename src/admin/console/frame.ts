@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import type { AccountPageHelpers } from '../../account/account-page-helpers.ts';
 import type { Account } from '../../accounts/account.ts';
-import type { By } from '../../audit/audit.ts';
+import type { Actor } from '../../audit/audit.ts';
 import type { Context, Middleware } from '../../http/context.ts';
 import { AppError, forbidden } from '../../http/errors.ts';
 import type { Authority } from '../../rbac/authority.ts';
@@ -15,13 +15,13 @@ export interface Frame {
   page(...needed: OwnPermission[]): Middleware[];
   /** Middleware of a form's target: the same, and the CSRF token. */
   change(...needed: OwnPermission[]): Middleware[];
-  /** Middleware of the page and the target of something dangerous, at one path: signed in within minutes, and permitted. */
-  danger(...needed: OwnPermission[]): Middleware[];
+  /** Middleware of the form and the target of a sensitive action, at one path: signed in within minutes, and permitted. */
+  sensitive(...needed: OwnPermission[]): Middleware[];
   may(ctx: Context, permission: OwnPermission): boolean;
   /** Throws 403. For a form whose permission depends on what it changes. */
   assertMay(ctx: Context, permission: OwnPermission): void;
   account(ctx: Context): Account;
-  by(ctx: Context): By;
+  by(ctx: Context): Actor;
   show(ctx: Context, page: ConsolePage, status?: number): void;
   /** Redirects to a page, which then shows this sentence once. */
   back(ctx: Context, path: string, sentence?: string): void;
@@ -98,7 +98,7 @@ export function createFrame({ page: own, authority }: FrameDependencies): Frame 
     },
     page: (...needed) => [signedIn.requireSignIn, signedIn.secondFactor, permitted(needed)],
     change: (...needed) => [signedIn.requireSignIn, signedIn.secondFactor, protect, permitted(needed)],
-    danger: (...needed) => [signedIn.requireSignIn, protect, permitted(needed), signedIn.recentAuthenticationHere],
+    sensitive: (...needed) => [signedIn.requireSignIn, protect, permitted(needed), signedIn.recentAuthenticationHere],
     account: (ctx) => signedIn.userOf(ctx).account,
     by: own.actorOf,
     back: own.redirectWithNotice,
@@ -140,12 +140,19 @@ const attempt: Frame['attempt'] = async (ctx, work, again) => {
 function withLinkToList(error: unknown, path: string): unknown {
   if (!(error instanceof AppError) || ![404, 409].includes(error.status)) return error;
   if (error.next && error.next.href !== '/') return error;
-  const { code, message, advice, detail, fields, refusal } = error;
+  const { code, message, advice, detail, fields, rejectionCode } = error;
   const list = NAVIGATION.find(({ href, also }) =>
     [href, also].some((one) => one && one !== '/admin' && path.startsWith(`${one}/`)),
   );
   const next = list ? { href: list.href, label: list.label } : { href: '/admin', label: 'Overview' };
-  const about = { message, detail, fields, cause: error, ...(advice && { advice }), ...(refusal && { refusal }) };
+  const about = {
+    message,
+    detail,
+    fields,
+    cause: error,
+    ...(advice && { advice }),
+    ...(rejectionCode && { rejectionCode }),
+  };
   return new AppError(code, { ...about, next });
 }
 

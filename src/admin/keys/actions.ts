@@ -1,11 +1,11 @@
 // The signing keys and their rotation, which the keyring audits itself.
-import type { By } from '../../audit/audit.ts';
+import type { Actor } from '../../audit/audit.ts';
 import type { KeyInfo, Keyring, RotationOutcome } from '../../keys/keyring.ts';
 import type { RotationRequest } from '../../keys/rotation.ts';
 
 export interface KeyAdmin {
   list(): Promise<KeyInfo[]>;
-  rotate(request: RotationRequest, by: By): Promise<RotationOutcome>;
+  rotate(request: RotationRequest, by: Actor): Promise<RotationOutcome>;
 }
 
 /** The keyring, as administrators use it. */

@@ -1,5 +1,5 @@
 // The outbox: recipients, subjects and delivery; never the text, which holds links and codes.
-import type { Audit, By } from '../../audit/audit.ts';
+import type { Actor, Audit } from '../../audit/audit.ts';
 import { notFound } from '../../http/errors.ts';
 import type { Outbox } from '../../mail/outbox.ts';
 import { type Db, transaction } from '../../storage/database.ts';
@@ -23,7 +23,7 @@ export interface MailAdmin {
     after?: string | undefined;
     state?: MailState | undefined;
   }): Promise<{ items: MailView[]; next?: string }>;
-  retry(id: string, by: By): Promise<void>;
+  retry(id: string, by: Actor): Promise<void>;
 }
 
 export interface MailAdminDependencies {

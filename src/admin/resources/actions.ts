@@ -1,6 +1,6 @@
 // Changes of APIs (resource servers): each names the version that it is made for, and the row is locked meanwhile.
 import type { Resource, Resources } from '../../applications/resources.ts';
-import type { By } from '../../audit/audit.ts';
+import type { Actor } from '../../audit/audit.ts';
 import { type Db, type Tx, transaction } from '../../storage/database.ts';
 import { lockRow } from '../../storage/row-lock.ts';
 import type { Sql } from '../../storage/statements.ts';
@@ -10,10 +10,10 @@ export interface ResourceAdmin extends Pick<Resources, 'list' | 'get' | 'create'
   update(
     identifier: string,
     changes: Partial<Pick<Resource, 'scopes' | 'signingAlg'>>,
-    by: By,
+    by: Actor,
     expected?: Expected,
   ): Promise<Resource>;
-  remove(identifier: string, by: By, expected?: Expected): Promise<void>;
+  remove(identifier: string, by: Actor, expected?: Expected): Promise<void>;
 }
 
 /** Changes throw precondition_failed for another version, and not_found. */

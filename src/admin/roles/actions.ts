@@ -1,5 +1,5 @@
 // Changes of roles: those of the configuration file are read-only, and each change names the version that it is made for.
-import type { By } from '../../audit/audit.ts';
+import type { Actor } from '../../audit/audit.ts';
 import { forbidden } from '../../http/errors.ts';
 import type { NewRole, Role, Roles } from '../../rbac/roles.ts';
 import { type Db, type Tx, transaction } from '../../storage/database.ts';
@@ -10,9 +10,9 @@ import { assertVersion, type Expected } from '../api/versions.ts';
 export interface RoleAdmin {
   list(): Promise<Role[]>;
   get(id: string): Promise<Role>;
-  create(role: Omit<NewRole, 'source'>, by: By): Promise<Role>;
-  update(id: string, changes: Partial<Omit<NewRole, 'source'>>, by: By, expected?: Expected): Promise<Role>;
-  remove(id: string, by: By, expected?: Expected): Promise<void>;
+  create(role: Omit<NewRole, 'source'>, by: Actor): Promise<Role>;
+  update(id: string, changes: Partial<Omit<NewRole, 'source'>>, by: Actor, expected?: Expected): Promise<Role>;
+  remove(id: string, by: Actor, expected?: Expected): Promise<void>;
   /** Every permission that a role has, with those roles. */
   permissions(): Promise<{ permission: string; roles: string[] }[]>;
 }

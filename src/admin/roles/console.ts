@@ -144,7 +144,7 @@ function rolePage(role: Role | undefined, given: RoleForm, mayEdit: boolean): Co
 }
 
 function roleDeletion(router: Router<State, Extras>, { frame, roles }: RolePagesDependencies): void {
-  router.get('/:id/delete', ...frame.danger(WRITE), async (ctx) => {
+  router.get('/:id/delete', ...frame.sensitive(WRITE), async (ctx) => {
     const role = await roles.get(ctx.params.id ?? '');
     const at = `/admin/roles/${role.id}`;
     const lead = 'Users who have it lose its permissions, and access to the applications that require it.';
@@ -157,7 +157,7 @@ function roleDeletion(router: Router<State, Extras>, { frame, roles }: RolePages
     });
   });
 
-  router.post('/:id/delete', ...frame.danger(WRITE), async (ctx) => {
+  router.post('/:id/delete', ...frame.sensitive(WRITE), async (ctx) => {
     await roles.remove(ctx.params.id ?? '', frame.by(ctx));
     frame.back(ctx, '/admin/roles', 'The role was deleted.');
   });

@@ -1,6 +1,6 @@
 // Single sign-on sessions: their user, browser and applications, and their end.
 import type { Applications } from '../../applications/applications.ts';
-import type { By } from '../../audit/audit.ts';
+import type { Actor } from '../../audit/audit.ts';
 import { notFound } from '../../http/errors.ts';
 import { limits } from '../../limits.ts';
 import type { EndSession } from '../../logout/end-session.ts';
@@ -23,9 +23,9 @@ export interface SessionAdmin {
   list(query: { limit?: number | undefined; after?: string | undefined }): Promise<SessionPage>;
   ofUser(userId: string): Promise<SessionView[]>;
   get(uid: string): Promise<SessionView>;
-  end(uid: string, by: By): Promise<void>;
+  end(uid: string, by: Actor): Promise<void>;
   /** Ends every session that the application takes part in. Returns their number. */
-  endOfApplication(id: string, by: By): Promise<number>;
+  endOfApplication(id: string, by: Actor): Promise<number>;
 }
 
 export interface SessionAdminDependencies {

@@ -1,6 +1,6 @@
 // Changes of settings: those of the configuration file are read-only, secrets are written and never read back, and each
 // change is audited with the value before and after.
-import type { Audit, By } from '../../audit/audit.ts';
+import type { Actor, Audit } from '../../audit/audit.ts';
 import { badRequest, forbidden } from '../../http/errors.ts';
 import { inNetworks } from '../../network/networks.ts';
 import {
@@ -18,7 +18,7 @@ import { assertVersion, type Expected } from '../api/versions.ts';
 export interface SettingAdmin {
   list(): Promise<SettingEntry[]>;
   /** null resets a setting to its default. A secret that is left out of a value stays as it is. */
-  update(changes: SettingChanges, by: By, expected?: Expected): Promise<SettingEntry[]>;
+  update(changes: SettingChanges, by: Actor, expected?: Expected): Promise<SettingEntry[]>;
 }
 
 export type SettingChanges = { [Name in SettingName]?: SettingValues[Name] | null };
@@ -27,7 +27,7 @@ export type SettingChanges = { [Name in SettingName]?: SettingValues[Name] | nul
 export function createSettingAdmin(dependencies: { db: Db; audit: Audit; settings: Settings }): SettingAdmin {
   const { db, audit, settings } = dependencies;
 
-  async function change(name: SettingName, before: SettingEntry, value: unknown, by: By, tx: Tx): Promise<void> {
+  async function change(name: SettingName, before: SettingEntry, value: unknown, by: Actor, tx: Tx): Promise<void> {
     if (before.source === 'file') {
       throw forbidden('owned_by_file', {
         message: `${name} is set in the configuration file and cannot be changed here.`,
@@ -64,7 +64,7 @@ export function createSettingAdmin(dependencies: { db: Db; audit: Audit; setting
 }
 
 /** An administrator who denies their own address could not undo it. */
-function assertOwnAddressAllowed({ denied_networks: networks }: SettingChanges, { request }: By): void {
+function assertOwnAddressAllowed({ denied_networks: networks }: SettingChanges, { request }: Actor): void {
   if (!networks || !request || !inNetworks(networks)(request.address)) return;
   const message = `holds ${request.address}, the address that you are using now`;
   throw badRequest('invalid_input', { fields: [{ field: 'denied_networks', message }] });

@@ -1,6 +1,6 @@
 // The configuration file through the API: the plan of applying one, and the export of the server as one.
 
-import type { Plan, Provisioning } from '../../config-file/config-file.ts';
+import type { ConfigFile, Plan } from '../../config-file/config-file.ts';
 import { parseFile } from '../../config-file/file.ts';
 import { badRequest } from '../../http/errors.ts';
 
@@ -11,7 +11,7 @@ export interface ConfigurationAdmin {
 }
 
 export interface ConfigurationAdminDependencies {
-  provisioning: Pick<Provisioning, 'plan'>;
+  configFile: Pick<ConfigFile, 'plan'>;
   exportConfiguration(): Promise<string>;
 }
 
@@ -32,7 +32,7 @@ export function createConfigurationAdmin(dependencies: ConfigurationAdminDepende
       const result =
         faults.length > 0
           ? { ok: false as const, faults }
-          : await dependencies.provisioning.plan({ ...parsed, path: '' });
+          : await dependencies.configFile.plan({ ...parsed, path: '' });
       if (result.ok) return result.plan;
       const fields = result.faults.map(({ path, line, column, message }) => ({
         field: path || 'file',

@@ -28,9 +28,9 @@ export function settingRoutes({ frame, settings }: { frame: Frame; settings: Set
     frame.show(ctx, settingsPage(await settings.list(), frame.may(ctx, 'gatehouse.settings:write')));
   });
 
-  router.get('/edit', ...frame.danger('gatehouse.settings:write'), async (ctx) => show(ctx, await settings.list()));
+  router.get('/edit', ...frame.sensitive('gatehouse.settings:write'), async (ctx) => show(ctx, await settings.list()));
 
-  router.post('/edit', ...frame.danger('gatehouse.settings:write'), async (ctx) => {
+  router.post('/edit', ...frame.sensitive('gatehouse.settings:write'), async (ctx) => {
     const given = await parseForm(ctx, form);
     const entries = await settings.list();
     await frame.attempt(

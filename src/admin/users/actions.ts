@@ -4,7 +4,7 @@ import type { Account } from '../../accounts/account.ts';
 import type { AccountPage, ListAccounts } from '../../accounts/account-list.ts';
 import type { Accounts, NewAccount } from '../../accounts/accounts.ts';
 import type { Profile } from '../../accounts/profile.ts';
-import type { Audit, By } from '../../audit/audit.ts';
+import type { Actor, Audit } from '../../audit/audit.ts';
 import { createAccountWithPassword, newOneTimePassword } from '../../config-file/new-account.ts';
 import type { Credentials } from '../../credentials/credentials.ts';
 import { type PasswordFault, passwordAdvice } from '../../credentials/password-policy.ts';
@@ -46,23 +46,23 @@ export type Mailed = 'sent' | 'no-address' | 'disabled';
 export interface UserAdmin {
   list(query: ListAccounts): Promise<AccountPage>;
   get(id: string): Promise<UserDetails>;
-  create(user: NewUser, by: By): Promise<{ account: Account; oneTimePassword?: string }>;
-  update(id: string, changes: Partial<Profile>, by: By, expected?: Expected): Promise<Account>;
-  setRoles(id: string, names: readonly string[], by: By, expected?: Expected): Promise<Account>;
+  create(user: NewUser, by: Actor): Promise<{ account: Account; oneTimePassword?: string }>;
+  update(id: string, changes: Partial<Profile>, by: Actor, expected?: Expected): Promise<Account>;
+  setRoles(id: string, names: readonly string[], by: Actor, expected?: Expected): Promise<Account>;
   /** Disabling ends every session. */
-  setActive(id: string, isActive: boolean, by: By, expected?: Expected): Promise<Account>;
-  remove(id: string, by: By, expected?: Expected): Promise<void>;
-  invite(id: string, by: By): Promise<void>;
+  setActive(id: string, isActive: boolean, by: Actor, expected?: Expected): Promise<Account>;
+  remove(id: string, by: Actor, expected?: Expected): Promise<void>;
+  invite(id: string, by: Actor): Promise<void>;
   /** Mails a link for a new password. */
-  sendPasswordReset(id: string, by: By): Promise<void>;
+  sendPasswordReset(id: string, by: Actor): Promise<void>;
   /** Without a password a one-time password is generated and returned. Ends every session. */
-  setPassword(id: string, password: string | undefined, by: By): Promise<{ oneTimePassword?: string }>;
+  setPassword(id: string, password: string | undefined, by: Actor): Promise<{ oneTimePassword?: string }>;
   /** The password must be changed at the next sign-in. Ends every session, so that this comes soon. */
-  forcePasswordChange(id: string, by: By): Promise<void>;
-  unlock(id: string, by: By): Promise<void>;
+  forcePasswordChange(id: string, by: Actor): Promise<void>;
+  unlock(id: string, by: Actor): Promise<void>;
   /** Removes every second factor and ends every session. */
-  resetFactors(id: string, by: By): Promise<void>;
-  endSessions(id: string, by: By): Promise<number>;
+  resetFactors(id: string, by: Actor): Promise<void>;
+  endSessions(id: string, by: Actor): Promise<number>;
 }
 
 export interface UserAdminDependencies {
@@ -114,7 +114,7 @@ function readActions(
 }
 
 /** With the given password, or a one-time password. */
-async function createUser(dependencies: UserAdminDependencies, lookup: UserLookup, user: NewUser, by: By) {
+async function createUser(dependencies: UserAdminDependencies, lookup: UserLookup, user: NewUser, by: Actor) {
   if (user.invite || user.passwordHash !== undefined || user.withoutPassword) {
     return createWithoutPassword(dependencies, lookup, user, by);
   }
@@ -125,7 +125,7 @@ async function createUser(dependencies: UserAdminDependencies, lookup: UserLooku
     { ...profile, password, roles: names },
     by,
   );
-  if (created.outcome === 'refused') throw passwordRejected(created.faults, false);
+  if (created.outcome === 'rejected') throw passwordRejected(created.faults, false);
   const { oneTimePassword } = created;
   const account = await lookup.find(created.account.id);
   return { account, ...(oneTimePassword === undefined ? {} : { oneTimePassword }) };
@@ -136,7 +136,7 @@ async function createWithoutPassword(
   { db, accounts, roles, credentials, invitations }: UserAdminDependencies,
   lookup: UserLookup,
   user: NewUser,
-  by: By,
+  by: Actor,
 ) {
   const { roles: names = [], passwordHash, invite, withoutPassword: _without, ...profile } = user;
   return transaction(db, async (tx) => {

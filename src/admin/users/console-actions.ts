@@ -1,6 +1,6 @@
 // What an administrator can do for one user with a button: a table, from which the page of the user and the routes are made.
 import type Router from '@koa/router';
-import type { By } from '../../audit/audit.ts';
+import type { Actor } from '../../audit/audit.ts';
 import type { Context, Extras, State } from '../../http/context.ts';
 import type { OwnPermission } from '../../rbac/built-in.ts';
 import type { Frame } from '../console/frame.ts';
@@ -17,7 +17,7 @@ export interface UserAction {
   consequence?: string;
   isOffered(details: UserDetails): boolean;
   /** Returns what the next page says. */
-  run(users: UserAdmin, id: string, by: By): Promise<string>;
+  run(users: UserAdmin, id: string, by: Actor): Promise<string>;
 }
 
 export const userActions: readonly UserAction[] = [
@@ -125,7 +125,7 @@ export function userActionPages(
       router.post(`/:id/${path}`, ...frame.change(needs), (ctx) => done(ctx));
       continue;
     }
-    router.get(`/:id/${path}`, ...frame.danger(needs), async (ctx) => {
+    router.get(`/:id/${path}`, ...frame.sensitive(needs), async (ctx) => {
       const { account } = await users.get(ctx.params.id ?? '');
       const at = `/admin/users/${account.id}`;
       frame.show(ctx, {
@@ -144,6 +144,6 @@ export function userActionPages(
         ],
       });
     });
-    router.post(`/:id/${path}`, ...frame.danger(needs), (ctx) => done(ctx));
+    router.post(`/:id/${path}`, ...frame.sensitive(needs), (ctx) => done(ctx));
   }
 }

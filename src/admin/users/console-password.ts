@@ -12,7 +12,7 @@ export function oneTimePasswordPages(
   router: Router<State, Extras>,
   { frame, users }: { frame: Frame; users: UserAdmin },
 ): void {
-  router.get('/:id/password', ...frame.danger(WRITE), async (ctx) => {
+  router.get('/:id/password', ...frame.sensitive(WRITE), async (ctx) => {
     const { account } = await users.get(ctx.params.id ?? '');
     const at = `/admin/users/${account.id}`;
     frame.show(ctx, {
@@ -28,7 +28,7 @@ export function oneTimePasswordPages(
     });
   });
 
-  router.post('/:id/password', ...frame.danger(WRITE), async (ctx) => {
+  router.post('/:id/password', ...frame.sensitive(WRITE), async (ctx) => {
     const { account } = await users.get(ctx.params.id ?? '');
     const { oneTimePassword = '' } = await users.setPassword(account.id, undefined, frame.by(ctx));
     showOneTimePassword(frame, ctx, account, oneTimePassword);

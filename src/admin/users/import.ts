@@ -3,7 +3,7 @@
 import type { Accounts } from '../../accounts/accounts.ts';
 import { nameKey } from '../../accounts/names.ts';
 import { profileColumns } from '../../accounts/profile.ts';
-import type { By } from '../../audit/audit.ts';
+import type { Actor } from '../../audit/audit.ts';
 import { csvCell } from '../../audit/export.ts';
 import { AppError, badRequest } from '../../http/errors.ts';
 import type { RoleAdmin } from '../roles/actions.ts';
@@ -27,7 +27,7 @@ export interface ImportResult {
 
 export interface UserImport {
   /** Handles up to `limit` rows of the text, after the first `done` ones. Throws invalid_input without a header line. */
-  run(text: string, options: { isTrial: boolean; done: number; limit: number }, by: By): Promise<ImportResult>;
+  run(text: string, options: { isTrial: boolean; done: number; limit: number }, by: Actor): Promise<ImportResult>;
   /** All users as CSV. */
   exportAll(): AsyncGenerator<string>;
 }

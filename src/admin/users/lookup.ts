@@ -1,7 +1,7 @@
 // Finds the user that an administrator acts on, with the checks that all those actions share.
 import type { Account } from '../../accounts/account.ts';
 import type { Accounts } from '../../accounts/accounts.ts';
-import type { By } from '../../audit/audit.ts';
+import type { Actor } from '../../audit/audit.ts';
 import { notFound } from '../../http/errors.ts';
 import type { Authority } from '../../rbac/authority.ts';
 import type { Tx } from '../../storage/database.ts';
@@ -26,7 +26,7 @@ export function createUserLookup({ sql, accounts, authority }: UserLookupDepende
   }
 
   /** The account, its row locked. Throws unless it has the expected version and the actor may manage it. */
-  async function lockForChange(id: string, by: By, expected: Expected, tx: Tx): Promise<Account> {
+  async function lockForChange(id: string, by: Actor, expected: Expected, tx: Tx): Promise<Account> {
     await lockRow(tx, sql, 'users', id);
     const account = await find(id, tx);
     assertVersion(expected, versionOf(account));
@@ -35,7 +35,7 @@ export function createUserLookup({ sql, accounts, authority }: UserLookupDepende
   }
 
   /** The account. Throws unless the actor may manage it. */
-  async function findManaged(id: string, by: By): Promise<Account> {
+  async function findManaged(id: string, by: Actor): Promise<Account> {
     const account = await find(id);
     await authority.assertMayManage(by, id);
     return account;

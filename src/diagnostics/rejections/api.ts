@@ -38,7 +38,7 @@ export function rejectionEndpoints(rejections: RejectionAdmin): Endpoint[] {
   return [
     endpoint({
       ...{ method: 'get', path: '/refusals', operationId: 'listRefusals', tag, needs },
-      summary: 'Refused requests of the last two weeks, newest first',
+      summary: 'Rejected requests of the last two weeks, newest first',
       query: z.object({
         ...paged,
         user: text.optional().describe('Id of the account'),
@@ -54,7 +54,7 @@ export function rejectionEndpoints(rejections: RejectionAdmin): Endpoint[] {
     }),
     endpoint({
       ...{ method: 'get', path: '/refusals/{code}', operationId: 'getRefusal', tag, needs },
-      summary: 'One refusal by its code: each rule in order, with what was received beside what is registered',
+      summary: 'One rejected request by its code: each rule in order, with what was received beside what is registered',
       params: z.object({ code: z.string().min(1).max(20) }),
       response: explanation,
       handle: async ({ params }) => ({ body: showExplanation(await rejections.explain(params.code)) }),

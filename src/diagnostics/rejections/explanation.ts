@@ -2,7 +2,7 @@
 import type { Accounts } from '../../accounts/accounts.ts';
 import type { Application } from '../../applications/application.ts';
 import type { Applications } from '../../applications/applications.ts';
-import type { By } from '../../audit/audit.ts';
+import type { Actor } from '../../audit/audit.ts';
 import { conflict, notFound } from '../../http/errors.ts';
 import type { Rejection, Rejections } from '../../rejections/rejections.ts';
 import { type Case, type ExplainedRule, explainedRules, passesNow } from './evaluation.ts';
@@ -25,7 +25,7 @@ export interface RejectionAdmin {
   /** Throws not_found. */
   explain(code: string): Promise<Explanation>;
   /** Applies one of the fixes. Throws conflict when it is not offered any more, or changed nothing. */
-  fix(code: string, id: string, by: By): Promise<Explanation>;
+  fix(code: string, id: string, by: Actor): Promise<Explanation>;
 }
 
 export interface RejectionAdminDependencies extends FixDependencies {
@@ -41,7 +41,8 @@ export function createRejectionAdmin(dependencies: RejectionAdminDependencies): 
 
   async function caseOf(code: string): Promise<Case> {
     const rejection = await rejections.find(code);
-    if (!rejection) throw notFound({ message: 'There is no refusal under this code, or it is older than two weeks.' });
+    if (!rejection)
+      throw notFound({ message: 'There is no rejected request with this code, or it is older than two weeks.' });
     const [application, account] = await Promise.all([
       rejection.clientId === undefined ? undefined : applications.find(rejection.clientId),
       rejection.subjectId === undefined ? undefined : accounts.find(rejection.subjectId),

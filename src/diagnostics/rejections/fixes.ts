@@ -4,7 +4,7 @@ import type { ApplicationAdmin } from '../../admin/applications/actions.ts';
 import type { UserAdmin } from '../../admin/users/actions.ts';
 import { missingRoles } from '../../applications/access-decision.ts';
 import type { Application, OidcApplication, SamlApplication } from '../../applications/application.ts';
-import type { By } from '../../audit/audit.ts';
+import type { Actor } from '../../audit/audit.ts';
 import type { RuleId } from '../../rejections/rules.ts';
 import { type Case, isRegistered } from './evaluation.ts';
 
@@ -16,7 +16,7 @@ export interface Fix {
 }
 
 export interface ApplicableFix extends Fix {
-  apply(by: By): Promise<unknown>;
+  apply(by: Actor): Promise<unknown>;
 }
 
 export interface FixDependencies {

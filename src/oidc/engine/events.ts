@@ -6,7 +6,7 @@ import type { Logger } from '../../platform/logger.ts';
 import type { Metrics } from '../../platform/metrics.ts';
 import { appContext } from './app-context.ts';
 import type { RecordUsage } from './application-usage.ts';
-import { TooManyAttempts } from './client-authentication-limits.ts';
+import { TooManyAttempts } from './client-rate-limits.ts';
 import { engineSeconds } from './configuration.ts';
 import type { KoaContextWithOIDC, Provider } from './library.ts';
 import { type RecordDependencies, recordRejection } from './rejected-requests.ts';

@@ -146,7 +146,7 @@ function access({ clients }: PromptDependencies) {
       },
       // For the page, which records the rejection.
       ({ oidc }) => {
-        const facts = oidc.client && clients.known(oidc.client.clientId);
+        const facts = oidc.client && clients.cachedFacts(oidc.client.clientId);
         return facts && oidc.account ? { ...accessRuleOf(facts, accountOf(oidc.account)) } : {};
       },
     ),

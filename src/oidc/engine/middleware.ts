@@ -5,7 +5,7 @@ import { methodNotAllowed } from '../../http/errors.ts';
 import type { Rejections } from '../../rejections/rejections.ts';
 import { requestPatches, responsePatches } from '../patches/patches.ts';
 import type { ClientSource } from '../store/clients.ts';
-import type { ClientLimits } from './client-authentication-limits.ts';
+import type { ClientLimits } from './client-rate-limits.ts';
 import type { DeviceGuesses } from './device-code-guesses.ts';
 import type { PairwiseIdentifier } from './introspection.ts';
 import type { Provider } from './library.ts';
@@ -20,7 +20,7 @@ export interface EngineMiddlewareDependencies {
   clientLimits: Pick<ClientLimits, 'begin' | 'end'>;
   deviceGuesses: DeviceGuesses;
   pairwiseIdentifier: PairwiseIdentifier;
-  rejections: Pick<Rejections, 'known'>;
+  rejections: Pick<Rejections, 'codeOf'>;
 }
 
 /** Serves the engine's routes; every other request goes on to the next middleware. */
@@ -56,7 +56,7 @@ export function createEngineMiddleware({
     await answer(ctx, provider);
 
     const { isRegisteredOrigin } = clients;
-    const rejectionCode = rejections.known(ctx.state.request);
+    const rejectionCode = rejections.codeOf(ctx.state.request);
     const response = { route, contentSecurityPolicy, rejectionCode, isRegisteredOrigin, pairwiseIdentifier };
     for (const { apply } of responsePatches) await apply(ctx, response);
     documents.store(ctx);

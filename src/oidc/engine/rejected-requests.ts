@@ -38,7 +38,7 @@ const RECORDED_VALUES = new Set(
 
 export interface RecordDependencies {
   rejections: Pick<Rejections, 'record'>;
-  clients: Pick<ClientSource, 'known'>;
+  clients: Pick<ClientSource, 'cachedFacts'>;
 }
 
 /** Records the rejection and writes its code into a JSON response. */
@@ -61,7 +61,7 @@ export function recordRejection(
   const message = error.error_detail ?? error.error_description ?? error.message;
   const reason = error.error ?? error.message;
   // Only of a client that the engine has found: a hint that it did not accept names none.
-  const facts = client && clients.known(client.clientId);
+  const facts = client && clients.cachedFacts(client.clientId);
   const request = {
     ...{ endpoint, received, clientId, message, isClientKnown: client !== undefined },
     metadata: facts?.protocol === 'oidc' ? facts.metadata : undefined,
@@ -80,7 +80,7 @@ export function recordRejection(
 
 /** The error_description with the code of the rejection; RFC 6749 5.2 leaves its text to the server. */
 export function withCode(description: string | undefined, code: string): string {
-  return `${description ?? 'refused'} (refusal ${code})`;
+  return `${description ?? 'rejected'} (refusal ${code})`;
 }
 
 function parametersOf(ctx: KoaContextWithOIDC, endpoint: RejectionEndpoint): Record<string, unknown> {

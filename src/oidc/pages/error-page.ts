@@ -20,7 +20,7 @@ const MESSAGES: Record<string, string> = {
 };
 
 /** oidc-provider's `renderError`: throws an AppError, which the error handler of the application renders. */
-export function createErrorPage({ rejections }: { rejections: Pick<Rejections, 'known'> }) {
+export function createErrorPage({ rejections }: { rejections: Pick<Rejections, 'codeOf'> }) {
   return async function renderError(
     ctx: KoaContextWithOIDC,
     out: ErrorOut,
@@ -40,13 +40,13 @@ export function createErrorPage({ rejections }: { rejections: Pick<Rejections, '
       const advice = 'Go back to the application and sign in again.';
       throw new AppError('sign_in_expired', { advice, detail, cause: error });
     }
-    const refusal = rejections.known(appContext(ctx).state.request);
+    const rejectionCode = rejections.codeOf(appContext(ctx).state.request);
     throw new AppError(CODES[out.error] ?? 'bad_request', {
       message: messageOf(ctx, out) ?? 'The request of the application can not be accepted.',
       advice: adviceOf(out, ctx.oidc.client?.clientName ?? ctx.oidc.client?.clientId),
       detail,
       cause: error,
-      ...(refusal && { refusal }),
+      ...(rejectionCode && { rejectionCode }),
     });
   };
 }

@@ -80,7 +80,7 @@ export interface ClientSource {
   /** Facts of a client that the engine has just looked up; read from the database if it has not. */
   facts(clientId: string): Promise<ApplicationFacts | undefined>;
   /** The facts as they were last read. */
-  known(clientId: string): ApplicationFacts | undefined;
+  cachedFacts(clientId: string): ApplicationFacts | undefined;
   /** Whether any registered application redirects to this origin (cors.ts). */
   isRegisteredOrigin(origin: string): Promise<boolean>;
 }
@@ -133,7 +133,7 @@ export function createClientSource(dependencies: ClientSourceDependencies): Clie
       return known.get(clientId);
     },
 
-    known: (clientId) => known.get(clientId),
+    cachedFacts: (clientId) => known.get(clientId),
     isRegisteredOrigin: (origin) => isRegisteredOrigin(db, origin),
   };
 }

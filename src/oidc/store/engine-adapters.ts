@@ -3,11 +3,11 @@ import type { Adapter } from '../engine/library.ts';
 import { type ArtifactStoreDependencies, createArtifactAdapter } from './adapter.ts';
 import type { ClientSource } from './clients.ts';
 import { createDeviceCodeAdapter } from './device-code-adapter.ts';
-import { createSessionAdapter, type EndSession } from './session-adapter.ts';
+import { createSessionAdapter, type OnSessionDestroyed } from './session-adapter.ts';
 
 export interface EngineAdaptersDependencies extends ArtifactStoreDependencies {
   clients: Pick<ClientSource, 'adapter'>;
-  endSession: EndSession;
+  endSession: OnSessionDestroyed;
   /** Counts a poll of this device code; true when it came too soon after the last one. */
   isTooSoon(deviceCode: string): Promise<boolean>;
 }

@@ -1,6 +1,6 @@
 // Initial access tokens: their holder may register clients (RFC 7591 3; /register rejects everything else).
 // Made by the command line and the console, read by the engine; the value is shown once and stored as its hash.
-import type { Audit, By } from '../../audit/audit.ts';
+import type { Actor, Audit } from '../../audit/audit.ts';
 import { limits } from '../../limits.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { randomToken } from '../../platform/random.ts';
@@ -11,9 +11,9 @@ const MODEL = 'InitialAccessToken';
 
 export interface RegistrationTokens {
   /** Makes a token that is valid for `seconds`, 24 hours by default. */
-  issue(options?: { seconds?: number; by?: By }): Promise<{ token: string; expiresAt: Date }>;
+  issue(options?: { seconds?: number; by?: Actor }): Promise<{ token: string; expiresAt: Date }>;
   /** Revokes every token; registered applications stay. Returns the number of tokens. */
-  revokeAll(by?: By): Promise<number>;
+  revokeAll(by?: Actor): Promise<number>;
 }
 
 export function createRegistrationTokens({ db, now, audit }: { db: Db; now: Clock; audit: Audit }): RegistrationTokens {

@@ -7,7 +7,7 @@ import { appContext } from '../engine/app-context.ts';
 import { type Adapter, Provider } from '../engine/library.ts';
 
 /** Who requested the logout of this browser's session, and where the browser goes afterwards. */
-export interface LogoutRequest {
+export interface EndSessionRequest {
   clientId?: string;
   actorId?: string;
   /** `post_logout_redirect_uri` with `state`; the engine has checked it. */
@@ -15,7 +15,7 @@ export interface LogoutRequest {
 }
 
 /** Ends a session and notifies every client that takes part in it; may send the browser elsewhere than requested. */
-export type EndSession = (uid: string, ctx: Context, request: LogoutRequest) => Promise<void>;
+export type OnSessionDestroyed = (uid: string, ctx: Context, request: EndSessionRequest) => Promise<void>;
 
 /** What the engine keeps of a logout request until it is confirmed. */
 interface LogoutState {
@@ -25,7 +25,7 @@ interface LogoutState {
 }
 
 /** @param adapter stores the sessions */
-export function createSessionAdapter(adapter: Adapter, endSession: EndSession): Adapter {
+export function createSessionAdapter(adapter: Adapter, endSession: OnSessionDestroyed): Adapter {
   return {
     ...adapter,
     async destroy(id) {

@@ -6,12 +6,19 @@ import { SamlError } from '../xml/errors.ts';
  * The error for the error page; other errors than SamlError and AppError are returned unchanged.
  *
  * @param application name of the service provider, if it is known
- * @param refusal code of the stored rejection, shown on the page
+ * @param rejectionCode code of the stored rejection, shown on the page
  */
-export function samlErrorPage(error: unknown, application?: string, refusal?: string): unknown {
-  if (error instanceof AppError && refusal) {
+export function samlErrorPage(error: unknown, application?: string, rejectionCode?: string): unknown {
+  if (error instanceof AppError && rejectionCode) {
     const { code, message, advice, detail, fields, next } = error;
-    return new AppError(code, { message, detail, fields, refusal, ...(advice && { advice }), ...(next && { next }) });
+    return new AppError(code, {
+      message,
+      detail,
+      fields,
+      rejectionCode,
+      ...(advice && { advice }),
+      ...(next && { next }),
+    });
   }
   if (!(error instanceof SamlError)) return error;
   const who = application ?? 'the application that sent you here';
@@ -20,6 +27,6 @@ export function samlErrorPage(error: unknown, application?: string, refusal?: st
     advice: `Go back to ${who} and try again; if it happens again, tell its administrator: ${error.code}.`,
     detail: { saml: error.code, application, detail: error.detail },
     cause: error,
-    ...(refusal && { refusal }),
+    ...(rejectionCode && { rejectionCode }),
   });
 }

@@ -6,6 +6,7 @@ import type { Accounts } from '../../accounts/accounts.ts';
 import type { Audit } from '../../audit/audit.ts';
 import type { Context } from '../../http/context.ts';
 import { AppError, badRequest } from '../../http/errors.ts';
+import { appContext } from '../../oidc/engine/app-context.ts';
 import type { Metrics } from '../../platform/metrics.ts';
 import type { Rejections } from '../../rejections/rejections.ts';
 import type { RuleViolation } from '../../rejections/rules.ts';
@@ -73,14 +74,13 @@ export function createResponseMode(dependencies: ResponseModeDependencies) {
     acsUrl: string,
     payload: Record<string, unknown>,
   ): Promise<void> {
-    const appContext = appContextOf(ctx);
+    const appCtx = appContext(ctx);
     const { state = '', error } = payload as EngineResult;
     if (error === 'server_error') throw new AppError('internal', { detail: payload });
     // An error of the engine may come before its own check of the parameters: edited ones must not consume the request.
-    const isPending = await parameterChecks.isPendingAuthnRequest(appContext, { ...ctx.oidc.params });
+    const isPending = await parameterChecks.isPendingAuthnRequest(appCtx, { ...ctx.oidc.params });
     const sp = ctx.oidc.client && (await serviceProviders.find(ctx.oidc.client.clientId));
-    const request =
-      isPending && sp && (await pendingAuthnRequests.consume(state, sp.applicationId, browserOf(appContext)));
+    const request = isPending && sp && (await pendingAuthnRequests.consume(state, sp.applicationId, browserOf(appCtx)));
     // Nothing is signed for a client that is no service provider, nor without the pending request of this browser.
     if (!sp || !request || request.acsUrl !== acsUrl) {
       throw badRequest('saml_request_invalid', { detail: { error, clientId: ctx.oidc.client?.clientId } });
@@ -97,11 +97,11 @@ export function createResponseMode(dependencies: ResponseModeDependencies) {
             violation: reason.violation,
           });
         });
-    appContext.state.log.info({ clientId: sp.entityId, error }, 'SAML response');
-    if (!request.isTest) return responses.post(appContext, sp, request, xml);
+    appCtx.state.log.info({ clientId: sp.entityId, error }, 'SAML response');
+    if (!request.isTest) return responses.post(appCtx, sp, request, xml);
     await pendingAuthnRequests.saveTestResponse(state, sealTestResponse(xml, state));
-    appContext.status = 303;
-    appContext.redirect(`${SAML_TEST_RESULT}?${new URLSearchParams({ request: state })}`);
+    appCtx.status = 303;
+    appCtx.redirect(`${SAML_TEST_RESULT}?${new URLSearchParams({ request: state })}`);
   };
 }
 
@@ -146,7 +146,7 @@ function successResponses({
       actorId: account.id,
       subjectId: account.id,
       clientId: sp.entityId,
-      request: appContextOf(ctx).state.request,
+      request: appContext(ctx).state.request,
       data: { nameIdFormat: nameId.format, contextClass, ...(pending.isTest && { test: true }) },
     });
     metrics.samlResponses.inc({ outcome: 'success' });
@@ -173,7 +173,7 @@ function failureResponses({ responses, audit, rejections, metrics }: ResponseMod
     { reason, status, violation }: Failure,
   ): Promise<string> => {
     const subjectId = ctx.oidc.session?.accountId;
-    const { request } = appContextOf(ctx).state;
+    const { request } = appContext(ctx).state;
     await audit.record({
       type: 'saml.response',
       outcome: 'failure',
@@ -198,12 +198,7 @@ function failureResponses({ responses, audit, rejections, metrics }: ResponseMod
       },
       rules: authnRequestRules(violation),
     });
-    const message = `${status.message ?? 'The sign-in was refused.'} Refusal ${code}.`;
+    const message = `${status.message ?? 'The sign-in was rejected.'} Refusal ${code}.`;
     return responses.status(pending.acsUrl, pending.requestId, { ...status, message });
   };
-}
-
-/** The engine runs on the context of this application (docs/decisions/0002-engine-on-our-koa-context.md). */
-function appContextOf(ctx: KoaContextWithOIDC): Context {
-  return ctx as unknown as Context;
 }

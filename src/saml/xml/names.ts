@@ -1,4 +1,5 @@
 // The URIs of SAML 2.0, XML Signature and XML Encryption that are used here, by short names.
+import { REFEDS_MFA } from '../../mfa/acr.ts';
 
 /** Namespaces by the prefix that written documents use. */
 export const namespaces = {
@@ -54,7 +55,7 @@ export const statusCodes = {
 /** The AuthnContextClassRefs of assertions, weakest first. */
 export const contextClasses = {
   password: 'urn:oasis:names:tc:SAML:2.0:ac:classes:PasswordProtectedTransport',
-  mfa: 'https://refeds.org/profile/mfa',
+  mfa: REFEDS_MFA,
   passkey: 'urn:gatehouse:ac:classes:passkey',
 } as const;
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { TooManyAttempts } from '../../../src/oidc/engine/client-authentication-limits.ts';
+import { TooManyAttempts } from '../../../src/oidc/engine/client-rate-limits.ts';
 import { routes } from '../../../src/oidc/engine/configuration.ts';
 import { limitClientAuthentication } from '../../../src/oidc/patches/client-authentication-limits.ts';
 import { httpClient } from '../../support/http.ts';
