@@ -9,8 +9,11 @@ export const [PASSWORD_ACR, MFA_ACR, PHISHING_RESISTANT_ACR] = acrValues;
 /** Another name of MFA_ACR that requests may use, in OpenID Connect and in SAML. */
 export const REFEDS_MFA = 'https://refeds.org/profile/mfa';
 
-/** `swk`: a synced passkey. `recovery`, a recovery code, is not in RFC 8176, which has no name for it. */
-const amrValues = ['pwd', 'otp', 'sms', 'recovery', 'hwk', 'swk', 'pop', 'user', 'mfa'] as const;
+/**
+ * `swk`: a synced passkey. RFC 8176 has no name for `recovery`, a recovery code, and `email`, a code sent by e-mail. The
+ * latter never makes a sign-in multi-factor: access to the mailbox is enough to reset the password, so both prove one thing.
+ */
+const amrValues = ['pwd', 'otp', 'sms', 'email', 'recovery', 'hwk', 'swk', 'pop', 'user', 'mfa'] as const;
 export type Amr = (typeof amrValues)[number];
 
 /** Adds `mfa` when two different kinds of factor were proven; leaves out unknown values. */

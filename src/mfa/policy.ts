@@ -24,7 +24,7 @@ export interface Factors {
   /** How many of them verify their user: those are phishing resistant without a password. */
   verifyingPasskeys: number;
   recoveryCodes: number;
-  /** Codes to a verified address or number, if the settings allow them as second factor. */
+  /** Codes to a verified address or number, if the settings allow them. */
   email?: boolean;
   sms?: boolean;
 }
@@ -47,7 +47,7 @@ export interface PolicyInput {
 export type Need =
   | { need: 'nothing'; acr: Acr }
   | { need: 'first-factor' }
-  /** One of these is demanded. */
+  /** One of these is demanded. Codes by e-mail reach no level: they come before the enrolment of a factor that does. */
   | { need: 'second-factor'; methods: SecondFactor[]; level: Acr }
   /** No suitable factor is set up: the user sets up one of these now. */
   | { need: 'enrolment'; methods: Enrollable[]; level: Acr }
@@ -75,6 +75,10 @@ export function nextFactor(input: PolicyInput): Need {
   }
   // With `off` users set up no factors, except for an application's own rule.
   if (setting === 'off' && !application) return { need: 'impossible', level };
+  // A password alone does not set up the first factor where a code can be sent to the owner.
+  if (acrLevel(reached) < acrLevel(MFA_ACR) && input.factors.email === true && !input.proven.includes('email')) {
+    return { need: 'second-factor', methods: ['email'], level };
+  }
   return { need: 'enrolment', methods: level === PHISHING_RESISTANT_ACR ? ['passkey'] : ['passkey', 'totp'], level };
 }
 
@@ -106,13 +110,10 @@ function isReached({ recoveryStandsIn, proven }: PolicyInput, reached: Acr, leve
 function usable({ factors, proven, recoveryStandsIn }: PolicyInput, level: Acr): SecondFactor[] {
   const isStrict = level === PHISHING_RESISTANT_ACR;
   const hasOwn = hasSecondFactor(factors) || factors.sms === true;
-  const codes = !isStrict && !proven.includes('otp');
   const methods: [boolean, SecondFactor][] = [
     [(isStrict ? factors.verifyingPasskeys : factors.passkeys) > 0, 'passkey'],
-    [factors.totp && codes, 'totp'],
+    [factors.totp && !isStrict && !proven.includes('otp'), 'totp'],
     [factors.sms === true && !isStrict && !proven.includes('sms'), 'sms'],
-    // Not beside another factor: access to the mailbox is enough to reset the password, so both would fall together.
-    [factors.email === true && !hasOwn && codes, 'email'],
     // Only beside another factor, for a user who lost it.
     [
       factors.recoveryCodes > 0 && hasOwn && !proven.includes('recovery') && (!isStrict || recoveryStandsIn === true),

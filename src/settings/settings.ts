@@ -57,7 +57,7 @@ export const settingSchemas = {
   denied_networks: z.array(deniedNetwork).max(1000).default([]), // requests from these get no answer
   breached_password_lookup: z.boolean().default(false), // Have-I-Been-Pwned range API besides the built-in list
   remember_browser_days: z.int().min(0).max(limits.rememberedBrowser.days).default(0), // 0: the second factor at every sign-in
-  email_codes: z.boolean().default(false), // codes by e-mail as second factor of users who have no other
+  email_codes: z.boolean().default(false), // a code by e-mail before the first second factor is set up; never a factor of its own
   sms_gateway: smsGateway.optional(), // codes by SMS; none where it is not set
   new_browser_notice: z.boolean().default(true), // mail after a sign-in from a new browser
   saml_signed_requests: z.boolean().default(false), // WantAuthnRequestsSigned: from every service provider

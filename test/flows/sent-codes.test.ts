@@ -1,7 +1,8 @@
 // Codes by e-mail and SMS, from the form to the mailbox and to the HTTP request to the gateway (docs/accounts.md).
 import { text } from 'node:stream/consumers';
+import { generateSync } from 'otplib';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { mailOf } from '../recovery/support.ts';
+import { mailOf, NEW_PASSWORD, redeem, resetLink } from '../recovery/support.ts';
 import { aUser, type TestUser } from '../support/factories.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
@@ -60,6 +61,8 @@ async function atQuestion(): Promise<{ browser: HttpClient; page: Page }> {
 const send = async (browser: HttpClient, page: Page) =>
   browser.follow(await browser.submit(page, {}, { form: 'send-code' }));
 const mailedCode = async () => codeIn((await mailOf(box, email(), 'Your sign-in code')).text);
+/** Whether this is the page that sets up a second factor. */
+const asksToEnrol = (page: Page) => page.forms.some(({ action }) => action.endsWith('/enrol-totp'));
 const enter = (browser: HttpClient, page: Page, code: string) => browser.submit(page, { code });
 
 describe('a code by e-mail', () => {
@@ -72,10 +75,32 @@ describe('a code by e-mail', () => {
     expect(code).toMatch(/^\d{6}$/);
     const wrong = await enter(browser, sent, code === '000000' ? '000001' : '000000');
     expect(wrong.status).toBe(401);
-    expect((await browser.follow(await enter(browser, wrong, code))).text).toContain('Your account');
+    const enrol = await browser.follow(await enter(browser, wrong, code));
+    expect(asksToEnrol(enrol)).toBe(true);
 
     const other = await atQuestion();
     expect((await enter(other.browser, await send(other.browser, other.page), code)).status).toBe(401);
+  });
+
+  it('is no second factor: the user sets one up', async () => {
+    const { browser, page } = await atQuestion();
+    const enrol = await browser.follow(await enter(browser, await send(browser, page), await mailedCode()));
+    expect(asksToEnrol(enrol)).toBe(true);
+    expect(asksToEnrol(await browser.get(new URL(page.url).pathname))).toBe(true);
+    const secret = /<code>([A-Z2-7 ]{16,})<\/code>/.exec(enrol.text)?.[1]?.replaceAll(' ', '') ?? '';
+    await browser.submit(enrol, { code: generateSync({ secret }) }, { form: 'enrol-totp' });
+    expect((await browser.follow(await browser.get(new URL(page.url).pathname))).text).toContain('Your account');
+    const where = { type: 'sign-in.completed', subjectId: user.account.id };
+    const [completed] = await idp.services.db.auditEvent.findMany({ where });
+    expect(JSON.parse(String(completed?.data)).amr).toEqual(['pwd', 'email', 'otp', 'mfa']);
+  });
+
+  it('after a reset by mail proves nothing more than the mailbox', async () => {
+    await redeem(idp, await resetLink(idp, box, user.username, email()));
+    user = { ...user, password: NEW_PASSWORD };
+    const { browser, page } = await atQuestion();
+    const enrol = await browser.follow(await enter(browser, await send(browser, page), await mailedCode()));
+    expect(asksToEnrol(enrol)).toBe(true);
   });
 
   it('is invalid after ten minutes, and after a newer one', async () => {
@@ -120,12 +145,16 @@ describe('a code by e-mail', () => {
 describe('a code by SMS', () => {
   const NUMBER = '+491701234567';
 
+  beforeAll(async () => {
+    await idp.services.settings.set('mfa', 'optional');
+    await idp.services.settings.reload();
+  });
+
   /** Confirms the number on the account page. */
-  async function withPhone(): Promise<HttpClient> {
-    const { browser, page } = await atQuestion();
-    await browser.follow(await enter(browser, await send(browser, page), await mailedCode()));
+  async function withPhone(phone = '+49 170 1234567'): Promise<HttpClient> {
+    const browser = await signedIn(idp, user);
     const form = await browser.follow(await browser.get('/account/factors/phone'));
-    const confirmation = await browser.submit(form, { phone: '+49 170 1234567' });
+    const confirmation = await browser.submit(form, { phone });
     expect(confirmation.text).toContain('567');
     const code = codeIn(messages.at(-1)?.body.text ?? '');
     const wrong = await browser.submit(
@@ -193,7 +222,10 @@ describe('a code by SMS', () => {
   });
 
   it('is removed with its number', async () => {
-    const browser = await withPhone();
+    await withPhone('+49 170 7654567'); // no other test used up its limit
+    const { browser, page: step } = await atQuestion();
+    const sent = await send(browser, step);
+    await browser.follow(await enter(browser, sent, codeIn(messages.at(-1)?.body.text ?? '')));
     const page = await browser.get('/account/factors');
     const gone = await browser.follow(await browser.submit(page, {}, { form: '/phone/remove' }));
     expect(gone.text).toContain('Your phone number was removed.');
@@ -201,8 +233,7 @@ describe('a code by SMS', () => {
   });
 
   it.each(['0170 1234567', 'my phone', '+1'])('cannot be set up for %j', async (phone) => {
-    const { browser, page } = await atQuestion();
-    await browser.follow(await enter(browser, await send(browser, page), await mailedCode()));
+    const browser = await signedIn(idp, user);
     const form = await browser.get('/account/factors/phone');
     const rejected = await browser.submit(form, { phone });
     expect(rejected.status).toBe(400);
@@ -212,7 +243,6 @@ describe('a code by SMS', () => {
 
 it('offers no codes without the settings', async () => {
   await idp.services.settings.unset('sms_gateway');
-  await idp.services.settings.set('mfa', 'optional');
   await idp.services.settings.reload();
   const browser = await signedIn(idp, user);
   expect((await browser.get('/account/factors')).text).not.toContain('SMS');

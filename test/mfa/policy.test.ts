@@ -44,6 +44,21 @@ describe('what a sign-in still needs', () => {
       enrol(MFA_ACR, 'passkey', 'totp'),
     ],
     ['required, codes by mail', { setting: 'required', factors: mail, proven: password }, ask(MFA_ACR, 'email')],
+    [
+      'required, a code by mail given: a factor is set up',
+      { setting: 'required', factors: mail, proven: ['pwd', 'email'] },
+      enrol(MFA_ACR, 'passkey', 'totp'),
+    ],
+    [
+      'an application that wants one is not satisfied by a code by mail',
+      { setting: 'off', factors: mail, proven: ['pwd', 'email'], application: 'mfa' },
+      enrol(MFA_ACR, 'passkey', 'totp'),
+    ],
+    [
+      'a requested level cannot be reached by a code by mail',
+      { setting: 'off', factors: mail, proven: password, requestedAcr: [MFA_ACR] },
+      { need: 'impossible', level: MFA_ACR },
+    ],
     ['required, a code given', { setting: 'required', factors: totp, proven: code }, done(MFA_ACR)],
     ['a passkey is two factors', { setting: 'required', factors: both, proven: passkey }, done(PHISHING_RESISTANT_ACR)],
 

@@ -24,7 +24,10 @@ export const settingTexts: Record<SettingName, { label: string; text: string }> 
     label: 'Browsers skip the second factor, in days',
     text: 'Where the user ticks that box. 0: never; at most 30.',
   },
-  email_codes: { label: 'Codes by e-mail', text: 'As second factor of users who have no other.' },
+  email_codes: {
+    label: 'Codes by e-mail',
+    text: 'Users without a second factor enter a code from their mailbox before they set one up. It never counts as a second factor.',
+  },
   sms_gateway: {
     label: 'SMS gateway',
     text: 'JSON such as {"url": "https://sms.example.com/send", "token": "…"}. Empty: no codes by SMS.',

@@ -9,7 +9,7 @@ import type { Totp } from '../../mfa/totp.ts';
 import type { RequestInfo } from '../../platform/request-info.ts';
 import type { RateLimits } from '../../rate-limits/rate-limits.ts';
 
-const AMR = { totp: 'otp', email: 'otp', sms: 'sms', 'recovery-code': 'recovery' } as const;
+const AMR = { totp: 'otp', email: 'email', sms: 'sms', 'recovery-code': 'recovery' } as const;
 
 export type CodeMethod = Exclude<SecondFactor, 'passkey'>;
 export type CodeResult =
