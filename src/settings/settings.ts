@@ -89,8 +89,10 @@ export interface Settings {
   lock(tx: Tx): Promise<void>;
 }
 
-/** Fields that are encrypted at rest, and shown nowhere. */
-const secretFields: { [Name in SettingName]?: readonly string[] } = { sms_gateway: ['token'] };
+/** Fields that are encrypted at rest, and shown nowhere; and the field with the URL that they are sent to. */
+const secretFields: { [Name in SettingName]?: { url: string; secrets: readonly string[] } } = {
+  sms_gateway: { url: 'url', secrets: ['token'] },
+};
 
 type SetOptions = { source?: 'local' | 'file'; tx?: Tx };
 type Row = { key: string; value: string; source: string };
@@ -203,14 +205,30 @@ export function withoutSecrets(name: SettingName, value: unknown): unknown {
 
 /** The secret fields of a value. */
 export function secretsOf(name: SettingName, value: unknown): Record<string, unknown> {
-  const fields = secretFields[name] ?? [];
+  const fields = secretFields[name]?.secrets ?? [];
   return Object.fromEntries(fields.map((field) => [field, isRecord(value) ? value[field] : undefined]));
+}
+
+/**
+ * A changed value with the stored secrets that it leaves out. They belong to the origin of their URL: where that changes,
+ * they are dropped, because the new server would receive them.
+ */
+export function withStoredSecrets(name: SettingName, stored: unknown, changed: unknown): unknown {
+  const fields = secretFields[name];
+  if (!fields || !isRecord(changed) || !isRecord(stored)) return changed;
+  if (originOf(changed[fields.url]) !== originOf(stored[fields.url])) return changed;
+  const secrets = Object.entries(secretsOf(name, stored)).filter(([, secret]) => secret !== undefined);
+  return { ...Object.fromEntries(secrets), ...changed };
+}
+
+function originOf(url: unknown): string | undefined {
+  return URL.canParse(String(url)) ? new URL(String(url)).origin : undefined;
 }
 
 type Change = (name: string, field: string, text: string) => string | undefined;
 
 function mapSecrets(name: SettingName, value: unknown, change: Change): unknown {
-  const fields = secretFields[name];
+  const fields = secretFields[name]?.secrets;
   if (!fields || !isRecord(value)) return value;
   const entries = Object.entries(value).map(([field, text]) =>
     fields.includes(field) ? [field, change(name, field, String(text))] : [field, text],
@@ -219,7 +237,7 @@ function mapSecrets(name: SettingName, value: unknown, change: Change): unknown 
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 // A value that the schema does not accept (written by another version) counts as not set.

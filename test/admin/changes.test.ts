@@ -49,6 +49,28 @@ describe('a change', () => {
     expect((await admin.send('PATCH', path, { name: 'Three' }, any)).status).toBe(200);
   });
 
+  it('drops the token of the SMS gateway when its URL has another origin', async () => {
+    const { settings } = idp.services;
+    const change = async (gateway: Record<string, string>) => {
+      const page = await admin.send('PATCH', '/settings', { sms_gateway: gateway }, any);
+      expect([page.status, page.text]).toEqual([200, expect.not.stringContaining('for-sms')]);
+      return settings.get('sms_gateway');
+    };
+    const url = 'https://sms.example.com/send';
+    expect(await change({ url, token: 'for-sms' })).toEqual({ url, token: 'for-sms' });
+    const moved = 'https://sms.example.com/v2/send';
+    expect(await change({ url: moved, sender: 'Us' })).toEqual({ url: moved, sender: 'Us', token: 'for-sms' });
+    for (const other of [
+      'https://sms.evil.example/send',
+      'http://sms.example.com/send',
+      'https://sms.example.com:444/',
+    ]) {
+      expect(await change({ url: other })).toEqual({ url: other });
+      await change({ url, token: 'for-sms' });
+    }
+    await settings.unset('sms_gateway');
+  });
+
   it('names the fields that are wrong, and changes nothing', async () => {
     const wrong = {
       protocol: 'oidc',

@@ -8,16 +8,16 @@ import {
   type SettingName,
   type Settings,
   type SettingValues,
-  secretsOf,
   settingNames,
   withoutSecrets,
+  withStoredSecrets,
 } from '../../settings/settings.ts';
 import { type Db, type Tx, transaction } from '../../storage/database.ts';
 import { assertVersion, type Expected } from '../api/versions.ts';
 
 export interface SettingAdmin {
   list(): Promise<SettingEntry[]>;
-  /** null resets a setting to its default. A secret that is left out of a value stays as it is. */
+  /** null resets a setting to its default. A secret that is left out of a value stays, unless its URL has another origin. */
   update(changes: SettingChanges, by: Actor, expected?: Expected): Promise<SettingEntry[]>;
 }
 
@@ -33,8 +33,7 @@ export function createSettingAdmin(dependencies: { db: Db; audit: Audit; setting
         message: `${name} is set in the configuration file and cannot be changed here.`,
       });
     }
-    const secrets = Object.entries(secretsOf(name, before.value)).filter(([, secret]) => secret !== undefined);
-    const after = isGroup(value) ? { ...Object.fromEntries(secrets), ...value } : value;
+    const after = withStoredSecrets(name, before.value, value);
     if (JSON.stringify(after) === JSON.stringify(before.value)) return;
     if (after === null) await settings.unset(name, tx);
     else await settings.set<SettingName>(name, after as SettingValues[SettingName], { tx });
@@ -68,8 +67,4 @@ function assertOwnAddressAllowed({ denied_networks: networks }: SettingChanges, 
   if (!networks || !request || !inNetworks(networks)(request.address)) return;
   const message = `holds ${request.address}, the address that you are using now`;
   throw badRequest('invalid_input', { fields: [{ field: 'denied_networks', message }] });
-}
-
-function isGroup(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -57,6 +57,7 @@ export function settingEndpoints(settings: SettingAdmin, configuration: Configur
         needs: ['gatehouse.settings:write'],
       },
       summary: 'Changes the given settings; null resets one to its default',
+      description: 'A secret that is left out stays as it is, unless the URL that it belongs to has another origin.',
       ...{ body: patchOf(z.strictObject(settingSchemas)), response: settingList, versioned: 'changes' },
       handle: async ({ body, by, version }) => listed(await settings.update(body as SettingChanges, by, version)),
     }),

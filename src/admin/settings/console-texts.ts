@@ -30,7 +30,7 @@ export const settingTexts: Record<SettingName, { label: string; text: string }> 
   },
   sms_gateway: {
     label: 'SMS gateway',
-    text: 'JSON such as {"url": "https://sms.example.com/send", "token": "…"}. Empty: no codes by SMS.',
+    text: 'JSON such as {"url": "https://sms.example.com/send", "token": "…"}. Empty: no codes by SMS. A token that is left out stays, unless the URL has another origin.',
   },
   new_browser_notice: {
     label: 'Mail about new browsers',
