@@ -2,7 +2,7 @@
 import type { Actor, Audit } from '../audit/audit.ts';
 import { badRequest, conflict, forbidden, notFound } from '../http/errors.ts';
 import type { Clock } from '../platform/clock.ts';
-import { type Db, isUniqueViolation, type Tx, transaction } from '../storage/database.ts';
+import { type Db, isUniqueViolation, type Tx, withinTransaction } from '../storage/database.ts';
 
 export interface Resource {
   identifier: string;
@@ -14,7 +14,7 @@ export interface Resource {
 export interface Resources {
   list(tx?: Tx): Promise<Resource[]>;
   get(identifier: string, tx?: Tx): Promise<Resource>;
-  create(resource: Omit<Resource, 'source'>, by?: Actor): Promise<Resource>;
+  create(resource: Omit<Resource, 'source'>, by?: Actor, tx?: Tx): Promise<Resource>;
   update(
     identifier: string,
     changes: Partial<Omit<Resource, 'identifier' | 'source'>>,
@@ -49,8 +49,8 @@ export function createResources({ db, audit, now, reserved }: ResourcesDependenc
     get,
     list: async (tx = db) => (await tx.resource.findMany({ orderBy: { identifier: 'asc' } })).map(fromRow),
 
-    create: ({ identifier, scopes, signingAlg }, by = {}) =>
-      transaction(db, async (tx) => {
+    create: ({ identifier, scopes, signingAlg }, by = {}, outer = undefined) =>
+      withinTransaction(db, outer, async (tx) => {
         if (reserved.includes(identifier)) {
           throw badRequest('invalid_input', {
             fields: [{ field: 'identifier', message: 'is an API of Gatehouse itself' }],

@@ -7,11 +7,11 @@ import type { PasswordFault } from '../credentials/password-policy.ts';
 import { limits } from '../limits.ts';
 import { randomId, randomToken } from '../platform/random.ts';
 import type { Roles } from '../rbac/roles.ts';
-import { type Db, transaction } from '../storage/database.ts';
+import { type Db, type Tx, transaction } from '../storage/database.ts';
 
 export type NewAccountDependencies = {
   db: Db;
-  accounts: Pick<Accounts, 'create'>;
+  accounts: Pick<Accounts, 'create' | 'find'>;
   roles: Pick<Roles, 'assign'>;
   credentials: Pick<Credentials, 'preparePassword'>;
 };
@@ -27,11 +27,12 @@ export function newOneTimePassword(): string {
   return randomToken(limits.oneTimePassword.bytes);
 }
 
-/** Creates the account, or returns what is wrong with the password. Throws like accounts.create and roles.assign. */
+/** Creates the account, or returns what is wrong with the password; `onCreated` runs in the transaction. Throws like accounts.create and roles.assign. */
 export async function createAccountWithPassword(
   { db, accounts, roles, credentials }: NewAccountDependencies,
   { password, roles: roleNames, ...profile }: AccountWithPassword,
   by: Actor = {},
+  onCreated: (created: Created, tx: Tx) => Promise<void> = async () => {},
 ): Promise<Created | { outcome: 'rejected'; faults: PasswordFault[] }> {
   const id = profile.id ?? randomId();
   const plain = password ?? newOneTimePassword();
@@ -41,13 +42,16 @@ export async function createAccountWithPassword(
     mustChange: password === undefined,
   });
   if (prepared.outcome === 'rejected') return prepared;
-  const account = await transaction(db, async (tx) => {
-    const created = await accounts.create({ ...profile, id }, by, tx);
+  return transaction(db, async (tx) => {
+    const withoutRoles = await accounts.create({ ...profile, id }, by, tx);
     for (const role of roleNames) await roles.assign(id, role, by, tx);
     await prepared.store(tx);
+    const account = (await accounts.find(id, tx)) ?? withoutRoles;
+    const oneTimePassword = password === undefined ? { oneTimePassword: plain } : {};
+    const created: Created = { outcome: 'created', account, ...oneTimePassword };
+    await onCreated(created, tx);
     return created;
   });
-  return { outcome: 'created', account, ...(password === undefined ? { oneTimePassword: plain } : {}) };
 }
 
 // The names of the account, which the password must not contain.

@@ -153,6 +153,34 @@ describe('a create', () => {
     expect((await admin.send('POST', '/users', { username: 'y' }, { 'idempotency-key': 'a b' })).status).toBe(400);
   });
 
+  it('stores its response with every create that takes the key', async () => {
+    const { id } = (
+      await admin.send('POST', '/applications', {
+        protocol: 'oidc',
+        client_name: 'With a secret',
+        redirect_uris: ['https://secret.example.com/cb'],
+      })
+    ).json<{ id: string }>();
+    const creates: [string, object][] = [
+      ['/roles', { name: 'stored-role' }],
+      ['/resources', { identifier: 'https://stored.example.com', scopes: ['read'] }],
+      ['/applications', { protocol: 'oidc', client_name: 'Stored', redirect_uris: ['https://stored.example.com/cb'] }],
+      [
+        '/applications',
+        { protocol: 'saml', name: 'Stored', entity_id: 'urn:stored', acs_url: 'https://stored.example.com/acs' },
+      ],
+      ['/users', { username: 'stored-invited', email: 'stored@example.com', invite: true }],
+      [`/applications/${id}/secrets`, { overlap_seconds: 60 }],
+    ];
+    for (const [index, [path, body]] of creates.entries()) {
+      const key = { 'idempotency-key': `stored-${index}` };
+      const first = await admin.send('POST', path, body, key);
+      const again = await admin.send('POST', path, body, key);
+      expect(first.status, `${path}: ${first.text}`).toBe(201);
+      expect(again, path).toMatchObject({ status: 201, text: first.text, headers: { 'idempotency-replayed': 'true' } });
+    }
+  });
+
   it('may be corrected under the same key after a failure, and is done once when sent twice at once', async () => {
     const key = { 'idempotency-key': 'corrected' };
     expect((await admin.send('POST', '/roles', { name: '!' }, key)).status).toBe(400);

@@ -133,11 +133,12 @@ it('loses nothing that was acknowledged before it was killed', async () => {
     // A repeated request with the same idempotency key gets the first response again.
     expect((await newUser(username)).json()).toMatchObject({ id });
   }
-  // A user whose creation was interrupted exists with the password, or not at all.
+  // A user whose creation was interrupted exists with the password and the stored response, or not at all.
   for (const username of requestedNames.slice(-2)) {
     const [found] = (await admin.get(`/users?search=${username}`)).json<{ items: { id: string }[] }>().items;
-    if (found)
-      expect((await admin.get(`/users/${found.id}`)).json()).toMatchObject({ password: { must_change: false } });
+    if (!found) continue;
+    expect((await admin.get(`/users/${found.id}`)).json()).toMatchObject({ password: { must_change: false } });
+    expect((await newUser(username)).json()).toMatchObject({ id: found.id });
   }
   for (const code of unusedCodes) expect(await redeem(code)).toMatchObject({ token_type: 'bearer' });
   // Interrupted redemptions may have succeeded or not; after this one, no code can be redeemed again.

@@ -4,6 +4,7 @@ import type { z } from 'zod';
 import type { Actor } from '../../audit/audit.ts';
 import type { Context } from '../../http/context.ts';
 import type { OwnPermission } from '../../rbac/built-in.ts';
+import type { Tx } from '../../storage/database.ts';
 import type { Caller } from './caller.ts';
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
@@ -18,6 +19,8 @@ export interface Call<Params, Query, Body> {
   by: Actor;
   caller: Caller;
   ctx: Context;
+  /** An idempotent endpoint calls it in its transaction with the answer, which a repeated request gets again. */
+  record(answer: Answer<unknown>, tx: Tx): Promise<void>;
 }
 
 export interface Answer<Body> {
@@ -47,7 +50,7 @@ interface Common {
   needs: readonly OwnPermission[];
   /** `shows`: the answer has an ETag. `changes`: If-Match is required too (RFC 9110 13.1.1). */
   versioned?: 'shows' | 'changes';
-  /** May be repeated with the same Idempotency-Key. */
+  /** May be repeated with the same Idempotency-Key; it calls `record`. */
   idempotent?: true;
   /** 201 Created, 202 Accepted, 204 without a body; 200 otherwise. */
   status?: 200 | 201 | 202 | 204;

@@ -1,11 +1,12 @@
 // Creates that may be repeated (draft-ietf-httpapi-idempotency-key-header): the same key with the same request gets the
-// first response again, for a day. A response may hold a secret, so it is stored encrypted.
+// first response again, for a day. The response is stored in the transaction that creates, so a crash leaves both or
+// neither. It may hold a secret, so it is stored encrypted.
 import { conflict, unprocessable } from '../../http/errors.ts';
 import { limits } from '../../limits.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { sha256 } from '../../platform/random.ts';
 import type { Vault } from '../../platform/vault.ts';
-import { type Db, isUniqueViolation } from '../../storage/database.ts';
+import { type Db, isUniqueViolation, type Tx } from '../../storage/database.ts';
 
 export interface StoredResponse {
   status: number;
@@ -13,11 +14,20 @@ export interface StoredResponse {
   body: unknown;
 }
 
+/** Runs in the transaction of a creation, with what was created. */
+export type OnCreated<Created> = (created: Created, tx: Tx) => Promise<void>;
+
+/** Stores the response in the transaction of the change that it reports. */
+export type RecordResponse = (response: StoredResponse, tx: Tx) => Promise<void>;
+
 export interface Idempotency {
-  /** Runs `work` once for each caller, key and request; later calls get its response. */
+  /**
+   * Runs `work` once for each caller, key and request; later calls get its response. `work` must call `record` in its
+   * transaction with the response that it returns.
+   */
   once(
     request: { caller: string; key: string; request: string },
-    work: () => Promise<StoredResponse>,
+    work: (record: RecordResponse) => Promise<StoredResponse>,
   ): Promise<{ response: StoredResponse; isRepeated: boolean }>;
 }
 
@@ -49,12 +59,18 @@ export function createIdempotency({ db, vault, now }: { db: Db; vault: Vault; no
       const id = sha256(`${caller}\n${key}`);
       const stored = await begin(id, sha256(request));
       if (stored) return { response: stored, isRepeated: true };
-      try {
-        const response = await work();
+      const record: RecordResponse = async (response, tx) => {
         const responseSealed = vault.seal(JSON.stringify(response), context(id));
         const expiresAt = inSeconds(limits.api.idempotencySeconds);
-        await db.idempotencyKey.updateMany({ where: { id }, data: { responseSealed, expiresAt } });
-        return { response, isRepeated: false };
+        // Not the key of a later call, which got it when this call took longer than its lock.
+        const { count } = await tx.idempotencyKey.updateMany({
+          where: { id, responseSealed: null },
+          data: { responseSealed, expiresAt },
+        });
+        if (count !== 1) throw conflict('in_progress');
+      };
+      try {
+        return { response: await work(record), isRepeated: false };
       } catch (error) {
         // Nothing was created: the key may be used for the corrected request.
         await db.idempotencyKey.deleteMany({ where: { id, responseSealed: null } });

@@ -20,6 +20,10 @@ export interface ApiDependencies {
   idempotency: Idempotency;
 }
 
+type ReadCall = Omit<Call<unknown, unknown, unknown>, 'record'>;
+
+/** Without an Idempotency-Key no answer is stored. */
+const notIdempotent = async () => {};
 const MAX_FAULTS = 50;
 const KEY = /^[\x21-\x7e]{1,255}$/;
 
@@ -33,7 +37,7 @@ export function apiRouter({ endpoints, callers, idempotency }: ApiDependencies):
       const caller = await callers.identify(ctx);
       assertMay(caller, endpoint.needs);
       const call = await readCall(ctx, endpoint, caller, ctx.params);
-      if (endpoint.streams) return send(ctx, (await endpoint.handle(call)) as Streamed);
+      if (endpoint.streams) return send(ctx, (await endpoint.handle({ ...call, record: notIdempotent })) as Streamed);
       write(ctx, await respond(ctx, endpoint, call, caller));
     });
   }
@@ -43,17 +47,20 @@ export function apiRouter({ endpoints, callers, idempotency }: ApiDependencies):
   async function respond(
     ctx: Context,
     endpoint: Endpoint,
-    call: Call<unknown, unknown, unknown>,
+    call: ReadCall,
     { app, account }: Caller,
   ): Promise<StoredResponse> {
-    const work = async () => responseOf(endpoint, (await endpoint.handle(call)) as Answer<unknown> | undefined);
+    const handle = async (record: Call<unknown, unknown, unknown>['record']) =>
+      responseOf(endpoint, (await endpoint.handle({ ...call, record })) as Answer<unknown> | undefined);
     const key = ctx.get('Idempotency-Key');
-    if (!endpoint.idempotent || key === '') return work();
+    if (!endpoint.idempotent || key === '') return handle(notIdempotent);
     if (!KEY.test(key))
       throw badRequest('bad_request', { message: 'An Idempotency-Key is up to 255 visible characters.' });
     const caller = `${app} ${account?.id ?? ''}`;
     const request = JSON.stringify([endpoint.method, ctx.path, call.body]);
-    const { response, isRepeated } = await idempotency.once({ caller, key, request }, work);
+    const { response, isRepeated } = await idempotency.once({ caller, key, request }, (record) =>
+      handle((answer, tx) => record(responseOf(endpoint, answer), tx)),
+    );
     return isRepeated ? { ...response, headers: { ...response.headers, 'Idempotency-Replayed': 'true' } } : response;
   }
 }
@@ -63,7 +70,7 @@ async function readCall(
   { params, query, body, versioned, accepts }: Endpoint,
   caller: Caller,
   named: Record<string, string>,
-): Promise<Call<unknown, unknown, unknown>> {
+): Promise<ReadCall> {
   const version = ctx.get('If-Match');
   if (versioned === 'changes' && version === '') throw preconditionFailed('precondition_required');
   return {

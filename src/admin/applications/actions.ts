@@ -1,7 +1,7 @@
 // What administrators do with applications of both protocols, declared as in the configuration file. The API and the console
 // call the same functions. An application that has permissions in Gatehouse may only be changed by an actor who has them too.
 import { type Application, newSecretReplacesOld, type OidcApplication } from '../../applications/application.ts';
-import type { Applications } from '../../applications/applications.ts';
+import type { Applications, Registered } from '../../applications/applications.ts';
 import type { OidcClientInput } from '../../applications/oidc-client.ts';
 import type { ApplicationPage, ListApplications } from '../../applications/read.ts';
 import type { OpenSecret } from '../../applications/secrets.ts';
@@ -15,6 +15,7 @@ import type { SpMetadata } from '../../saml/metadata/parse.ts';
 import { type Db, type Tx, transaction } from '../../storage/database.ts';
 import { lockRow } from '../../storage/row-lock.ts';
 import type { Sql } from '../../storage/statements.ts';
+import type { OnCreated } from '../api/idempotency.ts';
 import { assertVersion, type Expected, etagOf } from '../api/versions.ts';
 import {
   createSamlDeclarations,
@@ -29,13 +30,20 @@ import {
 
 export type ApplicationDetails = { application: Application; secrets: Omit<OpenSecret, 'hash' | 'value'>[] };
 
+export interface NewSecret {
+  id: string;
+  /** Readable only now. */
+  value: string;
+}
+
+/** `onCreated` runs in the transaction of a creation. */
 export interface ApplicationAdmin {
   list(query: ListApplications): Promise<ApplicationPage>;
   get(id: string): Promise<ApplicationDetails>;
   /** An OIDC client; its secret is returned here and never again. */
-  createOidc(declaration: Declaration, by: Actor): Promise<{ application: Application; clientSecret?: string }>;
+  createOidc(declaration: Declaration, by: Actor, onCreated?: OnCreated<Registered>): Promise<Registered>;
   /** A SAML service provider, by its metadata, the URL of its metadata, or its addresses. */
-  createSaml(declaration: Declaration, by: Actor): Promise<Application>;
+  createSaml(declaration: Declaration, by: Actor, onCreated?: OnCreated<Application>): Promise<Application>;
   /** Applies a JSON merge patch (RFC 7396) to the declaration. */
   update(
     id: string,
@@ -48,7 +56,7 @@ export interface ApplicationAdmin {
   setEnabled(id: string, enabled: boolean, by: Actor): Promise<Application>;
   remove(id: string, by: Actor, expected?: Expected): Promise<void>;
   /** A new secret; the others stay valid for `overlapSeconds` (0: they end now). */
-  addSecret(id: string, overlapSeconds: number, by: Actor): Promise<{ id: string; value: string }>;
+  addSecret(id: string, overlapSeconds: number, by: Actor, onCreated?: OnCreated<NewSecret>): Promise<NewSecret>;
   removeSecret(id: string, secretId: string, by: Actor): Promise<void>;
   /** Reads metadata without registering it. */
   readMetadata(source: MetadataSource): Promise<SpMetadata>;
@@ -114,18 +122,27 @@ function createApplicationLookup({ sql, applications, authority }: ApplicationAd
 }
 
 function registrationActions(
-  { applications, authority }: ApplicationAdminDependencies,
+  { db, applications, authority }: ApplicationAdminDependencies,
   declarations: SamlDeclarations,
 ): Pick<ApplicationAdmin, 'createOidc' | 'createSaml'> {
   return {
-    async createOidc(declaration, by) {
+    async createOidc(declaration, by, onCreated = async () => {}) {
       await authority.assertHolds(by, rightsOfClient(declaration));
-      return applications.createOidc(declaration as Partial<OidcClientInput>, { by });
+      return transaction(db, async (tx) => {
+        const registered = await applications.createOidc(declaration as Partial<OidcClientInput>, { by, tx });
+        await onCreated(registered, tx);
+        return registered;
+      });
     },
 
-    async createSaml(declaration, by) {
+    async createSaml(declaration, by, onCreated = async () => {}) {
       const resolved = await declarations.resolve(declaration);
-      return applications.createSaml({ entityId: resolved.entityId, ...inputOf(resolved) }, { by });
+      return transaction(db, async (tx) => {
+        const input = { entityId: resolved.entityId, ...inputOf(resolved) };
+        const application = await applications.createSaml(input, { by, tx });
+        await onCreated(application, tx);
+        return application;
+      });
     },
   };
 }
@@ -205,16 +222,20 @@ function stateActions(
 }
 
 function secretActions(
-  { applications }: ApplicationAdminDependencies,
+  { db, applications }: ApplicationAdminDependencies,
   { findManaged }: ApplicationLookup,
 ): Pick<ApplicationAdmin, 'addSecret' | 'removeSecret'> {
   return {
-    async addSecret(id, overlapSeconds, by) {
+    async addSecret(id, overlapSeconds, by, onCreated = async () => {}) {
       const application = await findManaged(id, by);
       const replacesOldSecret = newSecretReplacesOld(application);
       const replace =
         overlapSeconds === 0 || replacesOldSecret ? 'now' : Math.min(overlapSeconds, limits.secretOverlap.maxSeconds);
-      return applications.addSecret(id, { replace }, { by });
+      return transaction(db, async (tx) => {
+        const added = await applications.addSecret(id, { replace }, { by, tx });
+        await onCreated(added, tx);
+        return added;
+      });
     },
 
     async removeSecret(id, secretId, by) {

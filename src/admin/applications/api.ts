@@ -1,14 +1,16 @@
 // /api/admin/applications: OIDC clients and SAML service providers, declared as in the configuration file.
 import { z } from 'zod';
 import type { Application } from '../../applications/application.ts';
+import type { Registered } from '../../applications/applications.ts';
 import { clientId, oidcClient } from '../../applications/oidc-client.ts';
 import { serviceProvider } from '../../applications/service-provider.ts';
 import { applicationEntry } from '../../config-file/export.ts';
 import { limits } from '../../limits.ts';
 import type { SpMetadata } from '../../saml/metadata/parse.ts';
 import { type Endpoint, endpoint } from '../api/endpoint.ts';
+import type { OnCreated } from '../api/idempotency.ts';
 import { byId, flag, id, iso, paged, pageOf, text, time } from '../api/parts.ts';
-import { type ApplicationAdmin, type ApplicationDetails, applicationVersion } from './actions.ts';
+import { type ApplicationAdmin, type ApplicationDetails, applicationVersion, type NewSecret } from './actions.ts';
 
 const tag = 'Applications';
 const read = ['gatehouse.applications:read'] as const;
@@ -108,13 +110,15 @@ function collectionEndpoints(applications: ApplicationAdmin): Endpoint[] {
       description:
         'client_id is generated when absent, and so is a client secret where the authentication method needs one. SAML: metadata, metadata_url, or entity_id with acs_url.',
       ...{ body: newApplication, response: withSecret, status: 201, versioned: 'shows', idempotent: true },
-      async handle({ body: { protocol, ...declared }, by }) {
-        if (protocol === 'saml') {
-          const made = await applications.createSaml(declared, by);
-          return { ...answer(made), location: `/applications/${made.id}` };
-        }
-        const { application: made, clientSecret } = await applications.createOidc(declared, by);
-        return { ...answer(made, clientSecret), location: `/applications/${made.id}` };
+      async handle({ body: { protocol, ...declared }, by, record }) {
+        const created = (made: Application, clientSecret?: string) => ({
+          ...answer(made, clientSecret),
+          location: `/applications/${made.id}`,
+        });
+        if (protocol === 'saml')
+          return created(await applications.createSaml(declared, by, (made, tx) => record(created(made), tx)));
+        const registered = ({ application: made, clientSecret }: Registered) => created(made, clientSecret);
+        return registered(await applications.createOidc(declared, by, (made, tx) => record(registered(made), tx)));
       },
     }),
   ];
@@ -195,9 +199,10 @@ function secretEndpoints(applications: ApplicationAdmin): Endpoint[] {
           .describe('How long the others stay valid; 0 ends them now'),
       }),
       response: z.object({ id: z.string(), client_secret: z.string().describe('Shown only now') }),
-      async handle({ params, body, by }) {
-        const { id: secretId, value } = await applications.addSecret(params.id, body.overlap_seconds, by);
-        return { body: { id: secretId, client_secret: value } };
+      async handle({ params, body, by, record }) {
+        const created = ({ id: secretId, value }: NewSecret) => ({ body: { id: secretId, client_secret: value } });
+        const onCreated: OnCreated<NewSecret> = (added, tx) => record(created(added), tx);
+        return created(await applications.addSecret(params.id, body.overlap_seconds, by, onCreated));
       },
     }),
     endpoint({

@@ -4,9 +4,12 @@ import type { Actor } from '../../audit/audit.ts';
 import { type Db, type Tx, transaction } from '../../storage/database.ts';
 import { lockRow } from '../../storage/row-lock.ts';
 import type { Sql } from '../../storage/statements.ts';
+import type { OnCreated } from '../api/idempotency.ts';
 import { assertVersion, type Expected } from '../api/versions.ts';
 
-export interface ResourceAdmin extends Pick<Resources, 'list' | 'get' | 'create'> {
+export interface ResourceAdmin extends Pick<Resources, 'list' | 'get'> {
+  /** `onCreated` runs in the transaction. */
+  create(resource: Omit<Resource, 'source'>, by: Actor, onCreated?: OnCreated<Resource>): Promise<Resource>;
   update(
     identifier: string,
     changes: Partial<Pick<Resource, 'scopes' | 'signingAlg'>>,
@@ -28,7 +31,13 @@ export function createResourceAdmin(dependencies: { db: Db; sql: Sql; resources:
   return {
     list: resources.list,
     get: resources.get,
-    create: resources.create,
+
+    create: (resource, by, onCreated = async () => {}) =>
+      transaction(db, async (tx) => {
+        const made = await resources.create(resource, by, tx);
+        await onCreated(made, tx);
+        return made;
+      }),
 
     update: (identifier, changes, by, expected = 'any') =>
       transaction(db, async (tx) => {

@@ -46,9 +46,12 @@ function collectionEndpoints(resources: ResourceAdmin): Endpoint[] {
       },
       summary: 'Registers an API',
       ...{ body: declaredResource, response: resource, status: 201, versioned: 'shows', idempotent: true },
-      async handle({ body: { signing_alg: signingAlg, ...given }, by }) {
-        const made = await resources.create({ ...given, signingAlg }, by);
-        return { ...answer(made), location: `/resources/${encodeURIComponent(made.identifier)}` };
+      async handle({ body: { signing_alg: signingAlg, ...given }, by, record }) {
+        const created = (made: Resource) => ({
+          ...answer(made),
+          location: `/resources/${encodeURIComponent(made.identifier)}`,
+        });
+        return created(await resources.create({ ...given, signingAlg }, by, (made, tx) => record(created(made), tx)));
       },
     }),
   ];

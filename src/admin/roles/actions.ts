@@ -5,12 +5,14 @@ import type { NewRole, Role, Roles } from '../../rbac/roles.ts';
 import { type Db, type Tx, transaction } from '../../storage/database.ts';
 import { lockRow } from '../../storage/row-lock.ts';
 import type { Sql } from '../../storage/statements.ts';
+import type { OnCreated } from '../api/idempotency.ts';
 import { assertVersion, type Expected } from '../api/versions.ts';
 
 export interface RoleAdmin {
   list(): Promise<Role[]>;
   get(id: string): Promise<Role>;
-  create(role: Omit<NewRole, 'source'>, by: Actor): Promise<Role>;
+  /** `onCreated` runs in the transaction. */
+  create(role: Omit<NewRole, 'source'>, by: Actor, onCreated?: OnCreated<Role>): Promise<Role>;
   update(id: string, changes: Partial<Omit<NewRole, 'source'>>, by: Actor, expected?: Expected): Promise<Role>;
   remove(id: string, by: Actor, expected?: Expected): Promise<void>;
   /** Every permission that a role has, with those roles. */
@@ -30,7 +32,12 @@ export function createRoleAdmin({ db, sql, roles }: { db: Db; sql: Sql; roles: R
   return {
     list: () => roles.list(),
     get: (id) => roles.get(id),
-    create: (role, by) => roles.create(role, by),
+    create: (role, by, onCreated = async () => {}) =>
+      transaction(db, async (tx) => {
+        const made = await roles.create(role, by, tx);
+        await onCreated(made, tx);
+        return made;
+      }),
 
     update: (id, changes, by, expected = 'any') =>
       transaction(db, async (tx) => roles.update((await changeable(id, expected, tx)).name, changes, by, tx)),

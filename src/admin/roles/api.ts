@@ -49,9 +49,9 @@ export function roleEndpoints(roles: RoleAdmin): Endpoint[] {
       summary: 'A new role',
       description: 'Its permissions may be any resource:action that the caller has too.',
       ...{ body: fields, response: role, status: 201, versioned: 'shows', idempotent: true },
-      async handle({ body, by }) {
-        const made = await roles.create(body, by);
-        return { ...answer(made), location: `/roles/${made.id}` };
+      async handle({ body, by, record }) {
+        const created = (made: Role) => ({ ...answer(made), location: `/roles/${made.id}` });
+        return created(await roles.create(body, by, (made, tx) => record(created(made), tx)));
       },
     }),
     endpoint({

@@ -20,6 +20,7 @@ import type { PasswordReset } from '../../recovery/password-reset.ts';
 import type { Invitations } from '../../registration/invitation.ts';
 import { type Db, transaction } from '../../storage/database.ts';
 import type { Sql } from '../../storage/statements.ts';
+import type { OnCreated } from '../api/idempotency.ts';
 import type { Expected } from '../api/versions.ts';
 import { createUserLookup, type UserLookup } from './lookup.ts';
 
@@ -41,12 +42,18 @@ export interface NewUser extends NewAccount {
   withoutPassword?: boolean | undefined;
 }
 
+export interface CreatedUser {
+  account: Account;
+  oneTimePassword?: string;
+}
+
 export type Mailed = 'sent' | 'no-address' | 'disabled';
 
 export interface UserAdmin {
   list(query: ListAccounts): Promise<AccountPage>;
   get(id: string): Promise<UserDetails>;
-  create(user: NewUser, by: Actor): Promise<{ account: Account; oneTimePassword?: string }>;
+  /** `onCreated` runs in the transaction. */
+  create(user: NewUser, by: Actor, onCreated?: OnCreated<CreatedUser>): Promise<CreatedUser>;
   update(id: string, changes: Partial<Profile>, by: Actor, expected?: Expected): Promise<Account>;
   setRoles(id: string, names: readonly string[], by: Actor, expected?: Expected): Promise<Account>;
   /** Disabling ends every session. */
@@ -87,7 +94,7 @@ export function createUserAdmin(dependencies: UserAdminDependencies): UserAdmin 
   const lookup = createUserLookup(dependencies);
   return {
     ...readActions(dependencies, lookup),
-    create: (user, by) => createUser(dependencies, lookup, user, by),
+    create: (user, by, onCreated = async () => {}) => createUser(dependencies, lookup, user, by, onCreated),
     ...accountActions(dependencies, lookup),
     ...passwordActions(dependencies, lookup),
     ...recoveryActions(dependencies, lookup),
@@ -114,9 +121,15 @@ function readActions(
 }
 
 /** With the given password, or a one-time password. */
-async function createUser(dependencies: UserAdminDependencies, lookup: UserLookup, user: NewUser, by: Actor) {
+async function createUser(
+  dependencies: UserAdminDependencies,
+  lookup: UserLookup,
+  user: NewUser,
+  by: Actor,
+  onCreated: OnCreated<CreatedUser>,
+): Promise<CreatedUser> {
   if (user.invite || user.passwordHash !== undefined || user.withoutPassword) {
-    return createWithoutPassword(dependencies, lookup, user, by);
+    return createWithoutPassword(dependencies, lookup, user, by, onCreated);
   }
   const { db, accounts, roles, credentials } = dependencies;
   const { roles: names = [], password, passwordHash: _hash, invite: _invite, ...profile } = user;
@@ -124,11 +137,10 @@ async function createUser(dependencies: UserAdminDependencies, lookup: UserLooku
     { db, accounts, roles, credentials },
     { ...profile, password, roles: names },
     by,
+    onCreated,
   );
   if (created.outcome === 'rejected') throw passwordRejected(created.faults, false);
-  const { oneTimePassword } = created;
-  const account = await lookup.find(created.account.id);
-  return { account, ...(oneTimePassword === undefined ? {} : { oneTimePassword }) };
+  return created;
 }
 
 /** With an imported password hash, an invitation, or neither. */
@@ -137,14 +149,17 @@ async function createWithoutPassword(
   lookup: UserLookup,
   user: NewUser,
   by: Actor,
-) {
+  onCreated: OnCreated<CreatedUser>,
+): Promise<CreatedUser> {
   const { roles: names = [], passwordHash, invite, withoutPassword: _without, ...profile } = user;
   return transaction(db, async (tx) => {
     const account = await accounts.create(profile, by, tx);
     for (const name of names) await roles.assign(account.id, name, by, tx);
     if (passwordHash !== undefined) await credentials.importHash(account.id, passwordHash, by, tx);
     if (invite) assertMailed(await invitations.invite(account, by, tx));
-    return { account: await lookup.find(account.id, tx) };
+    const created = { account: await lookup.find(account.id, tx) };
+    await onCreated(created, tx);
+    return created;
   });
 }
 

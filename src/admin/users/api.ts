@@ -4,7 +4,7 @@ import type { Account } from '../../accounts/account.ts';
 import { assertMay } from '../api/caller.ts';
 import { type Endpoint, endpoint } from '../api/endpoint.ts';
 import { byId, done, flag, paged, pageOf, patchOf, text } from '../api/parts.ts';
-import type { UserAdmin } from './actions.ts';
+import type { CreatedUser, UserAdmin } from './actions.ts';
 import {
   password,
   profileFields,
@@ -71,7 +71,7 @@ function collectionEndpoints(users: UserAdmin): Endpoint[] {
       summary: 'A new user',
       description: 'User names and addresses that differ only in case or by look-alike letters are the same (409).',
       ...{ body: newUser, response: createdUser, status: 201, versioned: 'shows', idempotent: true },
-      async handle({ body, by, caller }) {
+      async handle({ body, by, caller, record }) {
         const { active: isActive, roles = [], password: plain, password_hash: passwordHash, invite, ...profile } = body;
         if (roles.length > 0) assertMay(caller, ['gatehouse.roles:write']);
         const input = {
@@ -83,10 +83,8 @@ function collectionEndpoints(users: UserAdmin): Endpoint[] {
           passwordHash,
           invite,
         };
-        const { account, oneTimePassword } = await withApiFieldNames(users.create(withoutUndefined(input), by));
-        const { body: created, version } = answer(account);
-        const secret = oneTimePassword === undefined ? {} : { one_time_password: oneTimePassword };
-        return { body: { ...created, ...secret }, version, location: `/users/${account.id}` };
+        const created = users.create(withoutUndefined(input), by, (made, tx) => record(createdAnswer(made), tx));
+        return createdAnswer(await withApiFieldNames(created));
       },
     }),
   ];
@@ -200,6 +198,13 @@ function recoveryEndpoints(users: UserAdmin): Endpoint[] {
       handle: ({ params, by }) => users.resetFactors(params.id, by).then(isDone),
     }),
   ];
+}
+
+/** A new user, with a one-time password that was generated. */
+function createdAnswer({ account, oneTimePassword }: CreatedUser) {
+  const { body, version } = answer(account);
+  const secret = oneTimePassword === undefined ? {} : { one_time_password: oneTimePassword };
+  return { body: { ...body, ...secret }, version, location: `/users/${account.id}` };
 }
 
 /** A user, with the version for the ETag. */

@@ -1,0 +1,55 @@
+// Repeated creates when the server dies between the change and its response.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createIdempotency, type Idempotency, type RecordResponse } from '../../src/admin/api/idempotency.ts';
+import { createRoleAdmin, type RoleAdmin } from '../../src/admin/roles/actions.ts';
+import { createRoles } from '../../src/rbac/roles.ts';
+import { openPeople, type People } from '../accounts/fixture.ts';
+
+let people: People;
+let roles: RoleAdmin;
+let idempotency: Idempotency;
+beforeAll(async () => {
+  people = await openPeople();
+  roles = createRoleAdmin({ ...people, roles: createRoles(people) });
+  idempotency = createIdempotency(people);
+});
+afterAll(() => people.close());
+
+const request = (key: string) => ({ caller: 'service', key, request: key });
+const created = (name: string) => ({ status: 201, headers: {}, body: { name } });
+const create = (name: string, record: RecordResponse) =>
+  roles.create({ name }, {}, (_role, tx) => record(created(name), tx));
+
+describe('a create with an Idempotency-Key', () => {
+  it('repeats its response when the server died right after the commit', async () => {
+    let committed = () => {};
+    const isCommitted = new Promise<void>((resolve) => {
+      committed = resolve;
+    });
+    // The first call never returns, as on a server that is killed after its transaction.
+    void idempotency.once(request('killed'), async (record) => {
+      await create('killed', record);
+      committed();
+      return new Promise(() => {});
+    });
+    await isCommitted;
+    const again = await idempotency.once(request('killed'), () => Promise.reject(new Error('called again')));
+    expect(again).toEqual({ response: created('killed'), isRepeated: true });
+  });
+
+  it('stores no response when the change fails after it was recorded', async () => {
+    const failing = idempotency.once(request('failed'), async (record) => {
+      await roles.create({ name: 'failed' }, {}, async (_role, tx) => {
+        await record(created('failed'), tx);
+        throw new Error('not committed');
+      });
+      return created('failed');
+    });
+    await expect(failing).rejects.toThrow('not committed');
+    const again = await idempotency.once(request('failed'), async (record) => {
+      await create('failed', record);
+      return created('failed');
+    });
+    expect(again.isRepeated).toBe(false);
+  });
+});
