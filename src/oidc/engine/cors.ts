@@ -1,5 +1,5 @@
 // CORS: pages of which origins may read a response. With a client: the origins of its own redirect URIs; without one
-// (documents, preflight requests, unknown clients): those of any registered application (patches/cors-headers.ts).
+// (preflight requests, unknown clients): those of any registered application (patches/cors-headers.ts).
 
 import { readMetadata } from '../../applications/application.ts';
 import type { Db } from '../../storage/database.ts';

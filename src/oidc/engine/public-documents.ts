@@ -5,6 +5,9 @@ import type { Context } from '../../http/context.ts';
 import type { Provider } from './library.ts';
 import { PUBLIC_DOCUMENTS } from './routes.ts';
 
+/** CORS for every origin (docs/decisions/0025-public-documents-for-every-origin.md). */
+export const READABLE_BY_ALL = { 'Access-Control-Allow-Origin': '*' };
+
 export interface PublicDocuments {
   /** Answers from memory. False when the engine has to answer. */
   serve(ctx: Context): boolean;
@@ -15,8 +18,7 @@ export interface PublicDocuments {
 export function createPublicDocuments({ provider }: { provider(): Provider }): PublicDocuments {
   // A key rotation makes a new Provider, and with it new documents.
   const stored = new WeakMap<Provider, Map<string, { text: string; type: string }>>();
-  // A request with an origin gets CORS headers of its own.
-  const isStorable = (ctx: Context) => PUBLIC_DOCUMENTS.has(ctx.path) && ctx.method === 'GET' && !ctx.get('Origin');
+  const isStorable = (ctx: Context) => PUBLIC_DOCUMENTS.has(ctx.path) && ctx.method === 'GET';
 
   return {
     serve(ctx) {
@@ -24,7 +26,7 @@ export function createPublicDocuments({ provider }: { provider(): Provider }): P
       if (!document) return false;
       ctx.body = document.text;
       ctx.type = document.type;
-      ctx.vary('Origin');
+      ctx.set(READABLE_BY_ALL);
       return true;
     },
 

@@ -1,9 +1,11 @@
-// Patch behind the engine: its documents are readable from every origin, and so is each response to a client that is not
-// known. Here only origins of registered redirect URIs may read them (docs/decisions/0005-cors-for-registered-origins.md).
+// Patch behind the engine: each response to a client that is not known is readable from every origin. Here only origins of
+// registered redirect URIs may read it. Discovery and JWKS stay public; they say so by `*`, which caches can share
+// (docs/decisions/0025-public-documents-for-every-origin.md).
 
 import type { Context } from '../../http/context.ts';
 import { engineContext } from '../engine/app-context.ts';
-import { FOR_BROWSER_CLIENTS } from '../engine/routes.ts';
+import { READABLE_BY_ALL } from '../engine/public-documents.ts';
+import { FOR_BROWSER_CLIENTS, PUBLIC_DOCUMENTS } from '../engine/routes.ts';
 
 const HEADERS = [
   'Access-Control-Allow-Origin',
@@ -15,6 +17,10 @@ const HEADERS = [
 
 /** @param isRegistered whether any enabled application has a redirect URI of this origin */
 export async function limitCors(ctx: Context, isRegistered: (origin: string) => Promise<boolean>): Promise<void> {
+  if (PUBLIC_DOCUMENTS.has(ctx.path)) {
+    ctx.set(READABLE_BY_ALL);
+    return ctx.remove('Vary');
+  }
   if (!FOR_BROWSER_CLIENTS.has(ctx.path)) return removeCorsHeaders(ctx);
   if (!ctx.response.get('Access-Control-Allow-Origin')) return;
   const origin = ctx.get('Origin');

@@ -1,5 +1,6 @@
 // Checks the endpoint URLs of service providers. They are stored as written, because they are later compared character by
 // character.
+import { isLoopback } from '../../config/addresses.ts';
 import { SamlError } from '../xml/errors.ts';
 
 /**
@@ -23,8 +24,4 @@ export function checkEndpointUrl(location: string, what: string): string {
   if (url.username || url.password) throw rejection('the URL must not contain credentials');
   if (location.includes('#')) throw rejection('the URL must not have a fragment');
   return location;
-}
-
-function isLoopback(hostname: string): boolean {
-  return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname);
 }
