@@ -1,10 +1,15 @@
 // Which host names and addresses are this machine; http is allowed only for them (RFC 8252 7.3, RFC 9700 2.6).
 import { isIP } from 'node:net';
 
-/** True for localhost, *.localhost (RFC 6761 6.3) and the loopback addresses; takes the hostname of a URL, brackets allowed. */
+/** True for localhost and every name below it (RFC 6761 6.3). */
+export function isLocalhostName(hostname: string): boolean {
+  return /^(.+\.)?localhost$/i.test(hostname);
+}
+
+/** True for localhost, *.localhost and the loopback addresses; takes the hostname of a URL, brackets allowed. */
 export function isLoopback(hostname: string): boolean {
   const host = hostname.replace(/^\[|\]$/g, '').toLowerCase();
-  if (host === 'localhost' || host.endsWith('.localhost')) return true;
+  if (isLocalhostName(host)) return true;
   if (isIP(host) === 4) return host.startsWith('127.');
   return isIP(host) === 6 && (host === '::1' || /^::ffff:(127\.|7f[0-9a-f]{2}:)/.test(host));
 }

@@ -5,6 +5,7 @@ import { lookup as resolveName } from 'node:dns';
 import http from 'node:http';
 import https from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
+import { isLocalhostName } from '../config/addresses.ts';
 import { type AddressRules, createAddressPolicy } from './outgoing-address.ts';
 
 const MAX_REDIRECTS = 3;
@@ -65,7 +66,8 @@ function checkUrl(url: URL, isAllowed: (address: string) => boolean): void {
 
 function guardedLookup(isAllowed: (address: string) => boolean): LookupFunction {
   return (hostname, options, callback) => {
-    resolveName(hostname, { ...options, all: true }, (error, addresses) => {
+    // Not every resolver answers *.localhost with loopback itself, as RFC 6761 6.3 demands.
+    resolveName(isLocalhostName(hostname) ? 'localhost' : hostname, { ...options, all: true }, (error, addresses) => {
       if (error) return callback(error, '');
       const allowed = addresses.filter(({ address }) => isAllowed(address));
       const [first] = allowed;

@@ -47,7 +47,9 @@ describe('the guarded fetch', () => {
       await expect(guarded(`http://${host}:${port}/`), host).rejects.toMatchObject({ code: 'forbidden_address' });
     }
     expect(calls).toBe(0);
-    expect((await outgoing()(`http://localhost:${port}/`)).status).toBe(200);
+    for (const host of ['localhost', 'app.localhost']) {
+      expect((await outgoing()(`http://${host}:${port}/`)).status).toBe(200);
+    }
   });
 
   it('follows a redirect, but not to a forbidden address', async () => {

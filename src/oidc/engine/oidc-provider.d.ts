@@ -3,6 +3,10 @@ declare module 'oidc-provider/lib/provider.js' {
   export { Provider } from 'oidc-provider';
 }
 
+declare module 'oidc-provider/lib/consts/client_attributes.js' {
+  export const LOOPBACKS: Set<string>;
+}
+
 declare module 'oidc-provider/lib/helpers/errors.js' {
   import { errors } from 'oidc-provider';
   export import AccessDenied = errors.AccessDenied;

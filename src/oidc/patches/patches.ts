@@ -15,6 +15,7 @@ import { translateSubject } from './introspection-subject.ts';
 import { preferJsonErrors } from './json-errors.ts';
 import { redirectToLogoutRun } from './logout-destination.ts';
 import { type QueueLogoutToken, queueLogoutTokens } from './logout-token-queue.ts';
+import { extendLoopbackHosts } from './loopback-hosts.ts';
 import { redirectPostToGet } from './post-as-get.ts';
 import { removeSecretPlaceholder } from './registration-secret.ts';
 import { addRejectionCode } from './rejection-code.ts';
@@ -68,6 +69,7 @@ export const providerPatches: readonly ProviderPatch[] = [
     apply: (provider, { queueLogoutToken }) => queueLogoutTokens(provider, queueLogoutToken),
   },
   { name: 'session-id-in-id-tokens', replaces: 'Client.prototype.includeSid', apply: includeSessionId },
+  { name: 'loopback-hosts', replaces: 'LOOPBACKS.has', apply: extendLoopbackHosts },
 ];
 
 export interface EngineRequest {

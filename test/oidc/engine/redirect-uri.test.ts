@@ -83,6 +83,19 @@ describe('the redirect URI', () => {
     }
   });
 
+  it('may be below localhost, for a native application with any port', async () => {
+    const names = { token_endpoint_auth_method: 'none' as const, redirect_uris: ['http://app.localhost/cb'] };
+    const wide = await anApplication(idp, { ...names, application_type: 'native' });
+    const exact = await anApplication(idp, { ...names, application_type: 'web' });
+    const withPort = 'http://app.localhost:51004/cb';
+    expect((await open(authorizeUrl(idp, wide.clientId, { redirect_uri: withPort }))).location).toContain('/signin/');
+    const sameUri = authorizeUrl(idp, exact.clientId, { redirect_uri: 'http://app.localhost/cb' });
+    expect((await open(sameUri)).location).toContain('/signin/');
+    expect((await open(authorizeUrl(idp, exact.clientId, { redirect_uri: withPort }))).status).toBe(400);
+    const lookalike = authorizeUrl(idp, wide.clientId, { redirect_uri: 'http://app.localhost.evil.example/cb' });
+    expect((await open(lookalike)).status).toBe(400);
+  });
+
   it('may have a private-use scheme for a native application', async () => {
     const page = await open(authorizeUrl(idp, native.clientId, { redirect_uri: 'com.example.app:/cb' }));
     expect(page.location).toContain('/signin/');

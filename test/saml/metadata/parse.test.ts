@@ -106,7 +106,12 @@ describe('service provider metadata', () => {
   });
 
   it('allows plain http on a loopback address', () => {
-    for (const url of ['http://localhost:4000/acs', 'http://127.0.0.1/acs', 'http://[::1]:1/acs']) {
+    for (const url of [
+      'http://localhost:4000/acs',
+      'http://app.localhost/acs',
+      'http://127.0.0.1/acs',
+      'http://[::1]:1/acs',
+    ]) {
       expect(parse(metadata({ services: acs(url) })).acs[0]?.url).toBe(url);
     }
   });
@@ -128,6 +133,7 @@ describe('service provider metadata', () => {
     ['two services of one index', metadata({ services: acs(sp.acs) + acs('https://sp.example/2') }), 'same index'],
     ['http on the network', metadata({ services: acs('http://sp.example/acs') }), 'use https'],
     ['http on a lookalike of loopback', metadata({ services: acs('http://localhost.evil.example/acs') }), 'use https'],
+    ['http on another lookalike', metadata({ services: acs('http://evillocalhost/acs') }), 'use https'],
     ['a script', metadata({ services: acs('javascript:alert(1)') }), 'javascript:'],
     ['a script in disguise', metadata({ services: acs('java&#10;script:alert(1)') }), 'characters'],
     ['data', metadata({ services: acs('data:text/html,x') }), 'data:'],
