@@ -6,13 +6,13 @@ import { isUniqueViolation, transaction } from '../storage/database.ts';
 import { forgetDeleted } from './declared-credentials.ts';
 import { type ConfigFileDependencies, type Plan, type PlanResult, planFile } from './plan.ts';
 import type { ConfigurationFile } from './read-file.ts';
-import type { Step } from './steps.ts';
+import type { PlanOptions, Step } from './steps.ts';
 
 export type { ConfigFileDependencies, Plan, PlanResult } from './plan.ts';
 
 export interface ConfigFile {
   /** What applying the file would do; changes nothing. */
-  plan(file: ConfigurationFile): Promise<PlanResult>;
+  plan(file: ConfigurationFile, options?: PlanOptions): Promise<PlanResult>;
   /** Plans and applies in one transaction; retries when another instance did the same in between. */
   apply(file: ConfigurationFile): Promise<PlanResult>;
 }
@@ -24,7 +24,7 @@ const APPLY = { timeout: 300_000 };
 /** Planning and applying a file that was read. */
 export function createConfigFile(dependencies: ConfigFileDependencies): ConfigFile {
   return {
-    plan: (file) => planFile(dependencies, file),
+    plan: (file, options) => planFile(dependencies, file, options),
     apply: (file) => applyFile(dependencies, file),
   };
 }

@@ -8,7 +8,7 @@ import { inChunks } from '../storage/chunks.ts';
 import type { Db, Tx } from '../storage/database.ts';
 import type { CredentialDependencies } from './dependencies.ts';
 import type { DeclaredUser } from './schema.ts';
-import { type FieldChange, secretChange } from './steps.ts';
+import { type FieldChange, secretChange, secretSet } from './steps.ts';
 
 /** What to set; computed before the transaction, because hashing is slow. */
 export type CredentialChange = {
@@ -38,6 +38,16 @@ export async function forgetDeleted(tx: Tx): Promise<void> {
     await removeValues(tx, piece);
     return [];
   });
+}
+
+/** The change of a plan that hides secrets: every declared credential would be set. */
+export function hiddenCredentialChange(entry: DeclaredUser): CredentialChange | undefined {
+  const declared = (['password', 'password_hash', 'totp_secret'] as const).filter((name) => entry[name] !== undefined);
+  if (declared.length === 0) return undefined;
+  return {
+    fields: declared.map(secretSet),
+    store: () => Promise.reject(new Error('a plan that hides secrets cannot be applied')),
+  };
 }
 
 /** What the declaration of a user's credentials changes, or undefined. */

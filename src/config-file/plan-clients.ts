@@ -3,7 +3,16 @@
 import type { Application, OidcApplication } from '../applications/application.ts';
 import type { Applications } from '../applications/applications.ts';
 import { metadataOf, needsSecretValue, type OidcClient, usesSecret } from '../applications/oidc-client.ts';
-import { differences, type FieldChange, nothingPlanned, type Planned, secretChange, takeOver } from './steps.ts';
+import {
+  differences,
+  type FieldChange,
+  nothingPlanned,
+  type Planned,
+  type PlanOptions,
+  secretChange,
+  secretSet,
+  takeOver,
+} from './steps.ts';
 
 const byFile = { source: 'file' } as const;
 
@@ -12,6 +21,7 @@ export async function planClients(
   declared: readonly OidcClient[],
   stored: Map<string, Application>,
   applications: Applications,
+  options: PlanOptions = {},
 ): Promise<Planned> {
   const plan = nothingPlanned();
   for (const [index, client] of declared.entries()) {
@@ -34,7 +44,7 @@ export async function planClients(
       if (usesSecret(client) && !client.client_secret) plan.warnings.push(withoutSecret(name));
       continue;
     }
-    const secret = await secretFields(client, existing, applications);
+    const secret = await secretFields(client, existing, applications, options);
     if (secret === 'lacking') plan.warnings.push(withoutSecret(name));
     const fields = [
       ...differences(declaredApplication(existing), declaredClient(client)),
@@ -70,8 +80,10 @@ async function secretFields(
   client: OidcClient,
   existing: OidcApplication,
   applications: Applications,
+  { hidesSecrets = false }: PlanOptions,
 ): Promise<FieldChange[] | 'lacking'> {
   if (!usesSecret(client)) return [];
+  if (hidesSecrets && client.client_secret !== undefined) return [secretSet('client_secret')];
   const open = await applications.openSecrets(existing.id);
   const usable = open.filter((secret) => !needsSecretValue(client) || secret.value !== undefined);
   if (client.client_secret === undefined) return usable.length > 0 ? [] : 'lacking';

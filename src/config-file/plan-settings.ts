@@ -10,9 +10,21 @@ import {
 } from '../settings/settings.ts';
 import type { Db } from '../storage/database.ts';
 import type { DeclaredResource, DeclaredSettings } from './schema.ts';
-import { differences, nothingPlanned, type Planned, secretChange, takeOver } from './steps.ts';
+import {
+  differences,
+  nothingPlanned,
+  type Planned,
+  type PlanOptions,
+  secretChange,
+  secretSet,
+  takeOver,
+} from './steps.ts';
 
-export async function planSettings(declared: DeclaredSettings, settings: Settings): Promise<Planned> {
+export async function planSettings(
+  declared: DeclaredSettings,
+  settings: Settings,
+  { hidesSecrets = false }: PlanOptions = {},
+): Promise<Planned> {
   const plan = nothingPlanned();
   for (const { name, value, source } of await settings.list({ withSecrets: true })) {
     const wanted = declared[name];
@@ -25,10 +37,14 @@ export async function planSettings(declared: DeclaredSettings, settings: Setting
     }
     const isNew = source === 'default';
     const before = isNew ? undefined : value;
-    const secrets = differences(secretsOf(name, before), secretsOf(name, wanted));
+    const [stored, declaredSecrets] = [secretsOf(name, before), secretsOf(name, wanted)];
+    const secrets = Object.keys({ ...stored, ...declaredSecrets }).flatMap((field) => {
+      if (hidesSecrets && declaredSecrets[field] !== undefined) return [secretSet(field)];
+      return stored[field] === declaredSecrets[field] ? [] : [secretChange(field)];
+    });
     const fields = [
       ...differences({ value: withoutSecrets(name, before) }, { value: withoutSecrets(name, wanted) }),
-      ...secrets.map(({ field }) => secretChange(field)),
+      ...secrets,
       ...(isNew ? [] : takeOver(source)),
     ];
     if (fields.length === 0) plan.unchanged += 1;

@@ -7,11 +7,24 @@ import { type Profile, profileColumns } from '../accounts/profile.ts';
 import { at } from '../platform/faults.ts';
 import type { Roles } from '../rbac/roles.ts';
 import type { Db } from '../storage/database.ts';
-import { type CredentialChange, credentialChange, rememberedCredentials } from './declared-credentials.ts';
+import {
+  type CredentialChange,
+  credentialChange,
+  hiddenCredentialChange,
+  rememberedCredentials,
+} from './declared-credentials.ts';
 import type { CredentialDependencies } from './dependencies.ts';
 import { matchFaults, matchUsers, type StoredUser, storedFor } from './match-users.ts';
 import type { DeclaredUser } from './schema.ts';
-import { differences, type FieldChange, nothingPlanned, type Planned, type Step, takeOver } from './steps.ts';
+import {
+  differences,
+  type FieldChange,
+  nothingPlanned,
+  type Planned,
+  type PlanOptions,
+  type Step,
+  takeOver,
+} from './steps.ts';
 import { profileOf, snakeCase } from './user-profile.ts';
 
 export type UserDependencies = CredentialDependencies & {
@@ -28,6 +41,7 @@ export async function planUsers(
   declared: readonly DeclaredUser[],
   knownRoles: ReadonlySet<string>,
   dependencies: UserDependencies,
+  { hidesSecrets = false }: PlanOptions = {},
 ): Promise<Planned> {
   const plan = nothingPlanned();
   const { stored, retired } = await storedFor(declared, dependencies.db);
@@ -43,7 +57,9 @@ export async function planUsers(
   if (plan.faults.length > 0) return plan;
 
   const steps = await inBatches(matches, AT_ONCE, async ({ entry, existing }) => {
-    const credentials = await credentialChange(entry, existing, existing && remembered.get(existing.id), dependencies);
+    const credentials = hidesSecrets
+      ? hiddenCredentialChange(entry)
+      : await credentialChange(entry, existing, existing && remembered.get(existing.id), dependencies);
     return existing
       ? changeStep(entry, existing, credentials, dependencies)
       : createStep(entry, credentials, dependencies);

@@ -19,7 +19,7 @@ import { planResources, planSettings } from './plan-settings.ts';
 import { planUsers } from './plan-users.ts';
 import type { ConfigurationFile } from './read-file.ts';
 import type { DeclaredSettings } from './schema.ts';
-import type { Planned, Step } from './steps.ts';
+import type { Planned, PlanOptions, Step } from './steps.ts';
 
 export type ConfigFileDependencies = CredentialDependencies & {
   db: Db;
@@ -38,7 +38,11 @@ export type Plan = { steps: Step[]; unchanged: number; warnings: string[] };
 export type PlanResult = { ok: true; plan: Plan } | { ok: false; faults: FileFault[] };
 
 /** What applying the file would do, or what is wrong with it; changes nothing. */
-export async function planFile(dependencies: ConfigFileDependencies, file: ConfigurationFile): Promise<PlanResult> {
+export async function planFile(
+  dependencies: ConfigFileDependencies,
+  file: ConfigurationFile,
+  options: PlanOptions = {},
+): Promise<PlanResult> {
   if (file.faults.length > 0) return { ok: false, faults: file.faults };
   const { applications, settings } = dependencies;
   const { declared, locate } = file;
@@ -51,15 +55,15 @@ export async function planFile(dependencies: ConfigFileDependencies, file: Confi
   const stored = new Map((await applications.all()).map((application) => [application.clientId, application]));
   const owned = [...stored.values()].filter(({ source }) => source === 'file');
 
-  const settingsPlan = await planSettings(declared.settings, settings);
+  const settingsPlan = await planSettings(declared.settings, settings, options);
   const resourcesPlan = await planResources(declared.resources, dependencies);
   const rolesPlan = await planRoles(declared.roles, roleRows, dependencies.roles);
-  const clientsPlan = await planClients(declared.clients, stored, applications);
+  const clientsPlan = await planClients(declared.clients, stored, applications, options);
   const clientIds = new Set(declared.clients.map(({ client_id }) => client_id));
   const forProviders = { applications, reader, clientIds };
   const providersPlan = await planServiceProviders(declared.service_providers, stored, forProviders);
   const attributeSchema = await attributeSchemaOf(declared.settings, settings);
-  const usersPlan = await planUsers(declared.users, rolesLeft, { ...dependencies, attributeSchema });
+  const usersPlan = await planUsers(declared.users, rolesLeft, { ...dependencies, attributeSchema }, options);
   const gone = owned
     .filter(({ clientId }) => stored.has(clientId))
     .map((application) => deletion(applications, application));

@@ -22,6 +22,14 @@ export type Planned = { steps: Step[]; unchanged: number; faults: Fault[]; warni
 
 export const SECRET = '(changed)';
 
+export interface PlanOptions {
+  /**
+   * Compares no declared secret with a stored one: the plan says of each only that it would be set, so that it confirms no
+   * guess. Such a plan cannot be applied.
+   */
+  hidesSecrets?: boolean;
+}
+
 export function nothingPlanned(): Planned {
   return { steps: [], unchanged: 0, faults: [], warnings: [] };
 }
@@ -41,6 +49,11 @@ export function differences(before: Record<string, unknown>, after: Record<strin
 /** The field change of a secret, without its value. */
 export function secretChange(field: string): FieldChange {
   return { field, to: SECRET };
+}
+
+/** The field change of a secret that is not compared with the stored one. */
+export function secretSet(field: string): FieldChange {
+  return { field, to: '(set)' };
 }
 
 /** The plan line of a row that was created elsewhere and that the file now declares. */

@@ -227,6 +227,28 @@ describe('the server', () => {
     expect(parse(exported.text)).toHaveProperty('users');
   });
 
+  it('says of a declared credential only that it would be set, whether the guess is right or wrong', async () => {
+    const yaml = { headers: { 'content-type': 'application/yaml' } };
+    const { username } = await aUser(idp.services);
+    const app = await aClient(idp.services, { redirect_uris: ['https://guess.example/cb'] });
+    const url = 'https://sms.example.com/';
+    await idp.services.settings.set('sms_gateway', { url, token: 'right-token' });
+    const guess = (password: string, secret: string, token: string) =>
+      [
+        `settings: { sms_gateway: { url: "${url}", token: ${token} } }`,
+        `clients: [{ client_id: ${app.clientId}, client_secret: ${secret}, redirect_uris: ["https://guess.example/cb"] }]`,
+        `users: [{ username: ${username}, password: ${password}, totp_secret: JBSWY3DPEHPK3PXP }]`,
+      ].join('\n');
+    const right = guess(JSON.stringify(PASSWORD), app.clientSecret, 'right-token');
+    const wrong = guess('another-long-password', 'another-client-secret-that-is-as-long-as-needed', 'wrong-token');
+    const plan = await ok<{ change: { fields: { field: string }[] }[] }>('POST', '/configuration/plan', right, yaml);
+    expect(plan).toEqual(await ok('POST', '/configuration/plan', wrong, yaml));
+    const fields = plan.change.flatMap((one) => one.fields);
+    for (const field of ['token', 'client_secret', 'password', 'totp_secret'])
+      expect(fields).toContainEqual({ field, to: '(set)' });
+    await idp.services.settings.unset('sms_gateway');
+  });
+
   it('shows its mail without the text, and sends it again', async () => {
     const { items } = await ok<{ items: { id: string; recipient: string }[] }>('GET', '/mail?limit=200');
     expect(items.length).toBeGreaterThan(0);

@@ -194,6 +194,19 @@ describe('a caller without enough permissions', () => {
     expect(answer.json().error).toBe('invalid_target');
   });
 
+  it('cannot plan a configuration without the right to read every section', async () => {
+    const sections = ['settings', 'applications', 'roles', 'users'].map((name) => `gatehouse.${name}:read`);
+    const plan = async (scopes: string[]) => {
+      const { send } = await aService(idp, ['gatehouse.settings:write', ...scopes].join(' '));
+      return send('POST', '/configuration/plan', 'users: []\n', { 'content-type': 'application/yaml' });
+    };
+    for (const missing of sections) {
+      const answer = await plan(sections.filter((name) => name !== missing));
+      expect([answer.status, answer.headers['www-authenticate']]).toEqual([403, expect.stringContaining(missing)]);
+    }
+    expect((await plan(sections)).status).toBe(200);
+  });
+
   it('cannot remove the last administrator in any way', async () => {
     const { db, roles } = idp.services;
     const service = await aService(idp);

@@ -8,6 +8,13 @@ import type { ConfigurationAdmin } from './configuration.ts';
 
 const MAX_FILE_BYTES = 4 * 1024 * 1024;
 
+const READS_EVERY_SECTION = [
+  'gatehouse.settings:read',
+  'gatehouse.applications:read',
+  'gatehouse.roles:read',
+  'gatehouse.users:read',
+] as const;
+
 const setting = z
   .object({ name: z.string(), value: z.json(), source: z.enum(['default', 'local', 'file']) })
   .meta({ id: 'Setting' });
@@ -63,8 +70,10 @@ export function settingEndpoints(settings: SettingAdmin, configuration: Configur
     }),
     endpoint({
       ...{ method: 'post', path: '/configuration/plan', operationId: 'planConfiguration', tag: 'Settings' },
-      needs: ['gatehouse.settings:write'],
+      // The plan compares every section with the file, also one that the file leaves out: what the file owned would be deleted.
+      needs: ['gatehouse.settings:write', ...READS_EVERY_SECTION],
       summary: 'What applying a configuration file would change; changes nothing',
+      description: 'Of a password, hash, TOTP secret, client secret or token it says only that it would be set.',
       ...{ accepts: 'application/yaml', body: z.string(), maxBodyBytes: MAX_FILE_BYTES, response: plan },
       async handle({ body }) {
         const { steps, unchanged, warnings } = await configuration.plan(body);
@@ -77,7 +86,7 @@ export function settingEndpoints(settings: SettingAdmin, configuration: Configur
     }),
     endpoint({
       ...{ method: 'get', path: '/configuration', operationId: 'exportConfiguration', tag: 'Settings' },
-      needs: ['gatehouse.settings:read', 'gatehouse.applications:read', 'gatehouse.roles:read', 'gatehouse.users:read'],
+      needs: READS_EVERY_SECTION,
       summary: 'Everything as a configuration file, secrets left out',
       streams: ['application/yaml'],
       handle: async () => ({

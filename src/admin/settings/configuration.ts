@@ -5,7 +5,7 @@ import { parseFile } from '../../config-file/file.ts';
 import { badRequest } from '../../http/errors.ts';
 
 export interface ConfigurationAdmin {
-  /** Throws invalid_input with the line and column of every fault. */
+  /** Hides secrets (`PlanOptions`). Throws invalid_input with the line and column of every fault. */
   plan(text: string): Promise<Plan>;
   export(): Promise<string>;
 }
@@ -32,7 +32,7 @@ export function createConfigurationAdmin(dependencies: ConfigurationAdminDepende
       const result =
         faults.length > 0
           ? { ok: false as const, faults }
-          : await dependencies.configFile.plan({ ...parsed, path: '' });
+          : await dependencies.configFile.plan({ ...parsed, path: '' }, { hidesSecrets: true });
       if (result.ok) return result.plan;
       const fields = result.faults.map(({ path, line, column, message }) => ({
         field: path || 'file',
