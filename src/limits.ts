@@ -68,8 +68,8 @@ export const limits = {
   recentAuthentication: { seconds: 10 * MINUTE },
   /** "Remember this browser" for the second factor. */
   rememberedBrowser: { days: 30 },
-  /** A browser that was not used for this long is new again. */
-  knownBrowser: { days: 180 },
+  /** A browser that was not used for this long is new again. Its cookie remembers the last few accounts. */
+  knownBrowser: { days: 180, accounts: 5 },
 
   /** Assertions are valid for 5 minutes (SAML Profiles 4.1.4.2). */
   saml: {

@@ -1,11 +1,12 @@
 // The browsers that an account signed in from. The lockout counts their attempts apart (rate-limits/lockout.ts), a new
-// browser is reported to the owner, and a trusted one may skip the second factor if the settings allow it. Each browser
-// has one random cookie value, and one revocable row for each account that was used in it.
+// browser is reported to the owner, and a trusted one may skip the second factor if the settings allow it. The cookie
+// holds one random token for each account that was used in the browser, and each token has a revocable row. So the cookie
+// of one user is worth nothing for another, and a value that was copied or planted before trust was given gets none.
 import { limits } from '../limits.ts';
 import type { Clock } from '../platform/clock.ts';
 import { randomId, randomToken, sha256 } from '../platform/random.ts';
 import type { RequestInfo } from '../platform/request-info.ts';
-import { type Db, isUniqueViolation, type Tx } from '../storage/database.ts';
+import type { Db, Tx } from '../storage/database.ts';
 import { hotStatements, type Sql } from '../storage/statements.ts';
 
 export interface KnownBrowser {
@@ -24,33 +25,32 @@ export interface BrowserSummary {
 }
 
 export interface KnownBrowsers {
-  /** A value for the cookie of a browser that has none. */
-  newCookie(): string;
   recognise(cookie: string | undefined, userId: string): Promise<KnownBrowser | undefined>;
-  /** After a completed sign-in; `isNew`: this account was never used in this browser. */
-  remember(cookie: string, userId: string, request?: RequestInfo): Promise<KnownBrowser & { isNew: boolean }>;
-  /** Lets the account skip the second factor here for `days`, at most `limits.rememberedBrowser.days`. */
-  trust(userId: string, id: string, days?: number): Promise<void>;
+  /** After a completed sign-in. Set the cookie to the result's `cookie`. */
+  remember(cookie: string | undefined, userId: string, options?: RememberOptions): Promise<RememberedBrowser>;
   /** Demands the second factor again in these browsers, or in all: after a password change, or a logout in them. */
   endTrust(userId: string, tx?: Tx, ids?: readonly string[]): Promise<void>;
   list(userId: string): Promise<BrowserSummary[]>;
   forget(userId: string, id?: string, tx?: Tx): Promise<number>;
 }
 
-interface Row {
-  id: string;
-  trustedUntil: Date | null;
-  expiresAt: Date;
+export interface RememberOptions {
+  request?: RequestInfo | undefined;
+  /** The account may skip the second factor here for so many days, at most `limits.rememberedBrowser.days`. */
+  trustDays?: number | undefined;
 }
 
-interface NewRow {
+export interface RememberedBrowser extends KnownBrowser {
+  /** The account was never used in this browser. */
+  isNew: boolean;
+  /** The account's token changes when it is trusted, and when another account was used in the browser before it. */
+  cookie: string;
+}
+
+interface Row {
   id: string;
-  userId: string;
   tokenHash: string;
-  userAgent: string | null;
-  address: string | null;
-  createdAt: Date;
-  lastSeenAt: Date;
+  trustedUntil: Date | null;
   expiresAt: Date;
 }
 
@@ -61,29 +61,23 @@ export interface KnownBrowsersDependencies {
 }
 
 const DAY_MS = 86_400_000;
-const COOKIE = /^[\w-]{43}$/;
+const TOKEN = /^[\w-]{43}$/;
+const { accounts: MAX_ACCOUNTS } = limits.knownBrowser;
 
 export const statements = hotStatements('known-browsers', {
-  find: `SELECT id, trusted_until AS "trustedUntil", expires_at AS "expiresAt" FROM known_browsers WHERE token_hash = ?`,
+  find: `SELECT id, token_hash AS "tokenHash", trusted_until AS "trustedUntil", expires_at AS "expiresAt" FROM known_browsers
+    WHERE token_hash IN (${Array.from({ length: MAX_ACCOUNTS }, () => '?').join(', ')})`,
 });
 
 export function createKnownBrowsers(dependencies: KnownBrowsersDependencies): KnownBrowsers {
   const { db, now } = dependencies;
   return {
-    newCookie: () => randomToken(),
-
     async recognise(cookie, userId) {
-      if (!cookie || !COOKIE.test(cookie)) return undefined;
-      const row = await find(dependencies, hash(cookie, userId));
-      return row && { id: row.id, isTrusted: isTrusted(row, now) };
+      const known = await find(dependencies, tokensOf(cookie), userId);
+      return known && { id: known.row.id, isTrusted: isTrusted(known.row, now) };
     },
 
-    remember: (cookie, userId, request) => remember(dependencies, cookie, userId, request),
-
-    async trust(userId, id, days = limits.rememberedBrowser.days) {
-      const trustedUntil = inDays(now, Math.min(days, limits.rememberedBrowser.days));
-      await db.knownBrowser.updateMany({ where: { id, userId }, data: { trustedUntil } });
-    },
+    remember: (cookie, userId, options = {}) => remember(dependencies, tokensOf(cookie), userId, options),
 
     async endTrust(userId, tx = db, ids = undefined) {
       await tx.knownBrowser.updateMany({
@@ -116,53 +110,62 @@ export function createKnownBrowsers(dependencies: KnownBrowsersDependencies): Kn
 
 async function remember(
   dependencies: KnownBrowsersDependencies,
-  cookie: string,
+  tokens: string[],
   userId: string,
-  request: RequestInfo | undefined,
-): Promise<KnownBrowser & { isNew: boolean }> {
+  { request, trustDays }: RememberOptions,
+): Promise<RememberedBrowser> {
   const { db, now } = dependencies;
   const at = now();
   const expiresAt = inDays(now, limits.knownBrowser.days);
   const from = { userAgent: request?.userAgent.slice(0, 512) ?? null, address: request?.address ?? null };
-  const tokenHash = hash(cookie, userId);
-  const known = await find(dependencies, tokenHash);
+  const seen = { ...from, lastSeenAt: at, expiresAt };
+  const trustedUntil = trustDays ? inDays(now, Math.min(trustDays, limits.rememberedBrowser.days)) : undefined;
+  const known = await find(dependencies, tokens, userId);
+  const isSame = known && trustedUntil === undefined && known.token === tokens.at(-1);
+  const token = isSame ? known.token : randomToken();
+  const tokenHash = hash(token, userId);
+  const cookie = [...tokens.filter((one) => one !== known?.token), token].slice(-MAX_ACCOUNTS).join('.');
   if (known) {
-    await db.knownBrowser.updateMany({ where: { id: known.id }, data: { ...from, lastSeenAt: at, expiresAt } });
-    return { id: known.id, isTrusted: isTrusted(known, now), isNew: false };
+    const { id } = known.row;
+    const data = { ...seen, tokenHash, ...(trustedUntil && { trustedUntil }) };
+    const { count } = await db.knownBrowser.updateMany({ where: { id, tokenHash: known.row.tokenHash }, data });
+    if (count > 0)
+      return { id, isTrusted: trustedUntil !== undefined || isTrusted(known.row, now), isNew: false, cookie };
   }
+  // Known a moment ago: another tab has replaced the token, or the owner forgot the browser. Then it is not trusted.
+  const trust = known ? {} : { trustedUntil: trustedUntil ?? null };
   const id = randomId();
-  const isNew = await insert(db, { id, userId, tokenHash, ...from, createdAt: at, lastSeenAt: at, expiresAt });
-  return { id: isNew ? id : ((await find(dependencies, tokenHash))?.id ?? id), isTrusted: false, isNew };
-}
-
-async function find({ sql, now }: KnownBrowsersDependencies, tokenHash: string): Promise<Row | undefined> {
-  const [row] = await sql.query<Row>(statements.find, tokenHash);
-  return row && row.expiresAt > now() ? row : undefined;
-}
-
-// An expired row is replaced; of two tabs that finish at the same moment the first one makes the row.
-async function insert(db: Db, row: NewRow): Promise<boolean> {
-  const { tokenHash, createdAt } = row;
-  const replaced = await db.knownBrowser.updateMany({
-    where: { tokenHash, expiresAt: { lte: createdAt } },
-    data: { ...row, trustedUntil: null },
+  await db.knownBrowser.create({
+    data: { id, userId, tokenHash, createdAt: at, ...seen, ...trust },
+    select: { id: true },
   });
-  if (replaced.count > 0) return true;
-  try {
-    await db.knownBrowser.create({ data: row, select: { id: true } });
-    return true;
-  } catch (error) {
-    if (isUniqueViolation(error)) return false;
-    throw error;
-  }
+  return { id, isTrusted: !known && trustedUntil !== undefined, isNew: !known, cookie };
+}
+
+/** The token of this account among those of the cookie, with its row. */
+async function find(
+  { sql, now }: KnownBrowsersDependencies,
+  tokens: readonly string[],
+  userId: string,
+): Promise<{ token: string; row: Row } | undefined> {
+  if (tokens.length === 0) return undefined;
+  const hashes = Array.from({ length: MAX_ACCOUNTS }, (_, index) => hash(tokens[index] ?? '', userId));
+  const row = (await sql.query<Row>(statements.find, ...hashes)).find(({ expiresAt }) => expiresAt > now());
+  const token = row && tokens[hashes.indexOf(row.tokenHash)];
+  return row && token !== undefined ? { token, row } : undefined;
+}
+
+function tokensOf(cookie: string | undefined): string[] {
+  if (!cookie || cookie.length > 44 * MAX_ACCOUNTS) return [];
+  return cookie.split('.').filter((token) => TOKEN.test(token));
 }
 
 function inDays(now: Clock, days: number): Date {
   return new Date(now().getTime() + days * DAY_MS);
 }
 
-function hash(cookie: string, userId: string): string {
-  return sha256(`${cookie}:${userId}`);
+function hash(token: string, userId: string): string {
+  return sha256(`${token}:${userId}`);
 }
 
 function isTrusted({ trustedUntil }: { trustedUntil: Date | null }, now: Clock): boolean {

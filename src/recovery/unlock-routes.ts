@@ -12,7 +12,7 @@ import type { Unlock } from './unlock.ts';
 export interface UnlockRoutesDependencies extends RequestRoutesDependencies {
   rateLimits: RateLimits;
   unlock: Unlock;
-  knownBrowsers: Pick<KnownBrowsers, 'newCookie' | 'remember'>;
+  knownBrowsers: Pick<KnownBrowsers, 'remember'>;
 }
 
 export function unlockRoutes(dependencies: UnlockRoutesDependencies): Router<State, Extras> {
@@ -48,9 +48,8 @@ export function unlockRoutes(dependencies: UnlockRoutesDependencies): Router<Sta
       const { request } = ctx.state;
       const account = await unlock.confirm(token, request);
       if (!account) return false;
-      const browser = cookies.get(ctx, 'knownBrowser') ?? knownBrowsers.newCookie();
-      await knownBrowsers.remember(browser, account.id, request);
-      cookies.set(ctx, 'knownBrowser', browser);
+      const { cookie } = await knownBrowsers.remember(cookies.get(ctx, 'knownBrowser'), account.id, { request });
+      cookies.set(ctx, 'knownBrowser', cookie);
       return true;
     },
     doneMessage: (ctx) => ({

@@ -42,15 +42,15 @@ export function createKnownBrowserCookie({
     isTrusted: async (ctx, accountId) => rememberDays() > 0 && (await recognise(ctx, accountId))?.isTrusted === true,
 
     async signedIn(ctx, account, { trust }) {
-      const cookie = cookies.get(ctx, 'knownBrowser') ?? knownBrowsers.newCookie();
       const { request } = ctx.state;
-      const browser = await knownBrowsers.remember(cookie, account.id, request);
-      cookies.set(ctx, 'knownBrowser', cookie);
+      const trustDays = trust ? rememberDays() : 0;
+      const browser = await knownBrowsers.remember(cookies.get(ctx, 'knownBrowser'), account.id, {
+        request,
+        trustDays,
+      });
+      cookies.set(ctx, 'knownBrowser', browser.cookie);
       const about = { actorId: account.id, subjectId: account.id, request };
-      if (trust && rememberDays() > 0) {
-        await knownBrowsers.trust(account.id, browser.id, rememberDays());
-        await audit.record({ type: 'browser.remembered', outcome: 'success', ...about });
-      }
+      if (trustDays > 0) await audit.record({ type: 'browser.remembered', outcome: 'success', ...about });
       if (!browser.isNew) return;
       await audit.record({ type: 'sign-in.new-browser', outcome: 'success', ...about });
       await sendNewBrowserNotice(ctx, account);

@@ -67,6 +67,22 @@ describe('a remembered browser', () => {
     expect(isAsked(asked)).toBe(true);
   });
 
+  it('gets a new cookie with the choice: a copy made before needs the second factor', async () => {
+    const browser = await trusting(false);
+    const cookiesOf = () => browser.cookies.all().filter(({ name }) => name.startsWith('gatehouse_browser'));
+    const before = cookiesOf();
+    const step = await browser.follow(await browser.get('/login?prompt=login&return_to=/account'));
+    const page = await browser.follow(await browser.submit(step, { username: user.username, password: user.password }));
+    await browser.follow(await browser.submit(page, { code: await code(), remember: 'yes' }));
+    const isCopyAsked = async (cookies: typeof before) => {
+      const thief = httpClient(idp.issuer);
+      for (const cookie of cookies) thief.cookies.set(cookie);
+      return isAsked(await atAccount(idp, user, thief));
+    };
+    expect(await isCopyAsked(before)).toBe(true);
+    expect(await isCopyAsked(cookiesOf())).toBe(false);
+  });
+
   it('needs the second factor again after its removal on the account page', async () => {
     const browser = await trusting();
     const page = await browser.get('/account/browsers');

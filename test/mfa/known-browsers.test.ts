@@ -6,47 +6,83 @@ import { type FactorsFixture, openFactors } from './fixture.ts';
 
 let fixture: FactorsFixture;
 let account: Account;
-let cookie: string;
 beforeAll(async () => {
   fixture = await openFactors();
 });
 afterAll(() => fixture.close());
 beforeEach(async () => {
   account = await fixture.person();
-  cookie = fixture.knownBrowsers.newCookie();
 });
 
 describe('a browser', () => {
   test('is new once, for each account by itself', async () => {
     const { knownBrowsers } = fixture;
     const other = await fixture.person();
-    expect(await knownBrowsers.recognise(cookie, account.id)).toBeUndefined();
-    const { id, isNew } = await knownBrowsers.remember(cookie, account.id);
+    const { id, isNew, cookie } = await knownBrowsers.remember(undefined, account.id);
     expect(isNew).toBe(true);
     expect(await knownBrowsers.recognise(cookie, account.id)).toEqual({ id, isTrusted: false });
-    expect(await knownBrowsers.remember(cookie, account.id)).toEqual({ id, isTrusted: false, isNew: false });
+    expect(await knownBrowsers.remember(cookie, account.id)).toEqual({ id, isTrusted: false, isNew: false, cookie });
     expect(await knownBrowsers.recognise(cookie, other.id)).toBeUndefined();
     expect((await knownBrowsers.remember(cookie, other.id)).isNew).toBe(true);
   });
 
-  test('is new once when two tabs finish at the same moment', async () => {
-    const results = await together(8, () => fixture.knownBrowsers.remember(cookie, account.id));
-    expect(results.filter(({ isNew }) => isNew)).toHaveLength(1);
-    expect(new Set(results.map(({ id }) => id)).size).toBe(1);
+  test('gets a new cookie for each account, which is worth nothing for another', async () => {
+    const { knownBrowsers } = fixture;
+    const other = await fixture.person();
+    const first = await knownBrowsers.remember(undefined, account.id, { trustDays: 14 });
+    const both = await knownBrowsers.remember(first.cookie, other.id, { trustDays: 14 });
+    expect(both.cookie).not.toBe(first.cookie);
+    expect(await knownBrowsers.recognise(first.cookie, other.id)).toBeUndefined();
+    // Each is still known to the browser that both use.
+    expect(await knownBrowsers.recognise(both.cookie, account.id)).toEqual({ id: first.id, isTrusted: true });
+    expect(await knownBrowsers.recognise(both.cookie, other.id)).toEqual({ id: both.id, isTrusted: true });
+    // What the other person could copy meanwhile ends when the first one is back.
+    const back = await knownBrowsers.remember(both.cookie, account.id);
+    expect(await knownBrowsers.recognise(both.cookie, account.id)).toBeUndefined();
+    expect(await knownBrowsers.recognise(back.cookie, account.id)).toEqual({ id: first.id, isTrusted: true });
+  });
+
+  test('takes no token that another person planted', async () => {
+    const { knownBrowsers } = fixture;
+    const planted = 'p'.repeat(43);
+    const { cookie } = await knownBrowsers.remember(planted, account.id, { trustDays: 14 });
+    expect(await knownBrowsers.recognise(planted, account.id)).toBeUndefined();
+    expect(await knownBrowsers.recognise(cookie, account.id)).toMatchObject({ isTrusted: true });
+  });
+
+  test('remembers the last five accounts', async () => {
+    const { knownBrowsers } = fixture;
+    const people = [];
+    let cookie: string | undefined;
+    for (let index = 0; index < 6; index += 1) {
+      const person = await fixture.person();
+      people.push(person);
+      cookie = (await knownBrowsers.remember(cookie, person.id)).cookie;
+    }
+    const known = await Promise.all(people.map(async ({ id }) => Boolean(await knownBrowsers.recognise(cookie, id))));
+    expect(known).toEqual([false, true, true, true, true, true]);
+  });
+
+  test('has a cookie that works after two tabs finish at the same moment', async () => {
+    const { knownBrowsers } = fixture;
+    const { cookie } = await knownBrowsers.remember(undefined, account.id);
+    const results = await together(8, () => knownBrowsers.remember(cookie, account.id, { trustDays: 14 }));
+    for (const result of results) expect(await knownBrowsers.recognise(result.cookie, account.id)).toBeDefined();
   });
 
   test('is forgotten after half a year without use, or on request', async () => {
     const { knownBrowsers, clock } = fixture;
-    const { id } = await knownBrowsers.remember(cookie, account.id);
+    const { id, cookie } = await knownBrowsers.remember(undefined, account.id);
     clock.advance({ days: 179 });
     await knownBrowsers.remember(cookie, account.id);
     clock.advance({ days: 179 });
     expect(await knownBrowsers.recognise(cookie, account.id)).toBeDefined();
     clock.advance({ days: 2 });
     expect(await knownBrowsers.recognise(cookie, account.id)).toBeUndefined();
-    expect((await knownBrowsers.remember(cookie, account.id)).id).not.toBe(id);
-    expect(await knownBrowsers.forget(account.id)).toBe(1);
-    expect(await knownBrowsers.recognise(cookie, account.id)).toBeUndefined();
+    const again = await knownBrowsers.remember(cookie, account.id);
+    expect(again.id).not.toBe(id);
+    expect(await knownBrowsers.forget(account.id)).toBe(2);
+    expect(await knownBrowsers.recognise(again.cookie, account.id)).toBeUndefined();
   });
 
   test.each(['', 'x', 'a\0b', "' OR 1=1", 'a'.repeat(1e5), undefined])('is not recognised by %.20j', async (value) => {
@@ -55,7 +91,7 @@ describe('a browser', () => {
 
   test('is stored as a hash, and listed with address and time', async () => {
     const request = { requestId: 'r', address: '192.0.2.4', userAgent: 'Mozilla/5.0 (X11)' };
-    const { id } = await fixture.knownBrowsers.remember(cookie, account.id, request);
+    const { id, cookie } = await fixture.knownBrowsers.remember(undefined, account.id, { request });
     expect(JSON.stringify(await fixture.db.knownBrowser.findMany())).not.toContain(cookie);
     expect(await fixture.knownBrowsers.list(account.id)).toEqual([
       {
@@ -71,18 +107,25 @@ describe('a browser', () => {
 });
 
 describe('trust', () => {
-  test('lasts thirty days, ends with a password change, and is given by the owner only', async () => {
+  test('gives the cookie a new value, so that a copy from before is worth nothing', async () => {
+    const { knownBrowsers } = fixture;
+    const before = await knownBrowsers.remember(undefined, account.id);
+    const after = await knownBrowsers.remember(before.cookie, account.id, { trustDays: 14 });
+    expect(after).toMatchObject({ id: before.id, isTrusted: true, isNew: false });
+    expect(await knownBrowsers.recognise(before.cookie, account.id)).toBeUndefined();
+    expect(await knownBrowsers.recognise(after.cookie, account.id)).toEqual({ id: before.id, isTrusted: true });
+  });
+
+  test('lasts thirty days at most, and ends with a password change', async () => {
     const { knownBrowsers, clock } = fixture;
+    let { cookie } = await knownBrowsers.remember(undefined, account.id, { trustDays: 90 });
     const isTrusted = async () => (await knownBrowsers.recognise(cookie, account.id))?.isTrusted;
-    const { id } = await knownBrowsers.remember(cookie, account.id);
-    await knownBrowsers.trust('somebody-else', id);
-    expect(await isTrusted()).toBe(false);
-    await knownBrowsers.trust(account.id, id);
     clock.advance({ days: 29, hours: 23 });
     expect(await isTrusted()).toBe(true);
     clock.advance({ hours: 1 });
     expect(await isTrusted()).toBe(false);
-    await knownBrowsers.trust(account.id, id);
+    cookie = (await knownBrowsers.remember(cookie, account.id, { trustDays: 1 })).cookie;
+    expect(await isTrusted()).toBe(true);
     await knownBrowsers.endTrust(account.id);
     expect(await isTrusted()).toBe(false);
     expect(await knownBrowsers.recognise(cookie, account.id)).toBeDefined();
