@@ -99,7 +99,7 @@ export function createRejections(dependencies: RejectionsDependencies): Rejectio
 
     async find(code) {
       await Promise.allSettled([...writing]);
-      const row = await db.refusal.findUnique({ where: { id: normalized(code) } });
+      const row = await db.rejection.findUnique({ where: { id: normalized(code) } });
       return row ? fromRow(row) : undefined;
     },
 
@@ -129,7 +129,7 @@ async function write(
     data: dataOf(rejection),
     expiresAt: new Date(now().getTime() + limits.rejections.keepDays * 86_400_000),
   };
-  await db.refusal.upsert({ where: { id: code }, create: { id: code, ...values }, update: values });
+  await db.rejection.upsert({ where: { id: code }, create: { id: code, ...values }, update: values });
 }
 
 /** Newest first; `next` names the end of the page by time and code. */
@@ -142,7 +142,7 @@ async function listRejections(db: Db, { clientId, subjectId, requestId, after, l
     ...(requestId && { requestId }),
   };
   const cursor = at && id ? { at: { lte: at }, OR: [{ at: { lt: at } }, { id: { lt: id } }] } : {};
-  const rows = await db.refusal.findMany({
+  const rows = await db.rejection.findMany({
     where: { AND: [equals, cursor] },
     orderBy: [{ at: 'desc' }, { id: 'desc' }],
     take: limit + 1,

@@ -68,7 +68,7 @@ export const expiringRows: readonly SweepTarget[] = [
   },
   {
     table: 'refusals',
-    remove: (db, before, limit) => db.refusal.deleteMany({ where: { expiresAt: { lt: before } }, limit }),
+    remove: (db, before, limit) => db.rejection.deleteMany({ where: { expiresAt: { lt: before } }, limit }),
   },
   {
     table: 'logout_runs',

@@ -29,7 +29,7 @@ const owners: Record<string, string> = {
   PhoneFactor: 'mfa',
   RateLimit: 'rate-limits',
   RecoveryCode: 'mfa',
-  Refusal: 'rejections',
+  Rejection: 'rejections',
   Resource: 'applications',
   RetiredSubject: 'accounts',
   Role: 'rbac',
