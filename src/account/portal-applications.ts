@@ -37,7 +37,9 @@ export function createPortal({ db, audit, now, issuer }: PortalDependencies): Po
   async function recentClientIds(userId: string): Promise<string[]> {
     const events = await audit.list({
       types: ['sign-in.completed', 'saml.response', 'authorization.granted'],
-      ...{ outcome: 'success', subjectId: userId, limit: RECENT_EVENTS },
+      outcome: 'success',
+      subjectId: userId,
+      limit: RECENT_EVENTS,
       from: new Date(now().getTime() - RECENT_DAYS * 24 * 3600 * 1000),
     });
     return [...new Set(events.flatMap(({ clientId }) => clientId ?? []))];

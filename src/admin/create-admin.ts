@@ -80,30 +80,36 @@ export function createAdmin(dependencies: AdminDependencies) {
   const { mfa, settings, notifyOwner } = dependencies;
   const authority = createAuthority({ db });
   const users = createUserAdmin({
-    ...{
-      db,
-      sql,
-      audit,
-      accounts,
-      roles: dependencies.roles,
-      authority,
-      credentials,
-      mfa,
-      lockout,
-      endSession,
-      notifyOwner,
-    },
-    ...{ invitations: dependencies.invitations, passwordReset: dependencies.passwordReset },
+    db,
+    sql,
+    audit,
+    accounts,
+    roles: dependencies.roles,
+    authority,
+    credentials,
+    mfa,
+    lockout,
+    endSession,
+    notifyOwner,
+    invitations: dependencies.invitations,
+    passwordReset: dependencies.passwordReset,
   });
   const roles = createRoleAdmin({ db, sql, roles: dependencies.roles });
   const applications = createApplicationAdmin({
-    ...{ db, sql, applications: dependencies.applications, authority, fetchMetadata: dependencies.fetchMetadata },
+    db,
+    sql,
+    applications: dependencies.applications,
+    authority,
+    fetchMetadata: dependencies.fetchMetadata,
     parseMetadata: (xml) => parseServiceProviderMetadata(xml, now()),
   });
   const reserved = Object.keys(ownResources(issuer));
   const resources = createResourceAdmin({ db, sql, resources: createResources({ db, audit, now, reserved }) });
   const sessions = createSessionAdmin({
-    ...{ db, sessions: dependencies.sessions, endSession, applications: dependencies.applications },
+    db,
+    sessions: dependencies.sessions,
+    endSession,
+    applications: dependencies.applications,
   });
   const keys = createKeyAdmin({ keyring });
   const settingAdmin = createSettingAdmin({ db, audit, settings });
@@ -127,7 +133,17 @@ export function createAdmin(dependencies: AdminDependencies) {
     ...overviewEndpoints(statistics),
   ];
   return {
-    ...{ authority, users, roles, applications, resources, sessions, keys, settings: settingAdmin, configuration },
-    ...{ mail, statistics, endpoints },
+    authority,
+    users,
+    roles,
+    applications,
+    resources,
+    sessions,
+    keys,
+    settings: settingAdmin,
+    configuration,
+    mail,
+    statistics,
+    endpoints,
   };
 }

@@ -39,7 +39,11 @@ export function evaluationRoutes({ issuer, callers, evaluations, audit }: Evalua
       const by = { actorApp: app.clientId, request: ctx.state.request };
       const subject = new Set(denied.map((one) => one.subject)).size === 1 ? denied[0]?.subject : undefined;
       await audit.record({
-        ...{ ...by, type: 'access.evaluated', outcome: 'failure', reason: 'not_permitted', clientId: app.clientId },
+        ...by,
+        type: 'access.evaluated',
+        outcome: 'failure',
+        reason: 'not_permitted',
+        clientId: app.clientId,
         ...(subject !== undefined && { subjectId: subject }),
         data: { denied },
       });

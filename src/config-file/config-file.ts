@@ -59,7 +59,9 @@ async function runSteps({ db, audit, settings }: ConfigFileDependencies, { steps
       await forgetDeleted(tx);
       const count = (kind: Step['kind']) => steps.filter((step) => step.kind === kind).length;
       const data = {
-        ...{ created: count('create'), changed: count('change'), deleted: count('delete') },
+        created: count('create'),
+        changed: count('change'),
+        deleted: count('delete'),
         settings: steps.flatMap(({ section, name, kind, fields }) =>
           section === 'settings' ? [{ name, kind, fields }] : [],
         ),

@@ -85,7 +85,10 @@ function createStep(
     ...(credentials?.fields ?? []),
   ];
   return {
-    ...{ kind: 'create', section: 'users', name: entry.username, fields },
+    kind: 'create',
+    section: 'users',
+    name: entry.username,
+    fields,
     async run(tx) {
       const id = entry.sub === undefined ? {} : { id: entry.sub };
       const account = await dependencies.accounts.create(
@@ -121,7 +124,10 @@ function changeStep(
   ];
   if (fields.length === 0) return undefined;
   return {
-    ...{ kind: 'change', section: 'users', name: entry.username, fields },
+    kind: 'change',
+    section: 'users',
+    name: entry.username,
+    fields,
     async run(tx) {
       await accounts.update(id, { ...given, source: 'file' }, {}, tx);
       await assignments.setRoles(id, roles, {}, tx);
@@ -136,7 +142,10 @@ function changeStep(
 // A new account may have the same user name, but never the same `sub` (retired_subjects).
 function deleteStep(id: string, username: string, { accounts, endAllSessions, roles }: UserDependencies): Step {
   return {
-    ...{ kind: 'delete', section: 'users', name: username, fields: [] },
+    kind: 'delete',
+    section: 'users',
+    name: username,
+    fields: [],
     async run(tx) {
       await roles.assertNotLastAdmin(id, tx);
       await endAllSessions(id, 'account-deleted', {}, tx);

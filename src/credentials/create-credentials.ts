@@ -40,7 +40,15 @@ export function createPasswordServices(dependencies: PasswordServicesDependencie
     strengthMeter,
     serviceNames,
     credentials: createCredentials({
-      ...{ db, sql, now, audit, passwords, breached, hasSecondFactor, abandonSignIns, serviceNames },
+      db,
+      sql,
+      now,
+      audit,
+      passwords,
+      breached,
+      hasSecondFactor,
+      abandonSignIns,
+      serviceNames,
     }),
     async close() {
       await Promise.all([passwords.close(), strength.close(), strengthMeter.close()]);

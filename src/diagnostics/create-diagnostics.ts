@@ -37,10 +37,20 @@ export function createDiagnostics(dependencies: DiagnosticsDependencies) {
   const { db, accounts, applications, audit, lockout, claimsPreview, applicationAdmin, userAdmin } = dependencies;
   const { frame, names } = dependencies;
   const accessCheck = createAccessCheck({
-    ...{ db, accounts, applications, audit, rejections: dependencies.rejections, lockout, claimsPreview },
+    db,
+    accounts,
+    applications,
+    audit,
+    rejections: dependencies.rejections,
+    lockout,
+    claimsPreview,
   });
   const rejections = createRejectionAdmin({
-    ...{ rejections: dependencies.rejections, accounts, applications, applicationAdmin, userAdmin },
+    rejections: dependencies.rejections,
+    accounts,
+    applications,
+    applicationAdmin,
+    userAdmin,
     samlSide: (entityId) => registeredSide(applications, entityId),
   });
   return {

@@ -31,8 +31,11 @@ export function createInternalRequest({
     server.emit('connection', Object.assign(far, { remoteAddress: '127.0.0.1' }));
     const body = new URLSearchParams(form).toString();
     const headers = {
-      ...{ host, connection: 'close', accept: 'application/json' },
-      ...{ 'content-type': 'application/x-www-form-urlencoded', 'content-length': Buffer.byteLength(body) },
+      host,
+      connection: 'close',
+      accept: 'application/json',
+      'content-type': 'application/x-www-form-urlencoded',
+      'content-length': Buffer.byteLength(body),
     };
     const outgoing = request({ createConnection: () => near, method: 'POST', path, headers });
     outgoing.end(body);

@@ -110,7 +110,13 @@ export function createKeyring(deps: KeyringDependencies): Keyring {
 async function listKeys(db: Db): Promise<KeyInfo[]> {
   const rows = await readKeys(db);
   return rows.map(({ kid, use, alg, state, createdAt, activatedAt, retiredAt, certificate: pem }) => ({
-    ...{ kid, use, alg, state, createdAt, activatedAt, retiredAt },
+    kid,
+    use,
+    alg,
+    state,
+    createdAt,
+    activatedAt,
+    retiredAt,
     ...(pem ? { certificate: { pem, ...certificateInfo(pem) } } : {}),
   }));
 }

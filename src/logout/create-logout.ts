@@ -53,27 +53,48 @@ export function createLogout(dependencies: LogoutDependencies) {
   const soap = { now, skewSeconds, validateXml, fetch: outgoing };
   const outgoingMessages = createOutgoingSamlMessages({ ...soap, issuer, signer, serviceProviders });
   const steps = createLogoutSteps({
-    ...{ now, runs, frontChannelUrl, outgoingMessages, serviceProviders },
+    now,
+    runs,
+    frontChannelUrl,
+    outgoingMessages,
+    serviceProviders,
     frameProbe: createFrameProbe({ fetch: outgoing }),
     samlProbe: createSamlProbe({ ...soap, base, outgoingMessages }),
   });
   return {
     routers: [
       samlLogoutRoutes({
-        ...{ validateXml, serviceProviders, outgoingMessages, rateLimit },
+        validateXml,
+        serviceProviders,
+        outgoingMessages,
+        rateLimit,
         logoutRequests: createLogoutRequests({
-          ...{ base, issuer, now, skewSeconds, seenMessages, sessionParticipants, endSession, logoutBrowserOf, audit },
+          base,
+          issuer,
+          now,
+          skewSeconds,
+          seenMessages,
+          sessionParticipants,
+          endSession,
+          logoutBrowserOf,
+          audit,
         }),
         logoutResponses: createLogoutResponses({ base, now, skewSeconds, serviceProviders, seenMessages, runs }),
       }),
       logoutRoutes({
-        ...{ cookies, runs, steps, outgoingMessages },
+        cookies,
+        runs,
+        steps,
+        outgoingMessages,
         accountOf: async (ctx) => (await sessions.ofCookie(cookies.get(ctx, 'session')))?.accountId,
       }),
     ],
     jobs: logoutJobs({
       deliveries: createLogoutDeliveries({
-        ...{ db, now, audit, runs },
+        db,
+        now,
+        audit,
+        runs,
         send: sendLogoutToken,
         async sendSoap(participantId) {
           const participant = await runs.participant(participantId);

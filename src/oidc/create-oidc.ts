@@ -124,7 +124,10 @@ export async function createOidc(dependencies: OidcDependencies): Promise<Oidc> 
   const pairwiseIdentifier: PairwiseIdentifier = async (_ctx, accountId, client) =>
     pairwise.of(sectorOf(client), accountId);
   const clients = createClientSource({
-    ...{ db, sql, vault, now },
+    db,
+    sql,
+    vault,
+    now,
     ...createDynamicRegistration({ applications }),
     assertionConsumerUrls: saml.assertionConsumerUrls,
     firstPartyClient: dependencies.firstPartyClient,
@@ -142,7 +145,9 @@ export async function createOidc(dependencies: OidcDependencies): Promise<Oidc> 
     configuration: () => configurationOf(dependencies, shared),
     events: eventsOf(dependencies, clients),
     patches: {
-      ...{ clients, vault, sql },
+      clients,
+      vault,
+      sql,
       admitClient: clientLimits.admit,
       sessionSaving: { store: sessionStore, epoch: () => Math.floor(now().getTime() / 1000) },
       queueLogoutToken: dependencies.logout.queueLogoutToken,
@@ -183,7 +188,10 @@ function configurationOf(dependencies: OidcDependencies, shared: Shared): Config
   return createConfiguration({
     jwks: keyring.jwks() as never,
     adapter: createEngineAdapters({
-      ...{ db, sql, now, clients },
+      db,
+      sql,
+      now,
+      clients,
       endSession: dependencies.logout.endSession,
       isTooSoon: async (deviceCode) => !(await rateLimits.consume('device:poll', deviceCode)).allowed,
     }),
@@ -202,7 +210,8 @@ function configurationOf(dependencies: OidcDependencies, shared: Shared): Config
     dpopNonceSecret: vault.deriveKey('dpop-nonce'),
     settings,
     resourceServer: createResourceServer({
-      ...{ db, clients },
+      db,
+      clients,
       accessTokenSeconds: () => settings().accessTokenMinutes * 60,
       serverApis: ownResources(issuer),
     }),
@@ -240,7 +249,11 @@ function eventsOf(dependencies: OidcDependencies, clients: ClientSource): Engine
     dependencies;
   const recordUsage = createUsageRecorder({ audit, now });
   return {
-    ...{ audit, metrics, logger, rejections, clients },
+    audit,
+    metrics,
+    logger,
+    rejections,
+    clients,
     recordActivity: sessions.recordActivity,
     async recordDevice({ uid, accountId, loginTs }, ctx) {
       const browser = await knownBrowsers.recognise(cookies.get(ctx, 'knownBrowser'), accountId);

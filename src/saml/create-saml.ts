@@ -80,7 +80,15 @@ export function createSaml(dependencies: SamlDependencies) {
     browserOf: browser.of,
   });
   const acceptRequest = createAcceptRequest({
-    ...{ base, now, skewSeconds, validateXml, serviceProviders, seenMessages, responses, audit, rejections },
+    base,
+    now,
+    skewSeconds,
+    validateXml,
+    serviceProviders,
+    seenMessages,
+    responses,
+    audit,
+    rejections,
   });
 
   return {
@@ -90,8 +98,15 @@ export function createSaml(dependencies: SamlDependencies) {
     /** What the OpenID Connect engine calls. */
     engine: {
       respond: createResponseMode({
-        ...{ serviceProviders, pendingAuthnRequests, parameterChecks, responses, sessionParticipants },
-        ...{ accounts, audit, rejections, metrics },
+        serviceProviders,
+        pendingAuthnRequests,
+        parameterChecks,
+        responses,
+        sessionParticipants,
+        accounts,
+        audit,
+        rejections,
+        metrics,
         sessionSeconds: () => settings.latest().session_hours * 3600,
         browserOf: browser.of,
         sealTestResponse: (xml, id) => vault.seal(xml, testResponseContext(id)),

@@ -43,7 +43,9 @@ export async function startServer({ config, logger, now: clock }: ServerOptions)
   await tryListening({ host: config.host, port: config.port });
   const wake = { logout: () => {}, mail: () => {} };
   const services = await createServices({
-    ...{ config, logger, ...(clock && { now: clock }) },
+    config,
+    logger,
+    ...(clock && { now: clock }),
     logoutQueued: () => wake.logout(),
     mailQueued: () => wake.mail(),
   });
@@ -58,7 +60,11 @@ export async function startServer({ config, logger, now: clock }: ServerOptions)
   wake.logout = () => scheduler.wake(LOGOUT_JOB);
   wake.mail = mail.scheduleDelivery;
   const administration = createAdministration({
-    ...{ services, http, protocols, userPages, mailQueued: mail.scheduleDelivery },
+    services,
+    http,
+    protocols,
+    userPages,
+    mailQueued: mail.scheduleDelivery,
     handler: () => handler,
   });
   const routes = routesOf({
@@ -103,11 +109,20 @@ interface JobsDependencies {
 function createJobs({ services, http, protocols, userPages }: JobsDependencies) {
   const { config, logger, db, vault, now, audit } = services;
   const scheduler = createScheduler({
-    ...{ db, logger, now, instanceId: randomId() },
+    db,
+    logger,
+    now,
+    instanceId: randomId(),
     onRun: (job, outcome, seconds) => http.metrics.jobs.observe({ job, outcome }, seconds),
   });
   const mail = createMailDelivery({
-    ...{ db, vault, now, audit, logger, transport: config, wake: scheduler.wake },
+    db,
+    vault,
+    now,
+    audit,
+    logger,
+    transport: config,
+    wake: scheduler.wake,
     writers: mailWriters(userPages),
     counted: (outcome) => http.metrics.mails.inc({ outcome }),
   });

@@ -54,13 +54,24 @@ export function createTestBench(dependencies: TestBenchDependencies) {
   return {
     routers: [
       testRegistrationRoutes({
-        ...{ frame, issuer, applications: applicationAdmin, findApplication: applications.find, testSp: sp },
+        frame,
+        issuer,
+        applications: applicationAdmin,
+        findApplication: applications.find,
+        testSp: sp,
       }),
       testApp.router,
       testSp.router,
       // Last: its `:id` would match the paths of the others.
       testSignInRoutes({
-        ...{ frame, issuer, applications: applicationAdmin, tickets, claimsPreview, testApp, testSp, samlTestSignIn },
+        frame,
+        issuer,
+        applications: applicationAdmin,
+        tickets,
+        claimsPreview,
+        testApp,
+        testSp,
+        samlTestSignIn,
       }),
     ],
   };

@@ -65,8 +65,11 @@ async function redeemCode(
   answer: AuthorizationResponse,
 ): Promise<void> {
   const form = {
-    ...{ grant_type: 'authorization_code', code: answer.code, redirect_uri: ticket.redirectUri },
-    ...{ client_id: TEST_CLIENT_ID, code_verifier: ticket.verifier },
+    grant_type: 'authorization_code',
+    code: answer.code,
+    redirect_uri: ticket.redirectUri,
+    client_id: TEST_CLIENT_ID,
+    code_verifier: ticket.verifier,
   };
   const { status, body } = await dependencies.internalRequest('/token', form);
   if (status !== 200) return showError(dependencies.frame, ctx, body);
@@ -225,7 +228,10 @@ function tokenPage(
         kind: 'form',
         title: 'Sign-out',
         lead: 'A real sign-out: it ends your own session in this browser, in the console too, and every application that you opened with it is notified. Sign in again to see the response.',
-        ...{ action: `${HOME}/sign-out`, fields, button: 'Sign out', look: 'danger' },
+        action: `${HOME}/sign-out`,
+        fields,
+        button: 'Sign out',
+        look: 'danger',
       },
     ],
   };

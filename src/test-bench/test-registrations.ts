@@ -94,9 +94,14 @@ async function register(dependencies: TestRegistrationDependencies, by: Actor): 
   if (!rp) {
     const { redirectUri, postLogoutRedirectUri } = testAppUris(issuer);
     const declaration = {
-      ...{ client_id: TEST_CLIENT_ID, client_name: 'Test application', consent: 'implicit', access },
-      ...{ redirect_uris: [redirectUri], post_logout_redirect_uris: [postLogoutRedirectUri] },
-      ...{ token_endpoint_auth_method: 'none', grant_types: ['authorization_code', 'refresh_token'] },
+      client_id: TEST_CLIENT_ID,
+      client_name: 'Test application',
+      consent: 'implicit',
+      access,
+      redirect_uris: [redirectUri],
+      post_logout_redirect_uris: [postLogoutRedirectUri],
+      token_endpoint_auth_method: 'none',
+      grant_types: ['authorization_code', 'refresh_token'],
     };
     await applications.createOidc(declaration, by);
   }

@@ -199,7 +199,11 @@ function authorizationRequest({ id, metadata, clientId }: OidcApplication, { sco
     response_type: 'code',
     // The built-in application has its redirect URI here, so it gets the standard response mode.
     ...(clientId !== TEST_CLIENT_ID && { response_mode: TEST_MODE }),
-    ...{ scope, state, nonce, code_challenge: sha256(verifier), code_challenge_method: 'S256' },
+    scope,
+    state,
+    nonce,
+    code_challenge: sha256(verifier),
+    code_challenge_method: 'S256',
     ...(acr && { acr_values: acr }),
     ...(again && { prompt: 'login' }),
   };

@@ -100,8 +100,10 @@ export function sessionOf(assertion: Element): SpSession | undefined {
   return spSession.parse({
     sessionIndex,
     nameId: {
-      ...{ value: textOf(nameId), format: of('Format') ?? '' },
-      ...{ nameQualifier: of('NameQualifier'), spNameQualifier: of('SPNameQualifier') },
+      value: textOf(nameId),
+      format: of('Format') ?? '',
+      nameQualifier: of('NameQualifier'),
+      spNameQualifier: of('SPNameQualifier'),
     },
   });
 }

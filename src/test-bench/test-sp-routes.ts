@@ -55,7 +55,11 @@ async function beginSignIn(
 ): Promise<string> {
   const state = randomToken();
   const ticket = {
-    ...{ applicationId: application.id, clientId: sp.entityId, redirectUri: '', state, verifier: '' },
+    applicationId: application.id,
+    clientId: sp.entityId,
+    redirectUri: '',
+    state,
+    verifier: '',
     userId: frame.account(ctx).id,
   };
   if (options.isUnsolicited) {
@@ -164,7 +168,8 @@ function logoutForm(vault: Vault, ticket: TestTicket, session: SpSession): Block
       { name: 'state', label: '', type: 'hidden', value: ticket.state },
       { name: 'sealed', label: '', type: 'hidden', value: vault.seal(JSON.stringify(session), contextOf(ticket)) },
     ],
-    ...{ button: 'Send a LogoutRequest', look: 'danger' },
+    button: 'Send a LogoutRequest',
+    look: 'danger',
   };
 }
 

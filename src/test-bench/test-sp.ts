@@ -72,9 +72,15 @@ function sending(provider: ServiceProvider) {
     async declaration() {
       const { certificate } = await key();
       return {
-        ...{ name: 'Test service provider', entity_id: entityId, acs_url: acsUrl, slo_url: sloUrl },
-        ...{ certificates: [{ use: 'signing', pem: certificate }], require_signed_requests: true },
-        ...{ sign: 'response', idp_initiated: true, consent: 'implicit' },
+        name: 'Test service provider',
+        entity_id: entityId,
+        acs_url: acsUrl,
+        slo_url: sloUrl,
+        certificates: [{ use: 'signing', pem: certificate }],
+        require_signed_requests: true,
+        sign: 'response',
+        idp_initiated: true,
+        consent: 'implicit',
         attributes: { email: 'email', displayName: 'name', roles: 'roles' },
       };
     },
@@ -88,8 +94,13 @@ function sending(provider: ServiceProvider) {
       const { value, format, nameQualifier, spNameQualifier } = nameId;
       const qualifiers = { ...(nameQualifier && { nameQualifier }), ...(spNameQualifier && { spNameQualifier }) };
       const message = logoutRequest({
-        ...{ id: newMessageId(), issuer: entityId, destination, now: now(), reason: 'user' },
-        ...{ nameId: { value, format, ...qualifiers }, sessionIndexes: [sessionIndex] },
+        id: newMessageId(),
+        issuer: entityId,
+        destination,
+        now: now(),
+        reason: 'user',
+        nameId: { value, format, ...qualifiers },
+        sessionIndexes: [sessionIndex],
       });
       return outgoing(provider, message, destination, relayState);
     },
@@ -109,7 +120,9 @@ function receiving(provider: ServiceProvider) {
         xml,
       );
       const head = headChecks(root, {
-        ...{ issuer: identityProvider, destination: acsUrl, inResponseTo: requestIdOf(relayState) },
+        issuer: identityProvider,
+        destination: acsUrl,
+        inResponseTo: requestIdOf(relayState),
       });
       const isSuccess = head.at(-1)?.passed;
       const assertion = childOf(root, 'saml:Assertion');
@@ -147,7 +160,11 @@ function receiving(provider: ServiceProvider) {
       const request = readLogoutRequest(authenticateMessage(opened, sender(provider)), expectation);
       const destination = `${issuer}/saml/slo`;
       const message = logoutResponse({
-        ...{ id: newMessageId(), issuer: entityId, destination, now: now(), inResponseTo: request.id },
+        id: newMessageId(),
+        issuer: entityId,
+        destination,
+        now: now(),
+        inResponseTo: request.id,
         status: { code: statusCodes.Success },
       });
       const { relayState } = decoded;

@@ -54,15 +54,13 @@ function pageOf(endpoints: readonly Endpoint[], document: Record<string, unknown
           const { parameters, requestBody, responses } = paths[`${API}${path}`]?.[method] ?? {};
           const [status, answer] = Object.entries(responses ?? {})[0] ?? ['', {}];
           return {
-            ...{
-              id: operationId,
-              method: method.toUpperCase(),
-              path: `${API}${path}`,
-              summary,
-              description,
-              needs,
-              status,
-            },
+            id: operationId,
+            method: method.toUpperCase(),
+            path: `${API}${path}`,
+            summary,
+            description,
+            needs,
+            status,
             parameters: (parameters ?? []).map((one) => ({ ...one, type: typeOf(one.schema) })),
             body: fieldsOf(Object.values(requestBody?.content ?? {})[0]?.schema),
             bodyType: Object.keys(requestBody?.content ?? {})[0],
@@ -88,7 +86,9 @@ function fieldsOf(
   const parts = schema?.oneOf ?? schema?.anyOf;
   if (parts) return parts.map((part) => ({ name: 'one of', type: typeOf(part), required: true }));
   return Object.entries(schema?.properties ?? {}).map(([name, field]) => ({
-    ...{ name, type: typeOf(field), required: schema?.required?.includes(name) ?? false },
+    name,
+    type: typeOf(field),
+    required: schema?.required?.includes(name) ?? false,
     ...(field.description === undefined ? {} : { description: field.description }),
   }));
 }

@@ -100,7 +100,11 @@ function parametersOf(
       };
     });
   const header = (name: string, required: boolean, description: string) => ({
-    ...{ name, in: 'header', required, description, schema: { type: 'string' } },
+    name,
+    in: 'header',
+    required,
+    description,
+    schema: { type: 'string' },
   });
   return [
     ...listed(params, 'path'),

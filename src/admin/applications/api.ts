@@ -2,78 +2,30 @@
 import { z } from 'zod';
 import type { Application } from '../../applications/application.ts';
 import type { Registered } from '../../applications/applications.ts';
-import { clientId, oidcClient } from '../../applications/oidc-client.ts';
-import { serviceProvider } from '../../applications/service-provider.ts';
-import { applicationEntry } from '../../config-file/export.ts';
 import { limits } from '../../limits.ts';
-import type { SpMetadata } from '../../saml/metadata/parse.ts';
 import { type Endpoint, endpoint } from '../api/endpoint.ts';
 import type { OnCreated } from '../api/idempotency.ts';
-import { byId, flag, id, iso, paged, pageOf, text, time } from '../api/parts.ts';
-import { type ApplicationAdmin, type ApplicationDetails, applicationVersion, type NewSecret } from './actions.ts';
+import { byId, flag, id, paged, pageOf, text } from '../api/parts.ts';
+import { type ApplicationAdmin, applicationVersion, type NewSecret } from './actions.ts';
+import {
+  answer,
+  application,
+  declaration,
+  details,
+  newApplication,
+  readMetadata,
+  showApplication,
+  showDetails,
+  showMetadata,
+  source,
+  withSecret,
+} from './api-shape.ts';
 
 const tag = 'Applications';
 const read = ['gatehouse.applications:read'] as const;
 const write = ['gatehouse.applications:write'] as const;
 // Room for a metadata document, escaped in JSON.
 const maxBodyBytes = limits.saml.metadataBytes * 2;
-
-const { metadata_file: _file, ...saml } = serviceProvider.shape;
-const newApplication = z
-  .discriminatedUnion(
-    'protocol',
-    [
-      z
-        .strictObject({ protocol: z.literal('oidc'), ...oidcClient.shape, client_id: clientId.optional() })
-        .meta({ id: 'OidcClient' }),
-      z.strictObject({ protocol: z.literal('saml'), ...saml }).meta({ id: 'ServiceProvider' }),
-    ],
-    { error: 'must be oidc or saml' },
-  )
-  .describe('The fields of `clients` and `service_providers` in the configuration file');
-
-const declaration = z.record(z.string(), z.json());
-const application = z
-  .object({
-    id: z.string(),
-    protocol: z.enum(['oidc', 'saml']),
-    identifier: z.string().describe('client_id, or entity ID'),
-    name: z.string(),
-    enabled: z.boolean(),
-    source: z.string().describe('local, file (declared in the configuration file) or dynamic (registered itself)'),
-    created_at: time,
-    updated_at: time,
-    declaration: declaration.describe(
-      'As the configuration file would declare it; fields at their default are left out',
-    ),
-  })
-  .meta({ id: 'Application' });
-const secret = z.object({ id: z.string(), created_at: time, expires_at: time.nullable() });
-const details = application
-  .extend({ secrets: z.array(secret).describe('Those that are accepted, newest first') })
-  .meta({ id: 'ApplicationDetails' });
-const withSecret = application.extend({ client_secret: z.string().optional().describe('Shown only now') });
-
-const source = z
-  .strictObject({
-    metadata: z.string().min(1).max(limits.saml.metadataBytes).optional().describe('The document'),
-    metadata_url: z.string().min(1).max(2048).optional().describe('The URL of the document'),
-  })
-  .refine((given) => (given.metadata === undefined) !== (given.metadata_url === undefined), {
-    path: ['metadata'],
-    error: 'Send either metadata or metadata_url.',
-  });
-const readMetadata = z.object({
-  entity_id: z.string(),
-  name: z.string().nullable(),
-  acs: z.array(z.object({ url: z.string(), binding: z.string(), index: z.int().nullable() })),
-  slo: z.array(z.object({ url: z.string(), binding: z.string() })),
-  signing_certificates: z.int(),
-  encryption_certificates: z.int(),
-  requests_signed: z.boolean(),
-  requested_attributes: z.array(z.string()),
-  valid_until: time.nullable(),
-});
 
 /** /applications and /saml-metadata. */
 export function applicationEndpoints(applications: ApplicationAdmin): Endpoint[] {
@@ -90,7 +42,11 @@ export function applicationEndpoints(applications: ApplicationAdmin): Endpoint[]
 function collectionEndpoints(applications: ApplicationAdmin): Endpoint[] {
   return [
     endpoint({
-      ...{ method: 'get', path: '/applications', operationId: 'listApplications', tag, needs: read },
+      method: 'get',
+      path: '/applications',
+      operationId: 'listApplications',
+      tag,
+      needs: read,
       summary: 'The applications of both protocols, by name',
       query: z.object({
         ...paged,
@@ -105,11 +61,20 @@ function collectionEndpoints(applications: ApplicationAdmin): Endpoint[] {
       },
     }),
     endpoint({
-      ...{ method: 'post', path: '/applications', operationId: 'createApplication', tag, needs: write, maxBodyBytes },
+      method: 'post',
+      path: '/applications',
+      operationId: 'createApplication',
+      tag,
+      needs: write,
+      maxBodyBytes,
       summary: 'Registers an application',
       description:
         'client_id is generated when absent, and so is a client secret where the authentication method needs one. SAML: metadata, metadata_url, or entity_id with acs_url.',
-      ...{ body: newApplication, response: withSecret, status: 201, versioned: 'shows', idempotent: true },
+      body: newApplication,
+      response: withSecret,
+      status: 201,
+      versioned: 'shows',
+      idempotent: true,
       async handle({ body: { protocol, ...declared }, by, record }) {
         const created = (made: Application, clientSecret?: string) => ({
           ...answer(made, clientSecret),
@@ -128,35 +93,48 @@ function collectionEndpoints(applications: ApplicationAdmin): Endpoint[] {
 function singleApplicationEndpoints(applications: ApplicationAdmin): Endpoint[] {
   return [
     endpoint({
-      ...{ method: 'get', path: '/applications/{id}', operationId: 'getApplication', tag, needs: read },
+      method: 'get',
+      path: '/applications/{id}',
+      operationId: 'getApplication',
+      tag,
+      needs: read,
       summary: 'One application, with the dates of its secrets',
-      ...{ params: byId, response: details, versioned: 'shows' },
+      params: byId,
+      response: details,
+      versioned: 'shows',
       async handle({ params }) {
         const found = await applications.get(params.id);
         return { body: showDetails(found), version: applicationVersion(found.application) };
       },
     }),
     endpoint({
-      ...{
-        method: 'patch',
-        path: '/applications/{id}',
-        operationId: 'updateApplication',
-        tag,
-        needs: write,
-        maxBodyBytes,
-      },
+      method: 'patch',
+      path: '/applications/{id}',
+      operationId: 'updateApplication',
+      tag,
+      needs: write,
+      maxBodyBytes,
       summary: 'Changes the declaration: a JSON merge patch (RFC 7396)',
       description: 'null takes a field back to its default. The identifier never changes.',
-      ...{ params: byId, body: declaration, response: withSecret, versioned: 'changes' },
+      params: byId,
+      body: declaration,
+      response: withSecret,
+      versioned: 'changes',
       async handle({ params, body, by, version }) {
         const { application: changed, clientSecret } = await applications.update(params.id, body, by, version);
         return answer(changed, clientSecret);
       },
     }),
     endpoint({
-      ...{ method: 'delete', path: '/applications/{id}', operationId: 'deleteApplication', tag, needs: write },
+      method: 'delete',
+      path: '/applications/{id}',
+      operationId: 'deleteApplication',
+      tag,
+      needs: write,
       summary: 'Deletes the application and every token it holds',
-      ...{ params: byId, versioned: 'changes', status: 204 },
+      params: byId,
+      versioned: 'changes',
+      status: 204,
       handle: async ({ params, by, version }) => void (await applications.remove(params.id, by, version)),
     }),
   ];
@@ -167,15 +145,15 @@ function stateEndpoints(applications: ApplicationAdmin): Endpoint[] {
   return ([true, false] as const).map((enabled) => {
     const action = enabled ? 'enable' : 'disable';
     return endpoint({
-      ...{
-        method: 'post',
-        path: `/applications/{id}/${action}`,
-        operationId: `${action}Application`,
-        tag,
-        needs: write,
-      },
+      method: 'post',
+      path: `/applications/{id}/${action}`,
+      operationId: `${action}Application`,
+      tag,
+      needs: write,
       summary: enabled ? 'Users can sign in to it again' : 'Users cannot sign in to it, and its tokens end',
-      ...{ params: byId, response: application, versioned: 'shows' },
+      params: byId,
+      response: application,
+      versioned: 'shows',
       handle: async ({ params, by }) => answer(await applications.setEnabled(params.id, enabled, by)),
     });
   });
@@ -185,11 +163,17 @@ function stateEndpoints(applications: ApplicationAdmin): Endpoint[] {
 function secretEndpoints(applications: ApplicationAdmin): Endpoint[] {
   return [
     endpoint({
-      ...{ method: 'post', path: '/applications/{id}/secrets', operationId: 'addSecret', tag, needs: write },
+      method: 'post',
+      path: '/applications/{id}/secrets',
+      operationId: 'addSecret',
+      tag,
+      needs: write,
       summary: 'A new client secret; the old ones stay valid for a while',
       description:
         'So the application can be changed without downtime. A secret that is used for signatures (client_secret_jwt, HS256) is replaced at once.',
-      ...{ params: byId, status: 201, idempotent: true },
+      params: byId,
+      status: 201,
+      idempotent: true,
       body: z.strictObject({
         overlap_seconds: z
           .int()
@@ -206,15 +190,14 @@ function secretEndpoints(applications: ApplicationAdmin): Endpoint[] {
       },
     }),
     endpoint({
-      ...{
-        method: 'delete',
-        path: '/applications/{id}/secrets/{secret}',
-        operationId: 'removeSecret',
-        tag,
-        needs: write,
-      },
+      method: 'delete',
+      path: '/applications/{id}/secrets/{secret}',
+      operationId: 'removeSecret',
+      tag,
+      needs: write,
       summary: 'Ends a client secret now',
-      ...{ params: z.object({ id, secret: id }), status: 204 },
+      params: z.object({ id, secret: id }),
+      status: 204,
       handle: async ({ params, by }) => void (await applications.removeSecret(params.id, params.secret, by)),
     }),
   ];
@@ -223,48 +206,15 @@ function secretEndpoints(applications: ApplicationAdmin): Endpoint[] {
 /** /saml-metadata. */
 function metadataEndpoint(applications: ApplicationAdmin): Endpoint {
   return endpoint({
-    ...{ method: 'post', path: '/saml-metadata', operationId: 'readMetadata', tag, needs: write, maxBodyBytes },
+    method: 'post',
+    path: '/saml-metadata',
+    operationId: 'readMetadata',
+    tag,
+    needs: write,
+    maxBodyBytes,
     summary: 'Reads the metadata of a service provider without registering it',
-    ...{ body: source, response: readMetadata },
+    body: source,
+    response: readMetadata,
     handle: async ({ body }) => ({ body: showMetadata(await applications.readMetadata(body)) }),
   });
-}
-
-/** An application, with the version for the ETag; a new secret is only readable here. */
-function answer(one: Application, clientSecret?: string) {
-  return {
-    body: { ...showApplication(one), ...(clientSecret === undefined ? {} : { client_secret: clientSecret }) },
-    version: applicationVersion(one),
-  };
-}
-
-function showApplication(one: Application) {
-  return {
-    ...{ id: one.id, protocol: one.protocol, identifier: one.clientId, name: one.name, enabled: one.enabled },
-    ...{ source: one.source, created_at: iso(one.createdAt), updated_at: iso(one.updatedAt) },
-    declaration: applicationEntry(one) as z.output<typeof declaration>,
-  };
-}
-
-function showDetails({ application: one, secrets }: ApplicationDetails) {
-  return {
-    ...showApplication(one),
-    secrets: secrets.map(({ id: secretId, createdAt, expiresAt }) => ({
-      ...{ id: secretId, created_at: iso(createdAt), expires_at: iso(expiresAt) },
-    })),
-  };
-}
-
-function showMetadata(metadata: SpMetadata) {
-  return {
-    entity_id: metadata.entityId,
-    name: metadata.displayName ?? null,
-    acs: metadata.acs.map(({ url, binding, index = null }) => ({ url, binding, index })),
-    slo: metadata.slo.map(({ location, binding }) => ({ url: location, binding })),
-    signing_certificates: metadata.signingCertificates.length,
-    encryption_certificates: metadata.encryptionCertificates.length,
-    requests_signed: metadata.authnRequestsSigned,
-    requested_attributes: metadata.requestedAttributes.map(({ name }) => name),
-    valid_until: iso(metadata.validUntil ?? null),
-  };
 }

@@ -55,7 +55,11 @@ const entry = z
 export function auditEndpoints(audit: Audit): Endpoint[] {
   return [
     endpoint({
-      ...{ method: 'get', path: '/audit', operationId: 'listAudit', tag, needs },
+      method: 'get',
+      path: '/audit',
+      operationId: 'listAudit',
+      tag,
+      needs,
       summary: 'The audit log, newest first',
       query: z.object({
         ...paged,
@@ -72,7 +76,11 @@ export function auditEndpoints(audit: Audit): Endpoint[] {
       },
     }),
     endpoint({
-      ...{ method: 'get', path: '/audit/export', operationId: 'exportAudit', tag, needs },
+      method: 'get',
+      path: '/audit/export',
+      operationId: 'exportAudit',
+      tag,
+      needs,
       summary: 'The audit log as one stream, newest first',
       description: 'Cells that could be read as formulas are prefixed with an apostrophe (CSV injection).',
       query: z.object({ format: z.enum(['jsonl', 'csv']).default('jsonl'), ...filters }),
@@ -92,8 +100,16 @@ export function auditEndpoints(audit: Audit): Endpoint[] {
 function filterOf(query: z.output<z.ZodObject<typeof filters>>): AuditFilter {
   const { type, outcome, actor, actor_app, user, client, address, request_id, from, until } = query;
   const filter = {
-    ...{ types: type, outcome, actorId: actor, actorApp: actor_app, subjectId: user, clientId: client, address },
-    ...{ requestId: request_id, from: from && new Date(from), until: until && new Date(until) },
+    types: type,
+    outcome,
+    actorId: actor,
+    actorApp: actor_app,
+    subjectId: user,
+    clientId: client,
+    address,
+    requestId: request_id,
+    from: from && new Date(from),
+    until: until && new Date(until),
   };
   return Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined));
 }
@@ -101,8 +117,18 @@ function filterOf(query: z.output<z.ZodObject<typeof filters>>): AuditFilter {
 function toJson({ id, at, type, outcome, reason, data, ...entry }: AuditEntry) {
   const { actorId, actorApp, subjectId, clientId, address, userAgent, requestId } = entry;
   return {
-    ...{ id, at: iso(at), type, outcome, reason, actor: actorId, actor_app: actorApp, user: subjectId },
-    ...{ client: clientId, address, user_agent: userAgent, request_id: requestId },
+    id,
+    at: iso(at),
+    type,
+    outcome,
+    reason,
+    actor: actorId,
+    actor_app: actorApp,
+    user: subjectId,
+    client: clientId,
+    address,
+    user_agent: userAgent,
+    request_id: requestId,
     data: data as Record<string, z.output<ReturnType<typeof z.json>>>,
   };
 }

@@ -26,7 +26,9 @@ const text = z.string().trim().max(1024).default('');
 const filters = {
   type: z.enum(['', ...auditEventTypes]).default(''),
   outcome: z.enum(['', 'success', 'failure']).default(''),
-  ...{ user: text, client: text, request: text },
+  user: text,
+  client: text,
+  request: text,
   from: z.union([z.literal(''), z.iso.date()]).default(''),
 };
 const query = z.object({ ...filters, before: z.coerce.number().int().positive().optional() });
@@ -84,11 +86,17 @@ function searchBlock({ type, outcome, user, client, request, from }: Filters): B
     action: '/admin/audit',
     fields: [
       {
-        ...{ name: 'type', label: 'What', type: 'select', value: type },
+        name: 'type',
+        label: 'What',
+        type: 'select',
+        value: type,
         options: [{ value: '', label: 'Everything' }, ...auditEventTypes.map((value) => ({ value, label: value }))],
       },
       {
-        ...{ name: 'outcome', label: 'Outcome', type: 'select', value: outcome },
+        name: 'outcome',
+        label: 'Outcome',
+        type: 'select',
+        value: outcome,
         options: ['', 'success', 'failure'].map((value) => ({ value, label: value || 'any' })),
       },
       { name: 'user', label: 'About the user', value: user },

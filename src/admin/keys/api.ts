@@ -31,13 +31,21 @@ const outcome = z.object({
 export function keyEndpoints(keys: KeyAdmin): Endpoint[] {
   return [
     endpoint({
-      ...{ method: 'get', path: '/keys', operationId: 'listKeys', tag, needs: ['gatehouse.keys:read'] },
+      method: 'get',
+      path: '/keys',
+      operationId: 'listKeys',
+      tag,
+      needs: ['gatehouse.keys:read'],
       summary: 'The signing keys: next, active and retired',
       response: z.object({ items: z.array(key) }),
       handle: async () => ({ body: { items: (await keys.list()).map(showKey) } }),
     }),
     endpoint({
-      ...{ method: 'post', path: '/keys/rotate', operationId: 'rotateKeys', tag, needs: ['gatehouse.keys:write'] },
+      method: 'post',
+      path: '/keys/rotate',
+      operationId: 'rotateKeys',
+      tag,
+      needs: ['gatehouse.keys:write'],
       summary: 'Makes the next key the active one',
       description:
         'OpenID Connect clients follow by themselves. SAML takes two calls, because the service providers have to read the metadata again: the first publishes the next certificate, the second, with activate, signs with it.',
@@ -54,7 +62,13 @@ export function keyEndpoints(keys: KeyAdmin): Endpoint[] {
 
 function showKey({ kid, use, alg, state, createdAt, activatedAt, retiredAt, certificate }: KeyInfo) {
   return {
-    ...{ kid, use, alg, state, created_at: iso(createdAt), activated_at: iso(activatedAt), retired_at: iso(retiredAt) },
+    kid,
+    use,
+    alg,
+    state,
+    created_at: iso(createdAt),
+    activated_at: iso(activatedAt),
+    retired_at: iso(retiredAt),
     certificate: certificate
       ? { pem: certificate.pem, fingerprint: certificate.fingerprint, valid_until: iso(certificate.until) }
       : null,

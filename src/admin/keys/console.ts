@@ -61,7 +61,9 @@ export function keyRoutes({ frame, keys }: KeyPagesDependencies): Router<State, 
 
 function keyTable(title: string, use: KeyInfo['use'], keys: readonly KeyInfo[]): Block {
   return {
-    ...{ kind: 'table', title, caption: 'Keys, those that sign first' },
+    kind: 'table',
+    title,
+    caption: 'Keys, those that sign first',
     columns: ['Key', 'State', 'Created', 'Signs since', 'Retired', 'Certificate until'],
     rows: keys.filter((key) => key.use === use).map(keyCells),
     empty: 'There are none.',
@@ -84,15 +86,24 @@ interface Rotation {
 
 const ROTATIONS: readonly Rotation[] = [
   {
-    ...{ use: 'oidc', step: 'rotate', title: 'OpenID Connect', button: 'Rotate' },
+    use: 'oidc',
+    step: 'rotate',
+    title: 'OpenID Connect',
+    button: 'Rotate',
     lead: 'The next key signs from now on. Applications follow by themselves; the old key stays published until everything that it signed has expired.',
   },
   {
-    ...{ use: 'saml', step: 'publish', title: 'SAML, first step', button: 'Publish the next certificate' },
+    use: 'saml',
+    step: 'publish',
+    title: 'SAML, first step',
+    button: 'Publish the next certificate',
     lead: 'The next certificate is published beside the one that signs. Ask the owners of each application to read the metadata again.',
   },
   {
-    ...{ use: 'saml', step: 'activate', title: 'SAML, second step', button: 'Sign with it' },
+    use: 'saml',
+    step: 'activate',
+    title: 'SAML, second step',
+    button: 'Sign with it',
     lead: 'The published certificate signs from now on. Applications that have not read the metadata again reject what it signs.',
   },
 ];

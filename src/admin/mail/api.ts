@@ -19,28 +19,35 @@ const mail = z.object({
 export function mailEndpoints(outbox: MailAdmin): Endpoint[] {
   return [
     endpoint({
-      ...{ method: 'get', path: '/mail', operationId: 'listMail', tag: 'Mail', needs: ['gatehouse.mail:read'] },
+      method: 'get',
+      path: '/mail',
+      operationId: 'listMail',
+      tag: 'Mail',
+      needs: ['gatehouse.mail:read'],
       summary: 'Mail that waits, was sent or failed, newest first; never its text',
       query: z.object({ ...paged, state: z.enum(['waiting', 'sent', 'failed']).optional() }),
       response: pageOf(mail),
       async handle({ query: { limit, cursor, state } }) {
         const { items, next } = await outbox.list({ limit, after: cursor, state });
         const mails = items.map(({ lastError, createdAt, sentAt, ...one }) => ({
-          ...{ ...one, last_error: lastError, created_at: iso(createdAt), sent_at: iso(sentAt) },
+          ...one,
+          last_error: lastError,
+          created_at: iso(createdAt),
+          sent_at: iso(sentAt),
         }));
         return { body: { items: mails, next: next ?? null } };
       },
     }),
     endpoint({
-      ...{
-        method: 'post',
-        path: '/mail/{id}/retry',
-        operationId: 'retryMail',
-        tag: 'Mail',
-        needs: ['gatehouse.mail:write'],
-      },
+      method: 'post',
+      path: '/mail/{id}/retry',
+      operationId: 'retryMail',
+      tag: 'Mail',
+      needs: ['gatehouse.mail:write'],
       summary: 'Sends a mail again that failed or waits',
-      ...{ params: byId, response: done, status: 202 },
+      params: byId,
+      response: done,
+      status: 202,
       async handle({ params, by }) {
         await outbox.retry(params.id, by);
         return { body: { done: true as const } };

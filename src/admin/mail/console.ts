@@ -64,7 +64,9 @@ function stateFilter(state: string): Block {
 
 function retryButtons(failed: readonly MailView[]): Block {
   const items = failed.map(({ id, recipient, subject }) => ({
-    ...{ label: recipient, of: subject, post: `/admin/mail/${id}/retry` },
+    label: recipient,
+    of: subject,
+    post: `/admin/mail/${id}/retry`,
   }));
   return { kind: 'actions', title: 'Send again', items };
 }

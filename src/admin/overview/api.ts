@@ -16,7 +16,11 @@ const statistics = z.object({
 export function overviewEndpoints(count: (days: number) => Promise<Statistics>): Endpoint[] {
   return [
     endpoint({
-      ...{ method: 'get', path: '/me', operationId: 'whoAmI', tag: 'Server', needs: [] },
+      method: 'get',
+      path: '/me',
+      operationId: 'whoAmI',
+      tag: 'Server',
+      needs: [],
       summary: 'The caller and its permissions',
       response: z.object({
         application: z.string(),
@@ -29,13 +33,11 @@ export function overviewEndpoints(count: (days: number) => Promise<Statistics>):
       },
     }),
     endpoint({
-      ...{
-        method: 'get',
-        path: '/statistics',
-        operationId: 'statistics',
-        tag: 'Server',
-        needs: ['gatehouse.audit:read'],
-      },
+      method: 'get',
+      path: '/statistics',
+      operationId: 'statistics',
+      tag: 'Server',
+      needs: ['gatehouse.audit:read'],
       summary: 'Totals, and sign-ins by day and by application',
       query: z.object({ days: z.coerce.number().int().min(1).max(90).default(30) }),
       response: statistics,
@@ -47,7 +49,9 @@ export function overviewEndpoints(count: (days: number) => Promise<Statistics>):
 function showStatistics({ users, applications, sessions, mail: mails, days, byApplication }: Statistics) {
   return {
     users: { total: users.total, disabled: users.disabled, with_second_factor: users.withSecondFactor },
-    ...{ applications, sessions, mail: mails },
+    applications,
+    sessions,
+    mail: mails,
     days: days.map(({ day, signIns, failures }) => ({ day, sign_ins: signIns, failures })),
     by_application: byApplication.map(({ clientId, signIns }) => ({ client: clientId, sign_ins: signIns })),
   };

@@ -25,27 +25,27 @@ export function resourceEndpoints(resources: ResourceAdmin): Endpoint[] {
 function collectionEndpoints(resources: ResourceAdmin): Endpoint[] {
   return [
     endpoint({
-      ...{
-        method: 'get',
-        path: '/resources',
-        operationId: 'listResources',
-        tag: 'APIs',
-        needs: ['gatehouse.applications:read'],
-      },
+      method: 'get',
+      path: '/resources',
+      operationId: 'listResources',
+      tag: 'APIs',
+      needs: ['gatehouse.applications:read'],
       summary: 'The APIs that access tokens are issued for',
       response: z.object({ items: z.array(resource) }),
       handle: async () => ({ body: { items: (await resources.list()).map(showResource) } }),
     }),
     endpoint({
-      ...{
-        method: 'post',
-        path: '/resources',
-        operationId: 'createResource',
-        tag: 'APIs',
-        needs: ['gatehouse.applications:write'],
-      },
+      method: 'post',
+      path: '/resources',
+      operationId: 'createResource',
+      tag: 'APIs',
+      needs: ['gatehouse.applications:write'],
       summary: 'Registers an API',
-      ...{ body: declaredResource, response: resource, status: 201, versioned: 'shows', idempotent: true },
+      body: declaredResource,
+      response: resource,
+      status: 201,
+      versioned: 'shows',
+      idempotent: true,
       async handle({ body: { signing_alg: signingAlg, ...given }, by, record }) {
         const created = (made: Resource) => ({
           ...answer(made),
@@ -61,22 +61,27 @@ function collectionEndpoints(resources: ResourceAdmin): Endpoint[] {
 function singleResourceEndpoints(resources: ResourceAdmin): Endpoint[] {
   return [
     endpoint({
-      ...{
-        method: 'get',
-        path: '/resources/{identifier}',
-        operationId: 'getResource',
-        tag: 'APIs',
-        needs: ['gatehouse.applications:read'],
-      },
+      method: 'get',
+      path: '/resources/{identifier}',
+      operationId: 'getResource',
+      tag: 'APIs',
+      needs: ['gatehouse.applications:read'],
       summary: 'One API',
-      ...{ params: byIdentifier, response: resource, versioned: 'shows' },
+      params: byIdentifier,
+      response: resource,
+      versioned: 'shows',
       handle: async ({ params }) => answer(await resources.get(params.identifier)),
     }),
     endpoint({
-      ...{ method: 'patch', path: '/resources/{identifier}', operationId: 'updateResource', tag: 'APIs' },
+      method: 'patch',
+      path: '/resources/{identifier}',
+      operationId: 'updateResource',
+      tag: 'APIs',
       needs: ['gatehouse.applications:write'],
       summary: 'Changes the given fields',
-      ...{ params: byIdentifier, response: resource, versioned: 'changes' },
+      params: byIdentifier,
+      response: resource,
+      versioned: 'changes',
       body: z.strictObject({
         scopes: editable.scopes.unwrap().optional(),
         signing_alg: editable.signing_alg.unwrap().optional(),
@@ -87,10 +92,15 @@ function singleResourceEndpoints(resources: ResourceAdmin): Endpoint[] {
       },
     }),
     endpoint({
-      ...{ method: 'delete', path: '/resources/{identifier}', operationId: 'deleteResource', tag: 'APIs' },
+      method: 'delete',
+      path: '/resources/{identifier}',
+      operationId: 'deleteResource',
+      tag: 'APIs',
       needs: ['gatehouse.applications:write'],
       summary: 'Deletes the API; no more tokens are issued for it',
-      ...{ params: byIdentifier, versioned: 'changes', status: 204 },
+      params: byIdentifier,
+      versioned: 'changes',
+      status: 204,
       handle: async ({ params, by, version }) => void (await resources.remove(params.identifier, by, version)),
     }),
   ];

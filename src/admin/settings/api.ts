@@ -44,37 +44,42 @@ export function settingEndpoints(settings: SettingAdmin, configuration: Configur
 
   return [
     endpoint({
-      ...{
-        method: 'get',
-        path: '/settings',
-        operationId: 'listSettings',
-        tag: 'Settings',
-        needs: ['gatehouse.settings:read'],
-      },
+      method: 'get',
+      path: '/settings',
+      operationId: 'listSettings',
+      tag: 'Settings',
+      needs: ['gatehouse.settings:read'],
       summary: 'Every setting and its source',
-      ...{ response: settingList, versioned: 'shows' },
+      response: settingList,
+      versioned: 'shows',
       handle: async () => listed(await settings.list()),
     }),
     endpoint({
-      ...{
-        method: 'patch',
-        path: '/settings',
-        operationId: 'updateSettings',
-        tag: 'Settings',
-        needs: ['gatehouse.settings:write'],
-      },
+      method: 'patch',
+      path: '/settings',
+      operationId: 'updateSettings',
+      tag: 'Settings',
+      needs: ['gatehouse.settings:write'],
       summary: 'Changes the given settings; null resets one to its default',
       description: 'A secret that is left out stays as it is, unless the URL that it belongs to has another origin.',
-      ...{ body: patchOf(z.strictObject(settingSchemas)), response: settingList, versioned: 'changes' },
+      body: patchOf(z.strictObject(settingSchemas)),
+      response: settingList,
+      versioned: 'changes',
       handle: async ({ body, by, version }) => listed(await settings.update(body as SettingChanges, by, version)),
     }),
     endpoint({
-      ...{ method: 'post', path: '/configuration/plan', operationId: 'planConfiguration', tag: 'Settings' },
+      method: 'post',
+      path: '/configuration/plan',
+      operationId: 'planConfiguration',
+      tag: 'Settings',
       // The plan compares every section with the file, also one that the file leaves out: what the file owned would be deleted.
       needs: ['gatehouse.settings:write', ...READS_EVERY_SECTION],
       summary: 'What applying a configuration file would change; changes nothing',
       description: 'Of a password, hash, TOTP secret, client secret or token it says only that it would be set.',
-      ...{ accepts: 'application/yaml', body: z.string(), maxBodyBytes: MAX_FILE_BYTES, response: plan },
+      accepts: 'application/yaml',
+      body: z.string(),
+      maxBodyBytes: MAX_FILE_BYTES,
+      response: plan,
       async handle({ body }) {
         const { steps, unchanged, warnings } = await configuration.plan(body);
         const of = (kind: string) =>
@@ -85,7 +90,10 @@ export function settingEndpoints(settings: SettingAdmin, configuration: Configur
       },
     }),
     endpoint({
-      ...{ method: 'get', path: '/configuration', operationId: 'exportConfiguration', tag: 'Settings' },
+      method: 'get',
+      path: '/configuration',
+      operationId: 'exportConfiguration',
+      tag: 'Settings',
       needs: READS_EVERY_SECTION,
       summary: 'Everything as a configuration file, secrets left out',
       streams: ['application/yaml'],

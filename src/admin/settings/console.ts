@@ -91,7 +91,9 @@ function fieldOf(name: SettingName, value: string): Field {
   const { label, text: hint } = settingTexts[name];
   if (typeof fallback === 'boolean')
     return {
-      ...{ name, label, hint },
+      name,
+      label,
+      hint,
       type: 'select',
       value,
       options: [
@@ -101,7 +103,9 @@ function fieldOf(name: SettingName, value: string): Field {
     };
   if (name === 'mfa')
     return {
-      ...{ name, label, hint },
+      name,
+      label,
+      hint,
       type: 'select',
       value,
       options: ['off', 'optional', 'required'].map((one) => ({ value: one, label: one })),

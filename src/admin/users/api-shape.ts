@@ -77,8 +77,16 @@ export const password = z.string().min(limits.password.minWithMfa).max(limits.pa
 export function showSummary({ emailVerified, isActive, createdAt, updatedAt, ...account }: AccountSummary) {
   const { id, username, email, name, source, roles } = account;
   return {
-    ...{ id, username, email, email_verified: emailVerified, name, active: isActive, source, roles },
-    ...{ created_at: iso(createdAt), updated_at: iso(updatedAt) },
+    id,
+    username,
+    email,
+    email_verified: emailVerified,
+    name,
+    active: isActive,
+    source,
+    roles,
+    created_at: iso(createdAt),
+    updated_at: iso(updatedAt),
   };
 }
 
@@ -87,8 +95,14 @@ export function showUser(account: Account) {
   const { givenName, familyName, picture, locale, zoneinfo, phoneNumber, ssoId, attributes, permissions } = account;
   return {
     ...showSummary(account),
-    ...{ given_name: givenName, family_name: familyName, picture, locale, zoneinfo },
-    ...{ phone_number: phoneNumber, sso_id: ssoId, permissions },
+    given_name: givenName,
+    family_name: familyName,
+    picture,
+    locale,
+    zoneinfo,
+    phone_number: phoneNumber,
+    sso_id: ssoId,
+    permissions,
     attributes: attributes as z.output<typeof user>['attributes'],
   };
 }

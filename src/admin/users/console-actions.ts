@@ -22,48 +22,40 @@ export interface UserAction {
 
 export const userActions: readonly UserAction[] = [
   {
-    ...{
-      path: 'unlock',
-      label: 'Unlock',
-      needs: 'gatehouse.users:unlock',
-      isOffered: ({ lockedSeconds }) => lockedSeconds > 0,
-    },
+    path: 'unlock',
+    label: 'Unlock',
+    needs: 'gatehouse.users:unlock',
+    isOffered: ({ lockedSeconds }) => lockedSeconds > 0,
     run: async (users, id, by) => {
       await users.unlock(id, by);
       return 'The user may try again.';
     },
   },
   {
-    ...{
-      path: 'invite',
-      label: 'Send an invitation',
-      needs: WRITE,
-      isOffered: ({ password, account }) => !password && Boolean(account.email),
-    },
+    path: 'invite',
+    label: 'Send an invitation',
+    needs: WRITE,
+    isOffered: ({ password, account }) => !password && Boolean(account.email),
     run: async (users, id, by) => {
       await users.invite(id, by);
       return 'The invitation is on its way.';
     },
   },
   {
-    ...{
-      path: 'send-reset',
-      label: 'Send a link for a new password',
-      needs: 'gatehouse.users:reset-password',
-      isOffered: ({ account }) => Boolean(account.email),
-    },
+    path: 'send-reset',
+    label: 'Send a link for a new password',
+    needs: 'gatehouse.users:reset-password',
+    isOffered: ({ account }) => Boolean(account.email),
     run: async (users, id, by) => {
       await users.sendPasswordReset(id, by);
       return 'The link is on its way.';
     },
   },
   {
-    ...{
-      path: 'force-change',
-      label: 'Force a new password',
-      needs: WRITE,
-      isOffered: ({ password }) => password?.mustChange === false,
-    },
+    path: 'force-change',
+    label: 'Force a new password',
+    needs: WRITE,
+    isOffered: ({ password }) => password?.mustChange === false,
     consequence: 'Every session ends, and the user has to choose another password at the next sign-in.',
     run: async (users, id, by) => {
       await users.forcePasswordChange(id, by);
@@ -71,14 +63,19 @@ export const userActions: readonly UserAction[] = [
     },
   },
   {
-    ...{ path: 'enable', label: 'Enable', needs: WRITE, isOffered: ({ account }) => !account.isActive },
+    path: 'enable',
+    label: 'Enable',
+    needs: WRITE,
+    isOffered: ({ account }) => !account.isActive,
     run: async (users, id, by) => {
       await users.setActive(id, true, by);
       return 'The account is enabled.';
     },
   },
   {
-    ...{ path: 'reset-factors', label: 'Reset second factors', needs: 'gatehouse.users:reset-factors' },
+    path: 'reset-factors',
+    label: 'Reset second factors',
+    needs: 'gatehouse.users:reset-factors',
     consequence:
       'Every second factor, passkey and recovery code is removed, and every session ends. Verify who asked you for this.',
     isOffered: ({ factors }) => factors.totp || factors.passkeys > 0 || factors.phone !== undefined,
@@ -88,12 +85,18 @@ export const userActions: readonly UserAction[] = [
     },
   },
   {
-    ...{ path: 'end-sessions', label: 'Sign out everywhere', needs: 'gatehouse.sessions:end', isOffered: () => true },
+    path: 'end-sessions',
+    label: 'Sign out everywhere',
+    needs: 'gatehouse.sessions:end',
+    isOffered: () => true,
     consequence: 'Every session of this user ends, and the applications are notified.',
     run: async (users, id, by) => `${await users.endSessions(id, by)} sessions ended.`,
   },
   {
-    ...{ path: 'disable', label: 'Disable', needs: WRITE, isOffered: ({ account }) => account.isActive },
+    path: 'disable',
+    label: 'Disable',
+    needs: WRITE,
+    isOffered: ({ account }) => account.isActive,
     consequence: 'The account can no longer sign in, and every session ends now.',
     run: async (users, id, by) => {
       await users.setActive(id, false, by);
@@ -101,7 +104,10 @@ export const userActions: readonly UserAction[] = [
     },
   },
   {
-    ...{ path: 'delete', label: 'Delete', needs: WRITE, isOffered: ({ account }) => account.source !== 'file' },
+    path: 'delete',
+    label: 'Delete',
+    needs: WRITE,
+    isOffered: ({ account }) => account.source !== 'file',
     consequence: 'The account is deleted for good. Its identifier is never used again.',
     run: async (users, id, by) => {
       await users.remove(id, by);

@@ -23,7 +23,12 @@ const ROLES = 'gatehouse.roles:write' as const;
 const text = z.string().trim().max(254).default('');
 const flag = z.literal('on').optional();
 const userForm = z.object({
-  ...{ username: text, email: text, name: text, given_name: text, family_name: text, email_verified: flag },
+  username: text,
+  email: text,
+  name: text,
+  given_name: text,
+  family_name: text,
+  email_verified: flag,
   begin: z.enum(['invite', 'password']).default('password'),
   roles: z.array(z.string().max(100)).default([]),
   version: z.string().max(100).default(''),

@@ -88,7 +88,9 @@ export function importRoutes({ frame, imports, audit }: ImportDependencies): Rou
           { name: 'csv', label: 'Or the text itself', type: 'textarea', rows: 8, value: csv },
           { name: 'trial', label: 'Trial run: check each row and create nothing', type: 'checkbox', checked: isTrial },
         ],
-        ...{ button: 'Go', cancel: '/admin/users', isUpload: true },
+        button: 'Go',
+        cancel: '/admin/users',
+        isUpload: true,
       },
     ];
     const page = {
@@ -164,7 +166,9 @@ function continueForm({
     action: '/admin/import',
     fields: [hidden('csv', csv), ...(isTrial ? [hidden('trial', 'on')] : []), ...state],
     button: `Continue with the other ${left}`,
-    ...{ cancel: '/admin/import', isUpload: true, autoSubmit: true },
+    cancel: '/admin/import',
+    isUpload: true,
+    autoSubmit: true,
   };
 }
 

@@ -22,7 +22,11 @@ export function oneTimePasswordPages(
         {
           kind: 'form',
           lead: 'It replaces the current password, must be changed at the next sign-in, and ends every session. It is shown only once.',
-          ...{ action: `${at}/password`, fields: [], button: 'Create it', look: 'danger', cancel: at },
+          action: `${at}/password`,
+          fields: [],
+          button: 'Create it',
+          look: 'danger',
+          cancel: at,
         },
       ],
     });

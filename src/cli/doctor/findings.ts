@@ -11,11 +11,15 @@ export type Finding = {
 
 export const ok = (check: string, message: string): Finding => ({ check, status: 'ok', message });
 export const warning = (check: string, message: string, advice?: string): Finding => ({
-  ...{ check, status: 'warning', message },
+  check,
+  status: 'warning',
+  message,
   ...(advice === undefined ? {} : { advice }),
 });
 export const failure = (check: string, message: string, advice?: string): Finding => ({
-  ...{ check, status: 'failure', message },
+  check,
+  status: 'failure',
+  message,
   ...(advice === undefined ? {} : { advice }),
 });
 

@@ -17,7 +17,10 @@ const verdict = z.object({
 export function accessCheckEndpoints(accessCheck: AccessCheck): Endpoint[] {
   return [
     endpoint({
-      ...{ method: 'get', path: '/why', operationId: 'why', tag: 'Refusals' },
+      method: 'get',
+      path: '/why',
+      operationId: 'why',
+      tag: 'Refusals',
       needs: ['gatehouse.audit:read', 'gatehouse.users:read'],
       summary: 'Whether this user may open this application: by which role, or why not',
       query: z.object({

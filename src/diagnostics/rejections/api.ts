@@ -37,7 +37,11 @@ const explanation = z.object({
 export function rejectionEndpoints(rejections: RejectionAdmin): Endpoint[] {
   return [
     endpoint({
-      ...{ method: 'get', path: '/refusals', operationId: 'listRefusals', tag, needs },
+      method: 'get',
+      path: '/refusals',
+      operationId: 'listRefusals',
+      tag,
+      needs,
       summary: 'Rejected requests of the last two weeks, newest first',
       query: z.object({
         ...paged,
@@ -53,7 +57,11 @@ export function rejectionEndpoints(rejections: RejectionAdmin): Endpoint[] {
       },
     }),
     endpoint({
-      ...{ method: 'get', path: '/refusals/{code}', operationId: 'getRefusal', tag, needs },
+      method: 'get',
+      path: '/refusals/{code}',
+      operationId: 'getRefusal',
+      tag,
+      needs,
       summary: 'One rejected request by its code: each rule in order, with what was received beside what is registered',
       params: z.object({ code: z.string().min(1).max(20) }),
       response: explanation,
@@ -73,7 +81,10 @@ function showExplanation({ rejection: rejected, rules, isFixed, fixes }: Explana
   return {
     refusal: showRejection(rejected),
     rules: rules.map((one) => ({
-      ...{ rule: one.label, state: one.state, received: one.received ?? null, registered: one.registered ?? null },
+      rule: one.label,
+      state: one.state,
+      received: one.received ?? null,
+      registered: one.registered ?? null,
       explanation: one.explanation ?? null,
     })),
     mended: isFixed,

@@ -33,7 +33,9 @@ export function explainedRules(about: Case): ExplainedRule[] {
   return about.rejection.rules.map(({ rule, state, received, expected }) => {
     const now = registeredNow(rule, about);
     return {
-      ...{ id: rule, label: labelOf(rule, about), state },
+      id: rule,
+      label: labelOf(rule, about),
+      state,
       received: received ?? now?.received,
       registered: expected ?? now?.expected,
       explanation: explanationOf(rule, about),
@@ -58,7 +60,11 @@ export function isRegistered(certificate: string, registered: readonly string[])
 function evaluatedRequest({ rejection, application, account }: Case): EvaluatedRequest {
   const { endpoint, received, clientId, message } = rejection;
   return {
-    ...{ endpoint, received, clientId, message, isClientKnown: application?.enabled ?? false },
+    endpoint,
+    received,
+    clientId,
+    message,
+    isClientKnown: application?.enabled ?? false,
     metadata: application?.protocol === 'oidc' ? application.metadata : undefined,
     access: application && account && accessRuleOf(application, account),
   };

@@ -62,7 +62,10 @@ export function createRejectionAdmin(dependencies: RejectionAdminDependencies): 
     return {
       fixes,
       explanation: {
-        ...{ rejection, application, isFixed, rules: explainedRules(about) },
+        rejection,
+        application,
+        isFixed,
+        rules: explainedRules(about),
         account: account && { id: account.id, username: account.username },
         fixes: fixes.map(({ id, label, needs }) => ({ id, label, needs })),
         note: isBroken ? noteOn(failed, application) : undefined,

@@ -43,9 +43,7 @@ export function fixesOf(rule: RuleId, about: Case, { applicationAdmin, userAdmin
   const needs = 'gatehouse.applications:write';
   if (rule === 'client') {
     if (application.enabled) return [];
-    return [
-      { ...{ id: 'enable', label: `Enable ${name}`, needs }, apply: (by) => applicationAdmin.setEnabled(id, true, by) },
-    ];
+    return [{ id: 'enable', label: `Enable ${name}`, needs, apply: (by) => applicationAdmin.setEnabled(id, true, by) }];
   }
   if (rule === 'access') {
     if (!account) return [];
@@ -61,14 +59,12 @@ export function fixesOf(rule: RuleId, about: Case, { applicationAdmin, userAdmin
   if (application.protocol === 'saml' && isSetByMetadata(rule, application)) {
     if (application.metadata.metadata_url === undefined) return [];
     const label = 'Read its metadata again now';
-    return [{ ...{ id: 'metadata', label, needs }, apply: (by) => applicationAdmin.readMetadataAgain(id, by) }];
+    return [{ id: 'metadata', label, needs, apply: (by) => applicationAdmin.readMetadataAgain(id, by) }];
   }
   const change =
     application.protocol === 'oidc' ? oidcChange(rule, application, about) : samlChange(rule, application, about);
   if (!change) return [];
-  return [
-    { ...{ id: change.id, label: change.label, needs }, apply: (by) => applicationAdmin.update(id, change.patch, by) },
-  ];
+  return [{ id: change.id, label: change.label, needs, apply: (by) => applicationAdmin.update(id, change.patch, by) }];
 }
 
 /** Why no fix is offered, or what the fix cannot know. */

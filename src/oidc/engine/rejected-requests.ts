@@ -63,13 +63,21 @@ export function recordRejection(
   // Only of a client that the engine has found: a hint that it did not accept names none.
   const facts = client && clients.cachedFacts(client.clientId);
   const request = {
-    ...{ endpoint, received, clientId, message, isClientKnown: client !== undefined },
+    endpoint,
+    received,
+    clientId,
+    message,
+    isClientKnown: client !== undefined,
     metadata: facts?.protocol === 'oidc' ? facts.metadata : undefined,
     access: facts && account && accessRuleOf(facts, accountOf(account)),
     isHintAccepted: parameters.id_token_hint === undefined ? undefined : client !== undefined,
   };
   const code = rejections.record(appContext.state.request, {
-    ...{ endpoint, reason, message, clientId, received },
+    endpoint,
+    reason,
+    message,
+    clientId,
+    received,
     subjectId: session?.accountId,
     rules: evaluateRules(request, reason, error.violation),
   });

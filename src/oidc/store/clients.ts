@@ -191,7 +191,8 @@ function oidcClient({ clientId, name, metadata, secretValues }: ApplicationFacts
   return {
     ...metadata,
     ...(metadata.scope !== undefined && { scope: engineScope(metadata.scope) }),
-    ...{ client_id: clientId, client_name: name },
+    client_id: clientId,
+    client_name: name,
     ...(secret && { client_secret: secret }),
   };
 }

@@ -75,7 +75,10 @@ export function createSessionParticipants({ db, sql, now }: SessionParticipantsD
 function participationOf(row: Row): SamlParticipation {
   const { sessionUid, userId, applicationId, sessionIndex, nameId, nameIdFormat, nameQualifier, spNameQualifier } = row;
   return {
-    ...{ sessionUid, userId, applicationId, sessionIndex },
+    sessionUid,
+    userId,
+    applicationId,
+    sessionIndex,
     nameId: {
       value: nameId,
       format: nameIdFormat,

@@ -53,7 +53,9 @@ export function checkProtocolBinding(request: Pick<AuthnRequest, 'protocolBindin
   if (request.protocolBinding !== undefined && request.protocolBinding !== bindings.post) {
     const { protocolBinding } = request;
     throw new SamlError('unsupported_binding', {
-      ...{ detail: protocolBinding, received: protocolBinding, expected: 'HTTP-POST' },
+      detail: protocolBinding,
+      received: protocolBinding,
+      expected: 'HTTP-POST',
     });
   }
 }

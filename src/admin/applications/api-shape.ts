@@ -1,0 +1,114 @@
+// The shapes of an application in /api/admin/applications: what a request declares, and what a response returns.
+import { z } from 'zod';
+import type { Application } from '../../applications/application.ts';
+import { clientId, oidcClient } from '../../applications/oidc-client.ts';
+import { serviceProvider } from '../../applications/service-provider.ts';
+import { applicationEntry } from '../../config-file/export.ts';
+import { limits } from '../../limits.ts';
+import type { SpMetadata } from '../../saml/metadata/parse.ts';
+import { iso, time } from '../api/parts.ts';
+import { type ApplicationDetails, applicationVersion } from './actions.ts';
+
+const { metadata_file: _file, ...saml } = serviceProvider.shape;
+export const newApplication = z
+  .discriminatedUnion(
+    'protocol',
+    [
+      z
+        .strictObject({ protocol: z.literal('oidc'), ...oidcClient.shape, client_id: clientId.optional() })
+        .meta({ id: 'OidcClient' }),
+      z.strictObject({ protocol: z.literal('saml'), ...saml }).meta({ id: 'ServiceProvider' }),
+    ],
+    { error: 'must be oidc or saml' },
+  )
+  .describe('The fields of `clients` and `service_providers` in the configuration file');
+
+export const declaration = z.record(z.string(), z.json());
+export const application = z
+  .object({
+    id: z.string(),
+    protocol: z.enum(['oidc', 'saml']),
+    identifier: z.string().describe('client_id, or entity ID'),
+    name: z.string(),
+    enabled: z.boolean(),
+    source: z.string().describe('local, file (declared in the configuration file) or dynamic (registered itself)'),
+    created_at: time,
+    updated_at: time,
+    declaration: declaration.describe(
+      'As the configuration file would declare it; fields at their default are left out',
+    ),
+  })
+  .meta({ id: 'Application' });
+const secret = z.object({ id: z.string(), created_at: time, expires_at: time.nullable() });
+export const details = application
+  .extend({ secrets: z.array(secret).describe('Those that are accepted, newest first') })
+  .meta({ id: 'ApplicationDetails' });
+export const withSecret = application.extend({ client_secret: z.string().optional().describe('Shown only now') });
+
+export const source = z
+  .strictObject({
+    metadata: z.string().min(1).max(limits.saml.metadataBytes).optional().describe('The document'),
+    metadata_url: z.string().min(1).max(2048).optional().describe('The URL of the document'),
+  })
+  .refine((given) => (given.metadata === undefined) !== (given.metadata_url === undefined), {
+    path: ['metadata'],
+    error: 'Send either metadata or metadata_url.',
+  });
+export const readMetadata = z.object({
+  entity_id: z.string(),
+  name: z.string().nullable(),
+  acs: z.array(z.object({ url: z.string(), binding: z.string(), index: z.int().nullable() })),
+  slo: z.array(z.object({ url: z.string(), binding: z.string() })),
+  signing_certificates: z.int(),
+  encryption_certificates: z.int(),
+  requests_signed: z.boolean(),
+  requested_attributes: z.array(z.string()),
+  valid_until: time.nullable(),
+});
+
+/** An application, with the version for the ETag; a new secret is only readable here. */
+export function answer(one: Application, clientSecret?: string) {
+  return {
+    body: { ...showApplication(one), ...(clientSecret === undefined ? {} : { client_secret: clientSecret }) },
+    version: applicationVersion(one),
+  };
+}
+
+export function showApplication(one: Application) {
+  return {
+    id: one.id,
+    protocol: one.protocol,
+    identifier: one.clientId,
+    name: one.name,
+    enabled: one.enabled,
+    source: one.source,
+    created_at: iso(one.createdAt),
+    updated_at: iso(one.updatedAt),
+    declaration: applicationEntry(one) as z.output<typeof declaration>,
+  };
+}
+
+export function showDetails({ application: one, secrets }: ApplicationDetails) {
+  return {
+    ...showApplication(one),
+    secrets: secrets.map(({ id: secretId, createdAt, expiresAt }) => ({
+      id: secretId,
+      created_at: iso(createdAt),
+      expires_at: iso(expiresAt),
+    })),
+  };
+}
+
+export function showMetadata(metadata: SpMetadata) {
+  return {
+    entity_id: metadata.entityId,
+    name: metadata.displayName ?? null,
+    acs: metadata.acs.map(({ url, binding, index = null }) => ({ url, binding, index })),
+    slo: metadata.slo.map(({ location, binding }) => ({ url: location, binding })),
+    signing_certificates: metadata.signingCertificates.length,
+    encryption_certificates: metadata.encryptionCertificates.length,
+    requests_signed: metadata.authnRequestsSigned,
+    requested_attributes: metadata.requestedAttributes.map(({ name }) => name),
+    valid_until: iso(metadata.validUntil ?? null),
+  };
+}
