@@ -110,8 +110,8 @@ export const limits = {
   },
   /** Outgoing calls (back-channel logout, jwks_uri, SAML metadata, gateways). */
   outgoing: { timeoutMs: 2500, maxBytes: 1024 * KIB },
-  /** Mail and back-channel deliveries are retried with growing pauses, then given up. */
-  delivery: { maxTries: 12, firstPauseSeconds: 10, maxPauseSeconds: HOUR, leaseSeconds: MINUTE },
+  /** Mail and back-channel deliveries are retried with growing pauses, then given up. Each instance looks for due ones. */
+  delivery: { maxTries: 12, pollSeconds: 5, firstPauseSeconds: 10, maxPauseSeconds: HOUR, leaseSeconds: MINUTE },
   /** How long a logout waits for each application, and how long its result can be opened. */
   logout: {
     probeMs: 2000, // probe, before a browser is sent there
@@ -124,6 +124,7 @@ export const limits = {
   },
   /** RFC 5321 4.5.4.1 says 4 to 5 days, but a notice that old is of no use. A dead mail server is tried each minute. */
   mail: {
+    delayMs: 250, // for the transaction to commit; and the response time does not depend on whether there is a mail
     giveUpAfterSeconds: 3 * DAY,
     outagePauseSeconds: MINUTE,
     leaseSeconds: 5 * MINUTE,

@@ -1,6 +1,7 @@
 // The periodic jobs of the logout.
 import type { JobQueue } from '../jobs/queue.ts';
 import type { ScheduledJob } from '../jobs/scheduler.ts';
+import { limits } from '../limits.ts';
 
 export const LOGOUT_JOB = 'logout-deliveries';
 
@@ -11,7 +12,7 @@ export interface LogoutJobsDependencies {
 
 export function logoutJobs({ deliveries, finishAbandoned }: LogoutJobsDependencies): ScheduledJob[] {
   return [
-    { name: LOGOUT_JOB, everySeconds: 5, ...deliveries },
+    { name: LOGOUT_JOB, everySeconds: limits.delivery.pollSeconds, ...deliveries },
     { name: 'abandoned-sign-outs', everySeconds: 30, run: finishAbandoned },
   ];
 }

@@ -1,5 +1,6 @@
 // Builds the mail services: the outbox that other domains queue mail in, and the delivery that a server runs.
 import type { ScheduledJob } from '../jobs/scheduler.ts';
+import { limits } from '../limits.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Vault } from '../platform/vault.ts';
 import type { Db } from '../storage/database.ts';
@@ -10,9 +11,6 @@ import { createOutbox, type Outbox } from './outbox.ts';
 import { createMailTransport, type MailTransportDependencies } from './transport.ts';
 
 export const MAIL_JOB = 'mail';
-
-// Waits for the queueing transaction to commit, and decouples the response time from the existence of an account.
-const DELIVERY_DELAY_MS = 250;
 
 export interface MailDependencies {
   db: Db;
@@ -52,14 +50,14 @@ export function createMailDelivery({ transport, wake, ...dependencies }: MailDel
   }
   let isScheduled = false;
   return {
-    jobs: [{ name: MAIL_JOB, everySeconds: 5, ...queue }],
+    jobs: [{ name: MAIL_JOB, everySeconds: limits.delivery.pollSeconds, ...queue }],
     scheduleDelivery() {
       if (isScheduled) return;
       isScheduled = true;
       setTimeout(() => {
         isScheduled = false;
         wake(MAIL_JOB);
-      }, DELIVERY_DELAY_MS).unref();
+      }, limits.mail.delayMs).unref();
     },
   };
 }

@@ -1,14 +1,18 @@
-// Neither the sign-in nor the registration reveals whether an account exists: status, headers, body, and the time over
-// many tries in random order. (Password reset: test/recovery/enumeration.test.ts; work of a check:
-// test/credentials/equal-time.)
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+// Neither the sign-in nor the registration reveals whether an account exists: not by status, headers or body, nor by the time.
+// Measured times flake on a busy machine, so what takes the time is checked: one password hash, and the fixed time of a form.
+// (Password reset: test/recovery/enumeration.test.ts; statements of a password check: test/credentials/equal-time.test.ts.)
+import argon2 from 'argon2';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { CURRENT_PREFIX } from '../../src/credentials/password.ts';
+import { limits } from '../../src/limits.ts';
 import { type Application, anApplication, authorizeUrl } from '../oidc/support.ts';
-import { medianOf, rankTest, shuffled } from '../recovery/statistics.ts';
 import { aUser, PASSWORD } from '../support/factories.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
 import { signedIn } from '../support/pages/account.ts';
+import { realWaits } from '../support/waits.ts';
 
+realWaits();
 const kinds = ['known', 'unknown', 'disabled', 'passwordless'] as const;
 type Kind = (typeof kinds)[number];
 /** The right password where there is one: a disabled account must not reveal that it is right. */
@@ -44,23 +48,6 @@ function seen({ status, headers, text }: Page, name: string) {
   return { status, headers: { ...rest, 'content-length': undefined }, text: same };
 }
 
-async function timed(work: () => Promise<unknown>): Promise<number> {
-  const started = performance.now();
-  await work();
-  return performance.now() - started;
-}
-
-/** The times have the same source, or differ by less than any step of the work takes. */
-function expectAlike(times: Map<string, number[]>): void {
-  const [[reference, base = []] = ['', []], ...others] = [...times];
-  for (const [kind, list] of others) {
-    const { p } = rankTest(list, base);
-    const difference = Math.abs(medianOf(list) - medianOf(base));
-    const isAlike = p > 0.001 || difference < medianOf(base) / 2;
-    expect(isAlike, `${kind} beside ${reference}: p = ${p}, ${difference} of ${medianOf(base)} ms`).toBe(true);
-  }
-}
-
 describe('a failed sign-in', () => {
   it('gets the same response for every kind of account', async () => {
     const page = await form();
@@ -73,15 +60,14 @@ describe('a failed sign-in', () => {
     for (const answer of answers) expect(answer).toEqual(answers[0]);
   });
 
-  it('takes the same time for every kind of account', async () => {
+  it('computes one password hash for every kind of account', async () => {
     const page = await form();
-    const times = new Map<Kind, number[]>(kinds.map((kind) => [kind, []]));
-    for (const kind of kinds) await browser.submit(page, { username: kind, password: passwordFor(kind) });
-    for (const kind of shuffled(Array.from({ length: 8 }, () => kinds).flat())) {
-      const fields = { username: kind, password: passwordFor(kind) };
-      times.get(kind)?.push(await timed(() => browser.submit(page, fields)));
+    const verify = vi.spyOn(argon2, 'verify');
+    for (const kind of kinds) {
+      await browser.submit(page, { username: kind, password: passwordFor(kind) });
+      const parameters = verify.mock.calls.splice(0).map(([stored]) => stored.slice(0, CURRENT_PREFIX.length));
+      expect(parameters, kind).toEqual([CURRENT_PREFIX]);
     }
-    expectAlike(times);
   });
 
   it('is distinguished by the audit log only', async () => {
@@ -93,23 +79,21 @@ describe('a failed sign-in', () => {
 });
 
 describe('a registration', () => {
-  it('gets the same response in the same time, whether the address has an account or not', async () => {
-    const stranger = httpClient(idp.issuer);
-    const page = await stranger.get('/sign-up');
-    const emails = { taken: 'known@example.com', free: 'nobody@example.com' } as const;
-    const times = new Map<string, number[]>([
-      ['free', []],
-      ['taken', []],
-    ]);
-    const answers = [];
-    for (const kind of shuffled(Array.from({ length: 8 }, () => ['taken', 'free'] as const).flat())) {
+  it('gets the same response after the fixed time, whether the address has an account or not', async () => {
+    const visitor = httpClient(idp.issuer);
+    const page = await visitor.get('/sign-up');
+    // The account is looked up later, by the mail job.
+    const defer = vi.spyOn(idp.services.outbox, 'defer');
+    const results = [];
+    for (const email of ['known@example.com', 'nobody@example.com']) {
       const started = performance.now();
-      const answer = await stranger.submit(page, { email: emails[kind] });
-      times.get(kind)?.push(performance.now() - started);
-      const { status, location, text } = answer;
-      answers.push({ status, location, text });
+      const { status, location, text } = await visitor.submit(page, { email });
+      // A timer may fire a millisecond early.
+      expect(performance.now() - started, email).toBeGreaterThan(limits.evenAnswer.milliseconds - 2);
+      results.push({ status, location, text, queued: defer.mock.calls.splice(0).map(([mail]) => mail) });
     }
-    for (const answer of answers) expect(answer).toEqual(answers[0]);
-    expectAlike(times);
+    const [known, unknown] = results;
+    expect(unknown).toEqual(known);
+    expect(known).toMatchObject({ status: 303, queued: ['registration'] });
   });
 });

@@ -1,4 +1,8 @@
 // Runs before each test file, in its process: what the files of one process share begins anew.
 import { startRsaKeys } from './applications/rsa-keys.ts';
+import { cacheHashes } from './hash-cache.ts';
+import { shortWaits } from './waits.ts';
 
 startRsaKeys();
+cacheHashes();
+shortWaits();

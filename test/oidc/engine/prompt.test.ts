@@ -89,8 +89,9 @@ describe('a signed-in user', () => {
     await new Promise((resolve) => setTimeout(resolve, 2100));
     expect((await pageFor({ max_age: '1' })).text).toContain('name="password"');
     expect((await outcome(browser, url({ max_age: '1', prompt: 'none' }))).get('error')).toBe('login_required');
+    const before = Math.floor(Date.now() / 1000);
     const { tokens } = await signIn(browser, app, user, { max_age: '1' });
-    expect(Date.now() / 1000 - (tokens.claims()?.auth_time ?? 0)).toBeLessThan(3);
+    expect(tokens.claims()?.auth_time).toBeGreaterThanOrEqual(before);
   });
 
   it.each(['-1', 'abc', '1.5', '1e400', ''])(

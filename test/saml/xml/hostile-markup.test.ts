@@ -97,7 +97,7 @@ describe('a message', () => {
       const { user, system } = process.cpuUsage(before);
       return (user + system) / 1000;
     });
-    expect(Math.min(...cpu)).toBeLessThan(10); // 2 ms where it was measured; a quadratic step takes seconds
+    expect(Math.min(...cpu)).toBeLessThan(200); // 2 ms where it was measured; a quadratic step takes seconds
   });
 
   it('is rejected in the parameter of the other kind', async () => {
@@ -123,7 +123,7 @@ describe('dropping comments, which metadata may hold', () => {
     expect(await refusal(() => parseXml(`<a/>${'<!--'.repeat(250_000)}`, { kind: 'metadata' }))).toBe(
       'forbidden_markup',
     );
-    expect(process.cpuUsage(cpu).user / 1000).toBeLessThan(500);
+    expect(process.cpuUsage(cpu).user / 1000).toBeLessThan(5000); // a quadratic step takes minutes
   });
 
   it.each([

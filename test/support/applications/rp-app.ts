@@ -14,6 +14,8 @@ export interface RelyingPartyApp extends Listening {
   waitForLogoutTokens(count: number, options?: { seconds?: number }): Promise<string[]>;
   /** The status that the next back-channel calls are answered with. */
   answerLogoutWith(status: number): void;
+  /** Leaves back-channel calls without a response until the returned function is called with a status, which later ones get too. */
+  holdLogout(): (status: number) => void;
 }
 
 /** Starts the application on a free port; its addresses are what a client is registered with. */
@@ -21,11 +23,13 @@ export async function relyingPartyApp(): Promise<RelyingPartyApp> {
   const callbacks: URL[] = [];
   const logoutTokens: string[] = [];
   let logoutStatus = 200;
+  let held: Promise<void> | undefined;
 
   const server = await listen(async (request, response) => {
     const url = new URL(request.url ?? '/', `http://${request.headers.host}`);
     if (url.pathname === '/backchannel') {
       const token = new URLSearchParams(await readText(request)).get('logout_token');
+      await held;
       if (token && logoutStatus < 300) logoutTokens.push(token);
       response.writeHead(logoutStatus, { 'cache-control': 'no-store' }).end();
       return;
@@ -48,6 +52,16 @@ export async function relyingPartyApp(): Promise<RelyingPartyApp> {
     logoutTokens,
     answerLogoutWith: (status) => {
       logoutStatus = status;
+    },
+    holdLogout: () => {
+      let release = () => {};
+      held = new Promise((resolve) => {
+        release = resolve;
+      });
+      return (status) => {
+        logoutStatus = status;
+        release();
+      };
     },
     waitForLogoutTokens: async (count, { seconds = 20 } = {}) => {
       const deadline = Date.now() + seconds * 1000;

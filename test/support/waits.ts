@@ -1,0 +1,26 @@
+// Waits of the server that tests would sit out in full, thousands of times: the fixed response time of forms that hide whether
+// an account exists, the pause before a mail is sent, the period in which due deliveries are found, and the time that a logout
+// gives an application that does not answer. They are shorter in tests. A file about such a wait, or about a server process of
+// its own, has the real ones (realWaits).
+import { limits } from '../../src/limits.ts';
+
+const { evenAnswer, mail, delivery, logout } = limits;
+const real = structuredClone({ evenAnswer, mail, delivery, logout });
+
+/** Every file begins so (setup-file.ts). */
+export function shortWaits(): void {
+  realWaits();
+  Object.assign(evenAnswer, { milliseconds: 5 });
+  Object.assign(mail, { delayMs: 20 });
+  Object.assign(delivery, { pollSeconds: 0.5 });
+}
+
+/** For a browser that waits for applications which do not answer. */
+export function shortLogoutWaits(): void {
+  Object.assign(logout, { hopSeconds: 2 });
+}
+
+/** The waits of production, until the end of the file. */
+export function realWaits(): void {
+  for (const [name, values] of Object.entries(real)) Object.assign(limits[name as keyof typeof real], values);
+}
