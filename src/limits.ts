@@ -133,7 +133,7 @@ export const limits = {
   },
   /** Expired rows are deleted in batches small enough not to hold a lock. */
   sweep: { everySeconds: MINUTE, batch: 500 },
-  /** Audit events are kept for a year; they join the hash chain within seconds. */
+  /** Audit events are deleted after a year; they are added to the hash chain within seconds. */
   audit: { keepDays: 365, sealSeconds: 5 },
   /** The admin API. */
   api: { pageSize: 50, maxPageSize: 200, idempotencySeconds: DAY, idempotencyLockSeconds: MINUTE, maxEvaluations: 100 },

@@ -76,7 +76,7 @@ export function isUserField(field: string): boolean {
 }
 
 /** The value that a mapping takes from an account; undefined for a field that does not exist. */
-export function fieldValue(account: Account, field: string): unknown {
+function fieldValue(account: Account, field: string): unknown {
   const attribute = ATTRIBUTE.exec(field)?.[1];
   if (attribute !== undefined) {
     return Object.hasOwn(account.attributes, attribute) ? account.attributes[attribute] : undefined;

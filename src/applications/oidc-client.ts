@@ -7,15 +7,15 @@ import { ownClaims, viewFields } from './claim-settings.ts';
 import { webUriFault } from './uris.ts';
 
 export const deviceCodeGrant = 'urn:ietf:params:oauth:grant-type:device_code';
-export const grantTypes = ['authorization_code', 'refresh_token', 'client_credentials', deviceCodeGrant] as const;
-export const authMethods = [
+const grantTypes = ['authorization_code', 'refresh_token', 'client_credentials', deviceCodeGrant] as const;
+const authMethods = [
   'client_secret_basic',
   'client_secret_post',
   'client_secret_jwt',
   'private_key_jwt',
   'none',
 ] as const;
-export const idTokenAlgs = ['RS256', 'ES256', 'HS256'] as const;
+const idTokenAlgs = ['RS256', 'ES256', 'HS256'] as const;
 const assertionAlgs = ['RS256', 'PS256', 'ES256', 'EdDSA', 'HS256'] as const;
 
 const visible = /^[\x20-\x7e]+$/; // VSCHAR, RFC 6749 appendix A

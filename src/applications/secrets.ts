@@ -8,7 +8,7 @@ import type { Vault } from '../platform/vault.ts';
 import type { Tx } from '../storage/database.ts';
 
 /** Purpose of the keyed hash, which oidc/patches/client-secrets.ts compares with. */
-export const SECRET_PURPOSE = 'client-secret';
+const SECRET_PURPOSE = 'client-secret';
 // Enough for a rotation in progress; each costs the token endpoint one more HMAC.
 const MAX_SECRETS = 5;
 

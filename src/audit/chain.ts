@@ -1,6 +1,7 @@
 // The hash chain of the audit log, which reveals a change by an attacker who can only write to the database: each entry holds
 // SHA-256 over the previous hash and its content, and the newest hash has a MAC under the server's secret. A job seals
-// entries seconds after they are written, because a lock at every sign-in would cost too much (docs/decisions/0016).
+// entries seconds after they are written, because a lock at every sign-in would cost too much
+// (docs/decisions/0016-asynchronous-audit-chain.md).
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';

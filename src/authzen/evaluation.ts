@@ -58,7 +58,7 @@ export interface Evaluations {
 export interface EvaluationsDependencies {
   accounts: Pick<Accounts, 'find'>;
   permissions: Permissions;
-  /** The account that an application means by this `sub`, which is a subject of its own sector with pairwise subjects. */
+  /** The account with this `sub`. With pairwise subjects it is the `sub` of the application's sector (OIDC Core 8.1). */
   accountOf(clientId: string, subject: string): Promise<string | undefined>;
 }
 
@@ -91,11 +91,11 @@ export function createEvaluations({ accounts, permissions, accountOf }: Evaluati
       const decisions: Decision[] = [];
       const denied: Denied[] = [];
       for (const given of evaluations) {
-        const asked = check(evaluation, { ...defaults, ...given });
-        const decided = asked.ok ? await decide(asked.value, app) : { decision: false, denied: [] };
+        const parsed = check(evaluation, { ...defaults, ...given });
+        const decided = parsed.ok ? await decide(parsed.value, app) : { decision: false, denied: [] };
         denied.push(...decided.denied);
         const { decision } = decided;
-        decisions.push(asked.ok ? { decision } : { decision, context: { error: errorOf(asked.faults) } });
+        decisions.push(parsed.ok ? { decision } : { decision, context: { error: errorOf(parsed.faults) } });
         if (semantic === 'deny_on_first_deny' && !decision) break;
         if (semantic === 'permit_on_first_permit' && decision) break;
       }

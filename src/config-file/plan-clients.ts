@@ -65,7 +65,7 @@ export async function planClients(
 }
 
 /** The declaration for plan and export: without the secret, and with the name only where it differs from the client_id. */
-export function declaredClient(client: OidcClient): Record<string, unknown> {
+function declaredClient(client: OidcClient): Record<string, unknown> {
   const { enabled, consent, access } = client;
   return { client_name: client.client_name ?? client.client_id, enabled, consent, access, ...metadataOf(client) };
 }

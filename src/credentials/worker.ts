@@ -1,5 +1,6 @@
 // One worker thread for work that would block every other request, such as bcrypt in JavaScript. Started with the first
-// task, stopped when idle; it never keeps the process alive. Why not piscina: docs/decisions/0024-*.md.
+// task, stopped when idle; it never keeps the process alive. Why not piscina:
+// docs/decisions/0024-own-code-instead-of-a-library.md.
 import { Worker } from 'node:worker_threads';
 import { unavailable } from '../http/errors.ts';
 

@@ -65,7 +65,7 @@ export function publicJwk({ kid, publicKey }: KeyPair, alg: KeyAlg): JsonWebKey 
 }
 
 /** The RFC 7638 thumbprint: SHA-256 over the required members in alphabetical order, base64url. */
-export function thumbprint(key: KeyObject): string {
+function thumbprint(key: KeyObject): string {
   const { kty, e, n, crv, x, y } = key.export({ format: 'jwk' });
   return sha256(JSON.stringify(kty === 'RSA' ? { e, kty, n } : { crv, kty, x, y }));
 }

@@ -10,7 +10,7 @@ import { createOwnerNotifier, type NotifyOwner } from './notify-owner.ts';
 import { createOutbox, type Outbox } from './outbox.ts';
 import { createMailTransport, type MailTransportDependencies } from './transport.ts';
 
-export const MAIL_JOB = 'mail';
+const MAIL_JOB = 'mail';
 
 export interface MailDependencies {
   db: Db;

@@ -153,7 +153,7 @@ const texts: { [Kind in MailKind]: (known: Facts<MessageOf<Kind>>) => Text } = {
   'confirm-new-email': ({ message, to, host, link }) => ({
     subject: 'Confirm your new e-mail address',
     preheader: `The link works for ${message.hours} hours.`,
-    // No name: the address is not verified, and the text of a name could be used to send messages to strangers.
+    // No name: the address is not verified, and the text of a name could be used to send messages to other people.
     paragraphs: ['Hello,', `Somebody asked to use ${to.email} for an account at ${host}. If it was you, confirm it:`],
     action: { label: 'Use this address', url: link('/verify-email', message.token) },
     after: ['If it was not you, do nothing. Your address is not used then.'],

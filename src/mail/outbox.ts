@@ -2,7 +2,7 @@
 // other; delivery.ts sends it.
 //
 // A page that must not reveal whether an account exists queues a deferred request instead: the same work for every name.
-// The delivery looks up the account later, and decides whether a mail is sent (docs/decisions/0012-*.md).
+// The delivery looks up the account later, and decides whether a mail is sent (docs/decisions/0012-deferred-mail-requests.md).
 import { limits } from '../limits.ts';
 import type { Clock } from '../platform/clock.ts';
 import { randomId } from '../platform/random.ts';

@@ -83,7 +83,7 @@ export function nextFactor(input: PolicyInput): Need {
 }
 
 /** The level this sign-in has to reach. */
-export function requiredLevel(input: PolicyInput): Acr {
+function requiredLevel(input: PolicyInput): Acr {
   const { setting, factors, application, requestedAcr = [], isRememberedBrowser = false } = input;
   const levels: Acr[] = [PASSWORD_ACR];
   if (application) levels.push(acrOfRule(application));

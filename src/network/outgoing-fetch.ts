@@ -1,6 +1,6 @@
 // The `fetch` for URLs that a client or an administrator chose (metadata, logout, gateways). It checks the resolved address
 // and connects to that address (no DNS rebinding), limits time and size, and checks each redirect. Why not undici:
-// docs/decisions/0024-*.md.
+// docs/decisions/0024-own-code-instead-of-a-library.md.
 import { lookup as resolveName } from 'node:dns';
 import http from 'node:http';
 import https from 'node:https';

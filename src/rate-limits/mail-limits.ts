@@ -1,4 +1,4 @@
-// Limits on the mail that anyone can cause. Each kind of mail has its own counter, so that a stranger's requests do not use
+// Limits on the mail that anyone can cause. Each kind of mail has its own counter, so that other people's requests do not use
 // up what the user needs to sign in; and each known browser of the account has its own, as with passwords.
 import { nameKey } from '../accounts/names.ts';
 import type { PolicyName } from './policies.ts';

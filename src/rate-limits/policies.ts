@@ -26,7 +26,7 @@ const PAUSE = { baseSeconds: 30, maxSeconds: 15 * 60, forgetSeconds: 60 * 60 };
 
 export const policies = {
   /**
-   * Guessing one account's password. By the login as typed, existing or not, so that the response tells nothing. The
+   * Guessing one account's password. By the login as typed, existing or not, so that the response does not reveal which. The
    * longest pause is 15 minutes: an attacker can delay the owner in a new browser, but not in known ones (below), and
    * the unlock mail ends the lockout.
    */
@@ -53,7 +53,7 @@ export const policies = {
   'reset:address': window(rateLimits.resetPerAddress),
   /** Trying reset or verification links: 256 bits cannot be guessed, so this only spares the database. */
   'link:address': window({ points: 30, seconds: 15 * 60 }),
-  /** Confirmations of an address: an account must not be usable to send mail to strangers. */
+  /** Confirmations of an address: an account must not be usable to send mail to other people. */
   'email-proof:account': window({ points: 5, seconds: 60 * 60 }),
   /** Mails of one kind to one recipient that anyone can cause (mail-limits.ts). */
   'mail:recipient': window(rateLimits.mailPerRecipient),
@@ -74,9 +74,9 @@ export const policies = {
   'saml:address': window(rateLimits.samlPerAddress),
   /** Polling by one device (RFC 8628 3.5); one second less than the announced interval, for network jitter. */
   'device:poll': window({ points: 1, seconds: limits.deviceCode.pollSeconds - 1 }),
-  /** Rejected requests that are stored for administrators; a stranger can cause any number. */
+  /** Rejected requests that are stored for administrators; anyone can cause any number. */
   'refusals:address': window({ points: 100, seconds: 60 * 60 }),
-  /** Failed client authentication, by client and address, so that a stranger cannot lock a client out. */
+  /** Failed client authentication, by client and address, so that an attacker elsewhere cannot lock a client out. */
   'client-auth:address': window(rateLimits.clientAuthPerAddress),
   /** Calls of the admin API and of access evaluation, by caller. */
   'api:caller': window(rateLimits.apiPerCaller),

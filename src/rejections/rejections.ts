@@ -59,7 +59,7 @@ export interface RejectionsDependencies {
   db: Db;
   now: Clock;
   logger: Logger;
-  /** False when this address has caused enough of them for now, so that strangers cannot fill the table. */
+  /** False when this address has caused enough of them for now, so that an attacker cannot fill the table. */
   admit(address: string): Promise<boolean>;
 }
 
@@ -75,7 +75,7 @@ const PAGE = 50;
 export function createRejections(dependencies: RejectionsDependencies): Rejections {
   const { db, logger } = dependencies;
   const codes = new WeakMap<RequestInfo, string>();
-  // The page is shown before its row is written; a look-up on this instance waits for the row.
+  // The page is sent before its row is written; a look-up on this instance waits for the row.
   const writing = new Set<Promise<void>>();
 
   function assignCode(request: RequestInfo): string {

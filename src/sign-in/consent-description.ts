@@ -31,7 +31,7 @@ const scopes: Record<string, { label: string; values(account: Account): string[]
 };
 
 /** The scopes that a user consents to here; other scopes belong to resources. */
-export const consentScopes: ReadonlySet<string> = new Set([...Object.keys(scopes), 'offline_access']);
+const consentScopes: ReadonlySet<string> = new Set([...Object.keys(scopes), 'offline_access']);
 
 /** What this consent prompt requests; stored when the user allows it. */
 export function requestedGrant(interaction: Pick<Interaction, 'params' | 'prompt'>): Granted {

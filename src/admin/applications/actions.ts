@@ -251,7 +251,7 @@ export function applicationVersion(application: Application): unknown {
 }
 
 /** JSON merge patch, RFC 7396 section 2. */
-export function mergePatch(target: unknown, patch: unknown): Declaration {
+function mergePatch(target: unknown, patch: unknown): Declaration {
   const merged: Declaration = isGroup(target) ? { ...target } : {};
   for (const [key, value] of Object.entries(isGroup(patch) ? patch : {})) {
     if (key === '__proto__') continue;

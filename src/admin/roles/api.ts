@@ -119,7 +119,7 @@ export function roleEndpoints(roles: RoleAdmin): Endpoint[] {
 }
 
 /** One page of a list that is read as a whole; `keyOf` gives the unique key that it is sorted by. */
-export function pageBy<Item>(
+function pageBy<Item>(
   items: readonly Item[],
   keyOf: (item: Item) => string,
   { limit, cursor }: { limit: number; cursor?: string | undefined },

@@ -18,7 +18,7 @@ interface EngineError extends Error {
 }
 
 /** The endpoint of each of the engine's error events whose rejections are recorded. */
-export const RECORDED_EVENTS: Record<string, RejectionEndpoint> = {
+const RECORDED_EVENTS: Record<string, RejectionEndpoint> = {
   'authorization.error': 'authorize',
   'grant.error': 'token',
   'pushed_authorization_request.error': 'par',

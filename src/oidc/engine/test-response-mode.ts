@@ -4,7 +4,7 @@
 import type { KoaContextWithOIDC } from './library.ts';
 
 export const TEST_MODE = 'gatehouse_test';
-export const TEST_CALLBACK = '/admin/test/callback';
+const TEST_CALLBACK = '/admin/test/callback';
 
 /** The handler for `registerResponseMode`. */
 export async function respondToTest(

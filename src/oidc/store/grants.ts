@@ -8,7 +8,7 @@ import type { ClientSource } from './clients.ts';
 import type { SessionStore } from './session-rows.ts';
 
 /** Scopes, claims and resource scopes of the request. */
-export function requestedBy(ctx: KoaContextWithOIDC): Granted {
+function requestedBy(ctx: KoaContextWithOIDC): Granted {
   const { requestParamScopes, requestParamOIDCScopes, requestParamClaims, resourceServers } = ctx.oidc;
   const resources = Object.entries(resourceServers ?? {}).map(([indicator, server]) => [
     indicator,

@@ -61,7 +61,7 @@ const statuses: Record<string, SamlStatus> = {
 };
 const FAILED: SamlStatus = { code: statusCodes.Responder, subcode: statusCodes.AuthnFailed };
 /** The page of the console that shows the Response to a test sign-in. */
-export const SAML_TEST_RESULT = '/admin/test/saml';
+const SAML_TEST_RESULT = '/admin/test/saml';
 
 export function createResponseMode(dependencies: ResponseModeDependencies) {
   const { serviceProviders, pendingAuthnRequests, parameterChecks, responses, browserOf } = dependencies;
