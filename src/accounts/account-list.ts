@@ -116,6 +116,6 @@ async function membersOf(db: Db, role: string): Promise<{ roleId: string; count:
 
 // A malformed cursor starts at the first page; the links of the pages never contain one.
 function parseCursor(text: string): { at: Date; id: string } | undefined {
-  const [, time, id] = /^(\d{1,14})\.([\w.~-]{1,64})$/.exec(text) ?? [];
+  const [, time, id] = /^(\d{1,14})\.([\w.~|-]{1,64})$/.exec(text) ?? [];
   return time && id ? { at: new Date(Number(time)), id } : undefined;
 }

@@ -2,7 +2,7 @@
 // then: when a user has changed a leaked password, the next start must not restore the old one. So the last declaration is
 // stored for each account, as a hash.
 import type { Passwords } from '../credentials/password.ts';
-import { cleanSecret } from '../mfa/totp.ts';
+import { parseTotpKey, totpKeyText } from '../mfa/totp-key.ts';
 import { removeValues, storeValue } from '../settings/stored-values.ts';
 import { inChunks } from '../storage/chunks.ts';
 import type { Db, Tx } from '../storage/database.ts';
@@ -58,7 +58,8 @@ export async function credentialChange(
   dependencies: CredentialDependencies,
 ): Promise<CredentialChange | undefined> {
   const { passwords, vault, now } = dependencies;
-  const secret = entry.totp_secret === undefined ? undefined : cleanSecret(entry.totp_secret);
+  const { totp_secret: totp } = entry;
+  const secret = totp === undefined ? undefined : totpKeyText(parseTotpKey(totp));
   const newTotp = secret !== undefined && !(remembered?.totp && vault.macMatches(secret, remembered.totp, PURPOSE));
   const hash = await declaredHash(entry, stored, remembered, passwords);
   if (hash === undefined && !newTotp) return undefined;
@@ -71,7 +72,7 @@ export async function credentialChange(
     fields,
     async store(userId, tx) {
       if (newPassword) await dependencies.importHash(userId, hash, {}, tx);
-      if (newTotp) await dependencies.totp.importSecret(userId, secret, {}, tx);
+      if (newTotp) await dependencies.totp.importSecret(userId, totp ?? '', {}, tx);
       if (stored && fields.length > 0) await dependencies.endAllSessions(userId, 'password-reset', {}, tx);
       const value: Remembered = {
         ...remembered,

@@ -7,7 +7,7 @@ import type { ServiceProvider } from '../applications/service-provider.ts';
 import { resourceFault } from '../applications/uris.ts';
 import { isAcceptableHash } from '../credentials/password.ts';
 import { limits } from '../limits.ts';
-import { cleanSecret } from '../mfa/totp.ts';
+import { parseTotpKey } from '../mfa/totp-key.ts';
 import { isRoleName, parsePermission } from '../rbac/names.ts';
 import { settingSchemas } from '../settings/settings.ts';
 
@@ -51,7 +51,7 @@ export const user = z.strictObject({
   username: z.string(),
   sub: z
     .string()
-    .regex(/^[\w.~-]{8,64}$/, 'must be 8 to 64 of A-Z a-z 0-9 . _ ~ -')
+    .regex(/^[\w.~|-]{8,64}$/, 'must be 8 to 64 of A-Z a-z 0-9 . _ ~ | -')
     .optional(),
   email: text,
   email_verified: z.boolean().optional(),
@@ -70,7 +70,10 @@ export const user = z.strictObject({
     .string()
     .refine(isAcceptableHash, 'must be an Argon2id, bcrypt, scrypt or PBKDF2 hash, such as $argon2id$… or $2b$…')
     .optional(),
-  totp_secret: z.string().refine(isTotpSecret, 'must be base32 (A-Z, 2-7), at least 16 characters').optional(),
+  totp_secret: z
+    .string()
+    .refine(isTotpSecret, 'must be base32 (A-Z, 2-7), at least 16 characters, or an otpauth URI')
+    .optional(),
   roles: z.array(line).default([]),
 });
 
@@ -103,7 +106,7 @@ export type Declared = {
 
 function isTotpSecret(value: string): boolean {
   try {
-    return cleanSecret(value) !== '';
+    return parseTotpKey(value).secret !== '';
   } catch {
     return false;
   }

@@ -53,6 +53,13 @@ export function createPasswords({ concurrency, maxWaiting = 200 }: PasswordsOpti
   const verifyArgon2 = (stored: string, password: string) =>
     queue.run(() => argon2.verify(stored, Buffer.from(password)));
 
+  async function verifyStoredArgon2(stored: string, plain: string): Promise<boolean> {
+    if (await verifyArgon2(stored, plain.normalize('NFKC'))) return true;
+    // The other system may have hashed the password without normalising it.
+    const isImported = !isCurrentHash(stored) && plain !== plain.normalize('NFKC');
+    return isImported && (await verifyArgon2(stored, plain));
+  }
+
   async function verifyImported(stored: string, plain: string): Promise<boolean> {
     const hash = parseImportedHash(stored);
     if (!hash) return false;
@@ -78,7 +85,7 @@ export function createPasswords({ concurrency, maxWaiting = 200 }: PasswordsOpti
       const tooLong = isTooLong(plain);
       const typed = tooLong ? '' : plain;
       if (isArgon2(stored)) {
-        const ok = (await verifyArgon2(stored, typed.normalize('NFKC'))) && !tooLong;
+        const ok = (await verifyStoredArgon2(stored, typed)) && !tooLong;
         return { ok, rehash: ok && !isCurrentHash(stored) };
       }
       await verifyArgon2(unmatchable, typed);

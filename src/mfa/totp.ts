@@ -1,13 +1,14 @@
-// Time-based one-time codes of an authenticator app (RFC 6238); the only importer of otplib. A secret is stored when a
+// Time-based one-time codes of an authenticator app (RFC 6238). A secret is stored when a
 // code proves that the app has it. Until then it travels in the form, sealed, so that an abandoned enrolment leaves
 // nothing in the database and does not affect the present factor.
-import { createGuardrails, generateSecret, generateURI, ScureBase32Plugin, verify } from 'otplib';
+import { createGuardrails, generateSecret, generateURI, verify } from 'otplib';
 import type { Actor, Audit } from '../audit/audit.ts';
-import { badRequest } from '../http/errors.ts';
+import type { TotpCredential } from '../generated/sqlite/client.ts';
 import { limits } from '../limits.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Vault } from '../platform/vault.ts';
 import { type Db, type Tx, transaction } from '../storage/database.ts';
+import { defaultParameters, parseTotpKey, type TotpKey, totpKeyText } from './totp-key.ts';
 
 export interface TotpEnrolment {
   /** Base32, to be typed instead of scanned. */
@@ -33,8 +34,8 @@ export interface Totp {
   ): Promise<'ok' | 'again' | 'wrong' | 'expired'>;
   /** A code works once, also when it is sent twice in parallel. */
   verify(userId: string, code: string): Promise<TotpOutcome>;
-  /** A secret from the configuration file or another system. Changes nothing when it is stored already. */
-  importSecret(userId: string, secret: string, by?: Actor, tx?: Tx): Promise<void>;
+  /** A key from the configuration file or another system (parseTotpKey). Changes nothing when it is stored already. */
+  importSecret(userId: string, key: string, by?: Actor, tx?: Tx): Promise<void>;
   remove(userId: string, by?: Actor, tx?: Tx): Promise<boolean>;
   isEnrolled(userId: string, tx?: Tx): Promise<boolean>;
 }
@@ -48,10 +49,9 @@ export interface TotpDependencies {
   issuerName: string;
 }
 
-const { digits, stepSeconds, window, secretBytes, minSecretBytes } = limits.totp;
+const { window, secretBytes, minSecretBytes } = limits.totp;
 const ENROLMENT_SECONDS = limits.interaction.seconds;
 const guardrails = createGuardrails({ MIN_SECRET_BYTES: minSecretBytes });
-const base32 = new ScureBase32Plugin();
 const context = (userId: string) => `totp_credentials:${userId}`;
 const pendingContext = (userId: string) => `totp enrolment:${userId}`;
 
@@ -72,12 +72,12 @@ export function createTotp(dependencies: TotpDependencies): Totp {
     confirm: (account, sealed, code, by = {}) => confirm(dependencies, account.id, { sealed, code }, by),
     verify: (userId, code) => verifyOnce(dependencies, userId, code),
 
-    async importSecret(userId, secret, by = {}, outer) {
-      const clean = cleanSecret(secret);
+    async importSecret(userId, text, by = {}, outer) {
+      const key = parseTotpKey(text);
       const work = async (tx: Tx) => {
         const row = await tx.totpCredential.findUnique({ where: { userId } });
-        if (row?.confirmedAt && secretInUse(vault, row) === clean) return;
-        await store(dependencies, tx, { userId, secret: clean, lastStep: 0 }, by);
+        if (row?.confirmedAt && totpKeyText(keyInUse(vault, row)) === totpKeyText(key)) return;
+        await store(dependencies, tx, { userId, key, lastStep: 0 }, by);
       };
       await (outer ? work(outer) : transaction(db, work));
     },
@@ -107,12 +107,13 @@ async function confirm(
   const { db, vault, now } = dependencies;
   const secret = openPending(dependencies, userId, sealed);
   if (secret === undefined) return 'expired';
-  const step = await stepOf(now, secret, code);
+  const key: TotpKey = { secret, ...defaultParameters };
+  const step = await stepOf(now, key, code);
   if (step === undefined) return 'wrong';
   return transaction(db, async (tx) => {
     const row = await tx.totpCredential.findUnique({ where: { userId } });
-    if (row?.confirmedAt && secretInUse(vault, row) === secret) return 'again';
-    await store(dependencies, tx, { userId, secret, lastStep: step }, by);
+    if (row?.confirmedAt && totpKeyText(keyInUse(vault, row)) === totpKeyText(key)) return 'again';
+    await store(dependencies, tx, { userId, key, lastStep: step }, by);
     return 'ok';
   });
 }
@@ -120,7 +121,7 @@ async function confirm(
 async function verifyOnce({ db, vault, now }: TotpDependencies, userId: string, code: string): Promise<TotpOutcome> {
   const row = await db.totpCredential.findUnique({ where: { userId } });
   if (!row?.confirmedAt) return 'not-enrolled';
-  const step = await stepOf(now, secretInUse(vault, row), code);
+  const step = await stepOf(now, keyInUse(vault, row), code);
   if (step === undefined) return 'wrong';
   // Only to a later step, and only for this secret: of two equal requests one changes nothing.
   const { count } = await db.totpCredential.updateMany({
@@ -133,16 +134,24 @@ async function verifyOnce({ db, vault, now }: TotpDependencies, userId: string, 
 async function store(
   { vault, now, audit }: TotpDependencies,
   tx: Tx,
-  { userId, secret, lastStep }: { userId: string; secret: string; lastStep: number },
+  { userId, key, lastStep }: { userId: string; key: TotpKey; lastStep: number },
   by: Actor,
 ): Promise<void> {
-  const row = { secretSealed: vault.seal(secret, context(userId)), confirmedAt: now(), lastStep: BigInt(lastStep) };
+  const { secret, ...parameters } = key;
+  const row = {
+    ...parameters,
+    secretSealed: vault.seal(secret, context(userId)),
+    confirmedAt: now(),
+    lastStep: BigInt(lastStep),
+  };
   await tx.totpCredential.upsert({ where: { userId }, create: { userId, ...row }, update: row });
   await audit.record({ ...by, type: 'totp.enrolled', outcome: 'success', subjectId: userId }, tx);
 }
 
-function secretInUse(vault: Vault, { userId, secretSealed }: { userId: string; secretSealed: string }): string {
-  return vault.open(secretSealed, context(userId)).toString();
+function keyInUse(vault: Vault, { userId, secretSealed, algorithm, digits, period }: TotpCredential): TotpKey {
+  const secret = vault.open(secretSealed, context(userId)).toString();
+  // Only parsed keys are stored.
+  return { secret, algorithm, digits, period } as TotpKey;
 }
 
 /** The secret of an enrolment that goes on; undefined when it has expired. */
@@ -159,36 +168,30 @@ function openPending({ vault, now }: TotpDependencies, userId: string, sealed: s
 }
 
 function describe(issuer: string, label: string, secret: string, sealed: string): TotpEnrolment {
-  return { secret, uri: generateURI({ issuer, label, secret, digits, period: stepSeconds }), sealed };
+  return { secret, uri: generateURI({ issuer, label, secret, ...defaultParameters }), sealed };
 }
 
 /** The time step that this code belongs to; undefined for a wrong code. */
-async function stepOf(now: Clock, secret: string, typed: string): Promise<number | undefined> {
+async function stepOf(
+  now: Clock,
+  { secret, algorithm, digits, period }: TotpKey,
+  typed: string,
+): Promise<number | undefined> {
   const token = typed.normalize('NFKC').replace(/[\s-]/g, ''); // apps show "123 456"
   if (!new RegExp(`^\\d{${digits}}$`).test(token)) return undefined;
   const result = await verify({
     secret,
     token,
+    algorithm,
     digits,
-    period: stepSeconds,
+    period,
     epoch: epochSeconds(now),
-    epochTolerance: window * stepSeconds,
+    epochTolerance: window * period,
     guardrails,
   });
-  return result.valid ? Math.floor(epochSeconds(now) / stepSeconds) + result.delta : undefined;
+  return result.valid ? Math.floor(epochSeconds(now) / period) + result.delta : undefined;
 }
 
 function epochSeconds(now: Clock): number {
   return Math.floor(now().getTime() / 1000);
-}
-/** A typed base32 secret in its canonical form; throws invalid_input (400) when it is malformed or too short. */
-export function cleanSecret(secret: string): string {
-  const text = secret.replace(/[\s-]/g, '').replace(/=+$/, '').toUpperCase();
-  try {
-    if (base32.decode(text).length >= minSecretBytes) return text;
-  } catch {
-    // falls through to the same error
-  }
-  const message = `Give at least ${minSecretBytes} bytes in base32 (A to Z, 2 to 7).`;
-  throw badRequest('invalid_input', { fields: [{ field: 'totp_secret', message }] });
 }

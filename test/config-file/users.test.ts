@@ -85,6 +85,11 @@ describe('a declared user', () => {
     expect((await account('david')).id).toBe(id);
   });
 
+  it('may have the subject that it had in another system', async () => {
+    const plan = await bench.plan(user('gina', 'sub: "auth0|5f7c8ec7c33c6c004bbafe82"'));
+    expect(lines(plan)).toContain('create users gina');
+  });
+
   it('never gets the subject of another or of a deleted account', async () => {
     const { id } = await account('david');
     const local = await bench.accounts.create({ username: 'erin' });

@@ -96,6 +96,12 @@ describe('an imported hash', () => {
     expect((await passwords.verify(stored, 'caf\u00e9 \u00b2\u00b2')).ok).toBe(true);
   });
 
+  test('of Argon2 verifies text that was hashed without normalising', async () => {
+    const stored = await argon2.hash('caf\u00e9 \u00b2\u00b2', { memoryCost: 1024, timeCost: 1, parallelism: 1 });
+    expect(await passwords.verify(stored, 'caf\u00e9 \u00b2\u00b2')).toEqual({ ok: true, rehash: true });
+    expect((await passwords.verify(stored, 'caf\u00e9 22')).ok).toBe(false);
+  });
+
   test('of bcrypt does not accept a password that goes on after a NUL', async () => {
     expect((await passwords.verify(bcrypt.hashSync('short', 4), 'short\0more')).ok).toBe(false);
   });

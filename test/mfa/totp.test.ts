@@ -1,8 +1,9 @@
 // The codes of an authenticator app.
 import { createHmac } from 'node:crypto';
+import { ScureBase32Plugin } from 'otplib';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Account } from '../../src/accounts/account.ts';
-import { cleanSecret } from '../../src/mfa/totp.ts';
+import { parseTotpKey, totpKeyText } from '../../src/mfa/totp-key.ts';
 import { together } from '../accounts/fixture.ts';
 import { type FactorsFixture, openFactors } from './fixture.ts';
 
@@ -151,6 +152,43 @@ describe('an imported secret', () => {
   });
 
   test.each(['', 'short', 'JBSWY3DP', 'JBSWY3DPEHPK3PX1', 'not base32 at all!'])('is rejected: %j', (secret) => {
-    expect(() => cleanSecret(secret)).toThrow(expect.objectContaining({ code: 'invalid_input' }));
+    expect(() => parseTotpKey(secret)).toThrow(expect.objectContaining({ code: 'invalid_input' }));
+  });
+
+  // RFC 6238 Appendix B, the values at 59 seconds.
+  test.each([
+    ['SHA1', '12345678901234567890', '94287082'],
+    ['SHA256', '12345678901234567890123456789012', '46119246'],
+    ['SHA512', '1234567890123456789012345678901234567890123456789012345678901234', '90693936'],
+  ])('of an otpauth URI with %s and eight digits verifies the codes of RFC 6238', async (algorithm, text, code) => {
+    const secret = new ScureBase32Plugin().encode(Buffer.from(text));
+    const uri = `otpauth://totp/Old:ann?secret=${secret}&issuer=Old&algorithm=${algorithm}&digits=8&period=30`;
+    await fixture.totp.importSecret(account.id, uri);
+    const now = fixture.now().getTime();
+    fixture.clock.advance({ seconds: (59_000 - now) / 1000 });
+    expect(await fixture.totp.verify(account.id, code)).toBe('ok');
+    expect(await fixture.totp.verify(account.id, code)).toBe('replayed');
+    fixture.clock.advance({ seconds: (now - 59_000) / 1000 });
+  });
+
+  test('of an otpauth URI works once in each of its periods', async () => {
+    await fixture.totp.importSecret(account.id, 'otpauth://totp/x?secret=JBSWY3DPEHPK3PXP&period=60');
+    const { key, counter } = { key: 'JBSWY3DPEHPK3PXP', counter: Math.floor(fixture.now().getTime() / 60_000) };
+    const code = app(key, new Date(counter * 30_000)); // the same HMAC counter with 30 seconds
+    expect(await fixture.totp.verify(account.id, code)).toBe('ok');
+    expect(await fixture.totp.verify(account.id, code)).toBe('replayed');
+  });
+
+  test.each(['hotp/x?secret=JBSWY3DPEHPK3PXP', 'totp/x?secret=JBSWY3DPEHPK3PXP&algorithm=MD5', 'totp/x?digits=6'])(
+    'of the URI otpauth://%s is rejected',
+    (uri) => {
+      expect(() => parseTotpKey(`otpauth://${uri}`)).toThrow(expect.objectContaining({ code: 'invalid_input' }));
+    },
+  );
+
+  test('is the same key in each of its spellings', () => {
+    const uri = 'otpauth://totp/x?secret=jbswy3dpehpk3pxp&algorithm=SHA1&digits=6&period=30';
+    expect(totpKeyText(parseTotpKey(uri))).toBe(totpKeyText(parseTotpKey('JBSW Y3DP EHPK 3PXP')));
+    expect(totpKeyText(parseTotpKey(`${uri}0`.replace('300', '60')))).not.toBe(totpKeyText(parseTotpKey(uri)));
   });
 });

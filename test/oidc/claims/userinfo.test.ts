@@ -33,6 +33,14 @@ const about = (claims: object | undefined) =>
   Object.fromEntries(Object.entries(claims ?? {}).filter(([name]) => !protocol.includes(name)));
 
 describe('claims', () => {
+  it('have the subject that the account had in another system, also with a bar in it', async () => {
+    const id = 'auth0|5f7c8ec7c33c6c004bbafe82';
+    const moved = await aUser(idp.services, { id });
+    const { tokens } = await signIn(httpClient(idp.issuer), app, moved, { scope: 'openid' });
+    expect(tokens.claims()).toMatchObject({ sub: id });
+    expect(await app.rp.userinfo(tokens)).toMatchObject({ sub: id });
+  });
+
   it.each<[string, Record<string, unknown>]>([
     ['openid', {}],
     ['openid email', { email: expect.stringContaining('@'), email_verified: true }],
