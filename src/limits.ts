@@ -34,8 +34,18 @@ export const limits = {
   /** The clock of another machine may differ by this much when tokens are checked. */
   clockSkew: { seconds: MINUTE },
 
-  /** The single sign-on session; the setting is in hours. */
-  session: { defaultHours: 12, minHours: 1, maxHours: 30 * 24, seenSeconds: 5 * MINUTE },
+  /**
+   * The single sign-on session. NIST SP 800-63B-4 2.2.3 (AAL2): at most 24 hours in all, one hour without activity; 12 hours
+   * also meet AAL3. `activitySeconds`: the use of a session is recorded once in this time.
+   */
+  session: {
+    defaultHours: 12,
+    minHours: 1,
+    maxHours: 30 * 24,
+    idle: { defaultMinutes: 60, minMinutes: 5, maxMinutes: 30 * 24 * 60 },
+    maxPerUser: 1000,
+    activitySeconds: MINUTE,
+  },
   /** The relying-party cookie `sessionId`, and when a client refreshes it. */
   rpSession: { cookieSeconds: 3600, refreshThresholdSeconds: 5 * MINUTE },
 

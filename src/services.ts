@@ -91,7 +91,8 @@ export async function createServices(options: ServicesOptions) {
   const applications = createApplications({ db, vault, audit, now, removeClientArtifacts, removeServiceProviderData });
   const sessionSeconds = () => setting().session_hours * 3600;
   const keyring = createKeyring({ db, vault, now, issuer, logger, audit, sessionSeconds });
-  const sessions = createSessions({ db, sql, now });
+  const idleSeconds = () => setting().session_idle_minutes * 60;
+  const sessions = createSessions({ db, sql, now, idleSeconds });
   const runs = createLogoutRuns({ db, now, audit, deliverSoon: logoutQueued });
   const endSession = createEndSession({
     ...{ db, now, audit, sessions, runs, ownClientId: FIRST_PARTY_CLIENT_ID, deliverSoon: logoutQueued },

@@ -21,6 +21,7 @@ export type EndReason =
   | 'account-disabled'
   | 'account-deleted'
   | 'roles-changed'
+  | 'session-limit'
   | 'expired';
 
 export interface EndBy extends Actor {
@@ -42,6 +43,8 @@ export interface EndSession {
   several(uids: readonly string[], reason: EndReason, by?: EndBy): Promise<EndResult | undefined>;
   /** Ends every session of an account and revokes all its tokens, offline ones included. Returns how many ended. */
   all(accountId: string, reason: EndReason, by?: Actor, tx?: Tx): Promise<number>;
+  /** Ends the oldest sessions of an account that has more than `max`. */
+  exceeding(accountId: string, max: number): Promise<void>;
   /** Ends every session that an application takes part in. Returns how many ended. */
   ofApplication(clientId: string, reason: EndReason, by?: Actor): Promise<number>;
   /** Ends expired sessions, so that their applications are notified. Returns how many ended. */
@@ -89,6 +92,10 @@ export function createEndSession(dependencies: EndSessionDependencies): EndSessi
         : await transaction(db, (own) => endAll(dependencies, accountId, reason, by, own));
       deliverSoon();
       return count;
+    },
+
+    async exceeding(accountId, max) {
+      await several(await sessions.exceeding(accountId, max), 'session-limit');
     },
 
     async ofApplication(clientId, reason, by = {}) {
@@ -151,8 +158,8 @@ async function endSome(
   const [first] = ended;
   if (!first) return undefined;
   const uids = ended.map(({ uid }) => uid);
-  // A browser is remembered for longer than a session lasts; expiry of the session does not end that.
-  if (reason !== 'expired') await endTrust(first.accountId, uids, tx);
+  // A browser is remembered for longer than a session lasts; a session that ends by itself does not end that.
+  if (reason !== 'expired' && reason !== 'session-limit') await endTrust(first.accountId, uids, tx);
   const run = await plan(dependencies, ended, reason, by, tx);
   const { actorId, clientId, request } = by;
   await audit.record(

@@ -41,6 +41,7 @@ import type { AdapterPayload, Client, Configuration } from './engine/library.ts'
 import { createEngineMiddleware } from './engine/middleware.ts';
 import { createEngine, type Engine, type ResponseMode } from './engine/provider.ts';
 import { createRequestCheck, type RequestCheckDependencies } from './engine/request-checks.ts';
+import { createSessionStart } from './engine/session-start.ts';
 import { createDevicePages } from './pages/device-pages.ts';
 import { createErrorPage } from './pages/error-page.ts';
 import { createLogoutPages } from './pages/logout-pages.ts';
@@ -85,7 +86,11 @@ export interface OidcDependencies {
   /** The server's own pages as a client that is not registered. */
   firstPartyClient: AdapterPayload & { client_id: string };
   /** Logout across both protocols (src/logout). */
-  logout: { endSession: OnSessionDestroyed; queueLogoutToken: QueueLogoutToken };
+  logout: {
+    endSession: OnSessionDestroyed;
+    queueLogoutToken: QueueLogoutToken;
+    limitSessions(accountId: string): Promise<void>;
+  };
   /** SAML as a response mode (src/saml). */
   saml: {
     respond: ResponseMode;
@@ -149,7 +154,12 @@ export async function createOidc(dependencies: OidcDependencies): Promise<Oidc> 
       vault,
       sql,
       admitClient: clientLimits.admit,
-      sessionSaving: { store: sessionStore, epoch: () => Math.floor(now().getTime() / 1000) },
+      sessionSaving: {
+        store: sessionStore,
+        epoch: () => Math.floor(now().getTime() / 1000),
+        idleSeconds: () => dependencies.settings.latest().session_idle_minutes * 60,
+        signedIn: createSessionStart({ ...dependencies, limitSessions: dependencies.logout.limitSessions }),
+      },
       queueLogoutToken: dependencies.logout.queueLogoutToken,
     },
     samlResponse: saml.respond,
@@ -245,8 +255,7 @@ function promptsOf(
 }
 
 function eventsOf(dependencies: OidcDependencies, clients: ClientSource): EngineEvents {
-  const { audit, cookies, firstPartyClient, knownBrowsers, logger, metrics, now, rejections, sessions, settings } =
-    dependencies;
+  const { audit, firstPartyClient, logger, metrics, now, rejections, sessions } = dependencies;
   const recordUsage = createUsageRecorder({ audit, now });
   return {
     audit,
@@ -255,11 +264,6 @@ function eventsOf(dependencies: OidcDependencies, clients: ClientSource): Engine
     rejections,
     clients,
     recordActivity: sessions.recordActivity,
-    async recordDevice({ uid, accountId, loginTs }, ctx) {
-      const browser = await knownBrowsers.recognise(cookies.get(ctx, 'knownBrowser'), accountId);
-      const endsAt = new Date((loginTs + settings.latest().session_hours * 3600) * 1000);
-      await sessions.recordDevice({ uid, accountId, endsAt }, ctx.state.request, browser?.id);
-    },
     async recordUsage(accountId, clientId, request) {
       if (clientId !== firstPartyClient.client_id) await recordUsage(accountId, clientId, request);
     },

@@ -4,6 +4,7 @@ import type { Accounts } from '../accounts/accounts.ts';
 import type { Context, Middleware } from '../http/context.ts';
 import type { Cookies } from '../http/cookies.ts';
 import { unauthorized } from '../http/errors.ts';
+import { isPage } from '../http/page-request.ts';
 import { limits } from '../limits.ts';
 import { acrLevel, MFA_ACR } from '../mfa/acr.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -32,7 +33,7 @@ export interface SignedInDependencies {
   accounts: Pick<Accounts, 'find'>;
   /** The strongest acr that this account can reach. */
   strongestAcr(account: Account): Promise<string>;
-  /** Remembers that the session is in use. */
+  /** Records a request that the user made with the session. */
   recordActivity(ssoUid: string): Promise<void>;
   now: Clock;
 }
@@ -55,7 +56,7 @@ export function createSignedIn(dependencies: SignedInDependencies): SignedIn {
       const account = session && (await accounts.find(session.userId));
       if (session && account?.isActive) {
         users.set(ctx.req, { account, session });
-        await recordActivity(session.ssoUid);
+        if (isPage(ctx)) await recordActivity(session.ssoUid);
         return next();
       }
       if (!isRead(ctx)) throw unauthorized('unauthenticated', { next: { href: '/login', label: 'Sign in' } });

@@ -6,6 +6,7 @@ import type { Context } from '../http/context.ts';
 import type { Cookies } from '../http/cookies.ts';
 import type { Keyring } from '../keys/keyring.ts';
 import type { Outbox } from '../mail/outbox.ts';
+import type { Sessions } from '../oidc/store/sessions.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Metrics } from '../platform/metrics.ts';
@@ -51,6 +52,7 @@ export interface SamlDependencies {
   rateLimits: Pick<RateLimits, 'consume'>;
   rejections: Pick<Rejections, 'record'>;
   settings: Pick<Settings, 'latest'>;
+  sessions: Pick<Sessions, 'find'>;
   /** Throws with a sentence for the administrator. */
   fetchMetadata(url: string): Promise<string>;
 }
@@ -108,6 +110,8 @@ export function createSaml(dependencies: SamlDependencies) {
         rejections,
         metrics,
         sessionSeconds: () => settings.latest().session_hours * 3600,
+        idleSeconds: () => settings.latest().session_idle_minutes * 60,
+        ...{ sessions: dependencies.sessions, now },
         browserOf: browser.of,
         sealTestResponse: (xml, id) => vault.seal(xml, testResponseContext(id)),
       }),

@@ -31,6 +31,7 @@ export async function createProtocols(services: Services, { cookies, cookieKeys,
     rateLimits,
     rejections,
     settings,
+    sessions,
     fetchMetadata,
   });
   const oidc = await createOidc({
@@ -56,7 +57,13 @@ export async function createProtocols(services: Services, { cookies, cookieKeys,
     outgoingFetch: outgoing as never,
     canReach: (account, acrs) => signInPolicy.canReach(account, acrs, undefined),
     firstPartyClient: firstPartyClientMetadata(issuer),
-    logout: createEngineLogoutHooks({ endSession, runs, cookies, ownClientId: FIRST_PARTY_CLIENT_ID }),
+    logout: {
+      ...createEngineLogoutHooks({ endSession, runs, cookies, ownClientId: FIRST_PARTY_CLIENT_ID }),
+      async limitSessions(accountId) {
+        const max = settings.latest().max_sessions_per_user;
+        if (max > 0) await endSession.exceeding(accountId, max);
+      },
+    },
     saml: saml.engine,
   });
   const logout = createLogout({

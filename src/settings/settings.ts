@@ -40,6 +40,12 @@ const smsGateway = z.strictObject({
 /** Setting -> what is allowed, and the default. */
 export const settingSchemas = {
   session_hours: z.int().min(limits.session.minHours).max(limits.session.maxHours).default(limits.session.defaultHours),
+  session_idle_minutes: z
+    .int()
+    .min(limits.session.idle.minMinutes)
+    .max(limits.session.idle.maxMinutes)
+    .default(limits.session.idle.defaultMinutes),
+  max_sessions_per_user: z.int().min(0).max(limits.session.maxPerUser).default(0), // 0: no limit; else the oldest ends
   access_token_minutes: z
     .int()
     .min(limits.accessToken.minMinutes)

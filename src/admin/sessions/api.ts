@@ -18,7 +18,8 @@ const session = z
     user: z.string().describe('Id of the account'),
     username: z.string(),
     signed_in_at: time,
-    expires_at: time,
+    expires_at: time.describe('The latest end'),
+    idle_expires_at: time.describe('The end if the user makes no further request'),
     acr: z.string().nullable(),
     amr: z.array(z.string()),
     address: z.string().nullable(),
@@ -106,13 +107,15 @@ export function sessionEndpoints(sessions: SessionAdmin, users: Pick<UserAdmin, 
   ];
 }
 
-function showSession({ uid, accountId, username, signedInAt, expiresAt, acr, amr, device, participants }: SessionView) {
+function showSession({ uid, accountId, username, acr, amr, device, participants, ...session }: SessionView) {
+  const { signedInAt, expiresAt, idleExpiresAt } = session;
   return {
     uid,
     user: accountId,
     username,
     signed_in_at: iso(signedInAt),
     expires_at: iso(expiresAt),
+    idle_expires_at: iso(idleExpiresAt),
     acr: acr ?? null,
     amr,
     address: device?.address ?? null,

@@ -3,6 +3,14 @@ import type { SettingName } from '../../settings/settings.ts';
 
 export const settingTexts: Record<SettingName, { label: string; text: string }> = {
   session_hours: { label: 'Session, in hours', text: 'How long a sign-in lasts, regardless of use. 1 to 720.' },
+  session_idle_minutes: {
+    label: 'Unused session, in minutes',
+    text: 'A session ends when its user opens no page and no application with it for this long. 5 to 43200.',
+  },
+  max_sessions_per_user: {
+    label: 'Sessions of one user',
+    text: 'A sign-in that exceeds the number ends the oldest session. 0: no limit; at most 1000.',
+  },
   access_token_minutes: { label: 'Access tokens, in minutes', text: 'How long a token is valid. 1 to 60.' },
   reset_token_minutes: { label: 'Links for a new password, in minutes', text: 'How long a link is valid. 15 to 30.' },
   mfa: { label: 'Second factor', text: 'Required: every user needs one. Off: no user is asked for one.' },

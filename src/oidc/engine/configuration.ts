@@ -223,7 +223,7 @@ function lifetimes(settings: ConfigurationDependencies['settings']): NonNullable
     DeviceCode: limits.deviceCode.seconds,
     IdToken: limits.idToken.seconds,
     Interaction: limits.interaction.seconds,
-    // A session ends at a fixed time after the sign-in (docs/decisions/0007-absolute-session.md).
+    // The latest end; the idle limit is in store/session-activity.ts (docs/decisions/0026-idle-and-absolute-session.md).
     Session: (_ctx, { accountId, loginTs = engineSeconds() }) =>
       accountId ? Math.max(1, loginTs + sessionSeconds() - engineSeconds()) : limits.interaction.seconds,
     // A grant outlives every token that was issued under it.

@@ -1,13 +1,12 @@
 // The engine's events as metrics, audit entries and log lines. Rejected requests are expected; everything else is an error.
 
 import type { Audit } from '../../audit/audit.ts';
-import type { Context } from '../../http/context.ts';
+import { isPage } from '../../http/page-request.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { Metrics } from '../../platform/metrics.ts';
 import { appContext } from './app-context.ts';
 import type { RecordUsage } from './application-usage.ts';
 import { TooManyAttempts } from './client-rate-limits.ts';
-import { engineSeconds } from './configuration.ts';
 import type { KoaContextWithOIDC, Provider } from './library.ts';
 import { type RecordDependencies, recordRejection } from './rejected-requests.ts';
 import { TEST_MODE } from './test-response-mode.ts';
@@ -16,9 +15,7 @@ export interface EngineEvents extends RecordDependencies {
   audit: Audit;
   metrics: Pick<Metrics, 'tokensIssued'>;
   logger: Logger;
-  /** Remembers the browser in which a session began. */
-  recordDevice(session: { uid: string; accountId: string; loginTs: number }, ctx: Context): Promise<void>;
-  /** Remembers that a session is in use. */
+  /** Records a request that the user made with a session. */
   recordActivity(sessionUid: string): Promise<void>;
   recordUsage: RecordUsage;
 }
@@ -61,7 +58,11 @@ export function listenToEvents(provider: Provider, events: EngineEvents): void {
     // A JWT access token is not saved, only issued.
     on(`${type}.issued`, () => metrics.tokensIssued.inc({ type }));
   }
-  on('authorization.success', (ctx) => recordAuthorization(ctx, events));
+  on('interaction.started', (ctx) => recordRequest(ctx, events));
+  on('authorization.success', (ctx) => {
+    recordRequest(ctx, events);
+    recordAuthorization(ctx, events);
+  });
   for (const [event, type] of Object.entries(AUDIT_EVENTS)) {
     on(event, (ctx, error) => reportRejection(ctx, error, event, type, events));
   }
@@ -70,16 +71,19 @@ export function listenToEvents(provider: Provider, events: EngineEvents): void {
   });
 }
 
+/** Records the use of the session, if the user made this request: `prompt=none` and frames are made by applications. */
+function recordRequest(engineCtx: KoaContextWithOIDC, { recordActivity, logger }: EngineEvents): void {
+  const { result, session, prompts } = engineCtx.oidc;
+  if (!session?.accountId || result?.login || prompts.has('none') || !isPage(appContext(engineCtx))) return;
+  recordActivity(session.uid).catch((err) => logger.error({ err }, 'the use of a session was not recorded'));
+}
+
 function recordAuthorization(engineCtx: KoaContextWithOIDC, events: EngineEvents): void {
-  const { recordDevice, recordActivity, recordUsage, logger } = events;
+  const { recordUsage, logger } = events;
   const { result, session, client, params } = engineCtx.oidc;
   if (!session?.accountId) return;
   const ctx = appContext(engineCtx);
-  // The engine sets `exp` only when it saves the session, after this event.
-  const { uid, accountId, loginTs = engineSeconds() } = session;
-  // The browser is recorded once for each sign-in, not for each application that is opened with it.
-  const recorded = result?.login ? recordDevice({ uid, accountId, loginTs }, ctx) : recordActivity(uid);
-  recorded.catch((err) => logger.error({ err }, 'the browser of a session was not recorded'));
+  const { accountId } = session;
   // A sign-in and a SAML response have audit entries of their own; a test is no usage.
   if (result?.login || !client || OTHER_MODES.includes(String(params?.response_mode))) return;
   recordUsage(accountId, client.clientId, ctx.state.request).catch((err) => logNotAudited(logger, err));

@@ -5,6 +5,7 @@
 import { engineSeconds } from '../engine/configuration.ts';
 import { Provider } from '../engine/library.ts';
 import { artifactId } from '../store/adapter.ts';
+import { hasNewLogin } from '../store/merge-session.ts';
 import type { SavedSession, SessionStore } from '../store/session-rows.ts';
 
 const STORED_TEXT = Symbol('the stored text of a session as it was read');
@@ -28,13 +29,25 @@ interface SessionClass {
   instantiate(stored?: StoredSession): EngineSession;
 }
 
+export interface SignedInSession {
+  uid: string;
+  accountId: string;
+  /** The latest end of the session. */
+  endsAt: Date;
+}
+
 export interface SessionSavingDependencies {
   store: Pick<SessionStore, 'save'>;
   /** Epoch seconds of this server's clock. */
   epoch(): number;
+  /** How long a session lasts without a request of its user. */
+  idleSeconds(): number;
+  /** Called after a sign-in was stored. */
+  signedIn(session: SignedInSession): Promise<void>;
 }
 
-export function mergeSessionsOnSave(provider: Provider, { store, epoch }: SessionSavingDependencies): void {
+export function mergeSessionsOnSave(provider: Provider, dependencies: SessionSavingDependencies): void {
+  const { store, epoch, idleSeconds, signedIn } = dependencies;
   const sessions = provider.Session as unknown as SessionClass;
   const { instantiate } = sessions;
   sessions.instantiate = function instantiateWithStoredText(stored) {
@@ -47,18 +60,24 @@ export function mergeSessionsOnSave(provider: Provider, { store, epoch }: Sessio
     this.exp = engineSeconds() + ttl;
     const { jti: _bearer, ...payload } = (await this.getValueAndPayload()).payload;
     const idOf = (cookie: string) => artifactId('Session', cookie);
+    const asRead = this[STORED_TEXT];
     const isCurrent = await store.save({
       id: idOf(this.id),
       oldId: this.oldId && idOf(this.oldId),
-      asRead: this[STORED_TEXT],
+      asRead,
       payload,
-      expiresAt: epoch() + ttl,
+      endsAt: epoch() + ttl,
+      idleEndsAt: epoch() + idleSeconds(),
     });
-    if (this[STORED_TEXT] === undefined) setStoredText(this, payload);
+    if (asRead === undefined) setStoredText(this, payload);
     delete this.oldId;
     this.touched = false;
     // Another response gives the browser a newer cookie; this one would replace it by a cookie that is no longer valid.
     if (!isCurrent) removeSessionCookie(provider);
+    const { uid, accountId } = payload;
+    if (isCurrent && accountId && hasNewLogin(asRead === undefined ? undefined : JSON.parse(asRead), payload)) {
+      await signedIn({ uid, accountId, endsAt: new Date((epoch() + ttl) * 1000) });
+    }
     return this.id;
   };
 }

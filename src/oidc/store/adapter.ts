@@ -18,19 +18,20 @@ interface Row {
   id: string;
   payload: string;
   consumedAt: bigint | number | null;
+  expiresAt: bigint | number | null;
 }
 
 /** Models whose rows are invalid once their session has ended; their uid column names the session. */
 const OF_SESSION = new Set(['Session', 'AuthorizationCode']);
 
 /** Models that expire exactly on time: the engine would add the tolerance that is meant for other machines' clocks. */
-const EXPIRES = new Set(['AccessToken', 'ClientCredentials', 'InitialAccessToken', 'Interaction', 'Session']);
+const EXPIRES = new Set(['AccessToken', 'ClientCredentials', 'InitialAccessToken', 'Interaction']);
 
 /** Models whose rows belong to a grant and die with it. */
 const TOKEN_MODELS = ['AccessToken', 'AuthorizationCode', 'RefreshToken', 'DeviceCode'];
 
-const COLUMNS = { id: true, payload: true, consumedAt: true } as const;
-const SELECT = 'SELECT id, payload, consumed_at AS "consumedAt" FROM oidc_artifacts';
+const COLUMNS = { id: true, payload: true, consumedAt: true, expiresAt: true } as const;
+const SELECT = `SELECT id, payload, consumed_at AS "consumedAt", expires_at AS "expiresAt" FROM oidc_artifacts`;
 
 export const statements = hotStatements('artifacts', {
   find: `${SELECT} WHERE id = ?`,
@@ -120,6 +121,8 @@ function restored(model: string, row: Row | undefined, epoch: number, value?: st
   if (!row) return undefined;
   const payload = JSON.parse(row.payload) as AdapterPayload;
   if (EXPIRES.has(model) && payload.exp !== undefined && payload.exp <= epoch) return undefined;
+  // The end of a session moves with its use; its payload has only the latest one.
+  if (model === 'Session' && Number(row.expiresAt) <= epoch) return undefined;
   payload.jti = value ?? STORED + row.id;
   if (payload.deviceCode) payload.deviceCode = STORED + payload.deviceCode;
   if (payload.parJti) payload.parJti = STORED + payload.parJti;

@@ -45,6 +45,12 @@ export function mergeSession(
   };
 }
 
+/** Whether the user has signed in, or has proven more, since `before` was read. */
+export function hasNewLogin(before: SessionPayload | undefined, changed: SessionPayload): boolean {
+  if (changed.accountId === undefined) return false;
+  return !same(before && login({ ...before, exp: 0 }), login({ ...changed, exp: 0 }));
+}
+
 function login({ accountId, acr, amr, loginTs, transient, exp }: SessionPayload) {
   // An anonymous session lasts for some time from its last use, which is no login.
   return { accountId, acr, amr, loginTs, transient, exp: accountId === undefined ? undefined : exp };

@@ -1,8 +1,7 @@
 // The browsers in which sessions began, and when each session was last used: the table session_devices.
-import { limits } from '../../limits.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { RequestInfo } from '../../platform/request-info.ts';
-import type { Db, Tx } from '../../storage/database.ts';
+import type { Tx } from '../../storage/database.ts';
 import { hotStatements, type Sql } from '../../storage/statements.ts';
 
 export interface SessionDevices {
@@ -12,20 +11,14 @@ export interface SessionDevices {
     request: RequestInfo,
     browserId: string | undefined,
   ): Promise<void>;
-  /** Remembers that the session is in use, at most every few minutes. */
-  recordActivity(uid: string): Promise<void>;
   /** The known browsers in which these sessions began. */
   browsersOf(uids: readonly string[], tx: Tx): Promise<string[]>;
 }
 
 export interface SessionDevicesDependencies {
-  db: Db;
   sql: Sql;
   now: Clock;
 }
-
-const ACTIVITY_MS = limits.session.seenSeconds * 1000;
-const MAX_REMEMBERED = 10_000;
 
 // Written at every sign-in.
 export const statements = hotStatements('session-devices', {
@@ -35,24 +28,12 @@ export const statements = hotStatements('session-devices', {
       expires_at = excluded.expires_at`,
 });
 
-export function createSessionDevices({ db, sql, now }: SessionDevicesDependencies): SessionDevices {
-  // Saves most of the writes; another instance does not know of it and writes once more.
-  const recordedAt = new Map<string, number>();
-
+export function createSessionDevices({ sql, now }: SessionDevicesDependencies): SessionDevices {
   return {
     async recordDevice({ uid, accountId, endsAt }, { userAgent, address }, browserId = undefined) {
       const at = now();
       const device = [accountId, browserId ?? null, userAgent, address, at, at, endsAt];
       await sql.execute(statements.recordDevice, uid, ...device);
-    },
-
-    async recordActivity(uid) {
-      const at = now().getTime();
-      if (at - (recordedAt.get(uid) ?? 0) < ACTIVITY_MS) return;
-      if (recordedAt.size >= MAX_REMEMBERED) recordedAt.clear();
-      recordedAt.set(uid, at);
-      const where = { uid, lastSeenAt: { lt: new Date(at - ACTIVITY_MS) } };
-      await db.sessionDevice.updateMany({ where, data: { lastSeenAt: new Date(at) } });
     },
 
     async browsersOf(uids, tx) {

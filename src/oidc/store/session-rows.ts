@@ -2,7 +2,13 @@
 // and set), and a new cookie value renames it: a session is one row from its first save to its end, and cannot come back.
 import { hotStatements, type Sql } from '../../storage/statements.ts';
 import { notEnded } from './ended-sessions.ts';
-import { type Authorization, authorizationOf, mergeSession, type SessionPayload } from './merge-session.ts';
+import {
+  type Authorization,
+  authorizationOf,
+  hasNewLogin,
+  mergeSession,
+  type SessionPayload,
+} from './merge-session.ts';
 
 export interface SavedSession {
   /** Database id of the session's cookie value, and of the one before when this request has changed it. */
@@ -11,8 +17,9 @@ export interface SavedSession {
   /** The stored text that this request began with; none for a new session. */
   asRead: string | undefined;
   payload: SessionPayload & { uid: string };
-  /** Epoch seconds of this server's clock; `exp` uses the engine's. */
-  expiresAt: number;
+  /** Epoch seconds of this server's clock (`exp` uses the engine's): the latest end, and the end if it is not used again. */
+  endsAt: number;
+  idleEndsAt: number;
 }
 
 export interface SessionStore {
@@ -33,50 +40,59 @@ export interface SessionStore {
 interface Row {
   id: string;
   payload: string;
-  expiresAt?: number;
 }
+
+/** The new value of expires_at: `value`, where the stored one is later than `above`. */
+interface Expiry {
+  above: number;
+  value: number;
+}
+
+/** Only the user's requests move the end (session-activity.ts). */
+const SAME_EXPIRY: Expiry = { above: Number.MAX_SAFE_INTEGER, value: 0 };
 
 const TEXT = 'CAST(? AS TEXT)';
 export const statements = hotStatements('sessions', {
   insert: `INSERT INTO oidc_artifacts (id, model, payload, uid, account_id, expires_at)
     SELECT ${TEXT}, 'Session', ${TEXT}, ${TEXT}, ${TEXT}, CAST(? AS BIGINT) WHERE ${notEnded(TEXT)}`,
-  replace: 'UPDATE oidc_artifacts SET id = ?, payload = ?, account_id = ?, expires_at = ? WHERE id = ? AND payload = ?',
-  find: `SELECT id, payload, expires_at AS "expiresAt" FROM oidc_artifacts
+  replace: `UPDATE oidc_artifacts SET id = ?, payload = ?, account_id = ?,
+      expires_at = CASE WHEN expires_at > ? THEN CAST(? AS BIGINT) ELSE expires_at END
+    WHERE id = ? AND payload = ?`,
+  find: `SELECT id, payload FROM oidc_artifacts
     WHERE uid = ? AND model = 'Session' AND ${notEnded('oidc_artifacts.uid')}`,
 });
 
 export function createSessionStore({ sql }: { sql: Sql }): SessionStore {
   const find = async (uid: string) => (await sql.query<Row>(statements.find, uid))[0];
 
-  async function replace(
-    stored: Row,
-    id: string,
-    next: SessionPayload,
-    expiresAt = stored.expiresAt,
-  ): Promise<boolean> {
-    const values = [id, JSON.stringify(next), next.accountId ?? null, expiresAt ?? null];
+  async function replace(stored: Row, id: string, next: SessionPayload, { above, value }: Expiry): Promise<boolean> {
+    const values = [id, JSON.stringify(next), next.accountId ?? null, above, value];
     return (await sql.execute(statements.replace, ...values, stored.id, stored.payload)) > 0;
   }
 
   return {
-    async save({ id, oldId = id, asRead, payload, expiresAt }) {
+    async save(session) {
+      const { id, oldId = id, asRead, payload } = session;
       const { uid, accountId = null } = payload;
       const text = JSON.stringify(payload);
       if (asRead === undefined) {
+        const expiresAt = expiryOf(session, undefined).value;
         return (await sql.execute(statements.insert, id, text, uid, accountId, expiresAt, uid)) > 0;
       }
       // The engine saves the session at the end of every request, changed or not.
       if (id === oldId && text === asRead) return true;
-      if (await replace({ id: oldId, payload: asRead }, id, payload, expiresAt)) return true;
+      const read: SessionPayload = JSON.parse(asRead);
+      const expiry = expiryOf(session, read);
+      if (await replace({ id: oldId, payload: asRead }, id, payload, expiry)) return true;
       // Each further round means that another request has stored a change, so the loop ends.
       for (;;) {
         const stored = await find(uid);
         if (!stored) return false;
         const hasMoved = stored.id !== oldId;
-        const merged = mergeSession(JSON.parse(asRead), payload, JSON.parse(stored.payload), { hasMoved });
+        const merged = mergeSession(read, payload, JSON.parse(stored.payload), { hasMoved });
         if (!merged) return false;
-        const until = merged.exp === payload.exp ? expiresAt : stored.expiresAt;
-        if (await replace(stored, hasMoved ? stored.id : id, merged, until)) return !hasMoved;
+        const mergedExpiry = merged.exp === payload.exp ? expiry : SAME_EXPIRY;
+        if (await replace(stored, hasMoved ? stored.id : id, merged, mergedExpiry)) return !hasMoved;
       }
     },
 
@@ -93,8 +109,15 @@ export function createSessionStore({ sql }: { sql: Sql }): SessionStore {
           ...payload,
           authorizations: { ...payload.authorizations, [clientId]: { ...present, ...entry } },
         };
-        if (await replace(stored, stored.id, next)) return entry;
+        if (await replace(stored, stored.id, next, SAME_EXPIRY)) return entry;
       }
     },
   };
+}
+
+/** A sign-in starts both limits again. A request without one leaves the idle limit, and follows a shorter `session_hours`. */
+function expiryOf({ payload, endsAt, idleEndsAt }: SavedSession, read: SessionPayload | undefined): Expiry {
+  if (payload.accountId === undefined) return { above: 0, value: endsAt };
+  if (hasNewLogin(read, payload)) return { above: 0, value: Math.min(endsAt, idleEndsAt) };
+  return { above: endsAt, value: endsAt };
 }

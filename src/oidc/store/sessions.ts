@@ -6,6 +6,7 @@ import type { Db, Tx } from '../../storage/database.ts';
 import type { Sql } from '../../storage/statements.ts';
 import { artifactId } from './adapter.ts';
 import { endedAmong, markEnded } from './ended-sessions.ts';
+import { createSessionActivity, type SessionActivity } from './session-activity.ts';
 import { createSessionDevices, type SessionDevices } from './session-devices.ts';
 
 export interface Participant {
@@ -22,7 +23,10 @@ export interface SessionEntry {
   acr: string | undefined;
   amr: string[];
   signedInAt: Date;
+  /** The latest end. */
   expiresAt: Date;
+  /** The end if its user makes no further request. */
+  idleExpiresAt: Date;
   participants: Participant[];
 }
 
@@ -36,7 +40,7 @@ interface Payload {
   authorizations?: Record<string, { sid?: string; grantId?: string; persistsLogout?: boolean }>;
 }
 
-export interface Sessions extends SessionDevices {
+export interface Sessions extends SessionDevices, SessionActivity {
   find(uid: string, tx?: Tx): Promise<SessionEntry | undefined>;
   /** The live session of this value of the session cookie. */
   ofCookie(value: string | undefined): Promise<SessionEntry | undefined>;
@@ -44,6 +48,8 @@ export interface Sessions extends SessionDevices {
   findAll(uids: readonly string[]): Promise<SessionEntry[]>;
   /** Live sessions of an account, the newest first. */
   list(accountId: string, tx?: Tx): Promise<SessionEntry[]>;
+  /** The live sessions of an account beyond the newest `max`. */
+  exceeding(accountId: string, max: number): Promise<string[]>;
   /** Sessions that have expired and were not ended yet, the oldest first. */
   expired(limit: number): Promise<SessionEntry[]>;
   /** Live sessions in which an application takes part. */
@@ -63,20 +69,30 @@ export interface SessionsDependencies {
   db: Db;
   sql: Sql;
   now: Clock;
+  /** The setting `session_idle_minutes`, in seconds. */
+  idleSeconds(): number;
 }
 
-export function createSessions({ db, sql, now }: SessionsDependencies): Sessions {
+interface Row {
+  payload: string;
+  expiresAt: bigint | number | null;
+}
+
+const ROW = { payload: true, expiresAt: true } as const;
+
+export function createSessions({ db, sql, now, idleSeconds }: SessionsDependencies): Sessions {
   const epoch = () => BigInt(Math.floor(now().getTime() / 1000));
 
   const find: Sessions['find'] = async (uid, tx = db) => {
     const row = await tx.oidcArtifact.findFirst({ where: { model: 'Session', uid, expiresAt: { gt: epoch() } } });
-    return row && (await endedAmong(tx, [uid])).size === 0 ? read(row.payload) : undefined;
+    return row && (await endedAmong(tx, [uid])).size === 0 ? read(row) : undefined;
   };
 
   const list: Sessions['list'] = (accountId, tx = db) => liveSessionsOf(accountId, epoch(), tx);
 
   return {
-    ...createSessionDevices({ db, sql, now }),
+    ...createSessionDevices({ sql, now }),
+    ...createSessionActivity({ db, now, idleSeconds, endOf: async (uid) => (await find(uid))?.expiresAt }),
     find,
     list,
     remove: removeSession,
@@ -93,10 +109,26 @@ export function createSessions({ db, sql, now }: SessionsDependencies): Sessions
     async findAll(uids) {
       const rows = await db.oidcArtifact.findMany({
         where: { model: 'Session', uid: { in: [...uids] }, expiresAt: { gt: epoch() } },
-        select: { payload: true },
+        select: ROW,
       });
       const ended = await endedAmong(db, [...uids]);
-      return rows.flatMap((row) => read(row.payload) ?? []).filter(({ uid }) => !ended.has(uid));
+      return rows.flatMap((row) => read(row) ?? []).filter(({ uid }) => !ended.has(uid));
+    },
+
+    async exceeding(accountId, max) {
+      const live = await list(accountId);
+      if (live.length <= max) return [];
+      const devices = await db.sessionDevice.findMany({
+        where: { uid: { in: live.map(({ uid }) => uid) } },
+        select: { uid: true, createdAt: true },
+      });
+      // Sign-ins are dated in seconds; the rows of their browsers say which one was first.
+      const startOf = new Map(devices.map(({ uid, createdAt }) => [uid, createdAt.getTime()]));
+      const start = ({ uid }: SessionEntry) => startOf.get(uid) ?? now().getTime();
+      const newestFirst = live.sort(
+        (a, b) => b.signedInAt.getTime() - a.signedInAt.getTime() || start(b) - start(a) || (a.uid < b.uid ? 1 : -1),
+      );
+      return newestFirst.slice(max).map(({ uid }) => uid);
     },
 
     async expired(limit) {
@@ -104,9 +136,9 @@ export function createSessions({ db, sql, now }: SessionsDependencies): Sessions
         where: { model: 'Session', accountId: { not: null }, expiresAt: { lte: epoch() } },
         orderBy: { expiresAt: 'asc' },
         take: limit,
-        select: { payload: true },
+        select: ROW,
       });
-      return rows.flatMap((row) => read(row.payload) ?? []);
+      return rows.flatMap((row) => read(row) ?? []);
     },
 
     withParticipant: (clientId) => participatingSessions(db, clientId, epoch()),
@@ -128,9 +160,9 @@ export function createSessions({ db, sql, now }: SessionsDependencies): Sessions
 async function liveSessionsOf(accountId: string, now: bigint, tx: Tx): Promise<SessionEntry[]> {
   const rows = await tx.oidcArtifact.findMany({
     where: { model: 'Session', accountId, expiresAt: { gt: now } },
-    select: { payload: true },
+    select: ROW,
   });
-  const sessions = rows.flatMap((row) => read(row.payload) ?? []);
+  const sessions = rows.flatMap((row) => read(row) ?? []);
   const ended = await endedAmong(
     tx,
     sessions.map(({ uid }) => uid),
@@ -148,9 +180,9 @@ async function* participatingSessions(db: Db, clientId: string, now: bigint): As
       where: { model: 'Session', accountId: { not: null }, expiresAt: { gt: now }, id: { gt: after }, payload },
       orderBy: { id: 'asc' },
       take: PAGE,
-      select: { id: true, payload: true },
+      select: { id: true, ...ROW },
     });
-    for (const session of rows.flatMap((row) => read(row.payload) ?? [])) {
+    for (const session of rows.flatMap((row) => read(row) ?? [])) {
       if (session.participants.some((participant) => participant.clientId === clientId)) yield session;
     }
     const last = rows.at(-1);
@@ -162,9 +194,9 @@ async function* participatingSessions(db: Db, clientId: string, now: bigint): As
 /** Removes the session and every grant that ends with it. Returns it as it ended; undefined when another caller was first. */
 async function removeSession(session: SessionEntry, tx: Tx): Promise<SessionEntry | undefined> {
   // Applications that a request has added since the session was read take part in its end as well.
-  const removed = await tx.$queryRaw<{ payload: string }[]>`DELETE FROM oidc_artifacts
-    WHERE uid = ${session.uid} AND model = 'Session' RETURNING payload`;
-  const [last = session] = removed.flatMap((row) => read(row.payload) ?? []);
+  const removed = await tx.$queryRaw<Row[]>`DELETE FROM oidc_artifacts
+    WHERE uid = ${session.uid} AND model = 'Session' RETURNING payload, expires_at AS "expiresAt"`;
+  const [last = session] = removed.flatMap((row) => read(row) ?? []);
   if (!(await markEnded(tx, last.uid, lastSecond(last)))) return undefined;
   const ended = last.participants.flatMap((p) => (p.grantId && !p.staysConnected ? [p.grantId] : []));
   if (ended.length > 0) await removeGrantsById(tx, last.accountId, ended);
@@ -182,7 +214,7 @@ async function removeGrantsById(tx: Tx, accountId: string, grantIds: string[]): 
   await tx.oidcArtifact.deleteMany({ where: { id: { in: grantIds.map((id) => artifactId('Grant', id)) } } });
 }
 
-function read(payload: string): SessionEntry | undefined {
+function read({ payload, expiresAt }: Row): SessionEntry | undefined {
   const { uid, accountId, acr, amr = [], loginTs = 0, exp, authorizations = {} } = JSON.parse(payload) as Payload;
   if (!accountId) return undefined;
   return {
@@ -192,6 +224,7 @@ function read(payload: string): SessionEntry | undefined {
     amr,
     signedInAt: new Date(loginTs * 1000),
     expiresAt: new Date(exp * 1000),
+    idleExpiresAt: new Date(Number(expiresAt) * 1000),
     participants: Object.entries(authorizations).map(([clientId, { sid, grantId, persistsLogout }]) => ({
       clientId,
       sid,

@@ -7,6 +7,8 @@ import type { Audit } from '../../audit/audit.ts';
 import type { Context } from '../../http/context.ts';
 import { AppError, badRequest } from '../../http/errors.ts';
 import { appContext } from '../../oidc/engine/app-context.ts';
+import type { Sessions } from '../../oidc/store/sessions.ts';
+import type { Clock } from '../../platform/clock.ts';
 import type { Metrics } from '../../platform/metrics.ts';
 import type { Rejections } from '../../rejections/rejections.ts';
 import type { RuleViolation } from '../../rejections/rules.ts';
@@ -29,8 +31,11 @@ export interface ResponseModeDependencies {
   audit: Audit;
   rejections: Pick<Rejections, 'record'>;
   metrics: Pick<Metrics, 'samlResponses'>;
-  /** Lifetime of a session from its sign-in. */
+  /** Lifetime of a session from its sign-in, and from the last request of its user. */
   sessionSeconds(): number;
+  idleSeconds(): number;
+  sessions: Pick<Sessions, 'find'>;
+  now: Clock;
   browserOf(ctx: Context): string | undefined;
   /** Encrypts the Response to a test sign-in; bound to the ID of its request. */
   sealTestResponse(xml: string, id: string): string;
@@ -112,8 +117,9 @@ function successResponses({
   accounts,
   audit,
   metrics,
-  sessionSeconds,
+  ...dependencies
 }: ResponseModeDependencies) {
+  const { sessionSeconds } = dependencies;
   return async (ctx: KoaContextWithOIDC, sp: ServiceProvider, pending: PendingAuthnRequest): Promise<string> => {
     const { session, client } = ctx.oidc;
     const account = session?.accountId ? await accounts.find(session.accountId) : undefined;
@@ -129,7 +135,7 @@ function successResponses({
       acr: session.acr,
       amr: session.amr ?? [],
       signedInAt,
-      sessionEndsAt,
+      sessionEndsAt: earliest(sessionEndsAt, await idleEnd(ctx, dependencies)),
       sessionIndex,
       currentNameId: current?.userId === account.id ? current.nameId : undefined,
     });
@@ -152,6 +158,19 @@ function successResponses({
     metrics.samlResponses.inc({ outcome: 'success' });
     return xml;
   };
+}
+
+/** The end of the session if its user does nothing more; the request itself counts, unless it is passive. */
+async function idleEnd(
+  { oidc }: KoaContextWithOIDC,
+  { now, idleSeconds, sessions }: Pick<ResponseModeDependencies, 'now' | 'idleSeconds' | 'sessions'>,
+): Promise<Date> {
+  const stored = oidc.prompts.has('none') && oidc.session ? await sessions.find(oidc.session.uid) : undefined;
+  return stored?.idleExpiresAt ?? new Date(now().getTime() + idleSeconds() * 1000);
+}
+
+function earliest(one: Date, other: Date): Date {
+  return one < other ? one : other;
 }
 
 function engineFailure(error: string): Failure {

@@ -9,6 +9,7 @@ import { appUri, sharedStore, signIn, startBareEngine } from '../bare-engine.ts'
 const calls: string[] = [];
 const rows = new Map<string, AdapterPayload>();
 const saved: SavedSession[] = [];
+const signIns: string[] = [];
 let isCurrent = true;
 
 const sessionCalls = (store: ReturnType<typeof sharedStore>): Configuration['adapter'] => {
@@ -40,6 +41,8 @@ const patched = await startBareEngine({
   patch: (provider) =>
     mergeSessionsOnSave(provider, {
       epoch: () => 1000,
+      idleSeconds: () => 600,
+      signedIn: async ({ accountId }) => void signIns.push(accountId),
       store: {
         async save(session) {
           saved.push(session);
@@ -64,13 +67,14 @@ describe('session-saving', () => {
     calls.splice(0);
     const { browser } = await signIn(patched);
     const [first, ...later] = saved.splice(0);
-    expect(first).toMatchObject({ oldId: undefined, asRead: undefined, expiresAt: 1000 + 3600 });
+    expect(first).toMatchObject({ oldId: undefined, asRead: undefined, endsAt: 1000 + 3600, idleEndsAt: 1000 + 600 });
     expect(first?.payload).toMatchObject({ accountId: 'alice' });
     expect(Object.keys(first?.payload ?? {})).not.toContain('jti');
     await signIn(patched, { prompt: 'login' }, browser);
     const moved = saved.find(({ oldId }) => oldId !== undefined);
     expect(moved?.oldId).toBe((later.at(-1) ?? first)?.id);
     expect(JSON.parse(moved?.asRead ?? '{}')).toMatchObject({ uid: first?.payload.uid, accountId: 'alice' });
+    expect(signIns).toHaveLength(2);
     expect(moved?.id).not.toBe(moved?.oldId);
     expect(calls).toEqual([]);
   });

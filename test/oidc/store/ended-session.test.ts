@@ -88,7 +88,8 @@ describe('a session that ends in the middle of a request', () => {
     const store = createSessionStore({ sql });
     const row = await db.oidcArtifact.findFirstOrThrow({ where: { model: 'Session', uid } });
     const payload = JSON.parse(row.payload);
-    const session = { id: row.id, oldId: undefined, expiresAt: Number(row.expiresAt) };
+    const end = Number(row.expiresAt);
+    const session = { id: row.id, oldId: undefined, endsAt: end, idleEndsAt: end };
     await endSession.one(uid, 'ended-by-admin');
     const changed = { ...payload, authorizations: {} };
     expect(await store.save({ ...session, asRead: row.payload, payload: changed })).toBe(false);

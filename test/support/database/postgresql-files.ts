@@ -105,6 +105,7 @@ const flows = {
   'flows/portal': 'the portal and its applications',
   'flows/saml-idp-initiated': 'SAML SSO from the portal',
   'flows/saml-sp-initiated': 'SAML SSO from the service provider',
+  'flows/session-lifetime': 'limits of sessions: unused, absolute, how many',
   'flows/second-factor': 'OpenID Connect with a second factor',
   'keys/rotation-under-traffic': 'key rotation without a failed verification',
   'logout/initiators': 'single logout of OIDC and SAML, begun from each side',
