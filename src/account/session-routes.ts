@@ -104,5 +104,5 @@ async function endAll(dependencies: SessionRoutesDependencies, ctx: Context): Pr
 function notReachedNotice(names: string[] = []): string {
   return names.length === 0
     ? ''
-    : ` Could not be told, and may go on until that browser is closed: ${names.join(', ')}.`;
+    : ` Could not be notified, and may go on until that browser is closed: ${names.join(', ')}.`;
 }

@@ -54,13 +54,13 @@ function textOf({ state, reason, protocol }: Participant): string {
     case 'done':
       return reason === 'asked' ? 'Asked for this sign-out.' : 'Signed out.';
     case 'told':
-      return 'Was told in this browser. It gives no answer.';
+      return 'Was notified in this browser. It gives no answer.';
     case 'waiting':
-      return 'Is being told.';
+      return 'Is being notified.';
     case 'asked':
       return 'Was asked, and has not answered yet.';
     case 'retrying':
-      return 'Did not answer. It is told again until it does; until then, close your browser to be safe.';
+      return 'Did not answer. It is notified again until it does; until then, close your browser to be safe.';
     case 'unsupported':
       return reason === 'needs_browser'
         ? 'Can only be signed out in the browser that you use it in. Close that browser, or sign out there.'
@@ -72,9 +72,10 @@ function textOf({ state, reason, protocol }: Participant): string {
 
 function failure(reason: string | undefined, protocol: Participant['protocol']): string {
   if (reason === 'refused') return 'Answered that it could not sign you out.';
-  if (reason === 'switched_off') return 'Is switched off here, so it could not be told.';
-  if (reason === 'browser_left') return 'Could not be told, because this browser left before its turn.';
-  if (reason === 'other_person') return 'Could not be told, because another user is signed in to it in this browser.';
+  if (reason === 'switched_off') return 'Is switched off here, so it could not be notified.';
+  if (reason === 'browser_left') return 'Could not be notified, because this browser left before its turn.';
+  if (reason === 'other_person')
+    return 'Could not be notified, because another user is signed in to it in this browser.';
   if (protocol === 'saml' && reason?.startsWith('invalid_answer')) return 'Gave an answer that proves nothing.';
   return 'Did not answer.';
 }

@@ -47,7 +47,7 @@ export interface RuleResult extends RuleViolation {
 
 /**
  * Every rule of a request, in the order in which they are checked: those before the broken one passed.
- * `of` tells what was received and expected for a rule that was not broken, where that is known.
+ * `of` returns what was received and expected for a rule that was not broken, where that is known.
  */
 export function ruleResults(
   order: readonly RuleId[],

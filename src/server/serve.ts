@@ -41,8 +41,8 @@ export async function serve(config: Config, logger: Logger): Promise<number> {
   });
   logger.info({ signal }, 'stopping: no new requests, those in progress are finished');
   // A second signal does not wait.
-  const insist = () => process.exit(130);
-  process.once('SIGINT', insist).once('SIGTERM', insist);
+  const exitNow = () => process.exit(130);
+  process.once('SIGINT', exitNow).once('SIGTERM', exitNow);
   await server.stop();
   logger.info('stopped');
   return 0;

@@ -66,7 +66,7 @@ it('completes a logout run without script', async () => {
   await page.goto(`${wiki.origin}/sign-out`);
   await page.getByRole('button', { name: 'Continue' }).click();
   await result(page);
-  expect(await line(page, chat)).toContain('Was told in this browser.');
+  expect(await line(page, chat)).toContain('Was notified in this browser.');
   expect(await line(page, payroll)).toContain('Signed out.');
   expect(await line(page, archive)).toContain('Did not answer.');
   expect(await line(page, keeper)).toContain('Did not answer.');

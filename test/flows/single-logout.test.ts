@@ -118,7 +118,7 @@ it('shows the result for each application after a logout at the portal', async (
   await page.getByRole('link', { name: 'Sign out' }).click();
   await page.getByRole('heading', { name: 'You are signed out' }).waitFor();
   await expect.poll(() => line(apps.reachable[0])).toContain('Signed out.');
-  expect(await line(apps.reachable[1])).toContain('Was told');
+  expect(await line(apps.reachable[1])).toContain('Was notified');
   expect(await line(apps.reachable[2])).toContain('Signed out.');
   expect(await line(apps.reachable[3])).toContain('Signed out.');
   expect(await line(apps.dead)).toContain('Did not answer.');

@@ -210,7 +210,7 @@ export const samplePages: Record<string, [string, object]> = {
       results: [
         { app: 'Wiki', text: 'Asked for this sign-out.', isOpen: false },
         { app: 'Payroll', text: 'Signed out.', isOpen: false },
-        { app: 'Chat', text: 'Was told in this browser. It gives no answer.', isOpen: false },
+        { app: 'Chat', text: 'Was notified in this browser. It gives no answer.', isOpen: false },
         { app: 'Field Notes', text: 'Did not answer. Sign out there, or close your browser.', isOpen: true },
         {
           app: 'Archive of the Municipal Library of Upper Example',
@@ -229,7 +229,7 @@ export const samplePages: Record<string, [string, object]> = {
       results: [
         { app: 'Wiki', text: 'Signed out.', isOpen: false },
         { app: 'Payroll', text: 'Was asked, and has not answered yet.', isOpen: false },
-        { app: 'Library', text: 'Is being told.', isOpen: false },
+        { app: 'Library', text: 'Is being notified.', isOpen: false },
       ],
     },
   ],

@@ -66,7 +66,7 @@ it('notifies by SOAP the applications that the browser did not reach, and record
     Wiki: 'Asked for this sign-out.',
     Board: 'Signed out.',
     Payroll: 'Signed out.',
-    Archive: 'Could not be told, because this browser left before its turn. Sign out there, or close your browser.',
+    Archive: 'Could not be notified, because this browser left before its turn. Sign out there, or close your browser.',
   });
 });
 

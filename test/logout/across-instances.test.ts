@@ -43,7 +43,7 @@ afterEach(() => board?.close().catch(() => undefined));
 
 const everybody = {
   Wiki: 'Signed out.',
-  Chat: 'Was told in this browser. It gives no answer.',
+  Chat: 'Was notified in this browser. It gives no answer.',
   Payroll: 'Signed out.',
   Library: 'Signed out.',
   Archive: 'Did not answer. Sign out there, or close your browser.',

@@ -65,7 +65,7 @@ describe('a service provider', () => {
     payroll.spoil(spoiled);
     const page = await signOut(await leave(browser, chat));
     expect(resultsOf(page)).toEqual({
-      Chat: 'Was told in this browser. It gives no answer.',
+      Chat: 'Was notified in this browser. It gives no answer.',
       Payroll: `${text} Sign out there, or close your browser.`,
       Library: 'Signed out.',
     });
@@ -106,7 +106,7 @@ describe('a service provider', () => {
     expect(page.headers.refresh).toMatch(/^6;url=\/signout\//);
     clock.advance({ seconds: 6 });
     expect(resultsOf(await browser.get(page.url))).toEqual({
-      Chat: 'Was told in this browser. It gives no answer.',
+      Chat: 'Was notified in this browser. It gives no answer.',
       Payroll: 'Did not answer. Sign out there, or close your browser.',
       Library: 'Did not answer. Sign out there, or close your browser.',
     });

@@ -1,4 +1,4 @@
-// /api/admin/mail: the outbox, without what the mails say.
+// /api/admin/mail: the outbox, without the texts of the mails.
 import { z } from 'zod';
 import { type Endpoint, endpoint } from '../api/endpoint.ts';
 import { byId, done, iso, paged, pageOf, time } from '../api/parts.ts';
