@@ -26,7 +26,7 @@ export interface SamlSchemas {
 }
 
 // The same depth from src/saml/xml and from dist/saml/xml; tsc copies no schema files.
-const folder = new URL('./schemas/', import.meta.url);
+const folder = new URL('../../../src/saml/xml/schemas/', import.meta.url);
 const files = [
   'saml-schema-protocol-2.0.xsd',
   'saml-schema-assertion-2.0.xsd',
