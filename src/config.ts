@@ -30,6 +30,8 @@ export type Config = Readonly<{
   configFile?: string;
   secrets: readonly Buffer[]; // the first encrypts, all decrypt
   secretFile?: string; // absent when the secret came from the environment
+  checkpointFile: string;
+  checkpointUrl?: string;
   smtpUrl?: string;
   mailFrom: string;
   trustProxy: number;
@@ -82,6 +84,8 @@ export function loadConfig(env: Environment = process.env, place: Place = {}): C
     ...(configFile === undefined ? {} : { configFile }),
     secrets: Object.freeze(secret.keys),
     ...('file' in secret ? { secretFile: secret.file } : {}),
+    checkpointFile: path.resolve(cwd, values.AUDIT_CHECKPOINT_FILE ?? path.join(dataDir, 'audit-checkpoints.jsonl')),
+    ...(values.AUDIT_CHECKPOINT_URL === undefined ? {} : { checkpointUrl: values.AUDIT_CHECKPOINT_URL }),
     ...(values.SMTP_URL === undefined ? {} : { smtpUrl: values.SMTP_URL }),
     mailFrom: values.MAIL_FROM ?? sender,
     trustProxy: values.TRUST_PROXY ?? 0,

@@ -143,8 +143,16 @@ export const limits = {
   },
   /** Expired rows are deleted in batches small enough not to hold a lock. */
   sweep: { everySeconds: MINUTE, batch: 500 },
-  /** Audit events are deleted after a year; they are added to the hash chain within seconds. */
-  audit: { keepDays: 365, sealSeconds: 5 },
+  /** Audit events are deleted after a year; they are added to the hash chain within seconds, with signed checkpoints. */
+  audit: {
+    keepDays: 365,
+    sealSeconds: 5,
+    checkpointSeconds: 5 * MINUTE,
+    checkpointEntries: 1000,
+    verifySeconds: DAY,
+    repeatAlarmSeconds: DAY, // the same alarm again
+    alarmMailSeconds: HOUR,
+  },
   /** The admin API. */
   api: { pageSize: 50, maxPageSize: 200, idempotencySeconds: DAY, idempotencyLockSeconds: MINUTE, maxEvaluations: 100 },
   /** How long the old secrets of an application stay valid beside a new one. */

@@ -1,18 +1,22 @@
 // The composition root of everything but HTTP: creates each domain's services with their dependencies, in order.
 import { createAccounts } from './accounts/accounts.ts';
 import { createApplications } from './applications/applications.ts';
+import { type AlarmKind, createAlarm } from './audit/alarm.ts';
 import { createAudit } from './audit/audit.ts';
 import { createAuditChain } from './audit/chain.ts';
+import { createOutsideCheckpoints } from './audit/outside-checkpoints.ts';
 import type { Config } from './config.ts';
 import { createConfigFile } from './config-file/config-file.ts';
 import { createConsents } from './consents/consents.ts';
 import { createPasswordServices } from './credentials/create-credentials.ts';
+import { openDataKeys } from './keys/data-keys.ts';
 import { createKeyring } from './keys/keyring.ts';
 import { limits } from './limits.ts';
 import { createEndSession } from './logout/end-session.ts';
 import { createLogoutRuns } from './logout/logout-runs.ts';
 import { createLogoutOnRoleChange } from './logout/role-change.ts';
 import { createMail } from './mail/create-mail.ts';
+import { recipientOf } from './mail/messages.ts';
 import { createCodeDelivery } from './mfa/code-delivery.ts';
 import { createMfa } from './mfa/create-mfa.ts';
 import { createOutgoingFetch } from './network/outgoing-fetch.ts';
@@ -24,6 +28,7 @@ import { viewsDir } from './platform/package.ts';
 import { createVault } from './platform/vault.ts';
 import { createLimits } from './rate-limits/create-limits.ts';
 import { addressKey } from './rate-limits/lockout.ts';
+import { listAdministrators } from './rbac/administrators.ts';
 import { createPermissions } from './rbac/permissions.ts';
 import { createRoles } from './rbac/roles.ts';
 import { createRejections } from './rejections/rejections.ts';
@@ -47,23 +52,40 @@ export interface ServicesOptions {
   /** Called when a logout delivery or a mail is queued; without it, the running server finds it by polling. */
   logoutQueued?: () => void;
   mailQueued?: () => void;
+  /** Counts an alarm in the metrics. */
+  alarmRaised?: (kind: AlarmKind) => void;
 }
 
 /** Migrates and opens the database and creates the services; `close` releases everything. Throws DatabaseError. */
 export async function createServices(options: ServicesOptions) {
   const { config, logger, now = systemClock, logoutQueued = () => {}, mailQueued = () => {} } = options;
+  const { alarmRaised = () => {} } = options;
   const { issuer, issuerUrl, loopback: allowLoopback } = config;
   for (const name of await migrate(config.databaseUrl)) logger.info({ migration: name }, 'migration applied');
   const { db, sql, close: closeDatabase } = await openDatabase(config.databaseUrl);
-  const vault = createVault([...config.secrets]);
-  const audit = createAudit({ db, sql, logger, now });
-  const auditChain = createAuditChain({ db, sql, vault, now, logger });
+  const dataKeys = await openDataKeys({ db, vault: createVault(config.secrets), now });
+  const vault = createVault(config.secrets, dataKeys.mac);
+  const audit = createAudit({ db, sql, vault, logger, now });
   const settings = createSettings({ db, now, vault });
   const setting = settings.latest;
   await settings.reload();
   const network = () => ({ allowedNetworks: setting().outgoing_networks, allowLoopback, ...limits.outgoing });
   const outgoing: typeof fetch = (input, init) => createOutgoingFetch(network())(input, init);
   const { outbox, notifyOwner } = createMail({ db, vault, now, issuer, viewsDir, queued: mailQueued });
+  const alarm = createAlarm({
+    ...{ audit, logger, now, counted: alarmRaised },
+    async notify(message) {
+      for (const administrator of await listAdministrators(db)) {
+        const to = recipientOf(administrator);
+        if (to) await outbox.send({ to, kind: 'integrity-alarm', message, at: now() });
+      }
+    },
+  });
+  const checkpointKey = dataKeys.checkpoint;
+  const { checkpointFile: file, checkpointUrl: url } = config;
+  const checkpoints = createOutsideCheckpoints({ file, url, key: checkpointKey, fetch: outgoing, logger });
+  const auditChain = createAuditChain({ db, sql, vault, now, checkpointKey, outside: checkpoints, alarm });
+  await auditChain.begin();
 
   // Users, their credentials and rights
   const accounts = createAccounts({ db, sql, now, audit, attributeSchema: () => setting().user_attributes });
@@ -109,7 +131,23 @@ export async function createServices(options: ServicesOptions) {
     parseMetadata: (xml) => parseServiceProviderMetadata(xml, now()),
   });
   return {
-    ...{ config, logger, now, db, sql, vault, audit, auditChain, settings, outgoing, outbox, notifyOwner, accounts },
+    ...{
+      config,
+      logger,
+      now,
+      db,
+      sql,
+      vault,
+      audit,
+      auditChain,
+      checkpoints,
+      alarm,
+      settings,
+      outgoing,
+      outbox,
+      notifyOwner,
+      accounts,
+    },
     ...{ permissions, consents, mfa, ...passwordServices, ...limiters, rejections, sms, codeDelivery, signInPolicy },
     ...{ applications, keyring, sessions, runs, endSession, roles, fetchMetadata, configFile },
     async close() {

@@ -336,12 +336,29 @@ export function comparisons({ db, sql }: Database): Comparison[] {
     compare(
       audit.insert,
       execute,
-      () => [past, 'sign-in.completed', 'success', null, 'u1', null, 'u1', 'oidc1', '127.0.0.1', 'Agent', 'r1', '{}'],
+      () => [
+        past,
+        'sign-in.completed',
+        'success',
+        null,
+        'u1',
+        null,
+        'u1',
+        'oidc1',
+        '127.0.0.1',
+        'Agent',
+        'r1',
+        '{}',
+        'salt',
+        'digest',
+        'mac',
+      ],
       () =>
         db.auditEvent.create({
           data: {
             ...{ at: past, type: 'sign-in.completed', outcome: 'success', actorId: 'u1', subjectId: 'u1' },
             ...{ clientId: 'oidc1', address: '127.0.0.1', userAgent: 'Agent', requestId: 'r1', data: '{}' },
+            ...{ salt: 'salt', digest: 'digest', rowMac: 'mac' },
           },
           select: { id: true },
         }),

@@ -3,9 +3,11 @@
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { RequestInfo } from '../platform/request-info.ts';
+import type { Vault } from '../platform/vault.ts';
 import type { Db, Tx } from '../storage/database.ts';
 import { hotStatements, type Sql } from '../storage/statements.ts';
 import type { AuditEventType, AuditOutcome } from './events.ts';
+import { type AuditContent, proofOf } from './row-mac.ts';
 import { cleanText, withoutSecrets } from './scrub.ts';
 
 /** The actor and the request of an event. Domain functions take it as a parameter for the events that they record. */
@@ -31,19 +33,8 @@ export interface AuditInput extends Actor {
   data?: Record<string, unknown>;
 }
 
-export interface AuditEntry {
+export interface AuditEntry extends Omit<AuditContent, 'data'> {
   id: number;
-  at: Date;
-  type: string;
-  outcome: string;
-  reason: string | null;
-  actorId: string | null;
-  actorApp: string | null;
-  subjectId: string | null;
-  clientId: string | null;
-  address: string | null;
-  userAgent: string | null;
-  requestId: string | null;
   data: Record<string, unknown>;
 }
 
@@ -73,6 +64,8 @@ export interface Audit {
 export interface AuditDependencies {
   db: Db;
   sql: Sql;
+  /** Makes the MAC of each row. */
+  vault: Pick<Vault, 'mac'>;
   logger: Logger;
   now: Clock;
 }
@@ -82,19 +75,21 @@ const PAGE = 100;
 // A hot statement, because each sign-in records several events.
 export const statements = hotStatements('audit', {
   insert: `INSERT INTO audit_events (at, type, outcome, reason, actor_id, actor_app, subject_id, client_id,
-    address, user_agent, request_id, data) VALUES (?,?,?,?,?,?,?,?,?,?,?,?)`,
+    address, user_agent, request_id, data, salt, digest, row_mac) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
 });
 
-export function createAudit({ db, sql, logger, now }: AuditDependencies): Audit {
+export function createAudit({ db, sql, vault, logger, now }: AuditDependencies): Audit {
   return {
     async record(event, tx) {
       const row = toRow(event, now());
       const parties = [row.actorId, row.actorApp, row.subjectId, row.clientId];
       const request = [row.address, row.userAgent, row.requestId];
-      const values = [row.at, row.type, row.outcome, row.reason, ...parties, ...request, row.data];
-      await (tx ? sql.in(tx) : sql).execute(statements.insert, ...values);
-      // Also logged, so that the request ID on an error page finds both the audit entry and the log lines.
-      logger.info({ audit: { ...row, at: undefined, data: undefined } }, `audit ${row.type} ${row.outcome}`);
+      const { salt, digest, rowMac } = proofOf(row, vault);
+      const content = [row.at, row.type, row.outcome, row.reason, ...parties, ...request, row.data];
+      await (tx ? sql.in(tx) : sql).execute(statements.insert, ...content, salt, digest, rowMac);
+      // Also logged, so that the request ID on an error page finds both the audit entry and the log lines, and that a copy of
+      // the log reveals which entries were removed before they joined the chain.
+      logger.info({ audit: { ...row, at: undefined, data: undefined, digest } }, `audit ${row.type} ${row.outcome}`);
     },
 
     async list({ types, from, until, before, limit = PAGE, ...equals } = {}) {
@@ -107,14 +102,14 @@ export function createAudit({ db, sql, logger, now }: AuditDependencies): Audit 
         },
         orderBy: { id: 'desc' },
         take: limit,
-        omit: { chainSeq: true, chainHash: true },
+        omit: { salt: true, digest: true, rowMac: true, chainSeq: true, chainHash: true },
       });
       return rows.map((row) => ({ ...row, data: JSON.parse(row.data) as Record<string, unknown> }));
     },
   };
 }
 
-function toRow(event: AuditInput, at: Date) {
+function toRow(event: AuditInput, at: Date): AuditContent {
   return {
     at,
     type: event.type,

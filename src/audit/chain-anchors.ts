@@ -1,11 +1,28 @@
 // Reads, under a lock, and stores the two anchors of the audit chain: its start and its end, each with a MAC.
 import type { Vault } from '../platform/vault.ts';
-import type { Tx } from '../storage/database.ts';
+import { type Db, isUniqueViolation, type Tx } from '../storage/database.ts';
 import { type Anchor, anchorMac, GENESIS, isGenuine } from './chain-link.ts';
 
 /** The chain was changed by another program, so no entry is added to it. */
 export class ChainError extends Error {
   override name = 'ChainError';
+}
+
+/**
+ * Stores the end of an empty chain, where there is neither a chain nor an event. Only then, because a chain never starts again;
+ * `evenWithEvents` is for the log of an older version.
+ */
+export async function beginChain(
+  db: Db,
+  vault: Pick<Vault, 'mac'>,
+  { evenWithEvents = false }: { evenWithEvents?: boolean } = {},
+): Promise<void> {
+  if ((await db.auditChain.count()) > 0) return;
+  if (!evenWithEvents && (await db.auditEvent.findFirst({ select: { id: true } }))) return;
+  const head = { id: 'head', seq: 0, hash: GENESIS };
+  await db.auditChain.create({ data: { ...head, mac: anchorMac(head, vault) } }).catch((error: unknown) => {
+    if (!isUniqueViolation(error)) throw error; // another instance starts at the same time
+  });
 }
 
 /** Stores the start (`tail`) or the end (`head`) of the chain with its MAC. */
@@ -14,15 +31,16 @@ export async function storeAnchor(tx: Tx, vault: Pick<Vault, 'mac'>, { id, seq, 
   await tx.auditChain.upsert({ where: { id }, create: { id, ...data }, update: data });
 }
 
-/** Locks the anchors against other instances that seal or purge, and returns them. Throws ChainError for an invalid MAC. */
+/**
+ * Locks the anchors against other instances that seal or purge, and returns them. Throws ChainError when one has an invalid MAC,
+ * or when the end is missing or older than `known`, an end that this chain is known to have had.
+ */
 export async function lockAnchors(
   tx: Tx,
-  vault: Pick<Vault, 'mac' | 'macMatches'>,
+  vault: Pick<Vault, 'macMatches'>,
+  known: { seq: number; hash: string } | undefined,
 ): Promise<{ head: Anchor; tail: Anchor | undefined }> {
-  const first = { seq: 0, hash: GENESIS };
-  const mac = anchorMac({ id: 'head', ...first }, vault);
-  await tx.$executeRaw`INSERT INTO audit_chain (id, seq, hash, mac) VALUES ('head', 0, ${first.hash}, ${mac})
-    ON CONFLICT (id) DO UPDATE SET seq = audit_chain.seq`;
+  await tx.auditChain.updateMany({ where: { id: 'head' }, data: { id: 'head' } });
   const anchors = await tx.auditChain.findMany();
   for (const anchor of anchors) {
     // Checked first, because storing a new MAC would confirm entries that this server did not write.
@@ -30,9 +48,9 @@ export async function lockAnchors(
   }
   const head = anchors.find(({ id }) => id === 'head');
   const tail = anchors.find(({ id }) => id === 'tail');
-  if (!head) throw new ChainError('the head of the audit chain is missing');
-  if (head.seq === 0 && (await tx.auditEvent.count({ where: { chainSeq: { not: null } } })) > 0) {
-    throw new ChainError('the head of the audit chain was removed');
+  if (!head) throw new ChainError('the head of the audit chain was removed');
+  if (known && (head.seq < known.seq || (head.seq === known.seq && head.hash !== known.hash))) {
+    throw new ChainError(`the audit log was rolled back: it ends at ${head.seq}, but already had entry ${known.seq}`);
   }
   return { head, tail };
 }

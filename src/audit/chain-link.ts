@@ -1,8 +1,8 @@
-// One link of the hash chain of the audit log: SHA-256 over the previous hash, a line break and the entry as a JSON array
-// in UTF-8. docs/operating.md describes the format, so that other programs can verify an export.
+// One link of the hash chain of the audit log, and the MACs of its stored start and end. docs/operating.md describes the
+// format, so that other programs can verify an export.
 import { createHash } from 'node:crypto';
 import type { Vault } from '../platform/vault.ts';
-import type { AuditEntry } from './audit.ts';
+import type { AuditContent, RowProof } from './row-mac.ts';
 
 /** The stored start (`tail`) or end (`head`) of the chain. */
 export interface Anchor {
@@ -11,10 +11,11 @@ export interface Anchor {
   hash: string;
 }
 
-export interface ChainedEntry extends Omit<AuditEntry, 'data'> {
-  /** The JSON text as stored. */
-  data: string;
+/** A row of `audit_events`. */
+export interface ChainRow extends AuditContent, RowProof {
+  id: number;
   chainSeq: number | null;
+  chainHash: string | null;
 }
 
 /** The hash before the first entry. */
@@ -22,13 +23,9 @@ export const GENESIS = '0'.repeat(64);
 
 const PURPOSE = 'audit-chain';
 
-/** Returns SHA-256, in hexadecimal, over the previous hash (`before`) and every field of the entry. */
-export function linkHash(before: string, entry: ChainedEntry): string {
-  const { chainSeq, id, at, type, outcome, reason, actorId, actorApp, subjectId, clientId } = entry;
-  const { address, userAgent, requestId, data } = entry;
-  const fields = [chainSeq, id, at.toISOString(), type, outcome, reason, actorId, actorApp, subjectId, clientId];
-  const content = JSON.stringify([...fields, address, userAgent, requestId, data]);
-  return createHash('sha256').update(`${before}\n${content}`).digest('hex');
+/** SHA-256, in hexadecimal, over the previous hash, the position, the id and the digest of the entry, one on each line. */
+export function linkHash(before: string, entry: Pick<ChainRow, 'chainSeq' | 'id' | 'digest'>): string {
+  return createHash('sha256').update(`${before}\n${entry.chainSeq}\n${entry.id}\n${entry.digest}`).digest('hex');
 }
 
 export function anchorMac({ id, seq, hash }: Anchor, vault: Pick<Vault, 'mac'>): string {

@@ -1,26 +1,40 @@
-// The hash chain of the audit log, which reveals a change by an attacker who can only write to the database: each entry holds
-// SHA-256 over the previous hash and its content, and the newest hash has a MAC under the server's secret. A job seals
-// entries seconds after they are written, because a lock at every sign-in would cost too much
-// (docs/decisions/0016-asynchronous-audit-chain.md).
+// The hash chain of the audit log. Each row has a MAC from the insert on; a job adds the rows with a valid one to the chain
+// seconds later, because a lock at every sign-in would cost too much (docs/decisions/0016-asynchronous-audit-chain.md), and signs checkpoints that are
+// also stored outside of the database. So a program that can only write to the database cannot change the log unnoticed.
+import { createPublicKey } from 'node:crypto';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import { limits } from '../limits.ts';
 import type { Clock } from '../platform/clock.ts';
-import type { Logger } from '../platform/logger.ts';
 import type { Vault } from '../platform/vault.ts';
 import { type Db, type Tx, transaction } from '../storage/database.ts';
 import { hotStatements, type Sql } from '../storage/statements.ts';
-import { ChainError, lockAnchors, storeAnchor } from './chain-anchors.ts';
+import type { Alarm } from './alarm.ts';
+import { beginChain, ChainError, lockAnchors, storeAnchor } from './chain-anchors.ts';
 import { type ChainVerdict, checkChain } from './chain-check.ts';
 import { type Anchor, GENESIS, linkHash } from './chain-link.ts';
+import { type Checkpoint, type CheckpointKey, parseCheckpoints, publicKeyPem, signCheckpoint } from './checkpoint.ts';
+import type { OutsideCheckpoints } from './outside-checkpoints.ts';
+import { isContentIntact } from './row-mac.ts';
+import { readUnsealed, type UnsealedRows } from './unsealed.ts';
 
 export { ChainError } from './chain-anchors.ts';
 
 export interface AuditChain {
-  /** Adds all unsealed entries to the chain and returns their number. Throws ChainError when the end of the chain is invalid. */
+  /** Starts the chain of a database without any event. */
+  begin(): Promise<void>;
+  /** Adds all unsealed entries with a valid MAC to the chain and returns their number. Throws ChainError when the chain was changed. */
   seal(signal?: AbortSignal): Promise<number>;
-  /** Reads the whole chain and reports the first entry that was changed, removed or added. Changes nothing. */
-  verify(): Promise<ChainVerdict>;
+  /**
+   * Reads the whole log and reports each entry that was changed, removed, added or moved. Changes nothing. `checkpoints` is the
+   * text of a checkpoint file other than the own one.
+   */
+  verify(options?: { pageSize?: number; checkpoints?: string }): Promise<ChainVerdict>;
   /** Deletes up to `limit` of the entries before `olderThan`, oldest first, and stores the new start of the chain. */
   purge(olderThan: Date, limit: number): Promise<number>;
+  /** The checkpoints in the database, oldest first. */
+  checkpoints(): Promise<Checkpoint[]>;
+  /** PEM of the key that verifies checkpoints. */
+  publicKey: string;
 }
 
 export interface AuditChainDependencies {
@@ -28,13 +42,14 @@ export interface AuditChainDependencies {
   sql: Sql;
   vault: Vault;
   now: Clock;
-  logger: Logger;
+  checkpointKey: CheckpointKey;
+  outside: OutsideCheckpoints;
+  alarm: Pick<Alarm, 'raise'>;
 }
 
 // Small batches, because 200 entries at once delayed every request by 20 to 40 ms. The event loop runs other work between two
 // transactions, never inside one, where SQLite would hold the write lock.
 const BATCH = 20;
-const LOG_EVERY_MS = 3600_000;
 
 const LINK = '(CAST(? AS INTEGER), CAST(? AS INTEGER), ?)';
 export const statements = hotStatements('audit-chain', {
@@ -44,66 +59,127 @@ export const statements = hotStatements('audit-chain', {
 });
 
 /** Seals, verifies and purges the chain; `seal` and `purge` may run on several instances at once. */
-export function createAuditChain({ db, sql, vault, now, logger }: AuditChainDependencies): AuditChain {
-  let loggedAt = Number.NEGATIVE_INFINITY;
+export function createAuditChain(dependencies: AuditChainDependencies): AuditChain {
+  const { db, vault, outside, alarm, checkpointKey } = dependencies;
+  // The newest end of the chain that this process knows of: a database that ends earlier was rolled back.
+  let known: { seq: number; hash: string } | undefined;
+  let isFileRead = false;
+
+  async function readKnown(): Promise<void> {
+    if (!isFileRead) known = await outside.newest();
+    isFileRead = true;
+  }
 
   async function seal(signal?: AbortSignal): Promise<number> {
+    await readKnown();
     let total = 0;
+    let after = 0;
     for (;;) {
-      const { count, head } = await transaction(db, (tx) => sealBatch(tx, { sql, vault }));
-      total += count;
-      if (count > 0 && now().getTime() - loggedAt >= LOG_EVERY_MS) {
-        // With a copy of the log, an administrator can prove which entries existed even if the database is replaced.
-        logger.info({ seq: head.seq, hash: head.hash }, 'audit chain');
-        loggedAt = now().getTime();
+      const batch = await transaction(db, (tx) => sealBatch(tx, dependencies, { after, known }));
+      known = batch.head;
+      total += batch.sealed;
+      if (batch.checkpoint) await outside.publish(batch.checkpoint);
+      if (batch.forged.length > 0) {
+        const entries = batch.forged.map(({ id }) => id);
+        await alarm.raise('audit-log', `audit entries were added by another program: ${entries.join(', ')}`, {
+          entries,
+        });
       }
-      if (count < BATCH || signal?.aborted) return total;
+      if (batch.count < BATCH || signal?.aborted) return total;
+      after = batch.lastId;
       await yieldToEventLoop();
     }
   }
 
   return {
     seal,
-    verify: () => checkChain({ db, vault }),
+    publicKey: publicKeyPem(checkpointKey),
+    checkpoints: async () => (await db.auditCheckpoint.findMany({ orderBy: { at: 'asc' } })) as Checkpoint[],
+    begin: () => beginChain(db, vault),
+    async verify({ pageSize, checkpoints } = {}) {
+      const publicKey = createPublicKey(checkpointKey.privateKey);
+      const exported =
+        checkpoints === undefined ? await outside.read() : await parseCheckpoints(checkpoints, publicKey);
+      return checkChain({ db, vault, publicKey, outside: exported, ...(pageSize && { pageSize }) });
+    },
     async purge(olderThan, limit) {
       await seal();
-      return transaction(db, (tx) => purgeOldest(tx, vault, { olderThan, limit }));
+      const purged = await transaction(db, (tx) => purgeOldest(tx, dependencies, { olderThan, limit, known }));
+      if (purged.checkpoint) await outside.publish(purged.checkpoint);
+      return purged.count;
     },
   };
 }
 
-/** Seals up to BATCH entries, oldest first. */
+type Known = { known: { seq: number; hash: string } | undefined };
+
+type SealedBatch = Omit<UnsealedRows, 'genuine'> & {
+  head: { seq: number; hash: string };
+  sealed: number;
+  checkpoint?: Checkpoint;
+};
+
+/** Seals up to BATCH entries, oldest first, and signs a checkpoint when one is due. */
 async function sealBatch(
   tx: Tx,
-  { sql, vault }: Pick<AuditChainDependencies, 'sql' | 'vault'>,
-): Promise<{ count: number; head: Anchor }> {
-  const { head, tail } = await lockAnchors(tx, vault);
-  const rows = await tx.auditEvent.findMany({ where: { chainSeq: null }, orderBy: { id: 'asc' }, take: BATCH });
+  dependencies: AuditChainDependencies,
+  { after, known }: Known & { after: number },
+): Promise<SealedBatch> {
+  const { sql, vault } = dependencies;
+  const { head, tail } = await lockAnchors(tx, vault, known);
+  const { genuine, ...rows } = await readUnsealed(tx, vault, { after, limit: BATCH });
   let { seq, hash } = head;
-  const links = rows.map((row) => {
+  const links = genuine.map((row) => {
     seq += 1;
     hash = linkHash(hash, { ...row, chainSeq: seq });
     return { id: row.id, seq, hash };
   });
-  if (links.length > 0) {
-    // The statement has a fixed number of parameters, so an incomplete batch repeats its last entry.
-    const batch = Array.from({ length: BATCH }, (_, at) => links[Math.min(at, links.length - 1)]);
-    const values = batch.flatMap((link) => (link ? [link.id, link.seq, link.hash] : []));
-    await sql.in(tx).execute(statements.link, ...values);
-    await storeAnchor(tx, vault, { id: 'head', seq, hash });
-    // Renews the MAC under the first secret, so that an old secret can be removed.
-    if (tail) await storeAnchor(tx, vault, tail);
-  }
-  return { count: links.length, head: { id: 'head', seq, hash } };
+  const sealed = { ...rows, head: { seq, hash }, sealed: links.length };
+  if (links.length === 0) return sealed;
+  // The statement has a fixed number of parameters, so an incomplete batch repeats its last entry.
+  const batch = Array.from({ length: BATCH }, (_, at) => links[Math.min(at, links.length - 1)]);
+  const values = batch.flatMap((link) => (link ? [link.id, link.seq, link.hash] : []));
+  await sql.in(tx).execute(statements.link, ...values);
+  await storeAnchor(tx, vault, { id: 'head', seq, hash });
+  // Renews the MAC under the newest data key.
+  if (tail) await storeAnchor(tx, vault, tail);
+  const checkpoint = await dueCheckpoint(tx, dependencies, { seq, hash });
+  return { ...sealed, ...(checkpoint && { checkpoint }) };
 }
 
-/** Removes entries from the beginning of the chain and moves its tail behind them; returns how many. */
+/** Signs and stores a checkpoint when the newest one is old enough, or enough entries follow it. */
+async function dueCheckpoint(tx: Tx, dependencies: AuditChainDependencies, head: Omit<Anchor, 'id'>) {
+  const { checkpointEntries, checkpointSeconds } = limits.audit;
+  const last = await tx.auditCheckpoint.findFirst({ where: { kind: 'head' }, orderBy: { seq: 'desc' } });
+  const age = last && dependencies.now().getTime() - last.at.getTime();
+  const isDue = !last || head.seq - last.seq >= checkpointEntries || Math.abs(age ?? 0) >= checkpointSeconds * 1000;
+  return isDue ? storeCheckpoint(tx, dependencies, 'head', head) : undefined;
+}
+
+async function storeCheckpoint(
+  tx: Tx,
+  { checkpointKey, now }: AuditChainDependencies,
+  kind: Checkpoint['kind'],
+  { seq, hash }: Omit<Anchor, 'id'>,
+): Promise<Checkpoint> {
+  const checkpoint = signCheckpoint({ kind, seq, hash, at: now() }, checkpointKey);
+  await tx.auditCheckpoint.upsert({
+    where: { kind_seq: { kind, seq } },
+    create: checkpoint,
+    update: checkpoint,
+    select: { seq: true },
+  });
+  return checkpoint;
+}
+
+/** Removes entries from the beginning of the chain and moves its tail behind them. */
 async function purgeOldest(
   tx: Tx,
-  vault: Vault,
-  { olderThan, limit }: { olderThan: Date; limit: number },
-): Promise<number> {
-  const { tail } = await lockAnchors(tx, vault);
+  dependencies: AuditChainDependencies,
+  { olderThan, limit, known }: Known & { olderThan: Date; limit: number },
+): Promise<{ count: number; checkpoint?: Checkpoint }> {
+  const { vault } = dependencies;
+  const { tail } = await lockAnchors(tx, vault, known);
   const rows = await tx.auditEvent.findMany({
     where: { chainSeq: { not: null } },
     orderBy: { chainSeq: 'asc' },
@@ -116,11 +192,14 @@ async function purgeOldest(
     seq += 1;
     hash = linkHash(hash, row);
     // A changed entry is not purged, so that verify() can find it.
-    if (row.chainSeq !== seq || row.chainHash !== hash)
+    if (row.chainSeq !== seq || row.chainHash !== hash || !isContentIntact(row))
       throw new ChainError(`audit entry ${row.id} was changed, or one before it removed: nothing is purged`);
   }
-  if (old.length === 0) return 0;
+  if (old.length === 0) return { count: 0 };
   await storeAnchor(tx, vault, { id: 'tail', seq, hash });
+  // Before the new one, which says where the chain starts now.
+  await tx.auditCheckpoint.deleteMany({ where: { seq: { lt: seq } } });
+  const checkpoint = await storeCheckpoint(tx, dependencies, 'tail', { seq, hash });
   const { count } = await tx.auditEvent.deleteMany({ where: { chainSeq: { lte: seq } } });
-  return count;
+  return { count, checkpoint };
 }

@@ -1,26 +1,134 @@
-// `gatehouse audit verify`: checks the hash chain of the audit log.
-import { type Command, jsonOption } from './command.ts';
+// `gatehouse audit …`: verifies the audit log, also offline, and exports what an auditor needs for that.
+import { createPublicKey, type KeyObject } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import type { ChainVerdict } from '../audit/chain-check.ts';
+import { formatCheckpoint } from '../audit/checkpoint.ts';
+import { type Command, type Input, jsonOption, UsageError } from './command.ts';
 import { withServices } from './context.ts';
-import { plain, showDate } from './io.ts';
+import { type Io, plain, showDate } from './io.ts';
 
 export const auditVerify: Command = {
   name: 'audit verify',
-  summary: 'check the hash chain of the audit log, and name the first entry that was changed or removed',
-  details: `Exit code 1 when the log is not what was written. Entries join the chain some seconds after they are written;
-those that have not yet are counted. GATEHOUSE_SECRET must hold the secret that the chain was last added to under.`,
-  options: jsonOption,
-  run: (input, io) =>
+  summary: 'verify the audit log, and name each entry that was changed, removed, added or moved',
+  details: `Exit code 1 when the log is not what was written. Entries join the chain some seconds after they are written; those
+that have not yet are counted.
+Offline, with the checkpoints and the public key that the server exported, it needs no secret: give --public-key,
+--checkpoints and the --database to verify, such as file:copy.db.`,
+  options: {
+    checkpoints: {
+      type: 'string',
+      value: 'FILE',
+      help: 'checkpoints from outside of the database, one JSON object a line',
+    },
+    'public-key': { type: 'string', value: 'FILE', help: 'verify offline with this key (PEM), without the secret' },
+    database: { type: 'string', value: 'URL', help: 'with --public-key: the database, if not DATABASE_URL' },
+    ...jsonOption,
+  },
+  async run(input, io) {
+    const verdict = await (input.text('public-key') === undefined ? verifyHere(input, io) : verifyOffline(input));
+    if (input.flag('json')) io.json(verdict);
+    else printVerdict(verdict, io);
+    return verdict.ok ? 0 : 1;
+  },
+};
+
+export const auditCheckpoints: Command = {
+  name: 'audit checkpoints',
+  summary: 'print the signed checkpoints of the audit log, one JSON object a line',
+  run: (_input, io) =>
     withServices(io, async ({ auditChain }) => {
-      const verdict = await auditChain.verify();
-      if (input.flag('json')) io.json(verdict);
-      else if (verdict.ok) {
-        io.out(`${verdict.entries} entries are as they were written.`);
-        if (verdict.unsealed > 0) io.out(`${verdict.unsealed} newer ones have not joined the chain yet.`);
-      } else {
-        const { message, seq, at } = verdict.fault;
-        io.err(plain(message));
-        io.err(`Place in the chain: ${seq}${at ? `, about ${showDate(at)}` : ''}. Compare with a backup or an export.`);
-      }
-      return verdict.ok ? 0 : 1;
+      for (const checkpoint of await auditChain.checkpoints()) io.out(formatCheckpoint(checkpoint));
+      return 0;
     }),
 };
+
+export const auditPublicKey: Command = {
+  name: 'audit public-key',
+  summary: 'print the public key that verifies the checkpoints of the audit log',
+  run: (_input, io) =>
+    withServices(io, async ({ auditChain }) => {
+      io.out(auditChain.publicKey.trimEnd());
+      return 0;
+    }),
+};
+
+export const auditAcceptRestore: Command = {
+  name: 'audit accept-restore',
+  summary: 'accept that a restored database ends earlier than the checkpoint file says',
+  details: `Run it after a restore, while no server runs: it renames the checkpoint file of this machine, so that the chain can
+continue from the restored end, and records that in the audit log.`,
+  run: (_input, io) =>
+    withServices(io, async ({ audit, checkpoints, now }) => {
+      const newest = await checkpoints.newest();
+      const file = await checkpoints.setAside(now());
+      if (file === undefined) {
+        io.out('There is no checkpoint file here, so there is nothing to accept.');
+        return 0;
+      }
+      const data = { file, newest: newest?.seq ?? null, at: newest?.at.toISOString() ?? null };
+      await audit.record({ type: 'audit.restore-accepted', outcome: 'success', data });
+      io.out(`The checkpoint file is now ${file}. The chain continues from the end of this database.`);
+      return 0;
+    }),
+};
+
+function verifyHere(input: Input, io: Io): Promise<ChainVerdict> {
+  if (input.text('database') !== undefined) throw new UsageError('--database goes with --public-key');
+  return withServices(io, async ({ auditChain }) => {
+    const file = input.text('checkpoints');
+    return auditChain.verify(file === undefined ? {} : { checkpoints: await readText(file) });
+  });
+}
+
+async function verifyOffline(input: Input): Promise<ChainVerdict> {
+  const [{ loadConfig }, { openDatabase }, { checkChain }, { parseCheckpoints }] = await Promise.all([
+    import('../config.ts'),
+    import('../storage/database.ts'),
+    import('../audit/chain-check.ts'),
+    import('../audit/checkpoint.ts'),
+  ]);
+  const publicKey = readPublicKey(await readText(input.text('public-key') ?? ''));
+  const file = input.text('checkpoints');
+  const outside = await parseCheckpoints(file === undefined ? '' : await readText(file), publicKey);
+  const { db, close } = await openDatabase(
+    input.text('database') ?? loadConfig(undefined, { readOnly: true }).databaseUrl,
+  );
+  try {
+    return await checkChain({ db, publicKey, outside });
+  } finally {
+    await close();
+  }
+}
+
+async function readText(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function readPublicKey(pem: string): KeyObject {
+  try {
+    const key = createPublicKey(pem);
+    if (key.asymmetricKeyType === 'ed25519') return key;
+  } catch {
+    // reported below
+  }
+  throw new UsageError(
+    '--public-key needs a file with an Ed25519 public key in PEM, as "gatehouse audit public-key" prints it',
+  );
+}
+
+function printVerdict(verdict: ChainVerdict, io: Io): void {
+  if (verdict.ok) {
+    io.out(`${verdict.entries} entries are as they were written.`);
+    if (verdict.unsealed > 0) io.out(`${verdict.unsealed} newer ones have not joined the chain yet.`);
+    return;
+  }
+  for (const { message, seq, at } of verdict.faults) {
+    io.err(plain(message));
+    io.err(`  Place in the chain: ${seq === 0 ? 'none' : seq}${at ? `, about ${showDate(at)}` : ''}.`);
+  }
+  io.err('Compare with a backup or an export.');
+}

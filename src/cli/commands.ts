@@ -2,12 +2,13 @@
 import { appAdd } from './app-add.ts';
 import { applyCommand, exportCommand } from './apply.ts';
 import { appList, appSecret, appShow } from './apps.ts';
-import { auditVerify } from './audit.ts';
+import { auditAcceptRestore, auditCheckpoints, auditPublicKey, auditVerify } from './audit.ts';
 import { backupCommand } from './backup.ts';
 import type { Command } from './command.ts';
 import { doctorCommand } from './doctor/doctor.ts';
 import { keysList, keysRotate } from './keys.ts';
 import { appRegistrationToken } from './registration-token.ts';
+import { secretsAdopt } from './secrets.ts';
 import { serveCommand } from './serve.ts';
 import { userAdd, userSetPassword } from './user-passwords.ts';
 import { userDisable, userEnable, userList, userResetMfa, userShow, userUnlock } from './users.ts';
@@ -24,6 +25,10 @@ export const commands: readonly Command[] = [
     keysList,
     keysRotate,
     auditVerify,
+    auditCheckpoints,
+    auditPublicKey,
+    auditAcceptRestore,
+    secretsAdopt,
     backupCommand,
     doctorCommand,
   ],

@@ -53,7 +53,7 @@ function requireDatabase({ databaseKind, databaseUrl }: Config): void {
 }
 
 /** Loads the configuration of this process and prints its warnings. */
-function readConfig(io: Io): Config {
+export function readConfig(io: Io): Config {
   const config = loadConfig();
   for (const warning of config.warnings) io.err(`warning: ${warning}`);
   return config;

@@ -110,6 +110,20 @@ export const variables = {
     },
     file: true,
   },
+  AUDIT_CHECKPOINT_FILE: {
+    schema: z.string().refine((value) => !value.includes('\0')),
+    allowed: 'the path of a file that this user may append to',
+    default: '$DATA_DIR/audit-checkpoints.jsonl',
+    meaning: 'signed checkpoints of the audit log, outside of the database',
+  },
+  AUDIT_CHECKPOINT_URL: {
+    schema: z.string().refine((value) => /^https?:$/.test(URL.canParse(value) ? new URL(value).protocol : '')),
+    allowed: 'an http or https URL',
+    default: 'none',
+    meaning: 'where each checkpoint is sent too, as JSON in a POST',
+    show: quoteUrl,
+    file: true,
+  },
   SMTP_URL: {
     schema: smtpUrl,
     allowed: 'smtp://USER:PASSWORD@HOST:PORT or smtps://…, special characters in the password percent-encoded',

@@ -46,6 +46,7 @@ export type MailMessage = { to: Recipient } & (
   | { kind: 'factor-changed'; change: FactorChange; place: Place }
   | { kind: 'new-sign-in'; place: Place }
   | { kind: 'one-time-code'; code: string; minutes: number }
+  | { kind: 'integrity-alarm'; message: string; at: Date }
   | { kind: 'saml-certificate'; application: string; until: Date; isNextPublished: boolean }
 );
 
@@ -245,6 +246,17 @@ const texts: { [Kind in MailKind]: (known: Facts<MessageOf<Kind>>) => Text } = {
     ],
     action: { label: 'Metadata', url: link('/saml/metadata') },
     after: ['If somebody else looks after that application now, please pass this on.'],
+  }),
+  'integrity-alarm': ({ message, hello, host, link }) => ({
+    subject: `Alarm: the database of ${host} was changed`,
+    preheader: describeTime(message.at),
+    paragraphs: [
+      hello,
+      `The server found something in its database that it did not write: ${short(message.message)}`,
+      'Somebody or something may have written to the database directly. Run `gatehouse audit verify` on the server, and compare the database with a backup and with the log of the server.',
+    ],
+    action: { label: 'Open the audit log', url: link('/admin/audit') },
+    after: ['If you restored a backup, the documentation says what to do: “Backup and restore”.'],
   }),
   'one-time-code': ({ message, hello, host }) => ({
     subject: 'Your sign-in code',

@@ -144,8 +144,8 @@ function bound(userId: string, code: string): string {
 
 /** The codes that are derived from this enrolment. */
 function codesOf(vault: Vault, userId: string, enrolment: string): string[] {
-  const mac = (index: number) => vault.mac(`${userId}:${index}:${enrolment}`, ENROLMENT_PURPOSE);
-  return Array.from({ length: count }, (_, index) => inLetters(Buffer.from(mac(index), 'base64url')));
+  const key = (index: number) => vault.deriveKey(`${ENROLMENT_PURPOSE} ${userId}:${index}:${enrolment}`);
+  return Array.from({ length: count }, (_, index) => inLetters(key(index)));
 }
 function newCode(): string {
   return inLetters(Buffer.from(randomToken(LETTERS), 'base64url'));

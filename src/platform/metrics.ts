@@ -33,6 +33,7 @@ export function createMetrics() {
     samlResponses: counter('saml_responses', 'SAML responses sent', ['outcome']),
     logoutDeliveries: counter('logout_deliveries', 'Back-channel logout calls', ['outcome']),
     mails: counter('mails', 'Mails handed to the mail server', ['outcome']),
+    alarms: counter('integrity_alarms', 'Rows in the database that the server did not write', ['kind']),
     jobs: histogram('job_duration', 'Time a periodic job took', ['job', 'outcome'], JOB_BUCKETS),
     contentType: registry.contentType,
     /** The text of /metrics. */

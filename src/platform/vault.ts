@@ -1,6 +1,7 @@
 // Encrypts secrets that must be read back (private keys, TOTP secrets, mail bodies) with AES-256-GCM under GATEHOUSE_SECRET,
-// bound to their row; every other key is derived from the same secret with HKDF (RFC 5869).
-// A sealed value is `v1.<key id>.<base64url of nonce, tag and ciphertext>`.
+// bound to their row. Every other key is derived with HKDF (RFC 5869) from a data key: 32 random bytes that are stored
+// encrypted under GATEHOUSE_SECRET, so that MACs and cookies outlive a change of that secret (docs/decisions/0027-data-keys.md).
+// A sealed value is `v1.<key id>.<base64url of nonce, tag and ciphertext>`, a MAC is `<data key id>.<base64url>`.
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
 import { safeEqual } from './random.ts';
 
@@ -16,14 +17,21 @@ export interface Vault {
   open(sealed: string, context: string): Buffer;
   /** Whether an older secret than the first sealed this value. Once no value is stale, that secret can be removed. */
   isStale(sealed: string): boolean;
-  /** A key for one purpose, derived from the first secret; 32 bytes unless given. */
+  /** A key for one purpose, derived from the newest data key; 32 bytes unless given. */
   deriveKey(purpose: string, bytes?: number): Buffer;
-  /** The keys for one purpose from every secret, the signing one first (cookie keys while a secret is rotated). */
+  /** The keys for one purpose from every data key, the newest first: it signs, all of them verify. */
   deriveKeys(purpose: string, bytes?: number): Buffer[];
-  /** HMAC-SHA-256 under the first secret, base64url. */
+  /** HMAC-SHA-256 under the newest data key: its id, a dot and the MAC in base64url. */
   mac(value: string, purpose: string): string;
-  /** Whether `mac` was made from `value` under any of the secrets. */
+  /** Whether `mac` was made from `value` for this purpose, under the data key that it names. */
   macMatches(value: string, mac: string, purpose: string): boolean;
+}
+
+/** The key that MACs, cookie keys and the like are derived from. */
+export interface DataKey {
+  /** Without a dot. */
+  id: string;
+  key: Buffer;
 }
 
 export class VaultError extends Error {
@@ -35,8 +43,11 @@ interface SealingKey {
   key: Buffer;
 }
 
-/** The first secret seals, all of them open: to rotate, put a new one first and remove the old one later. */
-export function createVault(secrets: readonly Buffer[]): Vault {
+/**
+ * The first secret seals, all of them open; the first data key makes MACs, all of them verify. Without data keys, as before the
+ * database is open, one is derived from the first secret. Throws VaultError for a missing or short secret.
+ */
+export function createVault(secrets: readonly Buffer[], dataKeys: readonly DataKey[] = []): Vault {
   const [firstSecret] = secrets;
   if (!firstSecret) throw new VaultError('at least one secret is needed');
   for (const secret of secrets) {
@@ -47,16 +58,22 @@ export function createVault(secrets: readonly Buffer[]): Vault {
     key: derive(secret, 'vault', KEY_BYTES),
   }));
   const [sealingKey] = sealingKeys as [SealingKey, ...SealingKey[]];
-  const macKeys = memoize((purpose) => secrets.map((secret) => derive(secret, `mac ${purpose}`, KEY_BYTES)));
+  const derived = { id: sealingKey.id, key: derive(firstSecret, 'data key', KEY_BYTES) };
+  const [newest, ...older] = [...dataKeys, ...(dataKeys.length === 0 ? [derived] : [])] as [DataKey, ...DataKey[]];
+  const macOf = createMacs([newest, ...older]);
 
   return {
     seal: (plain, context) => seal(plain, context, sealingKey),
     open: (sealed, context) => open(sealed, context, sealingKeys),
     isStale: (sealed) => sealed.split('.')[1] !== sealingKey.id,
-    deriveKey: (purpose, bytes = KEY_BYTES) => derive(firstSecret, `key ${purpose}`, bytes),
-    deriveKeys: (purpose, bytes = KEY_BYTES) => secrets.map((secret) => derive(secret, `key ${purpose}`, bytes)),
-    mac: (value, purpose) => hmac(macKeys(purpose)[0] as Buffer, value),
-    macMatches: (value, mac, purpose) => macKeys(purpose).some((key) => safeEqual(hmac(key, value), mac)),
+    deriveKey: (purpose, bytes = KEY_BYTES) => derive(newest.key, `key ${purpose}`, bytes),
+    deriveKeys: (purpose, bytes = KEY_BYTES) =>
+      [newest, ...older].map(({ key }) => derive(key, `key ${purpose}`, bytes)),
+    mac: (value, purpose) => macOf(newest.id, value, purpose) as string,
+    macMatches(value, mac, purpose) {
+      const expected = macOf(mac.split('.', 1)[0] ?? '', value, purpose);
+      return expected !== undefined && safeEqual(expected, mac);
+    },
   };
 }
 
@@ -92,15 +109,16 @@ function derive(secret: Buffer, info: string, bytes: number): Buffer {
   return Buffer.from(hkdfSync('sha256', secret, Buffer.alloc(0), `gatehouse ${info}`, bytes));
 }
 
-function hmac(key: Buffer, value: string): string {
-  return createHmac('sha256', key).update(value).digest('base64url');
-}
-
-function memoize<T>(make: (purpose: string) => T): (purpose: string) => T {
-  const made = new Map<string, T>();
-  return (purpose) => {
-    const value = made.get(purpose) ?? make(purpose);
-    made.set(purpose, value);
-    return value;
+/** The MAC of a value under the data key of this id; undefined for an unknown id. */
+function createMacs(dataKeys: readonly DataKey[]) {
+  const roots = new Map(dataKeys.map(({ id, key }) => [id, key]));
+  const derived = new Map<string, Buffer>();
+  return (id: string, value: string, purpose: string): string | undefined => {
+    const root = roots.get(id);
+    if (!root) return undefined;
+    const name = `${id} ${purpose}`;
+    const key = derived.get(name) ?? derive(root, `mac ${purpose}`, KEY_BYTES);
+    derived.set(name, key);
+    return `${id}.${createHmac('sha256', key).update(value).digest('base64url')}`;
   };
 }

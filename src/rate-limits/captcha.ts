@@ -84,7 +84,7 @@ export function createCaptcha(dependencies: CaptchaDependencies): Captcha {
   };
 }
 
-// Several while GATEHOUSE_SECRET is changed; the first one signs.
+// One for each data key; the first one signs.
 function keysOf(vault: Vault): string[] {
   return vault.deriveKeys('captcha').map((key) => key.toString('base64url'));
 }

@@ -2,7 +2,7 @@
 import type { CookieKeys } from '../http/context.ts';
 import { type Cookies, cookieKeys, createCookies } from '../http/cookies.ts';
 import { type Csrf, createCsrf } from '../http/csrf.ts';
-import { createMetrics, type Metrics } from '../platform/metrics.ts';
+import type { Metrics } from '../platform/metrics.ts';
 import type { Services } from '../services.ts';
 
 export interface HttpServices {
@@ -12,12 +12,15 @@ export interface HttpServices {
   csrf: Csrf;
 }
 
-/** Creates them, with keys derived from GATEHOUSE_SECRET. */
-export function createHttpServices({ config, vault }: Pick<Services, 'config' | 'vault'>): HttpServices {
+/** Creates them, with keys derived from the data keys. */
+export function createHttpServices(
+  { config, vault }: Pick<Services, 'config' | 'vault'>,
+  metrics: Metrics,
+): HttpServices {
   const cookies = createCookies({ secure: config.secure });
   return {
     cookies,
-    metrics: createMetrics(),
+    metrics,
     cookieKeys: cookieKeys(vault.deriveKeys('cookies')),
     csrf: createCsrf({ cookies, keys: vault.deriveKeys('csrf'), issuerUrl: config.issuerUrl }),
   };

@@ -8,7 +8,7 @@ import type { Services } from '../services.ts';
 import { expiringRows } from './expiring-rows.ts';
 
 export interface ScheduleDependencies {
-  services: Pick<Services, 'db' | 'now' | 'keyring' | 'auditChain'>;
+  services: Pick<Services, 'db' | 'now' | 'keyring' | 'audit' | 'auditChain' | 'alarm'>;
   /** Ends the sessions that have expired. */
   endExpired: ScheduledJob['run'];
   /** The jobs of mail, logout and SAML. */
@@ -17,7 +17,7 @@ export interface ScheduleDependencies {
 
 /** Gives the scheduler all jobs. */
 export function scheduleJobs(scheduler: Scheduler, { services, endExpired, jobs }: ScheduleDependencies): void {
-  const { db, now, keyring, auditChain } = services;
+  const { db, now, keyring, audit, auditChain, alarm } = services;
   const sweep = createSweep({ db, now, targets: expiringRows, batch: limits.sweep.batch });
   const all: ScheduledJob[] = [
     {
@@ -30,7 +30,7 @@ export function scheduleJobs(scheduler: Scheduler, { services, endExpired, jobs 
       },
     },
     ...keyJobs(keyring),
-    ...auditJobs({ auditChain, now }),
+    ...auditJobs({ auditChain, audit, alarm, now }),
     ...jobs,
   ];
   for (const job of all) scheduler.add(job);

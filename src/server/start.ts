@@ -10,6 +10,7 @@ import { LOGOUT_JOB } from '../logout/jobs.ts';
 import { createMailDelivery } from '../mail/create-mail.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
+import { createMetrics } from '../platform/metrics.ts';
 import { viewsDir } from '../platform/package.ts';
 import { randomId } from '../platform/random.ts';
 import { createServices, type Services } from '../services.ts';
@@ -42,18 +43,20 @@ export async function startServer({ config, logger, now: clock }: ServerOptions)
   // Before the database is opened, which another server may be using.
   await tryListening({ host: config.host, port: config.port });
   const wake = { logout: () => {}, mail: () => {} };
+  const metrics = createMetrics();
   const services = await createServices({
     config,
     logger,
     ...(clock && { now: clock }),
     logoutQueued: () => wake.logout(),
     mailQueued: () => wake.mail(),
+    alarmRaised: (kind) => metrics.alarms.inc({ kind }),
   });
   const { audit, keyring, mfa } = services;
   await prepareData(services);
   await keyring.load();
 
-  const http = createHttpServices(services);
+  const http = createHttpServices(services, metrics);
   const protocols = await createProtocols(services, http);
   const userPages = createUserPages(services, http, protocols);
   const { scheduler, mail } = createJobs({ services, http, protocols, userPages });

@@ -17,9 +17,9 @@ export async function openPeople() {
   const log: string[] = [];
   const destination = new Writable({ write: (line, _encoding, done) => done(void log.push(String(line))) });
   const logger = createLogger({ level: 'info', format: 'json', destination });
-  const audit = createAudit({ db, sql, logger, now: clock.now });
-  const accounts = createAccounts({ ...database, now: clock.now, audit });
   const vault = createVault([Buffer.from(randomToken(32), 'base64url')]);
+  const audit = createAudit({ db, sql, vault, logger, now: clock.now });
+  const accounts = createAccounts({ ...database, now: clock.now, audit });
 
   /** A new account for each test. */
   const person = (fields: Partial<NewAccount> = {}): Promise<Account> => {

@@ -17,10 +17,16 @@ beforeAll(async () => {
   database = await testDatabase();
   db = database.database.db;
   const now = () => clock.at;
-  const audit = createAudit({ ...database.database, logger: createLogger({ level: 'silent', format: 'json' }), now });
+  const vault = createVault([Buffer.alloc(32, 1)]);
+  const audit = createAudit({
+    ...database.database,
+    vault,
+    logger: createLogger({ level: 'silent', format: 'json' }),
+    now,
+  });
   applications = createApplications({
     db,
-    vault: createVault([Buffer.alloc(32, 1)]),
+    vault,
     audit,
     now,
     removeClientArtifacts,

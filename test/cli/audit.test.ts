@@ -1,30 +1,105 @@
+import { copyFile, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createAuditChain } from '../../src/audit/chain.ts';
+import { createOutsideCheckpoints } from '../../src/audit/outside-checkpoints.ts';
+import { openDataKeys } from '../../src/keys/data-keys.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { createVault } from '../../src/platform/vault.ts';
 import { commandLine } from './support.ts';
 
+const now = () => new Date();
 let shell: Awaited<ReturnType<typeof commandLine>>;
+let file: string;
 beforeAll(async () => {
   shell = await commandLine();
+  file = path.join(shell.folder, 'data', 'audit-checkpoints.jsonl');
 });
 afterAll(() => shell.close());
 
-it('says that the audit log is as it was written, and names the first entry that is not', async () => {
+/** What the job of a running server does. */
+async function seal(): Promise<number> {
+  const secrets = [Buffer.alloc(32, 5)];
+  const { mac, checkpoint } = await openDataKeys({ db: shell.db, vault: createVault(secrets), now });
+  const logger = createLogger({ level: 'silent', format: 'json' });
+  const outside = createOutsideCheckpoints({ file, url: undefined, key: checkpoint, fetch, logger });
+  const alarm = { raise: async () => {} };
+  const vault = createVault(secrets, mac);
+  return createAuditChain({ ...shell, vault, now, checkpointKey: checkpoint, outside, alarm }).seal();
+}
+
+it('says that the audit log is as it was written, and names each entry that is not', async () => {
   await shell.gatehouse(['user', 'add', 'ann']);
   await shell.gatehouse(['user', 'add', 'bob']);
-  const vault = createVault([Buffer.alloc(32, 5)]);
-  const logger = createLogger({ level: 'silent', format: 'json' });
-  const sealed = await createAuditChain({ ...shell, vault, now: () => new Date(), logger }).seal();
+  const sealed = await seal();
   expect(await shell.gatehouse(['audit', 'verify'])).toMatchObject({
     code: 0,
     out: `${sealed} entries are as they were written.\n`,
   });
-  await shell.db.auditEvent.updateMany({ where: { chainSeq: 2 }, data: { actorId: 'somebody' } });
-  const { id } = await shell.db.auditEvent.findUniqueOrThrow({ where: { chainSeq: 2 } });
+  const original = await shell.db.auditEvent.findUniqueOrThrow({ where: { chainSeq: 2 } });
+  await shell.db.auditEvent.update({ where: { id: original.id }, data: { actorId: 'somebody' } });
   const broken = await shell.gatehouse(['audit', 'verify']);
   expect(broken).toMatchObject({ code: 1, out: '' });
-  expect(broken.err).toContain(`Entry ${id} of`);
+  expect(broken.err).toContain(`Entry ${original.id} of`);
   const json = await shell.gatehouse(['audit', 'verify', '--json']);
-  expect(JSON.parse(json.out)).toMatchObject({ ok: false, fault: { kind: 'changed', seq: 2, id } });
+  const fault = { kind: 'changed', seq: 2, id: original.id };
+  expect(JSON.parse(json.out)).toMatchObject({ ok: false, fault, faults: [fault] });
+  await shell.db.auditEvent.update({ where: { id: original.id }, data: original });
+});
+
+it('verifies a database offline, with exported checkpoints and a public key, without the secret', async () => {
+  const key = path.join(shell.folder, 'audit.pem');
+  const exported = path.join(shell.folder, 'exported.jsonl');
+  const pem = await shell.gatehouse(['audit', 'public-key']);
+  expect(pem.out).toContain('BEGIN PUBLIC KEY');
+  await writeFile(key, pem.out);
+  const checkpoints = await shell.gatehouse(['audit', 'checkpoints']);
+  expect(checkpoints.out).toBe(await readFile(file, 'utf8'));
+  await writeFile(exported, checkpoints.out);
+  const offline = ['audit', 'verify', '--public-key', key, '--checkpoints', exported];
+  const without = { env: { GATEHOUSE_SECRET: '', DATA_DIR: path.join(shell.folder, 'elsewhere') } };
+  expect(await shell.gatehouse([...offline, '--database', shell.url], without)).toMatchObject({ code: 0, err: '' });
+  const newest = await shell.db.auditEvent.findFirstOrThrow({
+    where: { chainSeq: { not: null } },
+    orderBy: { chainSeq: 'desc' },
+  });
+  await shell.db.auditEvent.delete({ where: { id: newest.id } });
+  const broken = await shell.gatehouse([...offline, '--database', shell.url], without);
+  expect(broken).toMatchObject({ code: 1 });
+  expect(broken.err).toContain(`The entry at position ${newest.chainSeq}`);
+  await shell.db.auditEvent.create({ data: newest });
+  expect(await shell.gatehouse(['audit', 'verify', '--public-key', exported])).toMatchObject({ code: 2 });
+});
+
+it('reports a restored database until the restore is accepted', async () => {
+  await copyFile(file, `${file}.old`);
+  const end = await shell.db.auditChain.findUniqueOrThrow({ where: { id: 'head' } });
+  const backup = await shell.db.auditCheckpoint.findMany();
+  await shell.db.auditCheckpoint.deleteMany();
+  await shell.gatehouse(['user', 'add', 'cid']);
+  await seal();
+  await shell.db.auditEvent.deleteMany({ where: { chainSeq: { gt: end.seq } } });
+  await shell.db.auditChain.update({ where: { id: 'head' }, data: end });
+  await shell.db.auditCheckpoint.deleteMany();
+  await shell.db.auditCheckpoint.createMany({ data: backup });
+  expect((await shell.gatehouse(['audit', 'verify'])).err).toContain('The log was rolled back');
+  await expect(seal()).rejects.toThrow('rolled back');
+  expect(await shell.gatehouse(['audit', 'accept-restore'])).toMatchObject({ code: 0 });
+  expect(await seal()).toBe(1);
+  expect(await shell.gatehouse(['audit', 'verify'])).toMatchObject({ code: 0 });
+  expect(await shell.db.auditEvent.count({ where: { type: 'audit.restore-accepted' } })).toBe(1);
+});
+
+it('takes over the database of an older version once, by an audited step', async () => {
+  await shell.db.dataKey.deleteMany();
+  await shell.db.auditEvent.updateMany({ data: { salt: null, digest: '', rowMac: '' } });
+  const refused = await shell.gatehouse(['user', 'list']);
+  expect(refused).toMatchObject({ code: 1, out: '' });
+  expect(refused.err).toContain('gatehouse secrets adopt');
+  expect(await shell.gatehouse(['secrets', 'adopt'])).toMatchObject({ code: 0 });
+  expect(await shell.gatehouse(['secrets', 'adopt'])).toMatchObject({ code: 1 });
+  await shell.gatehouse(['audit', 'accept-restore']);
+  await seal();
+  expect(await shell.gatehouse(['audit', 'verify'])).toMatchObject({ code: 0 });
+  expect(await shell.db.auditEvent.count({ where: { type: 'integrity.adopted' } })).toBe(1);
 });

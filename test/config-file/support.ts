@@ -26,7 +26,7 @@ export async function configFileBench(shared?: string) {
   const clock = { at: new Date('2026-03-01T12:00:00Z') };
   const now = () => clock.at;
   const vault = createVault([Buffer.alloc(32, 1)]);
-  const audit = createAudit({ db, sql, logger: createLogger({ level: 'silent', format: 'json' }), now });
+  const audit = createAudit({ db, sql, vault, logger: createLogger({ level: 'silent', format: 'json' }), now });
   const accounts = createAccounts({ ...database, now, audit });
   const applications = createApplications({ db, vault, audit, now, removeClientArtifacts, removeServiceProviderData });
   const passwords = createPasswords();

@@ -40,7 +40,7 @@ export function anInstance({
     now: clock.now,
     issuer: 'https://id.example.com',
     logger,
-    audit: createAudit({ db, sql, logger, now: clock.now }),
+    audit: createAudit({ db, sql, vault: createVault(secrets), logger, now: clock.now }),
     sessionSeconds,
   });
   return { keyring, clock };

@@ -45,7 +45,7 @@ export function mailService(options: MailServiceOptions): MailService {
   const destination = { write: (line: string) => void log.push(line) };
   const logger = createLogger({ level: 'debug', format: 'json', destination });
   const vault = createVault(secrets);
-  const audit = createAudit({ db, sql, logger, now });
+  const audit = createAudit({ db, sql, vault, logger, now });
   const counts: Record<string, number> = {};
   const write = writer ?? (async () => {});
   const mailFrom = 'Gatehouse <no-reply@id.example.com>';

@@ -2,7 +2,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Account } from '../../src/accounts/account.ts';
 import { createRecoveryCodes } from '../../src/mfa/recovery-codes.ts';
-import { randomToken } from '../../src/platform/random.ts';
 import { createVault } from '../../src/platform/vault.ts';
 import { together } from '../accounts/fixture.ts';
 import { type FactorsFixture, openFactors } from './fixture.ts';
@@ -78,12 +77,10 @@ describe('recovery codes', () => {
   });
 
   test('stay valid while GATEHOUSE_SECRET is rotated', async () => {
-    const [old, next] = [randomToken(), randomToken()].map((text) => Buffer.from(text, 'base64url')) as [
-      Buffer,
-      Buffer,
-    ];
-    const before = createRecoveryCodes({ ...fixture, vault: createVault([old]) });
-    const after = createRecoveryCodes({ ...fixture, vault: createVault([next, old]) });
+    const [old, next, key] = [32, 33, 34].map((byte) => Buffer.alloc(32, byte)) as [Buffer, Buffer, Buffer];
+    const dataKeys = [{ id: 'k1', key }];
+    const before = createRecoveryCodes({ ...fixture, vault: createVault([old], dataKeys) });
+    const after = createRecoveryCodes({ ...fixture, vault: createVault([next], dataKeys) });
     const code = first(await before.create(account.id));
     expect(await after.redeem(account.id, code)).toBe('ok');
   });

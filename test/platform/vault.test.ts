@@ -6,6 +6,8 @@ const oldSecret = randomBytes(32);
 const newSecret = randomBytes(32);
 const vault = createVault([oldSecret]);
 const rotated = createVault([newSecret, oldSecret]);
+const older = { id: 'older', key: randomBytes(32) };
+const newer = { id: 'newer', key: randomBytes(32) };
 
 describe('vault', () => {
   it('opens sealed text and bytes', () => {
@@ -45,24 +47,29 @@ describe('vault', () => {
     expect(createVault([newSecret]).open(sealed, 'k').toString()).toBe('new');
   });
 
-  it('derives a different key for each purpose and secret, the first secret first', () => {
+  it('derives a different key for each purpose and data key, the newest first, whatever the secrets are', () => {
     expect(vault.deriveKey('cookies').equals(vault.deriveKey('cookies'))).toBe(true);
     expect(vault.deriveKey('cookies').equals(vault.deriveKey('csrf'))).toBe(false);
     expect(vault.deriveKey('cookies', 64)).toHaveLength(64);
-    const keys = rotated.deriveKeys('cookies');
+    const keys = createVault([newSecret], [newer, older]).deriveKeys('cookies');
     expect(keys).toHaveLength(2);
-    expect(keys[0]?.equals(rotated.deriveKey('cookies'))).toBe(true);
-    expect(keys[1]?.equals(vault.deriveKey('cookies'))).toBe(true);
+    expect(keys[0]?.equals(createVault([oldSecret], [newer]).deriveKey('cookies'))).toBe(true);
+    expect(keys[1]?.equals(createVault([oldSecret], [older]).deriveKey('cookies'))).toBe(true);
   });
 
-  it('accepts a MAC made under any of the secrets, for its value and purpose only', () => {
-    const mac = vault.mac('state', 'flow');
-    expect(rotated.macMatches('state', mac, 'flow')).toBe(true);
-    expect(rotated.macMatches('state', rotated.mac('state', 'flow'), 'flow')).toBe(true);
-    expect(vault.macMatches('state', rotated.mac('state', 'flow'), 'flow')).toBe(false);
-    expect(rotated.macMatches('other', mac, 'flow')).toBe(false);
-    expect(rotated.macMatches('state', mac, 'other')).toBe(false);
-    expect(rotated.macMatches('state', '', 'flow')).toBe(false);
+  it('accepts a MAC made under any of the data keys, for its value and purpose only', () => {
+    const before = createVault([oldSecret], [older]);
+    const after = createVault([newSecret], [newer, older]);
+    const mac = before.mac('state', 'flow');
+    expect(mac).toMatch(/^older\.[\w-]{43}$/);
+    expect(after.macMatches('state', mac, 'flow')).toBe(true);
+    expect(after.macMatches('state', after.mac('state', 'flow'), 'flow')).toBe(true);
+    expect(before.macMatches('state', after.mac('state', 'flow'), 'flow')).toBe(false);
+    expect(after.macMatches('other', mac, 'flow')).toBe(false);
+    expect(after.macMatches('state', mac, 'other')).toBe(false);
+    expect(after.macMatches('state', mac.replace('older', 'newer'), 'flow')).toBe(false);
+    for (const wrong of ['', '.', 'older', 'older.', mac.slice('older.'.length)])
+      expect(after.macMatches('state', wrong, 'flow')).toBe(false);
   });
 
   it('requires at least one secret of at least 256 bits', () => {

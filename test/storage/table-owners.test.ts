@@ -9,9 +9,11 @@ const owners: Record<string, string> = {
   Application: 'applications',
   ApplicationRole: 'applications',
   AuditChain: 'audit',
+  AuditCheckpoint: 'audit',
   AuditEvent: 'audit',
   ClientSecret: 'applications',
   Consent: 'consents',
+  DataKey: 'keys',
   IdempotencyKey: 'admin',
   JobLock: 'jobs',
   KnownBrowser: 'mfa',
@@ -63,7 +65,6 @@ const plainSql: Record<string, string> = {
   'admin/overview/statistics.ts': 'UNION, grouping by day, a hint for the index',
   'oidc/store/sessions.ts': 'DELETE … RETURNING',
   'oidc/store/ended-sessions.ts': 'INSERT … ON CONFLICT DO NOTHING with a count, inside a transaction',
-  'audit/chain-anchors.ts': 'INSERT … ON CONFLICT that locks the row it finds',
   'rbac/permissions.ts': 'one query over four tables at every check',
 };
 

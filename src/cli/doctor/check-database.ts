@@ -133,8 +133,9 @@ async function settingsFindings({ config, database: { db }, now }: Opened): Prom
 
 async function keyFindings({ config, database, logger, now }: Opened): Promise<Finding[]> {
   const { db } = database;
-  const audit = createAudit({ ...database, logger, now });
-  const keyring = createKeyring({ db, vault: createVault(config.secrets), now, issuer: config.issuer, logger, audit });
+  const vault = createVault(config.secrets);
+  const audit = createAudit({ ...database, vault, logger, now });
+  const keyring = createKeyring({ db, vault, now, issuer: config.issuer, logger, audit });
   const keys = await keyring.list();
   if (keys.length === 0) return [warning('keys', 'there are none yet', 'Start the server once: it creates them.')];
   try {
@@ -186,10 +187,11 @@ async function mailFindings({ database: { db } }: Opened): Promise<Finding[]> {
 
 async function secretFindings({ config, database, logger, now }: Opened): Promise<Finding[]> {
   const { db } = database;
+  const vault = createVault(config.secrets);
   const applications = createApplications({
     db,
-    vault: createVault(config.secrets),
-    audit: createAudit({ ...database, logger, now }),
+    vault,
+    audit: createAudit({ ...database, vault, logger, now }),
     now,
     removeClientArtifacts,
     removeServiceProviderData,

@@ -1,0 +1,59 @@
+// Alarms: the database holds something that this server did not write. Each one is an error in the log, a metric, an audit
+// entry and a mail to the administrators, because no single one of them reaches everybody.
+import { limits } from '../limits.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Logger } from '../platform/logger.ts';
+import type { Audit } from './audit.ts';
+
+/** `audit-log`: an entry, or the chain. */
+export type AlarmKind = 'audit-log';
+
+export interface Alarm {
+  /**
+   * Raises an alarm with a sentence for administrators. Each process raises the same one once a day, and sends one mail of each
+   * kind an hour.
+   */
+  raise(kind: AlarmKind, message: string, data?: Record<string, unknown>): Promise<void>;
+}
+
+export interface AlarmDependencies {
+  audit: Pick<Audit, 'record'>;
+  logger: Logger;
+  now: Clock;
+  /** Queues the mail to every administrator. */
+  notify(message: string): Promise<void>;
+  /** Counts the alarm in the metrics. */
+  counted(kind: AlarmKind): void;
+}
+
+const MAX_REMEMBERED = 1000;
+
+export function createAlarm({ audit, logger, now, notify, counted }: AlarmDependencies): Alarm {
+  const isFirstIn = createMemory(now);
+  return {
+    async raise(kind, message, data = {}) {
+      counted(kind);
+      if (!isFirstIn(limits.audit.repeatAlarmSeconds, `${kind}: ${message}`)) return;
+      logger.error({ alarm: kind, ...data }, `ALARM: ${message}`);
+      try {
+        await audit.record({ type: 'integrity.alarm', outcome: 'failure', reason: kind, data: { message, ...data } });
+        if (isFirstIn(limits.audit.alarmMailSeconds, kind)) await notify(message);
+      } catch (err) {
+        logger.error({ err, alarm: kind }, 'an alarm could not be recorded or mailed');
+      }
+    },
+  };
+}
+
+/** Whether a name was not used for this long. */
+function createMemory(now: Clock) {
+  const usedAt = new Map<string, number>();
+  return (seconds: number, name: string): boolean => {
+    const at = now().getTime();
+    const before = usedAt.get(name);
+    if (before !== undefined && at - before < seconds * 1000) return false;
+    if (usedAt.size >= MAX_REMEMBERED) usedAt.clear();
+    usedAt.set(name, at);
+    return true;
+  };
+}
