@@ -13,8 +13,8 @@ export default defineConfig({
     setupFiles: ['test/support/setup-file.ts'],
     maxWorkers: Math.max(2, availableParallelism() - 1),
     // Long timeouts, because password hashing, browsers and two databases share a small machine.
-    testTimeout: 60_000,
-    hookTimeout: 90_000,
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     teardownTimeout: 30_000,
     // expect.poll ends as soon as it succeeds; a busy machine may need long.
     expect: { poll: { timeout: 30_000, interval: 25 } },

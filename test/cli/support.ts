@@ -5,6 +5,7 @@ import { vi } from 'vitest';
 import { tableLines } from '../../src/cli/io.ts';
 import { run } from '../../src/cli/run.ts';
 import { databaseKind, testDatabase, testFolder } from '../support/database/database.ts';
+import { programArguments } from '../support/program.ts';
 
 export interface Ended {
   code: number | null;
@@ -17,8 +18,6 @@ export interface CallOptions {
   answers?: string[];
   env?: Record<string, string>;
 }
-
-const program = path.resolve('src/cli.ts');
 
 /** A folder and a database, and `gatehouse …` on them. Relative paths are not below the folder: join them with it. */
 export async function commandLine() {
@@ -65,8 +64,7 @@ export async function commandLine() {
 
   function process_(args: string[], { stdin = '', env = {} }: CallOptions = {}): Promise<Ended> {
     return new Promise((resolve, reject) => {
-      const node = ['--import', import.meta.resolve('tsx'), program];
-      const child = spawn(process.execPath, [...node, ...args], {
+      const child = spawn(process.execPath, [...programArguments('cli'), ...args], {
         cwd: folder,
         env: { PATH: process.env.PATH, ...base, ...env },
       });

@@ -88,5 +88,5 @@ describe('the generated secret', () => {
       });
     const seen = await Promise.all(Array.from({ length: 4 }, start));
     expect(new Set(seen)).toEqual(new Set([readFileSync(path.join(cwd, 'data/secret.key'), 'utf8').trim()]));
-  }, 30_000);
+  });
 });

@@ -1,14 +1,16 @@
-// Single logout in a browser without script, with an application that does not redirect back, and across two instances.
+// Single logout in a browser without script, and with an application that does not redirect back. Across two instances:
+// test/logout/across-instances.test.ts.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { App } from '../logout/app.ts';
-import { type LoadBalancer, loadBalancer } from '../logout/load-balancer.ts';
 import { oidcApp } from '../logout/oidc-app.ts';
 import { nodeSamlApp, samlifyApp } from '../logout/saml-apps.ts';
 import { type Browser, desktop, launchBrowser, type Page } from '../support/browser/browser.ts';
 import { aUser, type TestUser } from '../support/factories.ts';
-import type { TestIdp } from '../support/idp.ts';
+import { startIdp, type TestIdp } from '../support/idp.ts';
+import { shortLogoutWaits } from '../support/waits.ts';
 
-let board: LoadBalancer;
+shortLogoutWaits();
+
 let idp: TestIdp;
 let browser: Browser;
 let wiki: App;
@@ -19,8 +21,7 @@ let archive: App;
 let keeper: App;
 
 beforeAll(async () => {
-  board = await loadBalancer();
-  idp = board.instances[0] as TestIdp;
+  idp = await startIdp();
   browser = await launchBrowser();
   wiki = await oidcApp(idp, 'back', 'Wiki');
   chat = await oidcApp(idp, 'front', 'Chat');
@@ -31,7 +32,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await browser?.close();
-  await board?.close();
+  await idp?.stop();
   await Promise.all([wiki, chat, payroll, library, archive, keeper].map((app) => app?.close()));
 });
 
@@ -90,22 +91,5 @@ it('continues when an application answers with a page of its own', async () => {
   expect([payroll.sessions(), library.sessions()]).toEqual([0, 0]);
   await page.getByRole('link', { name: 'Back to Wiki' }).click();
   expect(page.url()).toBe(`${wiki.origin}/?state=from-app`);
-  await context.close();
-});
-
-it('continues a logout run on another instance', async () => {
-  const user = await aUser(idp.services);
-  const context = await browser.newContext(desktop);
-  const page = await context.newPage();
-  await openAll(page, [wiki, chat, payroll, library], user);
-  const second = await board.another();
-  payroll.watch((method, path, isBrowser) => {
-    if (method === 'GET' && path === '/slo' && isBrowser) board.use(second);
-    return undefined;
-  });
-  await page.goto(`${wiki.origin}/sign-out`);
-  await page.waitForURL(`${wiki.origin}/?state=from-app`);
-  await expect.poll(() => [wiki, chat, library].map((app) => app.sessions())).toEqual([0, 0, 0]);
-  expect(second.log.join('\n')).toContain('/saml/slo');
   await context.close();
 });

@@ -1,5 +1,5 @@
-// Every page in a real browser. Each sample is opened on a phone and on a desktop (width, console messages); axe reads it
-// in one of the four forms, by turns, and one sample of each layout in all four: colours and sizes come from the layout.
+// Every page in a real browser. Each sample is opened once, and seen on a phone and on a desktop (width, console messages); axe
+// reads it in one of the four forms, by turns, and one sample of each layout in all four: colours and sizes come from the layout.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   axe,
@@ -15,8 +15,8 @@ import {
 import { render, startApp, type TestApp } from './app.ts';
 import { samplePages } from './sample-pages.ts';
 
-const sizes = { phone, desktop };
-type Size = keyof typeof sizes;
+const viewports = { phone: phone.viewport, desktop: desktop.viewport };
+type Size = keyof typeof viewports;
 interface Form {
   size: Size;
   scheme: Scheme;
@@ -31,7 +31,7 @@ const forms: readonly Form[] = [
 
 let app: TestApp;
 let browser: Browser;
-let tabs: Record<Size, Page>;
+let tab: Page;
 let messages: string[] = [];
 
 beforeAll(async () => {
@@ -41,23 +41,23 @@ beforeAll(async () => {
   ]);
   app = await startApp({ routes: Object.fromEntries(routes) });
   browser = await launchBrowser();
-  tabs = { phone: await openTab('phone'), desktop: await openTab('desktop') };
+  tab = await openTab();
 });
 afterAll(async () => {
   await browser.close();
   await app.stop();
 });
 
-async function openTab(size: Size): Promise<Page> {
-  const context = await browser.newContext(sizes[size]);
+async function openTab(): Promise<Page> {
+  const context = await browser.newContext(phone);
   // Pages that leave by themselves stay: their scripts are replaced by empty ones.
   await context.route(/\/assets\/(autosubmit|leave-frame)\./, (route) =>
     route.fulfill({ contentType: 'text/javascript', body: '' }),
   );
   await preloadAxe(context);
   const page = await context.newPage();
-  page.on('console', (message) => void messages.push(`${size}: ${message.text()}`));
-  page.on('pageerror', (error) => void messages.push(`${size}: ${error.message}`));
+  page.on('console', (message) => void messages.push(message.text()));
+  page.on('pageerror', (error) => void messages.push(error.message));
   return page;
 }
 
@@ -76,15 +76,15 @@ const formsOf = (name: string): readonly Form[] =>
 describe.each(names)('page %s', (name) => {
   it('gives axe nothing to report, fits the width and logs nothing to the console', async () => {
     messages = [];
-    for (const [size, tab] of Object.entries(tabs)) {
-      await tab.goto(`${app.origin}/${name}`);
-      const { scrollWidth, innerWidth } = await tab.evaluate<{ scrollWidth: number; innerWidth: number }>(
-        '({ scrollWidth: document.documentElement.scrollWidth, innerWidth })',
-      );
-      expect(scrollWidth, `width of the page on a ${size}`).toBeLessThanOrEqual(innerWidth);
+    await tab.goto(`${app.origin}/${name}`);
+    for (const size of ['desktop', 'phone'] as const) {
+      await tab.setViewportSize(viewports[size]);
+      const width = await tab.evaluate<number>('document.documentElement.scrollWidth');
+      expect(width, `width of the page on a ${size}`).toBeLessThanOrEqual(viewports[size].width);
       await screenshot(tab, `${name}-${size}`);
+      for (const form of formsOf(name).filter((one) => one.size === size))
+        expect(await axe(tab, [form.scheme]), size).toEqual([]);
     }
-    for (const { size, scheme } of formsOf(name)) expect(await axe(tabs[size], [scheme]), size).toEqual([]);
     expect(messages).toEqual([]);
   });
 });

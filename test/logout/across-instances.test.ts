@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { aUser, type TestUser } from '../support/factories.ts';
 import type { HttpClient } from '../support/http.ts';
+import { shortLogoutWaits } from '../support/waits.ts';
 import type { App } from './app.ts';
 import { browserWith, leave, resultsOf } from './browser-steps.ts';
 import { followLogout } from './follow.ts';
@@ -9,6 +10,7 @@ import { type LoadBalancer, loadBalancer } from './load-balancer.ts';
 import { oidcApp } from './oidc-app.ts';
 import { nodeSamlApp, samlifyApp } from './saml-apps.ts';
 
+shortLogoutWaits();
 let board: LoadBalancer;
 let user: TestUser;
 let wiki: App;

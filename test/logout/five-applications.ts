@@ -51,3 +51,10 @@ export async function signInToAll(context: BrowserContext, apps: readonly App[],
   }
   return page;
 }
+
+/** The audit log of the logout: `type clientId` for each application, and the end of the session. */
+export async function logoutEvents(idp: TestIdp, { account }: TestUser): Promise<string[]> {
+  const where = { subjectId: account.id, type: { in: ['logout.delivered', 'logout.failed', 'session.ended'] } };
+  const events = await idp.services.db.auditEvent.findMany({ where });
+  return events.map(({ type, clientId }) => (type === 'session.ended' ? type : `${type} ${clientId}`)).sort();
+}

@@ -25,7 +25,7 @@ export async function followLogout(
 ) {
   const trail = [from.url];
   let page = from;
-  for (let steps = 0; steps < 60 && !until(page); steps += 1) {
+  for (let steps = 0; steps < 100 && !until(page); steps += 1) {
     const next = await follow(browser, page, waits);
     if (!next) break;
     page = next;
@@ -41,7 +41,7 @@ async function follow(browser: HttpClient, page: Page, waits: boolean): Promise<
   if (refresh) {
     const [, seconds = '0', address = ''] = refresh;
     if (waits || Number(seconds) <= 1) await new Promise((resolve) => setTimeout(resolve, Number(seconds) * 1000));
-    else await new Promise((resolve) => setTimeout(resolve, 300));
+    else await new Promise((resolve) => setTimeout(resolve, 100));
     const loaded = /data-frames-loaded="([^"]+)"/.exec(page.text)?.[1];
     return browser.get(new URL(loaded && !waits ? unescapeHtml(loaded) : address, page.url).href);
   }

@@ -1,18 +1,18 @@
 // The server as a process of its own, which a test can stop or kill.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import path from 'node:path';
 import * as oidc from 'openid-client';
 import type { Application } from '../oidc/support.ts';
 import type { TestIdp } from '../support/idp.ts';
+import { programArguments } from '../support/program.ts';
 
 export interface ServerProcess {
   kill(signal: 'SIGKILL' | 'SIGTERM'): Promise<{ code: number | null }>;
 }
 
-/** Starts `src/main.ts` with this environment; resolves when it has logged that it is ready. */
+/** Starts the server with this environment; resolves when it has logged that it is ready. */
 export async function serverProcess(environment: TestIdp['environment']): Promise<ServerProcess> {
-  const child = spawn(process.execPath, ['--import', import.meta.resolve('tsx'), path.resolve('src/main.ts')], {
+  const child = spawn(process.execPath, programArguments('main'), {
     env: { PATH: process.env.PATH, ...environment, LOG_LEVEL: 'warn' },
     stdio: ['ignore', 'pipe', 'inherit'],
   });

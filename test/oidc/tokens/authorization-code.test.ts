@@ -105,7 +105,7 @@ describe('an authorization code', () => {
     expect((await redeem(code)).json().error).toBe('invalid_grant');
   });
 
-  it.each(['', 'abc', `#${'a'.repeat(43)}`, '\0', 'a'.repeat(50_000), '../../..'])(
+  it.each(['', 'abc', `#${'a'.repeat(43)}`, '\0', 'a'.repeat(50_000), '../..'])(
     'is rejected when it was never issued (%#)',
     async (code) => {
       expect((await redeem(code)).status).toBe(400);

@@ -16,8 +16,12 @@ import { unpackChromium } from './chromium.ts';
 export type { Browser, BrowserContext, Page } from 'playwright-core';
 
 /** The two widths that every page is looked at. */
-export const phone: BrowserContextOptions = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
-export const desktop: BrowserContextOptions = { viewport: { width: 1280, height: 800 } };
+export const phone = {
+  viewport: { width: 390, height: 844 },
+  isMobile: true,
+  hasTouch: true,
+} satisfies BrowserContextOptions;
+export const desktop = { viewport: { width: 1280, height: 800 } } satisfies BrowserContextOptions;
 
 /** Starts the browser. Close it in afterAll; contexts and pages go with it. */
 export async function launchBrowser(): Promise<Browser> {
