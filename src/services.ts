@@ -90,7 +90,7 @@ export async function createServices(options: ServicesOptions) {
   // Users, their credentials and rights
   const accounts = createAccounts({ db, sql, now, audit, attributeSchema: () => setting().user_attributes });
   const permissions = createPermissions({ db });
-  const consents = createConsents({ db });
+  const consents = createConsents({ db, now });
   const mfa = createMfa({ db, sql, vault, now, audit, issuerUrl });
   const { factors, knownBrowsers, oneTimeCodes, phones } = mfa;
   const isLookupOn = () => setting().breached_password_lookup;

@@ -7,21 +7,32 @@ export interface AccountView {
   roles_filter?: string[] | undefined;
   /** Role to the name that the application gets for it. */
   roles_rename?: Record<string, string> | undefined;
-  /** The same for `resource:action`. */
+  /** The same for `resource:action`; those of Gatehouse itself are never among "all". */
   permissions_filter?: string[] | undefined;
 }
 
 /** The account as the application sees it. */
 export function withVisibleRoles(account: Account, view: AccountView | undefined): Account {
-  if (!view?.roles_filter && !view?.roles_rename && !view?.permissions_filter) return account;
-  const { roles_filter, roles_rename = {}, permissions_filter } = view;
+  const { roles_filter, roles_rename = {}, permissions_filter } = view ?? {};
   const roles = account.roles.filter((name) => matchesAny(name, roles_filter));
   const renamed = roles.map((name) => (Object.hasOwn(roles_rename, name) ? (roles_rename[name] ?? name) : name));
   return {
     ...account,
     roles: [...new Set(renamed)].sort(),
-    permissions: account.permissions.filter((name) => matchesAny(name, permissions_filter)),
+    permissions: account.permissions.filter((name) => isVisiblePermission(name, permissions_filter)),
   };
+}
+
+/** Permissions in Gatehouse itself (rbac/built-in.ts). */
+const GATEHOUSE = 'gatehouse.';
+
+/**
+ * Whether an application may learn of this permission of a user. Those in Gatehouse itself would tell it whom to attack: it learns
+ * of them only by a pattern of its filter that names `gatehouse.`.
+ */
+export function isVisiblePermission(name: string, patterns: readonly string[] | undefined): boolean {
+  if (!name.startsWith(GATEHOUSE)) return matchesAny(name, patterns);
+  return matchesAny(name, patterns?.filter((pattern) => pattern.startsWith(GATEHOUSE)) ?? []);
 }
 
 /** Whether one of the patterns matches; without patterns everything matches. */

@@ -91,6 +91,7 @@ export const oidcMetadata = z.strictObject({
   resources: uniqueList(text).optional(), // not in the standard: which APIs it may ask for; all when absent
   claims: ownClaims.optional(), // not in the standard: claim -> user field
   ...viewFields, // not in the standard: which roles and permissions it receives
+  access_evaluation: z.enum(['own_users', 'all_users']).optional(), // not in the standard: whom it may evaluate; own_users when absent
   mfa: mfaRule.optional(), // not in the standard: how strongly users must sign in
   default_acr_values: uniqueList(z.enum(acrValues)).optional(),
   default_max_age: z.int().min(0).optional(),

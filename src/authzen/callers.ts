@@ -14,7 +14,10 @@ export interface EvaluatingApp {
   clientId: string;
   /** Decides whose permissions it may ask for (applications/access-decision.ts). */
   application: ProtectedApplication;
-  /** Permissions that are visible to it; all when absent. */
+  applicationId: string;
+  /** Its registration allows it to evaluate users who never used it. */
+  seesAllUsers: boolean;
+  /** Permissions that are visible to it (accounts/visible-roles.ts). */
   permissionsFilter: string[] | undefined;
 }
 
@@ -63,6 +66,8 @@ export function createEvaluationCallers(needs: EvaluationCallersDependencies): E
       return {
         clientId: application.clientId,
         application,
+        applicationId: application.id,
+        seesAllUsers: application.metadata.access_evaluation === 'all_users',
         permissionsFilter: application.metadata.permissions_filter,
       };
     },

@@ -19,11 +19,12 @@ export interface AuthzenDependencies {
   rateLimits: RateLimits;
   tokens: ApiTokens;
   accountOf: EvaluationsDependencies['accountOf'];
+  hasUsed: EvaluationsDependencies['hasUsed'];
 }
 
 export function createAuthzen(dependencies: AuthzenDependencies) {
-  const { issuer, accounts, applications, audit, permissions, rateLimits, tokens, accountOf } = dependencies;
+  const { issuer, accounts, applications, audit, permissions, rateLimits, tokens, accountOf, hasUsed } = dependencies;
   const callers = createEvaluationCallers({ tokens, applications, rateLimits, audience: accessApi(issuer) });
-  const evaluations = createEvaluations({ accounts, permissions, accountOf });
+  const evaluations = createEvaluations({ accounts, permissions, hasUsed, accountOf });
   return { router: evaluationRoutes({ issuer, audit, callers, evaluations }) };
 }

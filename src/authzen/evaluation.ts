@@ -2,7 +2,7 @@
 // A resource's type and an action's name are a permission (`articles:read`); it holds for every resource of that type.
 import { z } from 'zod';
 import type { Accounts } from '../accounts/accounts.ts';
-import { matchesAny } from '../accounts/visible-roles.ts';
+import { isVisiblePermission } from '../accounts/visible-roles.ts';
 import { accessDecision } from '../applications/access-decision.ts';
 import { check, showPath } from '../applications/validation.ts';
 import { badRequest } from '../http/errors.ts';
@@ -58,12 +58,15 @@ export interface Evaluations {
 export interface EvaluationsDependencies {
   accounts: Pick<Accounts, 'find'>;
   permissions: Permissions;
+  /** Whether the user has used the application (consents/consents.ts). */
+  hasUsed(userId: string, applicationId: string): Promise<boolean>;
   /** The account with this `sub`. With pairwise subjects it is the `sub` of the application's sector (OIDC Core 8.1). */
   accountOf(clientId: string, subject: string): Promise<string | undefined>;
 }
 
-export function createEvaluations({ accounts, permissions, accountOf }: EvaluationsDependencies): Evaluations {
-  /** Permits only for users who may open the application, and only permissions that are visible to it. */
+export function createEvaluations(dependencies: EvaluationsDependencies): Evaluations {
+  const { accounts, permissions, hasUsed, accountOf } = dependencies;
+  /** Permits only for users who have used the application and may open it, and only permissions that are visible to it. */
   async function decide({ subject, action, resource }: z.output<typeof evaluation>, app: EvaluatingApp) {
     const permission = `${resource.type}:${action.name}`;
     const accountId = subject.type === 'user' ? await accountOf(app.clientId, subject.id) : undefined;
@@ -71,7 +74,8 @@ export function createEvaluations({ accounts, permissions, accountOf }: Evaluati
     const decision =
       account !== undefined &&
       accessDecision(app.application, account).allowed &&
-      matchesAny(permission, app.permissionsFilter) &&
+      isVisiblePermission(permission, app.permissionsFilter) &&
+      (app.seesAllUsers || (await hasUsed(account.id, app.applicationId))) &&
       (await permissions.can(account.id, resource.type, action.name));
     return { decision, denied: decision ? [] : [{ subject: accountId ?? subject.id, permission }] };
   }

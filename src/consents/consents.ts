@@ -1,8 +1,9 @@
 // Consents: what users allow applications to receive (OIDC Core 3.1.2.4). A consent outlives the session in which it was
 // given; the engine's grants are made from it, so the end of a session revokes tokens and keeps the consent.
 
+import type { Clock } from '../platform/clock.ts';
 import { randomId } from '../platform/random.ts';
-import type { Db } from '../storage/database.ts';
+import { type Db, isUniqueViolation } from '../storage/database.ts';
 
 /** What is requested or granted: scopes for claims, single claims, and scopes by resource (RFC 8707). */
 export interface Granted {
@@ -24,16 +25,23 @@ export interface Consents {
   /** Adds to what was granted before. */
   allow(userId: string, applicationId: string, granted: Granted): Promise<void>;
   list(userId: string): Promise<ConsentEntry[]>;
-  /** Withdraws the consent; the caller also revokes the grants made from it. False when there was none. */
+  /** Withdraws the consent and forgets the use; the caller also revokes the grants made from it. False when there was none. */
   withdraw(userId: string, applicationId: string): Promise<boolean>;
+  /** Remembers that the user uses the application, with consent or without. Both must exist. */
+  recordUse(userId: string, applicationId: string): Promise<void>;
+  hasUsed(userId: string, applicationId: string): Promise<boolean>;
 }
 
-export function createConsents({ db }: { db: Db }): Consents {
+export function createConsents({ db, now }: { db: Db; now: Clock }): Consents {
   const keyOf = (userId: string, applicationId: string) => ({ userId_applicationId: { userId, applicationId } });
 
   async function find(userId: string, applicationId: string): Promise<Granted | undefined> {
     const row = await db.consent.findUnique({ where: keyOf(userId, applicationId), select: { granted: true } });
     return row ? (JSON.parse(row.granted) as Granted) : undefined;
+  }
+
+  async function hasUsed(userId: string, applicationId: string): Promise<boolean> {
+    return (await db.applicationUser.count({ where: { userId, applicationId } })) > 0;
   }
 
   return {
@@ -66,7 +74,18 @@ export function createConsents({ db }: { db: Db }): Consents {
 
     async withdraw(userId, applicationId) {
       const { count } = await db.consent.deleteMany({ where: { userId, applicationId } });
+      await db.applicationUser.deleteMany({ where: { userId, applicationId } });
       return count > 0;
+    },
+
+    hasUsed,
+
+    async recordUse(userId, applicationId) {
+      if (await hasUsed(userId, applicationId)) return;
+      const data = { userId, applicationId, firstUsedAt: now() };
+      await db.applicationUser.create({ data }).catch((error: unknown) => {
+        if (!isUniqueViolation(error)) throw error; // another request was first
+      });
     },
   };
 }

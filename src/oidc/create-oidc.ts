@@ -205,7 +205,7 @@ function configurationOf(dependencies: OidcDependencies, shared: Shared): Config
       endSession: dependencies.logout.endSession,
       isTooSoon: async (deviceCode) => !(await rateLimits.consume('device:poll', deviceCode)).allowed,
     }),
-    findAccount: createFindAccount({ accounts, audit, clients, sessions }),
+    findAccount: createFindAccount({ accounts, audit, clients, consents, sessions }),
     loadExistingGrant: createGrantLoader({ consents, clients, addClientToSession: sessionStore.addClientToSession }),
     prompts: promptsOf(dependencies, shared),
     checkRequest: createRequestCheck({

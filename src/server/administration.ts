@@ -27,7 +27,8 @@ export interface AdministrationDependencies {
 
 /** Returns the routers in the order in which they run. */
 export function createAdministration({ services, http, protocols, userPages, ...needs }: AdministrationDependencies) {
-  const { accounts, applications, audit, config, credentials, db, endSession, fetchMetadata, keyring } = services;
+  const { accounts, applications, audit, config, consents, credentials, db, endSession, fetchMetadata, keyring } =
+    services;
   const { lockout, mfa, notifyOwner, now, outbox, permissions, configFile, rateLimits, rejections, roles } = services;
   const { sessions, settings, sql, vault } = services;
   const { issuer } = config;
@@ -111,7 +112,10 @@ export function createAdministration({ services, http, protocols, userPages, ...
     rateLimits,
     tokens,
   });
-  const authzen = createAuthzen({ issuer, accounts, applications, audit, permissions, rateLimits, tokens, accountOf });
+  const authzen = createAuthzen({
+    ...{ issuer, accounts, applications, audit, permissions, rateLimits, tokens, accountOf },
+    hasUsed: consents.hasUsed,
+  });
   const routers = [console, diagnostics, testBench, api].flatMap((part) => part.routers);
   return { routers: [...routers, authzen.router] };
 }

@@ -14,10 +14,27 @@ const account = {
 } as unknown as Account;
 
 describe('the roles and permissions that an application sees', () => {
-  it('are all of them by default', () => {
-    expect(withVisibleRoles(account, undefined)).toBe(account);
-    expect(withVisibleRoles(account, {})).toBe(account);
+  it('are all but the permissions of Gatehouse itself by default', () => {
+    const seen = { ...account, permissions: ['articles:read', 'articles:write'] };
+    expect(withVisibleRoles(account, undefined)).toEqual(seen);
+    expect(withVisibleRoles(account, {})).toEqual(seen);
   });
+
+  it.each([
+    [['*'], ['articles:read', 'articles:write']],
+    [['g*', 'gatehouse*'], []],
+    [['gatehouse.*'], ['gatehouse.users:read']],
+    [
+      ['articles:read', 'gatehouse.users:*'],
+      ['articles:read', 'gatehouse.users:read'],
+    ],
+    [['gatehouse.keys:*'], []],
+  ])(
+    'include permissions of Gatehouse only by a filter that names them, not by %j',
+    (permissions_filter, permissions) => {
+      expect(withVisibleRoles(account, { permissions_filter }).permissions).toEqual(permissions);
+    },
+  );
 
   it('are those that its filters match, under its own names for them', () => {
     const seen = withVisibleRoles(account, {

@@ -11,7 +11,8 @@ let app: Application;
 let ann: { type: string; id: string };
 beforeAll(async () => {
   idp = await startIdp();
-  app = await anApplication(idp);
+  // Most evaluations here are about users without a sign-in to it.
+  app = await anApplication(idp, { access_evaluation: 'all_users' });
   await idp.services.roles.create({ name: 'editor', permissions: ['articles:read', 'articles:write', 'urn:a:b:make'] });
   ann = await aPersonWith('editor');
 });
@@ -73,6 +74,44 @@ it('accepts from an application with pairwise subjects only the sub of its own s
   expect(denied).toMatchObject({ clientId: paired.clientId });
 });
 
+describe('an application without access_evaluation', () => {
+  const request = (id: string, action = read) => ({ subject: { type: 'user', id }, action, resource });
+
+  it('learns nothing about a user who never used it, and something from the first sign-in until the user withdraws', async () => {
+    const ordinary = await anApplication(idp);
+    const user = await aUser(idp.services);
+    await idp.services.roles.setRoles(user.account.id, ['editor']);
+    const { id } = user.account;
+    expect(await decision(request(id), ordinary)).toEqual({ decision: false });
+    const { tokens } = await signIn(httpClient(idp.issuer), app, user);
+    expect(tokens.access_token).toBeTruthy();
+    expect(await decision(request(id), ordinary), 'after a sign-in to another application').toEqual({
+      decision: false,
+    });
+    await signIn(httpClient(idp.issuer), ordinary, user);
+    expect(await decision(request(id), ordinary)).toEqual({ decision: true });
+    await signIn(httpClient(idp.issuer), ordinary, user);
+    await idp.services.consents.withdraw(id, ordinary.applicationId);
+    expect(await decision(request(id), ordinary)).toEqual({ decision: false });
+  });
+});
+
+describe('permissions in Gatehouse itself', () => {
+  const question = (id: string) => ({
+    ...{ subject: { type: 'user', id }, action: read, resource: { type: 'gatehouse.users', id: '1' } },
+  });
+
+  it('are denied, unless the filter of the application names them', async () => {
+    const admin = await aPersonWith('admin');
+    expect(await idp.services.permissions.can(admin.id, 'gatehouse.users', 'read')).toBe(true);
+    expect(await decision(question(admin.id))).toEqual({ decision: false });
+    const all = await anApplication(idp, { access_evaluation: 'all_users', permissions_filter: ['*'] });
+    expect(await decision(question(admin.id), all)).toEqual({ decision: false });
+    const named = { access_evaluation: 'all_users' as const, permissions_filter: ['gatehouse.users:*'] };
+    expect(await decision(question(admin.id), await anApplication(idp, named))).toEqual({ decision: true });
+  });
+});
+
 describe('one evaluation', () => {
   it('permits what a role of the user permits, and nothing else', async () => {
     expect(await decision({ subject: ann, action: read, resource })).toEqual({ decision: true });
@@ -100,7 +139,7 @@ describe('one evaluation', () => {
     await accounts.setActive(bob.id, true);
     await roles.setRoles(bob.id, []);
     expect(await decision(question)).toEqual({ decision: false });
-    const closed = await anApplication(idp, { access: { roles: ['support'] } });
+    const closed = await anApplication(idp, { access_evaluation: 'all_users', access: { roles: ['support'] } });
     expect(await decision({ ...question, subject: ann }, closed)).toEqual({ decision: false });
     await roles.assign(ann.id, 'support');
     expect(await decision({ ...question, subject: ann }, closed)).toEqual({ decision: true });
@@ -108,7 +147,7 @@ describe('one evaluation', () => {
   });
 
   it('permits only permissions that are visible to the application', async () => {
-    const filtered = await anApplication(idp, { permissions_filter: ['articles:r*'] });
+    const filtered = await anApplication(idp, { access_evaluation: 'all_users', permissions_filter: ['articles:r*'] });
     expect(await decision({ subject: ann, action: read, resource }, filtered)).toEqual({ decision: true });
     expect(await decision({ subject: ann, action: write, resource }, filtered)).toEqual({ decision: false });
   });

@@ -8,6 +8,7 @@ import { filesUnder } from '../support/imports.ts';
 const owners: Record<string, string> = {
   Application: 'applications',
   ApplicationRole: 'applications',
+  ApplicationUser: 'consents',
   AuditChain: 'audit',
   AuditCheckpoint: 'audit',
   AuditEvent: 'audit',

@@ -8,6 +8,7 @@ import { claimsFor, customClaims } from '../../accounts/claims.ts';
 import { withVisibleRoles } from '../../accounts/visible-roles.ts';
 import { accessDecision } from '../../applications/access-decision.ts';
 import type { Audit } from '../../audit/audit.ts';
+import type { Consents } from '../../consents/consents.ts';
 import { appContext } from '../engine/app-context.ts';
 import type { Account as EngineAccount, FindAccount } from '../engine/library.ts';
 import { APPLICATION_CLAIMS } from '../patches/client-claims.ts';
@@ -17,14 +18,23 @@ import type { Sessions } from '../store/sessions.ts';
 export interface FindAccountDependencies {
   accounts: Pick<Accounts, 'find'>;
   clients: Pick<ClientSource, 'facts'>;
+  consents: Pick<Consents, 'recordUse'>;
   sessions: Pick<Sessions, 'removeGrants'>;
   audit: Audit;
 }
 
+/** What is redeemed once for each authorization. */
+const FIRST_USE = new Set(['AuthorizationCode', 'DeviceCode']);
 const UNREGISTERED = { allowed: false, reason: 'application_unregistered' };
 
 /** oidc-provider's `findAccount`. */
-export function createFindAccount({ accounts, clients, sessions, audit }: FindAccountDependencies): FindAccount {
+export function createFindAccount({
+  accounts,
+  audit,
+  clients,
+  consents,
+  sessions,
+}: FindAccountDependencies): FindAccount {
   return async function findAccount(ctx, id, token) {
     const account = await accounts.find(id);
     if (!account?.isActive) return undefined;
@@ -37,6 +47,7 @@ export function createFindAccount({ accounts, clients, sessions, audit }: FindAc
         await revokeAccess(id, token.clientId, reason, appContext(ctx).state.request);
       }
       if (!allowed) return undefined;
+      if (facts && FIRST_USE.has(token.kind)) await consents.recordUse(id, facts.id);
     }
     return { accountId: id, record: account, claims: async () => ({ ...claimsOf(account, facts), sub: id }) };
   };
