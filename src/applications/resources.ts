@@ -2,13 +2,27 @@
 import type { Actor, Audit } from '../audit/audit.ts';
 import { badRequest, conflict, forbidden, notFound } from '../http/errors.ts';
 import type { Clock } from '../platform/clock.ts';
+import type { Fault } from '../platform/faults.ts';
 import { type Db, isUniqueViolation, type Tx, withinTransaction } from '../storage/database.ts';
+import { showPath } from './validation.ts';
 
 export interface Resource {
   identifier: string;
   scopes: string[];
+  /** Scope -> the permission (`resource:action`) that a user needs to get it; a scope without an entry needs none. */
+  scopePermissions: Record<string, string>;
   signingAlg: 'RS256' | 'ES256';
   source: string;
+}
+
+/** Scopes that are tied to a permission, but are not scopes of the API. */
+export function scopePermissionFaults({
+  scopes,
+  scopePermissions,
+}: Pick<Resource, 'scopes' | 'scopePermissions'>): Fault[] {
+  return Object.keys(scopePermissions)
+    .filter((scope) => !scopes.includes(scope))
+    .map((scope) => ({ path: ['scope_permissions', scope], message: 'is not one of the scopes' }));
 }
 
 export interface Resources {
@@ -36,7 +50,7 @@ export function createResources({ db, audit, now, reserved }: ResourcesDependenc
   async function get(identifier: string, tx: Tx = db): Promise<Resource> {
     const row = await tx.resource.findUnique({ where: { identifier } });
     if (!row) throw notFound({ message: 'There is no such API.' });
-    return fromRow(row);
+    return resourceOf(row);
   }
 
   async function changeable(identifier: string, tx: Tx): Promise<Resource> {
@@ -47,29 +61,31 @@ export function createResources({ db, audit, now, reserved }: ResourcesDependenc
 
   return {
     get,
-    list: async (tx = db) => (await tx.resource.findMany({ orderBy: { identifier: 'asc' } })).map(fromRow),
+    list: async (tx = db) => (await tx.resource.findMany({ orderBy: { identifier: 'asc' } })).map(resourceOf),
 
-    create: ({ identifier, scopes, signingAlg }, by = {}, outer = undefined) =>
+    create: ({ identifier, scopes, scopePermissions, signingAlg }, by = {}, outer = undefined) =>
       withinTransaction(db, outer, async (tx) => {
+        assertScopePermissions({ scopes, scopePermissions });
         if (reserved.includes(identifier)) {
           throw badRequest('invalid_input', {
             fields: [{ field: 'identifier', message: 'is an API of Gatehouse itself' }],
           });
         }
-        const data = { identifier, scopes: JSON.stringify(scopes), signingAlg, createdAt: now() };
+        const data = { identifier, ...columnsOf({ scopes, scopePermissions, signingAlg }), createdAt: now() };
         await tx.resource.create({ data }).catch((error: unknown) => {
           if (!isUniqueViolation(error)) throw error;
           throw conflict('conflict', { message: 'An API with this identifier already exists.', cause: error });
         });
-        const after = { identifier, scopes, signingAlg };
+        const after = { identifier, scopes, scopePermissions, signingAlg };
         await audit.record({ ...by, type: 'resource.created', outcome: 'success', data: { after } }, tx);
         return get(identifier, tx);
       }),
 
     async update(identifier, changes, by, tx) {
       const before = await changeable(identifier, tx);
-      const { scopes, signingAlg } = { ...before, ...changes };
-      await tx.resource.update({ where: { identifier }, data: { scopes: JSON.stringify(scopes), signingAlg } });
+      const changed = { ...before, ...changes };
+      assertScopePermissions(changed);
+      await tx.resource.update({ where: { identifier }, data: columnsOf(changed) });
       const after = await get(identifier, tx);
       await audit.record({ ...by, type: 'resource.updated', outcome: 'success', data: { before, after } }, tx);
       return after;
@@ -86,10 +102,10 @@ export function createResources({ db, audit, now, reserved }: ResourcesDependenc
 /** Stores an API as the configuration file declares it, new or in place of what is there. */
 export async function storeDeclaredResource(
   tx: Tx,
-  { identifier, scopes, signingAlg }: Omit<Resource, 'source'>,
+  { identifier, ...declared }: Omit<Resource, 'source'>,
   createdAt: Date,
 ): Promise<void> {
-  const data = { scopes: JSON.stringify(scopes), signingAlg, source: 'file' };
+  const data = { ...columnsOf(declared), source: 'file' };
   await tx.resource.upsert({ where: { identifier }, create: { ...data, identifier, createdAt }, update: data });
 }
 
@@ -98,12 +114,27 @@ export async function removeDeclaredResource(tx: Tx, identifier: string): Promis
   await tx.resource.deleteMany({ where: { identifier } });
 }
 
-function fromRow(row: { identifier: string; scopes: string; signingAlg: string; source: string }): Resource {
-  const { identifier, scopes, signingAlg, source } = row;
+function assertScopePermissions(resource: Pick<Resource, 'scopes' | 'scopePermissions'>): void {
+  const faults = scopePermissionFaults(resource);
+  if (faults.length === 0) return;
+  throw badRequest('invalid_input', {
+    fields: faults.map(({ path, message }) => ({ field: showPath(path), message })),
+  });
+}
+
+type Columns = { scopes: string; scopePermissions: string; signingAlg: string };
+
+function columnsOf({ scopes, scopePermissions, signingAlg }: Omit<Resource, 'identifier' | 'source'>): Columns {
+  return { scopes: JSON.stringify(scopes), scopePermissions: JSON.stringify(scopePermissions), signingAlg };
+}
+
+/** A row of the table as the rest of the code sees it. */
+export function resourceOf(row: Columns & { identifier: string; source: string }): Resource {
   return {
-    identifier,
-    scopes: JSON.parse(scopes) as string[],
-    signingAlg: signingAlg as Resource['signingAlg'],
-    source,
+    identifier: row.identifier,
+    scopes: JSON.parse(row.scopes) as string[],
+    scopePermissions: JSON.parse(row.scopePermissions) as Record<string, string>,
+    signingAlg: row.signingAlg as Resource['signingAlg'],
+    source: row.source,
   };
 }

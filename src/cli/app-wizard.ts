@@ -49,7 +49,7 @@ export async function askForApplication(ask: Ask, io: Io, services: Services): P
       `The API that it calls, if any (the admin API is ${config.issuer}/api/admin): `,
       resourceFault,
     );
-    values.scope = await askFor('Scopes of that API, with spaces between them (may be empty): ');
+    values.scope = await askFor('Scopes of that API, with spaces between them (empty: none): ');
   }
   if (kind === 5) {
     values['saml-metadata'] = await askFor('Its metadata, a file or an https URL: ', readable);

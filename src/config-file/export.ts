@@ -4,6 +4,7 @@ import { Document } from 'yaml';
 import type { Application, OidcApplication, SamlApplication } from '../applications/application.ts';
 import type { Applications } from '../applications/applications.ts';
 import { oidcClient } from '../applications/oidc-client.ts';
+import { type Resource, resourceOf } from '../applications/resources.ts';
 import { serviceProvider } from '../applications/service-provider.ts';
 import type { Roles } from '../rbac/roles.ts';
 import type { Settings } from '../settings/settings.ts';
@@ -38,11 +39,7 @@ async function exportedContent({
   const roles = await roleStore.list();
   const content = {
     settings: Object.fromEntries(set.map(({ name, value }) => [name, value])),
-    resources: resources.map((row) => ({
-      identifier: row.identifier,
-      scopes: JSON.parse(row.scopes),
-      signing_alg: row.signingAlg,
-    })),
+    resources: resources.map(resourceOf).map(resourceEntry),
     clients: all.filter(isOidc).map(clientEntry),
     service_providers: all.filter(isSaml).map(serviceProviderEntry),
     roles: roles
@@ -51,6 +48,11 @@ async function exportedContent({
     users: await userEntries(db),
   };
   return Object.fromEntries(Object.entries(content).filter(([, part]) => Object.keys(part).length > 0));
+}
+
+function resourceEntry({ identifier, scopes, scopePermissions, signingAlg }: Resource): Entry {
+  const tied = Object.keys(scopePermissions).length > 0 ? { scope_permissions: scopePermissions } : {};
+  return { identifier, scopes, ...tied, signing_alg: signingAlg };
 }
 
 /** One application as the file would declare it. */

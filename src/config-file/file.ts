@@ -7,7 +7,17 @@ import { type ServiceProvider, serviceProvider, serviceProviderRules } from '../
 import { check, showPath } from '../applications/validation.ts';
 import { at, type Fault, type Path } from '../platform/faults.ts';
 import { betweenEntries, userRules } from './rules.ts';
-import { type Declared, type EntrySection, entrySections, resource, role, settings, top, user } from './schema.ts';
+import {
+  type Declared,
+  type EntrySection,
+  entrySections,
+  resource,
+  resourceRules,
+  role,
+  settings,
+  top,
+  user,
+} from './schema.ts';
 
 export type Position = { line: number; column: number };
 export type FileFault = Position & { path: string; message: string };
@@ -80,7 +90,7 @@ function validateSections(content: unknown): { declared: Declared; faults: Fault
   const declaredSettings = check(settings, root.settings ?? {});
   if (!declaredSettings.ok) faults.push(...at(['settings'], declaredSettings.faults));
   const entries = {
-    resources: read<Declared['resources'][number]>('resources', (entry) => check(resource, entry)),
+    resources: read<Declared['resources'][number]>('resources', (entry) => check(resource, entry, resourceRules)),
     clients: read<OidcClient>('clients', (entry) => check(oidcClient, entry, oidcRules)),
     service_providers: read<ServiceProvider>('service_providers', (entry) =>
       check(serviceProvider, entry, serviceProviderRules),

@@ -1,5 +1,5 @@
 // Plans settings and resources: the file's declarations against the stored ones.
-import { removeDeclaredResource, storeDeclaredResource } from '../applications/resources.ts';
+import { type Resource, removeDeclaredResource, resourceOf, storeDeclaredResource } from '../applications/resources.ts';
 import type { Clock } from '../platform/clock.ts';
 import {
   type SettingName,
@@ -9,7 +9,7 @@ import {
   withoutSecrets,
 } from '../settings/settings.ts';
 import type { Db } from '../storage/database.ts';
-import type { DeclaredResource, DeclaredSettings } from './schema.ts';
+import { type DeclaredResource, type DeclaredSettings, resourceInput } from './schema.ts';
 import {
   differences,
   nothingPlanned,
@@ -57,17 +57,27 @@ export async function planSettings(
   return plan;
 }
 
+/** The fields of an API by their names in the file; a tied scope only where there is one. */
+function declaredFields({ scopes, scopePermissions = {}, signingAlg }: Partial<Resource>) {
+  const tied = Object.keys(scopePermissions).length > 0 ? { scope_permissions: scopePermissions } : {};
+  return signingAlg === undefined ? {} : { scopes, ...tied, signing_alg: signingAlg };
+}
+
 export async function planResources(
   declared: readonly DeclaredResource[],
   { db, now }: { db: Db; now: Clock },
 ): Promise<Planned> {
   const plan = nothingPlanned();
   const stored = new Map((await db.resource.findMany()).map((row) => [row.identifier, row]));
-  for (const { identifier, scopes, signing_alg } of declared) {
+  for (const { identifier, ...entry } of declared) {
     const row = stored.get(identifier);
     stored.delete(identifier);
-    const before = row ? { scopes: JSON.parse(row.scopes) as string[], signing_alg: row.signingAlg } : {};
-    const fields = [...differences(before, { scopes, signing_alg }), ...(row ? takeOver(row.source) : [])];
+    const before = row ? resourceOf(row) : {};
+    const input = resourceInput(identifier, entry);
+    const fields = [
+      ...differences(declaredFields(before), declaredFields(input)),
+      ...(row ? takeOver(row.source) : []),
+    ];
     if (fields.length === 0) {
       plan.unchanged += 1;
       continue;
@@ -77,7 +87,7 @@ export async function planResources(
       section: 'resources',
       name: identifier,
       fields,
-      run: (tx) => storeDeclaredResource(tx, { identifier, scopes, signingAlg: signing_alg }, now()),
+      run: (tx) => storeDeclaredResource(tx, input, now()),
     });
   }
   for (const { identifier, source } of stored.values()) {

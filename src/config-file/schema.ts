@@ -3,11 +3,14 @@
 import { z } from 'zod';
 import { claimsByScope } from '../accounts/claims.ts';
 import type { OidcClient } from '../applications/oidc-client.ts';
+import { type Resource, scopePermissionFaults } from '../applications/resources.ts';
 import type { ServiceProvider } from '../applications/service-provider.ts';
 import { resourceFault } from '../applications/uris.ts';
 import { isAcceptableHash } from '../credentials/password.ts';
 import { limits } from '../limits.ts';
 import { parseTotpKey } from '../mfa/totp-key.ts';
+import type { Fault } from '../platform/faults.ts';
+import { OWN_PREFIX } from '../rbac/built-in.ts';
 import { isRoleName, parsePermission } from '../rbac/names.ts';
 import { settingSchemas } from '../settings/settings.ts';
 
@@ -31,18 +34,23 @@ export const settings = z.strictObject(
   },
 );
 
+const isPermission = (value: string) => parsePermission(value) !== undefined;
+const permission = z.string().refine(isPermission, 'must be resource:action, such as articles:read');
+const isOrdinary = (value: string) => !value.startsWith(OWN_PREFIX);
+
 export const resource = z.strictObject({
   identifier: z.string().max(255).superRefine(reject(resourceFault)),
   scopes: z.array(scope).default([]),
+  scope_permissions: z
+    .record(z.string(), permission.refine(isOrdinary, 'must not be a permission of Gatehouse itself'))
+    .default({}),
   signing_alg: z.enum(['RS256', 'ES256']).default('RS256'),
 });
-
-const isPermission = (value: string) => parsePermission(value) !== undefined;
 
 export const role = z.strictObject({
   name: z.string().refine(isRoleName, 'must be up to 100 letters, digits, spaces and . _ : / -'),
   description: z.string().max(1000).default(''),
-  permissions: z.array(z.string().refine(isPermission, 'must be resource:action, such as articles:read')).default([]),
+  permissions: z.array(permission).default([]),
 });
 
 const text = z.string().nullable().optional(); // null clears the field; an absent one is not changed
@@ -76,6 +84,20 @@ export const user = z.strictObject({
     .optional(),
   roles: z.array(line).default([]),
 });
+
+/** An entry as applications/resources.ts takes it. */
+export function resourceInput(
+  identifier: string,
+  entry: Omit<DeclaredResource, 'identifier'>,
+): Omit<Resource, 'source'> {
+  const { scopes, scope_permissions: scopePermissions, signing_alg: signingAlg } = entry;
+  return { identifier, scopes, scopePermissions, signingAlg };
+}
+
+/** Rules between the fields of an API. */
+export function resourceRules({ scopes, scope_permissions }: DeclaredResource): Fault[] {
+  return scopePermissionFaults({ scopes, scopePermissions: scope_permissions });
+}
 
 export type DeclaredSettings = z.output<typeof settings>;
 export type DeclaredResource = z.output<typeof resource>;

@@ -221,6 +221,7 @@ function configurationOf(dependencies: OidcDependencies, shared: Shared): Config
     settings,
     resourceServer: createResourceServer({
       db,
+      accounts,
       clients,
       accessTokenSeconds: () => settings().accessTokenMinutes * 60,
       serverApis: ownResources(issuer),

@@ -184,8 +184,19 @@ describe('applications', () => {
     expect(await ok('GET', path)).toEqual(made);
     expect(await ok('GET', '/resources')).toMatchObject({ items: [{ identifier, signing_alg: 'RS256' }] });
     const changed = await ok('PATCH', path, { signing_alg: 'ES256' }, ifMatch(made.etag));
-    expect(changed).toMatchObject({ signing_alg: 'ES256', scopes: ['articles:read'] });
-    await ok('DELETE', path, undefined, { status: 204, ...ifMatch(changed.etag) });
+    expect(changed).toMatchObject({ signing_alg: 'ES256', scopes: ['articles:read'], scope_permissions: {} });
+    const scope_permissions = { 'articles:read': 'articles:read' };
+    const tied = await ok('PATCH', path, { scope_permissions }, ifMatch(changed.etag));
+    expect(tied).toMatchObject({ scope_permissions });
+    for (const [wrong, field] of [
+      [{ other: 'articles:read' }, 'scope_permissions.other'],
+      [{ 'articles:read': 'gatehouse.users:read' }, 'scope_permissions.articles:read'],
+      [{ 'articles:read': 'read' }, 'scope_permissions.articles:read'],
+    ] as const) {
+      const page = await admin.send('PATCH', path, { scope_permissions: wrong }, ifMatch(tied.etag).headers);
+      expect([page.status, page.json<{ errors: { field: string }[] }>().errors[0]?.field]).toEqual([400, field]);
+    }
+    await ok('DELETE', path, undefined, { status: 204, ...ifMatch(tied.etag) });
   });
 });
 

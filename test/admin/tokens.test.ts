@@ -60,7 +60,11 @@ describe('a call to the admin API', () => {
     const { access_token } = await oidc.clientCredentialsGrant(app.rp.config);
     await refused(access_token);
     await idp.services.db.resource.create({ data: { identifier: 'https://other.example', scopes: '["admin:*"]' } });
-    const other = await anApplication(idp, { redirect_uris: [], grant_types: ['client_credentials'] });
+    const other = await anApplication(idp, {
+      redirect_uris: [],
+      grant_types: ['client_credentials'],
+      resources: ['https://other.example'],
+    });
     const jwt = await oidc.clientCredentialsGrant(other.rp.config, {
       resource: 'https://other.example',
       scope: 'admin:*',

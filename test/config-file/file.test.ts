@@ -91,7 +91,7 @@ describe('the configuration file', () => {
   it('reports the faults of every entry at once, in the order of the file', () => {
     const text = [
       'settings: { access_token_minutes: 61, mfa: sometimes, session_hours: "12" }',
-      'resources: [{ identifier: api }]',
+      'resources: [{ identifier: api }, { identifier: "urn:a", scopes: [r], scope_permissions: { w: "a:w" } }]',
       'clients:',
       '  - client_id: web',
       '    redirect_uris: [https://a.example/cb#x]',
@@ -105,6 +105,7 @@ describe('the configuration file', () => {
       'f:1:39: settings.mfa: must be one of off, optional, required, not "sometimes"',
       'f:1:55: settings.session_hours: must be a number, not text',
       'f:2:15: resources[0].identifier: must be an absolute URI such as https://api.example.com',
+      'f:2:91: resources[1].scope_permissions.w: is not one of the scopes',
       'f:5:21: clients[0].redirect_uris[0]: must not have a fragment (#…)',
       'f:8:39: roles[0].permissions[0]: must be resource:action, such as articles:read',
       'f:9:25: users[0].roles: must be a list, not text',

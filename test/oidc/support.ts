@@ -41,6 +41,12 @@ export async function anApplication(
   return { ...client, rp, redirectUri: uri };
 }
 
+/** The registration of a client that may request tokens for this API with these scopes, beside all of OpenID Connect. */
+export const forApi = (api: string | string[], ...scopes: string[]) => ({
+  resources: [api].flat(),
+  scope: ['openid profile email phone roles permissions offline_access', ...scopes].join(' '),
+});
+
 export interface SignInChoices {
   user: TestUser;
   redirectUri?: string;

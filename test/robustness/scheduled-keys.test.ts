@@ -22,7 +22,7 @@ beforeAll(async () => {
   other = await board.another();
   one = board.instances[0] ?? expect.fail();
   await one.services.db.resource.create({ data: { identifier: api, scopes: '["articles:read"]' } });
-  app = await anApplication(one, { grant_types: ['client_credentials'], redirect_uris: [] });
+  app = await anApplication(one, { grant_types: ['client_credentials'], redirect_uris: [], resources: [api] });
   connectAnew(app);
 });
 afterAll(() => board?.close());

@@ -36,7 +36,20 @@ function oidcFields({ metadata }: OidcApplication): Field[] {
     list('redirect_uris', 'Redirect URIs', metadata.redirect_uris),
     list('post_logout_redirect_uris', 'Addresses after signing out', metadata.post_logout_redirect_uris),
     list('grant_types', 'Grants', metadata.grant_types),
-    { name: 'scope', label: 'Scopes it may request', value: metadata.scope ?? '', hint: 'Empty: every one.' },
+    {
+      name: 'scope',
+      label: 'Scopes it may request',
+      value: metadata.scope ?? '',
+      hint: 'With one space between them. Empty: all of OpenID Connect, none of an API.',
+    },
+    list('resources', 'APIs that it may request tokens for', metadata.resources),
+    {
+      name: 'all_users',
+      label: 'May evaluate the access of users who never signed in to it',
+      type: 'checkbox',
+      checked: metadata.access_evaluation === 'all_users',
+      hint: 'For a gateway or a batch job that calls access evaluation (AuthZEN).',
+    },
     {
       name: 'backchannel_logout_uri',
       label: 'Back-channel logout address',
@@ -137,6 +150,8 @@ export function patchOf(application: Application, given: Record<string, string>,
       post_logout_redirect_uris: lines(given.post_logout_redirect_uris),
       grant_types: lines(given.grant_types),
       scope: orNull(given.scope),
+      ...(given.resources === undefined ? {} : { resources: lines(given.resources) }),
+      access_evaluation: given.all_users === 'on' ? 'all_users' : null,
       backchannel_logout_uri: orNull(given.backchannel_logout_uri),
     };
   }

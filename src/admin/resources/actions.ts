@@ -12,7 +12,7 @@ export interface ResourceAdmin extends Pick<Resources, 'list' | 'get'> {
   create(resource: Omit<Resource, 'source'>, by: Actor, onCreated?: OnCreated<Resource>): Promise<Resource>;
   update(
     identifier: string,
-    changes: Partial<Pick<Resource, 'scopes' | 'signingAlg'>>,
+    changes: Partial<Pick<Resource, 'scopes' | 'scopePermissions' | 'signingAlg'>>,
     by: Actor,
     expected?: Expected,
   ): Promise<Resource>;

@@ -1,7 +1,7 @@
 // /api/admin/resources: the APIs (resource servers, RFC 8707) that access tokens are issued for.
 import { z } from 'zod';
 import type { Resource } from '../../applications/resources.ts';
-import { resource as declaredResource } from '../../config-file/schema.ts';
+import { resource as declaredResource, resourceInput } from '../../config-file/schema.ts';
 import { type Endpoint, endpoint } from '../api/endpoint.ts';
 import type { ResourceAdmin } from './actions.ts';
 
@@ -9,6 +9,9 @@ const resource = z
   .object({
     identifier: z.string(),
     scopes: z.array(z.string()),
+    scope_permissions: z
+      .record(z.string(), z.string())
+      .describe('Scope to the permission that a user needs to get it; a client that acts for itself never gets it'),
     signing_alg: z.enum(['RS256', 'ES256']),
     source: z.string(),
   })
@@ -46,12 +49,13 @@ function collectionEndpoints(resources: ResourceAdmin): Endpoint[] {
       status: 201,
       versioned: 'shows',
       idempotent: true,
-      async handle({ body: { signing_alg: signingAlg, ...given }, by, record }) {
+      async handle({ body: { identifier: name, ...entry }, by, record }) {
         const created = (made: Resource) => ({
           ...answer(made),
           location: `/resources/${encodeURIComponent(made.identifier)}`,
         });
-        return created(await resources.create({ ...given, signingAlg }, by, (made, tx) => record(created(made), tx)));
+        const input = resourceInput(name, entry);
+        return created(await resources.create(input, by, (made, tx) => record(created(made), tx)));
       },
     }),
   ];
@@ -84,10 +88,16 @@ function singleResourceEndpoints(resources: ResourceAdmin): Endpoint[] {
       versioned: 'changes',
       body: z.strictObject({
         scopes: editable.scopes.unwrap().optional(),
+        scope_permissions: editable.scope_permissions.unwrap().optional(),
         signing_alg: editable.signing_alg.unwrap().optional(),
       }),
-      async handle({ params, body: { scopes, signing_alg: signingAlg }, by, version }) {
-        const changes = { ...(scopes && { scopes }), ...(signingAlg && { signingAlg }) };
+      async handle({ params, body, by, version }) {
+        const { scopes, scope_permissions: scopePermissions, signing_alg: signingAlg } = body;
+        const changes = {
+          ...(scopes && { scopes }),
+          ...(scopePermissions && { scopePermissions }),
+          ...(signingAlg && { signingAlg }),
+        };
         return answer(await resources.update(params.identifier, changes, by, version));
       },
     }),
@@ -111,6 +121,6 @@ function answer(one: Resource) {
   return { body: showResource(one), version: one };
 }
 
-function showResource({ identifier: name, scopes, signingAlg, source }: Resource) {
-  return { identifier: name, scopes, signing_alg: signingAlg, source };
+function showResource({ identifier: name, scopes, scopePermissions, signingAlg, source }: Resource) {
+  return { identifier: name, scopes, scope_permissions: scopePermissions, signing_alg: signingAlg, source };
 }

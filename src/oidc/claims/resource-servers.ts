@@ -1,6 +1,7 @@
 // APIs as resources (RFC 8707): a client that requests one gets a JWT access token (RFC 9068) for it alone.
 
-import type { OidcMetadata } from '../../applications/oidc-client.ts';
+import type { Accounts } from '../../accounts/accounts.ts';
+import { resourceOf } from '../../applications/resources.ts';
 import type { Db } from '../../storage/database.ts';
 import { isStorable } from '../../storage/storable-text.ts';
 import { errors, type KoaContextWithOIDC, type ResourceServer } from '../engine/library.ts';
@@ -8,53 +9,60 @@ import type { ClientSource } from '../store/clients.ts';
 
 export interface ResourcesDependencies {
   db: Db;
-  clients: ClientSource;
+  accounts: Pick<Accounts, 'find'>;
+  clients: Pick<ClientSource, 'facts'>;
   accessTokenSeconds(): number;
   /** The APIs of this server itself: identifier -> scopes. */
   serverApis: Record<string, readonly string[]>;
 }
 
 /** oidc-provider's `features.resourceIndicators.getResourceServerInfo`. Throws invalid_target (RFC 8707 2). */
-export function createResourceServer({ db, clients, accessTokenSeconds, serverApis }: ResourcesDependencies) {
+export function createResourceServer({ db, accounts, clients, accessTokenSeconds, serverApis }: ResourcesDependencies) {
   return async function resourceServer(
-    _ctx: KoaContextWithOIDC,
+    { oidc }: KoaContextWithOIDC,
     identifier: string,
-    client: { clientId: string },
+    { clientId }: { clientId: string },
   ): Promise<ResourceServer> {
-    const apiScopes = Object.hasOwn(serverApis, identifier) ? serverApis[identifier] : undefined;
-    if (apiScopes) return serverApi(identifier, apiScopes, (await clients.facts(client.clientId))?.metadata);
-    const [resource, facts] = await Promise.all([
-      isStorable(identifier) ? db.resource.findUnique({ where: { identifier } }) : null,
-      clients.facts(client.clientId),
-    ]);
-    if (!resource) throw new errors.InvalidTarget('this resource is not registered here');
-    if (facts?.metadata.resources && !facts.metadata.resources.includes(identifier)) {
-      throw new errors.InvalidTarget('the client may not ask for this resource');
-    }
-    const scopes = JSON.parse(resource.scopes) as string[];
-    const registered = facts?.metadata.scope?.split(' ');
+    const [api, facts] = await Promise.all([findApi(identifier), clients.facts(clientId)]);
+    if (!api) throw new errors.InvalidTarget('this resource is not registered here');
+    // Closed by default: both the API and each of its scopes must be in the client's registration.
+    const { resources = [], scope = '' } = facts?.metadata ?? {};
+    if (!resources.includes(identifier)) throw new errors.InvalidTarget('the client may not ask for this resource');
+    const registered = scope.split(' ');
+    const allowed = api.scopes.filter((one) => registered.includes(one));
     return {
-      scope: scopes.filter((one) => registered?.includes(one) ?? true).join(' '),
-      audience: resource.identifier,
+      scope: (await withoutMissingPermissions(oidc, allowed, api.scopePermissions)).join(' '),
+      audience: identifier,
       accessTokenTTL: accessTokenSeconds(),
-      accessTokenFormat: 'jwt',
-      jwt: { sign: { alg: resource.signingAlg as 'RS256' | 'ES256' } },
+      ...api.token,
     } as ResourceServer;
   };
 
-  // Access to the server itself must be granted by name: both the API and each scope must be in the client's registration.
-  function serverApi(
-    identifier: string,
+  /** An API of this server, or a registered one. */
+  async function findApi(identifier: string) {
+    const own = Object.hasOwn(serverApis, identifier) ? serverApis[identifier] : undefined;
+    if (own) return { scopes: own, scopePermissions: {}, token: { accessTokenFormat: 'opaque' } };
+    const row = isStorable(identifier) ? await db.resource.findUnique({ where: { identifier } }) : null;
+    if (!row) return undefined;
+    const { scopes, scopePermissions, signingAlg } = resourceOf(row);
+    return { scopes, scopePermissions, token: { accessTokenFormat: 'jwt', jwt: { sign: { alg: signingAlg } } } };
+  }
+
+  /**
+   * The scopes that the user may have: one that is tied to a permission needs it now, at the authorization and again at
+   * each refresh. A client that acts for itself gets none of these. Before the sign-in every scope stays; the engine asks
+   * again after it.
+   */
+  async function withoutMissingPermissions(
+    { account, session, route }: KoaContextWithOIDC['oidc'],
     scopes: readonly string[],
-    { resources = [], scope = '' }: Partial<OidcMetadata> = {},
-  ): ResourceServer {
-    if (!resources.includes(identifier)) throw new errors.InvalidTarget('the client may not ask for this resource');
-    const registered = scope.split(' ');
-    return {
-      scope: scopes.filter((one) => registered.includes(one)).join(' '),
-      audience: identifier,
-      accessTokenTTL: accessTokenSeconds(),
-      accessTokenFormat: 'opaque',
-    };
+    tied: Record<string, string>,
+  ): Promise<readonly string[]> {
+    if (!scopes.some((scope) => Object.hasOwn(tied, scope))) return scopes;
+    const accountId = account?.accountId ?? session?.accountId;
+    if (accountId === undefined && route !== 'token') return scopes;
+    const user = accountId === undefined ? undefined : await accounts.find(accountId);
+    const held = user?.isActive ? user.permissions : [];
+    return scopes.filter((scope) => !Object.hasOwn(tied, scope) || held.includes(tied[scope] ?? ''));
   }
 }

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { aUser, type TestUser } from '../../support/factories.ts';
 import { httpClient } from '../../support/http.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
-import { type Application, anApplication, authorizeUrl, outcome, postAs, signIn } from '../support.ts';
+import { type Application, anApplication, authorizeUrl, forApi, outcome, postAs, signIn } from '../support.ts';
 
 const api = 'https://api.example.com';
 let idp: TestIdp;
@@ -18,6 +18,7 @@ const pairwise = (uri: string) =>
     redirect_uris: [uri],
     subject_type: 'pairwise',
     grant_types: ['authorization_code', 'refresh_token'],
+    ...forApi(api, 'read'),
   });
 
 beforeAll(async () => {

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { aUser, type TestUser } from '../../support/factories.ts';
 import { httpClient } from '../../support/http.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
-import { anApplication, type ClientInput, signIn } from '../support.ts';
+import { anApplication, type ClientInput, forApi, signIn } from '../support.ts';
 
 let idp: TestIdp;
 let user: TestUser;
@@ -50,7 +50,7 @@ describe('roles and permissions', () => {
   });
 
   it('are in the JWT access token of an API, by the same scopes and filters', async () => {
-    const view = { roles_filter: ['wiki-*'], permissions_filter: ['articles:*'] };
+    const view = { roles_filter: ['wiki-*'], permissions_filter: ['articles:*'], ...forApi(api, 'read') };
     const { tokens, application } = await claimsOf(view, {
       scope: 'openid roles permissions read offline_access',
       resource: api,

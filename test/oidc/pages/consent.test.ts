@@ -9,6 +9,7 @@ import {
   anApplication,
   authorizeUrl,
   completeSignIn,
+  forApi,
   outcome,
   redirectUri,
   signIn,
@@ -73,7 +74,7 @@ describe('the consent page', () => {
   });
 
   it('names requested claims and APIs', async () => {
-    const app = await asking();
+    const app = await asking(forApi(api, 'articles:read', 'articles:write'));
     const claims = JSON.stringify({ userinfo: { phone_number: null } });
     const { page } = await atQuestion(app, { scope: 'openid articles:read', claims, resource: api });
     const words = textOf(page.text);

@@ -3,7 +3,7 @@ import * as jose from 'jose';
 import * as oidc from 'openid-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
-import { type Application, anApplication, postAs } from '../support.ts';
+import { type Application, anApplication, forApi, postAs } from '../support.ts';
 
 const api = 'https://api.example.com';
 let idp: TestIdp;
@@ -11,7 +11,11 @@ let app: Application;
 
 beforeAll(async () => {
   idp = await startIdp();
-  app = await anApplication(idp, { redirect_uris: [], grant_types: ['client_credentials'] });
+  app = await anApplication(idp, {
+    redirect_uris: [],
+    grant_types: ['client_credentials'],
+    ...forApi(api, 'read', 'write'),
+  });
   await idp.services.db.resource.create({ data: { identifier: api, scopes: '["read","write"]' } });
 });
 afterAll(() => idp?.stop());

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { aUser, type TestUser } from '../../support/factories.ts';
 import { httpClient } from '../../support/http.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
-import { type Application, anApplication, authorizeUrl, outcome, postAs, signIn } from '../support.ts';
+import { type Application, anApplication, authorizeUrl, forApi, outcome, postAs, signIn } from '../support.ts';
 
 const api = 'https://api.example.com';
 const es = 'https://es.example.com/v1';
@@ -16,7 +16,10 @@ let app: Application;
 beforeAll(async () => {
   idp = await startIdp();
   user = await aUser(idp.services);
-  app = await anApplication(idp, { grant_types: ['authorization_code', 'refresh_token', 'client_credentials'] });
+  app = await anApplication(idp, {
+    grant_types: ['authorization_code', 'refresh_token', 'client_credentials'],
+    ...forApi([api, es], 'articles:read', 'articles:write', 'things'),
+  });
   const { db } = idp.services;
   await db.resource.create({ data: { identifier: api, scopes: '["articles:read","articles:write"]' } });
   await db.resource.create({ data: { identifier: es, scopes: '["things"]', signingAlg: 'ES256' } });

@@ -71,9 +71,13 @@ const genericPresets: readonly Preset[] = [
         label: 'APIs',
         type: 'textarea',
         rows: 2,
-        hint: 'Identifiers of the APIs it may call, one a line. Empty: all registered ones.',
+        hint: 'Identifiers of the APIs it may call, one a line. Empty: none.',
       },
-      { name: 'scope', label: 'Scopes', hint: 'With one space between them. Empty: all of those APIs.' },
+      {
+        name: 'scope',
+        label: 'Scopes',
+        hint: 'With one space between them. Each scope of those APIs that it may get. Empty: none.',
+      },
     ],
     toDeclaration: (answers) => ({
       client_name: answers.name,
