@@ -152,6 +152,8 @@ export const limits = {
     verifySeconds: DAY,
     repeatAlarmSeconds: DAY, // the same alarm again
     alarmMailSeconds: HOUR,
+    repeatSeconds: 10 * MINUTE, // equal rejected requests become one entry
+    maxRepeated: 1000,
   },
   /** The admin API. */
   api: { pageSize: 50, maxPageSize: 200, idempotencySeconds: DAY, idempotencyLockSeconds: MINUTE, maxEvaluations: 100 },
@@ -175,6 +177,8 @@ export const limits = {
     mailPerRecipient: { points: 10, seconds: HOUR },
     registrationPerAddress: { points: 10, seconds: HOUR },
     deviceCodePerAddress: { points: 20, seconds: 10 * MINUTE },
+    signInStartPerAddress: { points: 2000, seconds: 10 * MINUTE },
+    signInStartPerSite: { points: 10_000, seconds: 10 * MINUTE },
     samlPerAddress: { points: 600, seconds: MINUTE },
     clientAuthPerAddress: { points: 30, seconds: 5 * MINUTE },
     deviceStartPerAddress: { points: 60, seconds: 10 * MINUTE },

@@ -5,6 +5,7 @@ import { type AlarmKind, createAlarm } from './audit/alarm.ts';
 import { createAudit } from './audit/audit.ts';
 import { createAuditChain } from './audit/chain.ts';
 import { createOutsideCheckpoints } from './audit/outside-checkpoints.ts';
+import { createRepeatedEntries } from './audit/repeated-entries.ts';
 import type { Config } from './config.ts';
 import { createConfigFile } from './config-file/config-file.ts';
 import { createConsents } from './consents/consents.ts';
@@ -28,6 +29,7 @@ import { viewsDir } from './platform/package.ts';
 import { createVault } from './platform/vault.ts';
 import { createLimits } from './rate-limits/create-limits.ts';
 import { addressKey } from './rate-limits/lockout.ts';
+import { siteKey } from './rate-limits/network-limits.ts';
 import { listAdministrators } from './rbac/administrators.ts';
 import { createPermissions } from './rbac/permissions.ts';
 import { createRoles } from './rbac/roles.ts';
@@ -66,6 +68,7 @@ export async function createServices(options: ServicesOptions) {
   const dataKeys = await openDataKeys({ db, vault: createVault(config.secrets), now });
   const vault = createVault(config.secrets, dataKeys.mac);
   const audit = createAudit({ db, sql, vault, logger, now });
+  const repeatedEntries = createRepeatedEntries({ audit, now, logger, networkOf: siteKey });
   const settings = createSettings({ db, now, vault });
   const setting = settings.latest;
   await settings.reload();
@@ -131,26 +134,12 @@ export async function createServices(options: ServicesOptions) {
     parseMetadata: (xml) => parseServiceProviderMetadata(xml, now()),
   });
   return {
-    ...{
-      config,
-      logger,
-      now,
-      db,
-      sql,
-      vault,
-      audit,
-      auditChain,
-      checkpoints,
-      alarm,
-      settings,
-      outgoing,
-      outbox,
-      notifyOwner,
-      accounts,
-    },
+    ...{ config, logger, now, db, sql, vault, audit, repeatedEntries, auditChain, checkpoints, alarm, settings },
+    ...{ outgoing, outbox, notifyOwner, accounts },
     ...{ permissions, consents, mfa, ...passwordServices, ...limiters, rejections, sms, codeDelivery, signInPolicy },
     ...{ applications, keyring, sessions, runs, endSession, roles, fetchMetadata, configFile },
     async close() {
+      await repeatedEntries.flush();
       await closePasswords();
       await closeDatabase();
     },

@@ -1,4 +1,5 @@
 // The periodic jobs of the audit log: new events join the hash chain, old ones are deleted, and the whole log is verified.
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { ScheduledJob } from '../jobs/scheduler.ts';
 import { limits } from '../limits.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -6,8 +7,10 @@ import type { Alarm } from './alarm.ts';
 import type { Audit } from './audit.ts';
 import { type AuditChain, ChainError } from './chain.ts';
 
+const PAUSE_MILLISECONDS = 10;
+
 export interface AuditJobsDependencies {
-  auditChain: AuditChain;
+  auditChain: Pick<AuditChain, 'seal' | 'verify' | 'purge'>;
   audit: Pick<Audit, 'record'>;
   alarm: Alarm;
   now: Clock;
@@ -16,9 +19,21 @@ export interface AuditJobsDependencies {
 // As small as the batches of sealing, for the same reason.
 const PAGE = 20;
 
-export function auditJobs({ auditChain, audit, alarm, now }: AuditJobsDependencies): ScheduledJob[] {
-  const oldest = () => new Date(now().getTime() - limits.audit.keepDays * 24 * 3600 * 1000);
+/** Deletes in short transactions until nothing is left to delete, so that a busy log shrinks too. */
+async function purgeAll(
+  { auditChain, now }: Pick<AuditJobsDependencies, 'auditChain' | 'now'>,
+  signal: AbortSignal,
+): Promise<void> {
+  const oldest = new Date(now().getTime() - limits.audit.keepDays * 24 * 3600 * 1000);
+  const { batch } = limits.sweep;
+  let count: number = batch;
+  while (count === batch && !signal.aborted) {
+    count = await auditChain.purge(oldest, batch);
+    await sleep(PAUSE_MILLISECONDS);
+  }
+}
 
+export function auditJobs({ auditChain, audit, alarm, now }: AuditJobsDependencies): ScheduledJob[] {
   async function seal(signal: AbortSignal): Promise<void> {
     try {
       await auditChain.seal(signal);
@@ -43,7 +58,7 @@ export function auditJobs({ auditChain, audit, alarm, now }: AuditJobsDependenci
 
   return [
     { name: 'audit-chain', everySeconds: limits.audit.sealSeconds, run: seal },
-    { name: 'audit-retention', everySeconds: 3600, run: () => auditChain.purge(oldest(), limits.sweep.batch) },
+    { name: 'audit-retention', everySeconds: 3600, run: (signal) => purgeAll({ auditChain, now }, signal) },
     { name: 'audit-verify', everySeconds: limits.audit.verifySeconds, run: verify },
   ];
 }

@@ -3,7 +3,6 @@
 // nothing in the database and does not affect the present factor.
 import { createGuardrails, generateSecret, generateURI, verify } from 'otplib';
 import type { Actor, Audit } from '../audit/audit.ts';
-import type { TotpCredential } from '../generated/sqlite/client.ts';
 import { limits } from '../limits.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Vault } from '../platform/vault.ts';
@@ -148,7 +147,15 @@ async function store(
   await audit.record({ ...by, type: 'totp.enrolled', outcome: 'success', subjectId: userId }, tx);
 }
 
-function keyInUse(vault: Vault, { userId, secretSealed, algorithm, digits, period }: TotpCredential): TotpKey {
+interface StoredKey {
+  userId: string;
+  secretSealed: string;
+  algorithm: string;
+  digits: number;
+  period: number;
+}
+
+function keyInUse(vault: Vault, { userId, secretSealed, algorithm, digits, period }: StoredKey): TotpKey {
   const secret = vault.open(secretSealed, context(userId)).toString();
   // Only parsed keys are stored.
   return { secret, algorithm, digits, period } as TotpKey;

@@ -4,6 +4,7 @@ import type { Account } from '../accounts/account.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import type { Applications } from '../applications/applications.ts';
 import type { Audit } from '../audit/audit.ts';
+import type { RepeatedEntries } from '../audit/repeated-entries.ts';
 import type { Consents } from '../consents/consents.ts';
 import type { Credentials } from '../credentials/credentials.ts';
 import type { CookieKeys, Middleware } from '../http/context.ts';
@@ -17,6 +18,7 @@ import type { Metrics } from '../platform/metrics.ts';
 import { randomToken } from '../platform/random.ts';
 import type { Vault } from '../platform/vault.ts';
 import { addressKey } from '../rate-limits/lockout.ts';
+import { countSignInStart } from '../rate-limits/network-limits.ts';
 import type { RateLimits } from '../rate-limits/rate-limits.ts';
 import { ownResources } from '../rbac/built-in.ts';
 import type { Rejections } from '../rejections/rejections.ts';
@@ -70,6 +72,7 @@ export interface OidcDependencies {
   metrics: Metrics;
   audit: Audit;
   rejections: Rejections;
+  repeatedEntries: RepeatedEntries;
   rateLimits: RateLimits;
   settings: Pick<Settings, 'latest'>;
   keyring: Pick<Keyring, 'jwks' | 'onChange'>;
@@ -211,6 +214,7 @@ function configurationOf(dependencies: OidcDependencies, shared: Shared): Config
     checkRequest: createRequestCheck({
       clients,
       isPendingAuthnRequest: saml.isPendingAuthnRequest,
+      countSignInStart: (address) => countSignInStart(rateLimits, address),
       isRunningTest: (ctx, params) => testTickets.matches(appContext(ctx), params),
     }),
     acrValues: [...acrValues],
@@ -256,10 +260,10 @@ function promptsOf(
 }
 
 function eventsOf(dependencies: OidcDependencies, clients: ClientSource): EngineEvents {
-  const { audit, firstPartyClient, logger, metrics, now, rejections, sessions } = dependencies;
+  const { audit, firstPartyClient, logger, metrics, now, rejections, repeatedEntries, sessions } = dependencies;
   const recordUsage = createUsageRecorder({ audit, now });
   return {
-    audit,
+    repeatedEntries,
     metrics,
     logger,
     rejections,

@@ -70,6 +70,10 @@ export const policies = {
   'device-start:address': window(rateLimits.deviceStartPerAddress),
   /** Audit entries for an address in a denied network, which could fill the log otherwise. */
   'denied:address': window({ points: 1, seconds: 60 * 60 }),
+  /** Starting a sign-in at an application: each stores its request for an hour. High, because offices share an address. */
+  'sign-in-start:address': window(rateLimits.signInStartPerAddress),
+  /** The same for an IPv6 network of 48 bits, which holds 65,536 of 64 bits. */
+  'sign-in-start:site': window(rateLimits.signInStartPerSite),
   /** SAML messages, each of which is parsed, may be verified, and leaves a row: ten a second, since offices share one. */
   'saml:address': window(rateLimits.samlPerAddress),
   /** Polling by one device (RFC 8628 3.5); one second less than the announced interval, for network jitter. */

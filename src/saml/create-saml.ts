@@ -2,6 +2,7 @@
 import type { Accounts } from '../accounts/accounts.ts';
 import type { Applications } from '../applications/applications.ts';
 import type { Audit } from '../audit/audit.ts';
+import type { RepeatedEntries } from '../audit/repeated-entries.ts';
 import type { Context } from '../http/context.ts';
 import type { Cookies } from '../http/cookies.ts';
 import type { Keyring } from '../keys/keyring.ts';
@@ -51,6 +52,7 @@ export interface SamlDependencies {
   outbox: Pick<Outbox, 'send'>;
   rateLimits: Pick<RateLimits, 'consume'>;
   rejections: Pick<Rejections, 'record'>;
+  repeatedEntries: Pick<RepeatedEntries, 'record'>;
   settings: Pick<Settings, 'latest'>;
   sessions: Pick<Sessions, 'find'>;
   /** Throws with a sentence for the administrator. */
@@ -61,7 +63,8 @@ export type Saml = ReturnType<typeof createSaml>;
 
 export function createSaml(dependencies: SamlDependencies) {
   const { base, db, sql, now, logger, vault, cookies, metrics } = dependencies;
-  const { accounts, applications, audit, keyring, outbox, rejections, settings, fetchMetadata } = dependencies;
+  const { accounts, applications, audit, keyring, outbox, rejections, repeatedEntries, settings, fetchMetadata } =
+    dependencies;
   const entityId = `${base}/saml/metadata`;
   const { protocol: validateXml } = loadSamlSchemas();
   const skewSeconds = () => settings.latest().clock_skew_seconds;
@@ -89,7 +92,7 @@ export function createSaml(dependencies: SamlDependencies) {
     serviceProviders,
     seenMessages,
     responses,
-    audit,
+    repeatedEntries,
     rejections,
   });
 

@@ -12,7 +12,20 @@ export type Protocols = Awaited<ReturnType<typeof createProtocols>>;
 /** Creates the three in the order in which they depend on each other. The signing keys must be loaded. */
 export async function createProtocols(services: Services, { cookies, cookieKeys, metrics }: HttpServices) {
   const { accounts, applications, audit, config, consents, credentials, db, endSession, fetchMetadata } = services;
-  const { keyring, logger, mfa, now, outbox, outgoing, rateLimits, rejections, runs, sessions, settings } = services;
+  const {
+    keyring,
+    logger,
+    mfa,
+    now,
+    outbox,
+    outgoing,
+    rateLimits,
+    rejections,
+    repeatedEntries,
+    runs,
+    sessions,
+    settings,
+  } = services;
   const { signInPolicy, sql, vault } = services;
   const { issuer, secure } = config;
   const storage = { db, sql, vault, now };
@@ -30,6 +43,7 @@ export async function createProtocols(services: Services, { cookies, cookieKeys,
     outbox,
     rateLimits,
     rejections,
+    repeatedEntries,
     settings,
     sessions,
     fetchMetadata,
@@ -44,6 +58,7 @@ export async function createProtocols(services: Services, { cookies, cookieKeys,
     metrics,
     audit,
     rejections,
+    repeatedEntries,
     rateLimits,
     settings,
     keyring,

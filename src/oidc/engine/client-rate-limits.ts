@@ -4,12 +4,8 @@ import type { Context } from '../../http/context.ts';
 import { tooManyRequests } from '../../http/errors.ts';
 import { appContext } from './app-context.ts';
 import { routes } from './configuration.ts';
-import { errors, type KoaContextWithOIDC } from './library.ts';
-
-interface Verdict {
-  allowed: boolean;
-  retryAfterSeconds: number;
-}
+import type { KoaContextWithOIDC } from './library.ts';
+import { type AttemptVerdict, rejectUnlessAllowed } from './too-many-attempts.ts';
 
 export interface ClientLimits {
   /** Before a client's credential is checked. Throws TooManyAttempts. */
@@ -22,10 +18,10 @@ export interface ClientLimits {
 
 export interface ClientLimitsDependencies {
   /** Whether there were too many failures, without counting one. */
-  failures(clientId: string, address: string): Promise<Verdict>;
+  failures(clientId: string, address: string): Promise<AttemptVerdict>;
   countFailure(clientId: string, address: string): Promise<void>;
   /** Counts the start of a device flow. */
-  countDeviceStart(clientId: string, address: string): Promise<Verdict>;
+  countDeviceStart(clientId: string, address: string): Promise<AttemptVerdict>;
 }
 
 /** What failed registrations are counted under. */
@@ -63,20 +59,4 @@ export function createClientLimits({
       if (clientId !== undefined && ctx.status === 401) await countFailure(clientId, ctx.state.request.address);
     },
   };
-}
-
-function rejectUnlessAllowed(ctx: Context, { allowed, retryAfterSeconds }: Verdict): void {
-  if (allowed) return;
-  ctx.set('Retry-After', String(retryAfterSeconds));
-  throw new TooManyAttempts();
-}
-
-/** 429 in the form of RFC 6749 5.2, which has no error code of its own for it. */
-export class TooManyAttempts extends errors.CustomOIDCProviderError {
-  override statusCode = 429;
-  override status = 429;
-
-  constructor() {
-    super('temporarily_unavailable', 'too many attempts; try again after the time that Retry-After says');
-  }
 }

@@ -1,18 +1,18 @@
 // The engine's events as metrics, audit entries and log lines. Rejected requests are expected; everything else is an error.
 
-import type { Audit } from '../../audit/audit.ts';
+import type { RepeatedEntries } from '../../audit/repeated-entries.ts';
 import { isPage } from '../../http/page-request.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { Metrics } from '../../platform/metrics.ts';
 import { appContext } from './app-context.ts';
 import type { RecordUsage } from './application-usage.ts';
-import { TooManyAttempts } from './client-rate-limits.ts';
 import type { KoaContextWithOIDC, Provider } from './library.ts';
 import { type RecordDependencies, recordRejection } from './rejected-requests.ts';
 import { TEST_MODE } from './test-response-mode.ts';
+import { TooManyAttempts } from './too-many-attempts.ts';
 
 export interface EngineEvents extends RecordDependencies {
-  audit: Audit;
+  repeatedEntries: Pick<RepeatedEntries, 'record'>;
   metrics: Pick<Metrics, 'tokensIssued'>;
   logger: Logger;
   /** Records a request that the user made with a session. */
@@ -94,7 +94,7 @@ function reportRejection(
   error: EngineError,
   event: string,
   type: AuditEvent,
-  { audit, logger, rejections, clients }: EngineEvents,
+  { repeatedEntries, logger, rejections, clients }: EngineEvents,
 ): void {
   const ctx = appContext(engineCtx);
   const { request, log } = ctx.state;
@@ -107,7 +107,7 @@ function reportRejection(
   // prompt=none that needs an interaction is answered, not rejected (OIDC Core 3.1.2.6).
   if (/^(login|consent|interaction|account_selection)_required$/.test(reason)) return;
   recordRejection({ rejections, clients }, event, engineCtx, ctx, error);
-  audit
+  repeatedEntries
     .record({
       type,
       outcome: 'failure',

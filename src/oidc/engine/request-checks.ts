@@ -3,8 +3,10 @@
 import { decodeJwt } from 'jose';
 import type { RuleViolation } from '../../rejections/rules.ts';
 import type { ClientSource } from '../store/clients.ts';
+import { appContext } from './app-context.ts';
 import { errors, type KoaContextWithOIDC } from './library.ts';
 import { TEST_MODE } from './test-response-mode.ts';
+import { rejectUnlessAllowed } from './too-many-attempts.ts';
 
 /** The parameter whose validator runs these checks; its value also tells the sign-in page which step to show first. */
 export const REQUEST_CHECK_PARAMETER = 'screen_hint';
@@ -17,14 +19,22 @@ export interface RequestCheckDependencies {
    * Whether the parameters are exactly those of a pending AuthnRequest of this browser, neither more nor less.
    */
   isPendingAuthnRequest(ctx: KoaContextWithOIDC, params: Record<string, unknown>): Promise<boolean>;
+  /** Counts the start of a sign-in from this address. */
+  countSignInStart(address: string): Promise<{ allowed: boolean; retryAfterSeconds: number }>;
 }
 
+/** Stored until the sign-in has ended; applications send 20 to 200 characters. */
+const MAX_STATE_LENGTH = 2048;
+
 /** oidc-provider's validator for `extraParams`. Throws invalid_request; SAML and test requests are never sent back. */
-export function createRequestCheck({ clients, isPendingAuthnRequest, isRunningTest }: RequestCheckDependencies) {
+export function createRequestCheck(dependencies: RequestCheckDependencies) {
+  const { clients, isPendingAuthnRequest, isRunningTest } = dependencies;
   return async function checkRequest(ctx: KoaContextWithOIDC): Promise<void> {
     const { client, params } = ctx.oidc;
     const facts = client && (await clients.facts(client.clientId));
     if (!client || !facts || !params) return;
+    if (typeof params.state === 'string' && params.state.length > MAX_STATE_LENGTH)
+      throw rejection(`state is longer than ${MAX_STATE_LENGTH} characters`, 'a shorter state');
     if (facts.protocol === 'saml') {
       // Neither pushed nor in a request object: those were checked at an earlier moment.
       const isPlain = ctx.oidc.route === 'authorization' && !ctx.query.request_uri && !ctx.query.request;
@@ -41,7 +51,16 @@ export function createRequestCheck({ clients, isPendingAuthnRequest, isRunningTe
       throw rejection('there is no test of this application in this browser', 'a test that was begun here');
     }
     restoreOfflineAccess(ctx);
+    await limitSignInStarts(ctx, dependencies);
   };
+}
+
+/** Without a session and with a prompt, the request leads to a sign-in and is stored until its end. */
+async function limitSignInStarts(ctx: KoaContextWithOIDC, { countSignInStart }: RequestCheckDependencies) {
+  const { route, session, params } = ctx.oidc;
+  if (route !== 'authorization' || session?.accountId || params?.prompt === 'none') return;
+  const context = appContext(ctx);
+  rejectUnlessAllowed(context, await countSignInStart(context.state.request.address));
 }
 
 /** An error that is shown on a page of this server: the redirect URI cannot be trusted with it. */

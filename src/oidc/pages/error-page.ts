@@ -1,8 +1,9 @@
 // The page for an error of the engine that must not, or cannot, be sent back to the application.
-import { AppError, type ErrorCode } from '../../http/errors.ts';
+import { AppError, type ErrorCode, tooManyRequests } from '../../http/errors.ts';
 import type { Rejections } from '../../rejections/rejections.ts';
 import { appContext } from '../engine/app-context.ts';
 import type { ErrorOut, errors, KoaContextWithOIDC } from '../engine/library.ts';
+import { TooManyAttempts } from '../engine/too-many-attempts.ts';
 
 const CODES: Record<string, ErrorCode> = {
   access_denied: 'access_denied',
@@ -28,6 +29,7 @@ export function createErrorPage({ rejections }: { rejections: Pick<Rejections, '
   ): Promise<never> {
     const status = 'statusCode' in error && typeof error.statusCode === 'number' ? error.statusCode : 500;
     if (status >= 500) throw error;
+    if (error instanceof TooManyAttempts) throw tooManyRequests(error.retryAfterSeconds, { cause: error });
     // The engine emits this event only after the page, which is thrown here and so ends the request.
     if (ctx.oidc.route === 'end_session') ctx.oidc.provider.emit('end_session.error', ctx, error);
     const detail = {

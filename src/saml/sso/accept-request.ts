@@ -1,7 +1,7 @@
 // From a decoded message to a pending AuthnRequest: opens, authenticates and checks it, and records what is rejected. A
 // rejected request becomes a Response with a status where its ACS is proven, else an error page (SAML Profiles 4.1.4.1).
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import type { Audit } from '../../audit/audit.ts';
+import type { RepeatedEntries } from '../../audit/repeated-entries.ts';
 import type { Context } from '../../http/context.ts';
 import { AppError, badRequest } from '../../http/errors.ts';
 import type { Clock } from '../../platform/clock.ts';
@@ -30,7 +30,7 @@ export interface AcceptRequestDependencies {
   serviceProviders: Pick<ServiceProviders, 'find'>;
   seenMessages: SeenMessages;
   responses: Pick<SamlResponses, 'status' | 'post'>;
-  audit: Audit;
+  repeatedEntries: Pick<RepeatedEntries, 'record'>;
   rejections: Pick<Rejections, 'record'>;
 }
 
@@ -104,14 +104,14 @@ function violationOf(error: SamlError | AppError): RuleViolation {
 }
 
 function auditRejection(
-  { audit }: AcceptRequestDependencies,
+  { repeatedEntries }: AcceptRequestDependencies,
   ctx: Context,
   sp: ServiceProvider,
   { code: reason, detail = null }: SamlError,
 ): Promise<void> {
   const { request } = ctx.state;
   const about = { clientId: sp.entityId, request, data: { detail } };
-  return audit.record({ type: 'saml.request', outcome: 'failure', reason, ...about });
+  return repeatedEntries.record({ type: 'saml.request', outcome: 'failure', reason, ...about });
 }
 
 /** Sends the status to the registered ACS; throws the reason when there is no status for it. */

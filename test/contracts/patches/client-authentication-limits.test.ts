@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { TooManyAttempts } from '../../../src/oidc/engine/client-rate-limits.ts';
 import { routes } from '../../../src/oidc/engine/configuration.ts';
+import { TooManyAttempts } from '../../../src/oidc/engine/too-many-attempts.ts';
 import { limitClientAuthentication } from '../../../src/oidc/patches/client-authentication-limits.ts';
 import { httpClient } from '../../support/http.ts';
 import { basic, startBareEngine } from '../bare-engine.ts';
@@ -18,7 +18,7 @@ const engine = await startBareEngine({
   patch: (provider) =>
     limitClientAuthentication(provider, async ({ oidc }, clientId) => {
       admitted.push(`${oidc.route} ${clientId}`);
-      if (clientId === 'limited') throw new TooManyAttempts();
+      if (clientId === 'limited') throw new TooManyAttempts(30);
     }),
 });
 afterAll(() => engine.close());

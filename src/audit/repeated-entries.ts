@@ -1,0 +1,78 @@
+// Audit entries that anyone can cause without signing in, such as rejected requests: the first is written at once; equal ones
+// that follow within some minutes are counted, and become one entry with their number. Otherwise anyone could fill the log.
+import { limits } from '../limits.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Logger } from '../platform/logger.ts';
+import type { Audit, AuditInput } from './audit.ts';
+
+export interface RepeatedEntries {
+  /** Writes the entry, or counts it. Entries are equal in type, reason, client and network. */
+  record(entry: AuditInput): Promise<void>;
+  /** Writes the number of all entries that were only counted; call it before the process stops. */
+  flush(): Promise<void>;
+}
+
+export interface RepeatedEntriesDependencies {
+  audit: Pick<Audit, 'record'>;
+  now: Clock;
+  logger: Pick<Logger, 'error'>;
+  /** One text for the addresses that one sender can use. */
+  networkOf(address: string): string;
+}
+
+interface Repeated {
+  entry: AuditInput;
+  /** In milliseconds. */
+  endsAt: number;
+  count: number;
+}
+
+const { repeatSeconds, maxRepeated } = limits.audit;
+
+/** Counts in this process; several instances write an entry each. */
+export function createRepeatedEntries(dependencies: RepeatedEntriesDependencies): RepeatedEntries {
+  const { audit, now, logger, networkOf } = dependencies;
+  // In the order in which they end, because all last equally long.
+  const open = new Map<string, Repeated>();
+
+  async function close(key: string): Promise<void> {
+    const repeated = open.get(key);
+    open.delete(key);
+    if (!repeated || repeated.count === 0) return;
+    const { entry, count } = repeated;
+    await audit.record({ ...entry, data: { ...entry.data, repeated: count } });
+  }
+
+  async function closeEnded(): Promise<void> {
+    const at = now().getTime();
+    for (const [key, { endsAt }] of open) {
+      if (endsAt > at && open.size <= maxRepeated) return;
+      await close(key);
+    }
+  }
+
+  function closeLater(): void {
+    const close = () => closeEnded().catch((err) => logger.error({ err }, 'an audit event was not written'));
+    setTimeout(close, repeatSeconds * 1000 + 1).unref();
+  }
+
+  return {
+    async record(entry) {
+      await closeEnded();
+      const { type, reason, clientId, request } = entry;
+      const key = JSON.stringify([type, reason, clientId, request && networkOf(request.address)]);
+      const repeated = open.get(key);
+      if (repeated) {
+        repeated.count += 1;
+        return;
+      }
+      open.set(key, { entry, endsAt: now().getTime() + repeatSeconds * 1000, count: 0 });
+      closeLater();
+      await audit.record(entry);
+    },
+
+    async flush() {
+      for (const key of [...open.keys()]) await close(key);
+    },
+  };
+}

@@ -1,0 +1,55 @@
+// Requests of anyone that store something: rejected ones in the audit log, accepted ones until the sign-in has ended.
+import { beforeAll, describe, expect, it } from 'vitest';
+import { type Application, anApplication, authorizeUrl, outcome, signIn } from '../oidc/support.ts';
+import { aUser, type TestUser } from '../support/factories.ts';
+import { httpClient } from '../support/http.ts';
+import { startIdp, type TestIdp } from '../support/idp.ts';
+
+let idp: TestIdp;
+let app: Application;
+let user: TestUser;
+beforeAll(async () => {
+  idp = await startIdp();
+  user = await aUser(idp.services);
+  app = await anApplication(idp);
+  return () => idp.stop();
+});
+
+const stored = () => idp.services.db.oidcArtifact.count({ where: { model: 'Interaction' } });
+
+describe('an authorization request of anyone', () => {
+  it('is audited once when it is rejected many times, and each time it is answered alike', async () => {
+    const wrong = authorizeUrl(idp, app.clientId, { redirect_uri: 'https://attacker.example/cb' });
+    for (let count = 0; count < 50; count += 1) expect((await httpClient().get(wrong)).status).toBe(400);
+    const entries = () => idp.services.db.auditEvent.findMany({ where: { type: 'authorization.refused' } });
+    expect(await entries()).toHaveLength(1);
+    await idp.services.repeatedEntries.flush();
+    expect((await entries()).map(({ data }) => JSON.parse(data).repeated)).toEqual([undefined, 49]);
+  });
+
+  it('is rejected when its state is longer than 2048 characters, and stores nothing', async () => {
+    const before = await stored();
+    const page = await httpClient().get(authorizeUrl(idp, app.clientId, { state: 'x'.repeat(2049) }));
+    expect(page.status).toBe(400);
+    expect(page.text).toContain('state is longer than 2048 characters');
+    expect(await stored()).toBe(before);
+    const longest = await httpClient().get(authorizeUrl(idp, app.clientId, { state: 'x'.repeat(2048) }));
+    expect(longest.status).toBe(303);
+  });
+
+  it('gets 429 after two thousand sign-ins were started from its address, unless it has a session', async () => {
+    const browser = httpClient(idp.issuer);
+    await signIn(browser, app, user);
+    const { rateLimits } = idp.services;
+    while ((await rateLimits.consume('sign-in-start:address', '127.0.0.1')).allowed);
+    const before = await stored();
+    const page = await httpClient().get(authorizeUrl(idp, app.clientId));
+    expect(page.status).toBe(429);
+    expect(Number(page.headers['retry-after'])).toBeGreaterThan(0);
+    expect(await stored()).toBe(before);
+    expect((await outcome(httpClient(), authorizeUrl(idp, app.clientId, { prompt: 'none' }))).get('error')).toBe(
+      'login_required',
+    );
+    expect((await outcome(browser, authorizeUrl(idp, app.clientId))).get('code')).toBeTruthy();
+  });
+});
