@@ -166,6 +166,11 @@ export const limits = {
 
   /** One or two seconds of work on a phone, valid as long as its page; a browser without scripts waits instead. */
   captcha: { cost: 2_000, minCounter: 1_000, maxCounter: 2_000, seconds: HOUR, waitSeconds: 30 },
+  /**
+   * Password attempts of an instance: checked at once, waiting, how long one waits (seconds), and how often it looks for
+   * the end of attempts on other instances. A check takes less than a second, up to 5 for an expensive imported hash.
+   */
+  signInQueue: { concurrency: 16, maxWaiting: 2000, seconds: 5, pollMilliseconds: 100, inFlightSeconds: 30 },
   /** `points` attempts in `seconds`, counted for all instances together. */
   rateLimits: {
     signInPerAccount: { points: 5, seconds: 15 * MINUTE },

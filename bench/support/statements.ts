@@ -283,7 +283,7 @@ export function comparisons({ db, sql }: Database): Comparison[] {
     compare(
       rateLimits.window,
       query,
-      (turn) => [`w${turn % 100}`, later.getTime(), 1, 1, 1_000_000, 1],
+      (turn) => [`w${turn % 100}`, later.getTime(), 0, 0, 1, 1, 1, 1, 1_000_000, 1],
       (turn) =>
         transaction(db, async (tx) => {
           const key = `w${turn % 100}`;
@@ -297,7 +297,7 @@ export function comparisons({ db, sql }: Database): Comparison[] {
     compare(
       rateLimits.backoff,
       query,
-      (turn) => [`k${one(turn)}`, later.getTime(), 1, 20, 1, 5, 5, 10, 60_000, 1000, 5, 5, 1, 1],
+      (turn) => [`k${one(turn)}`, later.getTime(), 0, 0, 1, 20, 1, 5, 5, 10, 60_000, 1000, 5, 1, 1_000_000, 1, 5, 1, 1],
       (turn) =>
         transaction(db, async (tx) => {
           const key = `k${one(turn)}`;

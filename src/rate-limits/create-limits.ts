@@ -3,10 +3,12 @@ import type { Clock } from '../platform/clock.ts';
 import type { Vault } from '../platform/vault.ts';
 import type { Db } from '../storage/database.ts';
 import type { Sql } from '../storage/statements.ts';
+import { createAttemptCounters } from './attempt-counters.ts';
 import { createCaptcha } from './captcha.ts';
 import { createLockout } from './lockout.ts';
 import { createMailLimits, type MailLimitsDependencies } from './mail-limits.ts';
 import { createRateLimits } from './rate-limits.ts';
+import { createSignInQueue } from './sign-in-queue.ts';
 
 export interface LimitsDependencies extends Pick<MailLimitsDependencies, 'knownBrowsers'> {
   db: Db;
@@ -21,7 +23,11 @@ export function createLimits({ db, sql, now, vault, isEnabled, knownBrowsers }: 
   const rateLimits = createRateLimits({ db, sql, now, isEnabled });
   return {
     rateLimits,
-    lockout: createLockout({ rateLimits }),
+    lockout: createLockout({
+      rateLimits,
+      counters: createAttemptCounters({ db, sql, now, isEnabled }),
+      queue: createSignInQueue(),
+    }),
     captcha: createCaptcha({ sql, vault, now, rateLimits }),
     mailLimits: createMailLimits({ rateLimits, knownBrowsers }),
   };

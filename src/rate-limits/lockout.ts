@@ -1,15 +1,20 @@
 // Lockout and brute-force protection of the password: which attempts are allowed, which need a CAPTCHA, and whether an
-// account is locked. An attempt is counted before the password is checked, so that parallel guesses are all counted, and
-// refunded when the password was right.
+// account is locked. Only failures count. Attempts in flight count as if they had failed, but others wait for their result
+// in the queue, so that many correct sign-ins of one address all pass, and parallel guesses get no more tries.
 import ipaddr from 'ipaddr.js';
 import type { Account } from '../accounts/account.ts';
 import { nameKey } from '../accounts/names.ts';
 import { limits } from '../limits.ts';
-import type { RateLimits, Verdict } from './rate-limits.ts';
+import type { AttemptCounters, Begun } from './attempt-counters.ts';
+import type { PolicyName } from './policies.ts';
+import type { RateLimits } from './rate-limits.ts';
+import type { AttemptStep, SignInQueue } from './sign-in-queue.ts';
 
 export interface PasswordAttempt {
   /** As typed: existing and unknown names are counted alike, so that a lockout does not tell which accounts exist. */
   login: string;
+  /** Id of the account with this login, if there is one: its names share a count. */
+  accountId?: string | undefined;
   address: string;
   /** Id of a known browser of the account; it has its own counter. */
   knownBrowser?: string | undefined;
@@ -17,110 +22,224 @@ export interface PasswordAttempt {
   solvesCaptcha?: (() => Promise<boolean>) | undefined;
 }
 
-export type AttemptVerdict =
-  | { outcome: 'allowed' }
+export type AttemptVerdict<T> =
+  /** The password was checked. */
+  | { outcome: 'checked'; result: T }
   | { outcome: 'captcha' }
-  | { outcome: 'wait'; retryAfterSeconds: number };
+  | { outcome: 'wait'; retryAfterSeconds: number }
+  /** Too many attempts wait for their turn. */
+  | { outcome: 'busy'; retryAfterSeconds: number };
+
+/**
+ * Checks the password. `isLocked`: too many attempts failed under another name of the account; then it must fail after the
+ * same work.
+ */
+export type CheckAttempt<T> = (isLocked: boolean) => Promise<T>;
 
 export interface Lockout {
   /** Whether the page should show a CAPTCHA. */
   needsCaptcha(attempt: PasswordAttempt): Promise<boolean>;
-  /** Counts the attempt. The password may be checked only after `allowed`. */
-  begin(attempt: PasswordAttempt): Promise<AttemptVerdict>;
-  /** The password was right: takes the attempt back. */
-  succeeded(attempt: PasswordAttempt): Promise<void>;
+  /** Counts the attempt when its turn comes, checks the password if that is allowed, and uncounts it when it was right. */
+  attempt<T extends { isRight: boolean }>(attempt: PasswordAttempt, check: CheckAttempt<T>): Promise<AttemptVerdict<T>>;
   /** Ends the lockout of an account under each of its logins: by an administrator or a mailed link. */
   unlock(account: LockableAccount): Promise<void>;
   /** How many seconds a new browser has to wait for this account under any of its logins; 0 when it is not locked. */
   lockedSeconds(account: LockableAccount): Promise<number>;
 }
 
-/** An account signs in by its user name or its e-mail address; failures under each are counted apart. */
-export type LockableAccount = Pick<Account, 'username' | 'email'>;
+/** An account signs in by its user name or its e-mail address. */
+export type LockableAccount = Pick<Account, 'id' | 'username' | 'email'>;
+
+export interface LockoutDependencies {
+  rateLimits: Pick<RateLimits, 'consume' | 'peek' | 'reset'>;
+  counters: AttemptCounters;
+  queue: SignInQueue;
+}
+
+/** A counter that an attempt uses. */
+interface Count {
+  policy: PolicyName;
+  key: string;
+  /** Failures after which a CAPTCHA is required, if it depends on this counter. */
+  captchaAfter?: number;
+}
+
+type BeginOutcome =
+  | { outcome: 'begun'; isLocked: boolean; counts: Count[] }
+  | { outcome: 'in-flight'; count: Count }
+  | { outcome: 'captcha' }
+  | { outcome: 'wait'; retryAfterSeconds: number };
 
 const WHOLE_SERVER = 'all';
+const BUSY_SECONDS = 3;
+const { captchaAfterFailures } = limits.rateLimits;
 
-/** Decides on password attempts by the counters of `rateLimits`. */
-export function createLockout({ rateLimits }: { rateLimits: RateLimits }): Lockout {
+export function createLockout(dependencies: LockoutDependencies): Lockout {
+  const { rateLimits, counters, queue } = dependencies;
   return {
-    needsCaptcha: (attempt) => needsCaptcha(rateLimits, attempt),
-    begin: (attempt) => begin(rateLimits, attempt),
+    needsCaptcha: (attempt) => needsCaptcha(dependencies, attempt),
 
-    async succeeded(attempt) {
-      await Promise.all([
-        rateLimits.refund('sign-in:address', addressKey(attempt.address)),
-        rateLimits.refund('sign-in:overall', WHOLE_SERVER),
-        // Only the counter that this attempt used: a sign-in in a known browser must not give an attacker new attempts.
-        attempt.knownBrowser
-          ? rateLimits.reset('sign-in:known-browser', attempt.knownBrowser)
-          : rateLimits.reset('sign-in:account', nameKey(attempt.login)),
-      ]);
+    async attempt(attempt, check) {
+      const captcha = { isSolved: false };
+      const place = {
+        address: addressKey(attempt.address),
+        isKnownBrowser: attempt.knownBrowser !== undefined,
+        counters: countsOf(attempt).map(nameOf),
+      };
+      const verdict = await queue.run(place, () => step(dependencies, attempt, captcha, check));
+      return verdict === 'busy' ? { outcome: 'busy', retryAfterSeconds: BUSY_SECONDS } : verdict;
     },
 
     async unlock(account) {
-      for (const key of keysOf(account)) await rateLimits.reset('sign-in:account', key);
+      for (const { policy, key } of namesOf(account)) await rateLimits.reset(policy, key);
     },
 
     async lockedSeconds(account) {
-      const verdicts = await Promise.all(keysOf(account).map((key) => rateLimits.peek('sign-in:account', key)));
-      return Math.max(...verdicts.map(({ retryAfterSeconds }) => retryAfterSeconds));
+      const waits = await Promise.all(namesOf(account).map(({ policy, key }) => counters.waitSeconds(policy, key)));
+      return Math.max(...waits);
     },
   };
 }
 
-async function needsCaptcha(
-  rateLimits: RateLimits,
-  { login, address, knownBrowser }: PasswordAttempt,
-): Promise<boolean> {
-  if (knownBrowser) return false;
-  const after = limits.rateLimits.captchaAfterFailures;
-  const [byAccount, byAddress, overall] = await Promise.all([
-    rateLimits.count('sign-in:account', nameKey(login)),
-    rateLimits.count('sign-in:address', addressKey(address)),
+/** One turn of an attempt: begins it if that is possible now, checks the password, and records the result. */
+async function step<T extends { isRight: boolean }>(
+  dependencies: LockoutDependencies,
+  attempt: PasswordAttempt,
+  captcha: { isSolved: boolean },
+  check: CheckAttempt<T>,
+): Promise<AttemptStep<AttemptVerdict<T>>> {
+  const begun = await begin(dependencies, attempt, captcha);
+  if (begun.outcome === 'in-flight') return { waitsFor: nameOf(begun.count) };
+  if (begun.outcome !== 'begun') return { done: begun };
+  let result: T;
+  try {
+    result = await check(begun.isLocked);
+  } catch (error) {
+    // The password was not checked.
+    await Promise.all(begun.counts.map(({ policy, key }) => dependencies.counters.withdraw(policy, key)));
+    throw error;
+  }
+  if (result.isRight) await succeeded(dependencies, attempt, begun.counts);
+  else await failed(dependencies, begun.counts);
+  return { done: { outcome: 'checked', result } };
+}
+
+async function needsCaptcha({ rateLimits, counters }: LockoutDependencies, attempt: PasswordAttempt): Promise<boolean> {
+  if (attempt.knownBrowser) return false;
+  const [overall, ...failures] = await Promise.all([
     rateLimits.peek('sign-in:overall', WHOLE_SERVER),
+    ...visibleCounts(attempt).map(
+      async ({ policy, key, captchaAfter = Number.POSITIVE_INFINITY }) =>
+        (await counters.failures(policy, key)) >= captchaAfter,
+    ),
   ]);
-  return byAccount >= after.account || byAddress >= after.address || !overall.allowed;
+  return !overall.allowed || failures.includes(true);
 }
 
-/** A wait that no CAPTCHA can shorten; then the page offers none. */
-async function waitSecondsOf(rateLimits: RateLimits, { login, address }: PasswordAttempt): Promise<number> {
-  const verdicts = await Promise.all([
-    rateLimits.peek('sign-in:address', addressKey(address)),
-    rateLimits.peek('sign-in:account', nameKey(login)),
+async function begin(
+  dependencies: LockoutDependencies,
+  attempt: PasswordAttempt,
+  captcha: { isSolved: boolean },
+): Promise<BeginOutcome> {
+  const { rateLimits, counters } = dependencies;
+  const { knownBrowser, solvesCaptcha } = attempt;
+  if (knownBrowser || !solvesCaptcha || captcha.isSolved) return beginCounts(dependencies, attempt, 'with CAPTCHA');
+  if ((await rateLimits.peek('sign-in:overall', WHOLE_SERVER)).allowed) {
+    const begun = await beginCounts(dependencies, attempt, 'without CAPTCHA');
+    if (begun.outcome !== 'wait') return begun;
+  }
+  // A wait that no CAPTCHA can shorten; then the page offers none.
+  const waits = await Promise.all(visibleCounts(attempt).map(({ policy, key }) => counters.waitSeconds(policy, key)));
+  const retryAfterSeconds = Math.max(...waits);
+  if (retryAfterSeconds > 0) return { outcome: 'wait', retryAfterSeconds };
+  captcha.isSolved = await solvesCaptcha();
+  return captcha.isSolved ? beginCounts(dependencies, attempt, 'with CAPTCHA') : { outcome: 'captcha' };
+}
+
+/** Counts the attempt with each of its counters, or with none when one does not allow it. */
+async function beginCounts(
+  { counters }: LockoutDependencies,
+  attempt: PasswordAttempt,
+  how: 'with CAPTCHA' | 'without CAPTCHA',
+): Promise<BeginOutcome> {
+  const belowOf = ({ captchaAfter }: Count) => (how === 'without CAPTCHA' ? captchaAfter : undefined);
+  const all = countsOf(attempt);
+  const peeked = await Promise.all(all.map((count) => counters.peek(count.policy, count.key, belowOf(count))));
+  for (const [index, count] of all.entries()) {
+    const obstacle = obstacleOf(count, peeked[index] as Begun);
+    if (obstacle) return obstacle;
+  }
+  const counts: Count[] = [];
+  for (const count of all) {
+    const begun = await counters.begin(count.policy, count.key, belowOf(count));
+    const obstacle = obstacleOf(count, begun);
+    if (obstacle) {
+      await Promise.all(counts.map(({ policy, key }) => counters.withdraw(policy, key)));
+      return obstacle;
+    }
+    if (begun.outcome === 'counted') counts.push(count);
+  }
+  return { outcome: 'begun', isLocked: counts.length < all.length, counts };
+}
+
+/** Why the attempt cannot begin now; undefined when this counter allows it. */
+function obstacleOf(count: Count, begun: Begun): Exclude<BeginOutcome, { outcome: 'begun' }> | undefined {
+  // The limit of all names together is no obstacle: the attempt goes on, and fails (policies.ts).
+  if (begun.outcome === 'counted' || (begun.outcome === 'limit' && count.policy === 'sign-in:all-names'))
+    return undefined;
+  if (begun.outcome === 'in-flight') return { outcome: 'in-flight', count };
+  return { outcome: 'wait', retryAfterSeconds: begun.retryAfterSeconds };
+}
+
+async function failed({ rateLimits, counters }: LockoutDependencies, counts: Count[]): Promise<void> {
+  await Promise.all([
+    ...counts.map(({ policy, key }) => counters.failed(policy, key)),
+    rateLimits.consume('sign-in:overall', WHOLE_SERVER), // it only decides on the CAPTCHA
   ]);
-  return Math.max(...verdicts.map(({ retryAfterSeconds }) => retryAfterSeconds));
 }
 
-/** Counts the attempt: first for its network address, then for its account. */
-async function begin(rateLimits: RateLimits, attempt: PasswordAttempt): Promise<AttemptVerdict> {
-  if (attempt.solvesCaptcha && (await needsCaptcha(rateLimits, attempt))) {
-    const retryAfterSeconds = await waitSecondsOf(rateLimits, attempt);
-    if (retryAfterSeconds > 0) return { outcome: 'wait', retryAfterSeconds };
-    if (!(await attempt.solvesCaptcha())) return { outcome: 'captcha' };
-  }
-  const address = addressKey(attempt.address);
-  // The address first: a machine over its limit must not be able to lock more accounts.
-  const byAddress = await rateLimits.consume('sign-in:address', address);
-  if (!byAddress.allowed) return { outcome: 'wait', retryAfterSeconds: byAddress.retryAfterSeconds };
-  const byAccount = await countAccount(rateLimits, attempt);
-  if (!byAccount.allowed) {
-    await rateLimits.refund('sign-in:address', address);
-    return { outcome: 'wait', retryAfterSeconds: byAccount.retryAfterSeconds };
-  }
-  await rateLimits.consume('sign-in:overall', WHOLE_SERVER); // it only decides on the CAPTCHA
-  return { outcome: 'allowed' };
+/** Ends the counts of the account that this attempt used: a known browser must not give an attacker new attempts. */
+async function succeeded(
+  { rateLimits, counters }: LockoutDependencies,
+  { address }: PasswordAttempt,
+  counts: Count[],
+): Promise<void> {
+  await counters.withdraw('sign-in:address', addressKey(address));
+  const others = counts.filter(({ policy }) => policy !== 'sign-in:address');
+  await Promise.all(others.map(({ policy, key }) => rateLimits.reset(policy, key)));
 }
 
-function countAccount(rateLimits: RateLimits, { login, knownBrowser }: PasswordAttempt): Promise<Verdict> {
-  return knownBrowser
-    ? rateLimits.consume('sign-in:known-browser', knownBrowser)
-    : rateLimits.consume('sign-in:account', nameKey(login));
+/** The address first: a machine over its limit must not be able to lock more accounts. */
+function countsOf(attempt: PasswordAttempt): Count[] {
+  const { login, accountId, knownBrowser } = attempt;
+  if (knownBrowser) return visibleCounts(attempt);
+  // Counted for unknown logins too, so that a known one takes no longer.
+  const key = accountId ?? `unknown:${nameKey(login)}`;
+  return [...visibleCounts(attempt), { policy: 'sign-in:all-names', key }];
 }
 
-/** The counters of an account: one for each of its logins. */
-function keysOf({ username, email }: LockableAccount): string[] {
+/** Those whose limits the response tells. */
+function visibleCounts({ login, address, knownBrowser }: PasswordAttempt): Count[] {
+  return [
+    { policy: 'sign-in:address', key: addressKey(address), captchaAfter: captchaAfterFailures.address },
+    knownBrowser
+      ? { policy: 'sign-in:known-browser', key: knownBrowser }
+      : { policy: 'sign-in:account', key: nameKey(login), captchaAfter: captchaAfterFailures.account },
+  ];
+}
+
+function nameOf({ policy, key }: Pick<Count, 'policy' | 'key'>): string {
+  return `${policy} ${key}`;
+}
+
+/** The counters of an account: one for each of its logins, and the one for all. */
+function namesOf({ id, username, email }: LockableAccount): { policy: PolicyName; key: string }[] {
   const logins = email === null ? [username] : [username, email];
-  return [...new Set(logins.map(nameKey))];
+  const names = [...new Set(logins.map(nameKey))];
+  return [
+    ...names.map((key) => ({ policy: 'sign-in:account', key }) as const),
+    { policy: 'sign-in:all-names', key: id },
+  ];
 }
 
 /** One key for each customer of a provider: an IPv4 address, or an IPv6 network of 64 bits. */

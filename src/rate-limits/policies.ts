@@ -31,6 +31,12 @@ export const policies = {
    * the unlock mail ends the lockout.
    */
   'sign-in:account': { kind: 'backoff', freeAttempts: rateLimits.signInPerAccount.points, ...PAUSE },
+  /**
+   * The same under all names of the account together, user name and e-mail address. At this limit no password is checked
+   * under a name that is not at its own: the response is that to a wrong password, so that it does not tell which names
+   * belong together.
+   */
+  'sign-in:all-names': { kind: 'backoff', freeAttempts: rateLimits.signInPerAccount.points, ...PAUSE },
   /** A known browser of the account: its own counter, which an attacker elsewhere cannot reach. */
   'sign-in:known-browser': window({ points: 10, seconds: 15 * 60 }),
   /** Credential stuffing from one machine: failures over all accounts. High, because offices share an address. */

@@ -30,27 +30,50 @@ interface Row {
   points: number;
 }
 
+interface StoredCounter extends Row {
+  expiresAt: number;
+  inFlight: number;
+  inFlightUntil: number;
+}
+
+export interface Counter {
+  /** Failures and attempts in flight. */
+  points: number;
+  remainingMs: number;
+  inFlight: number;
+}
+
+/** Attempts begun and not decided; those of a stopped server are no longer in flight after a while (attempt-counters.ts). */
+const IN_FLIGHT = 'CASE WHEN rate_limits.in_flight_until > ? THEN rate_limits.in_flight ELSE 0 END';
+const NEW_ROW = 'INSERT INTO rate_limits (key, points, expires_at, in_flight, in_flight_until) VALUES (?, 1, ?, ?, ?)';
+const COUNT_IN_FLIGHT = `in_flight = ${IN_FLIGHT} + excluded.in_flight, in_flight_until = excluded.in_flight_until`;
+
 // Plain statements: every sign-in runs several of them.
 export const statements = hotStatements('rate-limits', {
-  window: `INSERT INTO rate_limits (key, points, expires_at) VALUES (?, 1, ?)
+  window: `${NEW_ROW}
     ON CONFLICT (key) DO UPDATE SET
-      points = CASE WHEN rate_limits.expires_at <= ? THEN 1 ELSE rate_limits.points + 1 END,
-      expires_at = CASE WHEN rate_limits.expires_at <= ? THEN excluded.expires_at ELSE rate_limits.expires_at END
+      points = CASE WHEN rate_limits.expires_at <= ? THEN 1 + ${IN_FLIGHT} ELSE rate_limits.points + 1 END,
+      expires_at = CASE WHEN rate_limits.expires_at <= ? THEN excluded.expires_at ELSE rate_limits.expires_at END,
+      ${COUNT_IN_FLIGHT}
     WHERE rate_limits.points < ? OR rate_limits.expires_at <= ?
     RETURNING points`,
-  backoff: `INSERT INTO rate_limits (key, points, expires_at) VALUES (?, 1, ?)
+  backoff: `${NEW_ROW}
     ON CONFLICT (key) DO UPDATE SET
       points = CASE WHEN rate_limits.expires_at <= ? THEN 1
         WHEN rate_limits.points < ? THEN rate_limits.points + 1 ELSE rate_limits.points END,
       expires_at = excluded.expires_at + CASE
         WHEN rate_limits.expires_at <= ? OR rate_limits.points + 1 < ? THEN 0
         WHEN rate_limits.points + 1 - ? >= ? THEN CAST(? AS BIGINT)
-        ELSE CAST(? AS BIGINT) * (1 << (rate_limits.points + 1 - ?)) END
-    WHERE rate_limits.points < ? OR rate_limits.expires_at - ? <= ?
+        ELSE CAST(? AS BIGINT) * (1 << (rate_limits.points + 1 - ?)) END,
+      ${COUNT_IN_FLIGHT}
+    WHERE (rate_limits.points < ? OR rate_limits.expires_at <= ?)
+      AND (rate_limits.points < ? OR rate_limits.expires_at - ? <= ?)
     RETURNING points`,
-  find: 'SELECT points, expires_at AS "expiresAt" FROM rate_limits WHERE key = ?',
+  find: `SELECT points, expires_at AS "expiresAt", in_flight AS "inFlight", in_flight_until AS "inFlightUntil"
+    FROM rate_limits WHERE key = ?`,
 });
 
+const MAX_POINTS = 2 ** 31 - 1;
 const ALLOWED: Verdict = { allowed: true, retryAfterSeconds: 0 };
 
 export interface RateLimitsDependencies {
@@ -67,9 +90,8 @@ export function createRateLimits({ db, sql, now, isEnabled = () => true }: RateL
   return {
     async consume(name, key) {
       if (!isEnabled()) return ALLOWED;
-      const policy: Window | Backoff = policies[name];
       const id = rowId(name, key);
-      return policy.kind === 'window' ? consumeWindow(counters, id, policy) : consumeBackoff(counters, id, policy);
+      return (await countAttempt(counters, id, policies[name])) ? ALLOWED : peekRow(counters, id, policies[name]);
     },
     async refund(name, key) {
       if (!isEnabled()) return;
@@ -82,7 +104,7 @@ export function createRateLimits({ db, sql, now, isEnabled = () => true }: RateL
       await db.rateLimit.deleteMany({ where: { key: rowId(name, key) } });
     },
     async count(name, key) {
-      return isEnabled() ? ((await find(counters, rowId(name, key)))?.points ?? 0) : 0;
+      return isEnabled() ? ((await findCounter(counters, rowId(name, key)))?.points ?? 0) : 0;
     },
     async peek(name, key) {
       return isEnabled() ? peekRow(counters, rowId(name, key), policies[name]) : ALLOWED;
@@ -90,45 +112,60 @@ export function createRateLimits({ db, sql, now, isEnabled = () => true }: RateL
   };
 }
 
-type Counters = { sql: Sql; now: Clock };
+export type Counters = { sql: Sql; now: Clock };
 
-// A rejected attempt changes nothing, so that one refund allows exactly one more attempt.
-async function consumeWindow({ sql, now }: Counters, id: string, policy: Window): Promise<Verdict> {
-  const { points: maxPoints, seconds } = policy;
-  const at = now().getTime();
-  const [row] = await sql.query<Row>(statements.window, id, at + seconds * 1000, at, at, maxPoints, at);
-  return row ? ALLOWED : peekRow({ sql, now }, id, policy);
+export interface CountOptions {
+  /** Counts the attempt only while fewer than so many are counted. */
+  below?: number | undefined;
+  /** The attempt is decided later, and is in flight until then, but no longer than this time (epoch milliseconds). */
+  inFlightUntil?: number | undefined;
 }
 
-// The row expires `forgetSeconds` after the end of the pause, so that the pause needs no column.
-async function consumeBackoff({ sql, now }: Counters, id: string, policy: Backoff): Promise<Verdict> {
-  const { freeAttempts, baseSeconds, maxSeconds, forgetSeconds } = policy;
+/** Counts one attempt if the policy allows it; a rejected one changes nothing, so that one refund allows exactly one more. */
+export async function countAttempt(
+  { sql, now }: Counters,
+  id: string,
+  policy: Window | Backoff,
+  { below = MAX_POINTS, inFlightUntil }: CountOptions = {},
+): Promise<boolean> {
   const at = now().getTime();
+  const inFlight = inFlightUntil === undefined ? [0, 0] : [1, inFlightUntil];
+  if (policy.kind === 'window') {
+    const { points, seconds } = policy;
+    const values = [id, at + seconds * 1000, ...inFlight, at, at, at, at, Math.min(points, below), at];
+    return (await sql.query<Row>(statements.window, ...values)).length > 0;
+  }
+  // The row expires `forgetSeconds` after the end of the pause, so that the pause needs no column.
+  const { freeAttempts, baseSeconds, maxSeconds, forgetSeconds } = policy;
   const forget = forgetSeconds * 1000;
   const doublings = Math.ceil(Math.log2(maxSeconds / baseSeconds));
-  const insert = [id, at + forget];
   const points = [at, freeAttempts + doublings];
   const pause = [at, freeAttempts, freeAttempts, doublings, maxSeconds * 1000, baseSeconds * 1000, freeAttempts];
-  const [row] = await sql.query<Row>(statements.backoff, ...insert, ...points, ...pause, freeAttempts, forget, at);
-  return row ? ALLOWED : peekRow({ sql, now }, id, policy);
+  const allowed = [below, at, freeAttempts, forget, at];
+  const values = [id, at + forget, ...inFlight, ...points, ...pause, at, ...allowed];
+  return (await sql.query<Row>(statements.backoff, ...values)).length > 0;
 }
 
-async function find({ sql, now }: Counters, id: string): Promise<{ points: number; remainingMs: number } | undefined> {
-  const [row] = await sql.query<Row & { expiresAt: number }>(statements.find, id);
-  const remainingMs = Number(row?.expiresAt ?? 0) - now().getTime();
-  return row && remainingMs > 0 ? { points: Number(row.points), remainingMs } : undefined;
+/** The counter of a row that has not expired. */
+export async function findCounter({ sql, now }: Counters, id: string): Promise<Counter | undefined> {
+  const [row] = await sql.query<Record<keyof StoredCounter, number>>(statements.find, id);
+  const at = now().getTime();
+  const remainingMs = Number(row?.expiresAt ?? 0) - at;
+  if (!row || remainingMs <= 0) return undefined;
+  const inFlight = Number(row.inFlightUntil) > at ? Number(row.inFlight) : 0;
+  return { points: Number(row.points), remainingMs, inFlight };
 }
 
 async function peekRow(counters: Counters, id: string, policy: Window | Backoff): Promise<Verdict> {
-  const row = await find(counters, id);
+  const row = await findCounter(counters, id);
   if (!row) return ALLOWED;
   if (policy.kind === 'window') return row.points < policy.points ? ALLOWED : rejected(row.remainingMs);
   const pauseMs = row.remainingMs - policy.forgetSeconds * 1000;
   return row.points < policy.freeAttempts || pauseMs <= 0 ? ALLOWED : rejected(pauseMs);
 }
 
-// Hashed, because keys contain typed logins and IP addresses, and to get one length.
-function rowId(name: PolicyName, key: string): string {
+/** The primary key of a counter: hashed, because keys contain typed logins and IP addresses, and to get one length. */
+export function rowId(name: PolicyName, key: string): string {
   return `${name}:${sha256(key)}`;
 }
 

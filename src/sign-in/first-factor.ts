@@ -12,9 +12,11 @@ import type { KnownBrowserCookie } from './known-browser-cookie.ts';
 export type FirstFactorResult =
   /** `setAt`: when this password was set. */
   | { outcome: 'ok'; account: Account; setAt: Date }
-  | { outcome: 'wrong' }
+  /** `isRepeated`: so often under this login that its owner may want to know about lockouts. */
+  | { outcome: 'wrong'; isRepeated: boolean }
   | { outcome: 'captcha'; waiting?: CaptchaWait | undefined }
-  | { outcome: 'wait'; retryAfterSeconds: number };
+  | { outcome: 'wait'; retryAfterSeconds: number }
+  | { outcome: 'busy'; retryAfterSeconds: number };
 
 export interface FirstFactorInput extends CaptchaAnswer {
   username: string;
@@ -38,6 +40,8 @@ export interface FirstFactorDependencies {
   counted(outcome: 'success' | 'failure' | 'throttled'): void;
 }
 
+/** Why no password was checked; for the audit log. */
+const THROTTLED = { wait: 'too_many_tries', captcha: 'captcha_unsolved', busy: 'too_many_at_once' } as const;
 /** Stands for the account id of an unknown login. */
 const NO_ACCOUNT = 'none';
 
@@ -48,12 +52,13 @@ export function createFirstFactor(dependencies: FirstFactorDependencies): FirstF
     const account = await accounts.findByLogin(login);
     // Looked up for unknown logins too, so that a known one takes no longer.
     const knownBrowser = await browserCookie.knownTo(ctx, account?.id ?? NO_ACCOUNT);
-    return { account, attempt: { login, address: ctx.state.request.address, knownBrowser } };
+    return { account, attempt: { login, accountId: account?.id, address: ctx.state.request.address, knownBrowser } };
   }
 
-  async function recordThrottled(ctx: Context, reason: 'too_many_tries' | 'captcha_unsolved'): Promise<void> {
+  async function recordThrottled(ctx: Context, reason: keyof typeof THROTTLED): Promise<void> {
     counted('throttled');
-    await audit.record({ type: 'sign-in.throttled', outcome: 'failure', reason, request: ctx.state.request });
+    const { request } = ctx.state;
+    await audit.record({ type: 'sign-in.throttled', outcome: 'failure', reason: THROTTLED[reason], request });
   }
 
   return {
@@ -61,32 +66,29 @@ export function createFirstFactor(dependencies: FirstFactorDependencies): FirstF
       const { request } = ctx.state;
       const { account, attempt } = await attemptOf(ctx, username);
       let waiting: CaptchaWait | undefined;
-      const verdict = await lockout.begin({
-        ...attempt,
-        async solvesCaptcha() {
-          const result = await captcha.check(answer, request.address);
-          if (!result.isSolved) waiting = result.waiting;
-          return result.isSolved;
-        },
+      const solvesCaptcha = async () => {
+        const result = await captcha.check(answer, request.address);
+        if (!result.isSolved) waiting = result.waiting;
+        return result.isSolved;
+      };
+      const verdict = await lockout.attempt({ ...attempt, solvesCaptcha }, async (isLocked) => {
+        // With more failures under another name of the account, this is the same work as for an unknown one.
+        const check = await credentials.checkPassword(isLocked ? undefined : account, password);
+        return { check, isLocked, isRight: check.outcome !== 'wrong' };
       });
-      if (verdict.outcome === 'captcha') {
-        await recordThrottled(ctx, 'captcha_unsolved');
-        return { outcome: 'captcha', waiting };
+      if (verdict.outcome !== 'checked') {
+        await recordThrottled(ctx, verdict.outcome);
+        return verdict.outcome === 'captcha' ? { outcome: 'captcha', waiting } : verdict;
       }
-      if (verdict.outcome === 'wait') {
-        await recordThrottled(ctx, 'too_many_tries');
-        return verdict;
-      }
-      const check = await credentials.checkPassword(account, password);
+      const { check, isLocked } = verdict.result;
       const about = { type: 'sign-in.password', request, ...(account && { subjectId: account.id }) } as const;
       if (check.outcome === 'wrong' || !account) {
         counted('failure');
         const reason = check.outcome === 'wrong' ? check.reason : 'unknown_account';
-        await audit.record({ ...about, outcome: 'failure', reason });
-        return { outcome: 'wrong' };
+        await audit.record({ ...about, outcome: 'failure', reason: isLocked ? 'too_many_tries' : reason });
+        return { outcome: 'wrong', isRepeated: await lockout.needsCaptcha(attempt) };
       }
       counted('success');
-      await lockout.succeeded(attempt);
       await audit.record({ ...about, outcome: 'success', actorId: account.id });
       return { outcome: 'ok', account, setAt: check.setAt };
     },

@@ -43,16 +43,21 @@ export function passwordRoutes(dependencies: PasswordRoutesDependencies): Router
     const input = await parseForm(ctx, signInForm);
     const loginHint = input.username;
     const result = await firstFactor.verify(ctx, input);
+    const unlock = { href: `/unlock/ask?signin=${current.attempt.uid}`, label: 'Unlock by mail' };
+    if (result.outcome === 'busy') return pages.showBusy(ctx, current, result.retryAfterSeconds, { loginHint });
     if (result.outcome === 'wait') {
-      const next = { href: `/unlock/ask?signin=${current.attempt.uid}`, label: 'Unlock by mail' };
-      return pages.showWait(ctx, current, result.retryAfterSeconds, { next, loginHint });
+      return pages.showWait(ctx, current, result.retryAfterSeconds, { next: unlock, loginHint });
     }
     if (result.outcome === 'captcha') {
       const { waiting } = result;
       const seconds = waiting?.waitSeconds ?? limits.captcha.waitSeconds;
       return pages.showWait(ctx, current, seconds, { problem: CAPTCHA, loginHint, waiting });
     }
-    if (result.outcome === 'wrong') return pages.show(ctx, current, { problem: WRONG, loginHint, status: 401 });
+    if (result.outcome === 'wrong') {
+      // Failures under another name of the account may have locked it, which no response tells.
+      const next = result.isRepeated && { next: unlock };
+      return pages.show(ctx, current, { problem: WRONG, loginHint, status: 401, ...next });
+    }
     // The password may complete what the same user has proven already.
     const proven = current.account?.id === result.account.id ? current.amr : [];
     const amr = [...new Set(['pwd', ...proven])];

@@ -30,6 +30,8 @@ export interface StepPages {
   show(ctx: Context, current: CurrentStep, state?: PageState): Promise<void>;
   /** The same page again with status 429 and how long to wait. */
   showWait(ctx: Context, current: CurrentStep, retryAfterSeconds: number, state?: PageState): Promise<void>;
+  /** The same page again with status 503: more users sign in at this moment than the server can serve. */
+  showBusy(ctx: Context, current: CurrentStep, retryAfterSeconds: number, state?: PageState): Promise<void>;
 }
 
 export interface StepPagesDependencies {
@@ -72,6 +74,12 @@ export function createStepPages(dependencies: StepPagesDependencies): StepPages 
       ctx.set('Retry-After', String(retryAfterSeconds));
       const problem = `There were too many attempts. Wait ${timeInWords(retryAfterSeconds)} and try again.`;
       return show(ctx, current, { problem, ...state, status: 429 });
+    },
+
+    showBusy(ctx, current, retryAfterSeconds, state) {
+      ctx.set('Retry-After', String(retryAfterSeconds));
+      const problem = 'Too many people are signing in at this moment. Try again in a few seconds.';
+      return show(ctx, current, { problem, ...state, status: 503 });
     },
   };
 }

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { anApplication, postAs, signIn } from '../oidc/support.ts';
 import { linkIn, mailIsIdle, mailOf, NEW_PASSWORD, redeem, resetLink } from '../recovery/support.ts';
 import { aUser } from '../support/factories.ts';
+import { failSignIn } from '../support/failed-sign-in.ts';
 import { httpClient, type Page } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
 import { type Listening, listen } from '../support/listen.ts';
@@ -66,7 +67,7 @@ async function passwordsAndLinks(): Promise<void> {
   const page = await httpClient(idp.issuer).get('/sign-up');
   await httpClient(idp.issuer).submit(page, { email: 'new@example.com' });
   for (let tries = 0; tries < 6; tries += 1)
-    await idp.services.lockout.begin({ login: user.username, address: `192.0.2.${tries}` });
+    await failSignIn(idp.services.lockout, { login: user.username, address: `192.0.2.${tries}` });
   const altcha = secret('CAPTCHA answer', await solvedCaptcha(idp));
   const browser = httpClient(idp.issuer);
   const form = await browser.follow(await browser.get('/account'));

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { consoleOf, staff } from '../admin/console/support.ts';
 import { aClient, aUser } from '../support/factories.ts';
+import { failSignIn } from '../support/failed-sign-in.ts';
 import type { HttpClient } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
 import { textOf } from '../support/pages/html.ts';
@@ -24,7 +25,7 @@ describe('the access check', () => {
     const { account, username } = await aUser(idp.services);
     expect(await checkOf(username, clientId)).not.toContain('Too many wrong passwords');
     for (let attempt = 0; attempt < 6; attempt += 1) {
-      await idp.services.lockout.begin({ login: account[login] ?? '', address: `192.0.2.${attempt}` });
+      await failSignIn(idp.services.lockout, { login: account[login] ?? '', address: `192.0.2.${attempt}` });
     }
     const page = await checkOf(username, clientId);
     expect(page).toContain('Too many wrong passwords: a new browser waits another');

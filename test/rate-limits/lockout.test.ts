@@ -1,18 +1,23 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { nameKey } from '../../src/accounts/names.ts';
 import { randomId } from '../../src/platform/random.ts';
-import { addressKey, createLockout, type Lockout } from '../../src/rate-limits/lockout.ts';
+import { createAttemptCounters } from '../../src/rate-limits/attempt-counters.ts';
+import { addressKey, createLockout, type Lockout, type PasswordAttempt } from '../../src/rate-limits/lockout.ts';
 import { createRateLimits, type RateLimits } from '../../src/rate-limits/rate-limits.ts';
+import { createSignInQueue } from '../../src/rate-limits/sign-in-queue.ts';
 import { openPeople, type People, together } from '../accounts/fixture.ts';
+import { failSignIn } from '../support/failed-sign-in.ts';
 
 let people: People;
 let rateLimits: RateLimits;
 let guard: Lockout;
 let login: string;
+const lockoutWith = (limits: RateLimits) =>
+  createLockout({ rateLimits: limits, counters: createAttemptCounters(people), queue: createSignInQueue() });
 beforeAll(async () => {
   people = await openPeople();
   rateLimits = createRateLimits(people);
-  guard = createLockout({ rateLimits });
+  guard = lockoutWith(rateLimits);
 });
 afterAll(() => people.close());
 beforeEach(() => {
@@ -25,35 +30,40 @@ const anywhere = () => {
   machines += 1;
   return `198.${18 + (machines >> 16)}.${(machines >> 8) & 255}.${machines & 255}`;
 };
-const outcomes = async (count: number, attempt: (index: number) => Parameters<Lockout['begin']>[0]) =>
-  (await together(count, (index) => guard.begin(attempt(index)))).filter(({ outcome }) => outcome === 'allowed').length;
+/** An attempt with a wrong password, and one with the right password. */
+const wrong = (attempt: PasswordAttempt) => failSignIn(guard, attempt);
+const right = (attempt: PasswordAttempt) => guard.attempt(attempt, async () => ({ isRight: true }));
+const checked = { outcome: 'checked' };
+/** How many of so many attempts at the same moment, with wrong passwords, have their password checked. */
+const outcomes = async (count: number, attempt: (index: number) => PasswordAttempt) =>
+  (await together(count, (index) => wrong(attempt(index)))).filter(({ outcome }) => outcome === 'checked').length;
+const lockedSeconds = (username: string) => guard.lockedSeconds({ id: 'none', username, email: null });
 
 describe('brute force on one account', () => {
   test('locks the account after five attempts from any number of machines and in any spelling', async () => {
     const spellings = [login, login.toUpperCase(), ` ${login} `];
     const tried = await outcomes(30, (index) => ({ login: spellings[index % 3] ?? login, address: anywhere() }));
     expect(tried).toBe(5);
-    expect(await guard.begin({ login, address: anywhere() })).toEqual({ outcome: 'wait', retryAfterSeconds: 30 });
-    expect(await guard.lockedSeconds({ username: login, email: null })).toBe(30);
+    expect(await wrong({ login, address: anywhere() })).toEqual({ outcome: 'wait', retryAfterSeconds: 30 });
+    expect(await lockedSeconds(login)).toBe(30);
   });
 
   test('does not lock a known browser, and its sign-in gives an attacker no new attempts', async () => {
     await outcomes(30, () => ({ login, address: anywhere() }));
     const owner = { login, address: anywhere(), knownBrowser: `browser-${login}` };
-    expect(await guard.begin(owner)).toEqual({ outcome: 'allowed' });
-    await guard.succeeded(owner);
-    expect(await guard.begin({ login, address: anywhere() })).toMatchObject({ outcome: 'wait' });
+    expect(await right(owner)).toMatchObject(checked);
+    expect(await wrong({ login, address: anywhere() })).toMatchObject({ outcome: 'wait' });
   });
 
   test('limits a known browser by its own counter', async () => {
     const stolen = () => ({ login, address: anywhere(), knownBrowser: `browser-${login}` });
     expect(await outcomes(30, stolen)).toBe(10);
-    expect(await guard.begin({ login, address: anywhere() })).toEqual({ outcome: 'allowed' });
+    expect(await wrong({ login, address: anywhere() })).toMatchObject(checked);
   });
 
   test('never locks an account for longer than 15 minutes', async () => {
     for (let index = 0; index < 40; index += 1) {
-      const verdict = await guard.begin({ login, address: anywhere() });
+      const verdict = await wrong({ login, address: anywhere() });
       if (verdict.outcome !== 'wait') continue;
       expect(verdict.retryAfterSeconds).toBeLessThanOrEqual(900);
       people.clock.advance({ seconds: verdict.retryAfterSeconds });
@@ -62,13 +72,55 @@ describe('brute force on one account', () => {
 
   test('ends the lockout with the right password, and with an unlock by administrator or mail', async () => {
     await outcomes(4, () => ({ login, address: anywhere() }));
-    await guard.begin({ login, address: anywhere() });
-    await guard.succeeded({ login, address: anywhere() });
+    await right({ login, address: anywhere() });
     expect(await outcomes(30, () => ({ login, address: anywhere() }))).toBe(5);
     await outcomes(30, () => ({ login: `${login}@example.com`, address: anywhere() }));
-    await guard.unlock({ username: login.toUpperCase(), email: `${login}@example.com` });
-    expect(await guard.begin({ login, address: anywhere() })).toEqual({ outcome: 'allowed' });
-    expect(await guard.begin({ login: `${login}@example.com`, address: anywhere() })).toEqual({ outcome: 'allowed' });
+    await guard.unlock({ id: 'none', username: login.toUpperCase(), email: `${login}@example.com` });
+    expect(await wrong({ login, address: anywhere() })).toMatchObject(checked);
+    expect(await wrong({ login: `${login}@example.com`, address: anywhere() })).toMatchObject(checked);
+  });
+});
+
+describe('the user name and the e-mail address of one account', () => {
+  /** An attempt under one of the names; whether the password itself was checked, and what the response was. */
+  const tryAs = async (name: string, accountId: string | undefined, isRight = false) => {
+    let isPasswordChecked = false;
+    const verdict = await guard.attempt({ login: name, accountId, address: anywhere() }, async (isLocked) => {
+      isPasswordChecked = !isLocked;
+      return { isRight: isRight && !isLocked };
+    });
+    return { isPasswordChecked, outcome: verdict.outcome, isRight: 'result' in verdict && verdict.result.isRight };
+  };
+
+  test('share one count of wrong guesses', async () => {
+    const id = `account-${login}`;
+    const tries = [];
+    for (let index = 0; index < 9; index += 1) tries.push(await tryAs(index % 2 ? login : `${login}@example.com`, id));
+    expect(tries.filter(({ isPasswordChecked }) => isPasswordChecked)).toHaveLength(5);
+    expect(await guard.lockedSeconds({ id, username: 'another', email: null })).toBe(30);
+    expect(await tryAs(login, id, true)).toMatchObject({ isRight: false });
+    people.clock.advance({ seconds: 30 });
+    expect(await tryAs(login, id, true)).toMatchObject({ isRight: true });
+    expect(await guard.lockedSeconds({ id, username: 'another', email: null })).toBe(0);
+  });
+
+  test('get the same responses as two names that no account has', async () => {
+    const responses = async (id: string | undefined, name: string) => {
+      const names = [...Array(6).fill(name), ...Array(6).fill(`${name}@example.com`)];
+      const outcomesOfNames = [];
+      for (const one of names) outcomesOfNames.push((await tryAs(one, id)).outcome);
+      return outcomesOfNames;
+    };
+    const expected = [...Array(5).fill('checked'), 'wait', ...Array(5).fill('checked'), 'wait'];
+    expect(await responses(`account-${login}`, login)).toEqual(expected);
+    expect(await responses(undefined, `${login}-unknown`)).toEqual(expected);
+  });
+
+  test('are unlocked together', async () => {
+    const account = { id: `account-${login}`, username: login, email: `${login}@example.com` };
+    for (let index = 0; index < 5; index += 1) await tryAs(login, account.id);
+    await guard.unlock(account);
+    expect(await tryAs(account.email, account.id, true)).toMatchObject({ isRight: true });
   });
 });
 
@@ -77,15 +129,13 @@ describe('credential stuffing from one machine', () => {
     const address = anywhere();
     expect(await outcomes(60, (index) => ({ login: `${login}-${index}`, address }))).toBe(30);
     await outcomes(20, () => ({ login, address }));
-    expect(await guard.lockedSeconds({ username: login, email: null })).toBe(0);
+    expect(await lockedSeconds(login)).toBe(0);
   });
 
   test('does not count successful sign-ins of an office that shares its address', async () => {
     const address = anywhere();
     for (let index = 0; index < 40; index += 1) {
-      const attempt = { login: `${login}-${index}`, address };
-      expect(await guard.begin(attempt)).toEqual({ outcome: 'allowed' });
-      await guard.succeeded(attempt);
+      expect(await right({ login: `${login}-${index}`, address })).toMatchObject(checked);
     }
   });
 
@@ -102,20 +152,19 @@ describe('the CAPTCHA', () => {
 
   test('is required after three failures, and not in a known browser', async () => {
     const attempt = () => ({ login, address: anywhere(), solvesCaptcha: unsolved });
-    for (let index = 0; index < 3; index += 1) expect(await guard.begin(attempt())).toEqual({ outcome: 'allowed' });
-    expect(await guard.begin(attempt())).toEqual({ outcome: 'captcha' });
+    for (let index = 0; index < 3; index += 1) expect(await wrong(attempt())).toMatchObject(checked);
+    expect(await wrong(attempt())).toEqual({ outcome: 'captcha' });
     expect(await guard.needsCaptcha(attempt())).toBe(true);
-    expect(await guard.begin({ ...attempt(), knownBrowser: `b-${login}` })).toEqual({ outcome: 'allowed' });
-    expect(await guard.begin({ ...attempt(), solvesCaptcha: solved })).toEqual({ outcome: 'allowed' });
+    expect(await wrong({ ...attempt(), knownBrowser: `b-${login}` })).toMatchObject(checked);
+    expect(await wrong({ ...attempt(), solvesCaptcha: solved })).toMatchObject(checked);
     expect(await rateLimits.count('sign-in:account', nameKey(login))).toBe(4);
   });
 
   test('is required after twenty failures of one machine over any names', async () => {
     const address = anywhere();
     const attempt = (index: number) => ({ login: `${login}-${index}`, address, solvesCaptcha: unsolved });
-    for (let index = 0; index < 20; index += 1)
-      expect(await guard.begin(attempt(index))).toEqual({ outcome: 'allowed' });
-    expect(await guard.begin(attempt(20))).toEqual({ outcome: 'captcha' });
+    for (let index = 0; index < 20; index += 1) expect(await wrong(attempt(index))).toMatchObject(checked);
+    expect(await wrong(attempt(20))).toEqual({ outcome: 'captcha' });
     expect(await guard.needsCaptcha({ login: '', address })).toBe(true);
   });
 
@@ -125,8 +174,8 @@ describe('the CAPTCHA', () => {
       asked += 1;
       return true;
     };
-    for (let index = 0; index < 5; index += 1) await guard.begin({ login, address: anywhere() });
-    expect(await guard.begin({ login, address: anywhere(), solvesCaptcha })).toMatchObject({ outcome: 'wait' });
+    for (let index = 0; index < 5; index += 1) await wrong({ login, address: anywhere() });
+    expect(await wrong({ login, address: anywhere(), solvesCaptcha })).toMatchObject({ outcome: 'wait' });
     expect(asked).toBe(0);
   });
 
@@ -136,10 +185,10 @@ describe('the CAPTCHA', () => {
       peek: async (policy, key) =>
         policy === 'sign-in:overall' ? { allowed: false, retryAfterSeconds: 60 } : rateLimits.peek(policy, key),
     };
-    const sprayed = createLockout({ rateLimits: full });
+    const sprayed = lockoutWith(full);
     const attempt = { login, address: anywhere() };
-    expect(await sprayed.begin({ ...attempt, solvesCaptcha: unsolved })).toEqual({ outcome: 'captcha' });
-    expect(await sprayed.begin({ ...attempt, solvesCaptcha: solved })).toEqual({ outcome: 'allowed' });
-    expect(await sprayed.begin(attempt)).toEqual({ outcome: 'allowed' });
+    expect(await failSignIn(sprayed, { ...attempt, solvesCaptcha: unsolved })).toEqual({ outcome: 'captcha' });
+    expect(await failSignIn(sprayed, { ...attempt, solvesCaptcha: solved })).toMatchObject(checked);
+    expect(await failSignIn(sprayed, attempt)).toMatchObject(checked);
   });
 });

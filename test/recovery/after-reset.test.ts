@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type RelyingParty, relyingParty } from '../support/applications/rp.ts';
 import { type RelyingPartyApp, relyingPartyApp } from '../support/applications/rp-app.ts';
 import { aClient, aUser, type TestUser } from '../support/factories.ts';
+import { failSignIn } from '../support/failed-sign-in.ts';
 import { httpClient } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
 import { type Mailbox, mailbox } from '../support/mailbox.ts';
@@ -80,7 +81,7 @@ describe('a password reset', () => {
     const { knownBrowsers } = idp.services.mfa;
     const { cookie } = await knownBrowsers.remember(undefined, user.account.id, { trustDays: 7 });
     for (let tries = 0; tries < 6; tries += 1) {
-      await idp.services.lockout.begin({ login: user.username, address: '192.0.2.1' });
+      await failSignIn(idp.services.lockout, { login: user.username, address: '192.0.2.1' });
     }
     expect(await idp.services.lockout.lockedSeconds(user.account)).toBeGreaterThan(0);
     await reset(user);

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { testClock } from '../support/clock.ts';
 import { aUser, type TestUser } from '../support/factories.ts';
+import { failSignIn } from '../support/failed-sign-in.ts';
 import { type HttpClient, httpClient } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
 import { type Mailbox, mailbox } from '../support/mailbox.ts';
@@ -27,7 +28,7 @@ const mailsTo = (email: string | null, about = '') =>
 /** The owner ends a lockout in this browser, which is a known one from then on. */
 async function knowBrowser({ username, account }: TestUser, browser: HttpClient): Promise<void> {
   for (let tries = 0; tries < 6; tries += 1)
-    await idp.services.lockout.begin({ login: username, address: `198.51.100.${tries}` });
+    await failSignIn(idp.services.lockout, { login: username, address: `198.51.100.${tries}` });
   await browser.submit(await browser.get('/unlock/ask'), { username });
   const link = linkIn(await mailOf(box, account.email ?? '', 'Unlock your account'));
   await browser.submit(await browser.follow(await browser.get(link)));

@@ -3,6 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { office } from '../registration/support.ts';
 import { aUser } from '../support/factories.ts';
+import { failSignIn } from '../support/failed-sign-in.ts';
 import { httpClient } from '../support/http.ts';
 import { linkIn, mailIsIdle, mailOf, open } from './support.ts';
 
@@ -10,7 +11,7 @@ const test = office();
 
 async function lock(login: string): Promise<void> {
   for (let tries = 0; tries < 6; tries += 1) {
-    await test.idp.services.lockout.begin({ login, address: `192.0.2.${tries}` });
+    await failSignIn(test.idp.services.lockout, { login, address: `192.0.2.${tries}` });
   }
 }
 async function ask(username: string) {
@@ -19,7 +20,7 @@ async function ask(username: string) {
   const { status, location } = answer;
   return { status, location, text: (await browser.follow(answer)).text };
 }
-const locked = (login: string) => test.idp.services.lockout.lockedSeconds({ username: login, email: null });
+const locked = (login: string) => test.idp.services.lockout.lockedSeconds({ id: 'none', username: login, email: null });
 
 describe('a locked account', () => {
   it('is unlocked by the link, and an attacker who goes on does not lock that browser out', async () => {

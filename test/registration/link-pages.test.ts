@@ -2,6 +2,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { linkIn, mailOf, NEW_PASSWORD, open, redeem, resetLink } from '../recovery/support.ts';
 import { aUser } from '../support/factories.ts';
+import { failSignIn } from '../support/failed-sign-in.ts';
 import { httpClient, type Page } from '../support/http.ts';
 import { office } from './support.ts';
 
@@ -29,7 +30,7 @@ async function linksToUnlock(): Promise<[string, string]> {
   const link = async () => {
     const { username, account } = await aUser(test.idp.services);
     for (let tries = 0; tries < 6; tries += 1)
-      await test.idp.services.lockout.begin({ login: username, address: `192.0.2.${tries}` });
+      await failSignIn(test.idp.services.lockout, { login: username, address: `192.0.2.${tries}` });
     await post('/unlock/ask', { username });
     return linkIn(await mailOf(test.box, account.email ?? '', 'Unlock your account'));
   };

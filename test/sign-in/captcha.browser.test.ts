@@ -7,6 +7,7 @@ import { type RelyingPartyApp, relyingPartyApp } from '../support/applications/r
 import { axe, type Browser, launchBrowser, phone, screenshot } from '../support/browser/browser.ts';
 import { testClock } from '../support/clock.ts';
 import { aUser, type TestUser } from '../support/factories.ts';
+import { failSignIn } from '../support/failed-sign-in.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
 
 const clock = testClock();
@@ -30,7 +31,7 @@ afterAll(async () => {
 beforeEach(async () => {
   user = await aUser(idp.services);
   for (const address of ['192.0.2.1', '192.0.2.2', '192.0.2.3']) {
-    await idp.services.lockout.begin({ login: user.username, address });
+    await failSignIn(idp.services.lockout, { login: user.username, address });
   }
 });
 

@@ -6,6 +6,7 @@ import { type Application, anApplication, authorizeUrl } from '../oidc/support.t
 import { testClock } from '../support/clock.ts';
 import { databaseKind } from '../support/database/database.ts';
 import { aUser, type TestUser } from '../support/factories.ts';
+import { failSignIn } from '../support/failed-sign-in.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
 import { type Challenge, captchaOn, payloadOf, solve, solvedCaptcha } from '../support/pages/captcha.ts';
@@ -152,7 +153,8 @@ describe('the wait in place of the CAPTCHA', () => {
     clock.advance({ seconds: 31 });
     const others = await Promise.all(tickets.map(() => aUser(idp.services)));
     for (const { username } of others) {
-      for (let count = 0; count < 3; count += 1) await idp.services.lockout.begin({ login: username, address: 'x' });
+      for (let count = 0; count < 3; count += 1)
+        await failSignIn(idp.services.lockout, { login: username, address: 'x' });
     }
     const statuses = [];
     for (const [index, ticket] of tickets.entries()) {

@@ -78,6 +78,37 @@ describe('password guessing', () => {
     expect(pages.filter(({ status }) => status === 429)).toHaveLength(10);
   });
 
+  it('under the user name and the e-mail address of one account is counted together', async () => {
+    const user = await aUser(idp.services);
+    const email = user.account.email ?? '';
+    for (const login of [user.username, email, user.username, email, user.username]) {
+      expect((await guess(login, 1))[0]?.status).toBe(401);
+    }
+    // The right password gets the response to a wrong one, as an unknown address does, so that it does not tell of the account.
+    const [locked] = await guess(email, 1, user.password);
+    expect(locked?.status).toBe(401);
+    expect(locked?.text).toContain('Unlock by mail');
+    const other = await aUser(idp.services);
+    await guess(other.username, 6);
+    expect((await guess(other.account.email ?? '', 1, other.password))[0]?.status).toBe(401);
+    clock.advance({ minutes: 16 });
+    expect((await guess(email, 1, user.password))[0]?.status).toBe(303);
+  });
+
+  it('by others does not count the correct sign-ins of one address at the same moment', async () => {
+    machine += 1;
+    const users = await Promise.all(Array.from({ length: 24 }, () => aUser(idp.services)));
+    const headers = { 'x-forwarded-for': `198.51.100.${machine}` };
+    const pages = await Promise.all(
+      users.map(async ({ username, password }) => {
+        const browser = httpClient(idp.issuer, { headers });
+        const form = await browser.follow(await browser.get(authorizeUrl(idp, app.clientId)));
+        return browser.submit(form, { username, password });
+      }),
+    );
+    expect(pages.map(({ status }) => status)).toEqual(users.map(() => 303));
+  });
+
   it('from one network address over many names is limited too', async () => {
     machine += 1;
     const browser = httpClient(idp.issuer, { headers: { 'x-forwarded-for': `198.51.100.${machine}` } });

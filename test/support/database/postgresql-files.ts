@@ -53,6 +53,7 @@ const storageContract = {
   'oidc/engine/cors': 'origins found by SQL in the redirect URIs of all clients',
   'oidc/store/secrets-at-rest': 'what a dump of every table holds of tokens',
   'rate-limits/lockout': 'failures of a name and of an address counted in one statement',
+  'rate-limits/parallel-sign-ins': 'attempts of two instances, begun and decided at the same moment',
   'rate-limits/rate-limits': 'windows and backoff by upsert with arithmetic on times',
   'rbac/access': 'permissions in effect, by SQL',
   'rbac/roles': 'permission sets: duplicates inside a transaction, names in any case',

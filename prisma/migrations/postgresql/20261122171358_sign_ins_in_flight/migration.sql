@@ -1,0 +1,3 @@
+-- AlterTable
+ALTER TABLE "rate_limits" ADD COLUMN     "in_flight" INTEGER NOT NULL DEFAULT 0,
+ADD COLUMN     "in_flight_until" BIGINT NOT NULL DEFAULT 0;

@@ -1,0 +1,185 @@
+// The queue of password attempts of this instance. Network addresses take turns, so that one with many attempts does not
+// delay the others, and known browsers come first. An attempt that depends on others in flight waits for them, here or
+// on another instance. None waits longer than `limits.signInQueue.seconds`.
+import { limits } from '../limits.ts';
+
+export interface QueuedAttempt {
+  /** The key of the network address. */
+  address: string;
+  isKnownBrowser: boolean;
+  /** The counters that the attempt uses: when another attempt of the same counter ends, its turn may have come. */
+  counters: readonly string[];
+}
+
+/** `waitsFor`: the counter whose attempts in flight decide whether this one may begin. */
+export type AttemptStep<T> = { done: T } | { waitsFor: string };
+
+export interface SignInQueue {
+  /** Runs `attempt` when its turn comes, again when it has to wait; `busy` when it waited too long or too many wait. */
+  run<T>(place: QueuedAttempt, attempt: () => Promise<AttemptStep<T>>): Promise<T | 'busy'>;
+}
+
+export interface SignInQueueOptions {
+  concurrency?: number;
+  maxWaiting?: number;
+  /** Calls `work` after so many milliseconds, unless the result is called before. Tests replace it. */
+  after?: (milliseconds: number, work: () => void) => () => void;
+}
+
+interface Waiting {
+  place: QueuedAttempt;
+  /** Whether it is done; otherwise it waits for the result. */
+  run(): Promise<'done' | { waitsFor: string }>;
+  leave(): void;
+  isLate: boolean;
+}
+
+/** By address, in the order in which the addresses take turns. */
+type Lane = Map<string, Waiting[]>;
+
+/** After so many turns of known browsers in a row, another one has a turn. */
+const KNOWN_IN_A_ROW = 4;
+const { seconds, pollMilliseconds } = limits.signInQueue;
+
+export function createSignInQueue(options: SignInQueueOptions = {}): SignInQueue {
+  const { concurrency = limits.signInQueue.concurrency, maxWaiting = limits.signInQueue.maxWaiting } = options;
+  const { after = timer } = options;
+  const lanes = { known: new Map() as Lane, others: new Map() as Lane };
+  /** Counters with attempts in flight that others wait for, and how to stop their timer. */
+  const blocked = new Map<string, () => void>();
+  let running = 0;
+  let waitingCount = 0;
+  let knownInARow = 0;
+  let ended = 0;
+
+  const laneOf = ({ place }: Waiting) => (place.isKnownBrowser ? lanes.known : lanes.others);
+  const isFree = ({ place }: Waiting) => !place.counters.some((counter) => blocked.has(counter));
+
+  function next(): Waiting | undefined {
+    const isOthersTurn = knownInARow >= KNOWN_IN_A_ROW;
+    const order = isOthersTurn ? [lanes.others, lanes.known] : [lanes.known, lanes.others];
+    for (const lane of order) {
+      const found = takeFirst(lane, isFree);
+      if (!found) continue;
+      knownInARow = lane === lanes.known ? knownInARow + 1 : 0;
+      waitingCount -= 1;
+      return found;
+    }
+    return undefined;
+  }
+
+  function startNext(): void {
+    while (running < concurrency) {
+      const waiting = next();
+      if (!waiting) return;
+      void work(waiting);
+    }
+  }
+
+  async function work(waiting: Waiting): Promise<void> {
+    running += 1;
+    const endedBefore = ended;
+    const result = await waiting.run();
+    running -= 1;
+    if (result === 'done') {
+      ended += 1;
+      for (const counter of waiting.place.counters) unblock(counter);
+    } else if (waiting.isLate) waiting.leave();
+    else {
+      // When another attempt has ended meanwhile, it may have been the one that this attempt waits for.
+      if (ended === endedBefore) block(result.waitsFor);
+      add(waiting, 'first');
+    }
+    startNext();
+  }
+
+  function block(counter: string): void {
+    const unblockLater = () => {
+      unblock(counter);
+      startNext();
+    };
+    // Attempts in flight on another instance end unnoticed.
+    if (!blocked.has(counter)) blocked.set(counter, after(pollMilliseconds, unblockLater));
+  }
+
+  function unblock(counter: string): void {
+    blocked.get(counter)?.();
+    blocked.delete(counter);
+  }
+
+  function add(waiting: Waiting, where: 'first' | 'last'): void {
+    const lane = laneOf(waiting);
+    const { address } = waiting.place;
+    const attempts = lane.get(address) ?? [];
+    lane.set(address, where === 'first' ? [waiting, ...attempts] : [...attempts, waiting]);
+    waitingCount += 1;
+    if (waitingCount > maxWaiting) removeNewestOfLongest();
+  }
+
+  /** Makes room: the address with the most waiting attempts loses its newest. */
+  function removeNewestOfLongest(): void {
+    const queues = [lanes.others, lanes.known].flatMap((lane) => [...lane.values()]);
+    const longest = queues.reduce((one, other) => (other.length > one.length ? other : one));
+    const newest = longest.at(-1);
+    if (newest) remove(newest);
+  }
+
+  function remove(waiting: Waiting): void {
+    const lane = laneOf(waiting);
+    const { address } = waiting.place;
+    const attempts = lane.get(address) ?? [];
+    if (!attempts.includes(waiting)) return; // it runs at this moment
+    const left = attempts.filter((one) => one !== waiting);
+    if (left.length > 0) lane.set(address, left);
+    else lane.delete(address);
+    waitingCount -= 1;
+    waiting.leave();
+  }
+
+  return {
+    run<T>(place: QueuedAttempt, attempt: () => Promise<AttemptStep<T>>): Promise<T | 'busy'> {
+      return new Promise((resolve, reject) => {
+        const waiting: Waiting = {
+          place,
+          isLate: false,
+          leave: () => resolve('busy'),
+          async run() {
+            try {
+              const step = await attempt();
+              if ('waitsFor' in step) return step;
+              resolve(step.done);
+            } catch (error) {
+              reject(error);
+            }
+            cancel();
+            return 'done';
+          },
+        };
+        const cancel = after(seconds * 1000, () => {
+          waiting.isLate = true;
+          remove(waiting);
+        });
+        add(waiting, 'last');
+        startNext();
+      });
+    },
+  };
+}
+
+/** The first free attempt of the address whose turn it is; that address has its next turn after all others. */
+function takeFirst(lane: Lane, isFree: (waiting: Waiting) => boolean): Waiting | undefined {
+  for (const [address, attempts] of lane) {
+    const index = attempts.findIndex(isFree);
+    const found = attempts[index];
+    if (!found) continue;
+    lane.delete(address);
+    if (attempts.length > 1) lane.set(address, attempts.toSpliced(index, 1));
+    return found;
+  }
+  return undefined;
+}
+
+function timer(milliseconds: number, work: () => void): () => void {
+  const timeout = setTimeout(work, milliseconds).unref();
+  return () => clearTimeout(timeout);
+}

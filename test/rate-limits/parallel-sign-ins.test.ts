@@ -1,0 +1,124 @@
+// Many password attempts at the same moment, on two instances that share a database. Only failures count, and parallel
+// guesses get no more tries than sequential ones.
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { randomId } from '../../src/platform/random.ts';
+import { createAttemptCounters } from '../../src/rate-limits/attempt-counters.ts';
+import { createLockout, type Lockout, type PasswordAttempt } from '../../src/rate-limits/lockout.ts';
+import { createRateLimits } from '../../src/rate-limits/rate-limits.ts';
+import { createSignInQueue } from '../../src/rate-limits/sign-in-queue.ts';
+import { type Database, openDatabase } from '../../src/storage/database.ts';
+import { openPeople, type People, together } from '../accounts/fixture.ts';
+
+const MANY = 200;
+let people: People;
+let second: Database;
+let instances: Lockout[];
+let login: string;
+let address: string;
+let machines = 0;
+
+/** An instance, whose attempts wait as long as it takes: what they wait for is the end of others, not time. */
+function instance({ db, sql }: Pick<Database, 'db' | 'sql'>): Lockout {
+  const after = (milliseconds: number, work: () => void) => {
+    const timeout = milliseconds >= 5000 ? undefined : setTimeout(work, 20);
+    return () => clearTimeout(timeout);
+  };
+  const parts = { db, sql, now: people.now };
+  return createLockout({
+    rateLimits: createRateLimits(parts),
+    counters: createAttemptCounters(parts),
+    queue: createSignInQueue({ after }),
+  });
+}
+
+beforeAll(async () => {
+  people = await openPeople();
+  second = await openDatabase(people.url);
+  instances = [instance(people), instance(second)];
+});
+afterAll(async () => {
+  await second.close();
+  await people.close();
+});
+beforeEach(() => {
+  machines += 1;
+  login = `user-${randomId()}`;
+  address = `198.18.0.${machines}`;
+});
+
+/** Many attempts at once, each on another instance than the one before. The CAPTCHA is never solved. */
+async function attempts(isRight: boolean, attempt: (index: number) => PasswordAttempt) {
+  const verdicts = await together(MANY, (index) => {
+    const instanceOfTurn = instances[index % instances.length] as Lockout;
+    return instanceOfTurn.attempt({ solvesCaptcha: async () => false, ...attempt(index) }, async () => {
+      await new Promise(setImmediate);
+      return { isRight };
+    });
+  });
+  const count = (outcome: string) => verdicts.filter((verdict) => verdict.outcome === outcome).length;
+  return { checked: count('checked'), captcha: count('captcha') };
+}
+
+describe('two hundred sign-ins at once', () => {
+  test('of one address, all right, need no CAPTCHA and are all checked', async () => {
+    const result = await attempts(true, (index) => ({ login: `${login}-${index}`, address }));
+    expect(result).toEqual({ checked: MANY, captcha: 0 });
+    expect(await instances[0]?.needsCaptcha({ login: '', address })).toBe(false);
+  });
+
+  test('of one account, all right, need no CAPTCHA and are all checked', async () => {
+    expect(await attempts(true, () => ({ login, address }))).toEqual({ checked: MANY, captcha: 0 });
+  });
+
+  test('of one address, all wrong, are checked twenty times before a CAPTCHA is needed', async () => {
+    const result = await attempts(false, (index) => ({ login: `${login}-${index}`, address }));
+    expect(result).toEqual({ checked: 20, captcha: MANY - 20 });
+  });
+
+  test('of one account, all wrong, are checked three times before a CAPTCHA is needed', async () => {
+    const result = await attempts(false, (index) => ({ login, address: `198.19.${machines}.${index}` }));
+    expect(result).toEqual({ checked: 3, captcha: MANY - 3 });
+  });
+
+  test('of one account, all wrong with a CAPTCHA, are checked five times before the lockout', async () => {
+    const solvesCaptcha = async () => true;
+    const result = await attempts(false, (index) => ({ login, address: `198.19.${machines}.${index}`, solvesCaptcha }));
+    expect(result).toEqual({ checked: 5, captcha: 0 });
+  });
+
+  test('of a known browser, all wrong, are checked ten times', async () => {
+    const result = await attempts(false, () => ({ login, address, knownBrowser: `browser-${login}` }));
+    expect(result.checked).toBe(10);
+  });
+});
+
+describe('an attempt that its server never decides', () => {
+  /** As after kill -9: the password is checked, and no result is recorded. */
+  function abandon(attempt: PasswordAttempt): Promise<void> {
+    return new Promise((begun) => {
+      void instances[0]?.attempt({ solvesCaptcha: async () => false, ...attempt }, () => {
+        begun();
+        return new Promise<never>(() => undefined);
+      });
+    });
+  }
+
+  test('counts as a failure half a minute later, on every instance', async () => {
+    const attempt = { login, address, solvesCaptcha: async () => false };
+    for (let index = 0; index < 3; index += 1) await abandon(attempt);
+    const other = instances[1] as Lockout;
+    expect(await other.needsCaptcha(attempt)).toBe(false);
+    people.clock.advance({ seconds: 31 });
+    expect(await other.needsCaptcha(attempt)).toBe(true);
+    expect(await other.attempt(attempt, async () => ({ isRight: true }))).toEqual({ outcome: 'captcha' });
+  });
+
+  test('is not counted when its check failed for want of a server', async () => {
+    const [one] = instances as [Lockout];
+    const attempt = { login, address };
+    const error = new Error('the worker thread ended');
+    for (let index = 0; index < 8; index += 1)
+      await expect(one.attempt(attempt, () => Promise.reject(error))).rejects.toThrow(error);
+    expect(await one.attempt(attempt, async () => ({ isRight: true }))).toMatchObject({ outcome: 'checked' });
+  });
+});
