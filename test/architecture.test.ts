@@ -86,6 +86,7 @@ const pureFiles = [
   'mfa/acr.ts',
 ];
 const maxLines = 300;
+const maxFiles = 20;
 
 interface SourceFile {
   /** Below src, with slashes. */
@@ -228,6 +229,13 @@ describe('the source code', () => {
   it('has no file over 300 lines', () => {
     const long = files.filter(({ source }) => source.trimEnd().split('\n').length > maxLines);
     expect(long.map(({ name }) => name)).toEqual([]);
+  });
+
+  it('has no folder of tests with more than 20 files', () => {
+    const sizes = new Map<string, number>();
+    for (const file of filesUnder('test', '.ts'))
+      sizes.set(path.dirname(file), (sizes.get(path.dirname(file)) ?? 0) + 1);
+    expect([...sizes].filter(([, size]) => size > maxFiles)).toEqual([]);
   });
 
   it('reads the environment in one place', () => {

@@ -1,12 +1,19 @@
 // Service providers with node-saml and samlify in a browser, configured by metadata only: both bindings, each kind of signing
 // and encryption, and one session with OpenID Connect.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { nodeSamlWebApp, samlifyWebApp, type WebApp, type WebAppOptions } from '../saml/web-apps.ts';
-import { relyingParty } from '../support/applications/rp.ts';
-import { relyingPartyApp } from '../support/applications/rp-app.ts';
-import { axe, type Browser, type BrowserContext, launchBrowser, type Page, phone } from '../support/browser/browser.ts';
-import { aClient, aUser, type TestUser } from '../support/factories.ts';
-import { startIdp, type TestIdp } from '../support/idp.ts';
+import { nodeSamlWebApp, samlifyWebApp, type WebApp, type WebAppOptions } from '../../saml/web-apps.ts';
+import { relyingParty } from '../../support/applications/rp.ts';
+import { relyingPartyApp } from '../../support/applications/rp-app.ts';
+import {
+  axe,
+  type Browser,
+  type BrowserContext,
+  launchBrowser,
+  type Page,
+  phone,
+} from '../../support/browser/browser.ts';
+import { aClient, aUser, type TestUser } from '../../support/factories.ts';
+import { startIdp, type TestIdp } from '../../support/idp.ts';
 
 let idp: TestIdp;
 let browser: Browser;

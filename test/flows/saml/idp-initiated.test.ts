@@ -2,12 +2,12 @@
 
 import { ValidateInResponseTo } from '@node-saml/node-saml';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { aLiveSp, answerIn } from '../saml/live.ts';
-import { aSamlUser, type SamlUser } from '../saml/sign-in-steps.ts';
-import { aServiceProvider } from '../support/applications/sp.ts';
-import { type HttpClient, httpClient } from '../support/http.ts';
-import type { TestIdp } from '../support/idp.ts';
-import { sharedIdp } from '../support/shared-idp.ts';
+import { aLiveSp, answerIn } from '../../saml/live.ts';
+import { aSamlUser, type SamlUser } from '../../saml/sign-in-steps.ts';
+import { aServiceProvider } from '../../support/applications/sp.ts';
+import { type HttpClient, httpClient } from '../../support/http.ts';
+import type { TestIdp } from '../../support/idp.ts';
+import { sharedIdp } from '../../support/shared-idp.ts';
 
 let idp: TestIdp;
 let person: SamlUser;

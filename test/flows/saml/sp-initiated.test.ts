@@ -1,11 +1,11 @@
 // An SP-initiated SAML sign-in; the service provider uses node-saml.
 import { beforeAll, describe, expect, it } from 'vitest';
-import { relyingParty } from '../support/applications/rp.ts';
-import { aServiceProvider, type TestServiceProvider } from '../support/applications/sp.ts';
-import { aClient, aUser, type TestUser } from '../support/factories.ts';
-import { type HttpClient, httpClient } from '../support/http.ts';
-import type { TestIdp } from '../support/idp.ts';
-import { sharedIdp } from '../support/shared-idp.ts';
+import { relyingParty } from '../../support/applications/rp.ts';
+import { aServiceProvider, type TestServiceProvider } from '../../support/applications/sp.ts';
+import { aClient, aUser, type TestUser } from '../../support/factories.ts';
+import { type HttpClient, httpClient } from '../../support/http.ts';
+import type { TestIdp } from '../../support/idp.ts';
+import { sharedIdp } from '../../support/shared-idp.ts';
 
 let idp: TestIdp;
 let user: TestUser;

@@ -1,12 +1,12 @@
 // The settings of one service provider apply to it alone: SHA-1, signing and encryption.
 import { beforeAll, describe, expect, it } from 'vitest';
-import { algorithms } from '../../src/saml/xml/names.ts';
-import { aLiveSp, answerIn, type LiveSp, post, redirect } from '../saml/live.ts';
-import { aCredential, signXml } from '../saml/support.ts';
-import { aUser } from '../support/factories.ts';
-import { type HttpClient, httpClient } from '../support/http.ts';
-import type { TestIdp } from '../support/idp.ts';
-import { sharedIdp } from '../support/shared-idp.ts';
+import { algorithms } from '../../../src/saml/xml/names.ts';
+import { aLiveSp, answerIn, type LiveSp, post, redirect } from '../../saml/live.ts';
+import { aCredential, signXml } from '../../saml/support.ts';
+import { aUser } from '../../support/factories.ts';
+import { type HttpClient, httpClient } from '../../support/http.ts';
+import type { TestIdp } from '../../support/idp.ts';
+import { sharedIdp } from '../../support/shared-idp.ts';
 
 let idp: TestIdp;
 /** A browser that is signed in. */

@@ -1,13 +1,13 @@
 // A rejected request gets a signed Response with a status and the RelayState, without an assertion, when the ACS is
 // registered; otherwise the user gets an error page.
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { aLiveSp, answerIn, type LiveSp, redirect } from '../saml/live.ts';
-import { acceptedSignature } from '../saml/receivers.ts';
-import { aSamlUser, type SamlUser } from '../saml/sign-in-steps.ts';
-import { schemas } from '../saml/support.ts';
-import { type HttpClient, httpClient, type Page } from '../support/http.ts';
-import type { TestIdp } from '../support/idp.ts';
-import { sharedIdp } from '../support/shared-idp.ts';
+import { aLiveSp, answerIn, type LiveSp, redirect } from '../../saml/live.ts';
+import { acceptedSignature } from '../../saml/receivers.ts';
+import { aSamlUser, type SamlUser } from '../../saml/sign-in-steps.ts';
+import { schemas } from '../../saml/support.ts';
+import { type HttpClient, httpClient, type Page } from '../../support/http.ts';
+import type { TestIdp } from '../../support/idp.ts';
+import { sharedIdp } from '../../support/shared-idp.ts';
 
 let idp: TestIdp;
 let sp: LiveSp;

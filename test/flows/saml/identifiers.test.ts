@@ -1,10 +1,10 @@
 // The NameID and the attributes that a service provider receives, and that RelayState comes back unchanged.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { aLiveSp, answerIn, type LiveSp, post, redirect } from '../saml/live.ts';
-import { aSamlUser, type SamlUser } from '../saml/sign-in-steps.ts';
-import { aServiceProvider } from '../support/applications/sp.ts';
-import { type HttpClient, httpClient } from '../support/http.ts';
-import { startIdp, type TestIdp } from '../support/idp.ts';
+import { aLiveSp, answerIn, type LiveSp, post, redirect } from '../../saml/live.ts';
+import { aSamlUser, type SamlUser } from '../../saml/sign-in-steps.ts';
+import { aServiceProvider } from '../../support/applications/sp.ts';
+import { type HttpClient, httpClient } from '../../support/http.ts';
+import { startIdp, type TestIdp } from '../../support/idp.ts';
 
 let idp: TestIdp;
 let ann: SamlUser;

@@ -1,11 +1,11 @@
 // The IdP metadata during a certificate rollover, and the two settings for accepted requests.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { aLiveSp, answerIn, type LiveSp, post, redirect } from '../saml/live.ts';
-import { acceptedSignature } from '../saml/receivers.ts';
-import { aSamlUser, type SamlUser } from '../saml/sign-in-steps.ts';
-import { schemas } from '../saml/support.ts';
-import { httpClient } from '../support/http.ts';
-import { freePort, startIdp, type TestIdp } from '../support/idp.ts';
+import { aLiveSp, answerIn, type LiveSp, post, redirect } from '../../saml/live.ts';
+import { acceptedSignature } from '../../saml/receivers.ts';
+import { aSamlUser, type SamlUser } from '../../saml/sign-in-steps.ts';
+import { schemas } from '../../saml/support.ts';
+import { httpClient } from '../../support/http.ts';
+import { freePort, startIdp, type TestIdp } from '../../support/idp.ts';
 
 let idp: TestIdp;
 let sp: LiveSp;

@@ -2,12 +2,12 @@
 // provider uses node-saml, which by default requires exactly the password class.
 import type { Profile, SamlConfig } from '@node-saml/node-saml';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { contextClasses } from '../../src/saml/xml/names.ts';
-import { answerIn } from '../saml/live.ts';
-import { aSamlUser, type SamlUser } from '../saml/sign-in-steps.ts';
-import { aServiceProvider, type TestServiceProvider } from '../support/applications/sp.ts';
-import { type HttpClient, httpClient, type Page } from '../support/http.ts';
-import { startIdp, type TestIdp } from '../support/idp.ts';
+import { contextClasses } from '../../../src/saml/xml/names.ts';
+import { answerIn } from '../../saml/live.ts';
+import { aSamlUser, type SamlUser } from '../../saml/sign-in-steps.ts';
+import { aServiceProvider, type TestServiceProvider } from '../../support/applications/sp.ts';
+import { type HttpClient, httpClient, type Page } from '../../support/http.ts';
+import { startIdp, type TestIdp } from '../../support/idp.ts';
 
 const { password, mfa, passkey } = contextClasses;
 let idp: TestIdp;
