@@ -100,6 +100,7 @@ export const auditEventTypes = [
   'audit.exported',
   'audit.verified',
   'audit.restore-accepted',
+  'secrets.rotated',
   'integrity.alarm',
   'integrity.adopted',
   'users.exported',

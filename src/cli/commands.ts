@@ -8,7 +8,7 @@ import type { Command } from './command.ts';
 import { doctorCommand } from './doctor/doctor.ts';
 import { keysList, keysRotate } from './keys.ts';
 import { appRegistrationToken } from './registration-token.ts';
-import { secretsAdopt } from './secrets.ts';
+import { secretsAdopt, secretsRotate } from './secrets.ts';
 import { serveCommand } from './serve.ts';
 import { userAdd, userSetPassword } from './user-passwords.ts';
 import { userDisable, userEnable, userList, userResetMfa, userShow, userUnlock } from './users.ts';
@@ -28,6 +28,7 @@ export const commands: readonly Command[] = [
     auditCheckpoints,
     auditPublicKey,
     auditAcceptRestore,
+    secretsRotate,
     secretsAdopt,
     backupCommand,
     doctorCommand,

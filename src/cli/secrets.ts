@@ -1,6 +1,48 @@
 // `gatehouse secrets …`: the keys and MACs that hang on GATEHOUSE_SECRET.
-import type { Command } from './command.ts';
-import { readConfig } from './context.ts';
+import type { ResealResult } from '../server/reseal.ts';
+import { type Command, jsonOption } from './command.ts';
+import { readConfig, withServices } from './context.ts';
+import { type Io, plain } from './io.ts';
+
+export const secretsRotate: Command = {
+  name: 'secrets rotate',
+  summary: 'encrypt everything again under the first value of GATEHOUSE_SECRET',
+  details: `Put the new value in front of the old one and restart every server first. Afterwards "gatehouse doctor" says that nothing is
+left, and the old value can be removed. MACs and cookies do not depend on the secret. May be repeated, and runs beside the servers.
+Exit code 1 when a value cannot be decrypted.`,
+  options: jsonOption,
+  run: (input, io) =>
+    withServices(io, async ({ db, vault, audit }) => {
+      const { resealAll } = await import('../server/reseal.ts');
+      const results = await resealAll({ db, vault }, (result) => printProgress(result, io));
+      const changed = results.filter(({ resealed }) => resealed > 0);
+      if (changed.length > 0) {
+        const data = Object.fromEntries(changed.map(({ table, resealed }) => [table, resealed]));
+        await audit.record({ type: 'secrets.rotated', outcome: 'success', data });
+      }
+      if (input.flag('json')) io.json(results);
+      else printResults(results, io);
+      return results.some(({ unreadable }) => unreadable.length > 0) ? 1 : 0;
+    }),
+};
+
+function printProgress({ table, resealed, unreadable }: ResealResult, io: Io): void {
+  io.err(`${table}: ${resealed + unreadable.length} …`);
+}
+
+function printResults(results: readonly ResealResult[], io: Io): void {
+  for (const { table, resealed, unreadable } of results) {
+    if (resealed > 0) io.out(`${table}: ${resealed} values are under the first secret now.`);
+    if (unreadable.length > 0) {
+      const rows = unreadable.slice(0, 10).join(', ');
+      io.err(
+        plain(`${table}: ${unreadable.length} values cannot be decrypted with any value of GATEHOUSE_SECRET: ${rows}`),
+      );
+    }
+  }
+  if (results.every(({ resealed, unreadable }) => resealed + unreadable.length === 0))
+    io.out('Everything is under the first secret.');
+}
 
 export const secretsAdopt: Command = {
   name: 'secrets adopt',

@@ -103,7 +103,7 @@ export const variables = {
     schema: secrets,
     allowed: "32 bytes base64url (openssl rand -base64 32 | tr '+/' '-_'), several comma separated, the first encrypts",
     default: 'generated into $DATA_DIR/secret.key',
-    meaning: 'encrypts private keys and TOTP secrets at rest and derives cookie keys',
+    meaning: 'encrypts private keys, TOTP secrets and data keys at rest',
     show: (value) => {
       const keys = parseSecrets(value);
       return Array.isArray(keys) ? `${keys.length} keys` : keys.wrong;

@@ -15,6 +15,8 @@ export interface Vault {
   seal(plain: string | Uint8Array, context: string): string;
   /** Decrypts under any secret; throws VaultError for another row, another secret or a changed value. */
   open(sealed: string, context: string): Buffer;
+  /** How every value begins that the first secret sealed. */
+  sealedPrefix: string;
   /** Whether an older secret than the first sealed this value. Once no value is stale, that secret can be removed. */
   isStale(sealed: string): boolean;
   /** A key for one purpose, derived from the newest data key; 32 bytes unless given. */
@@ -65,6 +67,7 @@ export function createVault(secrets: readonly Buffer[], dataKeys: readonly DataK
   return {
     seal: (plain, context) => seal(plain, context, sealingKey),
     open: (sealed, context) => open(sealed, context, sealingKeys),
+    sealedPrefix: `${VERSION}.${sealingKey.id}.`,
     isStale: (sealed) => sealed.split('.')[1] !== sealingKey.id,
     deriveKey: (purpose, bytes = KEY_BYTES) => derive(newest.key, `key ${purpose}`, bytes),
     deriveKeys: (purpose, bytes = KEY_BYTES) =>

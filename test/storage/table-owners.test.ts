@@ -60,6 +60,7 @@ const plainSql: Record<string, string> = {
   'server/start.ts': 'the readiness check',
   'cli/backup.ts': 'VACUUM INTO and PRAGMA',
   'cli/doctor/check-database.ts': 'PRAGMA and the migrations table',
+  'server/reseal.ts': 'the same UPDATE for every encrypted column',
   'accounts/account-list.ts': 'a search for text that may hold % and _',
   'applications/read.ts': 'a search for text that may hold % and _',
   'oidc/engine/cors.ts': 'LIKE on text of any case',

@@ -12,6 +12,7 @@ import type { Logger } from '../../platform/logger.ts';
 import { createVault } from '../../platform/vault.ts';
 import { ADMIN_ROLE } from '../../rbac/built-in.ts';
 import { removeServiceProviderData } from '../../saml/slo/removals.ts';
+import { countStale } from '../../server/reseal.ts';
 import { createSettings } from '../../settings/settings.ts';
 import { type Database, openDatabase } from '../../storage/database.ts';
 import { readMigrations } from '../../storage/migrations/files.ts';
@@ -67,7 +68,7 @@ export async function checkDatabase(needs: Needs): Promise<Finding[]> {
       );
       return findings;
     }
-    for (const check of [settingsFindings, keyFindings, adminFinding, mailFindings, secretFindings])
+    for (const check of [rotationFindings, settingsFindings, keyFindings, adminFinding, mailFindings, secretFindings])
       findings.push(...(await check(opened)));
     return findings;
   } finally {
@@ -129,6 +130,15 @@ async function settingsFindings({ config, database: { db }, now }: Opened): Prom
       'Remove rate_limits: false from the settings.',
     ),
   ];
+}
+
+async function rotationFindings({ config, database: { db } }: Opened): Promise<Finding[]> {
+  const left = await countStale({ db, vault: createVault(config.secrets) });
+  if (left.length === 0) return [ok('encryption', 'everything is under the first secret')];
+  const total = left.reduce((sum, { count }) => sum + count, 0);
+  const tables = left.map(({ table, count }) => `${table} ${count}`).join(', ');
+  const message = `${total} values are under an older secret: ${tables}`;
+  return [warning('encryption', message, 'Run: gatehouse secrets rotate, before you remove the older value.')];
 }
 
 async function keyFindings({ config, database, logger, now }: Opened): Promise<Finding[]> {
