@@ -36,7 +36,7 @@ describe('the length rule', () => {
   });
 });
 
-describe('composition', () => {
+describe('a password of any characters', () => {
   test.each([
     'nothing but small letters',
     'NOTHING BUT CAPITALS HERE',
@@ -46,12 +46,12 @@ describe('composition', () => {
     '馬電池正確釘書針藍色河流山谷森林',
     '🦄🌈🎸🚲🍕📚🎲🪁🧩🎻🎯🧭🪐🌋🛶',
     '+--§$%&/()=?`´*~#-+',
-  ])('accepts %s', (password) => {
+  ])('is accepted: %s', (password) => {
     expect(faults(password)).toEqual([]);
   });
 
   test.each(['with\na line break here', 'with a \0 in between it', 'with a lone \ud800 surrogate'])(
-    'refuses %j',
+    'is rejected when one cannot be printed: %j',
     (password) => expect(faults(password)).toEqual(['unprintable']),
   );
 });

@@ -116,7 +116,7 @@ describe('an imported hash', () => {
   });
 });
 
-describe('the import of hashes', () => {
+describe('the import of a hash', () => {
   test.each([
     ['plain text', 'hunter2'],
     ['nothing', ''],
@@ -131,7 +131,7 @@ describe('the import of hashes', () => {
     ['Argon2 that takes a gigabyte', `$argon2id$v=19$m=1048576,t=2,p=1$${b64(salt)}$${b64(randomBytes(32))}`],
     ['Argon2 without memory', `$argon2id$v=19$t=2,p=1$${b64(salt)}$${b64(randomBytes(32))}`],
     ['something very long', `$2b$12$${'a'.repeat(1000)}`],
-  ])('%s', async (_, stored) => {
+  ])('rejects %s', async (_, stored) => {
     expect(isAcceptableHash(stored)).toBe(false);
     expect((await passwords.verify(stored, stored)).ok).toBe(false);
   });

@@ -86,7 +86,7 @@ describe('a form is rejected', () => {
     expect(page.text).toContain('sent from another site');
   });
 
-  it('without a token, with a wrong one, and with an empty one', async () => {
+  it('when it has no token, a wrong one, or an empty one', async () => {
     const { client } = await open();
     await refused(client.post('/form', { form: {} }), 'csrf_failed');
     await refused(client.post('/form', { form: { _csrf: 'wrong' } }), 'csrf_failed');

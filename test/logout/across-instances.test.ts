@@ -43,7 +43,7 @@ beforeEach(async () => {
 });
 afterEach(() => board?.close().catch(() => undefined));
 
-const everybody = {
+const expectedResults = {
   Wiki: 'Signed out.',
   Chat: 'Was notified in this browser. It gives no answer.',
   Payroll: 'Signed out.',
@@ -60,7 +60,7 @@ it('continues a logout run on another instance', async () => {
   expect(there.page.url).toContain('/slo?SAMLRequest');
   board.use(second);
   const { page } = await followLogout(browser, there.page);
-  expect(resultsOf(page)).toEqual(everybody);
+  expect(resultsOf(page)).toEqual(expectedResults);
   await expect.poll(live).toEqual([0, 0, 0, 0]);
   expect(second.log.join('\n')).toContain('/signout/');
 });

@@ -39,9 +39,10 @@ beforeEach(async () => {
 const id = () => user.account.id;
 const uid = async () => (await idp.services.sessions.list(id()))[0]?.uid ?? '';
 const ends: Record<string, () => Promise<unknown>> = {
-  'an admin, one session': async () => idp.services.endSession.one(await uid(), 'ended-by-admin'),
-  'an admin, all of a person': () => idp.services.endSession.all(id(), 'ended-by-admin'),
-  'an admin, all of an application': () => idp.services.endSession.ofApplication(payroll.clientId, 'ended-by-admin'),
+  'an administrator who ends one session': async () => idp.services.endSession.one(await uid(), 'ended-by-admin'),
+  'an administrator who ends all sessions of a user': () => idp.services.endSession.all(id(), 'ended-by-admin'),
+  'an administrator who ends all sessions of an application': () =>
+    idp.services.endSession.ofApplication(payroll.clientId, 'ended-by-admin'),
   'a password reset': () => idp.services.endSession.all(id(), 'password-reset'),
   'a disabled account': () => idp.services.endSession.all(id(), 'account-disabled'),
   async 'a change of roles, where the setting says so'() {
@@ -54,8 +55,8 @@ const ends: Record<string, () => Promise<unknown>> = {
   },
 };
 
-describe('a session that is ended by', () => {
-  it.each(Object.keys(ends))('%s', async (name) => {
+describe('the end of a session by', () => {
+  it.each(Object.keys(ends))('%s notifies its applications', async (name) => {
     await ends[name]?.();
     expect(await idp.services.sessions.list(id())).toEqual([]);
     await expect.poll(() => [wiki.sessions(), board.sessions()], { timeout: 15_000 }).toEqual([0, 0]);
@@ -104,11 +105,11 @@ describe('a service provider that is notified by SOAP', () => {
       async () => board.spoil({}),
     ],
     ['does not sign', async () => board.spoil({ sign: 'none' }), async () => board.spoil({})],
-  ])('is called again after it %s', async (_name, breakIt, mendIt) => {
+  ])('is called again after it %s', async (_name, breakIt, fixIt) => {
     await breakIt();
     await idp.services.endSession.all(id(), 'ended-by-admin');
     await expect.poll(async () => (await outcomes()).Board, { timeout: 15_000 }).toMatch(/^retrying/);
-    await mendIt();
+    await fixIt();
     clock.advance({ seconds: 11 });
     await expect.poll(async () => (await outcomes()).Board, { timeout: 15_000 }).toBe('done');
   });
