@@ -1,18 +1,20 @@
-// /account/applications: what the user has consented to for each application. Revoking a consent also revokes the
-// grants of the application, and with them its tokens.
+// /account/applications: what the user has consented to for each application, and what applications without consent pages
+// (`consent: implicit`) hold now. Revoking also revokes the grants of the application, and with them its tokens.
 import Router from '@koa/router';
 import { z } from 'zod';
 import type { Audit } from '../audit/audit.ts';
-import type { Consents } from '../consents/consents.ts';
+import type { ConsentEntry, Consents } from '../consents/consents.ts';
 import type { Extras, State } from '../http/context.ts';
 import { parseForm } from '../http/input.ts';
 import type { Sessions } from '../oidc/store/sessions.ts';
 import { describeGrant } from '../sign-in/consent-description.ts';
+import type { Db } from '../storage/database.ts';
 import type { AccountPageHelpers } from './account-page-helpers.ts';
 
 export interface ConsentRoutesDependencies {
+  db: Db;
   page: AccountPageHelpers;
-  sessions: Pick<Sessions, 'removeGrants'>;
+  sessions: Pick<Sessions, 'grantsOf' | 'removeGrants'>;
   consents: Consents;
   audit: Audit;
 }
@@ -20,13 +22,19 @@ export interface ConsentRoutesDependencies {
 const HERE = '/account/applications';
 const revokeForm = z.object({ application: z.string().min(1).max(64) });
 
-export function consentRoutes({ page, sessions, consents, audit }: ConsentRoutesDependencies): Router<State, Extras> {
+interface Listed extends ConsentEntry {
+  /** The organisation allowed it, not the user. */
+  isImplicit: boolean;
+}
+
+export function consentRoutes(dependencies: ConsentRoutesDependencies): Router<State, Extras> {
+  const { page, sessions, consents, audit } = dependencies;
   const { signedIn, protect } = page;
   const router = new Router<State, Extras>({ prefix: HERE });
 
   router.get('/', signedIn.requireSignIn, async (ctx) => {
     const { account } = signedIn.userOf(ctx);
-    const list = await consents.list(account.id);
+    const list = await allowedApplications(dependencies, account.id);
     ctx.render('account/consents', {
       notice: page.takeNotice(ctx),
       consents: list.map(({ granted, ...consent }) => {
@@ -43,14 +51,42 @@ export function consentRoutes({ page, sessions, consents, audit }: ConsentRoutes
   router.post('/revoke', signedIn.requireSignIn, protect, async (ctx) => {
     const { account } = signedIn.userOf(ctx);
     const { application } = await parseForm(ctx, revokeForm);
-    const consent = (await consents.list(account.id)).find(({ applicationId }) => applicationId === application);
-    if (consent && (await consents.withdraw(account.id, application))) {
-      await sessions.removeGrants(account.id, consent.clientId);
-      const about = { subjectId: account.id, clientId: consent.clientId, ...page.actorOf(ctx) };
-      await audit.record({ type: 'consent.revoked', outcome: 'success', ...about });
+    const found = (await allowedApplications(dependencies, account.id)).find(
+      ({ applicationId }) => applicationId === application,
+    );
+    if (found) {
+      const hadConsent = await consents.withdraw(account.id, application);
+      await sessions.removeGrants(account.id, found.clientId);
+      const about = { subjectId: account.id, clientId: found.clientId, ...page.actorOf(ctx) };
+      const event = hadConsent
+        ? { type: 'consent.revoked' as const }
+        : { type: 'token.revoked' as const, reason: 'ended-by-person' };
+      await audit.record({ ...event, outcome: 'success', ...about });
     }
     page.redirectWithNotice(ctx, HERE, 'The application may not see your data any more.');
   });
 
   return router;
+}
+
+/** What the user has consented to, and the applications that hold a grant without a consent. */
+async function allowedApplications(
+  { db, consents, sessions }: ConsentRoutesDependencies,
+  accountId: string,
+): Promise<Listed[]> {
+  const consented = await consents.list(accountId);
+  const grants = (await sessions.grantsOf(accountId)).filter(
+    ({ clientId }) => !consented.some((consent) => consent.clientId === clientId),
+  );
+  // The own pages are no row, and a SAML service provider gets no tokens.
+  const rows = await db.application.findMany({
+    where: { clientId: { in: grants.map(({ clientId }) => clientId) }, protocol: 'oidc' },
+    select: { id: true, clientId: true, name: true },
+  });
+  const implicit = grants.flatMap(({ clientId, granted, grantedAt }) => {
+    const row = rows.find((one) => one.clientId === clientId);
+    if (!row) return [];
+    return [{ applicationId: row.id, clientId, applicationName: row.name, granted, grantedAt, isImplicit: true }];
+  });
+  return [...consented.map((consent) => ({ ...consent, isImplicit: false })), ...implicit];
 }

@@ -78,7 +78,7 @@ export function createAccountPages(dependencies: AccountPagesDependencies) {
       portalRoutes({ page, portal, sessions, factors, credentials }),
       overviewRoutes({ page, credentials, factors }),
       profileRoutes({ page, accounts }),
-      passwordRoutes({ page, credentials, factors, knownBrowsers, sessions, endSession }),
+      passwordRoutes({ page, credentials, factors, knownBrowsers, endSession }),
       strengthRoutes({ strengthMeter, serviceNames, rateLimits, protect }),
       emailRoutes({ page, emailVerification }),
       factorRoutes({
@@ -95,7 +95,7 @@ export function createAccountPages(dependencies: AccountPagesDependencies) {
       passkeyRoutes({ page, now, vault, passkeys, factorRecoveryCodes, singleFactorPasswordRule }),
       phoneRoutes({ page, phones, codeDelivery, rateLimits, factorRecoveryCodes }),
       browserRoutes({ page, cookies, knownBrowsers, audit }),
-      consentRoutes({ page, sessions, consents, audit }),
+      consentRoutes({ db, page, sessions, consents, audit }),
       sessionRoutes({ page, db, sessions, endSession, logoutBrowserOf }),
     ],
   };

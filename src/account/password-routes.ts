@@ -8,7 +8,6 @@ import { parseForm, parseQuery } from '../http/input.ts';
 import type { EndSession } from '../logout/end-session.ts';
 import type { Factors } from '../mfa/factors.ts';
 import type { KnownBrowsers } from '../mfa/known-browsers.ts';
-import type { Sessions } from '../oidc/store/sessions.ts';
 import type { AccountPageHelpers } from './account-page-helpers.ts';
 import { FACTORS_PAGE } from './factor-recovery-codes.ts';
 import { SINGLE_FACTOR_LENGTH } from './password-length.ts';
@@ -18,8 +17,7 @@ export interface PasswordRoutesDependencies {
   credentials: Pick<Credentials, 'setPassword'>;
   factors: Pick<Factors, 'hasSecondFactor'>;
   knownBrowsers: Pick<KnownBrowsers, 'endTrust'>;
-  sessions: Pick<Sessions, 'list'>;
-  endSession: Pick<EndSession, 'several'>;
+  endSession: Pick<EndSession, 'everywhere'>;
 }
 
 /** `long`: the user wants to remove the last second factor, and needs a password that is long enough without it. */
@@ -33,7 +31,7 @@ interface FormState {
 }
 
 export function passwordRoutes(dependencies: PasswordRoutesDependencies): Router<State, Extras> {
-  const { page, credentials, factors, knownBrowsers, sessions, endSession } = dependencies;
+  const { page, credentials, factors, knownBrowsers, endSession } = dependencies;
   const { signedIn, protect } = page;
   const router = new Router<State, Extras>({ prefix: '/account/password' });
 
@@ -51,10 +49,7 @@ export function passwordRoutes(dependencies: PasswordRoutesDependencies): Router
       return show(ctx, { isLong, problem: faults.map((fault) => passwordAdvice(fault, hasFactor)).join(' ') });
     }
     await knownBrowsers.endTrust(account.id);
-    if (elsewhere) {
-      const uids = (await sessions.list(account.id)).map(({ uid }) => uid).filter((uid) => uid !== session.ssoUid);
-      await endSession.several(uids, 'ended-by-person', page.actorOf(ctx));
-    }
+    if (elsewhere) await endSession.everywhere(account.id, { ...page.actorOf(ctx), except: session.ssoUid });
     await page.notifyOwner(account, 'password-changed', ctx);
     if (isLong)
       page.redirectWithNotice(

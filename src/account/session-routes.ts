@@ -75,14 +75,9 @@ async function endOne({ page, sessions, endSession }: SessionRoutesDependencies,
   page.redirectWithNotice(ctx, '/account/sessions', `Signed out there.${notReachedNotice(ended?.run?.notNotified)}`);
 }
 
-async function endOthers({ page, sessions, endSession }: SessionRoutesDependencies, ctx: Context): Promise<void> {
+async function endOthers({ page, endSession }: SessionRoutesDependencies, ctx: Context): Promise<void> {
   const { account, session } = page.signedIn.userOf(ctx);
-  const others = (await sessions.list(account.id)).filter(({ uid }) => uid !== session.ssoUid);
-  const ended = await endSession.several(
-    others.map(({ uid }) => uid),
-    'ended-by-person',
-    page.actorOf(ctx),
-  );
+  const ended = await endSession.everywhere(account.id, { ...page.actorOf(ctx), except: session.ssoUid });
   page.redirectWithNotice(
     ctx,
     '/account/sessions',
@@ -92,11 +87,10 @@ async function endOthers({ page, sessions, endSession }: SessionRoutesDependenci
 
 /** Also ends this session: the browser goes through the front-channel logout of the applications of all sessions. */
 async function endAll(dependencies: SessionRoutesDependencies, ctx: Context): Promise<void> {
-  const { page, sessions, endSession, logoutBrowserOf } = dependencies;
+  const { page, endSession, logoutBrowserOf } = dependencies;
   const { account } = page.signedIn.userOf(ctx);
-  const uids = (await sessions.list(account.id)).map(({ uid }) => uid);
   const frontChannel = { browser: logoutBrowserOf(ctx), completion: { kind: 'page' as const } };
-  const ended = await endSession.several(uids, 'ended-by-person', { ...page.actorOf(ctx), frontChannel });
+  const ended = await endSession.everywhere(account.id, { ...page.actorOf(ctx), frontChannel });
   ctx.status = 303;
   ctx.redirect(ended?.run ? `/signout/${ended.run.id}` : '/');
 }

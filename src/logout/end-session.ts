@@ -43,9 +43,14 @@ export interface EndSession {
   several(uids: readonly string[], reason: EndReason, by?: EndBy): Promise<EndResult | undefined>;
   /** Ends every session of an account and revokes all its tokens, offline ones included. Returns how many ended. */
   all(accountId: string, reason: EndReason, by?: Actor, tx?: Tx): Promise<number>;
+  /**
+   * Signs the user out everywhere: ends their sessions but `except`, and revokes their tokens, offline ones included. Only
+   * tokens that end with the session `except` stay.
+   */
+  everywhere(accountId: string, by: EndBy & { except?: string }): Promise<EndResult | undefined>;
   /** Ends the oldest sessions of an account that has more than `max`. */
   exceeding(accountId: string, max: number): Promise<void>;
-  /** Ends every session that an application takes part in. Returns how many ended. */
+  /** Ends every session that an application takes part in, and revokes its tokens, offline ones included. Returns how many ended. */
   ofApplication(clientId: string, reason: EndReason, by?: Actor): Promise<number>;
   /** Ends expired sessions, so that their applications are notified. Returns how many ended. */
   expired(signal?: AbortSignal): Promise<number>;
@@ -69,8 +74,11 @@ export interface EndSessionDependencies {
 
 const BATCH = 100;
 
+/** Reasons to end a session from another browser: what it granted offline ends with it. A logout leaves that to the user. */
+const OF_OTHERS: ReadonlySet<EndReason> = new Set(['ended-by-person', 'ended-by-admin']);
+
 export function createEndSession(dependencies: EndSessionDependencies): EndSession {
-  const { db, now, sessions, deliverSoon } = dependencies;
+  const { db, now, audit, sessions, deliverSoon } = dependencies;
 
   const several: EndSession['several'] = async (uids, reason, by = {}) => {
     const ended = await transaction(db, async (tx) => {
@@ -94,6 +102,30 @@ export function createEndSession(dependencies: EndSessionDependencies): EndSessi
       return count;
     },
 
+    async everywhere(accountId, { except, ...by }) {
+      const ended = await transaction(db, async (tx) => {
+        const live = await sessions.list(accountId, tx);
+        const others = live.filter(({ uid }) => uid !== except);
+        const result = await endSome(dependencies, others, 'ended-by-person', by, tx);
+        await sessions.removeGrantsBut(
+          accountId,
+          live.find(({ uid }) => uid === except),
+          tx,
+        );
+        const { actorId, request } = by;
+        const about = {
+          reason: 'ended-by-person',
+          subjectId: accountId,
+          ...(actorId && { actorId }),
+          ...(request && { request }),
+        };
+        await audit.record({ type: 'token.revoked', outcome: 'success', ...about }, tx);
+        return result;
+      });
+      if (ended) deliverSoon();
+      return ended;
+    },
+
     async exceeding(accountId, max) {
       await several(await sessions.exceeding(accountId, max), 'session-limit');
     },
@@ -103,6 +135,7 @@ export function createEndSession(dependencies: EndSessionDependencies): EndSessi
       for await (const { uid } of sessions.withParticipant(clientId)) {
         if (await several([uid], reason, by)) count += 1;
       }
+      await sessions.removeGrants(undefined, clientId);
       return count;
     },
 
@@ -154,7 +187,8 @@ async function endSome(
 ): Promise<EndResult | undefined> {
   const { sessions, audit, endTrust } = dependencies;
   const ended: SessionEntry[] = [];
-  for (const session of requested) ended.push(...[(await sessions.remove(session, tx)) ?? []].flat());
+  const offline = OF_OTHERS.has(reason);
+  for (const session of requested) ended.push(...[(await sessions.remove(session, tx, { offline })) ?? []].flat());
   const [first] = ended;
   if (!first) return undefined;
   const uids = ended.map(({ uid }) => uid);

@@ -194,8 +194,12 @@ function configurationOf(dependencies: OidcDependencies, shared: Shared): Config
   const { clients, sessionStore, deviceGuesses, pairwiseIdentifier } = shared;
   const { cookies, rateLimits } = dependencies;
   const settings = () => {
-    const { session_hours: sessionHours, access_token_minutes: accessTokenMinutes } = dependencies.settings.latest();
-    return { sessionHours, accessTokenMinutes };
+    const { session_hours, access_token_minutes, refresh_token_days } = dependencies.settings.latest();
+    return {
+      sessionHours: session_hours,
+      accessTokenMinutes: access_token_minutes,
+      refreshTokenDays: refresh_token_days,
+    };
   };
   const testTickets = createTestTickets({ cookies, vault, now });
   return createConfiguration({
@@ -208,7 +212,14 @@ function configurationOf(dependencies: OidcDependencies, shared: Shared): Config
       endSession: dependencies.logout.endSession,
       isTooSoon: async (deviceCode) => !(await rateLimits.consume('device:poll', deviceCode)).allowed,
     }),
-    findAccount: createFindAccount({ accounts, audit, clients, consents, sessions }),
+    findAccount: createFindAccount({
+      accounts,
+      audit,
+      clients,
+      consents,
+      sessions,
+      refreshTokenDays: () => settings().refreshTokenDays,
+    }),
     loadExistingGrant: createGrantLoader({ consents, clients, addClientToSession: sessionStore.addClientToSession }),
     prompts: promptsOf(dependencies, shared),
     checkRequest: createRequestCheck({

@@ -51,6 +51,11 @@ export const settingSchemas = {
     .min(limits.accessToken.minMinutes)
     .max(limits.accessToken.maxMinutes)
     .default(limits.accessToken.defaultMinutes),
+  refresh_token_days: z // from the consent or sign-in, however often it is rotated
+    .int()
+    .min(limits.refreshToken.minDays)
+    .max(limits.refreshToken.maxDays)
+    .default(limits.refreshToken.defaultDays),
   reset_token_minutes: z
     .int()
     .min(limits.resetToken.minMinutes)

@@ -202,6 +202,27 @@ describe('the sessions of one user', () => {
   });
 });
 
+describe('a refresh token', () => {
+  const redeem = (token: string) => postAs(idp, app, '/token', { grant_type: 'refresh_token', refresh_token: token });
+
+  it('ends ninety days after the sign-in, however often it was used', async () => {
+    let { refreshToken } = await aSession();
+    for (let days = 0; days < 80; days += 10) {
+      clock.advance({ minutes: 10 * 24 * 60 });
+      refreshToken = String((await redeem(refreshToken)).json().refresh_token);
+    }
+    clock.advance({ minutes: 11 * 24 * 60 });
+    expect((await redeem(refreshToken)).json()).toMatchObject({ error: 'invalid_grant' });
+  });
+
+  it('ends at once when the setting becomes shorter than its age', async () => {
+    const { refreshToken } = await aSession();
+    clock.advance({ minutes: 8 * 24 * 60 });
+    await set('refresh_token_days', 7);
+    expect((await redeem(refreshToken)).json()).toMatchObject({ error: 'invalid_grant' });
+  });
+});
+
 const changed = new Set<SettingName>();
 async function set<Name extends SettingName>(name: Name, value: SettingValues[Name]): Promise<void> {
   changed.add(name);

@@ -12,6 +12,10 @@ export const settingTexts: Record<SettingName, { label: string; text: string }> 
     text: 'A sign-in that exceeds the number ends the oldest session. 0: no limit; at most 1000.',
   },
   access_token_minutes: { label: 'Access tokens, in minutes', text: 'How long a token is valid. 1 to 60.' },
+  refresh_token_days: {
+    label: 'Refresh tokens, in days',
+    text: 'How long an application keeps its access while the user is away, however much it uses it. 1 to 365.',
+  },
   reset_token_minutes: { label: 'Links for a new password, in minutes', text: 'How long a link is valid. 15 to 30.' },
   mfa: { label: 'Second factor', text: 'Required: every user needs one. Off: no user is asked for one.' },
   self_registration: { label: 'Sign-up', text: 'Whether users may create their own account.' },

@@ -10,6 +10,7 @@ import { accessDecision } from '../../applications/access-decision.ts';
 import type { Audit } from '../../audit/audit.ts';
 import type { Consents } from '../../consents/consents.ts';
 import { appContext } from '../engine/app-context.ts';
+import { engineSeconds } from '../engine/configuration.ts';
 import type { Account as EngineAccount, FindAccount } from '../engine/library.ts';
 import { APPLICATION_CLAIMS } from '../patches/client-claims.ts';
 import type { ApplicationFacts, ClientSource } from '../store/clients.ts';
@@ -21,6 +22,8 @@ export interface FindAccountDependencies {
   consents: Pick<Consents, 'recordUse'>;
   sessions: Pick<Sessions, 'removeGrants'>;
   audit: Audit;
+  /** The setting `refresh_token_days`: a shorter one applies to the tokens that exist as well. */
+  refreshTokenDays(): number;
 }
 
 /** What is redeemed once for each authorization. */
@@ -28,16 +31,15 @@ const FIRST_USE = new Set(['AuthorizationCode', 'DeviceCode']);
 const UNREGISTERED = { allowed: false, reason: 'application_unregistered' };
 
 /** oidc-provider's `findAccount`. */
-export function createFindAccount({
-  accounts,
-  audit,
-  clients,
-  consents,
-  sessions,
-}: FindAccountDependencies): FindAccount {
+export function createFindAccount(dependencies: FindAccountDependencies): FindAccount {
+  const { accounts, clients, consents, sessions, audit, refreshTokenDays } = dependencies;
   return async function findAccount(ctx, id, token) {
     const account = await accounts.find(id);
     if (!account?.isActive) return undefined;
+    if (token?.kind === 'RefreshToken' && startOf(token) + refreshTokenDays() * 24 * 3600 <= engineSeconds()) {
+      appContext(ctx).state.log.info({ clientId: token.clientId }, 'the refresh token has reached refresh_token_days');
+      return undefined;
+    }
     const clientId = token?.clientId ?? ctx.oidc.client?.clientId;
     const facts = clientId === undefined ? undefined : await clients.facts(clientId);
     // Only with a token: an authorization request gets a page instead (engine/interaction-policy.ts).
@@ -69,6 +71,12 @@ export function createFindAccount({
       ...(request && { request }),
     });
   }
+}
+
+/** When the first refresh token of this rotation was issued, in epoch seconds; absent from oidc-provider's types. */
+function startOf(token: object): number {
+  const { iiat = engineSeconds() } = token as { iiat?: number };
+  return iiat;
 }
 
 /** The account behind the one that `findAccount` returned to the engine. */

@@ -51,7 +51,7 @@ export interface ConfigurationDependencies {
   secure: boolean;
   sessionCookie: string;
   dpopNonceSecret: Buffer;
-  settings(): { sessionHours: number; accessTokenMinutes: number };
+  settings(): { sessionHours: number; accessTokenMinutes: number; refreshTokenDays: number };
   resourceServer: NonNullable<Features['resourceIndicators']>['getResourceServerInfo'];
   pairwiseIdentifier: Configuration['pairwiseIdentifier'];
   extraTokenClaims: Configuration['extraTokenClaims'];
@@ -212,6 +212,8 @@ function mutable(table: Record<string, readonly string[]>): Record<string, strin
   return Object.fromEntries(Object.entries(table).map(([scope, claims]) => [scope, [...claims]]));
 }
 
+const DAY_SECONDS = 24 * 3600;
+
 /** oidc-provider's `ttl`: lifetimes in seconds. */
 function lifetimes(settings: ConfigurationDependencies['settings']): NonNullable<Configuration['ttl']> {
   const accessTokenSeconds = () => settings().accessTokenMinutes * 60;
@@ -236,7 +238,9 @@ function lifetimes(settings: ConfigurationDependencies['settings']): NonNullable
       const rotated = ctx.oidc.entities.RotatedRefreshToken;
       const isBearer = client.clientAuthMethod === 'none' && !token.isSenderConstrained();
       // RFC 9700 4.14.2: rotation does not extend a public client's refresh token without proof of possession.
-      return rotated && isBearer ? rotated.remainingTTL : limits.refreshToken.seconds;
+      const idle = rotated && isBearer ? rotated.remainingTTL : limits.refreshToken.seconds;
+      const { iiat = engineSeconds() } = token; // when the first token of the rotation was issued
+      return Math.max(1, Math.min(idle, iiat + settings().refreshTokenDays * DAY_SECONDS - engineSeconds()));
     },
   };
 }

@@ -6,6 +6,7 @@ import type { Db, Tx } from '../../storage/database.ts';
 import type { Sql } from '../../storage/statements.ts';
 import { artifactId } from './adapter.ts';
 import { endedAmong, markEnded } from './ended-sessions.ts';
+import { GRANT_MODELS, grantsOf, removeGrantsBut, removeGrantsById, type StoredGrant } from './grant-rows.ts';
 import { createSessionActivity, type SessionActivity } from './session-activity.ts';
 import { createSessionDevices, type SessionDevices } from './session-devices.ts';
 
@@ -54,16 +55,22 @@ export interface Sessions extends SessionDevices, SessionActivity {
   expired(limit: number): Promise<SessionEntry[]>;
   /** Live sessions in which an application takes part. */
   withParticipant(clientId: string): AsyncIterable<SessionEntry>;
-  /** Removes the session and every grant that ends with it. Returns it as it ended; undefined when another caller was first. */
-  remove(session: SessionEntry, tx: Tx): Promise<SessionEntry | undefined>;
+  /**
+   * Removes the session and every grant that ends with it. Returns it as it ended; undefined when another caller was first.
+   * @param options.offline also removes the grants with offline_access that began in this session
+   */
+  remove(session: SessionEntry, tx: Tx, options?: { offline?: boolean }): Promise<SessionEntry | undefined>;
   /** Removes everything of the account: sessions, grants, codes, access and refresh tokens. Returns the sessions. */
   removeAllOf(accountId: string, tx: Tx): Promise<SessionEntry[]>;
-  /** Removes all that one application holds for one account. */
-  removeGrants(accountId: string, clientId: string): Promise<void>;
+  /** Removes the grants of the account with their tokens, offline ones included; those that end with `kept` stay. */
+  removeGrantsBut(accountId: string, kept: SessionEntry | undefined, tx: Tx): Promise<void>;
+  /** Removes all that one application holds for one account, or for all. */
+  removeGrants(accountId: string | undefined, clientId: string): Promise<void>;
+  /** The applications that hold a grant of the account. */
+  grantsOf(accountId: string): Promise<StoredGrant[]>;
 }
 
 const PAGE = 200;
-const GRANT_MODELS = ['Grant', 'AccessToken', 'AuthorizationCode', 'RefreshToken', 'DeviceCode'];
 
 export interface SessionsDependencies {
   db: Db;
@@ -151,8 +158,12 @@ export function createSessions({ db, sql, now, idleSeconds }: SessionsDependenci
     },
 
     async removeGrants(accountId, clientId) {
-      await db.oidcArtifact.deleteMany({ where: { accountId, clientId, model: { in: GRANT_MODELS } } });
+      const ofAccount = accountId === undefined ? {} : { accountId };
+      await db.oidcArtifact.deleteMany({ where: { ...ofAccount, clientId, model: { in: GRANT_MODELS } } });
     },
+
+    removeGrantsBut,
+    grantsOf: (accountId) => grantsOf(db, accountId, epoch()),
   };
 }
 
@@ -192,13 +203,17 @@ async function* participatingSessions(db: Db, clientId: string, now: bigint): As
 }
 
 /** Removes the session and every grant that ends with it. Returns it as it ended; undefined when another caller was first. */
-async function removeSession(session: SessionEntry, tx: Tx): Promise<SessionEntry | undefined> {
+async function removeSession(
+  session: SessionEntry,
+  tx: Tx,
+  { offline = false }: { offline?: boolean } = {},
+): Promise<SessionEntry | undefined> {
   // Applications that a request has added since the session was read take part in its end as well.
   const removed = await tx.$queryRaw<Row[]>`DELETE FROM oidc_artifacts
     WHERE uid = ${session.uid} AND model = 'Session' RETURNING payload, expires_at AS "expiresAt"`;
   const [last = session] = removed.flatMap((row) => read(row) ?? []);
   if (!(await markEnded(tx, last.uid, lastSecond(last)))) return undefined;
-  const ended = last.participants.flatMap((p) => (p.grantId && !p.staysConnected ? [p.grantId] : []));
+  const ended = last.participants.flatMap((p) => (p.grantId && (offline || !p.staysConnected) ? [p.grantId] : []));
   if (ended.length > 0) await removeGrantsById(tx, last.accountId, ended);
   return last;
 }
@@ -206,12 +221,6 @@ async function removeSession(session: SessionEntry, tx: Tx): Promise<SessionEntr
 /** Epoch second until which a running request could still store the session again. */
 function lastSecond({ expiresAt }: SessionEntry): number {
   return Math.floor(expiresAt.getTime() / 1000) + limits.http.requestSeconds * 2;
-}
-
-/** Tokens carry the id of their grant; the id of the Grant row itself is a hash of it. */
-async function removeGrantsById(tx: Tx, accountId: string, grantIds: string[]): Promise<void> {
-  await tx.oidcArtifact.deleteMany({ where: { accountId, grantId: { in: grantIds } } });
-  await tx.oidcArtifact.deleteMany({ where: { id: { in: grantIds.map((id) => artifactId('Grant', id)) } } });
 }
 
 function read({ payload, expiresAt }: Row): SessionEntry | undefined {

@@ -101,6 +101,7 @@ const flows = {
   'flows/own-session': 'the session of the account pages: renewed, ended',
   'flows/portal': 'the portal and its applications',
   'flows/saml/sp-initiated': 'SAML SSO from the service provider',
+  'flows/offline-access': 'what ends refresh tokens',
   'flows/session-lifetime': 'limits of sessions: unused, absolute, how many',
   'logout/without-browser': 'logout by an administrator, a reset, a change of roles, time',
   'oidc/tokens/refresh-token': 'refresh: rotation, reuse, expiry',
