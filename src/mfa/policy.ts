@@ -14,6 +14,9 @@ import {
 } from './acr.ts';
 
 export type MfaSetting = 'off' | 'optional' | 'required';
+export type AdminMfaSetting = 'optional' | 'required' | 'phishing-resistant';
+/** What an application, or the setting `admin_mfa`, demands. */
+export type FactorRule = 'mfa' | 'phishing-resistant' | undefined;
 export type SecondFactor = 'totp' | 'passkey' | 'email' | 'sms' | 'recovery-code';
 export type Enrollable = 'totp' | 'passkey';
 
@@ -34,8 +37,8 @@ export interface PolicyInput {
   factors: Factors;
   /** The methods proven in this session or attempt (`amr`). */
   proven: readonly string[];
-  /** The application's own rule. */
-  application?: 'mfa' | 'phishing-resistant' | undefined;
+  /** The rule of the application or for staff, which neither the setting `off` nor a remembered browser lowers. */
+  rule?: FactorRule;
   /** acr_values, or the levels of a RequestedAuthnContext; any of them suffices. */
   requestedAcr?: readonly string[];
   /** The user chose to skip the second factor in this browser, and the settings allow it. */
@@ -65,7 +68,7 @@ export function nextFactor(input: PolicyInput): Need {
   const level = requiredLevel(input);
   if (isReached(input, reached, level)) return { need: 'nothing', acr: reached };
 
-  const { setting, application } = input;
+  const { setting, rule } = input;
   const methods = usable(input, level);
   if (methods.length > 0) return { need: 'second-factor', methods, level };
   // Before a stronger factor is set up, the strongest present one must be proven.
@@ -73,8 +76,8 @@ export function nextFactor(input: PolicyInput): Need {
   if (acrLevel(reached) < acrLevel(MFA_ACR) && first.length > 0) {
     return { need: 'second-factor', methods: first, level: MFA_ACR };
   }
-  // With `off` users set up no factors, except for an application's own rule.
-  if (setting === 'off' && !application) return { need: 'impossible', level };
+  // With `off` users set up no factors, except for such a rule.
+  if (setting === 'off' && !rule) return { need: 'impossible', level };
   // A password alone does not set up the first factor where a code can be sent to the owner.
   if (acrLevel(reached) < acrLevel(MFA_ACR) && input.factors.email === true && !input.proven.includes('email')) {
     return { need: 'second-factor', methods: ['email'], level };
@@ -84,9 +87,9 @@ export function nextFactor(input: PolicyInput): Need {
 
 /** The level this sign-in has to reach. */
 function requiredLevel(input: PolicyInput): Acr {
-  const { setting, factors, application, requestedAcr = [], isRememberedBrowser = false } = input;
+  const { setting, factors, rule, requestedAcr = [], isRememberedBrowser = false } = input;
   const levels: Acr[] = [PASSWORD_ACR];
-  if (application) levels.push(acrOfRule(application));
+  if (rule) levels.push(acrOfRule(rule));
   const requested = weakestOf(requestedAcr);
   if (requested) levels.push(requested);
   // A remembered browser only replaces the factor that the setting demands, and acr states only what was proven.
@@ -94,6 +97,11 @@ function requiredLevel(input: PolicyInput): Acr {
   const bySetting = setting === 'required' || (setting === 'optional' && isSetUp);
   if (bySetting && !isRememberedBrowser) levels.push(MFA_ACR);
   return acrValues[Math.max(...levels.map(acrLevel)) - 1] ?? PASSWORD_ACR;
+}
+
+/** The stricter of two rules. */
+export function stricterRule(one: FactorRule, other: FactorRule): FactorRule {
+  return one === 'phishing-resistant' ? one : (other ?? one);
 }
 
 /** The strongest level that the account can prove with its factors; the account pages demand it before a change. */

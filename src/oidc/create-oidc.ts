@@ -7,10 +7,10 @@ import type { Audit } from '../audit/audit.ts';
 import type { RepeatedEntries } from '../audit/repeated-entries.ts';
 import type { Consents } from '../consents/consents.ts';
 import type { Credentials } from '../credentials/credentials.ts';
-import type { CookieKeys, Middleware } from '../http/context.ts';
+import type { Context, CookieKeys, Middleware } from '../http/context.ts';
 import type { Cookies } from '../http/cookies.ts';
 import type { Keyring } from '../keys/keyring.ts';
-import { acrValues } from '../mfa/acr.ts';
+import { type Acr, acrValues } from '../mfa/acr.ts';
 import type { KnownBrowsers } from '../mfa/known-browsers.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
@@ -33,7 +33,7 @@ import { createResourceServer } from './claims/resource-servers.ts';
 import { extraTokenClaims } from './claims/token-claims.ts';
 import { appContext } from './engine/app-context.ts';
 import { createUsageRecorder } from './engine/application-usage.ts';
-import { type ClientLimits, createClientLimits } from './engine/client-rate-limits.ts';
+import { clientLimitsOf } from './engine/client-rate-limits.ts';
 import { createConfiguration } from './engine/configuration.ts';
 import { createDeviceGuesses, type DeviceGuesses } from './engine/device-code-guesses.ts';
 import type { EngineEvents } from './engine/events.ts';
@@ -86,6 +86,8 @@ export interface OidcDependencies {
   sessions: Sessions;
   /** Whether the account has the factors for one of these acr values. */
   canReach(account: Account, acrs: string[]): Promise<boolean>;
+  /** The acr that the settings demand of each session of the account in this browser. */
+  settingsAcr(ctx: Context, account: Account): Promise<Acr | undefined>;
   /** The server's own pages as a client that is not registered. */
   firstPartyClient: AdapterPayload & { client_id: string };
   /** Logout across both protocols (src/logout). */
@@ -254,11 +256,12 @@ function configurationOf(dependencies: OidcDependencies, shared: Shared): Config
 }
 
 function promptsOf(
-  { accounts, canReach, credentials, saml }: OidcDependencies,
+  { accounts, canReach, credentials, saml, settingsAcr }: OidcDependencies,
   { clients, pairwiseIdentifier }: Shared,
 ) {
   return createPrompts({
     clients,
+    settingsAcr: (ctx, account) => settingsAcr(appContext(ctx), account),
     async canReach(accountId, requested) {
       const account = await accounts.find(accountId);
       return account !== undefined && canReach(account, requested);
@@ -284,17 +287,6 @@ function eventsOf(dependencies: OidcDependencies, clients: ClientSource): Engine
       if (clientId !== firstPartyClient.client_id) await recordUsage(accountId, clientId, request);
     },
   };
-}
-
-function clientLimitsOf(rateLimits: RateLimits): ClientLimits {
-  const key = (clientId: string, address: string) => `${clientId}|${addressKey(address)}`;
-  return createClientLimits({
-    failures: (clientId, address) => rateLimits.peek('client-auth:address', key(clientId, address)),
-    async countFailure(clientId, address) {
-      await rateLimits.consume('client-auth:address', key(clientId, address));
-    },
-    countDeviceStart: (clientId, address) => rateLimits.consume('device-start:address', key(clientId, address)),
-  });
 }
 
 /** The host that the client's redirect URIs share (OIDC Core 8.1); absent from oidc-provider's types. */

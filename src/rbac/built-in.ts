@@ -19,6 +19,11 @@ export const ADMIN_ROLE = 'admin';
 export const EVERYTHING = 'everything';
 /** The prefix of all permissions for Gatehouse itself. */
 export const OWN_PREFIX = 'gatehouse.';
+/** Whether an account has any right in Gatehouse itself. */
+export function isStaff({ roles, permissions }: { roles: readonly string[]; permissions: readonly string[] }): boolean {
+  return roles.includes(ADMIN_ROLE) || permissions.some((permission) => permission.startsWith(OWN_PREFIX));
+}
+
 /** The scope of the admin API for all permissions of the token's user or client. */
 export const EVERYTHING_SCOPE = 'admin:*';
 

@@ -24,10 +24,12 @@ export interface RpDependencies {
   sessions: Pick<Sessions, 'find' | 'recordActivity'>;
   /** The strongest acr that this account can reach. */
   strongestAcr(account: Account): Promise<string>;
+  /** The acr that the settings demand of users with a right in Gatehouse; undefined for others. */
+  staffAcr(account: Account): string | undefined;
 }
 
 export function createRp(dependencies: RpDependencies) {
-  const { db, now, issuer, accounts, cookies, csrf, provider, sessions, strongestAcr } = dependencies;
+  const { db, now, issuer, accounts, cookies, csrf, provider, sessions, strongestAcr, staffAcr } = dependencies;
   const rpSessions = createRpSessions({ db, now, sessions });
   return {
     rpSessions,
@@ -37,6 +39,7 @@ export function createRp(dependencies: RpDependencies) {
       accounts,
       now,
       strongestAcr,
+      staffAcr,
       recordActivity: sessions.recordActivity,
     }),
     routers: [

@@ -22,7 +22,7 @@ export interface SignedIn {
   recentAuthentication: Middleware;
   /** The same for a form whose page has the same path: the authentication leads back there. */
   recentAuthenticationHere: Middleware;
-  /** Behind `requireSignIn`: the second factor, where the account has one; it need not be recent. */
+  /** Behind `requireSignIn`: the second factor, where the account has one or the settings demand it; it need not be recent. */
   secondFactor: Middleware;
   userOf(ctx: Context): SignedInUser;
 }
@@ -33,6 +33,8 @@ export interface SignedInDependencies {
   accounts: Pick<Accounts, 'find'>;
   /** The strongest acr that this account can reach. */
   strongestAcr(account: Account): Promise<string>;
+  /** The acr that the settings demand of users with a right in Gatehouse; undefined for others. */
+  staffAcr(account: Account): string | undefined;
   /** Records a request that the user made with the session. */
   recordActivity(ssoUid: string): Promise<void>;
   now: Clock;
@@ -89,12 +91,23 @@ function requireRecentAuthentication(
   };
 }
 
-function requireSecondFactor({ strongestAcr }: SignedInDependencies, userOf: SignedIn['userOf']): Middleware {
+function requireSecondFactor({ strongestAcr, staffAcr }: SignedInDependencies, userOf: SignedIn['userOf']): Middleware {
   return async (ctx, next) => {
     const { account, session } = userOf(ctx);
     const strongest = await strongestAcr(account);
-    const required = acrLevel(strongest) > acrLevel(MFA_ACR) ? MFA_ACR : strongest;
-    if (acrLevel(session.acr) >= acrLevel(required) || session.amr.includes('recovery')) return next();
+    const own = acrLevel(strongest) > acrLevel(MFA_ACR) ? MFA_ACR : strongest;
+    const demanded = staffAcr(account) ?? own;
+    const required = acrLevel(demanded) > acrLevel(own) ? demanded : own;
+    if (acrLevel(session.acr) >= acrLevel(required)) return next();
+    if (session.amr.includes('recovery')) {
+      if (acrLevel(session.acr) >= acrLevel(demanded)) return next();
+      // A recovery code replaces a lost factor on the account pages, and opens nothing that demands a passkey.
+      throw unauthorized('proof_needed', {
+        message: 'This page needs a passkey.',
+        advice: 'A recovery code is not enough. Add a passkey, and sign in with it.',
+        next: { href: '/account/factors', label: 'Second factors and passkeys' },
+      });
+    }
     const back = isRead(ctx) ? ctx.url : ctx.path;
     demandProof(ctx, { return_to: back, acr_values: required, login_hint: account.username });
   };

@@ -71,6 +71,11 @@ export async function createProtocols(services: Services, { cookies, cookieKeys,
     // The engine's typings describe Node's own fetch.
     outgoingFetch: outgoing as never,
     canReach: (account, acrs) => signInPolicy.canReach(account, acrs, undefined),
+    settingsAcr: (ctx, account) =>
+      signInPolicy.settingsAcr(account, async () => {
+        const known = await mfa.knownBrowsers.recognise(cookies.get(ctx, 'knownBrowser'), account.id);
+        return settings.latest().remember_browser_days > 0 && known?.isTrusted === true;
+      }),
     firstPartyClient: firstPartyClientMetadata(issuer),
     logout: {
       ...createEngineLogoutHooks({ endSession, runs, cookies, ownClientId: FIRST_PARTY_CLIENT_ID }),

@@ -44,6 +44,7 @@ export function createUserPages(services: Services, http: HttpServices, { oidc, 
     sessions,
     provider: oidc.engine.current,
     strongestAcr: signInPolicy.strongestAcr,
+    staffAcr: signInPolicy.staffAcr,
   });
   const { rpSessions, signedIn } = rp;
   const account = createAccountPages({

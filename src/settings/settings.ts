@@ -62,6 +62,8 @@ export const settingSchemas = {
     .max(limits.resetToken.maxMinutes)
     .default(limits.resetToken.defaultMinutes),
   mfa: z.enum(['off', 'optional', 'required']).default('optional'),
+  // Users with a right in Gatehouse itself; with `optional`, only `mfa` applies to them.
+  admin_mfa: z.enum(['optional', 'required', 'phishing-resistant']).default('required'),
   self_registration: z.boolean().default(false),
   outgoing_networks: z.array(network).default([]),
   rate_limits: z.boolean().default(true),

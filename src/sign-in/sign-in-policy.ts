@@ -2,18 +2,21 @@
 // rule, the requested authentication context and the browser, and applies the pure rules of mfa/policy.ts.
 import type { Account } from '../accounts/account.ts';
 import type { Credentials } from '../credentials/credentials.ts';
-import { type Acr, acrOf, PASSWORD_ACR, weakestOf, withMfa } from '../mfa/acr.ts';
+import { type Acr, acrOf, acrOfRule, MFA_ACR, PASSWORD_ACR, weakestOf, withMfa } from '../mfa/acr.ts';
 import type { CodeDelivery } from '../mfa/code-delivery.ts';
 import type { Factors, OwnFactors } from '../mfa/factors.ts';
 import {
+  type AdminMfaSetting,
   type Enrollable,
+  type FactorRule,
   hasSecondFactor,
   type MfaSetting,
   nextFactor,
-  type PolicyInput,
   type SecondFactor,
+  stricterRule,
   strongestLevel,
 } from '../mfa/policy.ts';
+import { isStaff } from '../rbac/built-in.ts';
 import type { Progress } from './next-step.ts';
 
 export interface SignInRequirements extends Pick<Progress, 'missing' | 'mustChangePassword'> {
@@ -25,7 +28,7 @@ export interface SignInRequirements extends Pick<Progress, 'missing' | 'mustChan
   channels: ReturnType<CodeDelivery['channels']>;
 }
 
-export type ApplicationRule = PolicyInput['application'];
+export type ApplicationRule = FactorRule;
 
 export interface SignInContext {
   amr: string[];
@@ -44,6 +47,10 @@ export interface SignInPolicy {
   requirementsOf(account: Account, context: SignInContext): Promise<SignInRequirements>;
   /** Whether the account has, or may now set up, the factors for one of the requested contexts. */
   canReach(account: Account, requestedAcr: string[], application: ApplicationRule): Promise<boolean>;
+  /** The acr that the settings demand of each session of the account, however it began; undefined when they demand none. */
+  settingsAcr(account: Account, isTrustedBrowser: () => Promise<boolean>): Promise<Acr | undefined>;
+  /** The acr that the setting `admin_mfa` demands; undefined for users without a right in Gatehouse. */
+  staffAcr(account: Account): Acr | undefined;
   /** The strongest acr that the account can prove now. */
   strongestAcr(account: Account): Promise<Acr>;
 }
@@ -51,7 +58,7 @@ export interface SignInPolicy {
 export interface SignInPolicyDependencies {
   credentials: Pick<Credentials, 'status'>;
   factors: Pick<Factors, 'of'>;
-  settings(): { mfa: MfaSetting };
+  settings(): { mfa: MfaSetting; admin_mfa: AdminMfaSetting };
   codeDelivery: Pick<CodeDelivery, 'channels'>;
 }
 
@@ -65,8 +72,25 @@ export function createSignInPolicy(dependencies: SignInPolicyDependencies): Sign
     return { channels, factors: { ...own, email: email !== undefined, sms: sms !== undefined } };
   }
 
+  function staffRule(account: Account): FactorRule {
+    const { admin_mfa: rule } = settings();
+    if (rule === 'optional' || !isStaff(account)) return undefined;
+    return rule === 'required' ? 'mfa' : rule;
+  }
+
+  function staffAcr(account: Account): Acr | undefined {
+    const rule = staffRule(account);
+    return rule && acrOfRule(rule);
+  }
+
   return {
     amrOf: withMfa,
+    staffAcr,
+    async settingsAcr(account, isTrustedBrowser) {
+      const demanded = staffAcr(account);
+      if (demanded || settings().mfa !== 'required') return demanded;
+      return (await isTrustedBrowser()) ? undefined : MFA_ACR;
+    },
     acrOf: (amr) => acrOf(amr) ?? PASSWORD_ACR,
 
     async requirementsOf(account, { amr, requestedAcr, application, isOwnPages, isTrustedBrowser }) {
@@ -78,7 +102,7 @@ export function createSignInPolicy(dependencies: SignInPolicyDependencies): Sign
         setting: settings().mfa,
         factors: own,
         proven: amr,
-        application,
+        rule: stricterRule(application, staffRule(account)),
         requestedAcr,
         isRememberedBrowser: isTrustedBrowser,
         recoveryStandsIn: isOwnPages,
@@ -92,7 +116,8 @@ export function createSignInPolicy(dependencies: SignInPolicyDependencies): Sign
     async canReach(account, requestedAcr, application) {
       if (weakestOf(requestedAcr) === undefined) return false;
       const { factors: own } = await factorsOf(account);
-      const input = { setting: settings().mfa, factors: own, proven: ['pwd'], application, requestedAcr };
+      const rule = stricterRule(application, staffRule(account));
+      const input = { setting: settings().mfa, factors: own, proven: ['pwd'], rule, requestedAcr };
       return nextFactor(input).need !== 'impossible';
     },
 

@@ -51,7 +51,7 @@ describe('what a sign-in still needs', () => {
     ],
     [
       'an application that wants one is not satisfied by a code by mail',
-      { setting: 'off', factors: mail, proven: ['pwd', 'email'], application: 'mfa' },
+      { setting: 'off', factors: mail, proven: ['pwd', 'email'], rule: 'mfa' },
       enrol(MFA_ACR, 'passkey', 'totp'),
     ],
     [
@@ -77,17 +77,17 @@ describe('what a sign-in still needs', () => {
     // The application's own rule
     [
       'an application that wants one, from who has none',
-      { setting: 'off', factors: none, proven: password, application: 'mfa' },
+      { setting: 'off', factors: none, proven: password, rule: 'mfa' },
       enrol(MFA_ACR, 'passkey', 'totp'),
     ],
     [
       'an application that wants a passkey',
-      { setting: 'optional', factors: both, proven: code, application: 'phishing-resistant' },
+      { setting: 'optional', factors: both, proven: code, rule: 'phishing-resistant' },
       ask(PHISHING_RESISTANT_ACR, 'passkey'),
     ],
     [
       'a request cannot lower it',
-      { setting: 'optional', factors: totp, proven: password, application: 'mfa', requestedAcr: [PASSWORD_ACR] },
+      { setting: 'optional', factors: totp, proven: password, rule: 'mfa', requestedAcr: [PASSWORD_ACR] },
       ask(MFA_ACR, 'totp', 'recovery-code'),
     ],
 
@@ -99,7 +99,7 @@ describe('what a sign-in still needs', () => {
     ],
     [
       'unless the application wants it',
-      { setting: 'optional', factors: totp, proven: password, isRememberedBrowser: true, application: 'mfa' },
+      { setting: 'optional', factors: totp, proven: password, isRememberedBrowser: true, rule: 'mfa' },
       ask(MFA_ACR, 'totp', 'recovery-code'),
     ],
     [
@@ -131,12 +131,12 @@ describe('what a sign-in still needs', () => {
     ],
     [
       'but not before the factor there is was proven',
-      { setting: 'off', factors: totp, proven: password, application: 'phishing-resistant' },
+      { setting: 'off', factors: totp, proven: password, rule: 'phishing-resistant' },
       ask(MFA_ACR, 'totp', 'recovery-code'),
     ],
     [
       'and then it is set up',
-      { setting: 'optional', factors: totp, proven: code, application: 'phishing-resistant' },
+      { setting: 'optional', factors: totp, proven: code, rule: 'phishing-resistant' },
       enrol(PHISHING_RESISTANT_ACR, 'passkey'),
     ],
     [

@@ -19,10 +19,16 @@ export interface TestIdp extends RunningServer {
 export interface TestIdpOptions {
   environment?: Record<string, string>;
   now?: Clock;
+  /**
+   * The setting of a new installation is `required`. Tests of other things sign administrators in with their password alone, so
+   * it is `optional` here; test/flows/admin-mfa.test.ts tests the default.
+   */
+  adminMfa?: 'default' | 'optional';
 }
 
 /** Starts Gatehouse. `stop` also closes its database; the files go with the test run. */
-export async function startIdp({ environment = {}, now }: TestIdpOptions = {}): Promise<TestIdp> {
+export async function startIdp(options: TestIdpOptions = {}): Promise<TestIdp> {
+  const { environment = {}, now, adminMfa = 'optional' } = options;
   const port = Number(environment.PORT ?? (await freePort()));
   // The keys that were made for the whole run are sealed under the tests' own secret.
   const keysFrom = environment.GATEHOUSE_SECRET ? undefined : (now?.() ?? new Date());
@@ -40,6 +46,10 @@ export async function startIdp({ environment = {}, now }: TestIdpOptions = {}): 
   const config = loadConfig(env, { cwd: testFolder(), terminal: false });
   const logger = createLogger({ level: 'debug', format: 'json', destination });
   const server = await startServer({ config, logger, ...(now && { now }) });
+  if (adminMfa === 'optional') {
+    await server.services.settings.set('admin_mfa', 'optional');
+    await server.services.settings.reload();
+  }
   return { ...server, issuer: config.issuer, log, environment: env };
 }
 

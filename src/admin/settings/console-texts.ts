@@ -18,6 +18,10 @@ export const settingTexts: Record<SettingName, { label: string; text: string }> 
   },
   reset_token_minutes: { label: 'Links for a new password, in minutes', text: 'How long a link is valid. 15 to 30.' },
   mfa: { label: 'Second factor', text: 'Required: every user needs one. Off: no user is asked for one.' },
+  admin_mfa: {
+    label: 'Second factor of administrators',
+    text: 'Of every user with a right in Gatehouse. Phishing-resistant: a passkey. Optional: only the setting above applies.',
+  },
   self_registration: { label: 'Sign-up', text: 'Whether users may create their own account.' },
   outgoing_networks: {
     label: 'Private networks that calls may reach',

@@ -2,6 +2,8 @@
 // together, so that a client cannot be locked out from another address; the counts are shared by all instances.
 import type { Context } from '../../http/context.ts';
 import { tooManyRequests } from '../../http/errors.ts';
+import { addressKey } from '../../rate-limits/lockout.ts';
+import type { RateLimits } from '../../rate-limits/rate-limits.ts';
 import { appContext } from './app-context.ts';
 import { routes } from './configuration.ts';
 import type { KoaContextWithOIDC } from './library.ts';
@@ -59,4 +61,16 @@ export function createClientLimits({
       if (clientId !== undefined && ctx.status === 401) await countFailure(clientId, ctx.state.request.address);
     },
   };
+}
+
+/** The limits with the counts of all instances. */
+export function clientLimitsOf(rateLimits: RateLimits): ClientLimits {
+  const key = (clientId: string, address: string) => `${clientId}|${addressKey(address)}`;
+  return createClientLimits({
+    failures: (clientId, address) => rateLimits.peek('client-auth:address', key(clientId, address)),
+    async countFailure(clientId, address) {
+      await rateLimits.consume('client-auth:address', key(clientId, address));
+    },
+    countDeviceStart: (clientId, address) => rateLimits.consume('device-start:address', key(clientId, address)),
+  });
 }

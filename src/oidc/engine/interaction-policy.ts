@@ -1,8 +1,9 @@
 // The engine's interaction policy with the checks of this server, for both protocols: when a user has to do something
 // before an authorization request is answered. Order: login, select_account, access, consent.
 
+import type { Account } from '../../accounts/account.ts';
 import { accessDecision, accessRuleOf } from '../../applications/access-decision.ts';
-import { type AcrClaim, acrOfRule, essentialAcrs, satisfies, voluntaryAcrs } from '../../mfa/acr.ts';
+import { type Acr, type AcrClaim, acrOfRule, essentialAcrs, satisfies, voluntaryAcrs } from '../../mfa/acr.ts';
 import { accountOf } from '../claims/find-account.ts';
 import type { ClientSource } from '../store/clients.ts';
 import { errors, interactionPolicy, type KoaContextWithOIDC } from './library.ts';
@@ -14,6 +15,8 @@ export interface PromptDependencies {
   clients: ClientSource;
   /** Whether this account has the factors for one of the `requested` acr values. */
   canReach(accountId: string, requested: string[]): Promise<boolean>;
+  /** The acr that the settings demand of each session of this account in this browser. */
+  settingsAcr(ctx: KoaContextWithOIDC, account: Account): Promise<Acr | undefined>;
   /** What a SAML AuthnRequest requires of this sign-in; nothing for OpenID Connect. */
   samlRequirements(ctx: KoaContextWithOIDC): Promise<{ acrs: string[]; needsPassword: boolean }>;
   hasPassword(accountId: string): Promise<boolean>;
@@ -34,6 +37,7 @@ export function createPrompts(dependencies: PromptDependencies) {
   login.checks.add(essentialAcr(dependencies));
   login.checks.add(requestedAcr(dependencies));
   login.checks.add(applicationAcr(dependencies));
+  login.checks.add(settingsAcr(dependencies));
   login.checks.add(requestedPassword(dependencies));
   login.checks.remove('id_token_hint');
   login.checks.add(hintedAccount(dependencies));
@@ -117,6 +121,16 @@ function applicationAcr({ clients }: PromptDependencies) {
     // The sign-in pages finish only when the rule is met. A sign-in that finished without it is an error, not a loop.
     if (oidc.result?.login) throw new errors.AccessDenied('the application demands a stronger sign-in');
     return REQUEST_PROMPT;
+  });
+}
+
+/** The settings `mfa: required` and `admin_mfa`, in a session that began before they applied to this account. */
+function settingsAcr(dependencies: PromptDependencies) {
+  return new Check('acr', 'the settings demand a stronger sign-in', async (ctx) => {
+    const { session, account, result } = ctx.oidc;
+    if (!session?.accountId || !account || result?.login) return NO_NEED_TO_PROMPT;
+    const demanded = await dependencies.settingsAcr(ctx, accountOf(account));
+    return demanded && !satisfies([demanded], ctx.oidc.acr) ? REQUEST_PROMPT : NO_NEED_TO_PROMPT;
   });
 }
 
