@@ -14,6 +14,8 @@ export interface ListAccounts {
   source?: 'local' | 'file' | undefined;
   /** A role's name. */
   role?: string | undefined;
+  /** Names of roles: only users who have at least one of them. */
+  memberOf?: readonly string[] | undefined;
   limit?: number | undefined;
   /** `next` of the page before. */
   after?: string | undefined;
@@ -36,6 +38,13 @@ export interface AccountPage {
   accounts: AccountSummary[];
   /** Absent on the last page. */
   next?: string;
+}
+
+/** The users with one of these roles. */
+interface Members {
+  /** At least one; an empty identifier has no members. */
+  roleIds: readonly string[];
+  count: number;
 }
 
 const PAGE = 50;
@@ -62,7 +71,9 @@ export async function listAccounts(
 ): Promise<AccountPage> {
   const { role, limit = PAGE } = query;
   if (role !== undefined && !isStorable(role)) return { accounts: [] };
-  const members = role === undefined ? undefined : await membersOf(db, role);
+  const members: Members[] = [];
+  if (role !== undefined) members.push(await membersOf(db, [role]));
+  if (query.memberOf) members.push(await membersOf(db, query.memberOf.filter(isStorable)));
   const found = await db.$queryRaw<{ id: string }[]>(pageQuery(sql.dialect, { ...query, limit }, members));
   const rows = await db.user.findMany({
     where: { id: { in: found.slice(0, limit).map(({ id }) => id) } },
@@ -83,7 +94,7 @@ function namesOf(held: readonly { role: { name: string } }[]): string[] {
 export function pageQuery(
   dialect: Dialect,
   { search, isActive, source, limit = PAGE, after }: ListAccounts,
-  members: { roleId: string; count: number } | undefined,
+  members: readonly Members[] = [],
 ): Fragment {
   const cursor = after === undefined ? undefined : parseCursor(after);
   const key = search && nameKey(withoutUnstorable(search));
@@ -94,10 +105,10 @@ export function pageQuery(
   if (isActive !== undefined) where.push(fragment`f.is_active = ${isActive}`);
   if (source !== undefined) where.push(fragment`f.source = ${source}`);
   if (key) where.push(dialect.contains('f.search_key', key));
-  if (members) {
-    const held = fragment`FROM user_roles ur WHERE ur.role_id = ${members.roleId}`;
+  for (const { roleIds, count } of members) {
+    const held = fragment`FROM user_roles ur WHERE ur.role_id IN (${joinFragments([...roleIds], ', ')})`;
     where.push(
-      members.count <= MANY_MEMBERS
+      count <= MANY_MEMBERS
         ? fragment`f.id IN (SELECT ur.user_id ${held})`
         : fragment`EXISTS (SELECT 1 ${held} AND ur.user_id = f.id)`,
     );
@@ -106,12 +117,12 @@ export function pageQuery(
   return fragment`SELECT f.id FROM users f ${condition} ORDER BY f.created_at DESC, f.id DESC LIMIT ${limit + 1}`;
 }
 
-/** The role's members, counted no further than it matters. */
-async function membersOf(db: Db, role: string): Promise<{ roleId: string; count: number }> {
-  const row = await db.role.findUnique({ where: { name: role }, select: { id: true } });
-  if (!row) return { roleId: '', count: 0 };
-  const count = await db.userRole.count({ where: { roleId: row.id }, take: MANY_MEMBERS + 1 });
-  return { roleId: row.id, count };
+/** The users with one of these roles, counted no further than it matters. */
+async function membersOf(db: Db, names: readonly string[]): Promise<Members> {
+  const rows = await db.role.findMany({ where: { name: { in: [...names] } }, select: { id: true } });
+  if (rows.length === 0) return { roleIds: [''], count: 0 };
+  const roleIds = rows.map(({ id }) => id);
+  return { roleIds, count: await db.userRole.count({ where: { roleId: { in: roleIds } }, take: MANY_MEMBERS + 1 }) };
 }
 
 // A malformed cursor starts at the first page; the links of the pages never contain one.

@@ -94,7 +94,7 @@ export function createAdmin(dependencies: AdminDependencies) {
     invitations: dependencies.invitations,
     passwordReset: dependencies.passwordReset,
   });
-  const roles = createRoleAdmin({ db, sql, roles: dependencies.roles });
+  const roles = createRoleAdmin({ db, sql, roles: dependencies.roles, authority });
   const applications = createApplicationAdmin({
     db,
     sql,
@@ -107,12 +107,13 @@ export function createAdmin(dependencies: AdminDependencies) {
   const resources = createResourceAdmin({ db, sql, resources: createResources({ db, audit, now, reserved }) });
   const sessions = createSessionAdmin({
     db,
+    authority,
     sessions: dependencies.sessions,
     endSession,
     applications: dependencies.applications,
   });
   const keys = createKeyAdmin({ keyring });
-  const settingAdmin = createSettingAdmin({ db, audit, settings });
+  const settingAdmin = createSettingAdmin({ db, audit, settings, authority });
   const configuration = createConfigurationAdmin({
     configFile: dependencies.configFile,
     exportConfiguration: () =>
@@ -127,7 +128,7 @@ export function createAdmin(dependencies: AdminDependencies) {
     ...applicationEndpoints(applications),
     ...resourceEndpoints(resources),
     ...keyEndpoints(keys),
-    ...auditEndpoints(audit),
+    ...auditEndpoints(audit, authority),
     ...settingEndpoints(settingAdmin, configuration),
     ...mailEndpoints(mail),
     ...overviewEndpoints(statistics),

@@ -51,7 +51,7 @@ export function createConsole(dependencies: ConsoleDependencies) {
       importRoutes({ frame, imports: createUserImport({ accounts, users, roles }), audit }),
       roleRoutes({ frame, roles }),
       sessionRoutes({ frame, sessions }),
-      auditRoutes({ frame, names, audit, accounts }),
+      auditRoutes({ frame, names, audit, accounts, authority: admin.authority }),
       keyRoutes({ frame, keys }),
       mailRoutes({ frame, mail }),
       settingRoutes({ frame, settings }),

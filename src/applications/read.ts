@@ -2,7 +2,8 @@
 import { notFound } from '../http/errors.ts';
 import { inChunks } from '../storage/chunks.ts';
 import type { Db, Tx } from '../storage/database.ts';
-import { withoutUnstorable } from '../storage/storable-text.ts';
+import { fragment, joinFragments } from '../storage/fragments.ts';
+import { isStorable, withoutUnstorable } from '../storage/storable-text.ts';
 import { type Application, fromRow, withRoles } from './application.ts';
 
 export interface ListApplications {
@@ -10,6 +11,8 @@ export interface ListApplications {
   search?: string | undefined;
   protocol?: 'oidc' | 'saml' | undefined;
   enabled?: boolean | undefined;
+  /** Only these, by client_id or entity ID. */
+  identifiers?: readonly string[] | undefined;
   limit?: number | undefined;
   /** `next` of the page before. */
   after?: string | undefined;
@@ -54,6 +57,12 @@ export async function listApplications(db: Db, query: ListApplications): Promise
   const { protocol = null, enabled = null, limit = PAGE } = query;
   const text = query.search && withoutUnstorable(query.search).trim();
   const pattern = text ? `%${text.toLowerCase().replace(/[\\%_]/g, '\\$&')}%` : null;
+  const only = query.identifiers?.filter(isStorable);
+  const isListed = !only
+    ? fragment`1 = 1`
+    : only.length === 0
+      ? fragment`1 = 0`
+      : fragment`client_id IN (${joinFragments(only, ', ')})`;
   const [name, id] = parseCursor(query.after) ?? [null, null];
   const found = await db.$queryRaw<{ id: string }[]>`
     SELECT id FROM applications
@@ -62,6 +71,7 @@ export async function listApplications(db: Db, query: ListApplications): Promise
       AND (CAST(${pattern} AS TEXT) IS NULL
         OR lower(name) LIKE ${pattern} ESCAPE '\\' OR lower(client_id) LIKE ${pattern} ESCAPE '\\')
       AND (CAST(${id} AS TEXT) IS NULL OR name > ${name} OR (name = ${name} AND id > ${id}))
+      AND ${isListed}
     ORDER BY name, id LIMIT ${limit + 1}`;
   const ids = found.slice(0, limit).map((row) => row.id);
   const rows = await db.application.findMany({ where: { id: { in: ids } }, include: withRoles });

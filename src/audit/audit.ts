@@ -7,8 +7,12 @@ import type { Vault } from '../platform/vault.ts';
 import type { Db, Tx } from '../storage/database.ts';
 import { hotStatements, type Sql } from '../storage/statements.ts';
 import type { AuditEventType, AuditOutcome } from './events.ts';
+import type { AuditFilter } from './filter.ts';
+import { limitedIds } from './limited-list.ts';
 import { type AuditContent, proofOf } from './row-mac.ts';
 import { cleanText, withoutSecrets } from './scrub.ts';
+
+export type { AuditFilter } from './filter.ts';
 
 /** The actor and the request of an event. Domain functions take it as a parameter for the events that they record. */
 export interface Actor {
@@ -36,22 +40,6 @@ export interface AuditInput extends Actor {
 export interface AuditEntry extends Omit<AuditContent, 'data'> {
   id: number;
   data: Record<string, unknown>;
-}
-
-export interface AuditFilter {
-  types?: AuditEventType[];
-  outcome?: AuditOutcome;
-  actorId?: string;
-  actorApp?: string;
-  subjectId?: string;
-  clientId?: string;
-  address?: string;
-  requestId?: string;
-  from?: Date;
-  until?: Date;
-  /** The cursor: the id of the last entry of the previous page. Only older entries are listed. */
-  before?: number;
-  limit?: number;
 }
 
 export interface Audit {
@@ -92,14 +80,18 @@ export function createAudit({ db, sql, vault, logger, now }: AuditDependencies):
       logger.info({ audit: { ...row, at: undefined, data: undefined, digest } }, `audit ${row.type} ${row.outcome}`);
     },
 
-    async list({ types, from, until, before, limit = PAGE, ...equals } = {}) {
+    async list({ isVisible, ...filter } = {}) {
+      const { types, from, until, before, limit = PAGE, ...equals } = filter;
+      const ids = isVisible && (await limitedIds(db, { ...filter, limit }, isVisible));
       const rows = await db.auditEvent.findMany({
-        where: {
-          ...equals,
-          ...(types ? { type: { in: types } } : {}),
-          ...(from || until ? { at: { ...(from ? { gte: from } : {}), ...(until ? { lt: until } : {}) } } : {}),
-          ...(before === undefined ? {} : { id: { lt: before } }),
-        },
+        where: ids
+          ? { id: { in: ids } }
+          : {
+              ...equals,
+              ...(types ? { type: { in: types } } : {}),
+              ...(from || until ? { at: { ...(from ? { gte: from } : {}), ...(until ? { lt: until } : {}) } } : {}),
+              ...(before === undefined ? {} : { id: { lt: before } }),
+            },
         orderBy: { id: 'desc' },
         take: limit,
         omit: { salt: true, digest: true, rowMac: true, chainSeq: true, chainHash: true },

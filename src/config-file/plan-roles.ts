@@ -1,4 +1,5 @@
 // Plans the roles and their permissions: the file's declarations against the stored ones.
+import { parseLimited } from '../rbac/rights.ts';
 import type { Role, Roles } from '../rbac/roles.ts';
 import type { DeclaredRole } from './schema.ts';
 import { differences, nothingPlanned, type Planned, type Step, takeOver } from './steps.ts';
@@ -9,6 +10,8 @@ export async function planRoles(
   roles: Roles,
 ): Promise<Planned> {
   const plan = nothingPlanned();
+  const remaining = stored.filter(({ source }) => source !== 'file');
+  const known = new Set([...declared, ...remaining].map(({ name }) => name));
   const left = new Map(stored.map((role) => [role.name, role]));
   for (const [index, { name, description, permissions: given }] of declared.entries()) {
     const existing = left.get(name);
@@ -21,6 +24,11 @@ export async function planRoles(
       continue;
     }
     const permissions = [...new Set(given)].sort();
+    for (const [at, permission] of given.entries()) {
+      const limit = parseLimited(permission)?.limit;
+      if (limit?.kind !== 'role' || known.has(limit.name)) continue;
+      plan.faults.push({ path: ['roles', index, 'permissions', at], message: `no such role: ${limit.name}` });
+    }
     const wanted = { description, permissions, source: 'file' as const };
     const before = existing ? { description: existing.description, permissions: existing.permissions } : {};
     const fields = [...differences(before, { description, permissions }), ...takeOver(existing?.source ?? 'file')];

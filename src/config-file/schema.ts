@@ -12,6 +12,7 @@ import { parseTotpKey } from '../mfa/totp-key.ts';
 import type { Fault } from '../platform/faults.ts';
 import { OWN_PREFIX } from '../rbac/built-in.ts';
 import { isRoleName, parsePermission } from '../rbac/names.ts';
+import { isBrokenLimit, LIMIT_SYNTAX } from '../rbac/rights.ts';
 import { settingSchemas } from '../settings/settings.ts';
 
 // A text of one line that both databases can store.
@@ -50,7 +51,7 @@ export const resource = z.strictObject({
 export const role = z.strictObject({
   name: z.string().refine(isRoleName, 'must be up to 100 letters, digits, spaces and . _ : / -'),
   description: z.string().max(1000).default(''),
-  permissions: z.array(permission).default([]),
+  permissions: z.array(permission.refine((text) => !isBrokenLimit(text), LIMIT_SYNTAX)).default([]),
 });
 
 const text = z.string().nullable().optional(); // null clears the field; an absent one is not changed

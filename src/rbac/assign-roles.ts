@@ -1,11 +1,10 @@
-// Assigns roles to users and takes them away. An actor needs every permission of the role, and one active administrator
-// always remains.
+// Assigns roles to users and takes them away. authority.ts decides who may; one active administrator always remains.
 import type { Actor, Audit } from '../audit/audit.ts';
 import { conflict, notFound } from '../http/errors.ts';
 import { type Db, type Tx, withinTransaction } from '../storage/database.ts';
 import type { Authority } from './authority.ts';
-import { ADMIN_ROLE, EVERYTHING } from './built-in.ts';
-import { type Role, roleNamed } from './role.ts';
+import { ADMIN_ROLE } from './built-in.ts';
+import { roleNamed } from './role.ts';
 
 /** `via` of a role that was granted to the user, not through a group or a connection. */
 const DIRECT = '';
@@ -13,7 +12,7 @@ const DIRECT = '';
 type AssignmentContext = {
   db: Db;
   audit: Audit;
-  assertHolds: Authority['assertHolds'];
+  assertMay: Authority['assertMay'];
   /** Called in the transaction in which a user got or lost a role. */
   rolesChanged(userId: string, by: Actor, tx: Tx): Promise<void>;
 };
@@ -26,10 +25,10 @@ export function assignRole(
   by: Actor,
   outer: Tx | undefined,
 ): Promise<boolean> {
-  const { db, audit, assertHolds, rolesChanged } = context;
+  const { db, audit, assertMay, rolesChanged } = context;
   return withinTransaction(db, outer, async (tx) => {
     const role = await roleNamed(roleName, tx);
-    await assertHolds(by, rightsOf(role), tx);
+    await assertMay(by, { what: 'role', role }, tx);
     const grant = { userId, roleId: role.id, via: DIRECT };
     if (await tx.userRole.findUnique({ where: { userId_roleId_via: grant } })) return false;
     if ((await tx.user.count({ where: { id: userId } })) === 0) throw notFound({ detail: { userId } });
@@ -48,10 +47,10 @@ export function unassignRole(
   by: Actor,
   outer: Tx | undefined,
 ): Promise<boolean> {
-  const { db, audit, assertHolds, rolesChanged } = context;
+  const { db, audit, assertMay, rolesChanged } = context;
   return withinTransaction(db, outer, async (tx) => {
     const role = await roleNamed(roleName, tx);
-    await assertHolds(by, rightsOf(role), tx);
+    await assertMay(by, { what: 'role', role }, tx);
     if (role.name === ADMIN_ROLE) await assertNotLastAdmin(userId, tx);
     const { count } = await tx.userRole.deleteMany({ where: { userId, roleId: role.id, via: DIRECT } });
     if (count === 0) return false;
@@ -87,9 +86,4 @@ export async function assertNotLastAdmin(userId: string, tx: Tx): Promise<void> 
   const isAdmin = await tx.user.count({ where: { id: userId, ...admin } });
   if (isAdmin === 0) return;
   if ((await tx.user.count({ where: { id: { not: userId }, ...admin } })) === 0) throw conflict('last_admin');
-}
-
-// Administrators may do more than their role lists: an actor with every listed permission is not yet an administrator.
-function rightsOf({ name, permissions }: Role): string[] {
-  return name === ADMIN_ROLE ? [EVERYTHING, ...permissions] : permissions;
 }

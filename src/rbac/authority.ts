@@ -1,21 +1,46 @@
-// What an actor may grant, take or take over: only rights that the actor has (least privilege).
+// The one decision about who may change what: an actor grants, takes and takes over only rights and roles that the actor
+// has, or has an explicit right to manage (docs/roles.md). The console, the API, imports and invitations all ask it.
 import type { Actor } from '../audit/audit.ts';
-import { forbidden } from '../http/errors.ts';
+import { forbidden, notFound } from '../http/errors.ts';
 import type { Db, Tx } from '../storage/database.ts';
-import { ADMIN_ROLE, EVERYTHING, OWN_PREFIX } from './built-in.ts';
+import { ADMIN_ROLE, EVERYTHING, OWN_PREFIX, type OwnPermission } from './built-in.ts';
 import { createPermissions } from './permissions.ts';
+import { extentOf, includesPermission, limitsOf, permits, type Rights } from './rights.ts';
+
+/** A change that an actor wants to make. */
+export type Change =
+  /** Permissions are put into a role or an application, or taken out. */
+  | { what: 'permissions'; permissions: readonly string[] }
+  /** A role is given, taken, changed or deleted. */
+  | { what: 'role'; role: { name: string; permissions: readonly string[] } }
+  /** A user's credentials, address, roles or state change; `needs`: one of these permissions. */
+  | { what: 'user'; id: string; needs: readonly OwnPermission[] }
+  /** The application itself changes, by its client_id or entity ID. */
+  | { what: 'application'; identifier: string }
+  /** An access rule changes that names these roles before or after. */
+  | { what: 'access'; roles: readonly string[] };
 
 export interface Authority {
-  /** Throws forbidden unless the actor holds all of these permissions. */
-  assertHolds(by: Actor, permissions: readonly string[], tx?: Tx): Promise<void>;
-  /**
-   * Throws forbidden when the account has rights in Gatehouse that the actor does not have: the actor could take them over
-   * by setting its password, address or factors.
-   */
-  assertMayManage(by: Actor, userId: string, tx?: Tx): Promise<void>;
+  /** Throws forbidden, or not_found for a user or an application outside the limits of the actor's permission. */
+  assertMay(by: Actor, change: Change, tx?: Tx): Promise<void>;
+  /** Which users (by their roles) or applications the actor's permission covers; the condition of a list. */
+  extent(by: Actor, permission: OwnPermission, tx?: Tx): Promise<'all' | string[]>;
+  /** Throws not_found unless the actor's permission covers this user. */
+  assertCovers(by: Actor, permission: OwnPermission, userId: string): Promise<void>;
+  /** Of these roles, those that the actor may give and take. */
+  assignable<R extends { name: string; permissions: readonly string[] }>(by: Actor, roles: readonly R[]): Promise<R[]>;
   /** Every permission of a user, for `By.holds`. */
   rightsOf(userId: string, tx?: Tx): Promise<'everything' | string[]>;
 }
+
+/** What an actor who is not an administrator has. */
+interface Held {
+  rights: readonly string[];
+  roles: readonly string[];
+}
+
+const MORE_THAN_YOU = 'This account may do more than you, so you cannot change it.';
+const noSuchUser = (id: string) => notFound({ message: 'There is no such user.', detail: { accountId: id } });
 
 export function createAuthority({ db }: { db: Db }): Authority {
   const permissions = createPermissions({ db });
@@ -28,33 +53,109 @@ export function createAuthority({ db }: { db: Db }): Authority {
     return isAdmin > 0 ? EVERYTHING : permissions.list(userId, options, tx);
   }
 
-  async function assertHolds(by: Actor, permissions: readonly string[], tx?: Tx): Promise<void> {
-    const held = await heldBy(by, tx);
-    if (held === 'everything') return;
-    const missing = permissions.filter((permission) => !held.includes(permission));
-    if (missing.length > 0) {
-      throw forbidden('forbidden', { message: 'You cannot grant more than you may do yourself.', detail: { missing } });
-    }
+  async function rolesOf(userId: string, tx: Tx = db): Promise<string[]> {
+    const rows = await tx.userRole.findMany({ where: { userId }, select: { role: { select: { name: true } } } });
+    return [...new Set(rows.map(({ role }) => role.name))];
   }
 
-  async function heldBy({ actorId, holds }: Actor, tx?: Tx): Promise<'everything' | readonly string[]> {
+  /** The actor's own roles; none for a disabled account, or an application that acts by itself. */
+  async function ownRolesOf({ actorId }: Actor, tx: Tx = db): Promise<string[]> {
+    const user = actorId === undefined ? undefined : await tx.user.findUnique({ where: { id: actorId } });
+    return user?.isActive ? rolesOf(user.id, tx) : [];
+  }
+
+  async function heldBy({ actorId, holds }: Actor, tx?: Tx): Promise<Rights> {
     if (holds) return holds;
     // No actor: the command line, the configuration file, or the server itself.
     return actorId === undefined ? 'everything' : rightsOf(actorId, tx);
   }
 
+  async function assertMayChangeUser(by: Actor, actor: Held, id: string, needs: readonly OwnPermission[], tx?: Tx) {
+    const roles = await rolesOf(id, tx);
+    if (!needs.some((permission) => permits(actor.rights, permission, { roles }))) throw noSuchUser(id);
+    if (by.actorId === id && !by.holds) return;
+    // A disabled account may be enabled again, so its permissions count.
+    const target = await permissionsOf(id, { evenDisabled: true }, tx);
+    if (target === 'everything' || !holdsOwn(actor, target)) throw forbidden('forbidden', { message: MORE_THAN_YOU });
+    const other = roles.find((name) => !mayManageRole(actor, name, needs));
+    if (other !== undefined) {
+      const message = `This account has the role ${other}, which you neither have nor may manage.`;
+      throw forbidden('forbidden', { message });
+    }
+  }
+
   return {
     rightsOf,
-    assertHolds,
 
-    async assertMayManage(by, userId, tx) {
-      const held = await heldBy(by, tx);
-      if (held === 'everything' || (by.actorId === userId && !by.holds)) return;
-      // A disabled account may be enabled again, so its permissions count.
-      const target = await permissionsOf(userId, { evenDisabled: true }, tx);
-      const own = target === 'everything' ? target : target.filter((permission) => permission.startsWith(OWN_PREFIX));
-      if (own !== 'everything' && own.every((permission) => held.includes(permission))) return;
-      throw forbidden('forbidden', { message: 'This account may do more than you, so you cannot change it.' });
+    async assertMay(by, change, tx) {
+      const rights = await heldBy(by, tx);
+      if (rights === 'everything') return;
+      if (change.what === 'permissions') return assertHolds(rights, change.permissions);
+      if (change.what === 'application') return assertCoversApplication(rights, change.identifier);
+      const actor = { rights, roles: await ownRolesOf(by, tx) };
+      if (change.what === 'role') return assertMayUseRole(actor, change.role);
+      if (change.what === 'access') return assertMayOpen(actor, change.roles);
+      return assertMayChangeUser(by, actor, change.id, change.needs, tx);
+    },
+
+    async extent(by, permission, tx) {
+      return extentOf(await heldBy(by, tx), permission);
+    },
+
+    async assertCovers(by, permission, userId) {
+      const rights = await heldBy(by);
+      if (permits(rights, permission)) return;
+      if (!permits(rights, permission, { roles: await rolesOf(userId) })) throw noSuchUser(userId);
+    },
+
+    async assignable(by, roles) {
+      const rights = await heldBy(by);
+      if (rights === 'everything') return [...roles];
+      const actor = { rights, roles: await ownRolesOf(by) };
+      return roles.filter((role) => mayUseRole(actor, role));
     },
   };
+}
+
+/**
+ * Whether the actor may give, take or change the role, and change its holders: holds it, or has an explicit right to
+ * manage it. A permission of `needs` that is limited to the members of the role is such a right.
+ */
+function mayManageRole({ rights, roles }: Held, name: string, needs: readonly OwnPermission[]): boolean {
+  if (roles.includes(name) || permits(rights, 'gatehouse.roles:manage', { roles: [name] })) return true;
+  return needs.some((permission) => limitsOf(rights, permission).some((limit) => limit.name === name));
+}
+
+/** Only administrators manage the role `admin`, and a role with rights in Gatehouse takes these rights. */
+function mayUseRole(actor: Held, { name, permissions }: { name: string; permissions: readonly string[] }): boolean {
+  return name !== ADMIN_ROLE && holdsOwn(actor, permissions) && mayManageRole(actor, name, ['gatehouse.users:write']);
+}
+
+/** Whether the actor has all of these permissions that are for Gatehouse. */
+function holdsOwn({ rights }: Held, permissions: readonly string[]): boolean {
+  return permissions.every((one) => !one.startsWith(OWN_PREFIX) || includesPermission(rights, one));
+}
+
+function assertMayUseRole(actor: Held, role: { name: string; permissions: readonly string[] }): void {
+  if (mayUseRole(actor, role)) return;
+  const message = `You neither have the role ${role.name} nor may manage it.`;
+  throw forbidden('forbidden', { message, detail: { role: role.name } });
+}
+
+function assertMayOpen(actor: Held, names: readonly string[]): void {
+  const other = names.find((name) => !mayManageRole(actor, name, []));
+  if (other === undefined) return;
+  const message = `The access rule names the role ${other}, which you neither have nor may manage.`;
+  throw forbidden('forbidden', { message });
+}
+
+function assertHolds(rights: Rights, permissions: readonly string[]): void {
+  const missing = permissions.filter((permission) => !includesPermission(rights, permission));
+  if (missing.length === 0) return;
+  throw forbidden('forbidden', { message: 'You cannot grant more than you may do yourself.', detail: { missing } });
+}
+
+function assertCoversApplication(rights: Rights, identifier: string): void {
+  if (permits(rights, 'gatehouse.applications:write', { application: identifier })) return;
+  throw notFound({ message: 'There is no such application.', detail: { identifier } });
 }

@@ -11,7 +11,13 @@ const RESOURCES = [
   'gatehouse.mail',
 ] as const;
 export type OwnResource = (typeof RESOURCES)[number];
-export type OwnAction = 'read' | 'write' | 'unlock' | 'reset-factors' | 'reset-password' | 'end';
+export type OwnAction =
+  | ('read' | 'write' | 'end')
+  | ('unlock' | 'reset-factors' | 'reset-password')
+  /** Of roles: counts as holding the role wherever a change needs that. */
+  | 'manage'
+  /** Of settings: those that protect the server and its users (settings/setting-groups.ts). */
+  | 'write-security';
 export type OwnPermission = `${OwnResource}:${OwnAction}`;
 
 export const ADMIN_ROLE = 'admin';
@@ -28,14 +34,13 @@ export function isStaff({ roles, permissions }: { roles: readonly string[]; perm
 export const EVERYTHING_SCOPE = 'admin:*';
 
 const all = (action: OwnAction): OwnPermission[] => RESOURCES.map((resource): OwnPermission => `${resource}:${action}`);
-const SUPPORT: OwnPermission[] = [
+const HELP: OwnPermission[] = [
   'gatehouse.users:read',
   'gatehouse.users:unlock',
   'gatehouse.users:reset-factors',
   'gatehouse.users:reset-password',
   'gatehouse.sessions:read',
   'gatehouse.sessions:end',
-  'gatehouse.audit:read',
 ];
 
 /** Created at the first start and updated at each later one. */
@@ -43,13 +48,28 @@ export const builtInRoles: readonly { name: string; description: string; permiss
   {
     name: ADMIN_ROLE,
     description: 'May do everything in Gatehouse',
-    permissions: [...new Set([...all('read'), ...all('write'), ...SUPPORT])],
+    permissions: [
+      ...new Set([
+        ...[...all('read'), ...all('write'), ...HELP],
+        ...(['gatehouse.roles:manage', 'gatehouse.settings:write-security'] as const),
+      ]),
+    ],
+  },
+  {
+    name: 'user-manager',
+    description: 'May create, change and delete users who have no more rights and no other roles',
+    permissions: ['gatehouse.users:write', 'gatehouse.roles:read', ...HELP],
+  },
+  {
+    name: 'application-manager',
+    description: 'May register, change and delete applications',
+    permissions: ['gatehouse.applications:read', 'gatehouse.applications:write', 'gatehouse.roles:read'],
   },
   { name: 'auditor', description: 'May look at everything in Gatehouse and change nothing', permissions: all('read') },
   {
     name: 'support',
     description: 'May help people who cannot get in: unlock, reset factors and passwords, end sessions',
-    permissions: SUPPORT,
+    permissions: [...HELP, 'gatehouse.audit:read'],
   },
 ];
 

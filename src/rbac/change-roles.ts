@@ -8,6 +8,7 @@ import type { Authority } from './authority.ts';
 import { builtInRoles } from './built-in.ts';
 import { isRoleName } from './names.ts';
 import type { PermissionSets } from './permission-sets.ts';
+import { isBrokenLimit, LIMIT_SYNTAX } from './rights.ts';
 import { findRole, type NewRole, type Role, roleNamed } from './role.ts';
 
 type RoleContext = {
@@ -15,21 +16,22 @@ type RoleContext = {
   now: Clock;
   audit: Audit;
   sets: PermissionSets;
-  assertHolds: Authority['assertHolds'];
+  assertMay: Authority['assertMay'];
   /** Called in the transaction in which a user got or lost a role. */
   rolesChanged(userId: string, by: Actor, tx: Tx): Promise<void>;
 };
 
 /** Throws role_name_taken (409), invalid_input (400), forbidden (403). */
 export async function createRole(
-  { db, now, audit, sets, assertHolds }: RoleContext,
+  { db, now, audit, sets, assertMay }: RoleContext,
   { name, description = '', permissions = [], source = 'local' }: NewRole,
   by: Actor,
   outer: Tx | undefined,
 ): Promise<Role> {
   if (!isRoleName(name)) throw invalidName();
   return withinTransaction(db, outer, async (tx) => {
-    await assertHolds(by, permissions, tx);
+    assertUnderstood(permissions);
+    await assertMay(by, { what: 'permissions', permissions }, tx);
     const id = randomId();
     await tx.role.create({ data: { id, name, description, source, createdAt: now() } }).catch(throwTaken);
     await sets.replace(id, permissions, tx);
@@ -53,7 +55,7 @@ export async function updateRole(
 
 /** Also takes the role from every user who has it. */
 export function removeRole(
-  { db, audit, sets, assertHolds, rolesChanged }: RoleContext,
+  { db, audit, sets, assertMay, rolesChanged }: RoleContext,
   name: string,
   by: Actor,
   outer: Tx | undefined,
@@ -61,10 +63,12 @@ export function removeRole(
   return withinTransaction(db, outer, async (tx) => {
     const role = await roleNamed(name, tx);
     if (role.source === 'built-in') throw builtIn();
-    await assertHolds(by, role.permissions, tx);
+    await assertMay(by, { what: 'role', role }, tx);
+    await assertMay(by, { what: 'permissions', permissions: role.permissions }, tx);
     const select = { userId: true } as const;
     const holders = await tx.userRole.findMany({ where: { roleId: role.id }, select, distinct: ['userId'] });
     await tx.role.delete({ where: { id: role.id } });
+    await sets.removeLimitedTo(role.name, tx);
     await sets.removeUnused(tx);
     await audit.record({ ...by, type: 'role.deleted', outcome: 'success', data: { before: role } }, tx);
     for (const { userId } of holders) await rolesChanged(userId, by, tx);
@@ -92,7 +96,7 @@ async function makeBuiltInRoles(context: RoleContext, tx: Tx): Promise<void> {
 }
 
 function changeRole(
-  { db, audit, sets, assertHolds }: RoleContext,
+  { db, audit, sets, assertMay }: RoleContext,
   name: string,
   changes: Partial<NewRole>,
   by: Actor,
@@ -104,11 +108,14 @@ function changeRole(
     const next = { ...before, ...changes, permissions };
     if (!isRoleName(next.name)) throw invalidName();
     if (JSON.stringify(next) === JSON.stringify(before)) return before;
+    assertUnderstood(next.permissions);
+    await assertMay(by, { what: 'role', role: before }, tx);
     // To take a permission from a role, the actor must have it, too.
-    await assertHolds(by, [...before.permissions, ...next.permissions], tx);
+    await assertMay(by, { what: 'permissions', permissions: [...before.permissions, ...next.permissions] }, tx);
     const data = { name: next.name, description: next.description, source: next.source };
     await tx.role.update({ where: { id: before.id }, data }).catch(throwTaken);
     await sets.replace(before.id, next.permissions, tx);
+    if (next.name !== before.name) await sets.renameLimit(before.name, next.name, tx);
     await audit.record({ ...by, type: 'role.updated', outcome: 'success', data: { before, after: next } }, tx);
     return roleNamed(next.name, tx);
   });
@@ -116,6 +123,14 @@ function changeRole(
 
 function throwTaken(error: unknown): never {
   throw isUniqueViolation(error) ? conflict('role_name_taken', { cause: error }) : error;
+}
+
+/** Throws invalid_input for a permission for Gatehouse whose limit does not exist. */
+function assertUnderstood(permissions: readonly string[]): void {
+  const broken = permissions.find(isBrokenLimit);
+  if (broken === undefined) return;
+  const message = `“${broken}” ${LIMIT_SYNTAX}.`;
+  throw badRequest('invalid_input', { fields: [{ field: 'permissions', message }] });
 }
 
 function invalidName() {

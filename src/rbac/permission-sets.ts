@@ -2,12 +2,18 @@
 import { badRequest } from '../http/errors.ts';
 import { randomId } from '../platform/random.ts';
 import type { Tx } from '../storage/database.ts';
+import type { OwnPermission } from './built-in.ts';
 import { type PermissionName, parsePermission } from './names.ts';
+import { LIMITABLE_TO_ROLES, limitedTo } from './rights.ts';
 
 export interface PermissionSets {
   /** Makes these the role's permissions. */
   replace(roleId: string, permissions: readonly string[], tx: Tx): Promise<void>;
   removeUnused(tx: Tx): Promise<void>;
+  /** Deletes every permission that is limited to this role, from all roles. */
+  removeLimitedTo(roleName: string, tx: Tx): Promise<void>;
+  /** Permissions that are limited to the role follow its new name. */
+  renameLimit(before: string, after: string, tx: Tx): Promise<void>;
 }
 
 export function createPermissionSets(): PermissionSets {
@@ -29,6 +35,20 @@ export function createPermissionSets(): PermissionSets {
   return {
     removeUnused,
 
+    async removeLimitedTo(roleName, tx) {
+      await tx.permission.deleteMany({ where: { OR: LIMITABLE_TO_ROLES.map((one) => limitedName(one, roleName)) } });
+    },
+
+    async renameLimit(before, after, tx) {
+      for (const permission of LIMITABLE_TO_ROLES) {
+        const from = limitedName(permission, before);
+        const to = limitedName(permission, after);
+        // The new name was free, so a permission that is limited to it gave nothing.
+        await tx.permission.deleteMany({ where: to });
+        await tx.permission.updateMany({ where: from, data: to });
+      }
+    },
+
     async replace(roleId, permissions, tx) {
       const ids: string[] = [];
       for (const name of new Set(permissions)) ids.push(await idOf(parsed(name), tx));
@@ -40,6 +60,12 @@ export function createPermissionSets(): PermissionSets {
       await removeUnused(tx);
     },
   };
+}
+
+function limitedName(permission: OwnPermission, roleName: string): PermissionName {
+  const text = limitedTo(permission, { kind: 'role', name: roleName });
+  const at = text.lastIndexOf(':');
+  return { resource: text.slice(0, at), action: text.slice(at + 1) };
 }
 
 function parsed(text: string): PermissionName {

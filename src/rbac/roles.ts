@@ -1,5 +1,5 @@
-// Roles, their permissions and the users who have them. An actor can only grant or take permissions that it has itself, and
-// one active administrator always remains.
+// Roles, their permissions and the users who have them. authority.ts decides who may change them; one active administrator
+// always remains.
 import type { Actor, Audit } from '../audit/audit.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Db, Tx } from '../storage/database.ts';
@@ -14,13 +14,13 @@ export type { NewRole, Role, RoleSource } from './role.ts';
 export interface Roles {
   list(): Promise<Role[]>;
   find(name: string, tx?: Tx): Promise<Role | undefined>;
-  /** By id; throws not_found. */
+  /** Actor id; throws not_found. */
   get(id: string, tx?: Tx): Promise<Role>;
   /** Throws role_name_taken (409). */
   create(role: NewRole, by?: Actor, tx?: Tx): Promise<Role>;
   update(name: string, changes: Partial<NewRole>, by?: Actor, tx?: Tx): Promise<Role>;
   remove(name: string, by?: Actor, tx?: Tx): Promise<void>;
-  /** False when the user had the role. Throws forbidden when the role permits more than the actor of `by` may. */
+  /** False when the user had the role. Throws forbidden unless the actor of `by` may manage the role. */
   assign(userId: string, roleName: string, by?: Actor, tx?: Tx): Promise<boolean>;
   /** Throws last_admin (409). */
   unassign(userId: string, roleName: string, by?: Actor, tx?: Tx): Promise<boolean>;
@@ -43,8 +43,8 @@ export interface RolesDependencies {
 /** Every operation on roles. A change joins the transaction `tx`, or is one of its own. */
 export function createRoles({ db, now, audit, rolesChanged = async () => {} }: RolesDependencies): Roles {
   const sets = createPermissionSets();
-  const { assertHolds } = createAuthority({ db });
-  const context = { db, now, audit, sets, assertHolds, rolesChanged };
+  const { assertMay } = createAuthority({ db });
+  const context = { db, now, audit, sets, assertMay, rolesChanged };
   return {
     list: () => listRoles(db),
     find: (name, tx = db) => findRole(name, tx),

@@ -114,13 +114,15 @@ describe('roles', () => {
     expect(items.map(({ permission }) => permission)).toEqual(['articles:read', 'articles:write']);
     const changed = await ok('PATCH', path, { permissions: ['articles:read'] }, ifMatch(made.etag));
     expect(changed).toMatchObject({ name: 'editor', permissions: ['articles:read'] });
-    const first = await ok<{ next: string; items: { name: string }[] }>('GET', '/roles?limit=2');
-    const second = await ok<{ next: null; items: { name: string }[] }>('GET', `/roles?limit=2&cursor=${first.next}`);
+    const first = await ok<{ next: string; items: { name: string }[] }>('GET', '/roles?limit=3');
+    const second = await ok<{ next: null; items: { name: string }[] }>('GET', `/roles?limit=3&cursor=${first.next}`);
     expect([...first.items, ...second.items].map(({ name }) => name)).toEqual([
       'admin',
+      'application-manager',
       'auditor',
       'editor',
       'support',
+      'user-manager',
     ]);
     await ok('DELETE', path, undefined, { status: 204, ...ifMatch(changed.etag) });
   });

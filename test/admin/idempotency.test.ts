@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createIdempotency, type Idempotency, type RecordResponse } from '../../src/admin/api/idempotency.ts';
 import { createRoleAdmin, type RoleAdmin } from '../../src/admin/roles/actions.ts';
+import { createAuthority } from '../../src/rbac/authority.ts';
 import { createRoles } from '../../src/rbac/roles.ts';
 import { openPeople, type People } from '../accounts/fixture.ts';
 
@@ -10,7 +11,7 @@ let roles: RoleAdmin;
 let idempotency: Idempotency;
 beforeAll(async () => {
   people = await openPeople();
-  roles = createRoleAdmin({ ...people, roles: createRoles(people) });
+  roles = createRoleAdmin({ ...people, roles: createRoles(people), authority: createAuthority(people) });
   idempotency = createIdempotency(people);
 });
 afterAll(() => people.close());

@@ -1,6 +1,7 @@
 // Requests from denied networks (setting denied_networks) get 403 on every route, and the audit log records them.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSettingAdmin } from '../../src/admin/settings/actions.ts';
+import { createAuthority } from '../../src/rbac/authority.ts';
 import { aUser } from '../support/factories.ts';
 import { httpClient } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
@@ -76,8 +77,9 @@ describe('the setting', () => {
   });
 
   it('rejects the address of the administrator who sets it', async () => {
-    const admin = createSettingAdmin(idp.services);
+    const admin = createSettingAdmin({ ...idp.services, authority: createAuthority(idp.services) });
     const { account } = await aUser(idp.services);
+    await idp.services.roles.assign(account.id, 'admin');
     const request = { requestId: 'r', address: '203.0.113.9', userAgent: '' };
     const by = { actorId: account.id, request };
     await expect(admin.update({ denied_networks: ['203.0.113.0/24'] }, by)).rejects.toMatchObject({

@@ -148,7 +148,13 @@ describe('applying a file', () => {
     );
     expect(await bench.accounts.find(local.id)).toBeDefined();
     expect(await bench.applications.find('local-app')).toBeDefined();
-    expect((await bench.roles.list()).map(({ name }) => name)).toEqual(['admin', 'auditor', 'support']);
+    expect((await bench.roles.list()).map(({ name }) => name)).toEqual([
+      'admin',
+      'application-manager',
+      'auditor',
+      'support',
+      'user-manager',
+    ]);
   });
 
   it('takes over existing objects that it declares', async () => {

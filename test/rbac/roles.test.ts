@@ -84,8 +84,10 @@ describe('the built-in roles', () => {
     await together(4, () => theirs.ensureBuiltInRoles());
     expect((await theirs.list()).map(({ name, source }) => [name, source])).toEqual([
       ['admin', 'built-in'],
+      ['application-manager', 'built-in'],
       ['auditor', 'built-in'],
       ['support', 'built-in'],
+      ['user-manager', 'built-in'],
     ]);
     // As an older version has left it.
     await fresh.db.rolePermission.deleteMany({ where: { role: { name: 'auditor' } } });
@@ -117,6 +119,9 @@ describe('an actor', () => {
     await expect(wide).rejects.toEqual(code('forbidden'));
     await roles.create({ name: 'narrow', permissions: ['gatehouse.audit:read'] }, by);
     await expect(roles.update('narrow', { permissions: ['x:y'] }, by)).rejects.toEqual(code('forbidden'));
+    // It has every permission of the role, and yet not the role.
+    await expect(roles.assign(friend, 'narrow', by)).rejects.toEqual(code('forbidden'));
+    await roles.assign(supporter, 'narrow');
     expect(await roles.assign(friend, 'narrow', by)).toBe(true);
     expect(await rolesOf(friend)).toEqual(['narrow']);
   });
@@ -148,16 +153,17 @@ describe('an actor', () => {
     await roles.assign(admin.id, 'admin');
     await roles.assign(supporter.id, 'support');
     const authority = createAuthority(people);
-    const may = (actorId: string, userId: string) => authority.assertMayManage({ actorId }, userId);
+    const needs = ['gatehouse.users:unlock'] as const;
+    const may = (actorId: string, id: string) => authority.assertMay({ actorId }, { what: 'user', id, needs });
     await expect(may(supporter.id, admin.id)).rejects.toEqual(code('forbidden'));
-    await expect(may(plain.id, supporter.id)).rejects.toEqual(code('forbidden'));
+    await expect(may(plain.id, supporter.id)).rejects.toEqual(code('not_found'));
     await may(supporter.id, plain.id);
     await may(admin.id, supporter.id);
     await may(supporter.id, supporter.id);
-    await authority.assertMayManage({}, admin.id);
+    await authority.assertMay({}, { what: 'user', id: admin.id, needs });
     const all = { holds: ownPermissions };
-    await expect(authority.assertMayManage(all, admin.id)).rejects.toEqual(code('forbidden'));
-    await authority.assertMayManage(all, supporter.id);
+    await expect(authority.assertMay(all, { what: 'user', id: admin.id, needs })).rejects.toEqual(code('forbidden'));
+    await authority.assertMay(all, { what: 'user', id: supporter.id, needs });
   });
 
   test('grants any permission as an administrator', async () => {

@@ -64,6 +64,8 @@ const plainSql: Record<string, string> = {
   'accounts/account-list.ts': 'a search for text that may hold % and _',
   'applications/read.ts': 'a search for text that may hold % and _',
   'oidc/engine/cors.ts': 'LIKE on text of any case',
+  'audit/limited-list.ts': 'EXISTS over the roles of a user, who is no relation of the event',
+  'admin/sessions/actions.ts': 'the same for a session',
   'admin/overview/statistics.ts': 'UNION, grouping by day, a hint for the index',
   'oidc/store/sessions.ts': 'DELETE … RETURNING',
   'oidc/store/ended-sessions.ts': 'INSERT … ON CONFLICT DO NOTHING with a count, inside a transaction',

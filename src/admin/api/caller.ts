@@ -10,7 +10,8 @@ import type { ApiTokens } from '../../oidc/store/api-access-tokens.ts';
 import { addressKey } from '../../rate-limits/lockout.ts';
 import type { RateLimits } from '../../rate-limits/rate-limits.ts';
 import type { Authority } from '../../rbac/authority.ts';
-import { EVERYTHING_SCOPE, type OwnPermission, ownPermissions } from '../../rbac/built-in.ts';
+import { EVERYTHING_SCOPE, ownPermissions } from '../../rbac/built-in.ts';
+import { meets, type Need, permissionsOf, withoutLimit } from '../../rbac/rights.ts';
 
 export interface Caller {
   /** client_id of the application that calls. */
@@ -66,14 +67,14 @@ export function createCallers({ tokens, accounts, authority, rateLimits, audienc
   };
 }
 
-/** Throws 403 when the caller lacks one of the permissions. */
-export function assertMay({ rights }: Pick<Caller, 'rights'>, needed: readonly OwnPermission[]): void {
-  if (rights === 'everything') return;
-  const missing = needed.filter((permission) => !rights.includes(permission));
+/** Throws 403 when the caller lacks one of the needs. */
+export function assertMay({ rights }: Pick<Caller, 'rights'>, needs: readonly Need[]): void {
+  const missing = needs.filter((need) => !meets(rights, need)).map(permissionsOf);
   if (missing.length === 0) return;
+  const scope = missing.map(([first]) => first).join(' ');
   throw forbidden('forbidden', {
-    advice: `It needs ${missing.join(' and ')}.`,
-    headers: { 'WWW-Authenticate': `Bearer error="insufficient_scope", scope="${missing.join(' ')}"` },
+    advice: `It needs ${missing.map((anyOf) => anyOf.join(' or ')).join(' and ')}.`,
+    headers: { 'WWW-Authenticate': `Bearer error="insufficient_scope", scope="${scope}"` },
   });
 }
 
@@ -88,9 +89,9 @@ export function rightsOf(
   if (scopes.includes(EVERYTHING_SCOPE))
     return userRights === undefined || userRights === 'everything' ? 'everything' : [...userRights];
   const named = ownPermissions.filter((permission) => scopes.includes(permission));
-  return userRights === undefined || userRights === 'everything'
-    ? named
-    : named.filter((one) => userRights.includes(one));
+  if (userRights === undefined || userRights === 'everything') return named;
+  const isNamed = (right: string) => named.some((one) => one === withoutLimit(right));
+  return userRights.filter(isNamed).sort();
 }
 
 function challenge(realm: string, error?: string) {

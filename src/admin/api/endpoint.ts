@@ -3,7 +3,7 @@
 import type { z } from 'zod';
 import type { Actor } from '../../audit/audit.ts';
 import type { Context } from '../../http/context.ts';
-import type { OwnPermission } from '../../rbac/built-in.ts';
+import type { Need } from '../../rbac/rights.ts';
 import type { Tx } from '../../storage/database.ts';
 import type { Caller } from './caller.ts';
 
@@ -46,8 +46,8 @@ interface Common {
   tag: string;
   summary: string;
   description?: string;
-  /** The permissions that a caller must all have. */
-  needs: readonly OwnPermission[];
+  /** What a caller must all have. */
+  needs: readonly Need[];
   /** `shows`: the answer has an ETag. `changes`: If-Match is required too (RFC 9110 13.1.1). */
   versioned?: 'shows' | 'changes';
   /** May be repeated with the same Idempotency-Key; it calls `record`. */

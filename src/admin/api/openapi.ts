@@ -1,5 +1,6 @@
 // The OpenAPI 3.1 document of the admin API, made of the same descriptions and schemas as its routes.
 import { z } from 'zod';
+import { type Need, permissionsOf } from '../../rbac/rights.ts';
 import type { Endpoint } from './endpoint.ts';
 import { API } from './router.ts';
 
@@ -65,13 +66,13 @@ function operation(
   problemRef: Json,
 ): Json {
   const { operationId, tag, summary, description, needs, body, accepts } = endpoint;
-  const notes = [description, needs.length > 0 ? `Needs ${needs.join(' and ')}.` : 'Needs any token of this API.'];
+  const notes = [description, needsText(needs)];
   return {
     operationId,
     tags: [tag],
     summary,
     description: notes.filter(Boolean).join('\n\n'),
-    security: [{ oauth: [...needs] }],
+    security: alternatives(needs).map((scopes) => ({ oauth: scopes })),
     parameters: parametersOf(endpoint, schemaOf),
     ...(body && {
       requestBody: {
@@ -81,6 +82,21 @@ function operation(
     }),
     responses: responsesOf(endpoint, schemaOf, problemRef),
   };
+}
+
+/** The sets of scopes of which one is enough. */
+function alternatives(needs: readonly Need[]): string[][] {
+  return needs.reduce<string[][]>(
+    (sets, need) => permissionsOf(need).flatMap((one) => sets.map((set) => [...set, one])),
+    [[]],
+  );
+}
+
+function needsText(needs: readonly Need[]): string {
+  if (needs.length === 0) return 'Needs any token of this API.';
+  const text = `Needs ${needs.map((need) => permissionsOf(need).join(' or ')).join(' and ')}`;
+  const isLimited = needs.some((need) => typeof need !== 'string' && need.limited);
+  return isLimited ? `${text}, which may be limited: then it covers only those users or applications.` : `${text}.`;
 }
 
 function parametersOf(
@@ -176,7 +192,7 @@ function withSharedSchemas(schema: z.ZodType, io: 'input' | 'output', schemas: J
 }
 
 function securityScheme(endpoints: readonly Endpoint[], issuer: string): Json {
-  const scopes = [...new Set(endpoints.flatMap(({ needs }) => needs))].sort();
+  const scopes = [...new Set(endpoints.flatMap(({ needs }) => needs.flatMap(permissionsOf)))].sort();
   const all = Object.fromEntries([['admin:*', 'everything'], ...scopes.map((scope) => [scope, scope])]);
   return {
     type: 'oauth2',

@@ -1,5 +1,7 @@
 // What administrators do with applications of both protocols, declared as in the configuration file. The API and the console
 // call the same functions. An application that has permissions in Gatehouse may only be changed by an actor who has them too.
+
+import { isDeepStrictEqual } from 'node:util';
 import { type Application, newSecretReplacesOld, type OidcApplication } from '../../applications/application.ts';
 import type { Applications, Registered } from '../../applications/applications.ts';
 import type { OidcClientInput } from '../../applications/oidc-client.ts';
@@ -7,10 +9,10 @@ import type { ApplicationPage, ListApplications } from '../../applications/read.
 import type { OpenSecret } from '../../applications/secrets.ts';
 import type { Actor } from '../../audit/audit.ts';
 import { applicationEntry } from '../../config-file/export.ts';
-import { conflict } from '../../http/errors.ts';
+import { conflict, notFound } from '../../http/errors.ts';
 import { limits } from '../../limits.ts';
 import type { Authority } from '../../rbac/authority.ts';
-import { rightsOfClient } from '../../rbac/built-in.ts';
+import { type OwnPermission, rightsOfClient } from '../../rbac/built-in.ts';
 import type { SpMetadata } from '../../saml/metadata/parse.ts';
 import { type Db, type Tx, transaction } from '../../storage/database.ts';
 import { lockRow } from '../../storage/row-lock.ts';
@@ -38,8 +40,10 @@ export interface NewSecret {
 
 /** `onCreated` runs in the transaction of a creation. */
 export interface ApplicationAdmin {
-  list(query: ListApplications): Promise<ApplicationPage>;
-  get(id: string): Promise<ApplicationDetails>;
+  /** Only applications that the actor may see. */
+  list(query: Omit<ListApplications, 'identifiers'>, by: Actor): Promise<ApplicationPage>;
+  /** Throws not_found also for an application that the actor's permission (applications:read, or `needs`) does not cover. */
+  get(id: string, by: Actor, needs?: OwnPermission): Promise<ApplicationDetails>;
   /** An OIDC client; its secret is returned here and never again. */
   createOidc(declaration: Declaration, by: Actor, onCreated?: OnCreated<Registered>): Promise<Registered>;
   /** A SAML service provider, by its metadata, the URL of its metadata, or its addresses. */
@@ -66,19 +70,24 @@ export interface ApplicationAdminDependencies extends SamlDeclarationsDependenci
   db: Db;
   sql: Sql;
   applications: Applications;
-  authority: Pick<Authority, 'assertHolds'>;
+  authority: Pick<Authority, 'assertMay' | 'extent'>;
 }
 
 /** Every change throws forbidden, precondition_failed, or invalid_input with the field. */
 export function createApplicationAdmin(dependencies: ApplicationAdminDependencies): ApplicationAdmin {
-  const { applications } = dependencies;
+  const { applications, authority } = dependencies;
   const declarations = createSamlDeclarations(dependencies);
   const lookup = createApplicationLookup(dependencies);
   return {
-    list: (query) => applications.list(query),
+    async list(query, by) {
+      const extent = await authority.extent(by, 'gatehouse.applications:read');
+      return applications.list({ ...query, ...(extent !== 'all' && { identifiers: extent }) });
+    },
 
-    async get(id) {
+    async get(id, by, needs = 'gatehouse.applications:read') {
       const application = await applications.get(id);
+      const extent = await authority.extent(by, needs);
+      if (extent !== 'all' && !extent.includes(application.clientId)) throw notFound({ detail: { applicationId: id } });
       const open = await applications.openSecrets(id);
       return { application, secrets: open.map(({ hash: _hash, value: _value, ...secret }) => secret) };
     },
@@ -100,15 +109,17 @@ type ApplicationLookup = ReturnType<typeof createApplicationLookup>;
 function createApplicationLookup({ sql, applications, authority }: ApplicationAdminDependencies) {
   /** An actor who can change an application could use its permissions, so must have them. */
   async function assertMayChange(application: Application, by: Actor, tx?: Tx) {
-    if (application.protocol === 'oidc') await authority.assertHolds(by, rightsOfClient(application.metadata), tx);
+    await authority.assertMay(by, { what: 'application', identifier: application.clientId }, tx);
+    if (application.protocol !== 'oidc') return;
+    await authority.assertMay(by, { what: 'permissions', permissions: rightsOfClient(application.metadata) }, tx);
   }
 
   /** The application, its row locked. Throws unless it has the expected version. */
   async function lockForChange(id: string, by: Actor, expected: Expected, tx: Tx): Promise<Application> {
     await lockRow(tx, sql, 'applications', id);
     const application = await applications.get(id, tx);
-    assertVersion(expected, applicationVersion(application));
     await assertMayChange(application, by, tx);
+    assertVersion(expected, applicationVersion(application));
     return application;
   }
 
@@ -127,8 +138,9 @@ function registrationActions(
 ): Pick<ApplicationAdmin, 'createOidc' | 'createSaml'> {
   return {
     async createOidc(declaration, by, onCreated = async () => {}) {
-      await authority.assertHolds(by, rightsOfClient(declaration));
       return transaction(db, async (tx) => {
+        await authority.assertMay(by, { what: 'permissions', permissions: rightsOfClient(declaration) }, tx);
+        await authority.assertMay(by, { what: 'access', roles: rolesOf(declaration.access) }, tx);
         const registered = await applications.createOidc(declaration as Partial<OidcClientInput>, { by, tx });
         await onCreated(registered, tx);
         return registered;
@@ -138,6 +150,7 @@ function registrationActions(
     async createSaml(declaration, by, onCreated = async () => {}) {
       const resolved = await declarations.resolve(declaration);
       return transaction(db, async (tx) => {
+        await authority.assertMay(by, { what: 'access', roles: rolesOf(declaration.access) }, tx);
         const input = { entityId: resolved.entityId, ...inputOf(resolved) };
         const application = await applications.createSaml(input, { by, tx });
         await onCreated(application, tx);
@@ -150,16 +163,24 @@ function registrationActions(
 function updateActions(
   { db, applications, authority }: ApplicationAdminDependencies,
   declarations: SamlDeclarations,
-  { lockForChange }: ApplicationLookup,
+  { lockForChange, findManaged }: ApplicationLookup,
 ): Pick<ApplicationAdmin, 'update' | 'readMetadataAgain'> {
+  /** A changed access rule gives what was meant for the roles that it names, or takes it from them. */
+  async function assertMayOpen(before: unknown, after: unknown, by: Actor, tx: Tx) {
+    const [old, next] = [rolesOf(before), rolesOf(after)];
+    if (isDeepStrictEqual(new Set(old), new Set(next))) return;
+    await authority.assertMay(by, { what: 'access', roles: [...old, ...next] }, tx);
+  }
+
   async function updateOidc(before: OidcApplication, merged: Declaration, by: Actor, expected: Expected) {
     const { client_id, client_secret, ...declaration } = merged;
     if (client_id !== before.clientId) throw invalidInput([{ path: ['client_id'], message: 'never changes' }]);
     if (client_secret !== undefined)
       throw invalidInput([{ path: ['client_secret'], message: 'is made at /applications/{id}/secrets' }]);
-    await authority.assertHolds(by, rightsOfClient(declaration));
+    await authority.assertMay(by, { what: 'permissions', permissions: rightsOfClient(declaration) });
     return transaction(db, async (tx) => {
       assertUnchanged(before, await lockForChange(before.id, by, expected, tx));
+      await assertMayOpen(before.access, declaration.access, by, tx);
       return applications.updateOidc(before.id, declaration as OidcClientInput, { by, tx });
     });
   }
@@ -167,13 +188,14 @@ function updateActions(
   async function updateSaml(before: Application, resolved: ResolvedDeclaration, by: Actor, expected: Expected) {
     return transaction(db, async (tx) => {
       assertUnchanged(before, await lockForChange(before.id, by, expected, tx));
+      await assertMayOpen(before.access, inputOf(resolved).access, by, tx);
       return applications.updateSaml(before.id, inputOf(resolved), { by, tx });
     });
   }
 
   return {
     async update(id, patch, by, expected = 'any') {
-      const before = await applications.get(id);
+      const before = await findManaged(id, by);
       const entry = applicationEntry(before);
       const merged = mergePatch(entry, patch);
       if (before.protocol === 'oidc') return updateOidc(before, merged, by, expected);
@@ -187,7 +209,7 @@ function updateActions(
     },
 
     async readMetadataAgain(id, by) {
-      const before = await applications.get(id);
+      const before = await findManaged(id, by);
       const url = before.protocol === 'saml' ? before.metadata.metadata_url : undefined;
       if (before.protocol !== 'saml' || url === undefined)
         throw conflict('conflict', { message: 'It was not registered by the address of its metadata.' });
@@ -259,6 +281,12 @@ function mergePatch(target: unknown, patch: unknown): Declaration {
     else merged[key] = isGroup(value) && isGroup(merged[key]) ? mergePatch(merged[key], value) : value;
   }
   return merged;
+}
+
+/** The roles of an access rule, as declared; none for `everyone`. */
+function rolesOf(access: unknown): string[] {
+  const roles = isGroup(access) ? access.roles : [];
+  return Array.isArray(roles) ? roles.filter((role) => typeof role === 'string') : [];
 }
 
 function isGroup(value: unknown): value is Declaration {

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Application } from '../../applications/application.ts';
 import type { Registered } from '../../applications/applications.ts';
 import { limits } from '../../limits.ts';
+import { within } from '../../rbac/rights.ts';
 import { type Endpoint, endpoint } from '../api/endpoint.ts';
 import type { OnCreated } from '../api/idempotency.ts';
 import { byId, flag, id, paged, pageOf, text } from '../api/parts.ts';
@@ -22,8 +23,10 @@ import {
 } from './api-shape.ts';
 
 const tag = 'Applications';
-const read = ['gatehouse.applications:read'] as const;
-const write = ['gatehouse.applications:write'] as const;
+const read = [within('gatehouse.applications:read')];
+const write = [within('gatehouse.applications:write')];
+/** What is about no registered application takes the permission for all of them. */
+const writeAll = ['gatehouse.applications:write'] as const;
 // Room for a metadata document, escaped in JSON.
 const maxBodyBytes = limits.saml.metadataBytes * 2;
 
@@ -55,8 +58,8 @@ function collectionEndpoints(applications: ApplicationAdmin): Endpoint[] {
         enabled: flag.optional(),
       }),
       response: pageOf(application),
-      async handle({ query: { cursor, ...query } }) {
-        const page = await applications.list({ ...query, after: cursor });
+      async handle({ query: { cursor, ...query }, by }) {
+        const page = await applications.list({ ...query, after: cursor }, by);
         return { body: { items: page.applications.map(showApplication), next: page.next ?? null } };
       },
     }),
@@ -65,7 +68,7 @@ function collectionEndpoints(applications: ApplicationAdmin): Endpoint[] {
       path: '/applications',
       operationId: 'createApplication',
       tag,
-      needs: write,
+      needs: writeAll,
       maxBodyBytes,
       summary: 'Registers an application',
       description:
@@ -102,8 +105,8 @@ function singleApplicationEndpoints(applications: ApplicationAdmin): Endpoint[] 
       params: byId,
       response: details,
       versioned: 'shows',
-      async handle({ params }) {
-        const found = await applications.get(params.id);
+      async handle({ params, by }) {
+        const found = await applications.get(params.id, by);
         return { body: showDetails(found), version: applicationVersion(found.application) };
       },
     }),
@@ -210,7 +213,7 @@ function metadataEndpoint(applications: ApplicationAdmin): Endpoint {
     path: '/saml-metadata',
     operationId: 'readMetadata',
     tag,
-    needs: write,
+    needs: writeAll,
     maxBodyBytes,
     summary: 'Reads the metadata of a service provider without registering it',
     body: source,

@@ -3,6 +3,7 @@ import type Router from '@koa/router';
 import type { Application } from '../../applications/application.ts';
 import type { Context, Extras, State } from '../../http/context.ts';
 import { bodyLimit } from '../../http/input.ts';
+import { within } from '../../rbac/rights.ts';
 import { type Field, VERSION } from '../console/blocks.ts';
 import type { Problem } from '../console/frame.ts';
 import { accessOf, editFields, patchOf } from './console-fields.ts';
@@ -17,14 +18,14 @@ export function addEditRoutes(
   router: Router<State, Extras>,
   { frame, applications, roles }: ApplicationPagesDependencies,
 ): void {
-  router.get('/:id/edit', ...frame.page(WRITE), async (ctx) => {
-    const { application } = await applications.get(ctx.params.id ?? '');
+  router.get('/:id/edit', ...frame.page(within(WRITE)), async (ctx) => {
+    const { application } = await applications.get(ctx.params.id ?? '', frame.by(ctx), WRITE);
     await showEdit(ctx, application, editFields(application));
   });
 
-  router.post('/:id/edit', bodyLimit(MAX_FORM_BYTES), ...frame.change(WRITE), async (ctx) => {
+  router.post('/:id/edit', bodyLimit(MAX_FORM_BYTES), ...frame.change(within(WRITE)), async (ctx) => {
     const { id = '' } = ctx.params;
-    const { application } = await applications.get(id);
+    const { application } = await applications.get(id, frame.by(ctx), WRITE);
     const given = await readForm(ctx);
     await frame.attempt(
       ctx,
@@ -45,7 +46,9 @@ export function addEditRoutes(
   });
 
   async function showEdit(ctx: Context, application: Application, fields: readonly Field[], problem?: Problem) {
-    const names = (await roles.list()).map(({ name }) => name);
+    const { access } = application;
+    const named = access === 'everyone' ? [] : access.roles;
+    const names = [...new Set([...(await roles.assignable(frame.by(ctx))), ...named])].sort();
     frame.show(
       ctx,
       {

@@ -1,6 +1,7 @@
 // Enabling, disabling and deleting one application.
 import type Router from '@koa/router';
 import type { Context, Extras, State } from '../../http/context.ts';
+import { within } from '../../rbac/rights.ts';
 import type { Block } from '../console/blocks.ts';
 import type { ApplicationPagesDependencies } from './console-parts.ts';
 
@@ -26,7 +27,7 @@ export function addEnableAndDeleteRoutes(
     },
   );
 
-  router.post('/:id/enable', ...frame.change(WRITE), async (ctx) => {
+  router.post('/:id/enable', ...frame.change(within(WRITE)), async (ctx) => {
     const { id = '' } = ctx.params;
     await applications.setEnabled(id, true, frame.by(ctx));
     frame.back(ctx, `/admin/applications/${id}`, 'It is enabled.');
@@ -39,9 +40,9 @@ export function addEnableAndDeleteRoutes(
     consequence: string,
     act: (ctx: Context, id: string) => Promise<void>,
   ) {
-    router.get(`/:id/${path}`, ...frame.sensitive(WRITE), async (ctx) => {
+    router.get(`/:id/${path}`, ...frame.sensitive(within(WRITE)), async (ctx) => {
       const { id = '' } = ctx.params;
-      const { application } = await applications.get(id);
+      const { application } = await applications.get(id, frame.by(ctx), WRITE);
       frame.show(ctx, {
         title: `${verb} ${application.name}?`,
         back: { href: `/admin/applications/${id}`, label: application.name },
@@ -58,7 +59,7 @@ export function addEnableAndDeleteRoutes(
         ],
       });
     });
-    router.post(`/:id/${path}`, ...frame.sensitive(WRITE), (ctx) => act(ctx, ctx.params.id ?? ''));
+    router.post(`/:id/${path}`, ...frame.sensitive(within(WRITE)), (ctx) => act(ctx, ctx.params.id ?? ''));
   }
 }
 

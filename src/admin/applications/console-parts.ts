@@ -11,7 +11,7 @@ import { productPresets } from './presets/presets.ts';
 export interface ApplicationPagesDependencies {
   frame: Frame;
   applications: ApplicationAdmin;
-  roles: Pick<RoleAdmin, 'list'>;
+  roles: Pick<RoleAdmin, 'assignable'>;
   /** This server, as the other side has to be set up. */
   identityProvider(): Omit<IdentityProvider, 'clientId' | 'clientSecret'>;
 }

@@ -5,6 +5,7 @@ import { newSecretReplacesOld } from '../../applications/application.ts';
 import { usesSecret } from '../../applications/oidc-client.ts';
 import type { Extras, State } from '../../http/context.ts';
 import { parseForm } from '../../http/input.ts';
+import { within } from '../../rbac/rights.ts';
 import type { Block } from '../console/blocks.ts';
 import type { ApplicationDetails } from './actions.ts';
 import type { ApplicationPagesDependencies } from './console-parts.ts';
@@ -24,9 +25,9 @@ export function addSecretRoutes(
   router: Router<State, Extras>,
   { frame, applications, identityProvider }: ApplicationPagesDependencies,
 ): void {
-  router.get('/:id/secret', ...frame.sensitive(WRITE), async (ctx) => {
+  router.get('/:id/secret', ...frame.sensitive(within(WRITE)), async (ctx) => {
     const { id = '' } = ctx.params;
-    const { application } = await applications.get(id);
+    const { application } = await applications.get(id, frame.by(ctx), WRITE);
     const replacesOldSecret = newSecretReplacesOld(application);
     frame.show(ctx, {
       title: 'New secret',
@@ -54,11 +55,11 @@ export function addSecretRoutes(
     });
   });
 
-  router.post('/:id/secret', ...frame.sensitive(WRITE), async (ctx) => {
+  router.post('/:id/secret', ...frame.sensitive(within(WRITE)), async (ctx) => {
     const { id = '' } = ctx.params;
     const { overlap } = await parseForm(ctx, overlapForm.loose());
     const { value } = await applications.addSecret(id, Number(overlap), frame.by(ctx));
-    const { application } = await applications.get(id);
+    const { application } = await applications.get(id, frame.by(ctx), WRITE);
     frame.show(ctx, {
       title: 'The new secret',
       back: { href: `/admin/applications/${id}`, label: application.name },
@@ -74,7 +75,7 @@ export function addSecretRoutes(
     });
   });
 
-  router.post('/:id/secrets/:secretId/remove', ...frame.change(WRITE), async (ctx) => {
+  router.post('/:id/secrets/:secretId/remove', ...frame.change(within(WRITE)), async (ctx) => {
     const { id = '', secretId = '' } = ctx.params;
     await applications.removeSecret(id, secretId, frame.by(ctx));
     frame.back(ctx, `/admin/applications/${id}`, 'The secret was revoked.');

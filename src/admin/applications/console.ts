@@ -3,6 +3,7 @@ import Router from '@koa/router';
 import { z } from 'zod';
 import type { Extras, State } from '../../http/context.ts';
 import { parseQuery } from '../../http/input.ts';
+import { within } from '../../rbac/rights.ts';
 import { listPath, listQuery } from '../console/frame.ts';
 import { addEditRoutes } from './console-edit.ts';
 import { addEnableAndDeleteRoutes, enableAndDeleteButtons } from './console-enable.ts';
@@ -34,9 +35,9 @@ export function applicationRoutes(dependencies: ApplicationPagesDependencies): R
 }
 
 function addListRoute(router: Router<State, Extras>, { frame, applications }: ApplicationPagesDependencies): void {
-  router.get('/', ...frame.page(READ), async (ctx) => {
+  router.get('/', ...frame.page(within(READ)), async (ctx) => {
     const { q, after, protocol } = parseQuery(ctx, query);
-    const page = await applications.list({ search: q, after, ...(protocol && { protocol }), limit: 50 });
+    const page = await applications.list({ search: q, after, ...(protocol && { protocol }), limit: 50 }, frame.by(ctx));
     frame.show(ctx, {
       title: 'Applications',
       actions: frame.may(ctx, WRITE)
@@ -86,11 +87,11 @@ function addDetailsRoute(
   router: Router<State, Extras>,
   { frame, applications, identityProvider }: ApplicationPagesDependencies,
 ): void {
-  router.get('/:id', ...frame.page(READ), async (ctx) => {
+  router.get('/:id', ...frame.page(within(READ)), async (ctx) => {
     const { id = '' } = ctx.params;
-    const details = await applications.get(id);
+    const details = await applications.get(id, frame.by(ctx));
     const { application } = details;
-    const mayWrite = frame.may(ctx, WRITE) && application.source !== 'file';
+    const mayWrite = frame.may(ctx, WRITE, { application: application.clientId }) && application.source !== 'file';
     const path = `/admin/applications/${id}`;
     frame.show(ctx, {
       title: application.name,

@@ -1,13 +1,17 @@
 // /api/admin/audit: the audit log, filtered, in pages or as one stream.
 import { z } from 'zod';
-import type { Audit, AuditEntry, AuditFilter } from '../../audit/audit.ts';
+import type { Actor, Audit, AuditEntry, AuditFilter } from '../../audit/audit.ts';
 import { auditEventTypes } from '../../audit/events.ts';
 import { csv, jsonLines } from '../../audit/export.ts';
+import type { Authority } from '../../rbac/authority.ts';
+import { isMemberOf } from '../../rbac/members.ts';
+import { within } from '../../rbac/rights.ts';
 import { type Endpoint, endpoint } from '../api/endpoint.ts';
 import { iso, paged, pageOf, text, time } from '../api/parts.ts';
 
 const tag = 'Audit';
-const needs = ['gatehouse.audit:read'] as const;
+const READ = 'gatehouse.audit:read' as const;
+const needs = [within(READ)];
 
 // The ids of the table have 32 bits.
 const MAX_ID = 2 ** 31 - 1;
@@ -52,7 +56,7 @@ const entry = z
   .meta({ id: 'AuditEntry' });
 
 /** /audit and /audit/export. */
-export function auditEndpoints(audit: Audit): Endpoint[] {
+export function auditEndpoints(audit: Audit, authority: Pick<Authority, 'extent'>): Endpoint[] {
   return [
     endpoint({
       method: 'get',
@@ -67,9 +71,14 @@ export function auditEndpoints(audit: Audit): Endpoint[] {
         ...filters,
       }),
       response: pageOf(entry),
-      async handle({ query: { limit, cursor, ...query } }) {
+      async handle({ query: { limit, cursor, ...query }, by }) {
         const before = cursor === undefined ? {} : { before: cursor };
-        const entries = await audit.list({ ...filterOf(query), ...before, limit: limit + 1 });
+        const entries = await audit.list({
+          ...filterOf(query),
+          ...(await visibleTo(authority, by)),
+          ...before,
+          limit: limit + 1,
+        });
         const items = entries.slice(0, limit).map(toJson);
         const last = items.at(-1);
         return { body: { items, next: entries.length > limit && last ? String(last.id) : null } };
@@ -89,12 +98,19 @@ export function auditEndpoints(audit: Audit): Endpoint[] {
         const filter = filterOf(query);
         const data = { format, filter };
         await audit.record({ ...by, type: 'audit.exported', outcome: 'success', data });
+        const visible = { ...filter, ...(await visibleTo(authority, by)) };
         return format === 'csv'
-          ? { stream: csv(audit, filter), type: 'text/csv; charset=utf-8; header=present', fileName: 'audit.csv' }
-          : { stream: jsonLines(audit, filter), type: 'application/jsonl; charset=utf-8', fileName: 'audit.jsonl' };
+          ? { stream: csv(audit, visible), type: 'text/csv; charset=utf-8; header=present', fileName: 'audit.csv' }
+          : { stream: jsonLines(audit, visible), type: 'application/jsonl; charset=utf-8', fileName: 'audit.jsonl' };
       },
     }),
   ];
+}
+
+/** Only what the actor may see: everything, or what is about the members of roles. */
+export async function visibleTo(authority: Pick<Authority, 'extent'>, by: Actor): Promise<AuditFilter> {
+  const extent = await authority.extent(by, READ);
+  return extent === 'all' ? {} : { isVisible: (column) => isMemberOf(column, extent) };
 }
 
 function filterOf(query: z.output<z.ZodObject<typeof filters>>): AuditFilter {

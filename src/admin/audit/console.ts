@@ -8,9 +8,12 @@ import { type AuditEventType, auditEventTypes } from '../../audit/events.ts';
 import { csv, jsonLines } from '../../audit/export.ts';
 import type { Context, Extras, State } from '../../http/context.ts';
 import { parseQuery } from '../../http/input.ts';
+import type { Authority } from '../../rbac/authority.ts';
+import { within } from '../../rbac/rights.ts';
 import type { Block } from '../console/blocks.ts';
 import { type Frame, listPath } from '../console/frame.ts';
 import type { Names } from '../console/names.ts';
+import { visibleTo } from './api.ts';
 import { eventRows } from './console-rows.ts';
 
 export interface AuditPagesDependencies {
@@ -18,6 +21,7 @@ export interface AuditPagesDependencies {
   names: Names;
   audit: Audit;
   accounts: Pick<Accounts, 'find' | 'findByLogin'>;
+  authority: Pick<Authority, 'extent'>;
 }
 
 const READ = 'gatehouse.audit:read' as const;
@@ -35,13 +39,20 @@ const query = z.object({ ...filters, before: z.coerce.number().int().positive().
 type Filters = Omit<z.output<typeof query>, 'before'>;
 
 /** The page /admin/audit and the download /admin/audit/export. */
-export function auditRoutes({ frame, names, audit, accounts }: AuditPagesDependencies): Router<State, Extras> {
+export function auditRoutes({
+  frame,
+  names,
+  audit,
+  accounts,
+  authority,
+}: AuditPagesDependencies): Router<State, Extras> {
   const router = new Router<State, Extras>({ prefix: '/admin/audit' });
 
-  router.get('/', ...frame.page(READ), async (ctx) => {
+  router.get('/', ...frame.page(within(READ)), async (ctx) => {
     const { before, ...given } = parseQuery(ctx, query);
     const entries = await audit.list({
       ...(await filterOf(accounts, given)),
+      ...(await visibleTo(authority, frame.by(ctx))),
       ...(before && { before }),
       limit: PAGE + 1,
     });
@@ -67,14 +78,15 @@ export function auditRoutes({ frame, names, audit, accounts }: AuditPagesDepende
     });
   });
 
-  router.get('/export', ...frame.page(READ), async (ctx: Context) => {
+  router.get('/export', ...frame.page(within(READ)), async (ctx: Context) => {
     const { format, ...given } = parseQuery(ctx, z.object({ ...filters, format: z.enum(['csv', 'jsonl']) }));
     const filter = await filterOf(accounts, given);
     await audit.record({ ...frame.by(ctx), type: 'audit.exported', outcome: 'success', data: { format, filter } });
     ctx.set('Cache-Control', 'no-store');
     ctx.set('Content-Disposition', `attachment; filename="audit.${format}"`);
     ctx.type = format === 'csv' ? 'text/csv; charset=utf-8; header=present' : 'application/jsonl; charset=utf-8';
-    ctx.body = Readable.from(format === 'csv' ? csv(audit, filter) : jsonLines(audit, filter));
+    const visible = { ...filter, ...(await visibleTo(authority, frame.by(ctx))) };
+    ctx.body = Readable.from(format === 'csv' ? csv(audit, visible) : jsonLines(audit, visible));
   });
 
   return router;

@@ -8,16 +8,20 @@ import type { Context, Middleware } from '../../http/context.ts';
 import { AppError, forbidden } from '../../http/errors.ts';
 import type { Authority } from '../../rbac/authority.ts';
 import { OWN_PREFIX, type OwnPermission } from '../../rbac/built-in.ts';
+import { meets, type Need, permits, type Rights, type Target, within } from '../../rbac/rights.ts';
 import type { ConsolePage } from './blocks.ts';
 
 export interface Frame {
   /** Middleware of a page: signed in, with the account's second factor, and permitted. */
-  page(...needed: OwnPermission[]): Middleware[];
+  page(...needed: Need[]): Middleware[];
   /** Middleware of a form's target: the same, and the CSRF token. */
-  change(...needed: OwnPermission[]): Middleware[];
+  change(...needed: Need[]): Middleware[];
   /** Middleware of the form and the target of a sensitive action, at one path: signed in within minutes, and permitted. */
-  sensitive(...needed: OwnPermission[]): Middleware[];
-  may(ctx: Context, permission: OwnPermission): boolean;
+  sensitive(...needed: Need[]): Middleware[];
+  /** Whether the administrator has the permission, for everything or for this user or application. */
+  may(ctx: Context, permission: OwnPermission, target?: Target): boolean;
+  /** Whether the administrator meets the need. */
+  meets(ctx: Context, need: Need): boolean;
   /** Throws 403. For a form whose permission depends on what it changes. */
   assertMay(ctx: Context, permission: OwnPermission): void;
   account(ctx: Context): Account;
@@ -41,15 +45,20 @@ export interface FrameDependencies {
 }
 
 /** The navigation: each entry with the permission that it needs, and another path that belongs to it. */
-const NAVIGATION: readonly { href: string; label: string; needs: OwnPermission; also?: string }[] = [
+const NAVIGATION: readonly { href: string; label: string; needs: Need; also?: string }[] = [
   { href: '/admin', label: 'Overview', needs: 'gatehouse.audit:read' },
-  { href: '/admin/applications', label: 'Applications', needs: 'gatehouse.applications:read', also: '/admin/test' },
-  { href: '/admin/users', label: 'Users', needs: 'gatehouse.users:read', also: '/admin/import' },
+  {
+    href: '/admin/applications',
+    label: 'Applications',
+    needs: within('gatehouse.applications:read'),
+    also: '/admin/test',
+  },
+  { href: '/admin/users', label: 'Users', needs: within('gatehouse.users:read'), also: '/admin/import' },
   { href: '/admin/roles', label: 'Roles', needs: 'gatehouse.roles:read' },
   { href: '/admin/why', label: 'Access check', needs: 'gatehouse.audit:read' },
   { href: '/admin/refusals', label: 'Rejected requests', needs: 'gatehouse.audit:read' },
-  { href: '/admin/sessions', label: 'Sessions', needs: 'gatehouse.sessions:read' },
-  { href: '/admin/audit', label: 'Audit', needs: 'gatehouse.audit:read' },
+  { href: '/admin/sessions', label: 'Sessions', needs: within('gatehouse.sessions:read') },
+  { href: '/admin/audit', label: 'Audit', needs: within('gatehouse.audit:read') },
   { href: '/admin/keys', label: 'Keys', needs: 'gatehouse.keys:read' },
   { href: '/admin/mail', label: 'Mail', needs: 'gatehouse.mail:read' },
   { href: '/admin/settings', label: 'Settings', needs: 'gatehouse.settings:read' },
@@ -58,26 +67,22 @@ const NAVIGATION: readonly { href: string; label: string; needs: OwnPermission; 
 const CHANGED_MEANWHILE =
   'Another administrator changed this after you opened it. Open it again, and repeat your change.';
 
-type Rights = 'everything' | readonly string[];
-
 /** The frame, on the sign-in and CSRF protection of the account pages. */
 export function createFrame({ page: own, authority }: FrameDependencies): Frame {
   const { signedIn, protect } = own;
   /** What the administrator of each request may do. */
   const rights = new WeakMap<object, Rights>();
 
-  function may(ctx: Context, permission: OwnPermission): boolean {
-    const permissions = rights.get(ctx.req);
-    return permissions === 'everything' || (permissions?.includes(permission) ?? false);
-  }
+  const rightsAt = (ctx: Context): Rights => rights.get(ctx.req) ?? [];
+  const may: Frame['may'] = (ctx, permission, target) => permits(rightsAt(ctx), permission, target);
 
   const permitted =
-    (needed: readonly OwnPermission[]): Middleware =>
+    (needed: readonly Need[]): Middleware =>
     async (ctx, next) => {
       const permissions = await authority.rightsOf(signedIn.userOf(ctx).account.id);
       rights.set(ctx.req, permissions);
       const isStaff = permissions === 'everything' || permissions.some((right) => right.startsWith(OWN_PREFIX));
-      const missing = needed.filter((permission) => !may(ctx, permission));
+      const missing = needed.filter((need) => !meets(permissions, need));
       if (isStaff && missing.length === 0) {
         return next().catch((error: unknown) => {
           throw withLinkToList(error, ctx.path);
@@ -85,14 +90,13 @@ export function createFrame({ page: own, authority }: FrameDependencies): Frame 
       }
       throw forbidden('forbidden', {
         detail: { missing },
-        next: isStaff
-          ? { href: '/admin', label: 'To the overview' }
-          : { href: '/dashboard', label: 'Your applications' },
+        next: isStaff ? firstPage(permissions) : { href: '/dashboard', label: 'Your applications' },
       });
     };
 
   return {
     may,
+    meets: (ctx, need) => meets(rightsAt(ctx), need),
     assertMay(ctx, permission) {
       if (!may(ctx, permission)) throw forbidden('forbidden', { detail: { missing: permission } });
     },
@@ -105,7 +109,7 @@ export function createFrame({ page: own, authority }: FrameDependencies): Frame 
 
     show(ctx, page, status = 200) {
       const { account } = signedIn.userOf(ctx);
-      const navigation = navigationAt(ctx.path, (permission) => may(ctx, permission));
+      const navigation = navigationAt(ctx.path, (need) => meets(rightsAt(ctx), need));
       const console = { navigation, name: account.name ?? account.username, notice: own.takeNotice(ctx) };
       ctx.render('admin/page', { ...page, console }, status);
     },
@@ -114,8 +118,14 @@ export function createFrame({ page: own, authority }: FrameDependencies): Frame 
   };
 }
 
+/** The first page of the console that these rights open. */
+function firstPage(rights: Rights): { href: string; label: string } {
+  const entry = NAVIGATION.find(({ needs }) => meets(rights, needs));
+  return entry ? { href: entry.href, label: entry.label } : { href: '/dashboard', label: 'Your applications' };
+}
+
 /** The entries that this administrator may open, the current one marked. */
-function navigationAt(path: string, may: (permission: OwnPermission) => boolean) {
+function navigationAt(path: string, may: (need: Need) => boolean) {
   const isUnder = (entry: string) => path === entry || (entry !== '/admin' && path.startsWith(`${entry}/`));
   return NAVIGATION.filter(({ needs }) => may(needs)).map(({ href, label, also }) => ({
     href,

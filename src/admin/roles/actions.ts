@@ -1,6 +1,7 @@
 // Changes of roles: those of the configuration file are read-only, and each change names the version that it is made for.
 import type { Actor } from '../../audit/audit.ts';
 import { forbidden } from '../../http/errors.ts';
+import type { Authority } from '../../rbac/authority.ts';
 import type { NewRole, Role, Roles } from '../../rbac/roles.ts';
 import { type Db, type Tx, transaction } from '../../storage/database.ts';
 import { lockRow } from '../../storage/row-lock.ts';
@@ -10,6 +11,8 @@ import { assertVersion, type Expected } from '../api/versions.ts';
 
 export interface RoleAdmin {
   list(): Promise<Role[]>;
+  /** Names of the roles that the actor may give and take. */
+  assignable(by: Actor): Promise<string[]>;
   get(id: string): Promise<Role>;
   /** `onCreated` runs in the transaction. */
   create(role: Omit<NewRole, 'source'>, by: Actor, onCreated?: OnCreated<Role>): Promise<Role>;
@@ -19,8 +22,15 @@ export interface RoleAdmin {
   permissions(): Promise<{ permission: string; roles: string[] }[]>;
 }
 
+export interface RoleAdminDependencies {
+  db: Db;
+  sql: Sql;
+  roles: Roles;
+  authority: Pick<Authority, 'assignable'>;
+}
+
 /** Changes throw owned_by_file for a role of the configuration file, and precondition_failed for another version. */
-export function createRoleAdmin({ db, sql, roles }: { db: Db; sql: Sql; roles: Roles }): RoleAdmin {
+export function createRoleAdmin({ db, sql, roles, authority }: RoleAdminDependencies): RoleAdmin {
   async function changeable(id: string, expected: Expected, tx: Tx): Promise<Role> {
     await lockRow(tx, sql, 'roles', id);
     const role = await roles.get(id, tx);
@@ -31,6 +41,7 @@ export function createRoleAdmin({ db, sql, roles }: { db: Db; sql: Sql; roles: R
 
   return {
     list: () => roles.list(),
+    assignable: async (by) => (await authority.assignable(by, await roles.list())).map(({ name }) => name),
     get: (id) => roles.get(id),
     create: (role, by, onCreated = async () => {}) =>
       transaction(db, async (tx) => {

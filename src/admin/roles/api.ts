@@ -1,6 +1,7 @@
 // /api/admin/roles, and /api/admin/permissions with the roles that have each.
 import { z } from 'zod';
 import { isRoleName, parsePermission } from '../../rbac/names.ts';
+import { isBrokenLimit, LIMIT_SYNTAX } from '../../rbac/rights.ts';
 import type { Role } from '../../rbac/roles.ts';
 import { type Endpoint, endpoint } from '../api/endpoint.ts';
 import { byId, paged, pageOf } from '../api/parts.ts';
@@ -26,7 +27,8 @@ const fields = z.strictObject({
     .array(
       z
         .string()
-        .refine((text) => parsePermission(text) !== undefined, 'must be resource:action, such as articles:read'),
+        .refine((text) => parsePermission(text) !== undefined, 'must be resource:action, such as articles:read')
+        .refine((text) => !isBrokenLimit(text), LIMIT_SYNTAX),
     )
     .max(500)
     .optional(),
@@ -56,7 +58,8 @@ export function roleEndpoints(roles: RoleAdmin): Endpoint[] {
       tag,
       needs: write,
       summary: 'A new role',
-      description: 'Its permissions may be any resource:action that the caller has too.',
+      description:
+        'Its permissions may be any resource:action that the caller has too. To change or give it afterwards takes the role itself, or gatehouse.roles:manage.',
       body: fields,
       response: role,
       status: 201,

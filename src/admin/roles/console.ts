@@ -173,7 +173,7 @@ function fieldsOf({ name, description, permissions }: RoleForm): Field[] {
       type: 'textarea',
       rows: 6,
       value: permissions,
-      hint: 'resource:action, such as articles:read; one a line. You can only give permissions that you have.',
+      hint: 'resource:action, such as articles:read; one a line. You can only give permissions that you have. A permission for Gatehouse may be limited: gatehouse.users[role:students]:write, gatehouse.applications[application:wiki]:write.',
     },
   ];
 }

@@ -5,7 +5,13 @@ import { notFound } from '../../http/errors.ts';
 import { limits } from '../../limits.ts';
 import type { EndSession } from '../../logout/end-session.ts';
 import type { SessionEntry, Sessions } from '../../oidc/store/sessions.ts';
+import type { Authority } from '../../rbac/authority.ts';
+import type { OwnPermission } from '../../rbac/built-in.ts';
+import { isMemberOf } from '../../rbac/members.ts';
 import type { Db } from '../../storage/database.ts';
+import { fragment } from '../../storage/fragments.ts';
+
+const READ = 'gatehouse.sessions:read' as const;
 
 export interface SessionView extends SessionEntry {
   username: string;
@@ -19,10 +25,10 @@ export interface SessionPage {
 }
 
 export interface SessionAdmin {
-  /** All live sessions, the newest first. */
-  list(query: { limit?: number | undefined; after?: string | undefined }): Promise<SessionPage>;
-  ofUser(userId: string): Promise<SessionView[]>;
-  get(uid: string): Promise<SessionView>;
+  /** The live sessions of the users whom the actor may see, the newest first. */
+  list(query: { limit?: number | undefined; after?: string | undefined }, by: Actor): Promise<SessionPage>;
+  ofUser(userId: string, by: Actor): Promise<SessionView[]>;
+  get(uid: string, by: Actor, needs?: OwnPermission): Promise<SessionView>;
   end(uid: string, by: Actor): Promise<void>;
   /** Ends every session that the application takes part in. Returns their number. */
   endOfApplication(id: string, by: Actor): Promise<number>;
@@ -30,6 +36,7 @@ export interface SessionAdmin {
 
 export interface SessionAdminDependencies {
   db: Db;
+  authority: Pick<Authority, 'extent' | 'assertCovers'>;
   sessions: Pick<Sessions, 'find' | 'findAll' | 'list'>;
   endSession: Pick<EndSession, 'one' | 'ofApplication'>;
   applications: Pick<Applications, 'get'>;
@@ -37,24 +44,32 @@ export interface SessionAdminDependencies {
 
 /** `get` and `end` throw not_found for a session that has ended. */
 export function createSessionAdmin(dependencies: SessionAdminDependencies): SessionAdmin {
-  const { db, sessions, endSession, applications } = dependencies;
+  const { db, authority, sessions, endSession, applications } = dependencies;
+
+  const get: SessionAdmin['get'] = async (uid, by, needs = READ) => {
+    const session = await sessions.find(uid);
+    if (session) await authority.assertCovers(by, needs, session.accountId).catch(throwNoSession);
+    const [view] = session ? await viewsOf(db, [session]) : [];
+    return view ?? throwNoSession();
+  };
 
   return {
-    list: ({ limit = limits.api.pageSize, after }) => listSessions(dependencies, limit, parseCursor(after)),
-
-    ofUser: async (userId) => viewsOf(db, await sessions.list(userId)),
-
-    async get(uid) {
-      const session = await sessions.find(uid);
-      const [view] = session ? await viewsOf(db, [session]) : [];
-      if (!view) throw notFound({ message: 'There is no such session, or it has ended.' });
-      return view;
+    async list({ limit = limits.api.pageSize, after }, by) {
+      const extent = await authority.extent(by, READ);
+      return listSessions(dependencies, { limit, cursor: parseCursor(after), extent });
     },
 
+    async ofUser(userId, by) {
+      await authority.assertCovers(by, READ, userId);
+      if ((await db.user.count({ where: { id: userId } })) === 0) throw notFound({ message: 'There is no such user.' });
+      return viewsOf(db, await sessions.list(userId));
+    },
+
+    get,
+
     async end(uid, by) {
-      if (!(await endSession.one(uid, 'ended-by-admin', by))) {
-        throw notFound({ message: 'There is no such session, or it has ended.' });
-      }
+      await get(uid, by, 'gatehouse.sessions:end');
+      if (!(await endSession.one(uid, 'ended-by-admin', by))) throwNoSession();
     },
 
     async endOfApplication(id, by) {
@@ -64,22 +79,28 @@ export function createSessionAdmin(dependencies: SessionAdminDependencies): Sess
   };
 }
 
+function throwNoSession(): never {
+  throw notFound({ message: 'There is no such session, or it has ended.' });
+}
+
 /** The live sessions after the cursor, at most `limit`. */
 async function listSessions(
   { db, sessions }: SessionAdminDependencies,
-  limit: number,
-  cursor: Cursor | undefined,
+  { limit, cursor, extent }: { limit: number; cursor: Cursor | undefined; extent: 'all' | readonly string[] },
 ): Promise<SessionPage> {
   const found: SessionView[] = [];
   let last = cursor;
   // The rows of ended sessions are deleted later, so a page may take more than one query.
   for (;;) {
+    const next = last
+      ? fragment`d.created_at <= ${last.at} AND (d.created_at < ${last.at} OR d.uid < ${last.uid})`
+      : fragment`1 = 1`;
+    const isVisible = extent === 'all' ? fragment`1 = 1` : isMemberOf('d.user_id', extent);
+    const page = await db.$queryRaw<{ uid: string }[]>`SELECT d.uid FROM session_devices d
+      WHERE ${next} AND ${isVisible} ORDER BY d.created_at DESC, d.uid DESC LIMIT ${limit}`;
     const rows = await db.sessionDevice.findMany({
-      where: last
-        ? { createdAt: { lte: last.at }, OR: [{ createdAt: { lt: last.at } }, { uid: { lt: last.uid } }] }
-        : {},
+      where: { uid: { in: page.map(({ uid }) => uid) } },
       orderBy: [{ createdAt: 'desc' }, { uid: 'desc' }],
-      take: limit,
       select: { uid: true, createdAt: true },
     });
     const live = await viewsOf(db, await sessions.findAll(rows.map(({ uid }) => uid)));
@@ -89,7 +110,7 @@ async function listSessions(
       if (session) found.push(session);
       last = { at: createdAt, uid };
     }
-    if (rows.length < limit) return { sessions: found };
+    if (page.length < limit || rows.length === 0) return { sessions: found };
   }
 }
 

@@ -1,13 +1,14 @@
 // /api/admin/sessions: the live single sign-on sessions.
 import { z } from 'zod';
+import { within } from '../../rbac/rights.ts';
 import { type Endpoint, endpoint } from '../api/endpoint.ts';
 import { byId, id, iso, paged, pageOf, time } from '../api/parts.ts';
 import type { UserAdmin } from '../users/actions.ts';
 import type { SessionAdmin, SessionView } from './actions.ts';
 
 const tag = 'Sessions';
-const read = ['gatehouse.sessions:read'] as const;
-const end = ['gatehouse.sessions:end'] as const;
+const read = [within('gatehouse.sessions:read')];
+const end = [within('gatehouse.sessions:end')];
 /** It affects every user of the application. */
 const endMany = ['gatehouse.sessions:end', 'gatehouse.applications:write'] as const;
 
@@ -30,7 +31,7 @@ const session = z
   .meta({ id: 'Session' });
 
 /** /sessions, and the sessions of a user and of an application. */
-export function sessionEndpoints(sessions: SessionAdmin, users: Pick<UserAdmin, 'get' | 'endSessions'>): Endpoint[] {
+export function sessionEndpoints(sessions: SessionAdmin, users: Pick<UserAdmin, 'endSessions'>): Endpoint[] {
   return [
     endpoint({
       method: 'get',
@@ -41,8 +42,8 @@ export function sessionEndpoints(sessions: SessionAdmin, users: Pick<UserAdmin, 
       summary: 'The live single sign-on sessions, newest first',
       query: z.object(paged),
       response: pageOf(session),
-      async handle({ query: { limit, cursor } }) {
-        const page = await sessions.list({ limit, after: cursor });
+      async handle({ query: { limit, cursor }, by }) {
+        const page = await sessions.list({ limit, after: cursor }, by);
         return { body: { items: page.sessions.map(showSession), next: page.next ?? null } };
       },
     }),
@@ -55,7 +56,7 @@ export function sessionEndpoints(sessions: SessionAdmin, users: Pick<UserAdmin, 
       summary: 'One session',
       params: byUid,
       response: session,
-      handle: async ({ params }) => ({ body: showSession(await sessions.get(params.uid)) }),
+      handle: async ({ params, by }) => ({ body: showSession(await sessions.get(params.uid, by)) }),
     }),
     endpoint({
       method: 'delete',
@@ -77,10 +78,9 @@ export function sessionEndpoints(sessions: SessionAdmin, users: Pick<UserAdmin, 
       summary: 'The live sessions of one user',
       params: byId,
       response: z.object({ items: z.array(session) }),
-      async handle({ params }) {
-        await users.get(params.id);
-        return { body: { items: (await sessions.ofUser(params.id)).map(showSession) } };
-      },
+      handle: async ({ params, by }) => ({
+        body: { items: (await sessions.ofUser(params.id, by)).map(showSession) },
+      }),
     }),
     endpoint({
       method: 'delete',

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { Extras, State } from '../../http/context.ts';
 import { parseQuery } from '../../http/input.ts';
 import { browserName } from '../../mail/browser-name.ts';
+import { within } from '../../rbac/rights.ts';
 import type { Cell } from '../console/blocks.ts';
 import { type Frame, listPath } from '../console/frame.ts';
 import type { SessionAdmin, SessionView } from './actions.ts';
@@ -22,10 +23,10 @@ export interface SessionPagesDependencies {
 export function sessionRoutes({ frame, sessions }: SessionPagesDependencies): Router<State, Extras> {
   const router = new Router<State, Extras>({ prefix: '/admin/sessions' });
 
-  router.get('/', ...frame.page(READ), async (ctx) => {
+  router.get('/', ...frame.page(within(READ)), async (ctx) => {
     const { after } = parseQuery(ctx, query);
-    const page = await sessions.list({ after, limit: 50 });
-    const mayEnd = frame.may(ctx, END);
+    const page = await sessions.list({ after, limit: 50 }, frame.by(ctx));
+    const mayEnd = frame.meets(ctx, within(END));
     frame.show(ctx, {
       title: 'Sessions',
       blocks: [
@@ -44,8 +45,8 @@ export function sessionRoutes({ frame, sessions }: SessionPagesDependencies): Ro
     });
   });
 
-  router.get('/:uid/end', ...frame.page(END), async (ctx) => {
-    const { uid, username } = await sessions.get(ctx.params.uid ?? '');
+  router.get('/:uid/end', ...frame.page(within(END)), async (ctx) => {
+    const { uid, username } = await sessions.get(ctx.params.uid ?? '', frame.by(ctx), END);
     const lead = 'It ends now, and its applications are notified.';
     const action = `/admin/sessions/${uid}/end`;
     frame.show(ctx, {
@@ -55,7 +56,7 @@ export function sessionRoutes({ frame, sessions }: SessionPagesDependencies): Ro
     });
   });
 
-  router.post('/:uid/end', ...frame.change(END), async (ctx) => {
+  router.post('/:uid/end', ...frame.change(within(END)), async (ctx) => {
     await sessions.end(ctx.params.uid ?? '', frame.by(ctx));
     frame.back(ctx, '/admin/sessions', 'The session ended.');
   });

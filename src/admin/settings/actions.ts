@@ -3,6 +3,7 @@
 import type { Actor, Audit } from '../../audit/audit.ts';
 import { badRequest, forbidden } from '../../http/errors.ts';
 import { inNetworks } from '../../network/networks.ts';
+import type { Authority } from '../../rbac/authority.ts';
 import {
   type SettingEntry,
   type SettingName,
@@ -14,6 +15,7 @@ import {
 } from '../../settings/settings.ts';
 import { type Db, type Tx, transaction } from '../../storage/database.ts';
 import { assertVersion, type Expected } from '../api/versions.ts';
+import { settingPermission } from './setting-groups.ts';
 
 export interface SettingAdmin {
   list(): Promise<SettingEntry[]>;
@@ -23,9 +25,16 @@ export interface SettingAdmin {
 
 export type SettingChanges = { [Name in SettingName]?: SettingValues[Name] | null };
 
-/** Changes throw owned_by_file for a setting of the configuration file, and precondition_failed for another version. */
-export function createSettingAdmin(dependencies: { db: Db; audit: Audit; settings: Settings }): SettingAdmin {
-  const { db, audit, settings } = dependencies;
+export interface SettingAdminDependencies {
+  db: Db;
+  audit: Audit;
+  settings: Settings;
+  authority: Pick<Authority, 'extent'>;
+}
+
+/** Changes throw forbidden, owned_by_file for a setting of the configuration file, and precondition_failed for another version. */
+export function createSettingAdmin(dependencies: SettingAdminDependencies): SettingAdmin {
+  const { db, audit, settings, authority } = dependencies;
 
   async function change(name: SettingName, before: SettingEntry, value: unknown, by: Actor, tx: Tx): Promise<void> {
     if (before.source === 'file') {
@@ -45,6 +54,8 @@ export function createSettingAdmin(dependencies: { db: Db; audit: Audit; setting
     list: () => settings.list(),
 
     async update(changes, by, expected = 'any') {
+      // Also for a value that is the stored one: the answer must not tell whether a guessed secret is right.
+      for (const name of settingNames) if (changes[name] !== undefined) await assertMayChange(authority, name, by);
       assertOwnAddressAllowed(changes, by);
       await transaction(db, async (tx) => {
         // A lock: the version that is compared must be the one that is changed.
@@ -60,6 +71,12 @@ export function createSettingAdmin(dependencies: { db: Db; audit: Audit; setting
       return settings.list();
     },
   };
+}
+
+async function assertMayChange(authority: Pick<Authority, 'extent'>, name: SettingName, by: Actor) {
+  const permission = settingPermission(name);
+  if ((await authority.extent(by, permission)) === 'all') return;
+  throw forbidden('forbidden', { message: `To change ${name} takes ${permission}.`, detail: { missing: permission } });
 }
 
 /** An administrator who denies their own address could not undo it. */

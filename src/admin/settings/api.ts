@@ -1,5 +1,6 @@
 // /api/admin/settings, and /api/admin/configuration: everything as a configuration file.
 import { z } from 'zod';
+import { oneOf } from '../../rbac/rights.ts';
 import { settingSchemas } from '../../settings/settings.ts';
 import { type Endpoint, endpoint } from '../api/endpoint.ts';
 import { patchOf } from '../api/parts.ts';
@@ -59,9 +60,10 @@ export function settingEndpoints(settings: SettingAdmin, configuration: Configur
       path: '/settings',
       operationId: 'updateSettings',
       tag: 'Settings',
-      needs: ['gatehouse.settings:write'],
+      needs: [oneOf('gatehouse.settings:write', 'gatehouse.settings:write-security')],
       summary: 'Changes the given settings; null resets one to its default',
-      description: 'A secret that is left out stays as it is, unless the URL that it belongs to has another origin.',
+      description:
+        'A secret that is left out stays as it is, unless the URL that it belongs to has another origin. Settings that protect the server take gatehouse.settings:write-security, the others gatehouse.settings:write.',
       body: patchOf(z.strictObject(settingSchemas)),
       response: settingList,
       versioned: 'changes',

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { Context, Extras, State } from '../../http/context.ts';
 import { badRequest } from '../../http/errors.ts';
 import { parseForm } from '../../http/input.ts';
+import { oneOf } from '../../rbac/rights.ts';
 import {
   defaultSettings,
   type SettingEntry,
@@ -17,7 +18,9 @@ import type { Frame, Problem } from '../console/frame.ts';
 import { lines } from '../console/text-area.ts';
 import type { SettingAdmin, SettingChanges } from './actions.ts';
 import { settingTexts } from './console-texts.ts';
+import { settingPermission } from './setting-groups.ts';
 
+const CHANGE = oneOf('gatehouse.settings:write', 'gatehouse.settings:write-security');
 const form = z.record(z.string(), z.string().max(20_000));
 
 /** All pages below /admin/settings. */
@@ -25,12 +28,12 @@ export function settingRoutes({ frame, settings }: { frame: Frame; settings: Set
   const router = new Router<State, Extras>({ prefix: '/admin/settings' });
 
   router.get('/', ...frame.page('gatehouse.settings:read'), async (ctx) => {
-    frame.show(ctx, settingsPage(await settings.list(), frame.may(ctx, 'gatehouse.settings:write')));
+    frame.show(ctx, settingsPage(await settings.list(), frame.meets(ctx, CHANGE)));
   });
 
-  router.get('/edit', ...frame.sensitive('gatehouse.settings:write'), async (ctx) => show(ctx, await settings.list()));
+  router.get('/edit', ...frame.sensitive(CHANGE), async (ctx) => show(ctx, await settings.list()));
 
-  router.post('/edit', ...frame.sensitive('gatehouse.settings:write'), async (ctx) => {
+  router.post('/edit', ...frame.sensitive(CHANGE), async (ctx) => {
     const given = await parseForm(ctx, form);
     const entries = await settings.list();
     await frame.attempt(
@@ -44,7 +47,7 @@ export function settingRoutes({ frame, settings }: { frame: Frame; settings: Set
   });
 
   function show(ctx: Context, entries: SettingEntry[], problem?: Problem, given: Record<string, string> = {}): void {
-    const editable = entries.filter(({ source }) => source !== 'file');
+    const editable = entries.filter(({ name, source }) => source !== 'file' && frame.may(ctx, settingPermission(name)));
     const fields = [
       versionField(given[VERSION] ?? etagOf(entries)),
       ...editable.map(({ name, value }) => fieldOf(name, given[name] ?? textOf(value))),

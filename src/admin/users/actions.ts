@@ -1,5 +1,5 @@
-// What administrators do with users, for the API and the console alike: an actor only manages users with no more permissions
-// than their own, the last administrator stays, and a change names the version that it is made for.
+// What administrators do with users, for the API and the console alike: rbac/authority.ts decides which users an actor may
+// see and change, the last administrator stays, and a change names the version that it is made for.
 import type { Account } from '../../accounts/account.ts';
 import type { AccountPage, ListAccounts } from '../../accounts/account-list.ts';
 import type { Accounts, NewAccount } from '../../accounts/accounts.ts';
@@ -15,6 +15,7 @@ import type { Factors, OwnFactors } from '../../mfa/factors.ts';
 import type { KnownBrowsers } from '../../mfa/known-browsers.ts';
 import type { Lockout } from '../../rate-limits/lockout.ts';
 import type { Authority } from '../../rbac/authority.ts';
+import type { OwnPermission } from '../../rbac/built-in.ts';
 import type { Roles } from '../../rbac/roles.ts';
 import type { PasswordReset } from '../../recovery/password-reset.ts';
 import type { Invitations } from '../../registration/invitation.ts';
@@ -42,6 +43,10 @@ export interface NewUser extends NewAccount {
   withoutPassword?: boolean | undefined;
 }
 
+const WRITE: readonly OwnPermission[] = ['gatehouse.users:write'];
+/** To give and take roles: one of these, and the right to manage the role. */
+const ASSIGN: readonly OwnPermission[] = ['gatehouse.users:write', 'gatehouse.roles:write'];
+
 export interface CreatedUser {
   account: Account;
   oneTimePassword?: string;
@@ -50,8 +55,12 @@ export interface CreatedUser {
 export type Mailed = 'sent' | 'no-address' | 'disabled';
 
 export interface UserAdmin {
-  list(query: ListAccounts): Promise<AccountPage>;
-  get(id: string): Promise<UserDetails>;
+  /** Only users that the actor may see. */
+  list(query: Omit<ListAccounts, 'memberOf'>, by: Actor): Promise<AccountPage>;
+  /** Throws not_found also for a user whom the actor's permission (users:read, or `needs`) does not cover. */
+  get(id: string, by: Actor, needs?: OwnPermission): Promise<UserDetails>;
+  /** Throws forbidden unless the actor may create a user with these roles. */
+  assertMayCreate(roleNames: readonly string[], by: Actor): Promise<void>;
   /** `onCreated` runs in the transaction. */
   create(user: NewUser, by: Actor, onCreated?: OnCreated<CreatedUser>): Promise<CreatedUser>;
   update(id: string, changes: Partial<Profile>, by: Actor, expected?: Expected): Promise<Account>;
@@ -89,12 +98,16 @@ export interface UserAdminDependencies {
   passwordReset: Pick<PasswordReset, 'sendLink'>;
 }
 
-/** Changes throw not_found, and forbidden for a user with more permissions than the actor (except unlock and endSessions). */
+/** Changes throw not_found, and forbidden for a user who has more permissions or other roles than the actor (not endSessions). */
 export function createUserAdmin(dependencies: UserAdminDependencies): UserAdmin {
   const lookup = createUserLookup(dependencies);
   return {
     ...readActions(dependencies, lookup),
-    create: (user, by, onCreated = async () => {}) => createUser(dependencies, lookup, user, by, onCreated),
+    assertMayCreate: (names, by) => assertMayCreate(dependencies, names, by),
+    async create(user, by, onCreated = async () => {}) {
+      await assertMayCreate(dependencies, user.roles ?? [], by);
+      return createUser(dependencies, lookup, user, by, onCreated);
+    },
     ...accountActions(dependencies, lookup),
     ...passwordActions(dependencies, lookup),
     ...recoveryActions(dependencies, lookup),
@@ -102,13 +115,17 @@ export function createUserAdmin(dependencies: UserAdminDependencies): UserAdmin 
 }
 
 function readActions(
-  { accounts, credentials, mfa, lockout }: UserAdminDependencies,
+  { accounts, authority, credentials, mfa, lockout }: UserAdminDependencies,
   lookup: UserLookup,
 ): Pick<UserAdmin, 'list' | 'get'> {
   return {
-    list: (query) => accounts.list(query),
+    async list(query, by) {
+      const extent = await authority.extent(by, 'gatehouse.users:read');
+      return accounts.list({ ...query, ...(extent !== 'all' && { memberOf: extent }) });
+    },
 
-    async get(id) {
+    async get(id, by, needs = 'gatehouse.users:read') {
+      await authority.assertCovers(by, needs, id);
       const account = await lookup.find(id);
       const [password, factors, lockedSeconds] = await Promise.all([
         credentials.status(id),
@@ -118,6 +135,17 @@ function readActions(
       return { account, password, factors, lockedSeconds };
     },
   };
+}
+
+async function assertMayCreate({ authority, roles }: UserAdminDependencies, names: readonly string[], by: Actor) {
+  for (const name of names) {
+    const role = await roles.find(name);
+    if (role) await authority.assertMay(by, { what: 'role', role });
+  }
+  const extent = await authority.extent(by, 'gatehouse.users:write');
+  if (extent === 'all' || names.some((name) => extent.includes(name))) return;
+  const message = `You may only create users with the role ${extent.join(' or ')}.`;
+  throw forbidden('forbidden', { message });
 }
 
 /** With the given password, or a one-time password. */
@@ -131,13 +159,17 @@ async function createUser(
   if (user.invite || user.passwordHash !== undefined || user.withoutPassword) {
     return createWithoutPassword(dependencies, lookup, user, by, onCreated);
   }
-  const { db, accounts, roles, credentials } = dependencies;
+  const { db, accounts, roles, credentials, authority } = dependencies;
   const { roles: names = [], password, passwordHash: _hash, invite: _invite, ...profile } = user;
   const created = await createAccountWithPassword(
     { db, accounts, roles, credentials },
     { ...profile, password, roles: names },
     by,
-    onCreated,
+    async (user, tx) => {
+      // The new user must be one of those whom the actor may change.
+      await authority.assertMay(by, { what: 'user', id: user.account.id, needs: WRITE }, tx);
+      await onCreated(user, tx);
+    },
   );
   if (created.outcome === 'rejected') throw passwordRejected(created.faults, false);
   return created;
@@ -145,7 +177,7 @@ async function createUser(
 
 /** With an imported password hash, an invitation, or neither. */
 async function createWithoutPassword(
-  { db, accounts, roles, credentials, invitations }: UserAdminDependencies,
+  { db, accounts, roles, credentials, invitations, authority }: UserAdminDependencies,
   lookup: UserLookup,
   user: NewUser,
   by: Actor,
@@ -155,6 +187,7 @@ async function createWithoutPassword(
   return transaction(db, async (tx) => {
     const account = await accounts.create(profile, by, tx);
     for (const name of names) await roles.assign(account.id, name, by, tx);
+    await authority.assertMay(by, { what: 'user', id: account.id, needs: WRITE }, tx);
     if (passwordHash !== undefined) await credentials.importHash(account.id, passwordHash, by, tx);
     if (invite) assertMailed(await invitations.invite(account, by, tx));
     const created = { account: await lookup.find(account.id, tx) };
@@ -178,7 +211,7 @@ function accountActions(
 
     setRoles: (id, names, by, expected = 'any') =>
       transaction(db, async (tx) => {
-        const { source } = await lockForChange(id, by, expected, tx);
+        const { source } = await lockForChange(id, by, expected, tx, ASSIGN);
         if (source === 'file') throw forbidden('owned_by_file');
         await roles.setRoles(id, [...new Set(names)], by, tx);
         return find(id, tx);
@@ -212,7 +245,10 @@ function passwordActions(
   return {
     invite: async (id, by) => assertMailed(await invitations.invite(await findManaged(id, by), by)),
 
-    sendPasswordReset: async (id, by) => assertMailed(await passwordReset.sendLink(await findManaged(id, by), by)),
+    async sendPasswordReset(id, by) {
+      const account = await findManaged(id, by, ['gatehouse.users:reset-password']);
+      assertMailed(await passwordReset.sendLink(account, by));
+    },
 
     async setPassword(id, password, by) {
       const account = await findManaged(id, by);
@@ -236,24 +272,26 @@ function passwordActions(
 
 /** Lockout, second factors and sessions. */
 function recoveryActions(
-  { audit, mfa, lockout, endSession, notifyOwner }: UserAdminDependencies,
+  { audit, authority, mfa, lockout, endSession, notifyOwner }: UserAdminDependencies,
   { find, findManaged }: UserLookup,
 ): Pick<UserAdmin, 'unlock' | 'resetFactors' | 'endSessions'> {
   return {
     async unlock(id, by) {
-      await lockout.unlock(await find(id));
+      await lockout.unlock(await findManaged(id, by, ['gatehouse.users:unlock']));
       await audit.record({ ...by, type: 'sign-in.unlocked', outcome: 'success', subjectId: id });
     },
 
     async resetFactors(id, by) {
-      const account = await findManaged(id, by);
+      const account = await findManaged(id, by, ['gatehouse.users:reset-factors']);
       await mfa.factors.reset(id, by);
       await mfa.knownBrowsers.endTrust(id);
       await endSession.all(id, 'ended-by-admin', by);
       await notifyOwner(account, 'factors-reset', by.request);
     },
 
+    // It gives nobody anything, so it takes no more than the permission, also for users with more rights.
     async endSessions(id, by) {
+      await authority.assertCovers(by, 'gatehouse.sessions:end', id);
       await find(id);
       return endSession.all(id, 'ended-by-admin', by);
     },

@@ -1,7 +1,7 @@
 // /api/admin/users: users, their roles, credentials and second factors.
 import { z } from 'zod';
 import type { Account } from '../../accounts/account.ts';
-import { assertMay } from '../api/caller.ts';
+import { within } from '../../rbac/rights.ts';
 import { type Endpoint, endpoint } from '../api/endpoint.ts';
 import { byId, done, flag, paged, pageOf, patchOf, text } from '../api/parts.ts';
 import type { CreatedUser, UserAdmin } from './actions.ts';
@@ -20,15 +20,15 @@ import {
 import { versionOf } from './lookup.ts';
 
 const tag = 'Users';
-const read = ['gatehouse.users:read'] as const;
-const write = ['gatehouse.users:write'] as const;
+const read = [within('gatehouse.users:read')];
+const write = [within('gatehouse.users:write')];
 
 const { username, ...optional } = profileFields;
 const newUser = z.strictObject({
   username,
   ...z.object(optional).partial().shape,
   active: z.boolean().optional(),
-  roles: z.array(z.string().max(100)).max(100).optional().describe('Needs gatehouse.roles:write as well'),
+  roles: z.array(z.string().max(100)).max(100).optional().describe('Roles that the caller has or may manage'),
   password: password
     .optional()
     .describe('Without password, password_hash and invite a one-time password is generated and shown once'),
@@ -65,8 +65,8 @@ function collectionEndpoints(users: UserAdmin): Endpoint[] {
         source: z.enum(['local', 'file']).optional(),
       }),
       response: pageOf(userSummary),
-      async handle({ query: { cursor, active, ...query } }) {
-        const { accounts, next } = await users.list({ ...query, isActive: active, after: cursor });
+      async handle({ query: { cursor, active, ...query }, by }) {
+        const { accounts, next } = await users.list({ ...query, isActive: active, after: cursor }, by);
         return { body: { items: accounts.map(showSummary), next: next ?? null } };
       },
     }),
@@ -83,9 +83,8 @@ function collectionEndpoints(users: UserAdmin): Endpoint[] {
       status: 201,
       versioned: 'shows',
       idempotent: true,
-      async handle({ body, by, caller, record }) {
+      async handle({ body, by, record }) {
         const { active: isActive, roles = [], password: plain, password_hash: passwordHash, invite, ...profile } = body;
-        if (roles.length > 0) assertMay(caller, ['gatehouse.roles:write']);
         const input = {
           ...profileOf(profile),
           username: body.username,
@@ -115,8 +114,8 @@ function singleUserEndpoints(users: UserAdmin): Endpoint[] {
       params: byId,
       response: userDetails,
       versioned: 'shows',
-      async handle({ params }) {
-        const details = await users.get(params.id);
+      async handle({ params, by }) {
+        const details = await users.get(params.id, by);
         return { body: showDetails(details), version: versionOf(details.account) };
       },
     }),
@@ -151,9 +150,9 @@ function singleUserEndpoints(users: UserAdmin): Endpoint[] {
       path: '/users/{id}/roles',
       operationId: 'setUserRoles',
       tag,
-      needs: ['gatehouse.roles:write'],
+      needs: [within('gatehouse.roles:write', 'gatehouse.users:write')],
       summary: 'Sets the roles of the user',
-      description: 'A caller can only give or take roles whose permissions it has too.',
+      description: 'A caller can only give or take roles that it has or may manage.',
       params: byId,
       response: user,
       versioned: 'changes',
@@ -197,7 +196,7 @@ function passwordEndpoints(users: UserAdmin): Endpoint[] {
       path: '/users/{id}/password-reset',
       operationId: 'sendPasswordReset',
       tag,
-      needs: ['gatehouse.users:reset-password'],
+      needs: [within('gatehouse.users:reset-password')],
       summary: 'Mails a link with which the user chooses a new password',
       params: byId,
       response: done,
@@ -241,7 +240,7 @@ function recoveryEndpoints(users: UserAdmin): Endpoint[] {
       path: '/users/{id}/unlock',
       operationId: 'unlockUser',
       tag,
-      needs: ['gatehouse.users:unlock'],
+      needs: [within('gatehouse.users:unlock')],
       summary: 'Ends the lockout after wrong passwords',
       params: byId,
       response: done,
@@ -252,7 +251,7 @@ function recoveryEndpoints(users: UserAdmin): Endpoint[] {
       path: '/users/{id}/reset-factors',
       operationId: 'resetFactors',
       tag,
-      needs: ['gatehouse.users:reset-factors'],
+      needs: [within('gatehouse.users:reset-factors')],
       summary: 'Removes every second factor of a user who lost them, and ends every session',
       params: byId,
       response: done,

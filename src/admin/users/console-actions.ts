@@ -3,6 +3,7 @@ import type Router from '@koa/router';
 import type { Actor } from '../../audit/audit.ts';
 import type { Context, Extras, State } from '../../http/context.ts';
 import type { OwnPermission } from '../../rbac/built-in.ts';
+import { within } from '../../rbac/rights.ts';
 import type { Frame } from '../console/frame.ts';
 import type { UserAdmin, UserDetails } from './actions.ts';
 
@@ -128,11 +129,11 @@ export function userActionPages(
       frame.back(ctx, path === 'delete' ? '/admin/users' : `/admin/users/${id}`, sentence);
     };
     if (consequence === undefined) {
-      router.post(`/:id/${path}`, ...frame.change(needs), (ctx) => done(ctx));
+      router.post(`/:id/${path}`, ...frame.change(within(needs)), (ctx) => done(ctx));
       continue;
     }
-    router.get(`/:id/${path}`, ...frame.sensitive(needs), async (ctx) => {
-      const { account } = await users.get(ctx.params.id ?? '');
+    router.get(`/:id/${path}`, ...frame.sensitive(within(needs)), async (ctx) => {
+      const { account } = await users.get(ctx.params.id ?? '', frame.by(ctx), needs);
       const at = `/admin/users/${account.id}`;
       frame.show(ctx, {
         title: `${label}: ${account.username}?`,
@@ -150,6 +151,6 @@ export function userActionPages(
         ],
       });
     });
-    router.post(`/:id/${path}`, ...frame.sensitive(needs), (ctx) => done(ctx));
+    router.post(`/:id/${path}`, ...frame.sensitive(within(needs)), (ctx) => done(ctx));
   }
 }

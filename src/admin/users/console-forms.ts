@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { Account } from '../../accounts/account.ts';
 import type { Context, Extras, State } from '../../http/context.ts';
 import { parseForm } from '../../http/input.ts';
+import { within } from '../../rbac/rights.ts';
 import { etagOf } from '../api/versions.ts';
 import { type Field, versionField } from '../console/blocks.ts';
 import type { Frame, Problem } from '../console/frame.ts';
@@ -15,11 +16,10 @@ import { versionOf } from './lookup.ts';
 export interface UserFormsDependencies {
   frame: Frame;
   users: UserAdmin;
-  roles: Pick<RoleAdmin, 'list'>;
+  roles: Pick<RoleAdmin, 'assignable'>;
 }
 
 const WRITE = 'gatehouse.users:write' as const;
-const ROLES = 'gatehouse.roles:write' as const;
 const text = z.string().trim().max(254).default('');
 const flag = z.literal('on').optional();
 const userForm = z.object({
@@ -44,9 +44,9 @@ export function userFormPages(router: Router<State, Extras>, dependencies: UserF
 function newUserPages(router: Router<State, Extras>, dependencies: UserFormsDependencies): void {
   const { frame, users } = dependencies;
 
-  router.get('/new', ...frame.page(WRITE), (ctx) => showNew(ctx, undefined));
+  router.get('/new', ...frame.page(within(WRITE)), (ctx) => showNew(ctx, undefined));
 
-  router.post('/new', ...frame.change(WRITE), async (ctx) => {
+  router.post('/new', ...frame.change(within(WRITE)), async (ctx) => {
     const given = await readUserForm(ctx);
     await frame.attempt(
       ctx,
@@ -56,7 +56,7 @@ function newUserPages(router: Router<State, Extras>, dependencies: UserFormsDepe
           ...profileOf(given),
           username: given.username,
           invite,
-          roles: frame.may(ctx, ROLES) ? given.roles : [],
+          roles: given.roles,
         };
         const { account, oneTimePassword } = await users.create(profile, frame.by(ctx));
         if (!oneTimePassword) return frame.back(ctx, `/admin/users/${account.id}`, 'The invitation is on its way.');
@@ -89,26 +89,34 @@ function newUserPages(router: Router<State, Extras>, dependencies: UserFormsDepe
 }
 
 function editUserPages(router: Router<State, Extras>, dependencies: UserFormsDependencies): void {
-  const { frame, users } = dependencies;
+  const { frame, users, roles } = dependencies;
 
-  router.get('/:id/edit', ...frame.page(WRITE), async (ctx) => {
-    const { account } = await users.get(ctx.params.id ?? '');
+  router.get('/:id/edit', ...frame.page(within(WRITE)), async (ctx) => {
+    const { account } = await users.get(ctx.params.id ?? '', frame.by(ctx), WRITE);
     await showEdit(ctx, account, valuesOf(account));
   });
 
-  router.post('/:id/edit', ...frame.change(WRITE), async (ctx) => {
-    const { account } = await users.get(ctx.params.id ?? '');
+  router.post('/:id/edit', ...frame.change(within(WRITE)), async (ctx) => {
+    const { account } = await users.get(ctx.params.id ?? '', frame.by(ctx), WRITE);
     const given = await readUserForm(ctx);
     await frame.attempt(
       ctx,
       async () => {
         await users.update(account.id, { ...profileOf(given), username: given.username }, frame.by(ctx), given.version);
-        if (frame.may(ctx, ROLES)) await users.setRoles(account.id, given.roles, frame.by(ctx));
+        await setRoles(ctx, account, given);
         frame.back(ctx, `/admin/users/${account.id}`, 'Saved.');
       },
       (problem) => showEdit(ctx, account, given, problem),
     );
   });
+
+  /** The roles of the form, and those of the user that the form did not offer. */
+  async function setRoles(ctx: Context, account: Account, given: UserForm): Promise<void> {
+    const offered = await roles.assignable(frame.by(ctx));
+    const wanted = [...given.roles, ...account.roles.filter((name) => !offered.includes(name))];
+    const isSame = wanted.length === account.roles.length && wanted.every((name) => account.roles.includes(name));
+    if (!isSame) await users.setRoles(account.id, wanted, frame.by(ctx));
+  }
 
   async function showEdit(ctx: Context, account: Account, given: UserForm, problem?: Problem): Promise<void> {
     const at = `/admin/users/${account.id}`;
@@ -136,7 +144,7 @@ function editUserPages(router: Router<State, Extras>, dependencies: UserFormsDep
 const readUserForm = (ctx: Context) => parseForm(ctx, userForm.loose(), { lists: ['roles'] });
 
 async function fieldsFor({ frame, roles }: UserFormsDependencies, ctx: Context, given?: UserForm): Promise<Field[]> {
-  const names = (await roles.list()).map(({ name }) => ({ value: name, label: name }));
+  const names = (await roles.assignable(frame.by(ctx))).map((name) => ({ value: name, label: name }));
   return [
     { name: 'username', label: 'User name', value: given?.username ?? '', required: true },
     { name: 'email', label: 'E-mail', type: 'email', value: given?.email ?? '' },
@@ -149,7 +157,7 @@ async function fieldsFor({ frame, roles }: UserFormsDependencies, ctx: Context, 
     { name: 'name', label: 'Name', value: given?.name ?? '' },
     { name: 'given_name', label: 'Given name', value: given?.given_name ?? '' },
     { name: 'family_name', label: 'Family name', value: given?.family_name ?? '' },
-    ...(frame.may(ctx, ROLES)
+    ...(names.length > 0
       ? [{ name: 'roles', label: 'Roles', type: 'checks' as const, values: given?.roles ?? [], options: names }]
       : []),
   ];

@@ -7,6 +7,7 @@ import type { Audit } from '../../audit/audit.ts';
 import type { Context, Extras, State } from '../../http/context.ts';
 import { badRequest } from '../../http/errors.ts';
 import { acceptUploads, parseForm } from '../../http/input.ts';
+import { within } from '../../rbac/rights.ts';
 import type { Block, ConsolePage } from '../console/blocks.ts';
 import type { Frame, Problem } from '../console/frame.ts';
 import { IMPORT_COLUMNS, type ImportResult, type UserImport } from './import.ts';
@@ -50,9 +51,9 @@ export interface ImportDependencies {
 export function importRoutes({ frame, imports, audit }: ImportDependencies): Router<State, Extras> {
   const router = new Router<State, Extras>({ prefix: '/admin/import' });
 
-  router.get('/', ...frame.page(WRITE), (ctx) => show(ctx, '', true));
+  router.get('/', ...frame.page(within(WRITE)), (ctx) => show(ctx, '', true));
 
-  router.post('/', acceptUploads(MAX_BYTES + MAX_STATE_BYTES), ...frame.change(WRITE), async (ctx) => {
+  router.post('/', acceptUploads(MAX_BYTES + MAX_STATE_BYTES), ...frame.change(within(WRITE)), async (ctx) => {
     const form = await parseForm(ctx, importForm.loose());
     const { file, trial, done, failed } = form;
     const csv = file.trim() === '' ? form.csv : file;
@@ -69,12 +70,12 @@ export function importRoutes({ frame, imports, audit }: ImportDependencies): Rou
     );
   });
 
-  router.get('/export', ...frame.page('gatehouse.users:read'), async (ctx) => {
+  router.get('/export', ...frame.page(within('gatehouse.users:read')), async (ctx) => {
     await audit.record({ ...frame.by(ctx), type: 'users.exported', outcome: 'success' });
     ctx.set('Cache-Control', 'no-store');
     ctx.set('Content-Disposition', 'attachment; filename="users.csv"');
     ctx.type = 'text/csv; charset=utf-8; header=present';
-    ctx.body = Readable.from(imports.exportAll());
+    ctx.body = Readable.from(imports.exportAll(frame.by(ctx)));
   });
 
   function show(ctx: Context, csv: string, isTrial: boolean, problem?: Problem): void {

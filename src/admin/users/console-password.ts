@@ -2,6 +2,7 @@
 import type Router from '@koa/router';
 import type { Account } from '../../accounts/account.ts';
 import type { Context, Extras, State } from '../../http/context.ts';
+import { within } from '../../rbac/rights.ts';
 import type { Frame } from '../console/frame.ts';
 import type { UserAdmin } from './actions.ts';
 
@@ -12,8 +13,8 @@ export function oneTimePasswordPages(
   router: Router<State, Extras>,
   { frame, users }: { frame: Frame; users: UserAdmin },
 ): void {
-  router.get('/:id/password', ...frame.sensitive(WRITE), async (ctx) => {
-    const { account } = await users.get(ctx.params.id ?? '');
+  router.get('/:id/password', ...frame.sensitive(within(WRITE)), async (ctx) => {
+    const { account } = await users.get(ctx.params.id ?? '', frame.by(ctx), WRITE);
     const at = `/admin/users/${account.id}`;
     frame.show(ctx, {
       title: `A one-time password for ${account.username}`,
@@ -32,8 +33,8 @@ export function oneTimePasswordPages(
     });
   });
 
-  router.post('/:id/password', ...frame.sensitive(WRITE), async (ctx) => {
-    const { account } = await users.get(ctx.params.id ?? '');
+  router.post('/:id/password', ...frame.sensitive(within(WRITE)), async (ctx) => {
+    const { account } = await users.get(ctx.params.id ?? '', frame.by(ctx), WRITE);
     const { oneTimePassword = '' } = await users.setPassword(account.id, undefined, frame.by(ctx));
     showOneTimePassword(frame, ctx, account, oneTimePassword);
   });

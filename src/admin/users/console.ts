@@ -4,6 +4,8 @@ import { z } from 'zod';
 import type { Extras, State } from '../../http/context.ts';
 import { parseQuery } from '../../http/input.ts';
 import { browserName } from '../../mail/browser-name.ts';
+import type { OwnPermission } from '../../rbac/built-in.ts';
+import { within } from '../../rbac/rights.ts';
 import type { Action, Block } from '../console/blocks.ts';
 import { type Frame, listPath, listQuery } from '../console/frame.ts';
 import type { RoleAdmin } from '../roles/actions.ts';
@@ -16,7 +18,7 @@ import { oneTimePasswordPages } from './console-password.ts';
 export interface UserPagesDependencies {
   frame: Frame;
   users: UserAdmin;
-  roles: Pick<RoleAdmin, 'list'>;
+  roles: Pick<RoleAdmin, 'assignable'>;
   sessions: Pick<SessionAdmin, 'ofUser'>;
 }
 
@@ -40,18 +42,21 @@ export function userRoutes(dependencies: UserPagesDependencies): Router<State, E
 }
 
 function userList(router: Router<State, Extras>, { frame, users }: UserPagesDependencies): void {
-  router.get('/', ...frame.page(READ), async (ctx) => {
+  router.get('/', ...frame.page(within(READ)), async (ctx) => {
     const { q, after, state, role } = parseQuery(ctx, query);
-    const page = await users.list({
-      search: q,
-      after,
-      ...(state && { isActive: state === 'active' }),
-      ...(role && { role }),
-      limit: 50,
-    });
+    const page = await users.list(
+      {
+        search: q,
+        after,
+        ...(state && { isActive: state === 'active' }),
+        ...(role && { role }),
+        limit: 50,
+      },
+      frame.by(ctx),
+    );
     frame.show(ctx, {
       title: 'Users',
-      actions: frame.may(ctx, WRITE)
+      actions: frame.meets(ctx, within(WRITE))
         ? [
             { label: 'New user', href: '/admin/users/new', look: 'primary' },
             { label: 'Import', href: '/admin/import' },
@@ -96,13 +101,14 @@ function userList(router: Router<State, Extras>, { frame, users }: UserPagesDepe
 }
 
 function userPage(router: Router<State, Extras>, { frame, users, sessions }: UserPagesDependencies): void {
-  router.get('/:id', ...frame.page(READ), async (ctx) => {
+  router.get('/:id', ...frame.page(within(READ)), async (ctx) => {
     const { id = '' } = ctx.params;
-    const details = await users.get(id);
+    const details = await users.get(id, frame.by(ctx));
     const { account } = details;
     const at = `/admin/users/${id}`;
-    const offered = userActions.filter((action) => frame.may(ctx, action.needs) && action.isOffered(details));
-    const live = frame.may(ctx, 'gatehouse.sessions:read') ? await sessions.ofUser(id) : [];
+    const may = (permission: OwnPermission) => frame.may(ctx, permission, { roles: account.roles });
+    const offered = userActions.filter((action) => may(action.needs) && action.isOffered(details));
+    const live = may('gatehouse.sessions:read') ? await sessions.ofUser(id, frame.by(ctx)) : [];
     frame.show(ctx, {
       title: account.name ?? account.username,
       back: { href: '/admin/users', label: 'Users' },
@@ -113,19 +119,19 @@ function userPage(router: Router<State, Extras>, { frame, users, sessions }: Use
       ],
       actions: [
         { label: 'Access check', href: `/admin/why?${new URLSearchParams({ user: account.username })}` },
-        ...(frame.may(ctx, WRITE) && account.source !== 'file'
+        ...(may(WRITE) && account.source !== 'file'
           ? [{ label: 'Edit', href: `${at}/edit`, look: 'primary' as const }]
           : []),
       ],
       blocks: [
         detailsBlock(details),
-        ...(offered.length > 0 || frame.may(ctx, WRITE)
+        ...(offered.length > 0 || may(WRITE)
           ? [
               {
                 kind: 'actions' as const,
                 title: 'Actions',
                 items: [
-                  ...(frame.may(ctx, WRITE) ? [{ label: 'Create a one-time password', href: `${at}/password` }] : []),
+                  ...(may(WRITE) ? [{ label: 'Create a one-time password', href: `${at}/password` }] : []),
                   ...offered.map(
                     ({ path, label, consequence }): Action =>
                       consequence === undefined

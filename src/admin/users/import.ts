@@ -28,13 +28,13 @@ export interface ImportResult {
 export interface UserImport {
   /** Handles up to `limit` rows of the text, after the first `done` ones. Throws invalid_input without a header line. */
   run(text: string, options: { isTrial: boolean; done: number; limit: number }, by: Actor): Promise<ImportResult>;
-  /** All users as CSV. */
-  exportAll(): AsyncGenerator<string>;
+  /** All users that the actor may see as CSV. */
+  exportAll(by: Actor): AsyncGenerator<string>;
 }
 
 export interface UserImportDependencies {
   accounts: Pick<Accounts, 'findByLogin' | 'findByEmail'>;
-  users: Pick<UserAdmin, 'create' | 'list'>;
+  users: Pick<UserAdmin, 'create' | 'assertMayCreate' | 'list'>;
   roles: Pick<RoleAdmin, 'list'>;
 }
 
@@ -74,7 +74,8 @@ export function createUserImport({ accounts, users, roles }: UserImportDependenc
           : await problemOf(async () => {
               const fault = await faultOf(accounts, values, known);
               if (fault) return fault;
-              if (!isTrial) await users.create(newUserOf(values), by);
+              if (isTrial) await users.assertMayCreate(rolesOf(values), by);
+              else await users.create(newUserOf(values), by);
               return undefined;
             });
         rows.push({ line, username, ...(problem && { problem }) });
@@ -82,16 +83,16 @@ export function createUserImport({ accounts, users, roles }: UserImportDependenc
       return { rows, total: lines.length };
     },
 
-    exportAll: () => exportUsers(users),
+    exportAll: (by) => exportUsers(users, by),
   };
 }
 
 /** All users as CSV, the header line first. */
-async function* exportUsers(users: Pick<UserAdmin, 'list'>): AsyncGenerator<string> {
+async function* exportUsers(users: Pick<UserAdmin, 'list'>, by: Actor): AsyncGenerator<string> {
   yield 'username,email,name,roles,active\r\n';
   let after: string | undefined;
   do {
-    const page = await users.list({ limit: 500, after });
+    const page = await users.list({ limit: 500, after }, by);
     yield page.accounts
       .map(({ username, email, name, roles: held, isActive }) => [
         username,

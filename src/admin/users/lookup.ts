@@ -4,6 +4,7 @@ import type { Accounts } from '../../accounts/accounts.ts';
 import type { Actor } from '../../audit/audit.ts';
 import { notFound } from '../../http/errors.ts';
 import type { Authority } from '../../rbac/authority.ts';
+import type { OwnPermission } from '../../rbac/built-in.ts';
 import type { Tx } from '../../storage/database.ts';
 import { lockRow } from '../../storage/row-lock.ts';
 import type { Sql } from '../../storage/statements.ts';
@@ -12,8 +13,10 @@ import { assertVersion, type Expected } from '../api/versions.ts';
 export interface UserLookupDependencies {
   sql: Sql;
   accounts: Pick<Accounts, 'find'>;
-  authority: Pick<Authority, 'assertMayManage'>;
+  authority: Pick<Authority, 'assertMay'>;
 }
+
+const WRITE: readonly OwnPermission[] = ['gatehouse.users:write'];
 
 export type UserLookup = ReturnType<typeof createUserLookup>;
 
@@ -25,19 +28,19 @@ export function createUserLookup({ sql, accounts, authority }: UserLookupDepende
     return account;
   }
 
-  /** The account, its row locked. Throws unless it has the expected version and the actor may manage it. */
-  async function lockForChange(id: string, by: Actor, expected: Expected, tx: Tx): Promise<Account> {
+  /** The account, its row locked. Throws unless the actor may change it and it has the expected version. */
+  async function lockForChange(id: string, by: Actor, expected: Expected, tx: Tx, needs = WRITE): Promise<Account> {
     await lockRow(tx, sql, 'users', id);
     const account = await find(id, tx);
+    await authority.assertMay(by, { what: 'user', id, needs }, tx);
     assertVersion(expected, versionOf(account));
-    await authority.assertMayManage(by, id, tx);
     return account;
   }
 
-  /** The account. Throws unless the actor may manage it. */
-  async function findManaged(id: string, by: Actor): Promise<Account> {
+  /** The account. Throws unless the actor may change it with one of these permissions. */
+  async function findManaged(id: string, by: Actor, needs = WRITE): Promise<Account> {
     const account = await find(id);
-    await authority.assertMayManage(by, id);
+    await authority.assertMay(by, { what: 'user', id, needs });
     return account;
   }
 

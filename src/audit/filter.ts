@@ -1,0 +1,21 @@
+// Which entries of the audit log are listed.
+import type { Fragment } from '../storage/fragments.ts';
+import type { AuditEventType, AuditOutcome } from './events.ts';
+
+export interface AuditFilter {
+  types?: AuditEventType[];
+  outcome?: AuditOutcome;
+  actorId?: string;
+  actorApp?: string;
+  subjectId?: string;
+  clientId?: string;
+  address?: string;
+  requestId?: string;
+  from?: Date;
+  until?: Date;
+  /** The cursor: the id of the last entry of the previous page. Only older entries are listed. */
+  before?: number;
+  limit?: number;
+  /** Condition on a column that holds a user: only entries about such users, or by them and about no user. */
+  isVisible?: (column: string) => Fragment;
+}

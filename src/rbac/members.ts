@@ -1,0 +1,14 @@
+// Members of roles as a condition of a query, for lists that an actor may see a part of.
+import { type Fragment, fragment, joinFragments, trustedText } from '../storage/fragments.ts';
+import { isStorable } from '../storage/storable-text.ts';
+
+/**
+ * Whether the user in this column has one of the roles.
+ * @param column from the source code, never from a request
+ */
+export function isMemberOf(column: string, roleNames: readonly string[]): Fragment {
+  const names = roleNames.filter(isStorable);
+  if (names.length === 0) return fragment`1 = 0`;
+  return fragment`EXISTS (SELECT 1 FROM user_roles ur JOIN roles r ON r.id = ur.role_id
+    WHERE ur.user_id = ${trustedText(column)} AND r.name IN (${joinFragments(names, ', ')}))`;
+}

@@ -1,0 +1,172 @@
+// The built-in roles do what the tables of docs/roles.md say: every cell over HTTP, by a user with that role.
+import { beforeAll, describe, expect, it } from 'vitest';
+import { adminApi, ownPermissions } from '../../src/rbac/built-in.ts';
+import type { TestIdp } from '../support/idp.ts';
+import { sharedIdp } from '../support/shared-idp.ts';
+import { type BuiltIn, builtIn, permissionTable, tableOf } from './role-tables.ts';
+import { type ApiCaller, aPerson, aTool } from './support.ts';
+
+const ROLES = { own: 'matrix-own', other: 'matrix-other' };
+const any = { 'if-match': '*' };
+
+let idp: TestIdp;
+let actors: Record<BuiltIn, ApiCaller>;
+let count = 0;
+beforeAll(async () => {
+  idp = await sharedIdp();
+  const { roles } = idp.services;
+  for (const name of Object.values(ROLES)) await roles.create({ name, permissions: [] });
+  const tool = await aTool(idp);
+  const people = await Promise.all(builtIn.map((role) => aPerson(idp, [role, ROLES.own], { tool })));
+  actors = Object.fromEntries(builtIn.map((role, index) => [role, people[index]])) as typeof actors;
+});
+
+const fresh = (what: string) => {
+  count += 1;
+  return `matrix-${what}-${count}`;
+};
+
+/** Whether a call was allowed; one that was rejected says so with 403 or 404. */
+async function isAllowed(answer: ReturnType<ApiCaller['send']>): Promise<boolean> {
+  const { status, text } = await answer;
+  if (status < 300) return true;
+  expect([403, 404], text).toContain(status);
+  return false;
+}
+
+describe('the permissions of', () => {
+  it.each(builtIn)('%s are those of the table', async (role) => {
+    const table = permissionTable();
+    expect([...table.keys()].sort()).toEqual(ownPermissions);
+    const { permissions } = (await actors[role].get('/me')).json<{ permissions: 'everything' | string[] }>();
+    const listed = [...table].flatMap(([permission, holders]) => (holders.includes(role) ? [permission] : []));
+    expect(permissions === 'everything' ? ownPermissions : permissions).toEqual(listed.sort());
+  });
+});
+
+type UserAction = (actor: ApiCaller, path: string, roles: string[]) => ReturnType<ApiCaller['send']>;
+const give =
+  (role: string): UserAction =>
+  (actor, path, roles) =>
+    actor.send('PUT', `${path}/roles`, { roles: [...new Set([...roles, role])] }, any);
+const post =
+  (action: string, body?: unknown): UserAction =>
+  (actor, path) =>
+    actor.send('POST', `${path}/${action}`, body);
+
+const userActions: Record<string, UserAction> = {
+  'see a user': (actor, path) => actor.get(path),
+  'change the profile or e-mail address': (actor, path) =>
+    actor.send('PATCH', path, { email: `${fresh('mail')}@example.com` }, any),
+  'set a password': post('password', { password: 'a pass phrase that I know' }),
+  'force a new password': post('password-change'),
+  'mail a link for a new password': post('password-reset'),
+  'reset second factors': post('reset-factors'),
+  unlock: post('unlock'),
+  disable: post('disable'),
+  enable: post('enable'),
+  delete: (actor, path) => actor.send('DELETE', path, undefined, any),
+  'give a role that the actor has': give(ROLES.own),
+  'give a role that the actor does not have': give(ROLES.other),
+  'give the role `auditor`': give('auditor'),
+  'sign out everywhere': (actor, path) => actor.send('DELETE', `${path}/sessions`),
+};
+
+const targets = ['plain', 'own', 'other', 'auditor', 'admin'] as const;
+const covered: Record<string, readonly string[]> = {
+  everybody: targets,
+  peers: ['plain', 'own'],
+  nobody: [],
+};
+const rolesOf = { plain: [], own: [ROLES.own], other: [ROLES.other], auditor: ['auditor'], admin: ['admin'] };
+
+describe('what may be done to whom', () => {
+  const table = [...tableOf('Action')].filter(([, { admin }]) => admin in covered);
+
+  it('names every action of this test', () => {
+    expect(table.map(([action]) => action).sort()).toEqual(Object.keys(userActions).sort());
+  });
+
+  it.each(builtIn)('by %s is what the table says', async (role) => {
+    const { accounts, roles, credentials } = idp.services;
+    const password = await credentialsOf();
+    for (const target of targets) {
+      // Deletion last: the other actions are tried on the same user.
+      for (const [action, cells] of [...table].sort(([a], [b]) => Number(a === 'delete') - Number(b === 'delete'))) {
+        const username = fresh(target);
+        const { id } = await accounts.create({ username, email: `${username}@example.com`, emailVerified: true });
+        await credentials.importHash(id, password, {});
+        await roles.setRoles(id, rolesOf[target]);
+        const allowed = await isAllowed(userActions[action]?.(actors[role], `/users/${id}`, rolesOf[target]) as never);
+        expect(allowed, `${role}: ${action}: ${target}`).toBe(covered[cells[role]]?.includes(target));
+        if (!allowed)
+          expect((await accounts.find(id))?.roles, `${role}: ${action}: ${target}`).toEqual(rolesOf[target]);
+      }
+    }
+  });
+
+  async function credentialsOf(): Promise<string> {
+    return idp.services.passwords.hash('a pass phrase of the user');
+  }
+});
+
+const client = (access: unknown) => ({
+  ...{ protocol: 'oidc', client_id: fresh('client'), redirect_uris: ['https://app.example/cb'], access },
+});
+async function anApplicationOf(role: string): Promise<string> {
+  const { protocol: _oidc, ...declared } = client({ roles: [role] });
+  const { application } = await idp.services.applications.createOidc(declared as never);
+  return `/applications/${application.id}`;
+}
+async function roleNamed(name: string): Promise<string> {
+  return `/roles/${(await idp.services.roles.find(name))?.id}`;
+}
+
+const otherActions: Record<string, (actor: ApiCaller) => Promise<boolean>> = {
+  // The import of the console creates users by the same action as this endpoint; test/attacks/role-rights.test.ts posts a CSV file.
+  'import a user with a role that the actor does not have': (actor) =>
+    isAllowed(actor.send('POST', '/users', { username: fresh('import'), roles: [ROLES.other] })),
+  'create a role': (actor) => isAllowed(actor.send('POST', '/roles', { name: fresh('role'), permissions: [] })),
+  'change a role that the actor has': async (actor) =>
+    isAllowed(actor.send('PATCH', await roleNamed(ROLES.own), { description: fresh('text') }, any)),
+  'change a role that the actor does not have': async (actor) =>
+    isAllowed(actor.send('PATCH', await roleNamed(ROLES.other), { description: fresh('text') }, any)),
+  'register an application for everyone': (actor) => isAllowed(actor.send('POST', '/applications', client('everyone'))),
+  'register an application for a role that the actor has': (actor) =>
+    isAllowed(actor.send('POST', '/applications', client({ roles: [ROLES.own] }))),
+  'register an application for a role that the actor does not have': (actor) =>
+    isAllowed(actor.send('POST', '/applications', client({ roles: [ROLES.other] }))),
+  'open an application of another role to everyone': async (actor) =>
+    isAllowed(actor.send('PATCH', await anApplicationOf(ROLES.other), { access: 'everyone' }, any)),
+  'open an application of another role to a role that the actor has': async (actor) =>
+    isAllowed(
+      actor.send('PATCH', await anApplicationOf(ROLES.other), { access: { roles: [ROLES.other, ROLES.own] } }, any),
+    ),
+  'change the name of an application of another role': async (actor) =>
+    isAllowed(actor.send('PATCH', await anApplicationOf(ROLES.other), { client_name: 'Another name' }, any)),
+  'give an application rights in Gatehouse': async (actor) => {
+    const grown = { grant_types: ['client_credentials'], resources: [adminApi(idp.issuer)] };
+    const patch = { ...grown, redirect_uris: [], scope: 'gatehouse.users:read', access: 'everyone' };
+    const { protocol: _oidc, ...declared } = client('everyone');
+    const { application } = await idp.services.applications.createOidc(declared as never);
+    return isAllowed(actor.send('PATCH', `/applications/${application.id}`, patch, any));
+  },
+  // The value that is set already: a server is shared.
+  'change a security setting': (actor) => isAllowed(actor.send('PATCH', '/settings', { mfa: 'optional' }, any)),
+  'change another setting': (actor) => isAllowed(actor.send('PATCH', '/settings', { clock_skew_seconds: null }, any)),
+};
+
+describe('what else may be done', () => {
+  const table = [...tableOf('Action')].filter(([, { admin }]) => admin === 'yes');
+
+  it('names every action of this test', () => {
+    expect(table.map(([action]) => action).sort()).toEqual(Object.keys(otherActions).sort());
+  });
+
+  it.each(builtIn)('by %s is what the table says', async (role) => {
+    for (const [action, cells] of table) {
+      const allowed = await otherActions[action]?.(actors[role]);
+      expect(allowed, `${role}: ${action}`).toBe(cells[role] === 'yes');
+    }
+  });
+});

@@ -1,0 +1,175 @@
+// Staff with every right to write, and without the role "finance", try to get the role, give it, change it, take over a user who
+// has it, and open the application that it protects: by the API, in the console, and with a CSV file.
+import { beforeAll, describe, expect, it } from 'vitest';
+import { consoleOf } from '../admin/console/support.ts';
+import { type ApiCaller, aPerson, aTool } from '../admin/support.ts';
+import { aUser, type TestUser } from '../support/factories.ts';
+import type { HttpClient, Page } from '../support/http.ts';
+import type { TestIdp } from '../support/idp.ts';
+import { sharedIdp } from '../support/shared-idp.ts';
+
+const any = { 'if-match': '*' };
+const RIGHTS = [
+  ...['users:read', 'users:write', 'users:unlock', 'users:reset-factors', 'users:reset-password'],
+  ...['roles:read', 'roles:write', 'applications:read', 'applications:write', 'settings:read', 'settings:write'],
+].map((name) => `gatehouse.${name}`);
+
+let idp: TestIdp;
+let clerk: ApiCaller;
+let pages: HttpClient;
+let holder: TestUser;
+let own: string;
+let ledger: string;
+beforeAll(async () => {
+  idp = await sharedIdp();
+  const { roles, applications } = idp.services;
+  await roles.create({ name: 'rights-clerk', permissions: RIGHTS });
+  await roles.create({ name: 'finance' });
+  clerk = await aPerson(idp, ['rights-clerk'], { tool: await aTool(idp) });
+  own = clerk.user?.account.id ?? '';
+  pages = await consoleOf(idp, clerk.user as TestUser);
+  holder = await aUser(idp.services);
+  await roles.assign(holder.account.id, 'finance');
+  const declared = {
+    client_id: 'ledger',
+    redirect_uris: ['https://ledger.example/cb'],
+    access: { roles: ['finance'] },
+  };
+  ledger = (await applications.createOidc(declared)).application.id;
+});
+
+const rejected = async (answer: Promise<Page>) => {
+  const { status, text } = await answer;
+  expect([403, 404], text.slice(0, 300)).toContain(status);
+};
+const rolesOf = async (id: string) => (await idp.services.accounts.find(id))?.roles;
+const held = async () => idp.services.db.userRole.count({ where: { role: { name: 'finance' } } });
+/** Posts these fields to any form's target, with the token of another form of the session. */
+async function forged(path: string, fields: Record<string, string | string[]>): Promise<Page> {
+  const form = (await pages.get('/admin/users/new')).forms.find(({ fields: { _csrf } }) => _csrf);
+  const pairs = Object.entries({ _csrf: String(form?.fields._csrf), ...fields });
+  const values = pairs.flatMap(([name, value]) => [value].flat().map((one) => [name, one]));
+  return pages.post(path, { form: new URLSearchParams(values), headers: { origin: new URL(idp.issuer).origin } });
+}
+
+describe('a role that the actor does not have', () => {
+  it('is given to nobody by the API, with an invitation or without', async () => {
+    const friend = await aUser(idp.services);
+    const before = await held();
+    await rejected(clerk.send('PUT', `/users/${own}/roles`, { roles: ['rights-clerk', 'finance'] }, any));
+    await rejected(clerk.send('PUT', `/users/${friend.account.id}/roles`, { roles: ['finance'] }, any));
+    const user = { username: 'finance-friend', email: 'finance-friend@example.com', roles: ['finance'] };
+    await rejected(clerk.send('POST', '/users', user));
+    await rejected(clerk.send('POST', '/users', { ...user, invite: true }));
+    await rejected(clerk.send('POST', '/users', { ...user, password: 'a pass phrase that I know' }));
+    expect(await idp.services.accounts.findByLogin('finance-friend')).toBeUndefined();
+    expect(await held()).toBe(before);
+  });
+
+  it('is given to nobody in the console, on no form and by no CSV file', async () => {
+    const before = await held();
+    const form = await pages.get('/admin/users/new');
+    expect(form.text).not.toContain('value="finance"');
+    await rejected(forged('/admin/users/new', { username: 'finance-two', begin: 'password', roles: 'finance' }));
+    const { version = '' } = (await pages.get(`/admin/users/${own}/edit`)).forms[0]?.fields ?? {};
+    const edited = { username: clerk.user?.username ?? '', version: String(version) };
+    await rejected(forged(`/admin/users/${own}/edit`, { ...edited, roles: ['rights-clerk', 'finance'] }));
+    const csv = 'username,roles\nfinance-three,finance\n';
+    for (const trial of ['on', '']) {
+      const page = await forged('/admin/import', trial ? { csv, trial } : { csv });
+      expect(page.text).toContain('You neither have the role finance nor may manage it.');
+    }
+    for (const name of ['finance-two', 'finance-three'])
+      expect(await idp.services.accounts.findByLogin(name)).toBeUndefined();
+    expect(await held()).toBe(before);
+  });
+
+  it('is neither taken from its holder, nor changed, renamed or deleted', async () => {
+    const { id } = (await idp.services.roles.find('finance')) ?? {};
+    await rejected(clerk.send('PUT', `/users/${holder.account.id}/roles`, { roles: [] }, any));
+    await rejected(clerk.send('PATCH', `/roles/${id}`, { description: 'Mine' }, any));
+    await rejected(clerk.send('PATCH', `/roles/${id}`, { name: 'not-finance' }, any));
+    await rejected(clerk.send('PATCH', `/roles/${id}`, { permissions: ['gatehouse.users:read'] }, any));
+    await rejected(clerk.send('DELETE', `/roles/${id}`, undefined, any));
+    await rejected(pages.submit(await pages.get(`/admin/roles/${id}`), { name: 'not-finance' }));
+    await rejected(forged(`/admin/roles/${id}/delete`, {}));
+    expect(await rolesOf(holder.account.id)).toEqual(['finance']);
+  });
+
+  it('protects the credentials, the address and the state of its holder', async () => {
+    const at = `/users/${holder.account.id}`;
+    const before = await idp.services.accounts.find(holder.account.id);
+    await rejected(clerk.send('POST', `${at}/password`, { password: 'a pass phrase that I know' }));
+    await rejected(clerk.send('POST', `${at}/password`, {}));
+    for (const action of [
+      'password-reset',
+      'password-change',
+      'reset-factors',
+      'invite',
+      'unlock',
+      'disable',
+      'enable',
+    ])
+      await rejected(clerk.send('POST', `${at}/${action}`));
+    await rejected(clerk.send('PATCH', at, { email: 'mine@example.com', email_verified: true }, any));
+    await rejected(clerk.send('DELETE', at, undefined, any));
+    for (const action of ['password', 'force-change', 'reset-factors', 'disable', 'delete', 'send-reset', 'unlock'])
+      await rejected(forged(`/admin${at}/${action}`, {}));
+    await rejected(forged(`/admin${at}/edit`, { username: holder.username, email: 'mine@example.com' }));
+    expect(await idp.services.accounts.find(holder.account.id)).toEqual(before);
+  });
+
+  it('protects the access rule that names it, so its application opens for nobody else', async () => {
+    const open = (access: unknown) => clerk.send('PATCH', `/applications/${ledger}`, { access }, any);
+    await rejected(open('everyone'));
+    await rejected(open(null));
+    await rejected(open({ roles: ['rights-clerk'] }));
+    await rejected(open({ roles: ['finance', 'rights-clerk'] }));
+    const form = await pages.get(`/admin/applications/${ledger}/edit`);
+    await rejected(pages.submit(form, { open: 'everyone' }));
+    expect((await idp.services.applications.get(ledger)).access).toEqual({ roles: ['finance'] });
+    const renamed = await clerk.send('PATCH', `/applications/${ledger}`, { client_name: 'The ledger' }, any);
+    expect(renamed.status, renamed.text).toBe(200);
+  });
+
+  it('is given, taken and changed with its holder by an actor who may manage it', async () => {
+    await idp.services.roles.create({
+      name: 'finance-desk',
+      permissions: ['gatehouse.roles[role:finance]:manage', 'gatehouse.users:write', 'gatehouse.users:read'],
+    });
+    const desk = await aPerson(idp, ['finance-desk'], { tool: clerk.app });
+    const friend = await aUser(idp.services);
+    const give = (roles: string[]) => desk.send('PUT', `/users/${friend.account.id}/roles`, { roles }, any);
+    expect((await give(['finance'])).status).toBe(200);
+    const email = 'friend-of-finance@example.com';
+    expect((await desk.send('PATCH', `/users/${friend.account.id}`, { email }, any)).status).toBe(200);
+    expect((await give([])).status).toBe(200);
+    await rejected(give(['rights-clerk']));
+  });
+});
+
+describe('the right to change settings', () => {
+  it('does not amount to being an administrator', async () => {
+    const attacks = [
+      { mfa: 'off' },
+      { rate_limits: false },
+      { sms_gateway: { url: 'https://attacker.example/sms' } },
+      { sms_gateway: null },
+      { denied_networks: [] },
+      { outgoing_networks: ['10.0.0.0/8'] },
+      { self_registration: true },
+      { email_codes: true },
+      { remember_browser_days: 30 },
+      { session_hours: 720 },
+      { clock_skew_seconds: 60, mfa: 'off' },
+    ];
+    const before = await idp.services.settings.list();
+    for (const changes of attacks) await rejected(clerk.send('PATCH', '/settings', changes, any));
+    expect(await idp.services.settings.list()).toEqual(before);
+    const form = await pages.get('/admin/settings/edit');
+    expect(form.text).toContain('name="clock_skew_seconds"');
+    for (const name of ['mfa', 'rate_limits', 'sms_gateway']) expect(form.text).not.toContain(`name="${name}"`);
+    await rejected(pages.submit(form, { mfa: 'off' }));
+    expect(await idp.services.settings.list()).toEqual(before);
+  });
+});
