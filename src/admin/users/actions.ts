@@ -2,13 +2,12 @@
 // see and change, the last administrator stays, and a change names the version that it is made for.
 import type { Account } from '../../accounts/account.ts';
 import type { AccountPage, ListAccounts } from '../../accounts/account-list.ts';
-import type { Accounts, NewAccount } from '../../accounts/accounts.ts';
+import type { Accounts } from '../../accounts/accounts.ts';
 import type { Profile } from '../../accounts/profile.ts';
 import type { Actor, Audit } from '../../audit/audit.ts';
-import { createAccountWithPassword, newOneTimePassword } from '../../config-file/new-account.ts';
+import { newOneTimePassword } from '../../config-file/new-account.ts';
 import type { Credentials } from '../../credentials/credentials.ts';
-import { type PasswordFault, passwordAdvice } from '../../credentials/password-policy.ts';
-import { badRequest, conflict, forbidden } from '../../http/errors.ts';
+import { forbidden } from '../../http/errors.ts';
 import type { EndSession } from '../../logout/end-session.ts';
 import type { NotifyOwner } from '../../mail/notify-owner.ts';
 import type { Factors, OwnFactors } from '../../mfa/factors.ts';
@@ -23,7 +22,11 @@ import { type Db, transaction } from '../../storage/database.ts';
 import type { Sql } from '../../storage/statements.ts';
 import type { OnCreated } from '../api/idempotency.ts';
 import type { Expected } from '../api/versions.ts';
+import { assertMayCreate, type CreatedUser, createUser, type NewUser } from './creation.ts';
 import { createUserLookup, type UserLookup } from './lookup.ts';
+import { assertMailed, passwordRejected } from './outcomes.ts';
+
+export type { CreatedUser, NewUser } from './creation.ts';
 
 export interface UserDetails {
   account: Account;
@@ -33,26 +36,8 @@ export interface UserDetails {
   lockedSeconds: number;
 }
 
-export interface NewUser extends NewAccount {
-  roles?: readonly string[] | undefined;
-  /** Without any of the next four a one-time password is generated. */
-  password?: string | undefined;
-  passwordHash?: string | undefined;
-  invite?: boolean | undefined;
-  /** The user sets a password by a mailed link. */
-  withoutPassword?: boolean | undefined;
-}
-
-const WRITE: readonly OwnPermission[] = ['gatehouse.users:write'];
 /** To give and take roles: one of these, and the right to manage the role. */
 const ASSIGN: readonly OwnPermission[] = ['gatehouse.users:write', 'gatehouse.roles:write'];
-
-export interface CreatedUser {
-  account: Account;
-  oneTimePassword?: string;
-}
-
-export type Mailed = 'sent' | 'no-address' | 'disabled';
 
 export interface UserAdmin {
   /** Only users that the actor may see. */
@@ -135,65 +120,6 @@ function readActions(
       return { account, password, factors, lockedSeconds };
     },
   };
-}
-
-async function assertMayCreate({ authority, roles }: UserAdminDependencies, names: readonly string[], by: Actor) {
-  for (const name of names) {
-    const role = await roles.find(name);
-    if (role) await authority.assertMay(by, { what: 'role', role });
-  }
-  const extent = await authority.extent(by, 'gatehouse.users:write');
-  if (extent === 'all' || names.some((name) => extent.includes(name))) return;
-  const message = `You may only create users with the role ${extent.join(' or ')}.`;
-  throw forbidden('forbidden', { message });
-}
-
-/** With the given password, or a one-time password. */
-async function createUser(
-  dependencies: UserAdminDependencies,
-  lookup: UserLookup,
-  user: NewUser,
-  by: Actor,
-  onCreated: OnCreated<CreatedUser>,
-): Promise<CreatedUser> {
-  if (user.invite || user.passwordHash !== undefined || user.withoutPassword) {
-    return createWithoutPassword(dependencies, lookup, user, by, onCreated);
-  }
-  const { db, accounts, roles, credentials, authority } = dependencies;
-  const { roles: names = [], password, passwordHash: _hash, invite: _invite, ...profile } = user;
-  const created = await createAccountWithPassword(
-    { db, accounts, roles, credentials },
-    { ...profile, password, roles: names },
-    by,
-    async (user, tx) => {
-      // The new user must be one of those whom the actor may change.
-      await authority.assertMay(by, { what: 'user', id: user.account.id, needs: WRITE }, tx);
-      await onCreated(user, tx);
-    },
-  );
-  if (created.outcome === 'rejected') throw passwordRejected(created.faults, false);
-  return created;
-}
-
-/** With an imported password hash, an invitation, or neither. */
-async function createWithoutPassword(
-  { db, accounts, roles, credentials, invitations, authority }: UserAdminDependencies,
-  lookup: UserLookup,
-  user: NewUser,
-  by: Actor,
-  onCreated: OnCreated<CreatedUser>,
-): Promise<CreatedUser> {
-  const { roles: names = [], passwordHash, invite, withoutPassword: _without, ...profile } = user;
-  return transaction(db, async (tx) => {
-    const account = await accounts.create(profile, by, tx);
-    for (const name of names) await roles.assign(account.id, name, by, tx);
-    await authority.assertMay(by, { what: 'user', id: account.id, needs: WRITE }, tx);
-    if (passwordHash !== undefined) await credentials.importHash(account.id, passwordHash, by, tx);
-    if (invite) assertMailed(await invitations.invite(account, by, tx));
-    const created = { account: await lookup.find(account.id, tx) };
-    await onCreated(created, tx);
-    return created;
-  });
 }
 
 /** Profile, roles, state and deletion. */
@@ -296,16 +222,4 @@ function recoveryActions(
       return endSession.all(id, 'ended-by-admin', by);
     },
   };
-}
-
-function assertMailed(outcome: Mailed): void {
-  if (outcome === 'sent') return;
-  const message =
-    outcome === 'disabled' ? 'This account is disabled, so no mail was sent.' : 'This user has no e-mail address.';
-  throw conflict('conflict', { message });
-}
-
-function passwordRejected(faults: readonly PasswordFault[], hasSecondFactor: boolean) {
-  const fields = faults.map((fault) => ({ field: 'password', message: passwordAdvice(fault, hasSecondFactor) }));
-  return badRequest('password_refused', { fields });
 }

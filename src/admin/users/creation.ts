@@ -1,0 +1,101 @@
+// A new user, with roles, a password, an imported hash or an invitation, in one transaction.
+import type { Account } from '../../accounts/account.ts';
+import type { Accounts, NewAccount } from '../../accounts/accounts.ts';
+import type { Actor } from '../../audit/audit.ts';
+import { createAccountWithPassword } from '../../config-file/new-account.ts';
+import type { Credentials } from '../../credentials/credentials.ts';
+import { forbidden } from '../../http/errors.ts';
+import type { Authority } from '../../rbac/authority.ts';
+import type { OwnPermission } from '../../rbac/built-in.ts';
+import type { Roles } from '../../rbac/roles.ts';
+import type { Invitations } from '../../registration/invitation.ts';
+import { type Db, transaction } from '../../storage/database.ts';
+import type { OnCreated } from '../api/idempotency.ts';
+import type { UserLookup } from './lookup.ts';
+import { assertMailed, passwordRejected } from './outcomes.ts';
+
+export interface NewUser extends NewAccount {
+  roles?: readonly string[] | undefined;
+  /** Without any of the next four a one-time password is generated. */
+  password?: string | undefined;
+  passwordHash?: string | undefined;
+  invite?: boolean | undefined;
+  /** The user sets a password by a mailed link. */
+  withoutPassword?: boolean | undefined;
+}
+
+export interface CreatedUser {
+  account: Account;
+  oneTimePassword?: string;
+}
+
+export interface CreationDependencies {
+  db: Db;
+  accounts: Accounts;
+  roles: Roles;
+  authority: Authority;
+  credentials: Credentials;
+  invitations: Pick<Invitations, 'invite'>;
+}
+
+const WRITE: readonly OwnPermission[] = ['gatehouse.users:write'];
+
+/** Throws forbidden unless the actor may create a user with these roles. */
+export async function assertMayCreate({ authority, roles }: CreationDependencies, names: readonly string[], by: Actor) {
+  for (const name of names) {
+    const role = await roles.find(name);
+    if (role) await authority.assertMay(by, { what: 'role', role });
+  }
+  const extent = await authority.extent(by, 'gatehouse.users:write');
+  if (extent === 'all' || names.some((name) => extent.includes(name))) return;
+  const message = `You may only create users with the role ${extent.join(' or ')}.`;
+  throw forbidden('forbidden', { message });
+}
+
+/** With the given password, or a one-time password. */
+export async function createUser(
+  dependencies: CreationDependencies,
+  lookup: UserLookup,
+  user: NewUser,
+  by: Actor,
+  onCreated: OnCreated<CreatedUser>,
+): Promise<CreatedUser> {
+  if (user.invite || user.passwordHash !== undefined || user.withoutPassword) {
+    return createWithoutPassword(dependencies, lookup, user, by, onCreated);
+  }
+  const { db, accounts, roles, credentials, authority } = dependencies;
+  const { roles: names = [], password, passwordHash: _hash, invite: _invite, ...profile } = user;
+  const created = await createAccountWithPassword(
+    { db, accounts, roles, credentials },
+    { ...profile, password, roles: names },
+    by,
+    async (user, tx) => {
+      // The new user must be one of those whom the actor may change.
+      await authority.assertMay(by, { what: 'user', id: user.account.id, needs: WRITE }, tx);
+      await onCreated(user, tx);
+    },
+  );
+  if (created.outcome === 'rejected') throw passwordRejected(created.faults, false);
+  return created;
+}
+
+/** With an imported password hash, an invitation, or neither. */
+async function createWithoutPassword(
+  { db, accounts, roles, credentials, invitations, authority }: CreationDependencies,
+  lookup: UserLookup,
+  user: NewUser,
+  by: Actor,
+  onCreated: OnCreated<CreatedUser>,
+): Promise<CreatedUser> {
+  const { roles: names = [], passwordHash, invite, withoutPassword: _without, ...profile } = user;
+  return transaction(db, async (tx) => {
+    const account = await accounts.create(profile, by, tx);
+    for (const name of names) await roles.assign(account.id, name, by, tx);
+    await authority.assertMay(by, { what: 'user', id: account.id, needs: WRITE }, tx);
+    if (passwordHash !== undefined) await credentials.importHash(account.id, passwordHash, by, tx);
+    if (invite) assertMailed(await invitations.invite(account, by, tx));
+    const created = { account: await lookup.find(account.id, tx) };
+    await onCreated(created, tx);
+    return created;
+  });
+}
