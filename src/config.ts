@@ -23,6 +23,7 @@ export type Config = Readonly<{
   loopback: boolean; // the issuer is on this machine
   host: string;
   port: number;
+  metrics: Readonly<{ listen?: { host: string; port: number }; token?: string }>; // neither: /metrics is not served
   databaseUrl: string;
   databaseKind: 'sqlite' | 'postgresql';
   dataDir: string;
@@ -55,9 +56,10 @@ export function loadConfig(env: Environment = process.env, place: Place = {}): C
   const faults = unknownVariables(env);
   const values = readValues(env, cwd, faults);
   const configFile = findConfigFile(values.GATEHOUSE_CONFIG, cwd, faults);
+  const port = values.PORT ?? 3000;
+  const metrics = metricsAccess(values, port, faults);
   if (faults.length > 0) throw new ConfigError(faults);
 
-  const port = values.PORT ?? 3000;
   const issuer = values.ISSUER ?? `http://localhost:${port}`;
   const issuerUrl = new URL(issuer);
   const dataDir = path.resolve(cwd, values.DATA_DIR ?? 'data');
@@ -77,6 +79,7 @@ export function loadConfig(env: Environment = process.env, place: Place = {}): C
     loopback: isLoopback(issuerUrl.hostname),
     host: values.HOST ?? '127.0.0.1',
     port,
+    metrics,
     databaseUrl,
     databaseKind: databaseUrl.startsWith('file:') ? 'sqlite' : 'postgresql',
     dataDir,
@@ -119,6 +122,17 @@ function readValues(env: Environment, cwd: string, faults: string[]): Values {
     else faults.push(fault(name, showValue(variable, text), variable.allowed));
   }
   return values as Values; // each entry is what its own schema gave
+}
+
+function metricsAccess(values: Values, publicPort: number, faults: string[]): Config['metrics'] {
+  const { METRICS_PORT: port, METRICS_HOST: host, METRICS_TOKEN: token } = values;
+  if (port === publicPort) faults.push(fault('METRICS_PORT', quote(String(port)), variables.METRICS_PORT.allowed));
+  if (port === undefined && host !== undefined)
+    faults.push(fault('METRICS_HOST', `${quote(host)} without METRICS_PORT`, variables.METRICS_HOST.allowed));
+  return Object.freeze({
+    ...(port === undefined ? {} : { listen: { host: host ?? '127.0.0.1', port } }),
+    ...(token === undefined ? {} : { token }),
+  });
 }
 
 function textOrFile(

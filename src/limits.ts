@@ -10,6 +10,9 @@ export const limits = {
   /** Symmetric keys (client secrets used as HMAC keys, GATEHOUSE_SECRET) have at least 256 bits (RFC 7518 3.2). */
   symmetricKey: { minBytes: 32 },
 
+  /** The bearer token of /metrics cannot be guessed: 32 hexadecimal digits are 128 bits. */
+  metricsToken: { minLength: 32 },
+
   /** Short-lived, because a JWT access token is valid until it expires. */
   accessToken: { defaultMinutes: 15, minMinutes: 1, maxMinutes: 60 },
   /** A client reads an ID token once, after sign-in; an hour is enough for slow clients (OpenID Connect Core 2). */

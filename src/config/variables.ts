@@ -1,5 +1,6 @@
 // The environment variables: how each is parsed, what is allowed and what it means. `serve --help` prints this table.
 import { z } from 'zod';
+import { limits } from '../limits.ts';
 import { isHost, isLoopback } from './addresses.ts';
 import { quote, quoteUrl } from './config-error.ts';
 import { parseSecrets } from './secret.ts';
@@ -78,6 +79,29 @@ export const variables = {
     allowed: 'a whole number from 1 to 65535',
     default: '3000',
     meaning: 'port to listen on',
+  },
+  METRICS_PORT: {
+    schema: wholeNumber(1, 65_535),
+    allowed: 'a whole number from 1 to 65535, not that of PORT',
+    default: 'none',
+    meaning: 'port of its own for /metrics',
+  },
+  METRICS_HOST: {
+    schema: z.string().refine(isHost),
+    allowed: 'with METRICS_PORT: an IP address or host name to listen on, such as 127.0.0.1 or 0.0.0.0',
+    default: '127.0.0.1',
+    meaning: 'address of METRICS_PORT',
+  },
+  METRICS_TOKEN: {
+    schema: z
+      .string()
+      .regex(/^[A-Za-z0-9._~+/-]+=*$/)
+      .min(limits.metricsToken.minLength),
+    allowed: `at least ${limits.metricsToken.minLength} characters of A-Z a-z 0-9 . _ ~ + / - (openssl rand -hex 32)`,
+    default: 'none',
+    meaning: 'bearer token for /metrics; without METRICS_PORT it opens /metrics on PORT',
+    show: (value) => `${value.length} characters`,
+    file: true,
   },
   DATABASE_URL: {
     schema: databaseUrl,

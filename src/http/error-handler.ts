@@ -5,14 +5,14 @@ import type { Context, Middleware } from './context.ts';
 import { AppError, badRequest, type ErrorOptions, internal, methodNotAllowed, notFound } from './errors.ts';
 
 export interface ErrorHandlerDependencies {
-  /** Renders the view `error`. */
-  render: (template: string, data: object) => string;
+  /** Renders the view `error`; absent: every client is a program and gets JSON. */
+  render?: (template: string, data: object) => string;
   /** Paths whose clients are programs: they always get JSON. */
   jsonPaths?: readonly string[];
 }
 
 /** Second middleware, directly inside the request context. */
-export function errorHandler({ render, jsonPaths = ['/api/', '/access/'] }: ErrorHandlerDependencies): Middleware {
+export function errorHandler({ render, jsonPaths = ['/api/', '/access/'] }: ErrorHandlerDependencies = {}): Middleware {
   return async (ctx, next) => {
     try {
       await next();
@@ -77,7 +77,7 @@ function wantsJson(ctx: Context, jsonPaths: readonly string[]): boolean {
   return ['json', 'application/problem+json'].includes(String(ctx.accepts('html', 'json', 'application/problem+json')));
 }
 
-function answer(ctx: Context, error: AppError, render: ErrorHandlerDependencies['render'] | undefined): void {
+function answer(ctx: Context, error: AppError, render: ErrorHandlerDependencies['render']): void {
   const { requestId } = ctx.state.request;
   ctx.status = error.status;
   // Headers that the failed handler set for its own body are no longer true.
@@ -99,7 +99,7 @@ function answer(ctx: Context, error: AppError, render: ErrorHandlerDependencies[
 
 function renderPage(
   ctx: Context,
-  render: ErrorHandlerDependencies['render'],
+  render: NonNullable<ErrorHandlerDependencies['render']>,
   data: { message: string; advice: string },
 ) {
   try {

@@ -11,12 +11,13 @@ export async function serve(config: Config, logger: Logger): Promise<number> {
   for (const warning of config.warnings) logger.warn(warning);
   const server = await startServer({ config, logger }).catch((error: unknown) => {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    const { variable, host, port } = listenerOf(config, error);
     if (error instanceof DatabaseError) logger.fatal(error.message);
     else if (error instanceof ConfigError) for (const line of error.message.split('\n')) logger.fatal(line);
     else if (code === 'EADDRINUSE')
-      logger.fatal(`PORT ${config.port} on ${config.host} is taken: stop what listens there, or set PORT`);
+      logger.fatal(`${variable} ${port} on ${host} is taken: stop what listens there, or set ${variable}`);
     else if (code === 'EACCES')
-      logger.fatal(`PORT ${config.port} may not be used by this user: set PORT to 1024 or more`);
+      logger.fatal(`${variable} ${port} may not be used by this user: set ${variable} to 1024 or more`);
     else logger.fatal({ err: error }, 'the server could not be started');
     return undefined;
   });
@@ -46,4 +47,12 @@ export async function serve(config: Config, logger: Logger): Promise<number> {
   await server.stop();
   logger.info('stopped');
   return 0;
+}
+
+/** Which of the two listeners an error of a socket is about. */
+function listenerOf({ host, port, metrics }: Config, error: unknown) {
+  const failed = error instanceof Error && 'port' in error ? error.port : undefined;
+  return metrics.listen && metrics.listen.port === failed
+    ? { variable: 'METRICS_PORT', ...metrics.listen }
+    : { variable: 'PORT', host, port };
 }

@@ -1,9 +1,10 @@
 // Starts one server: services, protocols, pages, jobs and the listening socket; and stops all of it.
 import type { Config } from '../config.ts';
 import { ensureFirstAdmin, type FirstAdmin } from '../config-file/first-admin.ts';
-import { operatorRoutes } from '../http/health-and-metrics.ts';
+import { healthRoutes } from '../http/health.ts';
 import { homeRoutes } from '../http/home-page.ts';
-import { createHttpServer, tryListening } from '../http/server.ts';
+import { metricsRoutes } from '../http/metrics-routes.ts';
+import { createHttpServer, type HttpServer, tryListening } from '../http/server.ts';
 import { createScheduler } from '../jobs/scheduler.ts';
 import { limits } from '../limits.ts';
 import { LOGOUT_JOB } from '../logout/jobs.ts';
@@ -17,6 +18,7 @@ import { createServices, type Services } from '../services.ts';
 import { createAdministration } from './administration.ts';
 import { createApp, mounted } from './app.ts';
 import { createHttpServices, type HttpServices } from './http-services.ts';
+import { createMetricsServer } from './metrics-server.ts';
 import { prepareData } from './prepare-data.ts';
 import { createProtocols, type Protocols } from './protocols.ts';
 import { scheduleJobs } from './schedule.ts';
@@ -42,6 +44,7 @@ export interface ServerOptions {
 export async function startServer({ config, logger, now: clock }: ServerOptions): Promise<RunningServer> {
   // Before the database is opened, which another server may be using.
   await tryListening({ host: config.host, port: config.port });
+  if (config.metrics.listen) await tryListening(config.metrics.listen);
   const wake = { logout: () => {}, mail: () => {} };
   const metrics = createMetrics();
   const services = await createServices({
@@ -81,6 +84,7 @@ export async function startServer({ config, logger, now: clock }: ServerOptions)
   const handler = createApp({ services, http, viewsDir, routes }).callback();
   const server = createHttpServer({ handler, logger });
   const { port } = await server.listen({ host: config.host, port: config.port });
+  const metricsServer = await listenForMetrics(services, http);
 
   scheduler.start();
   const keyRefresh = refreshKeys(services);
@@ -96,9 +100,19 @@ export async function startServer({ config, logger, now: clock }: ServerOptions)
     async stop() {
       clearInterval(keyRefresh);
       await Promise.all([server.drain({ seconds: limits.http.drainSeconds }), scheduler.stop()]);
+      // After the drain, so that its last minute can be scraped too.
+      await metricsServer?.drain({ seconds: 0 });
       await services.close();
     },
   };
+}
+
+async function listenForMetrics({ config, logger }: Services, http: HttpServices): Promise<HttpServer | undefined> {
+  const { listen } = config.metrics;
+  if (!listen) return undefined;
+  const server = createMetricsServer({ config, http, logger });
+  await server.listen(listen);
+  return server;
 }
 
 interface JobsDependencies {
@@ -157,10 +171,13 @@ function routesOf({ services, http, protocols, userPages, administration, isDrai
     keys: async () => keyring.jwks().keys.length > 0,
   };
   const { account, recovery, registration, rp, signIn } = userPages;
+  const { listen, token } = config.metrics;
+  const publicMetrics = !listen && token !== undefined ? [metricsRoutes({ metrics: http.metrics, token })] : [];
   return [
     // First, because most requests are for it.
     protocols.oidc.middleware,
-    mounted(operatorRoutes({ checks, isDraining, metrics: http.metrics })),
+    mounted(healthRoutes({ checks, isDraining })),
+    ...publicMetrics.map(mounted),
     ...[signIn, recovery, registration].flatMap(({ routers }) => routers.map(mounted)),
     mounted(protocols.saml.routes),
     ...[protocols.logout, rp, account, administration].flatMap(({ routers }) => routers.map(mounted)),

@@ -3,9 +3,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { auditJobs } from '../../src/audit/jobs.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
 
+const metricsToken = 'the-token-of-the-monitoring-server';
 let idp: TestIdp;
 beforeAll(async () => {
-  idp = await startIdp();
+  idp = await startIdp({ environment: { METRICS_TOKEN: metricsToken } });
 });
 afterAll(() => idp.stop());
 
@@ -45,7 +46,8 @@ describe('an alarm', () => {
       data: { faults: [{ kind: 'changed', seq: 1 }] },
     });
     expect(idp.log.filter((line) => line.includes('ALARM: The audit log was changed: Entry'))).toHaveLength(1);
-    const metrics = await (await fetch(`${idp.url}/metrics`)).text();
+    const headers = { Authorization: `Bearer ${metricsToken}` };
+    const metrics = await (await fetch(`${idp.url}/metrics`, { headers })).text();
     expect(metrics).toMatch(/gatehouse_integrity_alarms_total\{kind="audit-log"\} 2/);
     const mails = await db.mailMessage.findMany({ where: { subject: { startsWith: 'Alarm' } } });
     expect(mails.map(({ recipient }) => recipient)).toEqual(['root@example.com']);

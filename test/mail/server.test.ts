@@ -7,10 +7,11 @@ import { httpClient } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
 import { ann } from './support.ts';
 
+const metricsToken = 'the-token-of-the-monitoring-server';
 let idp: TestIdp;
 
 beforeAll(async () => {
-  idp = await startIdp();
+  idp = await startIdp({ environment: { METRICS_TOKEN: metricsToken } });
 });
 afterAll(() => idp?.stop());
 
@@ -28,7 +29,8 @@ describe('a server without SMTP_URL', () => {
     await idp.services.outbox.send({ kind: 'no-password-here', to: ann });
     await until(async () => (await idp.services.db.mailMessage.count({ where: { sentAt: { not: null } } })) === 1);
     expect(readdirSync(folder).filter((name) => name.endsWith('.eml'))).toHaveLength(1);
-    const { text } = await httpClient(idp.issuer).get('/metrics');
+    const headers = { authorization: `Bearer ${metricsToken}` };
+    const { text } = await httpClient(idp.issuer).get('/metrics', { headers });
     expect(text).toContain('gatehouse_mails_total{outcome="sent"} 1');
   });
 

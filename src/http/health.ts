@@ -1,15 +1,14 @@
-// Routes for operators: liveness, readiness and metrics. They respond under any host name.
+// Routes for operators: liveness and readiness. They respond under any host name.
 import Router from '@koa/router';
 import type { Extras, State } from './context.ts';
 
-export interface OperatorDependencies {
+export interface HealthDependencies {
   /** Each check throws, or returns false, when this instance should get no traffic. */
   checks: Record<string, () => Promise<boolean>>;
   isDraining(): boolean;
-  metrics: { contentType: string; render(): Promise<string> };
 }
 
-export function operatorRoutes({ checks, isDraining, metrics }: OperatorDependencies): Router<State, Extras> {
+export function healthRoutes({ checks, isDraining }: HealthDependencies): Router<State, Extras> {
   const router = new Router<State, Extras>();
 
   router.get('/healthz', (ctx) => {
@@ -26,11 +25,6 @@ export function operatorRoutes({ checks, isDraining, metrics }: OperatorDependen
       status: isDraining() ? 'draining' : isReady ? 'ready' : 'not ready',
       checks: Object.fromEntries(results.map(([name, passed]) => [name, passed ? 'ok' : 'failed'])),
     };
-  });
-
-  router.get('/metrics', async (ctx) => {
-    ctx.type = metrics.contentType;
-    ctx.body = await metrics.render();
   });
 
   return router;

@@ -1,0 +1,25 @@
+// The listener of METRICS_PORT: it serves /metrics and nothing else, and is closed with the server.
+import type { Config } from '../config.ts';
+import { createKoa } from '../http/context.ts';
+import { errorHandler } from '../http/error-handler.ts';
+import { metricsRoutes } from '../http/metrics-routes.ts';
+import { requestContext } from '../http/request-context.ts';
+import { createHttpServer, type HttpServer } from '../http/server.ts';
+import type { Logger } from '../platform/logger.ts';
+import { mounted } from './app.ts';
+import type { HttpServices } from './http-services.ts';
+
+export interface MetricsServerDependencies {
+  config: Pick<Config, 'metrics'>;
+  http: Pick<HttpServices, 'cookieKeys' | 'metrics'>;
+  logger: Logger;
+}
+
+/** Creates it; it does not listen. A proxy is never in front, so X-Forwarded headers are ignored. */
+export function createMetricsServer({ config, http, logger }: MetricsServerDependencies): HttpServer {
+  const app = createKoa(http.cookieKeys, logger);
+  app.use(requestContext({ logger, trustProxy: 0, quietPaths: ['/metrics'] }));
+  app.use(errorHandler());
+  app.use(mounted(metricsRoutes({ metrics: http.metrics, token: config.metrics.token })));
+  return createHttpServer({ handler: app.callback(), logger });
+}
