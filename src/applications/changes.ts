@@ -15,7 +15,7 @@ export type SamlInput = {
 };
 export type Registered = {
   application: OidcApplication;
-  /** Shown once; absent when the application has none or its owner knows it. */
+  /** Displayed once; absent when the application has none or its owner knows it. */
   clientSecret?: string;
 };
 export type Change = {

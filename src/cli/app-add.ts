@@ -20,7 +20,7 @@ OpenID Connect: gatehouse app add --name Shop --redirect-uri https://shop.exampl
 SAML:           gatehouse app add --name Wiki --saml-metadata wiki-sp.xml (or an https URL)
 Everything else an application can say goes into the configuration file.`,
   options: {
-    name: { type: 'string', value: 'NAME', help: 'name as shown to people' },
+    name: { type: 'string', value: 'NAME', help: 'name as displayed to people' },
     'client-id': { type: 'string', value: 'ID', help: 'OIDC client_id; generated when absent' },
     'redirect-uri': many('URI', 'where answers go'),
     'post-logout-redirect-uri': many('URI', 'where people go after signing out'),

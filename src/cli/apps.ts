@@ -38,9 +38,9 @@ export const appShow: Command = {
   run: (input, io) =>
     withApp(input, io, async (application, { applications }) => {
       const secrets = await applications.openSecrets(application.id);
-      const shownSecrets = secrets.map(({ id, createdAt, expiresAt }) => ({ id, createdAt, expiresAt }));
+      const visibleSecrets = secrets.map(({ id, createdAt, expiresAt }) => ({ id, createdAt, expiresAt }));
       if (input.flag('json')) {
-        io.json({ ...application, secrets: shownSecrets });
+        io.json({ ...application, secrets: visibleSecrets });
         return 0;
       }
       io.out(
@@ -89,7 +89,7 @@ export const appSecret: Command = {
 /** Prints a client secret, which is displayed only once. */
 export function printSecret(secret: string, io: Io): void {
   io.out(`Client secret: ${secret}`);
-  io.out('It is shown only now.');
+  io.out('It is displayed only now.');
 }
 
 function withApp(

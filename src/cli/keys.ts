@@ -28,7 +28,7 @@ export const keysRotate: Command = {
   summary: 'let the next signing key sign',
   details: `OpenID Connect: the next key was published in advance, so clients already know it. The old one stays published until
 everything it signed has expired.
-SAML takes two steps, because partners have to be told: "keys rotate --saml" publishes the next certificate in the
+SAML takes two steps, because partners have to be notified: "keys rotate --saml" publishes the next certificate in the
 metadata, and later "keys rotate --saml --activate" signs with it.
 After a leak, --now does not wait: applications that have not read the new key yet will reject what it signs.`,
   options: {

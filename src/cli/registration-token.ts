@@ -21,7 +21,7 @@ export const appRegistrationToken: Command = {
       if (input.flag('json')) io.json({ initial_access_token: token, expires_at: expiresAt });
       else {
         io.out(`Initial access token: ${token}`);
-        io.out(`It is shown only now, and may be used until ${expiresAt.toISOString()}.`);
+        io.out(`It is displayed only now, and may be used until ${expiresAt.toISOString()}.`);
       }
       return 0;
     }),

@@ -97,7 +97,7 @@ export const userSetPassword: Command = {
 
 function printOneTimePassword(password: string, io: Io): void {
   io.out(`One-time password: ${password}`);
-  io.out('It is shown only now, and must be changed at the first sign-in.');
+  io.out('It is displayed only now, and must be changed at the first sign-in.');
 }
 
 function printPasswordFaults(faults: readonly PasswordFault[], hasSecondFactor: boolean, io: Io): number {

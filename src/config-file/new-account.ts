@@ -22,7 +22,7 @@ export type AccountWithPassword = NewAccount & {
 };
 export type Created = { outcome: 'created'; account: Account; oneTimePassword?: string };
 
-/** A password for one sign-in, shown once. */
+/** A password for one sign-in, displayed once. */
 export function newOneTimePassword(): string {
   return randomToken(limits.oneTimePassword.bytes);
 }

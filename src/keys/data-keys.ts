@@ -35,7 +35,7 @@ type Purpose = (typeof purposes)[number];
 
 /**
  * Opens the data keys; the first start of an empty database makes them. Throws DatabaseError when the keys of a database with
- * content are missing: new ones would not verify what is there, and whoever removed them could hide a change that way.
+ * content are missing: new ones would not verify what is there, and anyone who removed them could hide a change that way.
  */
 export async function openDataKeys({ db, vault, now }: DataKeysDependencies): Promise<DataKeys> {
   let rows = await readRows(db);

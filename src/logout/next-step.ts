@@ -99,7 +99,7 @@ export function nextStep(participants: readonly ParticipantStatus[], startedAt: 
     if (seconds <= 0) return { kind: 'give-up', id: pending.id };
     return { kind: 'wait', id: pending.id, inFrame: keepsBrowser(pending), seconds };
   }
-  // Its frame was shown and never opened: some browsers support no frames.
+  // Its frame was displayed and never opened: some browsers support no frames.
   const unopened = browserSteps.find((one) => remaining(one, now) === 0);
   if (unopened) return { kind: 'give-up', id: unopened.id };
   // Those that return the browser come first, then those in frames; last the ones that may keep the window.

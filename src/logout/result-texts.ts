@@ -8,7 +8,7 @@ export interface ResultLine {
   isOpen: boolean;
 }
 
-/** Of several sessions of one application, the most severe state is shown. */
+/** Of several sessions of one application, the most severe state is displayed. */
 const SEVERITY = ['failed', 'retrying', 'unsupported', 'asked', 'waiting', 'told', 'done'] as const;
 
 /** One line per application, in the order of the participants. */

@@ -107,8 +107,8 @@ function factsOf<Message extends MailMessage>(message: Message, issuer: string):
   const reviewAccount = {
     action: { label: 'Look through my account', url: link('/account') },
     after: [
-      'Please look through your passkeys, second factors and signed-in devices there, and remove what is not yours: whoever knew the old password may have added it.',
-      'If it was not you who changed it, somebody else reads your mail. Secure your mailbox first, then choose “Forgot password?” where you sign in, and tell your administrator.',
+      'Please look through your passkeys, second factors and signed-in devices there, and remove what is not yours: anyone who knew the old password may have added it.',
+      'If it was not you who changed it, another person reads your mail. Secure your mailbox first, then choose “Forgot password?” where you sign in, and tell your administrator.',
     ],
   };
   return { message, to, host, hello, account, link, notYou, reviewAccount };
@@ -133,7 +133,7 @@ const texts: { [Kind in MailKind]: (known: Facts<MessageOf<Kind>>) => Text } = {
     preheader: 'You sign in with another service.',
     paragraphs: [
       hello,
-      `Somebody asked to reset the password of ${account}. It has none here, because you sign in with another service. If you cannot get in there, its own help is the place to ask.`,
+      `A reset of the password of ${account} was requested. It has none here, because you sign in with another service. If you cannot get in there, its own help is the place to ask.`,
     ],
     after: ['If you did not ask for this, do nothing. Nothing was changed.'],
   }),
@@ -155,7 +155,7 @@ const texts: { [Kind in MailKind]: (known: Facts<MessageOf<Kind>>) => Text } = {
     subject: 'Confirm your new e-mail address',
     preheader: `The link works for ${message.hours} hours.`,
     // No name: the address is not verified, and the text of a name could be used to send messages to other people.
-    paragraphs: ['Hello,', `Somebody asked to use ${to.email} for an account at ${host}. If it was you, confirm it:`],
+    paragraphs: ['Hello,', `The address ${to.email} was given for an account at ${host}. If it was you, confirm it:`],
     action: { label: 'Use this address', url: link('/verify-email', message.token) },
     after: ['If it was not you, do nothing. Your address is not used then.'],
   }),
@@ -164,7 +164,7 @@ const texts: { [Kind in MailKind]: (known: Facts<MessageOf<Kind>>) => Text } = {
     preheader: 'Nothing was changed.',
     paragraphs: [
       hello,
-      `Somebody asked to use ${to.email} for another account at ${host}. It already belongs to ${account}, so nothing was changed.`,
+      `The address ${to.email} was given for another account at ${host}. It already belongs to ${account}, so nothing was changed.`,
     ],
     after: ['There is nothing to do.'],
   }),
@@ -193,17 +193,17 @@ const texts: { [Kind in MailKind]: (known: Facts<MessageOf<Kind>>) => Text } = {
     preheader: `The link works for ${message.hours} hours.`,
     paragraphs: [
       'Hello,',
-      `Somebody, most likely you, asked for an account at ${host} with this address. One step is left:`,
+      `An account at ${host} was requested with this address, most likely by you. One step is left:`,
     ],
     action: { label: 'Finish creating my account', url: link('/sign-up/finish', message.token) },
     after: ['If it was not you, do nothing. No account is made then.'],
   }),
   'already-registered': ({ to, hello, host, link }) => ({
     subject: 'You already have an account',
-    preheader: 'Somebody asked for another one with this address.',
+    preheader: 'Another one was requested with this address.',
     paragraphs: [
       hello,
-      `Somebody, most likely you, asked for a new account at ${host} with this address. You already have one: ${to.username}. If you forgot its password, you can reset it:`,
+      `A new account at ${host} was requested with this address, most likely by you. You already have one: ${to.username}. If you forgot its password, you can reset it:`,
     ],
     action: { label: 'Reset my password', url: link('/forgot-password') },
     after: ['If it was not you, do nothing. Nothing was changed.'],
@@ -245,7 +245,7 @@ const texts: { [Kind in MailKind]: (known: Facts<MessageOf<Kind>>) => Text } = {
         : 'The next certificate will be published in the metadata before that. If your application does not read it by itself, look here again soon:',
     ],
     action: { label: 'Metadata', url: link('/saml/metadata') },
-    after: ['If somebody else looks after that application now, please pass this on.'],
+    after: ['If another person looks after that application now, please pass this on.'],
   }),
   'integrity-alarm': ({ message, hello, host, link }) => ({
     subject: `Alarm: the database of ${host} was changed`,
@@ -253,7 +253,7 @@ const texts: { [Kind in MailKind]: (known: Facts<MessageOf<Kind>>) => Text } = {
     paragraphs: [
       hello,
       `The server found something in its database that it did not write: ${short(message.message)}`,
-      'Somebody or something may have written to the database directly. Run `gatehouse audit verify` on the server, and compare the database with a backup and with the log of the server.',
+      'A person or a program may have written to the database directly. Run `gatehouse audit verify` on the server, and compare the database with a backup and with the log of the server.',
     ],
     action: { label: 'Open the audit log', url: link('/admin/audit') },
     after: ['If you restored a backup, the documentation says what to do: “Backup and restore”.'],
@@ -264,7 +264,7 @@ const texts: { [Kind in MailKind]: (known: Facts<MessageOf<Kind>>) => Text } = {
     paragraphs: [hello, `Enter this code to sign in to ${host}:`],
     code: message.code,
     after: [
-      'Nobody from us will ever ask you for it. If you are not signing in now, somebody knows your password: change it.',
+      'We will never ask you for it. If you are not signing in now, another person knows your password: change it.',
     ],
   }),
 };

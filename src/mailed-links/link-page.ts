@@ -47,7 +47,7 @@ export interface LinkPageOptions {
 
 const NOTHING_DONE = {
   title: 'Nothing was done here',
-  lead: 'This page follows a link from a mail, and is shown once. If you have just used one, it is done.',
+  lead: 'This page follows a link from a mail, and is displayed once. If you have just used one, it is done.',
 };
 
 const linkQuery = z.object({ token: z.string().max(1024).optional() });

@@ -1,4 +1,4 @@
-// Recovery codes: ten, shown once; each replaces a lost second factor once. They are stored as keyed hashes, so a
+// Recovery codes: ten, displayed once; each replaces a lost second factor once. They are stored as keyed hashes, so a
 // stolen database reveals none and cannot be searched for them.
 import type { Actor, Audit } from '../audit/audit.ts';
 import { limits } from '../limits.ts';
@@ -8,7 +8,7 @@ import type { Vault } from '../platform/vault.ts';
 import { type Db, isUniqueViolation, type Tx, transaction } from '../storage/database.ts';
 
 export interface RecoveryCodes {
-  /** New codes, to be shown only now; the old ones stop working. */
+  /** New codes, to be displayed only now; the old ones stop working. */
   create(userId: string, by?: Actor): Promise<string[]>;
   /**
    * The codes that come with the first second factor; undefined when the account has codes already. They are derived from

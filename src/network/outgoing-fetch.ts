@@ -17,7 +17,7 @@ export interface OutgoingOptions extends AddressRules {
 
 export type OutgoingFault = 'forbidden_address' | 'forbidden_url' | 'timeout' | 'too_large' | 'redirects' | 'network';
 
-/** Why a call was not made or was aborted; the message may be shown to administrators. */
+/** Why a call was not made or was aborted; the message may be displayed to administrators. */
 export class OutgoingError extends Error {
   override name = 'OutgoingError';
   readonly code: OutgoingFault;

@@ -32,7 +32,7 @@ export async function serve(config: Config, logger: Logger): Promise<number> {
   if (server.firstAdmin) {
     const { username, password } = server.firstAdmin;
     announce.info(
-      `First administrator: user name ${username}, one-time password ${password} (shown once; it must be changed at the first sign-in)`,
+      `First administrator: user name ${username}, one-time password ${password} (displayed once; it must be changed at the first sign-in)`,
     );
   }
 

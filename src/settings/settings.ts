@@ -102,7 +102,7 @@ export interface Settings {
   lock(tx: Tx): Promise<void>;
 }
 
-/** Fields that are encrypted at rest, and shown nowhere; and the field with the URL that they are sent to. */
+/** Fields that are encrypted at rest, and displayed nowhere; and the field with the URL that they are sent to. */
 const secretFields: { [Name in SettingName]?: { url: string; secrets: readonly string[] } } = {
   sms_gateway: { url: 'url', secrets: ['token'] },
 };

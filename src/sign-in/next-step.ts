@@ -25,7 +25,7 @@ export type Step =
   | 'access-denied'
   | 'done';
 
-/** The step whose page is shown now. */
+/** The step whose page is displayed now. */
 export function nextStep({ prompt }: Pick<PromptRequest, 'prompt'>, progress: Progress): Step {
   switch (prompt) {
     case 'access':

@@ -1,4 +1,4 @@
-// A test sign-in to a SAML application: an AuthnRequest of the console itself, whose Response is shown and never posted.
+// A test sign-in to a SAML application: an AuthnRequest of the console itself, whose Response is displayed and never posted.
 import type { Context } from '../http/context.ts';
 import { notFound } from '../http/errors.ts';
 import { acrLevel, acrValues } from '../mfa/acr.ts';
@@ -18,7 +18,7 @@ export interface SamlTestOptions {
 }
 
 export interface SamlTestSignIn {
-  /** Begins a sign-in whose Response is shown at /admin/test/saml. Returns the URL to go to; throws not_found. */
+  /** Begins a sign-in whose Response is displayed at /admin/test/saml. Returns the URL to go to; throws not_found. */
   begin(ctx: Context, entityId: string, options: SamlTestOptions): Promise<string>;
   /** The XML of the Response to this request, in the browser that began it. */
   response(ctx: Context, requestId: string): Promise<string | undefined>;

@@ -58,7 +58,7 @@ function registrationPage({ rp, sp, hasKey }: Registrations): ConsolePage {
     ...(rp ? [tile(rp, 'OpenID Connect', 'Sign-in, step-up, prompt=login, refresh and sign-out.')] : []),
     ...(sp ? [tile(sp, 'SAML', 'Sign-in, step-up, ForceAuthn, IdP-initiated and sign-out.')] : []),
   ];
-  const lead = 'A built-in application and a built-in service provider: what they receive is shown here.';
+  const lead = 'A built-in application and a built-in service provider: what they receive is displayed here.';
   const missing: Block = {
     kind: 'form',
     lead: hasKey

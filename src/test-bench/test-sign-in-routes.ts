@@ -118,8 +118,8 @@ function beginRoutes(router: Router<State, Extras>, dependencies: TestSignInDepe
         {
           kind: 'form',
           lead: isBuiltIn(application, testSp)
-            ? 'You are sent through the real sign-in. Every message that the test application sends and receives is shown.'
-            : 'You are sent through the real sign-in, with the rules of this application. What it would receive is shown here and never reaches the application.',
+            ? 'You are sent through the real sign-in. Every message that the test application sends and receives is displayed.'
+            : 'You are sent through the real sign-in, with the rules of this application. What it would receive is displayed here and never reaches the application.',
           action: `/admin/test/${application.id}`,
           fields: fieldsFor(application),
           button: 'Test sign-in',

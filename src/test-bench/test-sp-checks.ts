@@ -74,7 +74,7 @@ function same(label: string, received: string | undefined, expected: string | un
   return { label, passed: received === expected, received, expected };
 }
 
-/** The signed part; where the signature is invalid, the message as it was received, to be shown with the failed check. */
+/** The signed part; where the signature is invalid, the message as it was received, to be displayed with the failed check. */
 export function verified(read: () => Element, xml: string): { checks: Check[]; root: Element } {
   const label = 'It is signed with a key from the metadata of this server';
   try {

@@ -1,4 +1,4 @@
-// /admin/test/sp: the built-in test service provider. Real messages by the real bindings, each shown as it was sent and
+// /admin/test/sp: the built-in test service provider. Real messages by the real bindings, each displayed as it was sent and
 // received, with the checks of a service provider.
 import Router from '@koa/router';
 import { z } from 'zod';

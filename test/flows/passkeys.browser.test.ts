@@ -84,7 +84,7 @@ describe('the account page', () => {
     await page.fill('[name=name]', 'Phone');
     await press('Create the passkey');
     await heading('recovery codes');
-    await page.click('text=I have kept them');
+    await page.click('text=I have saved them');
 
     // The password is not the strongest factor any more, so the page requires the passkey.
     await page.click('text=Add a passkey');
@@ -169,7 +169,7 @@ describe('a passkey signs in', () => {
     await device.setPresent(true);
     await press('Set up a passkey');
     await heading('recovery codes');
-    await page.click('text=I have kept them');
+    await page.click('text=I have saved them');
     // The new passkey is not verified yet, so the page requires it once.
     await heading('Confirm it is you');
     await press('Use my passkey');

@@ -83,7 +83,7 @@ it('leads from a forgotten password to a passkey, a recovery code, and the end o
   await arrive(page, 'recovery codes', 'recovery-codes');
   const codes = await page.locator('.codes code').allTextContents();
   expect(codes).toHaveLength(10);
-  await page.click('text=I have kept them');
+  await page.click('text=I have saved them');
 
   // Enrol a passkey: the app was verified a moment ago, so no proof is required
   await page.click('text=Add a passkey');

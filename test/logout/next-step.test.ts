@@ -30,7 +30,7 @@ describe('the next step of a logout run', () => {
     ],
     ['frames come first', [hop('a', {}), hop('b', { channel: 'front' })], { kind: 'frames', ids: ['b'], seconds: 3 }],
     [
-      'frames are shown again while there is time',
+      'frames are displayed again while there is time',
       [hop('b', { channel: 'front', state: 'asked', deadline: inSeconds(2) })],
       { kind: 'frames', ids: ['b'], seconds: 2 },
     ],
@@ -70,7 +70,7 @@ describe('the next step of a logout run', () => {
       { kind: 'visit', ids: ['a', 'c'], inFrame: true },
     ],
     [
-      'a frame that was shown is shown again while there is time',
+      'a frame that was displayed is displayed again while there is time',
       [hop('a', { probeResult: 'dead', deadline: inSeconds(2) })],
       { kind: 'visit', ids: ['a'], inFrame: true },
     ],

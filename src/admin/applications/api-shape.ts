@@ -43,7 +43,7 @@ const secret = z.object({ id: z.string(), created_at: time, expires_at: time.nul
 export const details = application
   .extend({ secrets: z.array(secret).describe('Those that are accepted, newest first') })
   .meta({ id: 'ApplicationDetails' });
-export const withSecret = application.extend({ client_secret: z.string().optional().describe('Shown only now') });
+export const withSecret = application.extend({ client_secret: z.string().optional().describe('Displayed only now') });
 
 export const source = z
   .strictObject({

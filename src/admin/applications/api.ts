@@ -185,7 +185,7 @@ function secretEndpoints(applications: ApplicationAdmin): Endpoint[] {
           .default(limits.secretOverlap.defaultSeconds)
           .describe('How long the others stay valid; 0 ends them now'),
       }),
-      response: z.object({ id: z.string(), client_secret: z.string().describe('Shown only now') }),
+      response: z.object({ id: z.string(), client_secret: z.string().describe('Displayed only now') }),
       async handle({ params, body, by, record }) {
         const created = ({ id: secretId, value }: NewSecret) => ({ body: { id: secretId, client_secret: value } });
         const onCreated: OnCreated<NewSecret> = (added, tx) => record(created(added), tx);

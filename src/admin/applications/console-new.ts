@@ -92,7 +92,7 @@ function registrationResultPage(application: Application, identityProvider: Iden
     blocks: [
       { kind: 'text', tone: 'lead', text: 'Now enter these settings in the application.' },
       ...(identityProvider.clientSecret
-        ? [{ kind: 'text' as const, tone: 'warning' as const, text: 'The secret is shown only once.' }]
+        ? [{ kind: 'text' as const, tone: 'warning' as const, text: 'The secret is displayed only once.' }]
         : []),
       ...setupInstructionBlocks(application, identityProvider),
     ],

@@ -1,5 +1,5 @@
 // What the pages of applications share: their dependencies, and how a registration, its access rule and the settings for the
-// other side are shown.
+// other side are displayed.
 import type { Application } from '../../applications/application.ts';
 import type { Block, Cell, Field } from '../console/blocks.ts';
 import type { Frame } from '../console/frame.ts';

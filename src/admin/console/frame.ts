@@ -1,5 +1,5 @@
 // What all pages of the console share: the sign-in with the account's second factor, permissions (an action without
-// permission is neither shown nor accepted), navigation, and what a form shows after a fault.
+// permission is neither displayed nor accepted), navigation, and what a form shows after a fault.
 import { z } from 'zod';
 import type { AccountPageHelpers } from '../../account/account-page-helpers.ts';
 import type { Account } from '../../accounts/account.ts';

@@ -34,7 +34,7 @@ export function mailRoutes({ frame, mail }: MailPagesDependencies): Router<State
         stateFilter(state),
         {
           kind: 'table',
-          caption: 'Mail, the newest first. Its text is not shown: it holds links and codes.',
+          caption: 'Mail, the newest first. Its text is not displayed: it holds links and codes.',
           columns: ['To', 'Subject', 'State', 'Created', 'Tries', 'Last error'],
           rows: page.items.map((one) => [
             ...[one.recipient, one.subject, { text: one.state, tone: TONES[one.state] }],

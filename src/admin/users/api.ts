@@ -31,11 +31,11 @@ const newUser = z.strictObject({
   roles: z.array(z.string().max(100)).max(100).optional().describe('Roles that the caller has or may manage'),
   password: password
     .optional()
-    .describe('Without password, password_hash and invite a one-time password is generated and shown once'),
+    .describe('Without password, password_hash and invite a one-time password is generated and displayed once'),
   password_hash: z.string().max(1000).optional().describe('Argon2id, bcrypt, scrypt or PBKDF2, from another system'),
   invite: z.boolean().optional().describe('Mails a link with which the user chooses a password'),
 });
-const createdUser = user.extend({ one_time_password: z.string().optional().describe('Shown only now') });
+const createdUser = user.extend({ one_time_password: z.string().optional().describe('Displayed only now') });
 
 /** /users and everything below, except sessions. */
 export function userEndpoints(users: UserAdmin): Endpoint[] {
@@ -212,7 +212,7 @@ function passwordEndpoints(users: UserAdmin): Endpoint[] {
       summary: 'Sets a password, or generates a one-time password, and ends every session',
       params: byId,
       body: z.strictObject({ password: password.optional() }),
-      response: z.object({ one_time_password: z.string().optional().describe('Shown only now') }),
+      response: z.object({ one_time_password: z.string().optional().describe('Displayed only now') }),
       async handle({ params, body, by }) {
         const { oneTimePassword } = await users.setPassword(params.id, body.password, by);
         return { body: oneTimePassword === undefined ? {} : { one_time_password: oneTimePassword } };

@@ -32,7 +32,7 @@ const importForm = z.object({
   faults: z.string().max(MAX_BYTES).default('[]'),
 });
 
-/** The faults that the previous requests found; they are only shown. */
+/** The faults that the previous requests found; they are only displayed. */
 function faultsIn(text: string): FaultyRow[] {
   try {
     return z.array(fault).max(MAX_FAULTS).parse(JSON.parse(text));
@@ -139,7 +139,7 @@ function resultPage(
         empty: 'Every row is fine.',
       },
       ...(failed > faults.length
-        ? [{ kind: 'text' as const, text: `And ${failed - faults.length} more, which are not shown.` }]
+        ? [{ kind: 'text' as const, text: `And ${failed - faults.length} more, which are not displayed.` }]
         : []),
     ],
   };

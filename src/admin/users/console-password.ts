@@ -1,4 +1,4 @@
-// /admin/users/:id/password: a one-time password, which is shown once.
+// /admin/users/:id/password: a one-time password, which is displayed once.
 import type Router from '@koa/router';
 import type { Account } from '../../accounts/account.ts';
 import type { Context, Extras, State } from '../../http/context.ts';
@@ -22,7 +22,7 @@ export function oneTimePasswordPages(
       blocks: [
         {
           kind: 'form',
-          lead: 'It replaces the current password, must be changed at the next sign-in, and ends every session. It is shown only once.',
+          lead: 'It replaces the current password, must be changed at the next sign-in, and ends every session. It is displayed only once.',
           action: `${at}/password`,
           fields: [],
           button: 'Create it',
@@ -57,7 +57,7 @@ export function showOneTimePassword(
         {
           kind: 'text',
           tone: 'warning',
-          text: 'This password is shown only once. Hand it over in person; it has to be changed at the next sign-in.',
+          text: 'This password is displayed only once. Hand it over in person; it has to be changed at the next sign-in.',
         },
         { kind: 'code', label: 'One-time password', text: password },
       ],

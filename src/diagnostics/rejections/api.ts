@@ -30,7 +30,7 @@ const rule = z.object({
 });
 const explanation = z.object({
   refusal: rejection,
-  rules: z.array(rule).describe('In the order in which they are asked'),
+  rules: z.array(rule).describe('In the order in which they are checked'),
   mended: z.boolean().describe('Whether the rule that failed would pass now'),
   mends: z.array(z.string()).describe('What the console offers a button for'),
 });

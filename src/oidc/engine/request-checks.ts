@@ -63,7 +63,7 @@ async function limitSignInStarts(ctx: KoaContextWithOIDC, { countSignInStart }: 
   rejectUnlessAllowed(context, await countSignInStart(context.state.request.address));
 }
 
-/** An error that is shown on a page of this server: the redirect URI cannot be trusted with it. */
+/** An error that is displayed on a page of this server: the redirect URI cannot be trusted with it. */
 function rejection(description: string, expected: string): errors.InvalidRequest {
   const violation: RuleViolation = { rule: 'request', received: description, expected };
   return Object.assign(new errors.InvalidRequest(description), { allow_redirect: false, violation });

@@ -1,5 +1,5 @@
 // Patch: Client.find. Nearly every request looks a client up; the engine then hashes its metadata each time, and checks it
-// again when more than 100 clients are in use. The loaded client is kept while the database's revision proves it is
+// again when more than 100 clients are in use. The loaded client is used while the database's revision proves it is
 // current (docs/decisions/0018-directory-cache.md).
 
 import { cacheDirectory } from '../../storage/directory-cache.ts';

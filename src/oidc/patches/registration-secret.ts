@@ -1,5 +1,5 @@
 // Patch behind the engine: reading a registration (RFC 7592 2.1) returns the client_secret. Here the secret is stored as a
-// MAC, and what the engine would return is a placeholder; the secret is shown once, when the client is registered.
+// MAC, and what the engine would return is a placeholder; the secret is displayed once, when the client is registered.
 import type { Context } from '../../http/context.ts';
 import { REGISTRATION } from '../engine/routes.ts';
 

@@ -1,5 +1,5 @@
 // Patch behind the engine: it writes one page by itself, a form that submits itself (response_mode=form_post, and the steps
-// between its own pages), with an inline script and no style. Here its fields are shown on a page of this server, under the
+// between its own pages), with an inline script and no style. Here its fields are displayed on a page of this server, under the
 // Content-Security-Policy that forbids inline scripts.
 import type { Context } from '../../http/context.ts';
 

@@ -1,5 +1,5 @@
 // Initial access tokens: their holder may register clients (RFC 7591 3; /register rejects everything else).
-// Made by the command line and the console, read by the engine; the value is shown once and stored as its hash.
+// Made by the command line and the console, read by the engine; the value is displayed once and stored as its hash.
 import type { Actor, Audit } from '../../audit/audit.ts';
 import { limits } from '../../limits.ts';
 import type { Clock } from '../../platform/clock.ts';

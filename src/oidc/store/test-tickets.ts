@@ -14,7 +14,7 @@ export interface TestTicket {
   state: string;
   nonce: string;
   verifier: string;
-  /** The request as it was sent, to be shown beside its response. */
+  /** The request as it was sent, to be displayed beside its response. */
   sent: string;
   /** The administrator. */
   userId: string;

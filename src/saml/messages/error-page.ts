@@ -6,7 +6,7 @@ import { SamlError } from '../xml/errors.ts';
  * The error for the error page; other errors than SamlError and AppError are returned unchanged.
  *
  * @param application name of the service provider, if it is known
- * @param rejectionCode code of the stored rejection, shown on the page
+ * @param rejectionCode code of the stored rejection, displayed on the page
  */
 export function samlErrorPage(error: unknown, application?: string, rejectionCode?: string): unknown {
   if (error instanceof AppError && rejectionCode) {

@@ -1,4 +1,4 @@
-// The descriptive part of metadata: display name, contacts and requested attributes. It is shown to administrators and
+// The descriptive part of metadata: display name, contacts and requested attributes. It is displayed to administrators and
 // used for mails, and decides nothing in the protocol.
 import { attribute, booleanAttribute, childOf, childrenOf, textOf } from '../xml/read.ts';
 

@@ -42,7 +42,7 @@ export interface AcceptedRequest {
 /**
  * Accepts the request that `decode` reads. Undefined when it was rejected and the Response with the status is sent.
  *
- * @throws AppError when the rejection has to be shown as a page
+ * @throws AppError when the rejection has to be displayed as a page
  */
 export type AcceptRequest = (
   ctx: Context,

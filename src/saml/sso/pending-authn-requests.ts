@@ -25,7 +25,7 @@ export interface PendingAuthnRequest {
   forceAuthn: boolean;
   isPassive: boolean;
   subjectHint: string | undefined;
-  /** A test sign-in of the console: the Response is shown there and never posted to the application. */
+  /** A test sign-in of the console: the Response is displayed there and never posted to the application. */
   isTest?: true;
 }
 

@@ -31,7 +31,7 @@ export type Verdict =
  * Checks an authenticated AuthnRequest against the registration of its sender.
  *
  * @returns `rejected` when the service provider may learn the reason as a SAML status at its registered ACS
- * @throws SamlError when the reason may only be shown as a page: sender, age, Destination or ACS are wrong
+ * @throws SamlError when the reason may only be displayed as a page: sender, age, Destination or ACS are wrong
  */
 export function checkAuthnRequest(
   request: AuthnRequest,

@@ -71,7 +71,7 @@ const faults = {
   },
   invalid_name_id_policy: {
     rule: 'name_id',
-    message: 'No identifier of the kind that was asked for can be given.',
+    message: 'The requested kind of identifier cannot be given.',
     status: requester(statusCodes.InvalidNameIDPolicy),
   },
   no_passive: {
@@ -81,7 +81,7 @@ const faults = {
   },
   no_authn_context: {
     rule: 'context',
-    message: 'The kind of sign-in that was asked for cannot be given.',
+    message: 'The requested kind of sign-in cannot be given.',
     status: responder(statusCodes.NoAuthnContext),
   },
   metadata_refused: { message: 'The metadata cannot be accepted.' },

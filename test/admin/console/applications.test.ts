@@ -59,7 +59,7 @@ describe('a new application', () => {
     const page = await register(kind, fields);
     expect(page.status).toBe(201);
     expect(page.text).not.toContain('<b>one</b>');
-    expect(page.text.includes('The secret is shown only once')).toBe(kind === 'web' || kind === 'service');
+    expect(page.text.includes('The secret is displayed only once')).toBe(kind === 'web' || kind === 'service');
   });
 
   it('shows the faults and what was typed', async () => {
@@ -135,7 +135,7 @@ describe('the test sign-in', () => {
 });
 
 describe('a registered application', () => {
-  it('gets a new secret beside the old one, which is shown once, and both work', async () => {
+  it('gets a new secret beside the old one, which is displayed once, and both work', async () => {
     const { applicationId, clientSecret } = await aClient(idp.services, {
       redirect_uris: ['https://s.example.com/cb'],
     });

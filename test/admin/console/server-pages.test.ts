@@ -94,7 +94,7 @@ describe('the audit', () => {
 });
 
 describe('keys', () => {
-  it('are shown with their dates, and the next SAML certificate is published', async () => {
+  it('are displayed with their dates, and the next SAML certificate is published', async () => {
     expect(textOf((await auditor.get('/admin/keys')).text)).toContain('active');
     expect((await auditor.get('/admin/keys/rotate')).status).toBe(403);
     const page = await admin.get('/admin/keys/rotate');
@@ -106,7 +106,7 @@ describe('keys', () => {
 });
 
 describe('settings', () => {
-  it('are changed after a recent sign-in, and a fault is shown with what was typed', async () => {
+  it('are changed after a recent sign-in, and a fault is displayed with what was typed', async () => {
     const page = await admin.get('/admin/settings/edit');
     await admin.submit(page, { session_hours: '8', mfa: 'optional', denied_networks: '203.0.113.0/24' });
     expect(await idp.services.settings.reload()).toMatchObject({

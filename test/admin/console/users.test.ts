@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => idp?.stop());
 
 describe('users', () => {
-  it('are created with a one-time password that is shown once, and with roles', async () => {
+  it('are created with a one-time password that is displayed once, and with roles', async () => {
     const page = await admin.submit(await admin.get('/admin/users/new'), {
       ...{ username: 'newcomer', email: 'newcomer@example.com', name: '<b>New</b> comer', roles: 'editor' },
       begin: 'password',

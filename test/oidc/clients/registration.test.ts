@@ -43,7 +43,7 @@ describe('registration', () => {
     expect([refused.status, refused.json().error]).toEqual([400, 'invalid_target']);
   });
 
-  it('makes a working client, with a secret that is shown once', async () => {
+  it('makes a working client, with a secret that is displayed once', async () => {
     const config = await oidc.dynamicClientRegistration(new URL(idp.issuer), web(), undefined, {
       initialAccessToken: initial,
       execute: [oidc.allowInsecureRequests],

@@ -1,4 +1,4 @@
-// The consent page: what it lists, when it is shown, and what is granted.
+// The consent page: what it lists, when it is displayed, and what is granted.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { aUser, type TestUser } from '../../support/factories.ts';
 import { type HttpClient, httpClient, type Page } from '../../support/http.ts';
@@ -84,7 +84,7 @@ describe('the consent page', () => {
     expect(words).not.toContain('articles:write');
   });
 
-  it('is not shown again, in another browser either', async () => {
+  it('is not displayed again, in another browser either', async () => {
     const app = await asking();
     const { browser, page } = await atQuestion(app);
     expect(isQuestion(page)).toBe(true);
@@ -100,7 +100,7 @@ describe('the consent page', () => {
     expect(back.location).toMatch(/[?&]code=/);
   });
 
-  it('is shown again for more than was granted, and for prompt=consent', async () => {
+  it('is displayed again for more than was granted, and for prompt=consent', async () => {
     const app = await asking();
     const { browser, page } = await atQuestion(app, { scope: 'openid email' });
     await completeSignIn(browser, page, { user });
@@ -112,7 +112,7 @@ describe('the consent page', () => {
     ).toBe('consent_required');
   });
 
-  it('leads back with access_denied when consent is denied, and is shown again', async () => {
+  it('leads back with access_denied when consent is denied, and is displayed again', async () => {
     const app = await asking();
     const { browser, page } = await atQuestion(app);
     const denied = await browser.follow(await browser.submit(page, {}, { button: 'Do not allow' }), isThere);
@@ -124,20 +124,20 @@ describe('the consent page', () => {
     expect(isQuestion(await open(browser, app))).toBe(true);
   });
 
-  it('is not shown for a first-party application', async () => {
+  it('is not displayed for a first-party application', async () => {
     const app = await anApplication(idp, { consent: 'implicit' });
     const { page } = await atQuestion(app, { scope: 'openid profile email roles offline_access' });
     expect(page.location).toMatch(/[?&]code=/);
   });
 
-  it('is shown each time for a native application that is not first-party', async () => {
+  it('is displayed each time for a native application that is not first-party', async () => {
     const app = await asking({ application_type: 'native', token_endpoint_auth_method: 'none' });
     const { browser, page } = await atQuestion(app);
     expect((await completeSignIn(browser, page, { user })).location).toMatch(/code=/);
     expect(isQuestion(await open(browser, app))).toBe(true);
   });
 
-  it('is shown again after consent was withdrawn', async () => {
+  it('is displayed again after consent was withdrawn', async () => {
     const app = await asking();
     const { browser, page } = await atQuestion(app);
     await completeSignIn(browser, page, { user });

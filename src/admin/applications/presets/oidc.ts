@@ -1,7 +1,7 @@
 // Products that sign in by OpenID Connect. The comment above each names the source of its addresses and settings.
 import { baseOf, type Preset, urlField } from './parts.ts';
 
-const SECRET = 'the secret that was shown when it was created';
+const SECRET = 'the secret that was displayed when it was created';
 
 // grafana/grafana, docs/sources/…/generic-oauth: callback path, names of the settings, form of the role expression.
 export const grafana: Preset = {
