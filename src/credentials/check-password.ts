@@ -1,9 +1,9 @@
-// Checks the password of an account at a sign-in. A failure takes the same time for every account and for an unknown one.
+// Checks the password of an account at a sign-in. A failure does the same work for every account and for an unknown one: the
+// kinds of the stored hashes come from the database each time, so that this holds on every instance and after any pause.
 import type { Account } from '../accounts/account.ts';
 import type { Audit } from '../audit/audit.ts';
 import { limits } from '../limits.ts';
-import type { EqualTime } from './equal-time.ts';
-import { isCurrentHash, type Passwords } from './password.ts';
+import type { Passwords } from './password.ts';
 import { passwordLength } from './password-policy.ts';
 import type { StoredPassword, StoredPasswords } from './stored-password.ts';
 
@@ -18,10 +18,9 @@ export type PasswordCheck =
 
 export interface CheckPasswordDependencies {
   audit: Audit;
-  equalTime: EqualTime;
   hasSecondFactor(userId: string): Promise<boolean>;
   passwords: Passwords;
-  storedPasswords: Pick<StoredPasswords, 'find' | 'rehash'>;
+  storedPasswords: Pick<StoredPasswords, 'find' | 'kinds' | 'rehash'>;
 }
 
 export type CheckPassword = (account: Account | undefined, plain: string) => Promise<PasswordCheck>;
@@ -30,7 +29,7 @@ export type CheckPassword = (account: Account | undefined, plain: string) => Pro
 const NO_ACCOUNT = 'none';
 
 export function createCheckPassword(dependencies: CheckPasswordDependencies): CheckPassword {
-  const { audit, equalTime, hasSecondFactor, passwords, storedPasswords } = dependencies;
+  const { audit, hasSecondFactor, passwords, storedPasswords } = dependencies;
 
   async function verify(stored: StoredPassword | undefined, plain: string): Promise<{ ok: boolean; rehash: boolean }> {
     if (stored) return passwords.verify(stored.hash, plain);
@@ -39,12 +38,10 @@ export function createCheckPassword(dependencies: CheckPasswordDependencies): Ch
   }
 
   return async (account, plain) => {
-    const time = equalTime.begin();
     const stored = await storedPasswords.find(account?.id ?? NO_ACCOUNT);
     const { ok, rehash } = await verify(stored, plain);
-    if (stored && !isCurrentHash(stored.hash)) time.markNonStandardHash();
     if (!account || !stored || !ok || !account.isActive) {
-      await time.fail();
+      await passwords.completeWork(plain, stored?.hash, await storedPasswords.kinds());
       if (!account) return { outcome: 'wrong', reason: 'unknown_account' };
       if (!stored) return { outcome: 'wrong', reason: 'no_password' };
       return { outcome: 'wrong', reason: ok ? 'disabled_account' : 'wrong_password' };

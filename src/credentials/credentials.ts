@@ -8,7 +8,6 @@ import { type Db, type Tx, transaction } from '../storage/database.ts';
 import type { Sql } from '../storage/statements.ts';
 import type { Breached } from './breached.ts';
 import { type CheckPassword, createCheckPassword } from './check-password.ts';
-import { createEqualTime } from './equal-time.ts';
 import { createPreparePassword, type PreparePassword, type SetPassword } from './new-password.ts';
 import { isAcceptableHash, type Passwords } from './password.ts';
 import type { PasswordFault } from './password-policy.ts';
@@ -19,7 +18,7 @@ export interface Credentials {
   preparePassword: PreparePassword;
   /** Checks, hashes and stores a new password; returns what is wrong with a rejected one. */
   setPassword(account: Account, plain: string, options?: SetPassword): Promise<'ok' | PasswordFault[]>;
-  /** When the outcome is `wrong`, takes the same time for every account and for an unknown one. */
+  /** When the outcome is `wrong`, does the same work for every account and for an unknown one. */
   checkPassword: CheckPassword;
   /** Stores a hash from another system; throws invalid_input for one that is not accepted. */
   importHash(userId: string, hash: string, by?: Actor, tx?: Tx): Promise<void>;
@@ -45,7 +44,6 @@ export interface CredentialsDependencies {
 export function createCredentials(dependencies: CredentialsDependencies): Credentials {
   const { db, sql, now, audit, passwords, breached, hasSecondFactor, abandonSignIns, serviceNames } = dependencies;
   const storedPasswords = createStoredPasswords({ db, sql, now, abandonSignIns });
-  const equalTime = createEqualTime({ hasForeignHashes: storedPasswords.hasForeignHashes });
   const preparePassword = createPreparePassword({
     audit,
     breached,
@@ -57,7 +55,7 @@ export function createCredentials(dependencies: CredentialsDependencies): Creden
 
   return {
     preparePassword,
-    checkPassword: createCheckPassword({ audit, equalTime, hasSecondFactor, passwords, storedPasswords }),
+    checkPassword: createCheckPassword({ audit, hasSecondFactor, passwords, storedPasswords }),
 
     async setPassword(account, plain, options) {
       const prepared = await preparePassword(account, plain, options);
@@ -77,7 +75,6 @@ export function createCredentials(dependencies: CredentialsDependencies): Creden
         await audit.record({ ...by, type: 'password.imported', outcome: 'success', subjectId: userId }, tx);
       };
       await (outer ? work(outer) : transaction(db, work));
-      equalTime.imported();
     },
 
     forceChange: (userId, by = {}) =>

@@ -22,6 +22,31 @@ const SCRYPT = new RegExp(`^\\$scrypt\\$ln=(\\d+),r=(\\d+),p=(\\d+)\\$(${B64})\\
 const PBKDF2 = new RegExp(`^\\$pbkdf2(?:-(sha1|sha256|sha512))?\\$(?:i=)?(\\d+)(?:,l=\\d+)?\\$(${B64})\\$(${B64})$`);
 const DJANGO = new RegExp(`^pbkdf2_(sha1|sha256)\\$(\\d+)\\$([^$]+)\\$(${B64})$`);
 
+const ARGON2 =
+  /^\$(argon2(?:id|i|d))\$v=19\$(?=[^$]*m=(\d+))(?=[^$]*t=(\d+))(?=[^$]*p=(\d+))[mtp=\d,]+\$([\w+/]+)\$([\w+/]+)$/;
+// A more expensive imported Argon2 hash would take the memory of many sign-ins.
+const MAX_ARGON2 = { memoryKib: 256 * 1024, iterations: 20, parallelism: 16 };
+
+export interface Argon2Hash {
+  type: string;
+  memoryKib: number;
+  iterations: number;
+  parallelism: number;
+  /** Base64. */
+  salt: string;
+  key: string;
+}
+
+/** The parameters of an Argon2 hash; undefined for anything else and for a hash that is too expensive. */
+export function parseArgon2(stored: string): Argon2Hash | undefined {
+  const [, type, m, t, p, salt, key] = ARGON2.exec(stored) ?? [];
+  if (!type || !salt || !key) return undefined;
+  const [memoryKib, iterations, parallelism] = [Number(m), Number(t), Number(p)];
+  const { memoryKib: maxMemory, iterations: maxIterations, parallelism: maxParallelism } = MAX_ARGON2;
+  if (memoryKib > maxMemory || iterations > maxIterations || parallelism > maxParallelism) return undefined;
+  return { type, memoryKib, iterations, parallelism, salt, key };
+}
+
 /** What `stored` is, or undefined for anything that is not accepted. */
 export function parseImportedHash(stored: string): ImportedHash | undefined {
   const parsed = parseBcrypt(stored) ?? parseScrypt(stored) ?? parsePbkdf2(stored);

@@ -1,11 +1,12 @@
-// Hashes and verifies passwords with Argon2id; the only importer of argon2. Every verification costs at least one
-// Argon2id computation with the current parameters, so an unknown account costs the same as a known one.
+// Hashes and verifies passwords with Argon2id; the only importer of argon2. Every verification costs one Argon2id
+// computation with the current parameters, and imported hashes cost more. `completeWork` makes up for the difference.
 import { randomBytes } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import argon2 from 'argon2';
 import { badRequest } from '../http/errors.ts';
 import { limits } from '../limits.ts';
-import { parseImportedHash, verifyDerived } from './imported-hash.ts';
+import { restOfWork } from './hash-work.ts';
+import { parseArgon2, parseImportedHash, verifyDerived } from './imported-hash.ts';
 import { createQueue } from './queue.ts';
 import { createWorker, workerFile } from './worker.ts';
 
@@ -15,6 +16,12 @@ export interface Passwords {
   verify(stored: string, plain: string): Promise<{ ok: boolean; rehash: boolean }>;
   /** The work of verify without anything to verify. */
   dummyVerify(plain: string): Promise<void>;
+  /**
+   * After a failed check: the rest of the work, so that every failure costs as much as the dearest hash of each scheme.
+   * @param own the hash that was verified, if the account has one
+   * @param kinds of the stored hashes (hash-work.ts)
+   */
+  completeWork(plain: string, own: string | undefined, kinds: readonly string[]): Promise<void>;
   /** Ends the worker thread. */
   close(): Promise<void>;
 }
@@ -31,11 +38,6 @@ export const CURRENT_PREFIX = `$argon2id$v=19$m=${argon2MemoryKib},p=${argon2Par
 
 // NFKC can turn one character into eighteen; no typed password comes near this.
 const MAX_BYTES = 4 * limits.password.max;
-const ARGON2 =
-  /^\$argon2(?:id|i|d)\$v=19\$(?=[^$]*m=(\d+))(?=[^$]*t=(\d+))(?=[^$]*p=(\d+))[mtp=\d,]+\$[\w+/]+\$[\w+/]+$/;
-// A more expensive imported Argon2 hash would take the memory of many sign-ins.
-const MAX_ARGON2 = { memoryKib: 256 * 1024, iterations: 20, parallelism: 16 };
-
 export interface PasswordsOptions {
   /** Hashes computed in parallel; more than the number of cores gains nothing, and libuv has four threads. */
   concurrency?: number;
@@ -74,6 +76,9 @@ export function createPasswords({ concurrency, maxWaiting = 200 }: PasswordsOpti
     return results.includes(true);
   }
 
+  const verifyStored = (stored: string, typed: string) =>
+    isArgon2(stored) ? verifyStoredArgon2(stored, typed) : verifyImported(stored, typed);
+
   return {
     async hash(plain) {
       if (isTooLong(plain)) throw badRequest('password_refused', { message: 'This password is too long.' });
@@ -84,17 +89,21 @@ export function createPasswords({ concurrency, maxWaiting = 200 }: PasswordsOpti
       // Replaced before any computation: no password of this length was ever set.
       const tooLong = isTooLong(plain);
       const typed = tooLong ? '' : plain;
-      if (isArgon2(stored)) {
-        const ok = (await verifyStoredArgon2(stored, typed)) && !tooLong;
-        return { ok, rehash: ok && !isCurrentHash(stored) };
-      }
-      await verifyArgon2(unmatchable, typed);
-      const ok = (await verifyImported(stored, typed)) && !tooLong;
-      return { ok, rehash: ok };
+      const isCurrent = isCurrentHash(stored);
+      if (!isCurrent) await verifyArgon2(unmatchable, typed.normalize('NFKC'));
+      const ok = (await verifyStored(stored, typed)) && !tooLong;
+      return { ok, rehash: ok && !isCurrent };
     },
 
     async dummyVerify(plain) {
       await verifyArgon2(unmatchable, isTooLong(plain) ? '' : plain.normalize('NFKC'));
+    },
+
+    async completeWork(plain, own, kinds) {
+      const typed = isTooLong(plain) ? '' : plain;
+      // The verification of a current hash is the part that every check has.
+      const imported = own !== undefined && !isCurrentHash(own) ? own : undefined;
+      for (const dummy of restOfWork(kinds, imported)) await verifyStored(dummy, typed);
     },
 
     close: () => bcrypt.close(),
@@ -112,12 +121,7 @@ export function isCurrentHash(stored: string): boolean {
 }
 
 function isArgon2(stored: string): boolean {
-  const [, memory, iterations, parallelism] = ARGON2.exec(stored) ?? [];
-  return (
-    Number(memory) <= MAX_ARGON2.memoryKib &&
-    Number(iterations) <= MAX_ARGON2.iterations &&
-    Number(parallelism) <= MAX_ARGON2.parallelism
-  );
+  return parseArgon2(stored) !== undefined;
 }
 
 function isTooLong(plain: string): boolean {

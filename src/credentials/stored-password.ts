@@ -3,7 +3,8 @@ import { deleteLinkTokens } from '../mail/link-tokens.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Db, Tx } from '../storage/database.ts';
 import { hotStatements, type Sql } from '../storage/statements.ts';
-import { CURRENT_PREFIX } from './password.ts';
+import { kindOf } from './hash-work.ts';
+import { isCurrentHash } from './password.ts';
 
 export interface StoredPassword {
   hash: string;
@@ -20,8 +21,8 @@ export interface StoredPasswords {
   replace(tx: Tx, userId: string, password: Omit<StoredPassword, 'changedAt'>): Promise<void>;
   /** Stores another hash of the same password; false when the password was changed meanwhile. */
   rehash(userId: string, oldHash: string, password: Pick<StoredPassword, 'hash' | 'long'>): Promise<boolean>;
-  /** Whether any account has an imported hash or one with other parameters. */
-  hasForeignHashes(): Promise<boolean>;
+  /** The kinds of all hashes (hash-work.ts) that cost more or less to verify than a current one. */
+  kinds(): Promise<string[]>;
 }
 
 interface Row {
@@ -30,6 +31,9 @@ interface Row {
   long: boolean | number;
   changedAt: Date | string;
 }
+
+/** The kind of current hashes. When the parameters change, a migration gives those of before theirs (hash-work.ts). */
+const CURRENT_KIND = '';
 
 // Plain SQL: every sign-in runs it twice.
 export const statements = hotStatements('passwords', {
@@ -57,7 +61,7 @@ export function createStoredPasswords(dependencies: StoredPasswordsDependencies)
     },
 
     async replace(tx, userId, password) {
-      const data = { ...password, changedAt: now() };
+      const data = { ...password, kind: kindOfStored(password.hash), changedAt: now() };
       await tx.passwordCredential.upsert({ where: { userId }, create: { userId, ...data }, update: data });
       // Links from before lose their effect. A change of address in particular: an attacker who had the old password could
       // direct the next reset to an address of their own.
@@ -68,12 +72,18 @@ export function createStoredPasswords(dependencies: StoredPasswordsDependencies)
 
     async rehash(userId, oldHash, password) {
       const where = { userId, hash: oldHash };
-      return (await db.passwordCredential.updateMany({ where, data: password })).count === 1;
+      const data = { ...password, kind: kindOfStored(password.hash) };
+      return (await db.passwordCredential.updateMany({ where, data })).count === 1;
     },
 
-    async hasForeignHashes() {
-      const where = { NOT: { hash: { startsWith: CURRENT_PREFIX } } };
-      return (await db.passwordCredential.findFirst({ where, select: { userId: true } })) !== null;
+    async kinds() {
+      const where = { kind: { gt: CURRENT_KIND } };
+      const groups = await db.passwordCredential.groupBy({ by: ['kind'], where });
+      return groups.map(({ kind }) => kind);
     },
   };
+}
+
+function kindOfStored(hash: string): string {
+  return isCurrentHash(hash) ? CURRENT_KIND : kindOf(hash);
 }

@@ -1,14 +1,25 @@
 // A failed password check gives no account away by the time it takes. Measured times flake on a busy machine, so what
-// takes the time is counted instead: each kind of failure computes one hash with the same parameters and runs the same
-// statements. Where accounts hold dearer imported hashes, all failures end at the same full period (equal-time.ts).
+// takes the time is counted instead: each kind of failure computes the same hashes, with the same parameters, and runs the same
+// statements. Imported hashes cost more; then every failure does the work of the dearest of each scheme (hash-work.ts).
+import { pbkdf2Sync, scryptSync } from 'node:crypto';
+import { Worker } from 'node:worker_threads';
 import argon2 from 'argon2';
 import bcrypt from 'bcryptjs';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Account } from '../../src/accounts/account.ts';
-import { createEqualTime } from '../../src/credentials/equal-time.ts';
-import { CURRENT_PREFIX } from '../../src/credentials/password.ts';
+import { createBreached } from '../../src/credentials/breached.ts';
+import { createCredentials } from '../../src/credentials/credentials.ts';
+import { parseArgon2, verifyDerived } from '../../src/credentials/imported-hash.ts';
+import { CURRENT_PREFIX, createPasswords } from '../../src/credentials/password.ts';
+import { abandonSignIns } from '../../src/sign-in/abandon-sign-ins.ts';
+import { openDatabase } from '../../src/storage/database.ts';
 import { together } from '../accounts/fixture.ts';
 import { type CredentialsFixture, openCredentials } from './fixture.ts';
+
+vi.mock(import('../../src/credentials/imported-hash.ts'), async (importOriginal) => {
+  const original = await importOriginal();
+  return { ...original, verifyDerived: vi.fn(original.verifyDerived) };
+});
 
 const password = 'a walk along the river';
 const wrong = 'not the password, I fear';
@@ -47,6 +58,54 @@ async function failures(): Promise<Failure[]> {
       reason: 'disabled_account',
     },
   ];
+}
+
+/** Hashes of other systems: two of most schemes, one dearer than the other. */
+const b64 = (data: Buffer) => data.toString('base64').replace(/=+$/, '');
+const salt = Buffer.from('0123456789abcdef');
+const pbkdf2 = (rounds: number) => (plain: string) =>
+  `$pbkdf2-sha256$i=${rounds}$${b64(salt)}$${b64(pbkdf2Sync(plain, salt, rounds, 32, 'sha256'))}`;
+const scrypt = (log: number) => (plain: string) =>
+  `$scrypt$ln=${log},r=8,p=1$${b64(salt)}$${b64(scryptSync(plain, salt, 32, { N: 2 ** log, r: 8, p: 1 }))}`;
+const argon2Of = (timeCost: number) => (plain: string) =>
+  argon2.hash(plain, { type: argon2.argon2id, memoryCost: 4096, timeCost, parallelism: 1 });
+const makers: [string, (plain: string) => Promise<string> | string][] = [
+  ['bcrypt at cost 4', (plain) => bcrypt.hashSync(plain, 4)],
+  ['bcrypt at cost 7', (plain) => bcrypt.hashSync(plain, 7)],
+  ['PBKDF2 of 10,000 rounds', pbkdf2(10_000)],
+  ['PBKDF2 of 30,000 rounds', pbkdf2(30_000)],
+  ['scrypt at 2^12', scrypt(12)],
+  ['scrypt at 2^13', scrypt(13)],
+  ['Argon2 of one pass', argon2Of(1)],
+  ['Argon2 of three passes', argon2Of(3)],
+];
+
+/** Counts the hashes that are computed until `take`: for each scheme the sum of what its time is proportional to. */
+function countWork(): { take(): Record<string, number> } {
+  const argon2Calls = vi.spyOn(argon2, 'verify').mock;
+  const derivations = vi.mocked(verifyDerived).mock;
+  const tasks = vi.spyOn(Worker.prototype, 'postMessage').mock;
+  const take = () => {
+    const sums: Record<string, number> = {};
+    const add = (scheme: string, units: number) => {
+      sums[scheme] = (sums[scheme] ?? 0) + units;
+    };
+    for (const [stored] of argon2Calls.calls.splice(0)) {
+      const { memoryKib = 0, iterations = 0 } = parseArgon2(stored) ?? {};
+      add(`argon2 ${memoryKib}`, iterations);
+    }
+    for (const [hash] of derivations.calls.splice(0)) {
+      if (hash.scheme === 'scrypt') add('scrypt', hash.cost);
+      else add('pbkdf2', hash.iterations);
+    }
+    for (const [{ task }] of tasks.calls.splice(0) as [{ task: { hash?: string; passwords: string[] } }][]) {
+      // The strength meter has a worker too.
+      if (task.hash) add('bcrypt', 2 ** Number(task.hash.slice(4, 6)) * task.passwords.length);
+    }
+    return sums;
+  };
+  take();
+  return { take };
 }
 
 describe('a failed check', () => {
@@ -91,74 +150,46 @@ describe('a failed check', () => {
     expect(hash.mock.calls.map(([stored]) => stored.slice(0, CURRENT_PREFIX.length))).toEqual([CURRENT_PREFIX]);
   });
 
-  it('waits for the end of a period as soon as one account has an imported hash', async () => {
-    const imported = await fixture.person();
-    await fixture.credentials.importHash(imported.id, bcrypt.hashSync(password, 11));
-    const kinds: Failure[] = [
-      ...(await failures()),
-      { name: 'an imported hash', account: imported, typed: wrong, reason: 'wrong_password' },
-    ];
-    const took = await Promise.all(
-      kinds.map(async ({ name, account, typed, reason }) => {
-        const started = performance.now();
-        const result = await fixture.credentials.checkPassword(account, typed);
-        return { name, result, reason, milliseconds: performance.now() - started };
-      }),
-    );
-    for (const { name, result, reason, milliseconds } of took) {
-      expect(result, name).toEqual({ outcome: 'wrong', reason });
-      // A check without the wait takes about 30 ms. The exact end of the period is tested below, without timers.
-      expect(milliseconds, name).toBeGreaterThan(450);
+  it('does the work of every kind of imported hash, whatever the account has', async () => {
+    const work = countWork();
+    const kinds = await failures();
+    for (const [name, make] of makers) {
+      const account = await fixture.person();
+      await fixture.credentials.importHash(account.id, await make(password));
+      kinds.push({ name, account, typed: wrong, reason: 'wrong_password' });
+    }
+    // The dearest of each scheme, and the hash that every check computes.
+    const expected = { 'argon2 19456': 2, 'argon2 4096': 3, bcrypt: 128, pbkdf2: 30_000, scrypt: 8192 };
+    work.take();
+    for (const { name, account, typed, reason } of kinds) {
+      expect(await fixture.credentials.checkPassword(account, typed), name).toEqual({ outcome: 'wrong', reason });
+      expect(work.take(), name).toEqual(expected);
     }
   });
-});
 
-describe('the wait', () => {
-  /** A clock that goes forward by the work that is claimed, and by the sleep that is asked for. */
-  function started(hasForeignHashes: boolean) {
-    let now = 1_234.5;
-    const time = createEqualTime({
-      hasForeignHashes: async () => hasForeignHashes,
-      elapsedMs: () => now,
-      sleep: async (milliseconds) => {
-        now += milliseconds;
-      },
+  it('does so on another instance from its first check on, and at any time after the import', async () => {
+    const second = await openDatabase(fixture.url);
+    const passwords = createPasswords();
+    const other = createCredentials({
+      ...fixture,
+      ...second,
+      passwords,
+      breached: createBreached({ strength: fixture.strength, logger: fixture.logger }),
+      hasSecondFactor: async () => false,
+      abandonSignIns,
+      serviceNames: [],
     });
-    const failAfter = async (workMs: number, isForeign = false) => {
-      const began = now;
-      const check = time.begin();
-      now += workMs;
-      if (isForeign) check.markNonStandardHash();
-      await check.fail();
-      return now - began;
-    };
-    return { time, failAfter };
-  }
-
-  it.each([
-    [0.5, 500],
-    [30, 500],
-    [120, 500],
-    [499, 500],
-    [501, 1000],
-    [1700, 2000],
-  ])('of a check of %d ms ends after %d ms', async (workMs, endMs) => {
-    // Whole milliseconds: a timer does not know fractions.
-    expect(Math.floor(await started(true).failAfter(workMs))).toBe(endMs);
-  });
-
-  it('is none while all hashes cost the same, and begins with an import', async () => {
-    const { time, failAfter } = started(false);
-    expect(await failAfter(30)).toBe(30);
-    time.imported();
-    expect(await failAfter(30)).toBe(500);
-  });
-
-  it('takes longer periods once an imported hash has needed most of one, up to four seconds', async () => {
-    const { failAfter } = started(true);
-    expect(await failAfter(450, true)).toBe(1000);
-    expect(await failAfter(30)).toBe(1000);
-    expect(await failAfter(3900, true)).toBe(4000);
-    expect(await failAfter(30)).toBe(4000);
+    const work = countWork();
+    await other.checkPassword(undefined, wrong);
+    const first = work.take();
+    const imported = await fixture.person();
+    await fixture.credentials.importHash(imported.id, bcrypt.hashSync(password, 8));
+    await other.checkPassword(undefined, wrong);
+    const unknown = work.take();
+    await other.checkPassword(imported, wrong);
+    expect(work.take()).toEqual(unknown);
+    expect(unknown).toEqual({ ...first, bcrypt: 256 });
+    await passwords.close();
+    await second.close();
   });
 });
