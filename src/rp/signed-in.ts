@@ -4,7 +4,7 @@ import type { Accounts } from '../accounts/accounts.ts';
 import type { Context, Middleware } from '../http/context.ts';
 import type { Cookies } from '../http/cookies.ts';
 import { unauthorized } from '../http/errors.ts';
-import { isPage } from '../http/page-request.ts';
+import { isPage } from '../http/pages/page-request.ts';
 import { limits } from '../limits.ts';
 import { acrLevel, MFA_ACR } from '../mfa/acr.ts';
 import type { Clock } from '../platform/clock.ts';

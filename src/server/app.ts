@@ -1,12 +1,12 @@
 // The Koa application: its middlewares in order, each with its reason. It does not listen.
 import type Router from '@koa/router';
-import { createAssets } from '../http/assets.ts';
 import type { Application, Context, Extras, Middleware, State } from '../http/context.ts';
 import { createKoa } from '../http/context.ts';
 import { deniedNetworks } from '../http/denied-networks.ts';
 import { errorHandler } from '../http/error-handler.ts';
 import { hostGuard } from '../http/host-guard.ts';
-import { createRenderer, rendering } from '../http/render.ts';
+import { createAssets } from '../http/pages/assets.ts';
+import { createRenderer, rendering } from '../http/pages/render.ts';
 import { requestContext } from '../http/request-context.ts';
 import { securityHeaders } from '../http/security-headers.ts';
 import { addressKey } from '../rate-limits/lockout.ts';

@@ -2,8 +2,8 @@
 import type { Config } from '../config.ts';
 import { ensureFirstAdmin, type FirstAdmin } from '../config-file/first-admin.ts';
 import { healthRoutes } from '../http/health.ts';
-import { homeRoutes } from '../http/home-page.ts';
 import { metricsRoutes } from '../http/metrics-routes.ts';
+import { homeRoutes } from '../http/pages/home-page.ts';
 import { createHttpServer, type HttpServer, tryListening } from '../http/server.ts';
 import { createScheduler } from '../jobs/scheduler.ts';
 import { limits } from '../limits.ts';

@@ -1,12 +1,12 @@
 // The whole chain of HTTP middlewares on a free port, in the order of the real application, around a few routes.
 import { randomBytes } from 'node:crypto';
-import { createAssets } from '../../src/http/assets.ts';
 import { createKoa, type Middleware } from '../../src/http/context.ts';
 import { cookieKeys, createCookies } from '../../src/http/cookies.ts';
 import { createCsrf } from '../../src/http/csrf.ts';
 import { errorHandler } from '../../src/http/error-handler.ts';
 import { hostGuard } from '../../src/http/host-guard.ts';
-import { createRenderer, type Render, rendering } from '../../src/http/render.ts';
+import { createAssets } from '../../src/http/pages/assets.ts';
+import { createRenderer, type Render, rendering } from '../../src/http/pages/render.ts';
 import { type RequestObservation, requestContext } from '../../src/http/request-context.ts';
 import { securityHeaders } from '../../src/http/security-headers.ts';
 import { createHttpServer, type HttpServer, type Timeouts } from '../../src/http/server.ts';

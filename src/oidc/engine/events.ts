@@ -1,15 +1,15 @@
 // The engine's events as metrics, audit entries and log lines. Rejected requests are expected; everything else is an error.
 
 import type { RepeatedEntries } from '../../audit/repeated-entries.ts';
-import { isPage } from '../../http/page-request.ts';
+import { isPage } from '../../http/pages/page-request.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { Metrics } from '../../platform/metrics.ts';
+import { TooManyAttempts } from '../rate-limits/too-many-attempts.ts';
 import { appContext } from './app-context.ts';
 import type { RecordUsage } from './application-usage.ts';
 import type { KoaContextWithOIDC, Provider } from './library.ts';
 import { type RecordDependencies, recordRejection } from './rejected-requests.ts';
 import { TEST_MODE } from './test-response-mode.ts';
-import { TooManyAttempts } from './too-many-attempts.ts';
 
 export interface EngineEvents extends RecordDependencies {
   repeatedEntries: Pick<RepeatedEntries, 'record'>;

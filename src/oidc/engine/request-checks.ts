@@ -2,11 +2,11 @@
 // parameter (`extraParams`) on every request, after its own checks of client, redirect URI, PKCE and scope.
 import { decodeJwt } from 'jose';
 import type { RuleViolation } from '../../rejections/rules.ts';
+import { rejectUnlessAllowed } from '../rate-limits/too-many-attempts.ts';
 import type { ClientSource } from '../store/clients.ts';
 import { appContext } from './app-context.ts';
 import { errors, type KoaContextWithOIDC } from './library.ts';
 import { TEST_MODE } from './test-response-mode.ts';
-import { rejectUnlessAllowed } from './too-many-attempts.ts';
 
 /** The parameter whose validator runs these checks; its value also tells the sign-in page which step to show first. */
 export const REQUEST_CHECK_PARAMETER = 'screen_hint';

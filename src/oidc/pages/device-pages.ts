@@ -1,7 +1,7 @@
 // The engine's pages of the device flow (RFC 8628 3.3): enter the code, confirm the device, result.
 import { appContext } from '../engine/app-context.ts';
-import type { DeviceGuesses } from '../engine/device-code-guesses.ts';
 import type { ErrorOut, KoaContextWithOIDC } from '../engine/library.ts';
+import type { DeviceGuesses } from '../rate-limits/device-code-guesses.ts';
 import { applicationName, xsrfOf } from './engine-forms.ts';
 
 export interface DevicePagesDependencies {

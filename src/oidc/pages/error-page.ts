@@ -3,7 +3,7 @@ import { AppError, type ErrorCode, tooManyRequests } from '../../http/errors.ts'
 import type { Rejections } from '../../rejections/rejections.ts';
 import { appContext } from '../engine/app-context.ts';
 import type { ErrorOut, errors, KoaContextWithOIDC } from '../engine/library.ts';
-import { TooManyAttempts } from '../engine/too-many-attempts.ts';
+import { TooManyAttempts } from '../rate-limits/too-many-attempts.ts';
 
 const CODES: Record<string, ErrorCode> = {
   access_denied: 'access_denied',

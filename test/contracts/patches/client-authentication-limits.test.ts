@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { routes } from '../../../src/oidc/engine/configuration.ts';
-import { TooManyAttempts } from '../../../src/oidc/engine/too-many-attempts.ts';
 import { limitClientAuthentication } from '../../../src/oidc/patches/client-authentication-limits.ts';
+import { TooManyAttempts } from '../../../src/oidc/rate-limits/too-many-attempts.ts';
 import { httpClient } from '../../support/http.ts';
 import { basic, startBareEngine } from '../bare-engine.ts';
 

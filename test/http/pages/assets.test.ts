@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import http from 'node:http';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createAssets } from '../../src/http/assets.ts';
-import { startApp, type TestApp } from './app.ts';
+import { createAssets } from '../../../src/http/pages/assets.ts';
+import { startApp, type TestApp } from '../app.ts';
 
 const style = readFileSync('views/assets/style.css');
 const url = createAssets({ dir: 'views/assets' }).url('style.css');

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { webLink } from '../../src/http/render.ts';
-import { filesUnder } from '../support/imports.ts';
-import { formsOf } from '../support/pages/html.ts';
-import { render } from './app.ts';
-import { samplePages } from './sample-pages.ts';
+import { webLink } from '../../../src/http/pages/render.ts';
+import { filesUnder } from '../../support/imports.ts';
+import { formsOf } from '../../support/pages/html.ts';
+import { render } from '../app.ts';
+import { samplePages } from '../sample-pages.ts';
 
 const evil = `"><script>alert(1)</script><img src=x onerror='alert(2)'>`;
 const templates = filesUnder('views', '.eta');

@@ -2,7 +2,7 @@
 // before it is looked up, so that parallel guesses are counted too, and refunded unless it was unknown.
 import type { Context } from '../../http/context.ts';
 import { tooManyRequests } from '../../http/errors.ts';
-import { routes } from './configuration.ts';
+import { routes } from '../engine/configuration.ts';
 
 export interface DeviceGuesses {
   /** Before the engine. Throws too_many_requests. */

@@ -1,6 +1,6 @@
 // The start page: links to the discovery document and the SAML metadata.
 import Router from '@koa/router';
-import type { Extras, State } from './context.ts';
+import type { Extras, State } from '../context.ts';
 
 export function homeRoutes({ issuer }: { issuer: string }): Router<State, Extras> {
   const router = new Router<State, Extras>();

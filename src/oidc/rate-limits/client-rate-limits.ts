@@ -4,9 +4,9 @@ import type { Context } from '../../http/context.ts';
 import { tooManyRequests } from '../../http/errors.ts';
 import { addressKey } from '../../rate-limits/lockout.ts';
 import type { RateLimits } from '../../rate-limits/rate-limits.ts';
-import { appContext } from './app-context.ts';
-import { routes } from './configuration.ts';
-import type { KoaContextWithOIDC } from './library.ts';
+import { appContext } from '../engine/app-context.ts';
+import { routes } from '../engine/configuration.ts';
+import type { KoaContextWithOIDC } from '../engine/library.ts';
 import { type AttemptVerdict, rejectUnlessAllowed } from './too-many-attempts.ts';
 
 export interface ClientLimits {

@@ -1,10 +1,10 @@
 // Renders pages: eta templates from views/, with escaped output; only layout and include may print raw output
-// (checked by test/http/render.test.ts). Rendered pages are never cached.
+// (checked by test/http/pages/render.test.ts). Rendered pages are never cached.
 import { Eta, type EtaConfig } from 'eta';
+import type { Middleware } from '../context.ts';
+import { localPath } from '../local-path.ts';
 import type { Assets } from './assets.ts';
-import type { Middleware } from './context.ts';
 import { day, moment } from './dates.ts';
-import { localPath } from './local-path.ts';
 
 export type Render = (template: string, data: object) => string;
 

@@ -1,6 +1,6 @@
 // The engine's error for a rate limit: 429 with Retry-After.
 import type { Context } from '../../http/context.ts';
-import { errors } from './library.ts';
+import { errors } from '../engine/library.ts';
 
 export interface AttemptVerdict {
   allowed: boolean;

@@ -5,8 +5,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
-import type { Context, Middleware } from './context.ts';
-import { notFound } from './errors.ts';
+import type { Context, Middleware } from '../context.ts';
+import { notFound } from '../errors.ts';
 
 const inPackage = (entry: string, file: string) => fileURLToPath(new URL(file, import.meta.resolve(entry)));
 
