@@ -25,6 +25,7 @@ const watcher = path.join(root, 'bench', 'support', 'event-loop.mjs');
 
 const configuration = `settings:
   rate_limits: false
+  admin_mfa: optional # the user signs in with the password alone
 clients:
   - client_id: ${client.id}
     client_secret: ${client.secret}
