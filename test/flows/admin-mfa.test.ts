@@ -114,7 +114,9 @@ describe('a user with a right in Gatehouse', () => {
     await idp.services.roles.assign(user.account.id, 'support');
     expect(await silently(browser)).toBe('login_required');
     // The account pages have a session of their own, which the console does not accept.
-    expect(isEnrolment(await open(browser, '/admin/users'))).toBe(true);
+    for (const path of ['/admin/users', `/admin/users/${user.account.id}/password`]) {
+      expect(isEnrolment(await open(browser, path))).toBe(true);
+    }
     const back = await enrol(browser, await request(browser));
     expect(back.location).toContain('code=');
     expect((await open(browser, '/admin/users')).text).toContain('Users');

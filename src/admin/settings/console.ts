@@ -89,6 +89,11 @@ function settingsPage(entries: SettingEntry[], mayChange: boolean): ConsolePage 
 
 const isJson = (name: SettingName) => name === 'sms_gateway' || name === 'user_attributes';
 
+const CHOICES: { [Name in SettingName]?: readonly string[] } = {
+  mfa: ['off', 'optional', 'required'],
+  admin_mfa: ['optional', 'required', 'phishing-resistant'],
+};
+
 function fieldOf(name: SettingName, value: string): Field {
   const fallback: unknown = defaultSettings[name];
   const { label, text: hint } = settingTexts[name];
@@ -104,14 +109,15 @@ function fieldOf(name: SettingName, value: string): Field {
         { value: 'false', label: 'off' },
       ],
     };
-  if (name === 'mfa')
+  const choices = CHOICES[name];
+  if (choices)
     return {
       name,
       label,
       hint,
       type: 'select',
       value,
-      options: ['off', 'optional', 'required'].map((one) => ({ value: one, label: one })),
+      options: choices.map((one) => ({ value: one, label: one })),
     };
   if (typeof fallback === 'number') return { name, label, hint, type: 'number', value };
   return { name, label, hint, type: 'textarea', rows: 3, value };
