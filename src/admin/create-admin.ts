@@ -104,7 +104,12 @@ export function createAdmin(dependencies: AdminDependencies) {
     parseMetadata: (xml) => parseServiceProviderMetadata(xml, now()),
   });
   const reserved = Object.keys(ownResources(issuer));
-  const resources = createResourceAdmin({ db, sql, resources: createResources({ db, audit, now, reserved }) });
+  const resources = createResourceAdmin({
+    db,
+    sql,
+    authority,
+    resources: createResources({ db, audit, now, reserved }),
+  });
   const sessions = createSessionAdmin({
     db,
     authority,

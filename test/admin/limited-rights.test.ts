@@ -169,7 +169,8 @@ describe('a right for the members of one role', () => {
   it('opens nothing that is about everybody', async () => {
     for (const path of ['/statistics', '/refusals', '/roles', '/applications', '/settings', '/configuration'])
       expect(await status(desk.get(path)), path).toBe(403);
-    for (const path of ['', '/why', '/refusals', '/roles', '/applications', '/settings'])
+    expect((await pages.get('/admin')).location).toMatch(/\/admin\/users$/);
+    for (const path of ['/why', '/refusals', '/roles', '/applications', '/settings'])
       expect(await status(pages.get(`/admin${path}`)), path).toBe(403);
   });
 

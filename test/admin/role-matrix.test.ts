@@ -151,6 +151,14 @@ const otherActions: Record<string, (actor: ApiCaller) => Promise<boolean>> = {
     const { application } = await idp.services.applications.createOidc(declared as never);
     return isAllowed(actor.send('PATCH', `/applications/${application.id}`, patch, any));
   },
+  'untie a scope of an API from a permission that the actor does not have': async (actor) => {
+    const api = { identifier: `https://${fresh('api')}.example`, scopes: ['read'], signing_alg: 'RS256' };
+    const tied = { ...api, scope_permissions: { read: 'matrix:read' } };
+    const made = await actors.admin.send('POST', '/resources', tied);
+    expect(made.status, made.text).toBe(201);
+    const path = String(made.headers.location).replace(/^.*\/api\/admin/, '');
+    return isAllowed(actor.send('PATCH', path, { scope_permissions: {} }, any));
+  },
   // The value that is set already: a server is shared.
   'change a security setting': (actor) => isAllowed(actor.send('PATCH', '/settings', { mfa: 'optional' }, any)),
   'change another setting': (actor) => isAllowed(actor.send('PATCH', '/settings', { clock_skew_seconds: null }, any)),

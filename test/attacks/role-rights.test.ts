@@ -91,13 +91,18 @@ describe('a role that the actor does not have', () => {
     await rejected(clerk.send('PATCH', `/roles/${id}`, { name: 'not-finance' }, any));
     await rejected(clerk.send('PATCH', `/roles/${id}`, { permissions: ['gatehouse.users:read'] }, any));
     await rejected(clerk.send('DELETE', `/roles/${id}`, undefined, any));
-    await rejected(pages.submit(await pages.get(`/admin/roles/${id}`), { name: 'not-finance' }));
+    expect((await pages.get(`/admin/roles/${id}`)).forms.map(({ action }) => action)).not.toContain(
+      `/admin/roles/${id}`,
+    );
+    const version = String((await clerk.get(`/roles/${id}`)).headers.etag);
+    await rejected(forged(`/admin/roles/${id}`, { name: 'not-finance', version }));
     await rejected(forged(`/admin/roles/${id}/delete`, {}));
     expect(await rolesOf(holder.account.id)).toEqual(['finance']);
   });
 
   it('protects the credentials, the address and the state of its holder', async () => {
     const at = `/users/${holder.account.id}`;
+    expect((await pages.get(`/admin${at}`)).text).not.toMatch(/one-time password|Disable|\/edit/);
     const before = await idp.services.accounts.find(holder.account.id);
     await rejected(clerk.send('POST', `${at}/password`, { password: 'a pass phrase that I know' }));
     await rejected(clerk.send('POST', `${at}/password`, {}));

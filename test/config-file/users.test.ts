@@ -120,3 +120,17 @@ describe('a declared user', () => {
     expect((await account('root')).roles).toEqual(['admin']);
   });
 });
+
+describe('a declared right', () => {
+  it('is limited to a role that exists, and only where a limit has a meaning', async () => {
+    const plan = async (permission: string) =>
+      lines(await bench.plan(`roles: [{ name: desk, permissions: ["${permission}"] }, { name: pupils }]`));
+    expect(await plan('gatehouse.users[role:students]:read')).toEqual([
+      expect.stringContaining('roles[0].permissions[0]: no such role: students'),
+    ]);
+    expect(await plan('gatehouse.keys[role:pupils]:read')).toEqual([
+      expect.stringContaining('roles[0].permissions[0]: cannot be limited like this'),
+    ]);
+    expect(await plan('gatehouse.users[role:pupils]:read')).toContain('create roles desk');
+  });
+});

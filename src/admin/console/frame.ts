@@ -20,6 +20,8 @@ export interface Frame {
   sensitive(...needed: Need[]): Middleware[];
   /** Whether the administrator has the permission, for everything or for this user or application. */
   may(ctx: Context, permission: OwnPermission, target?: Target): boolean;
+  /** The first page that the administrator may open. */
+  firstPage(ctx: Context): string;
   /** Whether the administrator meets the need. */
   meets(ctx: Context, need: Need): boolean;
   /** Throws 403. For a form whose permission depends on what it changes. */
@@ -97,6 +99,7 @@ export function createFrame({ page: own, authority }: FrameDependencies): Frame 
   return {
     may,
     meets: (ctx, need) => meets(rightsAt(ctx), need),
+    firstPage: (ctx) => firstPage(rightsAt(ctx)).href,
     assertMay(ctx, permission) {
       if (!may(ctx, permission)) throw forbidden('forbidden', { detail: { missing: permission } });
     },

@@ -1,11 +1,16 @@
-// Changes of APIs (resource servers): each names the version that it is made for, and the row is locked meanwhile.
+// Changes of APIs (resource servers): each names the version that it is made for, and the row is locked meanwhile. A scope that
+// is tied to a permission is meant for its holders, so only an actor who has the permission ties and unties it.
 import type { Resource, Resources } from '../../applications/resources.ts';
 import type { Actor } from '../../audit/audit.ts';
+import type { Authority } from '../../rbac/authority.ts';
 import { type Db, type Tx, transaction } from '../../storage/database.ts';
 import { lockRow } from '../../storage/row-lock.ts';
 import type { Sql } from '../../storage/statements.ts';
 import type { OnCreated } from '../api/idempotency.ts';
 import { assertVersion, type Expected } from '../api/versions.ts';
+
+/** Scope -> permission. */
+type Ties = Readonly<Record<string, string>>;
 
 export interface ResourceAdmin extends Pick<Resources, 'list' | 'get'> {
   /** `onCreated` runs in the transaction. */
@@ -19,13 +24,28 @@ export interface ResourceAdmin extends Pick<Resources, 'list' | 'get'> {
   remove(identifier: string, by: Actor, expected?: Expected): Promise<void>;
 }
 
-/** Changes throw precondition_failed for another version, and not_found. */
-export function createResourceAdmin(dependencies: { db: Db; sql: Sql; resources: Resources }): ResourceAdmin {
-  const { db, sql, resources } = dependencies;
+export interface ResourceAdminDependencies {
+  db: Db;
+  sql: Sql;
+  resources: Resources;
+  authority: Pick<Authority, 'assertMay'>;
+}
 
-  async function assertExpected(identifier: string, expected: Expected, tx: Tx): Promise<void> {
+/** Changes throw forbidden, precondition_failed for another version, and not_found. */
+export function createResourceAdmin(dependencies: ResourceAdminDependencies): ResourceAdmin {
+  const { db, sql, resources, authority } = dependencies;
+
+  async function assertExpected(identifier: string, expected: Expected, tx: Tx): Promise<Resource> {
     await lockRow(tx, sql, 'resources', identifier);
-    assertVersion(expected, await resources.get(identifier, tx));
+    const resource = await resources.get(identifier, tx);
+    assertVersion(expected, resource);
+    return resource;
+  }
+
+  async function assertMayTie(before: Ties, after: Ties, by: Actor, tx: Tx): Promise<void> {
+    const scopes = Object.keys({ ...before, ...after }).filter((scope) => before[scope] !== after[scope]);
+    const permissions = scopes.flatMap((scope) => [before[scope] ?? [], after[scope] ?? []].flat());
+    await authority.assertMay(by, { what: 'permissions', permissions }, tx);
   }
 
   return {
@@ -34,6 +54,7 @@ export function createResourceAdmin(dependencies: { db: Db; sql: Sql; resources:
 
     create: (resource, by, onCreated = async () => {}) =>
       transaction(db, async (tx) => {
+        await assertMayTie({}, resource.scopePermissions, by, tx);
         const made = await resources.create(resource, by, tx);
         await onCreated(made, tx);
         return made;
@@ -41,13 +62,15 @@ export function createResourceAdmin(dependencies: { db: Db; sql: Sql; resources:
 
     update: (identifier, changes, by, expected = 'any') =>
       transaction(db, async (tx) => {
-        await assertExpected(identifier, expected, tx);
+        const before = (await assertExpected(identifier, expected, tx)).scopePermissions;
+        await assertMayTie(before, changes.scopePermissions ?? before, by, tx);
         return resources.update(identifier, changes, by, tx);
       }),
 
     remove: (identifier, by, expected = 'any') =>
       transaction(db, async (tx) => {
-        await assertExpected(identifier, expected, tx);
+        const { scopePermissions } = await assertExpected(identifier, expected, tx);
+        await assertMayTie(scopePermissions, {}, by, tx);
         await resources.remove(identifier, by, tx);
       }),
   };

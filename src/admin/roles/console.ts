@@ -95,7 +95,7 @@ function roleForms(router: Router<State, Extras>, { frame, roles }: RolePagesDep
 
   router.get('/:id', ...frame.page(READ), async (ctx) => {
     const role = await roles.get(ctx.params.id ?? '');
-    show(ctx, role, { ...role, permissions: role.permissions.join('\n'), version: etagOf(role) });
+    await show(ctx, role, { ...role, permissions: role.permissions.join('\n'), version: etagOf(role) });
   });
 
   router.post('/:id', ...frame.change(WRITE), async (ctx) => {
@@ -111,8 +111,9 @@ function roleForms(router: Router<State, Extras>, { frame, roles }: RolePagesDep
     );
   });
 
-  function show(ctx: Context, role: Role | undefined, given: RoleForm, problem?: Problem): void {
-    const isReadOnly = role !== undefined && role.source !== 'local';
+  async function show(ctx: Context, role: Role | undefined, given: RoleForm, problem?: Problem): Promise<void> {
+    const isReadOnly =
+      role && (role.source !== 'local' || !(await roles.assignable(frame.by(ctx))).includes(role.name));
     const page = rolePage(role, given, frame.may(ctx, WRITE) && !isReadOnly);
     frame.show(ctx, { ...page, ...problem }, problem?.status);
   }

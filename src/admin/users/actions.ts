@@ -7,7 +7,7 @@ import type { Profile } from '../../accounts/profile.ts';
 import type { Actor, Audit } from '../../audit/audit.ts';
 import { newOneTimePassword } from '../../config-file/new-account.ts';
 import type { Credentials } from '../../credentials/credentials.ts';
-import { forbidden } from '../../http/errors.ts';
+import { AppError, forbidden } from '../../http/errors.ts';
 import type { EndSession } from '../../logout/end-session.ts';
 import type { NotifyOwner } from '../../mail/notify-owner.ts';
 import type { Factors, OwnFactors } from '../../mfa/factors.ts';
@@ -48,6 +48,8 @@ export interface UserAdmin {
   assertMayCreate(roleNames: readonly string[], by: Actor): Promise<void>;
   /** `onCreated` runs in the transaction. */
   create(user: NewUser, by: Actor, onCreated?: OnCreated<CreatedUser>): Promise<CreatedUser>;
+  /** Whether the actor may change this user with one of these permissions. */
+  mayChange(id: string, by: Actor, needs: readonly OwnPermission[]): Promise<boolean>;
   update(id: string, changes: Partial<Profile>, by: Actor, expected?: Expected): Promise<Account>;
   setRoles(id: string, names: readonly string[], by: Actor, expected?: Expected): Promise<Account>;
   /** Disabling ends every session. */
@@ -102,12 +104,21 @@ export function createUserAdmin(dependencies: UserAdminDependencies): UserAdmin 
 function readActions(
   { accounts, authority, credentials, mfa, lockout }: UserAdminDependencies,
   lookup: UserLookup,
-): Pick<UserAdmin, 'list' | 'get'> {
+): Pick<UserAdmin, 'list' | 'get' | 'mayChange'> {
   return {
     async list(query, by) {
       const extent = await authority.extent(by, 'gatehouse.users:read');
       return accounts.list({ ...query, ...(extent !== 'all' && { memberOf: extent }) });
     },
+
+    mayChange: (id, by, needs) =>
+      authority.assertMay(by, { what: 'user', id, needs }).then(
+        () => true,
+        (error: unknown) => {
+          if (error instanceof AppError && [403, 404].includes(error.status)) return false;
+          throw error;
+        },
+      ),
 
     async get(id, by, needs = 'gatehouse.users:read') {
       await authority.assertCovers(by, needs, id);

@@ -11,7 +11,7 @@ import { type Frame, listPath, listQuery } from '../console/frame.ts';
 import type { RoleAdmin } from '../roles/actions.ts';
 import type { SessionAdmin } from '../sessions/actions.ts';
 import type { UserAdmin, UserDetails } from './actions.ts';
-import { userActionPages, userActions } from './console-actions.ts';
+import { type UserAction, userActionPages, userActions } from './console-actions.ts';
 import { userFormPages } from './console-forms.ts';
 import { oneTimePasswordPages } from './console-password.ts';
 
@@ -24,6 +24,7 @@ export interface UserPagesDependencies {
 
 const READ = 'gatehouse.users:read' as const;
 const WRITE = 'gatehouse.users:write' as const;
+const END = 'gatehouse.sessions:end' as const;
 const query = listQuery.extend({
   state: z.enum(['', 'active', 'disabled']).default(''),
   role: z.string().max(100).default(''),
@@ -107,7 +108,14 @@ function userPage(router: Router<State, Extras>, { frame, users, sessions }: Use
     const { account } = details;
     const at = `/admin/users/${id}`;
     const may = (permission: OwnPermission) => frame.may(ctx, permission, { roles: account.roles });
-    const offered = userActions.filter((action) => may(action.needs) && action.isOffered(details));
+    // To end sessions takes the permission only; every other action depends on the roles of the user.
+    const mayDo = async (permission: OwnPermission) =>
+      may(permission) && (permission === END || (await users.mayChange(id, frame.by(ctx), [permission])));
+    const mayWrite = await mayDo(WRITE);
+    const offered: UserAction[] = [];
+    for (const action of userActions) {
+      if (action.isOffered(details) && (await mayDo(action.needs))) offered.push(action);
+    }
     const live = may('gatehouse.sessions:read') ? await sessions.ofUser(id, frame.by(ctx)) : [];
     frame.show(ctx, {
       title: account.name ?? account.username,
@@ -119,19 +127,19 @@ function userPage(router: Router<State, Extras>, { frame, users, sessions }: Use
       ],
       actions: [
         { label: 'Access check', href: `/admin/why?${new URLSearchParams({ user: account.username })}` },
-        ...(may(WRITE) && account.source !== 'file'
+        ...(mayWrite && account.source !== 'file'
           ? [{ label: 'Edit', href: `${at}/edit`, look: 'primary' as const }]
           : []),
       ],
       blocks: [
         detailsBlock(details),
-        ...(offered.length > 0 || may(WRITE)
+        ...(offered.length > 0 || mayWrite
           ? [
               {
                 kind: 'actions' as const,
                 title: 'Actions',
                 items: [
-                  ...(may(WRITE) ? [{ label: 'Create a one-time password', href: `${at}/password` }] : []),
+                  ...(mayWrite ? [{ label: 'Create a one-time password', href: `${at}/password` }] : []),
                   ...offered.map(
                     ({ path, label, consequence }): Action =>
                       consequence === undefined

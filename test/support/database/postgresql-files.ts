@@ -91,6 +91,7 @@ const races = {
 const flows = {
   'admin/changes': 'changes by the admin API: versions, row locks, idempotency, audit',
   'admin/endpoints': 'every endpoint of the admin API once',
+  'admin/limited-rights': 'limits in the SQL of lists, sessions and the audit log',
   'admin/console/applications': 'the console: an application registered, tried with a real sign-in, changed',
   'admin/console/server-pages': 'the console: roles, sessions, audit, keys, mail, settings, import of users',
   'authzen/evaluation': 'AuthZEN requests about users, applications and permissions',
