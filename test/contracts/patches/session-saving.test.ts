@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { routes } from '../../../src/oidc/engine/configuration.ts';
 import type { AdapterPayload, Configuration } from '../../../src/oidc/engine/library.ts';
 import { mergeSessionsOnSave } from '../../../src/oidc/patches/session-saving.ts';
@@ -70,7 +70,9 @@ describe('session-saving', () => {
     expect(first).toMatchObject({ oldId: undefined, asRead: undefined, endsAt: 1000 + 3600, idleEndsAt: 1000 + 600 });
     expect(first?.payload).toMatchObject({ accountId: 'alice' });
     expect(Object.keys(first?.payload ?? {})).not.toContain('jti');
-    await signIn(patched, { prompt: 'login' }, browser);
+    // The engine tells sign-ins apart by their second.
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 2000 });
+    await signIn(patched, { prompt: 'login' }, browser).finally(() => vi.useRealTimers());
     const moved = saved.find(({ oldId }) => oldId !== undefined);
     expect(moved?.oldId).toBe((later.at(-1) ?? first)?.id);
     expect(JSON.parse(moved?.asRead ?? '{}')).toMatchObject({ uid: first?.payload.uid, accountId: 'alice' });
