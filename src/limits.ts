@@ -121,6 +121,16 @@ export const limits = {
     keepAliveSeconds: 65, // longer than the usual 60 s of a proxy, so that the proxy closes first
     drainSeconds: 15,
   },
+  /**
+   * A configuration file over HTTP: no more than the proxies of docs/operating.md let through, about 4000 users. On disk it has no limit.
+   */
+  configuration: {
+    bodyBytes: 512 * KIB,
+    expandedSize: 2 * KIB * KIB, // characters and values with every alias expanded
+    timeLimitMs: 20_000, // half a megabyte takes 1 to 2 s
+    heapMb: 512,
+    maxWaiting: 4,
+  },
   /** Outgoing calls (back-channel logout, jwks_uri, SAML metadata, gateways). */
   outgoing: { timeoutMs: 2500, maxBytes: 1024 * KIB },
   /** Mail and back-channel deliveries are retried with growing pauses, then given up. Each instance looks for due ones. */

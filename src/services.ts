@@ -8,6 +8,7 @@ import { createOutsideCheckpoints } from './audit/outside-checkpoints.ts';
 import { createRepeatedEntries } from './audit/repeated-entries.ts';
 import type { Config } from './config.ts';
 import { createConfigFile } from './config-file/config-file.ts';
+import { createFileReader } from './config-file/file-reader.ts';
 import { createConsents } from './consents/consents.ts';
 import { createPasswordServices } from './credentials/create-credentials.ts';
 import { openDataKeys } from './keys/data-keys.ts';
@@ -133,14 +134,15 @@ export async function createServices(options: ServicesOptions) {
     ...{ importHash: credentials.importHash, endAllSessions: endSession.all },
     parseMetadata: (xml) => parseServiceProviderMetadata(xml, now()),
   });
+  const fileReader = createFileReader();
   return {
     ...{ config, logger, now, db, sql, vault, audit, repeatedEntries, auditChain, checkpoints, alarm, settings },
     ...{ outgoing, outbox, notifyOwner, accounts },
     ...{ permissions, consents, mfa, ...passwordServices, ...limiters, rejections, sms, codeDelivery, signInPolicy },
-    ...{ applications, keyring, sessions, runs, endSession, roles, fetchMetadata, configFile },
+    ...{ applications, keyring, sessions, runs, endSession, roles, fetchMetadata, configFile, fileReader },
     async close() {
       await repeatedEntries.flush();
-      await closePasswords();
+      await Promise.all([closePasswords(), fileReader.close()]);
       await closeDatabase();
     },
   };

@@ -5,6 +5,7 @@ import { createResources } from '../applications/resources.ts';
 import type { Audit } from '../audit/audit.ts';
 import type { ConfigFile } from '../config-file/config-file.ts';
 import { exportConfiguration } from '../config-file/export.ts';
+import type { FileReader } from '../config-file/file-reader.ts';
 import type { Credentials } from '../credentials/credentials.ts';
 import type { Keyring } from '../keys/keyring.ts';
 import type { EndSession } from '../logout/end-session.ts';
@@ -65,6 +66,7 @@ export interface AdminDependencies {
   mailQueued(): void;
   mfa: { factors: Factors; knownBrowsers: KnownBrowsers };
   configFile: Pick<ConfigFile, 'plan'>;
+  fileReader: Pick<FileReader, 'read'>;
   passwordReset: Pick<PasswordReset, 'sendLink'>;
   roles: Roles;
   sessions: Sessions;
@@ -121,6 +123,7 @@ export function createAdmin(dependencies: AdminDependencies) {
   const settingAdmin = createSettingAdmin({ db, audit, settings, authority });
   const configuration = createConfigurationAdmin({
     configFile: dependencies.configFile,
+    fileReader: dependencies.fileReader,
     exportConfiguration: () =>
       exportConfiguration({ db, applications: dependencies.applications, roles: dependencies.roles, settings }),
   });

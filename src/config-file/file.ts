@@ -1,11 +1,10 @@
 // Reads the configuration file (YAML). Everything that is wrong with it is reported at once, each fault with its line,
 // column and path. Each entry is checked alone, so that a fault in one does not hide those of another.
-import { isMap, isNode, isPair, isScalar, LineCounter, type Node, type Pair, parseDocument } from 'yaml';
 import { type OidcClient, oidcClient } from '../applications/oidc-client.ts';
 import { oidcRules } from '../applications/oidc-rules.ts';
 import { type ServiceProvider, serviceProvider, serviceProviderRules } from '../applications/service-provider.ts';
-import { check, showPath } from '../applications/validation.ts';
-import { at, type Fault, type Path } from '../platform/faults.ts';
+import { check } from '../applications/validation.ts';
+import { at, type Fault } from '../platform/faults.ts';
 import { betweenEntries, userRules } from './rules.ts';
 import {
   type Declared,
@@ -18,15 +17,15 @@ import {
   top,
   user,
 } from './schema.ts';
+import { type FileFault, readYaml } from './yaml.ts';
 
-export type Position = { line: number; column: number };
-export type FileFault = Position & { path: string; message: string };
+/** What a file declares, and its faults, if any; `locate` finds where the entries of further faults stand in it. */
+export type ParsedFile = {
+  declared: Declared;
+  faults: FileFault[];
+  locate(faults: readonly Fault[]): FileFault[] | Promise<FileFault[]>;
+};
 
-/** What a file declares, where each entry stands in it, and its faults, if any. */
-export type ParsedFile = { declared: Declared; faults: FileFault[]; locate(faults: readonly Fault[]): FileFault[] };
-
-// Against exponential expansion of YAML aliases ("billion laughs").
-const MAX_ALIASES = 100;
 const EMPTY = 'the file is empty; to declare nothing, and delete what it declared before, write {}';
 
 /** `gatehouse.yaml:12:5: clients[0].redirect_uri: unknown key`. */
@@ -36,34 +35,13 @@ export function showFault(name: string, fault: FileFault): string {
 
 /**
  * Parses the text of a configuration file. An empty file is a fault: a truncated file must not delete everything that an
- * earlier one declared. `{}` declares nothing.
+ * earlier one declared. `{}` declares nothing. `maxSize` is that of `readYaml`.
  */
-export function parseFile(text: string): ParsedFile {
-  const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: true, merge: true });
-  const position = (offset: number): Position => {
-    const { line, col } = lines.linePos(offset);
-    return { line: Math.max(1, line), column: Math.max(1, col) };
-  };
-  const syntax = [...document.errors, ...document.warnings].map(({ message, pos }) => ({
-    ...position(pos[0]),
-    path: '',
-    message: `not valid YAML: ${message}`,
-  }));
-  const locate = (faults: readonly Fault[]) =>
-    faults
-      .map(({ path, message }) => ({ ...position(offsetOf(document.contents, path)), path: showPath(path), message }))
-      .sort((a, b) => a.line - b.line || a.column - b.column);
+export function parseFile(text: string, options: { maxSize?: number } = {}): ParsedFile {
+  const { content, faults: syntax, locate } = readYaml(text, options);
   if (syntax.length > 0) return { declared: nothing(), faults: syntax, locate };
-
-  let content: unknown;
-  try {
-    content = document.toJS({ maxAliasCount: MAX_ALIASES });
-  } catch {
-    return { declared: nothing(), faults: [{ ...position(0), path: '', message: 'too many aliases' }], locate };
-  }
   if (content === null || content === undefined) {
-    return { declared: nothing(), faults: [{ ...position(0), path: '', message: EMPTY }], locate };
+    return { declared: nothing(), faults: [{ line: 1, column: 1, path: '', message: EMPTY }], locate };
   }
   const { declared, faults } = validateSections(content);
   return { declared, faults: locate(faults), locate };
@@ -104,30 +82,4 @@ function validateSections(content: unknown): { declared: Declared; faults: Fault
     declared: { ...(lists as Omit<Declared, 'settings'>), settings: declaredSettings.ok ? declaredSettings.value : {} },
     faults,
   };
-}
-
-// The node at the path: the key of a map entry, the item of a list, or the nearest node that exists.
-function offsetOf(root: Node | null, path: Path): number {
-  let node: unknown = root;
-  let offset = startOf(root);
-  for (const part of path) {
-    const next = isMap(node) ? node.items.find((pair) => keyOf(pair) === String(part)) : itemOf(node, part);
-    if (next === undefined) break;
-    offset = isPair(next) ? startOf(next.key) : startOf(next);
-    node = isPair(next) ? next.value : next;
-  }
-  return offset;
-}
-
-function keyOf(pair: Pair): string {
-  return String(isScalar(pair.key) ? pair.key.value : pair.key);
-}
-
-function itemOf(node: unknown, part: string | number): unknown {
-  if (typeof node !== 'object' || node === null || !('items' in node) || !Array.isArray(node.items)) return undefined;
-  return node.items[Number(part)];
-}
-
-function startOf(node: unknown): number {
-  return isNode(node) ? (node.range?.[0] ?? 0) : 0;
 }

@@ -1,8 +1,10 @@
 // Finds the account of each declared user: by its `sub`, so that the file can change a user name, else by its user name.
 // Reports conflicts: a subject, name or address that belongs to another account.
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Account } from '../accounts/account.ts';
 import { nameKey } from '../accounts/names.ts';
 import type { Fault } from '../platform/faults.ts';
+import { inTurns } from '../platform/turns.ts';
 import { inChunks } from '../storage/chunks.ts';
 import type { Db } from '../storage/database.ts';
 import type { DeclaredUser } from './schema.ts';
@@ -13,11 +15,15 @@ export type Match = { entry: DeclaredUser; existing: StoredUser | undefined };
 /** The accounts that the declaration may touch, and those of its subjects that were retired. */
 export async function storedFor(declared: readonly DeclaredUser[], db: Db) {
   const subjects = declared.flatMap(({ sub }) => sub ?? []);
-  const emails = declared.flatMap(({ email }) => (email ? nameKey(email) : []));
-  const names = declared.map(({ username }) => nameKey(username));
+  const emails: string[] = [];
+  const names: string[] = [];
+  for await (const { username, email } of inTurns(declared)) {
+    names.push(nameKey(username));
+    if (email) emails.push(nameKey(email));
+  }
   const select = { id: true } as const;
   const touched = [
-    await db.user.findMany({ where: { source: 'file' }, select }),
+    await ownedByFile(db),
     await inChunks(names, (piece) => db.user.findMany({ where: { usernameKey: { in: piece } }, select })),
     await inChunks(emails, (piece) => db.user.findMany({ where: { emailKey: { in: piece } }, select })),
     await inChunks(subjects, (piece) => db.user.findMany({ where: { id: { in: piece } }, select })),
@@ -26,6 +32,18 @@ export async function storedFor(declared: readonly DeclaredUser[], db: Db) {
   const stored = await inChunks(ids, (piece) => loadUsers(piece, db));
   const retired = await inChunks(subjects, (piece) => db.retiredSubject.findMany({ where: { id: { in: piece } } }));
   return { stored, retired: new Set(retired.map(({ id }) => id)) };
+}
+
+async function ownedByFile(db: Db): Promise<{ id: string }[]> {
+  const found: { id: string }[] = [];
+  for (let piece = [{ id: '' }]; piece.length > 0; ) {
+    const after = piece.at(-1)?.id ?? '';
+    const where = { source: 'file', id: { gt: after } };
+    piece = await db.user.findMany({ where, select: { id: true }, orderBy: { id: 'asc' }, take: 500 });
+    found.push(...piece);
+    await nextTurn();
+  }
+  return found;
 }
 
 async function loadUsers(ids: string[], db: Db): Promise<StoredUser[]> {
@@ -44,22 +62,24 @@ async function loadUsers(ids: string[], db: Db): Promise<StoredUser[]> {
 }
 
 /** The account of each entry, in the order of the file. */
-export function matchUsers(declared: readonly DeclaredUser[], stored: readonly StoredUser[]): Match[] {
+export async function matchUsers(declared: readonly DeclaredUser[], stored: readonly StoredUser[]): Promise<Match[]> {
   const bySubject = new Map(stored.map((user) => [user.id, user]));
   const byName = new Map(stored.map((user) => [user.usernameKey, user]));
-  return declared.map((entry) => {
+  const matches: Match[] = [];
+  for await (const entry of inTurns(declared)) {
     const bySub = entry.sub === undefined ? undefined : bySubject.get(entry.sub);
-    return { entry, existing: bySub ?? byName.get(nameKey(entry.username)) };
-  });
+    matches.push({ entry, existing: bySub ?? byName.get(nameKey(entry.username)) });
+  }
+  return matches;
 }
 
 type Known = { roles: ReadonlySet<string>; retired: ReadonlySet<string>; stored: readonly StoredUser[] };
 
 /** The conflicts of each entry; `index` is its position in the file. */
-export function matchFaults(
+export async function matchFaults(
   matches: readonly Match[],
   { roles, retired, stored }: Known,
-): { index: number; faults: Fault[] }[] {
+): Promise<{ index: number; faults: Fault[] }[]> {
   const first = new Map<string, number>();
   for (const [index, { existing }] of matches.entries()) {
     if (existing && !first.has(existing.id)) first.set(existing.id, index);
@@ -69,7 +89,8 @@ export function matchFaults(
   const byName = new Map(staying.map((user) => [user.usernameKey, user]));
   const byEmail = new Map(staying.flatMap((user) => (user.emailKey ? [[user.emailKey, user] as const] : [])));
 
-  return matches.map(({ entry, existing }, index) => {
+  const found: { index: number; faults: Fault[] }[] = [];
+  for await (const [index, { entry, existing }] of inTurns(matches.entries())) {
     const faults: Fault[] = [];
     const reject = (field: string, message: string) => faults.push({ path: [field], message });
     for (const role of entry.roles) if (!roles.has(role)) reject('roles', `no such role: ${role}`);
@@ -83,6 +104,7 @@ export function matchFaults(
     if (namesake && namesake.id !== existing?.id) reject('username', 'is the user name of another account');
     const holder = entry.email ? byEmail.get(nameKey(entry.email)) : undefined;
     if (holder && holder.id !== existing?.id) reject('email', `is the address of another account (${holder.username})`);
-    return { index, faults };
-  });
+    found.push({ index, faults });
+  }
+  return found;
 }

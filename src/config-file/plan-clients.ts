@@ -3,6 +3,7 @@
 import type { Application, OidcApplication } from '../applications/application.ts';
 import type { Applications } from '../applications/applications.ts';
 import { metadataOf, needsSecretValue, type OidcClient, usesSecret } from '../applications/oidc-client.ts';
+import { inTurns } from '../platform/turns.ts';
 import {
   differences,
   type FieldChange,
@@ -24,7 +25,7 @@ export async function planClients(
   options: PlanOptions = {},
 ): Promise<Planned> {
   const plan = nothingPlanned();
-  for (const [index, client] of declared.entries()) {
+  for await (const [index, client] of inTurns(declared.entries())) {
     const name = client.client_id;
     const existing = stored.get(name);
     stored.delete(name);

@@ -1,4 +1,5 @@
 // Plans the roles and their permissions: the file's declarations against the stored ones.
+import { inTurns } from '../platform/turns.ts';
 import { parseLimited } from '../rbac/rights.ts';
 import type { Role, Roles } from '../rbac/roles.ts';
 import type { DeclaredRole } from './schema.ts';
@@ -13,7 +14,7 @@ export async function planRoles(
   const remaining = stored.filter(({ source }) => source !== 'file');
   const known = new Set([...declared, ...remaining].map(({ name }) => name));
   const left = new Map(stored.map((role) => [role.name, role]));
-  for (const [index, { name, description, permissions: given }] of declared.entries()) {
+  for await (const [index, { name, description, permissions: given }] of inTurns(declared.entries())) {
     const existing = left.get(name);
     left.delete(name);
     if (existing?.source === 'built-in') {

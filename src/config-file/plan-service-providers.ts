@@ -5,6 +5,7 @@ import type { Applications, SamlInput } from '../applications/applications.ts';
 import { type ServiceProvider, settingsOf } from '../applications/service-provider.ts';
 import type { Fault } from '../platform/faults.ts';
 import { sha256 } from '../platform/random.ts';
+import { inTurns } from '../platform/turns.ts';
 import { differences, nothingPlanned, type Planned, takeOver } from './steps.ts';
 
 export type MetadataReader = {
@@ -30,7 +31,7 @@ export async function planServiceProviders(
 ): Promise<Planned> {
   const plan = nothingPlanned();
   const first = new Map<string, number>();
-  for (const [index, entry] of declared.entries()) {
+  for await (const [index, entry] of inTurns(declared.entries(), 1)) {
     const resolved = await resolve(entry, stored, reader);
     if ('fault' in resolved) {
       plan.faults.push({ ...resolved.fault, path: ['service_providers', index, ...resolved.fault.path] });

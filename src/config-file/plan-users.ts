@@ -1,10 +1,12 @@
 // Plans the users: the file's declarations against the accounts. A declared `sub` finds the account first, so that the file
 // can change a user name; else the user name does. Fields that the file leaves out keep what the user set.
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Accounts } from '../accounts/accounts.ts';
 import { type AttributeSchema, attributeFaults } from '../accounts/attributes.ts';
 import { nameKey } from '../accounts/names.ts';
 import { type Profile, profileColumns } from '../accounts/profile.ts';
 import { at } from '../platform/faults.ts';
+import { inTurns } from '../platform/turns.ts';
 import type { Roles } from '../rbac/roles.ts';
 import type { Db } from '../storage/database.ts';
 import {
@@ -45,12 +47,12 @@ export async function planUsers(
 ): Promise<Planned> {
   const plan = nothingPlanned();
   const { stored, retired } = await storedFor(declared, dependencies.db);
-  const matches = matchUsers(declared, stored);
-  const remembered = await rememberedCredentials(dependencies.db);
-  for (const { index, faults } of matchFaults(matches, { roles: knownRoles, retired, stored })) {
+  const matches = await matchUsers(declared, stored);
+  const remembered = hidesSecrets ? new Map() : await rememberedCredentials(dependencies.db);
+  for (const { index, faults } of await matchFaults(matches, { roles: knownRoles, retired, stored })) {
     plan.faults.push(...at(['users', index], faults));
   }
-  for (const [index, { attributes = {} }] of declared.entries()) {
+  for await (const [index, { attributes = {} }] of inTurns(declared.entries())) {
     for (const { field, message } of attributeFaults(attributes, dependencies.attributeSchema))
       plan.faults.push({ path: ['users', index, ...field.split('.')], message });
   }
@@ -184,6 +186,7 @@ async function inBatches<In, Out>(
   for (let start = 0; start < items.length; start += size) {
     const batch = items.slice(start, start + size);
     results.push(...(await Promise.all(batch.map((item, offset) => work(item, start + offset)))));
+    await nextTurn();
   }
   return results;
 }

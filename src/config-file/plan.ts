@@ -11,7 +11,6 @@ import type { Roles } from '../rbac/roles.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { Db } from '../storage/database.ts';
 import type { CredentialDependencies } from './dependencies.ts';
-import type { FileFault } from './file.ts';
 import { planClients } from './plan-clients.ts';
 import { planRoles } from './plan-roles.ts';
 import { type MetadataReader, planServiceProviders } from './plan-service-providers.ts';
@@ -20,6 +19,7 @@ import { planUsers } from './plan-users.ts';
 import type { ConfigurationFile } from './read-file.ts';
 import type { DeclaredSettings } from './schema.ts';
 import type { Planned, PlanOptions, Step } from './steps.ts';
+import type { FileFault } from './yaml.ts';
 
 export type ConfigFileDependencies = CredentialDependencies & {
   db: Db;
@@ -74,7 +74,7 @@ export async function planFile(
     ...accessFaults(declared.clients, 'clients', rolesLeft),
     ...accessFaults(declared.service_providers, 'service_providers', rolesLeft),
   ];
-  if (faults.length > 0) return { ok: false, faults: locate(faults) };
+  if (faults.length > 0) return { ok: false, faults: await locate(faults) };
   return {
     ok: true,
     plan: {

@@ -5,11 +5,20 @@ import { Worker } from 'node:worker_threads';
 import { unavailable } from '../http/errors.ts';
 
 export interface WorkerOptions {
-  /** A module with a default export `(task) => result`. Plain JavaScript: the thread loads it without a build. */
+  /** A module that exports `perform(task)`, which returns the result or a promise. A TypeScript file is loaded with tsx, for tests and development. */
   file: URL;
   /** Tasks at the same time, waiting ones included; more are rejected with 503. */
   maxWaiting?: number;
   idleSeconds?: number;
+  /** How long a task may take, those before it included; then the thread is ended and TaskTimeout thrown. Absent: no limit. */
+  timeLimitMs?: number;
+  /** The thread ends when its heap needs more. */
+  maxHeapMb?: number;
+}
+
+/** A task took longer than `timeLimitMs`. */
+export class TaskTimeout extends Error {
+  override name = 'TaskTimeout';
 }
 
 export interface TaskWorker<Task, Result> {
@@ -35,13 +44,13 @@ export function workerFile(name: string): URL {
 }
 
 export function createWorker<Task, Result>(options: WorkerOptions): TaskWorker<Task, Result> {
-  const { file, maxWaiting = 100, idleSeconds = 60 } = options;
+  const { maxWaiting = 100, idleSeconds = 60, timeLimitMs } = options;
   let running: RunningThread<Result> | undefined;
   let idle: NodeJS.Timeout | undefined;
   let lastId = 0;
 
   function start(): RunningThread<Result> {
-    const started = startThread<Result>(file, () => {
+    const started = startThread<Result>(options, () => {
       if (running === started) running = undefined;
     });
     return started;
@@ -68,12 +77,19 @@ export function createWorker<Task, Result>(options: WorkerOptions): TaskWorker<T
       lastId += 1;
       const id = lastId;
       thread.ref(); // the process must not exit while a result is awaited
+      let timer: NodeJS.Timeout | undefined;
       try {
         return await new Promise<Result>((resolve, reject) => {
           waiting.set(id, { resolve, reject });
           thread.postMessage({ id, task });
+          if (timeLimitMs === undefined) return;
+          timer = setTimeout(() => {
+            reject(new TaskTimeout(`a worker task took longer than ${timeLimitMs} ms`));
+            void close();
+          }, timeLimitMs);
         });
       } finally {
+        clearTimeout(timer);
         waiting.delete(id);
         if (waiting.size === 0) thread.unref();
         stopWhenIdle();
@@ -84,8 +100,12 @@ export function createWorker<Task, Result>(options: WorkerOptions): TaskWorker<T
 }
 
 /** Starts the thread; when it ends, `onEnd` is called and every waiting task is rejected. */
-function startThread<Result>(file: URL, onEnd: () => void): RunningThread<Result> {
-  const thread = new Worker(workerFile('thread.mjs'), { workerData: file.href, execArgv: [] });
+function startThread<Result>({ file, maxHeapMb }: WorkerOptions, onEnd: () => void): RunningThread<Result> {
+  const thread = new Worker(workerFile('thread.mjs'), {
+    workerData: file.href,
+    execArgv: [],
+    ...(maxHeapMb === undefined ? {} : { resourceLimits: { maxOldGenerationSizeMb: maxHeapMb } }),
+  });
   const waiting = new Map<number, Waiting<Result>>();
   thread.on('message', ({ id, result, error }: { id: number; result: Result; error?: string }) => {
     if (error === undefined) waiting.get(id)?.resolve(result);

@@ -29,7 +29,8 @@ export interface AdministrationDependencies {
 export function createAdministration({ services, http, protocols, userPages, ...needs }: AdministrationDependencies) {
   const { accounts, applications, audit, config, consents, credentials, db, endSession, fetchMetadata, keyring } =
     services;
-  const { lockout, mfa, notifyOwner, now, outbox, permissions, configFile, rateLimits, rejections, roles } = services;
+  const { lockout, mfa, notifyOwner, now, outbox, permissions, configFile, fileReader, rateLimits, rejections, roles } =
+    services;
   const { sessions, settings, sql, vault } = services;
   const { issuer } = config;
   const { claimsPreview, apiTokens: tokens, accountOf } = protocols.oidc;
@@ -54,6 +55,7 @@ export function createAdministration({ services, http, protocols, userPages, ...
     mfa,
     outbox,
     configFile,
+    fileReader,
     passwordReset,
     roles,
     sessions,

@@ -35,7 +35,8 @@ export interface Answer<Body> {
 export interface Streamed {
   stream: AsyncIterable<string>;
   type: string;
-  fileName: string;
+  /** Absent: not to be stored as a file. */
+  fileName?: string;
 }
 
 interface Common {
@@ -75,7 +76,7 @@ export interface EndpointSpec<
   response?: R;
   handle(
     call: Call<Output<P>, Output<Q>, Output<B>>,
-  ): Promise<R extends z.ZodType ? Answer<z.input<R>> : Streamed | undefined>;
+  ): Promise<R extends z.ZodType ? Answer<z.input<R>> | Streamed : Streamed | undefined>;
 }
 
 /** The same without its types, for lists of endpoints. */

@@ -111,7 +111,7 @@ function write(ctx: Context, { status, headers, body }: StoredResponse): void {
 function send(ctx: Context, { stream, type, fileName }: Streamed): void {
   ctx.status = 200;
   ctx.set('Cache-Control', 'no-store');
-  ctx.set('Content-Disposition', `attachment; filename="${fileName}"`);
+  if (fileName !== undefined) ctx.set('Content-Disposition', `attachment; filename="${fileName}"`);
   ctx.type = type;
   ctx.body = Readable.from(stream);
 }

@@ -1,13 +1,14 @@
 // /api/admin/settings, and /api/admin/configuration: everything as a configuration file.
 import { z } from 'zod';
+import type { Plan } from '../../config-file/config-file.ts';
+import { limits } from '../../limits.ts';
+import { inTurns } from '../../platform/turns.ts';
 import { oneOf } from '../../rbac/rights.ts';
 import { settingSchemas } from '../../settings/settings.ts';
 import { type Endpoint, endpoint } from '../api/endpoint.ts';
 import { patchOf } from '../api/parts.ts';
 import type { SettingAdmin, SettingChanges } from './actions.ts';
 import type { ConfigurationAdmin } from './configuration.ts';
-
-const MAX_FILE_BYTES = 4 * 1024 * 1024;
 
 const READS_EVERY_SECTION = [
   'gatehouse.settings:read',
@@ -80,16 +81,13 @@ export function settingEndpoints(settings: SettingAdmin, configuration: Configur
       description: 'Of a password, hash, TOTP secret, client secret or token it says only that it would be set.',
       accepts: 'application/yaml',
       body: z.string(),
-      maxBodyBytes: MAX_FILE_BYTES,
+      maxBodyBytes: limits.configuration.bodyBytes,
       response: plan,
-      async handle({ body }) {
-        const { steps, unchanged, warnings } = await configuration.plan(body);
-        const of = (kind: string) =>
-          steps
-            .filter((one) => one.kind === kind)
-            .map(({ section, name, fields }) => ({ section, name, fields: fields as z.output<typeof step>['fields'] }));
-        return { body: { create: of('create'), change: of('change'), delete: of('delete'), unchanged, warnings } };
-      },
+      streams: ['application/json'],
+      handle: async ({ body }) => ({
+        stream: planText(await configuration.plan(body)),
+        type: 'application/json; charset=utf-8',
+      }),
     }),
     endpoint({
       method: 'get',
@@ -106,6 +104,20 @@ export function settingEndpoints(settings: SettingAdmin, configuration: Configur
       }),
     }),
   ];
+}
+
+/** The plan as JSON of the schema above, a few steps at a time: that of thousands of users has megabytes. */
+async function* planText({ steps, unchanged, warnings }: Plan): AsyncGenerator<string> {
+  yield '{';
+  for (const kind of ['create', 'change', 'delete'] as const) {
+    let separator = `"${kind}":[`;
+    for await (const { section, name, fields } of inTurns(steps.filter((one) => one.kind === kind))) {
+      yield `${separator}${JSON.stringify({ section, name, fields })}`;
+      separator = ',';
+    }
+    yield separator === ',' ? '],' : `${separator}],`;
+  }
+  yield `"unchanged":${unchanged},"warnings":${JSON.stringify(warnings)}}`;
 }
 
 async function* once(make: () => Promise<string>): AsyncGenerator<string> {

@@ -1,7 +1,7 @@
 // The configuration file through the API: the plan of applying one, and the export of the server as one.
 
 import type { ConfigFile, Plan } from '../../config-file/config-file.ts';
-import { parseFile } from '../../config-file/file.ts';
+import type { FileReader } from '../../config-file/file-reader.ts';
 import { badRequest } from '../../http/errors.ts';
 
 export interface ConfigurationAdmin {
@@ -12,6 +12,7 @@ export interface ConfigurationAdmin {
 
 export interface ConfigurationAdminDependencies {
   configFile: Pick<ConfigFile, 'plan'>;
+  fileReader: Pick<FileReader, 'read'>;
   exportConfiguration(): Promise<string>;
 }
 
@@ -21,14 +22,14 @@ export function createConfigurationAdmin(dependencies: ConfigurationAdminDepende
     export: dependencies.exportConfiguration,
 
     async plan(text) {
-      const parsed = parseFile(text);
+      const parsed = await dependencies.fileReader.read(text);
       // It would read a file of this server.
       const paths = parsed.declared.service_providers.flatMap(({ metadata_file }, index) =>
         metadata_file === undefined
           ? []
           : [{ path: ['service_providers', index, 'metadata_file'], message: 'cannot be read here: use metadata' }],
       );
-      const faults = [...parsed.faults, ...parsed.locate(paths)];
+      const faults = paths.length > 0 ? await parsed.locate(paths) : parsed.faults;
       const result =
         faults.length > 0
           ? { ok: false as const, faults }

@@ -6,6 +6,6 @@ import { compareSync } from 'bcryptjs';
  * @param {{ hash: string, passwords: string[] }} task
  * @returns {boolean}
  */
-export default function verify({ hash, passwords }) {
+export function perform({ hash, passwords }) {
   return passwords.map((password) => compareSync(password, hash)).includes(true);
 }

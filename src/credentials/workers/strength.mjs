@@ -14,7 +14,7 @@ let zxcvbn;
  * @param {{ password: string, known?: readonly string[] }} task
  * @returns {{ common: boolean, score: number, warning: string | null, suggestions: string[] }}
  */
-export default function estimateStrength({ password, known }) {
+export function perform({ password, known }) {
   const common = isCommon(password.normalize('NFKC').toLowerCase());
   if (!known) return { common, score: 0, warning: null, suggestions: [] };
   zxcvbn ??= new ZxcvbnFactory({ dictionary, graphs: adjacencyGraphs });

@@ -1,0 +1,73 @@
+// Reads configuration files that arrive over HTTP on a worker thread: half a megabyte of YAML takes a second to parse and
+// check, during which the event loop would answer nobody. One file at a time, with a limit on time, memory and expansion.
+import { createWorker, TaskTimeout } from '../credentials/worker.ts';
+import { AppError, badRequest, unavailable } from '../http/errors.ts';
+import { limits } from '../limits.ts';
+import { inTurns } from '../platform/turns.ts';
+import type { ParsedFile } from './file.ts';
+import type { ParseResult, ParseTask } from './parse-task.ts';
+import type { Declared } from './schema.ts';
+
+export interface FileReader {
+  /** Throws unavailable (503) when too many files wait, and invalid_input (400) for one that takes too much time or memory. */
+  read(text: string): Promise<ParsedFile>;
+  close(): Promise<void>;
+}
+
+export interface FileReaderOptions {
+  /** Files at the same time, the one that is being read included. */
+  maxWaiting?: number;
+  timeLimitMs?: number;
+}
+
+/** The thread starts with the first file, and ends when it is idle. */
+export function createFileReader(options: FileReaderOptions = {}): FileReader {
+  const { maxWaiting, timeLimitMs } = { ...limits.configuration, ...options };
+  const worker = createWorker<ParseTask, ParseResult>({
+    // Beside this file, as TypeScript in src/ and compiled in dist/.
+    file: new URL(import.meta.url.replace(/file-reader(\.[jt]s)$/, 'parse-task$1')),
+    timeLimitMs,
+    maxHeapMb: limits.configuration.heapMb,
+  });
+  let waiting = 0;
+  let last: Promise<unknown> = Promise.resolve();
+
+  async function run(task: Omit<ParseTask, 'maxSize'>): Promise<ParseResult> {
+    if (waiting >= maxWaiting) throw unavailable('unavailable', { headers: { 'Retry-After': '5' } });
+    waiting += 1;
+    // After the one before, whatever became of it: a file that is too slow takes no other one with it.
+    const turn = last.then(() => worker.run({ ...task, maxSize: limits.configuration.expandedSize }));
+    last = turn.catch(() => undefined);
+    try {
+      return await turn;
+    } catch (cause) {
+      throw cause instanceof AppError ? cause : tooCostly(cause);
+    } finally {
+      waiting -= 1;
+    }
+  }
+
+  return {
+    async read(text) {
+      const { pieces, faults } = await run({ text });
+      const declared: Declared = {
+        ...{ settings: {}, resources: [], clients: [], service_providers: [], roles: [], users: [] },
+      };
+      for await (const piece of inTurns(pieces, 1)) append(declared, JSON.parse(piece) as Partial<Declared>);
+      return { declared, faults, locate: async (found) => (await run({ text, locate: found })).faults };
+    },
+    close: worker.close,
+  };
+}
+
+function append(declared: Declared, { settings, ...sections }: Partial<Declared>): void {
+  if (settings) declared.settings = settings;
+  for (const [section, entries] of Object.entries(sections))
+    (declared[section as keyof typeof sections] as unknown[]).push(...entries);
+}
+
+function tooCostly(cause: unknown): AppError {
+  const need = cause instanceof TaskTimeout ? 'time' : 'memory';
+  const message = `takes too much ${need} to read here; apply it with: gatehouse apply FILE`;
+  return badRequest('invalid_input', { fields: [{ field: 'file', message }], cause });
+}

@@ -1,0 +1,98 @@
+// Reads YAML of bounded depth and expansion, and finds the line and column of each value in it.
+import { isMap, isNode, isPair, isScalar, LineCounter, type Node, type Pair, parseDocument } from 'yaml';
+import { showPath } from '../applications/validation.ts';
+import type { Fault, Path } from '../platform/faults.ts';
+
+export type Position = { line: number; column: number };
+export type FileFault = Position & { path: string; message: string };
+
+export interface ReadYaml {
+  /** Plain values; undefined where there are faults. */
+  content: unknown;
+  faults: FileFault[];
+  /** The faults with the position of their entry, in the order of the file. */
+  locate(faults: readonly Fault[]): FileFault[];
+}
+
+// Against exponential expansion of aliases ("billion laughs").
+const MAX_ALIASES = 100;
+const MAX_DEPTH = 32;
+const TOO_DEEP = `nested more than ${MAX_DEPTH} levels deep`;
+const TOO_LARGE = 'too many aliases';
+
+/** `maxSize`: of all characters and values together, with every alias expanded. */
+export function readYaml(text: string, { maxSize = Number.POSITIVE_INFINITY }: { maxSize?: number } = {}): ReadYaml {
+  const lines = new LineCounter();
+  let contents: Node | null = null;
+  const position = (offset: number): Position => {
+    const { line, col } = lines.linePos(offset);
+    return { line: Math.max(1, line), column: Math.max(1, col) };
+  };
+  const locate = (faults: readonly Fault[]) =>
+    faults
+      .map(({ path, message }) => ({ ...position(offsetOf(contents, path)), path: showPath(path), message }))
+      .sort((a, b) => a.line - b.line || a.column - b.column);
+  const reject = (message: string) => ({ content: undefined, faults: locate([{ path: [], message }]), locate });
+
+  try {
+    const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: true, merge: true });
+    ({ contents } = document);
+    const syntax = [...document.errors, ...document.warnings].map(({ message, pos }) => ({
+      ...position(pos[0]),
+      path: '',
+      message: /call stack/.test(message) ? TOO_DEEP : `not valid YAML: ${message}`,
+    }));
+    if (syntax.length > 0) return { content: undefined, faults: syntax, locate };
+    const content: unknown = document.toJS({ maxAliasCount: MAX_ALIASES });
+    const fault = sizeFault(content, maxSize);
+    return fault === undefined ? { content, faults: [], locate } : reject(fault);
+  } catch (error) {
+    if (error instanceof RangeError) return reject(TOO_DEEP); // the library calls itself for each level
+    if (error instanceof ReferenceError) return reject(TOO_LARGE); // more than MAX_ALIASES
+    throw error;
+  }
+}
+
+// An alias refers to the same value again, also to the value that it is in: a work list ends at the first limit.
+function sizeFault(content: unknown, maxSize: number): string | undefined {
+  const work = [{ value: content, depth: 0 }];
+  let size = 0;
+  for (let item = work.pop(); item; item = work.pop()) {
+    const { value, depth } = item;
+    size += typeof value === 'string' ? value.length : 1;
+    if (size > maxSize) return TOO_LARGE;
+    if (typeof value !== 'object' || value === null) continue;
+    if (depth >= MAX_DEPTH) return TOO_DEEP;
+    for (const [key, child] of Object.entries(value)) {
+      size += key.length;
+      work.push({ value: child, depth: depth + 1 });
+    }
+  }
+  return undefined;
+}
+
+// The node at the path: the key of a map entry, the item of a list, or the nearest node that exists.
+function offsetOf(root: Node | null, path: Path): number {
+  let node: unknown = root;
+  let offset = startOf(root);
+  for (const part of path) {
+    const next = isMap(node) ? node.items.find((pair) => keyOf(pair) === String(part)) : itemOf(node, part);
+    if (next === undefined) break;
+    offset = isPair(next) ? startOf(next.key) : startOf(next);
+    node = isPair(next) ? next.value : next;
+  }
+  return offset;
+}
+
+function keyOf(pair: Pair): string {
+  return String(isScalar(pair.key) ? pair.key.value : pair.key);
+}
+
+function itemOf(node: unknown, part: string | number): unknown {
+  if (typeof node !== 'object' || node === null || !('items' in node) || !Array.isArray(node.items)) return undefined;
+  return node.items[Number(part)];
+}
+
+function startOf(node: unknown): number {
+  return isNode(node) ? (node.range?.[0] ?? 0) : 0;
+}
