@@ -3,6 +3,7 @@
 import { generateSync } from 'otplib';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { SettingName, SettingValues } from '../../src/settings/settings.ts';
+import { commandLine } from '../cli/support.ts';
 import { type Application, anApplication, authorizeUrl, completeSignIn, outcome } from '../oidc/support.ts';
 import { answerIn } from '../saml/live.ts';
 import { aServiceProvider } from '../support/applications/sp.ts';
@@ -71,6 +72,18 @@ describe('the first administrator', () => {
     expect((await open(browser, '/admin')).text).not.toContain('<h1>Overview</h1>');
     const console = await enrol(browser, next);
     expect(console.url).toBe(`${idp.issuer}/admin`);
+    expect(console.text).toContain('Overview');
+  });
+
+  it('gets back in after the loss of every factor, when `gatehouse user reset-mfa` was run', async () => {
+    const shell = await commandLine();
+    const { DATABASE_URL = '', GATEHOUSE_SECRET = '' } = idp.environment;
+    const ended = await shell.gatehouse(['user', 'reset-mfa', 'admin'], { env: { DATABASE_URL, GATEHOUSE_SECRET } });
+    await shell.close();
+    expect(ended).toMatchObject({ code: 0 });
+    const browser = httpClient(idp.issuer);
+    const page = await browser.submit(await open(browser, '/admin'), { username: 'admin', password: PASSWORD });
+    const console = await enrol(browser, await browser.follow(page));
     expect(console.text).toContain('Overview');
   });
 });

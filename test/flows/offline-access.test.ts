@@ -79,9 +79,9 @@ describe('a refresh token with offline_access', () => {
     const user = await aUser(idp.services);
     const token = await connect(user);
     const browser = await signedIn(idp, user);
-    const kept = await connect(user, browser);
+    const own = await connect(user, browser);
     await browser.submit(await browser.get('/account/sessions'), {}, { form: '/account/sessions/end' });
-    expect([await works(token), await works(kept)]).toEqual([false, true]);
+    expect([await works(token), await works(own)]).toEqual([false, true]);
   });
 
   it('ends when an administrator ends its session, or signs its user or the users of its application out', async () => {

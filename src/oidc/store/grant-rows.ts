@@ -25,13 +25,13 @@ export async function removeGrantsById(tx: Tx, accountId: string, grantIds: stri
   await tx.oidcArtifact.deleteMany({ where: { id: { in: rowsOf(grantIds) } } });
 }
 
-/** Removes all grants of the account, but those that end with the session `kept`. */
+/** Removes all grants of the account, but those that end with the session `except`. */
 export async function removeGrantsBut(
   accountId: string,
-  kept: { participants: { grantId: string | undefined; staysConnected: boolean }[] } | undefined,
+  except: { participants: { grantId: string | undefined; staysConnected: boolean }[] } | undefined,
   tx: Tx,
 ): Promise<void> {
-  const ids = (kept?.participants ?? []).flatMap((one) => (one.grantId && !one.staysConnected ? [one.grantId] : []));
+  const ids = (except?.participants ?? []).flatMap((one) => (one.grantId && !one.staysConnected ? [one.grantId] : []));
   const others = [{ grantId: null }, { grantId: { notIn: ids } }];
   await tx.oidcArtifact.deleteMany({ where: { accountId, model: { in: TOKENS }, OR: others } });
   await tx.oidcArtifact.deleteMany({ where: { accountId, model: 'Grant', id: { notIn: rowsOf(ids) } } });

@@ -62,8 +62,8 @@ export interface Sessions extends SessionDevices, SessionActivity {
   remove(session: SessionEntry, tx: Tx, options?: { offline?: boolean }): Promise<SessionEntry | undefined>;
   /** Removes everything of the account: sessions, grants, codes, access and refresh tokens. Returns the sessions. */
   removeAllOf(accountId: string, tx: Tx): Promise<SessionEntry[]>;
-  /** Removes the grants of the account with their tokens, offline ones included; those that end with `kept` stay. */
-  removeGrantsBut(accountId: string, kept: SessionEntry | undefined, tx: Tx): Promise<void>;
+  /** Removes the grants of the account with their tokens, offline ones included; those that end with the session `except` stay. */
+  removeGrantsBut(accountId: string, except: SessionEntry | undefined, tx: Tx): Promise<void>;
   /** Removes all that one application holds for one account, or for all. */
   removeGrants(accountId: string | undefined, clientId: string): Promise<void>;
   /** The applications that hold a grant of the account. */

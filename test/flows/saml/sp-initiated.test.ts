@@ -45,6 +45,20 @@ describe('a SAML sign-in', () => {
     expect(Math.abs(until - Date.now() - 3600_000)).toBeLessThan(60_000);
   });
 
+  it('states the end of the session as SessionNotOnOrAfter, which a passive request does not move', async () => {
+    const { db, sessions } = idp.services;
+    const browser = httpClient(idp.issuer);
+    await openSaml(browser, await sp.saml.getAuthorizeUrlAsync('', undefined, {}));
+    const [session] = await sessions.list(user.account.id);
+    // As if the user had done nothing for fifty minutes.
+    const end = Math.floor(Date.now() / 1000) + 600;
+    await db.oidcArtifact.updateMany({ where: { uid: session?.uid ?? '' }, data: { expiresAt: BigInt(end) } });
+    const passive = await aServiceProvider(idp.services, { library: { passive: true } });
+    const page = await openSaml(browser, await passive.saml.getAuthorizeUrlAsync('', undefined, {}));
+    const xml = Buffer.from(page.forms[0]?.fields.SAMLResponse ?? '', 'base64').toString();
+    expect(Date.parse(/SessionNotOnOrAfter="([^"]+)"/.exec(xml)?.[1] ?? '')).toBe(end * 1000);
+  });
+
   it('gives the service provider the configured roles, permissions and attributes', async () => {
     const { roles, accounts } = idp.services;
     await roles.create({ name: 'wiki-editor', permissions: ['articles:read', 'articles:write'] });
