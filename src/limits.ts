@@ -79,6 +79,8 @@ export const limits = {
   applicationUsage: { seconds: HOUR }, // between two audit entries for the use of one application by one account
   /** A factor, mail address or password can be changed only this long after the strongest factor was used. */
   recentAuthentication: { seconds: 10 * MINUTE },
+  /** How long an administrator's approval of a first second factor lasts; days after the start of account or requirement. */
+  firstFactor: { allowedDays: 7, defaultDays: 14, maxDays: 90, maxListed: 20 },
   /** "Remember this browser" for the second factor. */
   rememberedBrowser: { days: 30 },
   /** A browser that was not used for this long is new again. Its cookie remembers the last few accounts. */

@@ -95,7 +95,10 @@ export async function createServices(options: ServicesOptions) {
   const accounts = createAccounts({ db, sql, now, audit, attributeSchema: () => setting().user_attributes });
   const permissions = createPermissions({ db });
   const consents = createConsents({ db, now });
-  const mfa = createMfa({ db, sql, vault, now, audit, issuerUrl });
+  const mfa = createMfa({
+    ...{ db, sql, vault, now, audit, issuerUrl, settings: setting },
+    requiredSince: async () => (setting().mfa === 'required' ? settings.changedAt('mfa') : undefined),
+  });
   const { factors, knownBrowsers, oneTimeCodes, phones } = mfa;
   const isLookupOn = () => setting().breached_password_lookup;
   const { hasSecondFactor } = factors;
@@ -111,7 +114,13 @@ export async function createServices(options: ServicesOptions) {
   const emailCodes = () => setting().email_codes;
   const sending = { outbox, sms, rateLimits, mailLimits };
   const codeDelivery = createCodeDelivery({ ...sending, oneTimeCodes, phones, audit, emailCodes });
-  const signInPolicy = createSignInPolicy({ credentials, factors, codeDelivery, settings: setting });
+  const signInPolicy = createSignInPolicy({
+    credentials,
+    factors,
+    firstFactor: mfa.firstFactor,
+    codeDelivery,
+    settings: setting,
+  });
 
   // Applications, keys and sessions
   const applications = createApplications({ db, vault, audit, now, removeClientArtifacts, removeServiceProviderData });

@@ -3,12 +3,17 @@ import type { Account } from '../accounts/account.ts';
 import type { Actor } from '../audit/audit.ts';
 import type { Context, Middleware } from '../http/context.ts';
 import type { Cookies } from '../http/cookies.ts';
+import { forbidden } from '../http/errors.ts';
 import type { AccountChange, NotifyOwner } from '../mail/notify-owner.ts';
+import type { Factors } from '../mfa/factors.ts';
+import type { FirstFactorRule } from '../mfa/first-factor-rule.ts';
 import type { SignedIn } from '../rp/signed-in.ts';
 
 export interface AccountPageHelpers {
   signedIn: SignedIn;
   protect: Middleware;
+  /** Rejects the request when the user has no second factor and may not set one up yet. */
+  mayEnrol: Middleware;
   /** The user as the actor of an audit event. */
   actorOf(ctx: Context): Actor;
   /** Redirects to a page, which shows this message once. */
@@ -24,6 +29,8 @@ export interface AccountPageHelpersDependencies {
   protect: Middleware;
   cookies: Cookies;
   notifyOwner: NotifyOwner;
+  factors: Pick<Factors, 'of'>;
+  firstFactor: Pick<FirstFactorRule, 'isAllowed' | 'request'>;
 }
 
 export function createAccountPageHelpers({
@@ -31,12 +38,24 @@ export function createAccountPageHelpers({
   protect,
   cookies,
   notifyOwner,
+  factors,
+  firstFactor,
 }: AccountPageHelpersDependencies): AccountPageHelpers {
+  const actorOf = (ctx: Context) => ({ actorId: signedIn.userOf(ctx).account.id, request: ctx.state.request });
   return {
     signedIn,
     protect,
     notifyOwner: (account, change, ctx) => notifyOwner(account, change, ctx.state.request),
-    actorOf: (ctx) => ({ actorId: signedIn.userOf(ctx).account.id, request: ctx.state.request }),
+    actorOf,
+
+    async mayEnrol(ctx, next) {
+      const { account } = signedIn.userOf(ctx);
+      if (!(await firstFactor.isAllowed(account, await factors.of(account.id)))) {
+        await firstFactor.request(account.id, actorOf(ctx));
+        throw forbidden('first_factor_needs_approval');
+      }
+      await next();
+    },
 
     redirectWithNotice(ctx, path, message) {
       if (message) cookies.set(ctx, 'notice', Buffer.from(message).toString('base64url'));

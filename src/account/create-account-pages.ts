@@ -66,9 +66,9 @@ export function createAccountPages(dependencies: AccountPagesDependencies) {
   const { db, vault, now, issuer, accounts, audit, codeDelivery, consents, cookies, credentials, csrf } = dependencies;
   const { emailVerification, endSession, mfa, rateLimits, rpSessions, serviceNames, sessions } = dependencies;
   const { signedIn, strengthMeter, notifyOwner, logoutBrowserOf } = dependencies;
-  const { factors, knownBrowsers, passkeys, phones, recoveryCodes, totp } = mfa;
+  const { factors, firstFactor, knownBrowsers, passkeys, phones, recoveryCodes, totp } = mfa;
   const { protect } = csrf;
-  const page = createAccountPageHelpers({ signedIn, protect, cookies, notifyOwner });
+  const page = createAccountPageHelpers({ signedIn, protect, cookies, notifyOwner, factors, firstFactor });
   const factorRecoveryCodes = createFactorRecoveryCodes({ page, recoveryCodes, host: new URL(issuer).host, now });
   const singleFactorPasswordRule = createSingleFactorPasswordRule({ page, credentials, factors });
   const portal = createPortal({ db, audit, now, issuer });

@@ -40,8 +40,10 @@ export function factorRoutes(dependencies: FactorRoutesDependencies): Router<Sta
   const changeGuards = [signedIn.requireSignIn, signedIn.recentAuthentication, protect] as const;
 
   router.get('/', signedIn.requireSignIn, (ctx) => showFactors(dependencies, ctx));
-  router.get('/app', signedIn.requireSignIn, signedIn.recentAuthentication, (ctx) => showApp(dependencies, ctx));
-  router.post('/app', ...changeGuards, (ctx) => addApp(dependencies, ctx));
+  router.get('/app', signedIn.requireSignIn, signedIn.recentAuthentication, page.mayEnrol, (ctx) =>
+    showApp(dependencies, ctx),
+  );
+  router.post('/app', ...changeGuards, page.mayEnrol, (ctx) => addApp(dependencies, ctx));
   router.post('/app/remove', ...changeGuards, (ctx) => removeApp(dependencies, ctx));
   router.post('/recovery-codes', ...changeGuards, async (ctx) => {
     await page.notifyOwner(signedIn.userOf(ctx).account, 'recovery-codes-created', ctx);

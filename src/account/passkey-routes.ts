@@ -38,8 +38,10 @@ export function passkeyRoutes(dependencies: PasskeyRoutesDependencies): Router<S
   const router = new Router<State, Extras>({ prefix: PATH });
   const changeGuards = [signedIn.requireSignIn, signedIn.recentAuthentication, protect] as const;
 
-  router.get('/', signedIn.requireSignIn, signedIn.recentAuthentication, (ctx) => showForm(dependencies, ctx));
-  router.post('/', ...changeGuards, (ctx) => addPasskey(dependencies, ctx));
+  router.get('/', signedIn.requireSignIn, signedIn.recentAuthentication, page.mayEnrol, (ctx) =>
+    showForm(dependencies, ctx),
+  );
+  router.post('/', ...changeGuards, page.mayEnrol, (ctx) => addPasskey(dependencies, ctx));
   router.post('/rename', ...changeGuards, async (ctx) => {
     const { id, name } = await parseForm(ctx, renameForm);
     await passkeys.rename(signedIn.userOf(ctx).account.id, id, name, page.actorOf(ctx));

@@ -38,12 +38,12 @@ export function phoneRoutes(dependencies: PhoneRoutesDependencies): Router<State
     );
   };
 
-  router.get('/', ...recentAuthentication, (ctx) => {
+  router.get('/', ...recentAuthentication, page.mayEnrol, (ctx) => {
     if (!codeDelivery.hasSms()) throw notFound();
     show(ctx);
   });
 
-  router.post('/', ...recentAuthentication, protect, async (ctx) => {
+  router.post('/', ...recentAuthentication, protect, page.mayEnrol, async (ctx) => {
     if (!codeDelivery.hasSms()) throw notFound();
     const { phone: typed } = await parseForm(ctx, numberForm);
     const number = phoneNumber(typed);
@@ -56,7 +56,7 @@ export function phoneRoutes(dependencies: PhoneRoutesDependencies): Router<State
     show(ctx, { number, sealed: result.sealed });
   });
 
-  router.post('/confirm', ...recentAuthentication, protect, async (ctx) => {
+  router.post('/confirm', ...recentAuthentication, protect, page.mayEnrol, async (ctx) => {
     const { account } = signedIn.userOf(ctx);
     const { code, sealed } = await parseForm(ctx, codeForm);
     const verdict = await rateLimits.consume('code:account', account.id);

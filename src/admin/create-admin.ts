@@ -11,8 +11,7 @@ import type { Keyring } from '../keys/keyring.ts';
 import type { EndSession } from '../logout/end-session.ts';
 import type { NotifyOwner } from '../mail/notify-owner.ts';
 import type { Outbox } from '../mail/outbox.ts';
-import type { Factors } from '../mfa/factors.ts';
-import type { KnownBrowsers } from '../mfa/known-browsers.ts';
+import type { Mfa } from '../mfa/create-mfa.ts';
 import type { Sessions } from '../oidc/store/sessions.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Lockout } from '../rate-limits/lockout.ts';
@@ -64,7 +63,7 @@ export interface AdminDependencies {
   /** Wakes the delivery of mail. */
   outbox: Pick<Outbox, 'retry'>;
   mailQueued(): void;
-  mfa: { factors: Factors; knownBrowsers: KnownBrowsers };
+  mfa: Pick<Mfa, 'factors' | 'firstFactor' | 'knownBrowsers'>;
   configFile: Pick<ConfigFile, 'plan'>;
   fileReader: Pick<FileReader, 'read'>;
   passwordReset: Pick<PasswordReset, 'sendLink'>;

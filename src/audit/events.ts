@@ -50,6 +50,8 @@ export const auditEventTypes = [
   'phone.confirmed',
   'phone.removed',
   'factors.reset',
+  'factors.approval-requested',
+  'factors.approved',
   // Applications and their requests
   'authorization.granted',
   'authorization.refused',

@@ -145,6 +145,18 @@ export const userResetMfa: Command = {
     }),
 };
 
+export const userAllowFactor: Command = {
+  name: 'user allow-factor',
+  args: ['LOGIN'],
+  summary: 'let a user without second factor set one up in the next seven days (setting first_factor)',
+  run: (input, io) =>
+    withUser(input, io, async (account, { mfa }) => {
+      await mfa.firstFactor.allow(account.id, {});
+      io.out(`${plain(account.username)} may set up a second factor.`);
+      return 0;
+    }),
+};
+
 /** Runs `work` with the account that the first argument names. */
 export function withUser(
   input: Input,

@@ -8,6 +8,7 @@ import type { ServiceProviderSettings } from '../applications/service-provider.t
 import type { Audit } from '../audit/audit.ts';
 import type { Config } from '../config.ts';
 import type { Keyring } from '../keys/keyring.ts';
+import type { FirstFactorRule } from '../mfa/first-factor-rule.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Lockout } from '../rate-limits/lockout.ts';
 import type { Settings } from '../settings/settings.ts';
@@ -19,6 +20,7 @@ export interface WarningsDependencies {
   audit: Pick<Audit, 'list'>;
   accounts: Pick<Accounts, 'find'>;
   lockout: Pick<Lockout, 'lockedSeconds'>;
+  firstFactor: Pick<FirstFactorRule, 'waiting'>;
   keyring: Pick<Keyring, 'list' | 'samlCertificates'>;
   settings: Pick<Settings, 'latest'>;
   config: Pick<Config, 'smtpUrl' | 'secure' | 'loopback'>;
@@ -34,12 +36,13 @@ const MAX_PROVIDERS = 500;
 /** Returns the function that reads all warnings now. */
 export function createWarnings(dependencies: WarningsDependencies): () => Promise<Warnings> {
   return async () => {
-    const [locked, ending, health] = await Promise.all([
+    const [locked, waiting, ending, health] = await Promise.all([
       lockedAccounts(dependencies),
+      dependencies.firstFactor.waiting(),
       endingSoon(dependencies),
       healthOf(dependencies),
     ]);
-    return { locked, ending, health };
+    return { locked, waiting, ending, health };
   };
 }
 

@@ -83,6 +83,11 @@ const problems = {
     message: 'Your account may not open this application.',
     advice: 'Ask its administrator for access.',
   },
+  first_factor_needs_approval: {
+    status: 403,
+    message: 'An administrator has to allow your first second factor.',
+    advice: 'Ask an administrator, who finds your request in the console. Then reload this page.',
+  },
   account_inactive: {
     status: 403,
     message: 'This account is not active.',

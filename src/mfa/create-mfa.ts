@@ -5,6 +5,7 @@ import type { Vault } from '../platform/vault.ts';
 import type { Db } from '../storage/database.ts';
 import type { Sql } from '../storage/statements.ts';
 import { createFactors } from './factors.ts';
+import { createFirstFactorRule, type FirstFactorDependencies } from './first-factor-rule.ts';
 import { createKnownBrowsers } from './known-browsers.ts';
 import { createOneTimeCodes } from './one-time-codes.ts';
 import { createPasskeys } from './passkeys.ts';
@@ -12,7 +13,7 @@ import { createPhones } from './phone-number.ts';
 import { createRecoveryCodes } from './recovery-codes.ts';
 import { createTotp } from './totp.ts';
 
-export interface MfaDependencies {
+export interface MfaDependencies extends Pick<FirstFactorDependencies, 'settings' | 'requiredSince'> {
   db: Db;
   sql: Sql;
   vault: Vault;
@@ -23,7 +24,7 @@ export interface MfaDependencies {
 
 export type Mfa = ReturnType<typeof createMfa>;
 
-export function createMfa({ db, sql, vault, now, audit, issuerUrl }: MfaDependencies) {
+export function createMfa({ db, sql, vault, now, audit, issuerUrl, settings, requiredSince }: MfaDependencies) {
   const totp = createTotp({ db, vault, now, audit, issuerName: issuerUrl.hostname });
   const passkeys = createPasskeys({ db, sql, now, audit, issuerUrl, serviceName: 'Gatehouse' });
   const recoveryCodes = createRecoveryCodes({ db, vault, now, audit });
@@ -35,7 +36,8 @@ export function createMfa({ db, sql, vault, now, audit, issuerUrl }: MfaDependen
     recoveryCodes,
     oneTimeCodes,
     phones,
+    firstFactor: createFirstFactorRule({ db, now, audit, settings, requiredSince }),
     knownBrowsers: createKnownBrowsers({ db, sql, now }),
-    factors: createFactors({ db, sql, audit, totp, passkeys, phones, recoveryCodes }),
+    factors: createFactors({ db, sql, now, audit, totp, passkeys, phones, recoveryCodes }),
   };
 }

@@ -1,7 +1,9 @@
 // The second factors of an account, loaded by one hot statement, because the policy needs them at every sign-in.
 import type { Actor, Audit } from '../audit/audit.ts';
+import type { Clock } from '../platform/clock.ts';
 import { type Db, type Tx, transaction } from '../storage/database.ts';
 import { hotStatements, type Sql } from '../storage/statements.ts';
+import { allowFirstFactor } from './first-factor-rule.ts';
 import type { Passkeys } from './passkeys.ts';
 import type { Phones } from './phone-number.ts';
 import { type Factors as FactorSet, hasSecondFactor } from './policy.ts';
@@ -26,6 +28,7 @@ export interface Factors {
 export interface FactorsDependencies {
   db: Db;
   sql: Sql;
+  now: Clock;
   audit: Audit;
   totp: Pick<Totp, 'remove'>;
   passkeys: Pick<Passkeys, 'removeAll'>;
@@ -50,7 +53,7 @@ export const statements = hotStatements('factors', {
 });
 
 export function createFactors(dependencies: FactorsDependencies): Factors {
-  const { db, sql, audit, totp, passkeys, phones, recoveryCodes } = dependencies;
+  const { db, sql, now, audit, totp, passkeys, phones, recoveryCodes } = dependencies;
 
   async function of(userId: string, tx?: Tx): Promise<OwnFactors> {
     const [row] = await (tx ? sql.in(tx) : sql).query<Row>(statements.of, userId, userId, userId, userId, userId);
@@ -80,6 +83,7 @@ export function createFactors(dependencies: FactorsDependencies): Factors {
         await passkeys.removeAll(userId, by, tx);
         await phones.remove(userId, by, tx);
         await recoveryCodes.remove(userId, by, tx);
+        await allowFirstFactor(tx, userId, now());
         await audit.record({ ...by, type: 'factors.reset', outcome: 'success', subjectId: userId }, tx);
       }),
   };

@@ -70,7 +70,10 @@ export function createAdministration({ services, http, protocols, userPages, ...
     audit,
     keyring,
     page: userPages.account.page,
-    warnings: createWarnings({ db, now, audit, accounts, lockout, keyring, settings, config }),
+    warnings: createWarnings({
+      ...{ db, now, audit, accounts, lockout, keyring, settings, config },
+      firstFactor: mfa.firstFactor,
+    }),
   });
   const { frame, names } = console;
   const diagnostics = createDiagnostics({

@@ -64,6 +64,9 @@ export const settingSchemas = {
   mfa: z.enum(['off', 'optional', 'required']).default('optional'),
   // Users with a right in Gatehouse itself; with `optional`, only `mfa` applies to them.
   admin_mfa: z.enum(['optional', 'required', 'phishing-resistant']).default('required'),
+  // Who may set up the first second factor of an account: every user, or only for some days and then with an approval.
+  first_factor: z.enum(['open', 'window', 'approval']).default('open'),
+  first_factor_days: z.int().min(1).max(limits.firstFactor.maxDays).default(limits.firstFactor.defaultDays),
   self_registration: z.boolean().default(false),
   outgoing_networks: z.array(network).default([]),
   rate_limits: z.boolean().default(true),
@@ -98,6 +101,8 @@ export interface Settings {
   set<Name extends SettingName>(name: Name, value: SettingValues[Name], options?: SetOptions): Promise<void>;
   /** Back to the default. */
   unset(name: SettingName, tx?: Tx): Promise<void>;
+  /** When the setting got its value; undefined for a default. */
+  changedAt(name: SettingName): Promise<Date | undefined>;
   /** Keeps every other change of settings waiting until the transaction ends. */
   lock(tx: Tx): Promise<void>;
 }
@@ -151,6 +156,10 @@ export function createSettings({ db, now, vault }: SettingsDependencies): Settin
     async unset(name, tx = db) {
       await tx.setting.deleteMany({ where: { key: name } });
       cache.expire();
+    },
+    async changedAt(name) {
+      const row = await db.setting.findUnique({ where: { key: name }, select: { updatedAt: true } });
+      return row?.updatedAt;
     },
     lock: (tx) => storeValue(tx, LOCK, {}, { source: 'local', at: now() }),
   };

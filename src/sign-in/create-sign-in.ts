@@ -140,6 +140,7 @@ function createPages(
     findClient: (clientId) => engine().Client.find(clientId),
     factorPages,
     captchaFor: firstFactor.captchaFor,
+    firstFactor: mfa.firstFactor,
     rejections,
     expiredSignIns,
     minPasswordLength: async (accountId) => minimumLength(await mfa.factors.hasSecondFactor(accountId)),

@@ -12,7 +12,8 @@ export interface Progress {
   isIdentified: boolean;
   mustChangePassword: boolean;
   /** What the settings, the application or the requested authentication context still demand. */
-  missing: 'nothing' | 'second-factor' | 'enrolment';
+  /** `approval`: the enrolment, and an administrator has to allow it. */
+  missing: 'nothing' | 'second-factor' | 'enrolment' | 'approval';
 }
 
 export type Step =
@@ -20,6 +21,7 @@ export type Step =
   | 'select-account'
   | 'second-factor'
   | 'enrol'
+  | 'approval'
   | 'change-password'
   | 'consent'
   | 'access-denied'
@@ -45,6 +47,7 @@ function nextSignInStep({ isIdentified, missing, mustChangePassword }: Progress)
   if (missing === 'second-factor') return 'second-factor';
   if (mustChangePassword) return 'change-password';
   if (missing === 'enrolment') return 'enrol';
+  if (missing === 'approval') return 'approval';
   return 'done';
 }
 

@@ -5,12 +5,14 @@ import type { Credentials } from '../credentials/credentials.ts';
 import { type Acr, acrOf, acrOfRule, MFA_ACR, PASSWORD_ACR, weakestOf, withMfa } from '../mfa/acr.ts';
 import type { CodeDelivery } from '../mfa/code-delivery.ts';
 import type { Factors, OwnFactors } from '../mfa/factors.ts';
+import type { FirstFactorRule } from '../mfa/first-factor-rule.ts';
 import {
   type AdminMfaSetting,
   type Enrollable,
   type FactorRule,
   hasSecondFactor,
   type MfaSetting,
+  type Need,
   nextFactor,
   type SecondFactor,
   stricterRule,
@@ -58,12 +60,13 @@ export interface SignInPolicy {
 export interface SignInPolicyDependencies {
   credentials: Pick<Credentials, 'status'>;
   factors: Pick<Factors, 'of'>;
+  firstFactor: Pick<FirstFactorRule, 'isAllowed'>;
   settings(): { mfa: MfaSetting; admin_mfa: AdminMfaSetting };
   codeDelivery: Pick<CodeDelivery, 'channels'>;
 }
 
 export function createSignInPolicy(dependencies: SignInPolicyDependencies): SignInPolicy {
-  const { credentials, factors, settings, codeDelivery } = dependencies;
+  const { credentials, factors, firstFactor, settings, codeDelivery } = dependencies;
 
   async function factorsOf(account: Account) {
     const own: OwnFactors = await factors.of(account.id);
@@ -81,6 +84,11 @@ export function createSignInPolicy(dependencies: SignInPolicyDependencies): Sign
   function staffAcr(account: Account): Acr | undefined {
     const rule = staffRule(account);
     return rule && acrOfRule(rule);
+  }
+
+  async function missingOf(account: Account, own: OwnFactors, need: Need['need']): Promise<Progress['missing']> {
+    if (need === 'enrolment') return (await firstFactor.isAllowed(account, own)) ? 'enrolment' : 'approval';
+    return need === 'second-factor' ? need : 'nothing';
   }
 
   return {
@@ -108,7 +116,7 @@ export function createSignInPolicy(dependencies: SignInPolicyDependencies): Sign
         recoveryStandsIn: isOwnPages,
       });
       // An impossible level does not stop the sign-in: the application learns it from `acr`, or from NoAuthnContext.
-      const missing = next.need === 'second-factor' || next.need === 'enrolment' ? next.need : 'nothing';
+      const missing = await missingOf(account, own, next.need);
       const level = 'level' in next ? next.level : PASSWORD_ACR;
       return { missing, mustChangePassword, methods: 'methods' in next ? next.methods : [], level, channels };
     },

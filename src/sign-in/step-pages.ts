@@ -1,8 +1,9 @@
 // Renders the page of each sign-in step.
 import type { Client } from 'oidc-provider';
 import type { Context } from '../http/context.ts';
-import { timeInWords } from '../http/errors.ts';
+import { forbidden, timeInWords } from '../http/errors.ts';
 import { limits } from '../limits.ts';
+import type { FirstFactorRule } from '../mfa/first-factor-rule.ts';
 import type { CaptchaChallenge, CaptchaWait } from '../rate-limits/captcha.ts';
 import type { Rejections } from '../rejections/rejections.ts';
 import { ruleResults } from '../rejections/rules.ts';
@@ -41,6 +42,7 @@ export interface StepPagesDependencies {
   minPasswordLength(accountId: string): Promise<number>;
   /** The CAPTCHA that the sign-in form for this login must contain. */
   captchaFor(ctx: Context, login: string, waiting?: CaptchaWait): Promise<CaptchaChallenge | undefined>;
+  firstFactor: Pick<FirstFactorRule, 'request'>;
   rejections: Pick<Rejections, 'record'>;
   expiredSignIns: Pick<ExpiredSignIns, 'noteApplication'>;
   forgotPasswordPath: string;
@@ -96,6 +98,8 @@ async function showStep(dependencies: StepPagesDependencies, page: Page): Promis
     }
     case 'enrol':
       return factorPages.showEnrolment(ctx, current, { ...state, foot: footOf(page) });
+    case 'approval':
+      return rejectFirstFactor(dependencies, page);
     case 'change-password':
       return showPasswordChange(dependencies, page);
     case 'select-account':
@@ -133,6 +137,13 @@ async function showIdentify(dependencies: StepPagesDependencies, page: Page): Pr
     },
     status,
   );
+}
+
+/** An administrator sees the request and allows it; the page continues the sign-in then. */
+async function rejectFirstFactor({ firstFactor }: StepPagesDependencies, { ctx, current }: Page): Promise<never> {
+  const { account } = current;
+  if (account) await firstFactor.request(account.id, { actorId: account.id, request: ctx.state.request });
+  throw forbidden('first_factor_needs_approval');
 }
 
 async function showPasswordChange({ minPasswordLength }: StepPagesDependencies, page: Page): Promise<void> {

@@ -84,6 +84,7 @@ describe('users', () => {
     await ok('POST', `${path}/password-reset`, undefined, { status: 202 });
     await ok('POST', `${path}/unlock`);
     await ok('POST', `${path}/reset-factors`);
+    await ok('POST', `${path}/allow-factor`);
   });
 
   it('have sessions, which can be looked at and ended', async () => {

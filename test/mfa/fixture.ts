@@ -1,5 +1,6 @@
 // Second factors on a real database.
 import { createFactors } from '../../src/mfa/factors.ts';
+import { createFirstFactorRule, type FirstFactorSetting } from '../../src/mfa/first-factor-rule.ts';
 import { createKnownBrowsers } from '../../src/mfa/known-browsers.ts';
 import { createOneTimeCodes } from '../../src/mfa/one-time-codes.ts';
 import { createPasskeys } from '../../src/mfa/passkeys.ts';
@@ -19,7 +20,28 @@ export async function openFactors() {
   const phones = createPhones({ ...people, oneTimeCodes });
   const factors = createFactors({ ...people, totp, passkeys, phones, recoveryCodes });
   const knownBrowsers = createKnownBrowsers(people);
-  return { ...people, totp, recoveryCodes, passkeys, phones, factors, oneTimeCodes, knownBrowsers };
+  const setting = {
+    first_factor: 'open' as FirstFactorSetting,
+    first_factor_days: 14,
+    requiredSince: undefined as Date | undefined,
+  };
+  const firstFactor = createFirstFactorRule({
+    ...people,
+    settings: () => setting,
+    requiredSince: async () => setting.requiredSince,
+  });
+  return {
+    ...people,
+    setting,
+    firstFactor,
+    totp,
+    recoveryCodes,
+    passkeys,
+    phones,
+    factors,
+    oneTimeCodes,
+    knownBrowsers,
+  };
 }
 
 export type FactorsFixture = Awaited<ReturnType<typeof openFactors>>;

@@ -15,6 +15,7 @@ const owners: Record<string, string> = {
   ClientSecret: 'applications',
   Consent: 'consents',
   DataKey: 'keys',
+  FirstFactorApproval: 'mfa',
   IdempotencyKey: 'admin',
   JobLock: 'jobs',
   KnownBrowser: 'mfa',

@@ -8,6 +8,8 @@ import type { Statistics } from './statistics.ts';
 
 export interface Warnings {
   locked: { id: string; username: string; seconds: number }[];
+  /** Users whose first second factor needs an approval. */
+  waiting: { id: string; username: string; requestedAt: Date }[];
   /** Certificates and secrets, the soonest first; those that have ended are among them. */
   ending: { what: string; until: Date; applicationId?: string }[];
   health: { what: string; state: 'good' | 'warn' | 'bad'; text: string }[];
@@ -87,7 +89,25 @@ function days({ days: counted }: Statistics): Block {
   return { kind: 'days', title: 'Sign-ins', summary, bars, max: tallest(bars) };
 }
 
-function warningBlocks({ locked, ending, health }: Warnings, mayOpen: boolean): Block[] {
+/** Users who cannot sign in before an administrator allows their first second factor. */
+function waitingBlock(waiting: Warnings['waiting']): Block[] {
+  if (waiting.length === 0) return [];
+  return [
+    {
+      kind: 'table',
+      title: 'Wait for an approval',
+      caption: 'Users whose first second factor needs the approval of an administrator',
+      columns: ['User', 'Since'],
+      rows: waiting.map(({ id, username, requestedAt }) => [
+        { text: username, href: `/admin/users/${id}` },
+        requestedAt,
+      ]),
+      empty: '',
+    },
+  ];
+}
+
+function warningBlocks({ locked, waiting, ending, health }: Warnings, mayOpen: boolean): Block[] {
   return [
     {
       kind: 'table',
@@ -100,6 +120,7 @@ function warningBlocks({ locked, ending, health }: Warnings, mayOpen: boolean): 
       ]),
       empty: 'No account is locked.',
     },
+    ...waitingBlock(waiting),
     {
       kind: 'table',
       title: 'Ends soon',

@@ -22,6 +22,14 @@ export const settingTexts: Record<SettingName, { label: string; text: string }> 
     label: 'Second factor of administrators',
     text: 'Of every user with a right in Gatehouse. Phishing-resistant: a passkey. Optional: only the setting above applies.',
   },
+  first_factor: {
+    label: 'First second factor',
+    text: 'Open: every user may set one up. Window: only for some days. Approval: an administrator allows each user on their page.',
+  },
+  first_factor_days: {
+    label: 'First second factor, in days',
+    text: 'For “window”: days after the account was created, or after every user needs one. Then an administrator allows it. 1 to 90.',
+  },
   self_registration: { label: 'Sign-up', text: 'Whether users may create their own account.' },
   outgoing_networks: {
     label: 'Private networks that calls may reach',

@@ -92,6 +92,7 @@ const isJson = (name: SettingName) => name === 'sms_gateway' || name === 'user_a
 const CHOICES: { [Name in SettingName]?: readonly string[] } = {
   mfa: ['off', 'optional', 'required'],
   admin_mfa: ['optional', 'required', 'phishing-resistant'],
+  first_factor: ['open', 'window', 'approval'],
 };
 
 function fieldOf(name: SettingName, value: string): Field {

@@ -10,8 +10,9 @@ import type { Credentials } from '../../credentials/credentials.ts';
 import { AppError, forbidden } from '../../http/errors.ts';
 import type { EndSession } from '../../logout/end-session.ts';
 import type { NotifyOwner } from '../../mail/notify-owner.ts';
-import type { Factors, OwnFactors } from '../../mfa/factors.ts';
-import type { KnownBrowsers } from '../../mfa/known-browsers.ts';
+import type { Mfa } from '../../mfa/create-mfa.ts';
+import type { OwnFactors } from '../../mfa/factors.ts';
+import type { FirstFactorState } from '../../mfa/first-factor-rule.ts';
 import type { Lockout } from '../../rate-limits/lockout.ts';
 import type { Authority } from '../../rbac/authority.ts';
 import type { OwnPermission } from '../../rbac/built-in.ts';
@@ -32,6 +33,8 @@ export interface UserDetails {
   account: Account;
   password: { mustChange: boolean; changedAt: Date } | undefined;
   factors: OwnFactors;
+  /** Whether the first second factor needs an approval, and has it. */
+  firstFactor: FirstFactorState;
   /** Seconds that a new browser has to wait after wrong passwords. */
   lockedSeconds: number;
 }
@@ -65,6 +68,8 @@ export interface UserAdmin {
   unlock(id: string, by: Actor): Promise<void>;
   /** Removes every second factor and ends every session. */
   resetFactors(id: string, by: Actor): Promise<void>;
+  /** Lets the user set up a first second factor (setting first_factor). */
+  allowFirstFactor(id: string, by: Actor): Promise<void>;
   endSessions(id: string, by: Actor): Promise<number>;
 }
 
@@ -76,7 +81,7 @@ export interface UserAdminDependencies {
   roles: Roles;
   authority: Authority;
   credentials: Credentials;
-  mfa: { factors: Factors; knownBrowsers: KnownBrowsers };
+  mfa: Pick<Mfa, 'factors' | 'firstFactor' | 'knownBrowsers'>;
   lockout: Lockout;
   endSession: Pick<EndSession, 'all'>;
   /** Mails the user about a change. */
@@ -123,12 +128,13 @@ function readActions(
     async get(id, by, needs = 'gatehouse.users:read') {
       await authority.assertCovers(by, needs, id);
       const account = await lookup.find(id);
-      const [password, factors, lockedSeconds] = await Promise.all([
+      const [password, factors, firstFactor, lockedSeconds] = await Promise.all([
         credentials.status(id),
         mfa.factors.of(id),
+        mfa.firstFactor.state(id),
         lockout.lockedSeconds(account),
       ]);
-      return { account, password, factors, lockedSeconds };
+      return { account, password, factors, firstFactor, lockedSeconds };
     },
   };
 }
@@ -211,7 +217,7 @@ function passwordActions(
 function recoveryActions(
   { audit, authority, mfa, lockout, endSession, notifyOwner }: UserAdminDependencies,
   { find, findManaged }: UserLookup,
-): Pick<UserAdmin, 'unlock' | 'resetFactors' | 'endSessions'> {
+): Pick<UserAdmin, 'unlock' | 'resetFactors' | 'allowFirstFactor' | 'endSessions'> {
   return {
     async unlock(id, by) {
       await lockout.unlock(await findManaged(id, by, ['gatehouse.users:unlock']));
@@ -224,6 +230,11 @@ function recoveryActions(
       await mfa.knownBrowsers.endTrust(id);
       await endSession.all(id, 'ended-by-admin', by);
       await notifyOwner(account, 'factors-reset', by.request);
+    },
+
+    async allowFirstFactor(id, by) {
+      await findManaged(id, by, ['gatehouse.users:reset-factors']);
+      await mfa.firstFactor.allow(id, by);
     },
 
     // It gives nobody anything, so it takes no more than the permission, also for users with more rights.

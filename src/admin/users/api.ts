@@ -257,6 +257,17 @@ function recoveryEndpoints(users: UserAdmin): Endpoint[] {
       response: done,
       handle: ({ params, by }) => users.resetFactors(params.id, by).then(isDone),
     }),
+    endpoint({
+      method: 'post',
+      path: '/users/{id}/allow-factor',
+      operationId: 'allowFirstFactor',
+      tag,
+      needs: [within('gatehouse.users:reset-factors')],
+      summary: 'Lets a user without second factor set one up in the next seven days, whatever `first_factor` says',
+      params: byId,
+      response: done,
+      handle: ({ params, by }) => users.allowFirstFactor(params.id, by).then(isDone),
+    }),
   ];
 }
 

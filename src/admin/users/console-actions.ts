@@ -86,6 +86,18 @@ export const userActions: readonly UserAction[] = [
     },
   },
   {
+    path: 'allow-factor',
+    label: 'Allow the first second factor',
+    needs: 'gatehouse.users:reset-factors',
+    consequence:
+      'For a week, this password is enough to set up a second factor. Verify that the request comes from the user.',
+    isOffered: ({ firstFactor }) => firstFactor.requestedAt !== null,
+    run: async (users, id, by) => {
+      await users.allowFirstFactor(id, by);
+      return 'The user may set up a second factor.';
+    },
+  },
+  {
     path: 'end-sessions',
     label: 'Sign out everywhere',
     needs: 'gatehouse.sessions:end',

@@ -6,7 +6,7 @@ import { parseQuery } from '../../http/input.ts';
 import { browserName } from '../../mail/browser-name.ts';
 import type { OwnPermission } from '../../rbac/built-in.ts';
 import { within } from '../../rbac/rights.ts';
-import type { Action, Block } from '../console/blocks.ts';
+import type { Action, Block, Cell } from '../console/blocks.ts';
 import { type Frame, listPath, listQuery } from '../console/frame.ts';
 import type { RoleAdmin } from '../roles/actions.ts';
 import type { SessionAdmin } from '../sessions/actions.ts';
@@ -167,12 +167,15 @@ function userPage(router: Router<State, Extras>, { frame, users, sessions }: Use
   });
 }
 
-function detailsBlock({ account, password, factors }: UserDetails): Block {
+function detailsBlock({ account, password, factors, firstFactor }: UserDetails): Block {
   const second = [
     factors.totp && 'authenticator app',
     factors.passkeys > 0 && `${factors.passkeys} passkeys`,
     factors.phone && 'codes by SMS',
   ].filter((one): one is string => typeof one === 'string');
+  const waiting: { label: string; value: Cell }[] = firstFactor.requestedAt
+    ? [{ label: 'First second factor', value: { text: 'needs an approval', tone: 'warn' } }]
+    : [];
   return {
     kind: 'facts',
     rows: [
@@ -189,6 +192,7 @@ function detailsBlock({ account, password, factors }: UserDetails): Block {
         value: password ? (password.mustChange ? 'must be changed' : password.changedAt) : 'none yet',
       },
       { label: 'Second factors', value: second.length > 0 ? second : 'none' },
+      ...waiting,
       { label: 'Identifier (sub)', value: { text: account.id, code: true } },
       { label: 'Created', value: account.createdAt },
     ],
