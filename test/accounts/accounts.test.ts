@@ -11,7 +11,7 @@ afterAll(() => people.close());
 const code = (expected: string) => expect.objectContaining({ code: expected });
 
 describe('an account look-up', () => {
-  test('works by user name and e-mail address, in any case and spelling', async () => {
+  test('finds an account by user name or e-mail address, in any case and spelling', async () => {
     const { id } = await people.person({ username: 'Finder', email: 'Finder@Example.org' });
     for (const login of ['finder', 'FINDER ', 'ｆinder', 'finder@example.ORG']) {
       expect((await people.accounts.findByLogin(login))?.id, login).toBe(id);
@@ -71,7 +71,7 @@ describe('the creation of an account', () => {
     ['it in Cyrillic look-alikes', { username: 'сорау', email: null }, 'user_name_taken'],
     ['a homoglyph of it', { username: 'ｔaken', email: null }, 'user_name_taken'],
     ['the same e-mail address in other case', { username: 'other', email: 'Taken@EXAMPLE.com' }, 'email_taken'],
-  ])('refuses %s', async (_, fields, expected) => {
+  ])('rejects %s', async (_, fields, expected) => {
     await people.accounts.create({ username: 'taken', email: 'taken@example.com' }).catch(() => undefined);
     await people.accounts.create({ username: 'copay' }).catch(() => undefined);
     await expect(people.accounts.create(fields)).rejects.toEqual(code(expected));

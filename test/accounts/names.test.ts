@@ -62,7 +62,7 @@ describe('usernameFault', () => {
     ['аlice', 'mixed_scripts'],
     ['alicε', 'mixed_scripts'],
     ['bob@example.com', 'at_sign'],
-  ])('refuses %j: %s', (name, fault) => {
+  ])('rejects %j: %s', (name, fault) => {
     expect(usernameFault(name)).toBe(fault);
   });
 
@@ -103,7 +103,7 @@ describe('emailFault', () => {
     'alice@exam\u200bple.com',
     `${'a'.repeat(65)}@example.com`,
     `alice@${'a'.repeat(250)}.com`,
-  ])('refuses %j', (email) => {
+  ])('rejects %j', (email) => {
     expect(emailFault(email)).toBeDefined();
   });
 });

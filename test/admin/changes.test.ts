@@ -71,7 +71,7 @@ describe('a change', () => {
     await settings.unset('sms_gateway');
   });
 
-  it('names the fields that are wrong, and changes nothing', async () => {
+  it('is rejected with the name of each invalid field, and changes nothing', async () => {
     const wrong = {
       protocol: 'oidc',
       redirect_uris: ['https://ok.example/', 'http://shop.example/cb'],

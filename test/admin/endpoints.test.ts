@@ -130,7 +130,7 @@ describe('roles', () => {
 });
 
 describe('applications', () => {
-  it('of OpenID Connect are registered, changed, given secrets, disabled and deleted', async () => {
+  it('are registered for OpenID Connect, changed, given secrets, disabled and deleted', async () => {
     const shop = {
       protocol: 'oidc',
       client_id: 'shop',
@@ -164,7 +164,7 @@ describe('applications', () => {
     await ok('DELETE', path, undefined, { status: 204, ...ifMatch(now.etag) });
   });
 
-  it('of SAML are registered from their metadata, or by hand', async () => {
+  it('are registered for SAML from their metadata, or by hand', async () => {
     expect(await ok('POST', '/saml-metadata', { metadata })).toMatchObject({
       entity_id: 'https://wiki.example/sp',
       acs: [{ url: 'https://wiki.example/acs' }],
@@ -221,7 +221,7 @@ describe('the server', () => {
     expect(back.items).toContainEqual({ name: 'session_hours', value: 12, source: 'default' });
   });
 
-  it('tells what a configuration file would do, and does none of it', async () => {
+  it('plans a configuration file without applying it', async () => {
     const yaml = { headers: { 'content-type': 'application/yaml' } };
     const file = 'roles:\n  - name: planned\n    permissions: [plans:make]\nsettings:\n  session_hours: 9\n';
     expect(await ok('POST', '/configuration/plan', file, yaml)).toMatchObject({
@@ -241,7 +241,7 @@ describe('the server', () => {
     expect(parse(exported.text)).toHaveProperty('users');
   });
 
-  it('says of a declared credential only that it would be set, whether the guess is right or wrong', async () => {
+  it('plans a declared credential alike, whether it equals the stored one or not', async () => {
     const yaml = { headers: { 'content-type': 'application/yaml' } };
     const { username } = await aUser(idp.services);
     const app = await aClient(idp.services, { redirect_uris: ['https://guess.example/cb'] });
@@ -342,12 +342,12 @@ describe('the server', () => {
     expect(csv.text.split('\r\n')[0]).toContain('id,at,type');
   });
 
-  it('tells a caller who it is', async () => {
+  it('returns to a caller its own account and permissions', async () => {
     expect(await ok('GET', '/me')).toMatchObject({ permissions: 'everything' });
   });
 });
 
-it('calls every endpoint with success', async () => {
+it('calls every endpoint successfully', async () => {
   const { document, statuses } = await described(idp);
   const operations = Object.values(document.paths).flatMap((path) => Object.values(path));
   const missing = operations.filter(

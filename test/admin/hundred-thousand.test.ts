@@ -60,14 +60,14 @@ async function plan(query: Parameters<typeof pageQuery>[1], members?: Parameters
 const INDEX = 'users_created_at_id_is_active_source_search_key_idx';
 
 describe('a list of a hundred thousand users', () => {
-  it('reads its first page from the index', async (context) => {
+  it('returns its first page from the index', async (context) => {
     const page = await timed(context, () => list({}));
     expect(page.accounts).toHaveLength(50);
     expect(page.accounts[0]).toMatchObject({ username: `user-${USERS - 1}`, roles: ['many'] });
     expect(await plan({})).toContain(INDEX);
   });
 
-  it('reads a page deep inside from the index', async (context) => {
+  it('returns a late page from the index', async (context) => {
     const after = `${START + 500 * 1000}.sub-500`;
     const page = await timed(context, () => list({ after, limit: 200 }));
     expect(page.accounts[0]?.username).toBe('user-499');

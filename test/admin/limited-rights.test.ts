@@ -166,7 +166,7 @@ describe('a right for the members of one role', () => {
     expect((await pages.get('/admin/audit/export?format=csv&type=account.invited')).text).not.toContain(teacher);
   });
 
-  it('opens nothing that is about everybody', async () => {
+  it('gives no access to data about all users', async () => {
     for (const path of ['/statistics', '/refusals', '/roles', '/applications', '/settings', '/configuration'])
       expect(await status(desk.get(path)), path).toBe(403);
     expect((await pages.get('/admin')).location).toMatch(/\/admin\/users$/);
@@ -236,7 +236,7 @@ describe('a right for one application', () => {
     expect(await status(owner.send('POST', '/applications', declared))).toBe(403);
   });
 
-  it('opens the same in the console', async () => {
+  it('gives the same access in the console', async () => {
     if (!owner.user) throw new Error('there is no user');
     const own = await consoleOf(idp, owner.user);
     const list = await own.get('/admin/applications');

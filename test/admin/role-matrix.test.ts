@@ -80,14 +80,14 @@ const covered: Record<string, readonly string[]> = {
 };
 const rolesOf = { plain: [], own: [ROLES.own], other: [ROLES.other], auditor: ['auditor'], admin: ['admin'] };
 
-describe('what may be done to whom', () => {
+describe('the actions on other users', () => {
   const table = [...tableOf('Action')].filter(([, { admin }]) => admin in covered);
 
-  it('names every action of this test', () => {
+  it('are all in the table', () => {
     expect(table.map(([action]) => action).sort()).toEqual(Object.keys(userActions).sort());
   });
 
-  it.each(builtIn)('by %s is what the table says', async (role) => {
+  it.each(builtIn)('are permitted to %s as in the table', async (role) => {
     const { accounts, roles, credentials } = idp.services;
     const password = await credentialsOf();
     for (const target of targets) {
@@ -164,14 +164,14 @@ const otherActions: Record<string, (actor: ApiCaller) => Promise<boolean>> = {
   'change another setting': (actor) => isAllowed(actor.send('PATCH', '/settings', { clock_skew_seconds: null }, any)),
 };
 
-describe('what else may be done', () => {
+describe('the other actions', () => {
   const table = [...tableOf('Action')].filter(([, { admin }]) => admin === 'yes');
 
-  it('names every action of this test', () => {
+  it('are all in the table', () => {
     expect(table.map(([action]) => action).sort()).toEqual(Object.keys(otherActions).sort());
   });
 
-  it.each(builtIn)('by %s is what the table says', async (role) => {
+  it.each(builtIn)('are permitted to %s as in the table', async (role) => {
     for (const [action, cells] of table) {
       const allowed = await otherActions[action]?.(actors[role]);
       expect(allowed, `${role}: ${action}`).toBe(cells[role] === 'yes');

@@ -93,7 +93,7 @@ describe('a client secret', () => {
     expect(await applications.hasSecret(application.id, value)).toBe(true);
   });
 
-  it('is one of at most five, and does not exist for a public client', async () => {
+  it('exists at most five times, and not for a public client', async () => {
     const { application } = await applications.createOidc({ redirect_uris: uri });
     for (let count = 1; count < 5; count += 1) await applications.addSecret(application.id);
     await expect(applications.addSecret(application.id)).rejects.toMatchObject({ status: 409 });

@@ -17,7 +17,7 @@ beforeAll(async () => {
 
 const stored = () => idp.services.db.oidcArtifact.count({ where: { model: 'Interaction' } });
 
-describe('an authorization request of anyone', () => {
+describe('an anonymous authorization request', () => {
   it('is audited once when it is rejected many times, and each time it is answered alike', async () => {
     const wrong = authorizeUrl(idp, app.clientId, { redirect_uri: 'https://attacker.example/cb' });
     for (let count = 0; count < 50; count += 1) expect((await httpClient().get(wrong)).status).toBe(400);

@@ -76,7 +76,7 @@ describe('a link or picture of another site', () => {
     return browser;
   }
 
-  it('that leads to /logout gets a confirmation page, and ends no session before the confirmation', async () => {
+  it('gets a confirmation page from /logout, and ends no session before the confirmation', async () => {
     const browser = await atHome();
     const page = await browser.get('/logout', crossSite);
     expect(page.location).not.toContain('id_token_hint');
@@ -102,7 +102,7 @@ describe('a link or picture of another site', () => {
     '/saml/slo?SAMLRequest=AAAA',
   ];
 
-  it('that leads to any URL of a logout run ends nothing', async () => {
+  it('ends nothing by any URL of a logout run', async () => {
     const browser = await atHome();
     for (const path of changing) {
       const { setCookie } = await browser.get(path, crossSite);

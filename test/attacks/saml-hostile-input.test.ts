@@ -137,7 +137,7 @@ const wire: Record<string, () => Promise<Page>> = {
 };
 
 describe('a malformed transport encoding', () => {
-  it.each(Object.keys(wire))('with %s is rejected', (name) =>
+  it.each(Object.keys(wire))('is rejected: %s', (name) =>
     expectRefusal(wire[name] as () => Promise<Page>, 400, 413, 415),
   );
 });

@@ -77,7 +77,7 @@ const forgeries: Record<string, () => Promise<Page>> = {
 describe('a LogoutRequest', () => {
   it.each(Object.keys(forgeries))('%s is rejected', (name) => expectRefusal(forgeries[name] as () => Promise<Page>));
 
-  it.each(Object.keys(arrangements))('that is wrapped is rejected: %s', (name) => {
+  it.each(Object.keys(arrangements))('is rejected when it is wrapped: %s', (name) => {
     const bare = sp.logout('nobody');
     const evil = (id: string, inside = '') =>
       sp.logout(nameId, { id }).replace('</saml:Issuer>', `</saml:Issuer>${inside}`);

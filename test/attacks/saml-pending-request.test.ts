@@ -140,7 +140,7 @@ describe('an AuthnRequest by POST', () => {
     expectNothingSigned(await httpClient(idp.issuer).get(location));
   });
 
-  it('cannot continue without that step, nor in another browser after it', async () => {
+  it('cannot continue without the redirect, nor in another browser after it', async () => {
     const { location = '' } = await post(browser, sp.request());
     const id = new URL(location).searchParams.get('request') ?? '';
     const url = edited(await pendingUrl(), { state: id });

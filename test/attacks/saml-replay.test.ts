@@ -61,7 +61,7 @@ describe('an AuthnRequest', () => {
     expect((await post(atIdp(), other.request({ id: '_same' }))).status).toBe(303);
   });
 
-  it('of one instance is answered by the other', async () => {
+  it('is answered by another instance than the one that received it', async () => {
     const browser = atIdp();
     await signIn(browser);
     const { location = '' } = await redirect(browser, sp.request());
@@ -82,7 +82,7 @@ describe('a LogoutRequest', () => {
 });
 
 describe('a flood of messages', () => {
-  it('from one address is rejected after its limit on every route, and other addresses are not', async () => {
+  it('is rejected after its limit on every route from one address, and not from others', async () => {
     const flooded = await startIdp({ environment: { TRUST_PROXY: '1' } });
     const from = (address: string) => ({ headers: { 'x-forwarded-for': address } });
     const { points } = limits.rateLimits.samlPerAddress;

@@ -37,7 +37,7 @@ const pages: [string, (browser: HttpClient) => Promise<Page>, Record<string, str
 
 describe('the form', () => {
   it.each(pages)(
-    'to %s is accepted only from the page of this server in the same browser',
+    'is accepted at %s only from the page of this server in the same browser',
     async (step, show, fields) => {
       const browser = httpClient(idp.issuer);
       const page = await show(browser);

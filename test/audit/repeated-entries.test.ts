@@ -25,7 +25,7 @@ const rejected = (address: string, reason = 'invalid_scope', clientId = 'wiki'):
 });
 
 describe('equal entries', () => {
-  it('are one entry at once, and one with their number after ten minutes', async () => {
+  it('are stored as one entry at once, and one with their count after ten minutes', async () => {
     for (let count = 0; count < 500; count += 1) await entries.record(rejected('192.0.2.1'));
     expect(written).toEqual([rejected('192.0.2.1')]);
     clock.advance({ minutes: 10 });

@@ -32,7 +32,7 @@ const messages = async () => (await log.faults()).map(({ message }) => message).
 
 describe('a changed entry', () => {
   test.each(['data', 'reason', 'subject_id', 'actor_app', 'address', 'type', 'outcome'])(
-    'is named when its %s was edited',
+    'is reported when its %s was edited',
     async (column) => {
       const { id, at } = await log.entry(3);
       await sql(`UPDATE audit_events SET ${column} = 'other' WHERE chain_seq = 3`);
@@ -42,7 +42,7 @@ describe('a changed entry', () => {
     },
   );
 
-  test('is named when its time was edited, or its salt removed', async () => {
+  test('is reported when its time was edited, or its salt removed', async () => {
     await log.db.auditEvent.update({ where: { chainSeq: 2 }, data: { at: new Date(0) } });
     await sql('UPDATE audit_events SET salt = NULL WHERE chain_seq = 4');
     expect(await log.faults()).toMatchObject([
@@ -51,7 +51,7 @@ describe('a changed entry', () => {
     ]);
   });
 
-  test('is named when its digest and the whole chain were computed again', async () => {
+  test('is reported when its digest and the whole chain were computed again', async () => {
     const row = await log.entry(3);
     const edited = { ...row, outcome: 'failure' };
     await log.db.auditEvent.update({
@@ -65,7 +65,7 @@ describe('a changed entry', () => {
     );
   });
 
-  test('is named before it is in the chain, and is never added to it', async () => {
+  test('is reported before it is in the chain, and is never added to it', async () => {
     await log.events(2);
     const [row] = await log.db.auditEvent.findMany({ where: { chainSeq: null }, orderBy: { id: 'asc' } });
     await log.db.auditEvent.update({ where: { id: row?.id ?? 0 }, data: { subjectId: 'other' } });
@@ -77,7 +77,7 @@ describe('a changed entry', () => {
 });
 
 describe('a removed entry', () => {
-  test('is named by its place, in the middle, at the beginning and at the end', async () => {
+  test('is reported with its position, in the middle, at the beginning and at the end', async () => {
     const [third, sixth] = [await log.entry(3), await log.entry(6)];
     await sql('DELETE FROM audit_events WHERE chain_seq IN (1, 4, 5)');
     await log.db.auditEvent.delete({ where: { id: sixth.id } });
@@ -88,7 +88,7 @@ describe('a removed entry', () => {
     expect(await messages()).toContain(`The entries at positions 4 to 6 (after entry ${third.id}) were removed.`);
   });
 
-  test('is named when the other entries moved up and were hashed again', async () => {
+  test('is reported when the other entries moved up and were hashed again', async () => {
     await sql('DELETE FROM audit_events WHERE chain_seq = 2');
     for (const seq of [3, 4, 5, 6])
       await sql(`UPDATE audit_events SET chain_seq = ${seq - 1} WHERE chain_seq = ${seq}`);
@@ -96,13 +96,13 @@ describe('a removed entry', () => {
     expect(await log.faults()).toContainEqual(expect.objectContaining({ kind: 'removed', seq: 6 }));
   });
 
-  test('is named when all were removed', async () => {
+  test('is reported when all entries were removed', async () => {
     await sql('DELETE FROM audit_events');
     expect(await messages()).toContain('The entries at positions 1 to 6 were removed.');
     await expect(log.chain.seal()).resolves.toBe(0);
   });
 
-  test('is named when the start of the chain was moved behind it', async () => {
+  test('is reported when the start of the chain was moved behind it', async () => {
     const { chainHash } = await log.entry(2);
     await sql('DELETE FROM audit_events WHERE chain_seq <= 2');
     await sql(`INSERT INTO audit_chain (id, seq, hash, mac) VALUES ('tail', 2, '${chainHash}', 'x')`);
@@ -118,21 +118,21 @@ describe('a removed entry', () => {
 });
 
 describe('an added entry', () => {
-  test('is named, and never joins the chain', async () => {
+  test('is reported, and never added to the chain', async () => {
     await sql(`INSERT INTO audit_events (type, outcome, data) VALUES ('role.assigned', 'success', '{}')`);
     const { id } = await log.db.auditEvent.findFirstOrThrow({ orderBy: { id: 'desc' } });
     expect(await log.chain.seal()).toBe(0);
     expect(await log.faults()).toMatchObject([{ kind: 'added', seq: 0, id }]);
   });
 
-  test('is named when it is a copy of a genuine one', async () => {
+  test('is reported when it is a copy of a genuine one', async () => {
     const { id: _, chainSeq, chainHash, ...row } = await log.entry(3);
     const { id } = await log.db.auditEvent.create({ data: row });
     expect(await log.chain.seal()).toBe(0);
     expect(await log.faults()).toMatchObject([{ kind: 'added', id }]);
   });
 
-  test('is named when it claims a place behind the end', async () => {
+  test('is reported when it claims a position behind the end', async () => {
     const { id } = await log.db.auditEvent.create({
       data: { type: 'token.issued', outcome: 'success', chainSeq: 7, chainHash: 'a'.repeat(64) },
     });
@@ -147,7 +147,7 @@ describe('an added entry', () => {
 });
 
 describe('the order of entries', () => {
-  test('is verified: two that changed places are named', async () => {
+  test('is verified, and two entries that changed places are reported', async () => {
     const [second, third] = [await log.entry(2), await log.entry(3)];
     await sql('UPDATE audit_events SET chain_seq = 99 WHERE chain_seq = 2');
     await sql('UPDATE audit_events SET chain_seq = 2 WHERE chain_seq = 3');
@@ -161,7 +161,7 @@ describe('the order of entries', () => {
 });
 
 describe('the chain', () => {
-  test('names the entries that were taken out of it', async () => {
+  test('reports the entries that were removed from it', async () => {
     const { id } = await log.entry(3);
     await sql('UPDATE audit_events SET chain_seq = NULL, chain_hash = NULL WHERE chain_seq = 3');
     expect(await log.faults()).toMatchObject([
@@ -197,7 +197,7 @@ describe('the chain', () => {
   });
 });
 
-describe('a roll back', () => {
+describe('a rollback', () => {
   /** The log as it was at this entry, with the end that the server stored then. */
   async function rollBack(): Promise<void> {
     const end = await log.db.auditChain.findUniqueOrThrow({ where: { id: 'head' } });
@@ -268,7 +268,7 @@ describe('checkpoints', () => {
     expect(verdict.ok ? [] : verdict.faults).toContainEqual(expect.objectContaining({ kind: 'checkpoint', seq: 6 }));
   });
 
-  test('reveal a roll back of a copy, and a start that no checkpoint allows', async () => {
+  test('reveal a rollback of a copy, and a start that no checkpoint allows', async () => {
     const text = await readFile(log.file, 'utf8');
     await sql('DELETE FROM audit_events WHERE chain_seq > 4');
     await sql('DELETE FROM audit_checkpoints');
@@ -277,7 +277,7 @@ describe('checkpoints', () => {
     expect(await offline(text)).toMatchObject({ ok: false, fault: { kind: 'rolled-back', seq: 5 } });
   });
 
-  test('with an invalid signature are reported, in the file and in the database', async () => {
+  test('are reported when their signature is invalid, in the file and in the database', async () => {
     await sql(`UPDATE audit_checkpoints SET hash = '${'b'.repeat(64)}'`);
     await writeFile(log.file, `${await readFile(log.file, 'utf8')}{"kind":"head"}\n`);
     expect(await log.faults()).toMatchObject([

@@ -77,7 +77,7 @@ it('accepts from an application with pairwise subjects only the sub of its own s
 describe('an application without access_evaluation', () => {
   const request = (id: string, action = read) => ({ subject: { type: 'user', id }, action, resource });
 
-  it('learns nothing about a user who never used it, and something from the first sign-in until the user withdraws', async () => {
+  it('receives decisions about a user only from the first sign-in until the user withdraws consent', async () => {
     const ordinary = await anApplication(idp);
     const user = await aUser(idp.services);
     await idp.services.roles.setRoles(user.account.id, ['editor']);

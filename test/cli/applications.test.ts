@@ -64,7 +64,7 @@ describe('gatehouse app', () => {
     });
   });
 
-  it('asks on a terminal, and again after a wrong answer', async () => {
+  it('prompts on a terminal, and again after an invalid answer', async () => {
     const web = await cli.gatehouse(['app', 'add'], {
       answers: [
         '7',
@@ -101,7 +101,7 @@ describe('gatehouse app', () => {
     expect(native.out).not.toContain('Client secret');
   });
 
-  it('works with the log of a terminal', async () => {
+  it('prints nothing but its result with LOG_FORMAT=pretty', async () => {
     const ended = await cli.gatehouse(['app', 'list', '--json'], { env: { LOG_FORMAT: 'pretty' } });
     expect([ended.code, ended.err]).toEqual([0, '']);
   });
@@ -147,7 +147,7 @@ describe('gatehouse keys', () => {
   const active = async (use: string) =>
     (await list()).filter((key) => key.use === use && key.state === 'active').map(({ kid }) => kid);
 
-  it('waits with a rotation until applications know the next key, unless told not to', async () => {
+  it('does not rotate until applications know the next key, unless forced', async () => {
     const early = await cli.gatehouse(['keys', 'rotate']);
     expect(early).toMatchObject({ code: 1, out: '', err: expect.stringContaining('is too new') });
     const before = await active('oidc');

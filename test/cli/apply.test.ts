@@ -33,7 +33,7 @@ describe('gatehouse apply', () => {
     expect(await cli.db.application.count()).toBe(0);
   });
 
-  it('applies, and tells a script what it did', async () => {
+  it('applies the file, and reports its changes to a script', async () => {
     const { code, out } = await cli.gatehouse(['apply', file('good.yaml'), '--json']);
     expect(code).toBe(0);
     expect(JSON.parse(out)).toMatchObject({
@@ -74,7 +74,7 @@ describe('gatehouse apply', () => {
     ]);
   });
 
-  it('rejects a faulty file, names every fault with its place, and changes nothing', async () => {
+  it('rejects an invalid file, reports every fault with its position, and changes nothing', async () => {
     write(
       'bad.yaml',
       'clients:\n  - client_id: web\n    redirect_uri: https://a.example/\nroles: [{ name: x, permissions: [y] }]\n',
@@ -88,7 +88,7 @@ describe('gatehouse apply', () => {
     expect(await cli.db.user.count()).toBe(1);
   });
 
-  it('says when there is no such file, or a wrong setting, in one line', async () => {
+  it('reports a missing file or an invalid setting in one line', async () => {
     const missing = await cli.gatehouse(['apply', file('none.yaml')]);
     expect(missing).toEqual({ code: 1, out: '', err: `${file('none.yaml')}: cannot be read (ENOENT)\n` });
     const wrong = await cli.gatehouse(['apply', file('good.yaml')], { env: { LOG_LEVEL: 'loud' } });

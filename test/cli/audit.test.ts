@@ -28,7 +28,7 @@ async function seal(): Promise<number> {
   return createAuditChain({ ...shell, vault, now, checkpointKey: checkpoint, outside, alarm }).seal();
 }
 
-it('says that the audit log is as it was written, and names each entry that is not', async () => {
+it('confirms an unchanged audit log, and reports each changed entry', async () => {
   await shell.gatehouse(['user', 'add', 'ann']);
   await shell.gatehouse(['user', 'add', 'bob']);
   const sealed = await seal();

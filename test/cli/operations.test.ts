@@ -57,7 +57,7 @@ describe('gatehouse doctor', () => {
     return { code, of: (check: string) => findings.find((finding) => finding.check === check), findings };
   }
 
-  it('finds a server in order, with warnings for what is not set up', async () => {
+  it('reports no failure for a working server, and warnings for what is not set up', async () => {
     await cli.gatehouse(['keys', 'rotate', '--now']); // makes the keys
     const { code, of } = await doctor();
     expect(code).toBe(0);
@@ -99,7 +99,7 @@ describe('gatehouse doctor', () => {
     expect(text.out).toMatch(/\d failed, \d warnings, \d+ in order\n$/);
   });
 
-  it('asks the mail server, and says when it is none', async () => {
+  it('connects to the mail server, and reports one that does not speak SMTP', async () => {
     const server = createServer((socket) => void socket.resume().end(greeting));
     let greeting = '220 ready\r\n';
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -113,7 +113,7 @@ describe('gatehouse doctor', () => {
     await new Promise((resolve) => server.close(resolve));
   });
 
-  it('says which setting is wrong, instead of everything else', async () => {
+  it('reports only the invalid setting', async () => {
     const { code, findings } = await doctor({ PORT: 'x' });
     expect(code).toBe(1);
     expect(findings).toEqual([
@@ -132,7 +132,7 @@ describe('gatehouse doctor', () => {
     expect((await doctor()).of('database')).toMatchObject({ status: 'warning', advice: `Run: chmod 600 ${file}` });
   });
 
-  it('misses the secret of a database', async () => {
+  it('reports a database whose secret is missing', async () => {
     const DATA_DIR = path.join(cli.folder, 'restored');
     const { code, findings } = await doctor({ GATEHOUSE_SECRET: '', DATA_DIR });
     expect(code).toBe(1);
@@ -141,7 +141,7 @@ describe('gatehouse doctor', () => {
     expect(existsSync(DATA_DIR)).toBe(false);
   });
 
-  it('makes nothing where there is no database yet', async () => {
+  it('creates nothing where there is no database yet', async () => {
     const DATA_DIR = path.join(cli.folder, 'fresh');
     const { code, of } = await doctor({ DATABASE_URL: '', GATEHOUSE_SECRET: '', DATA_DIR });
     expect({ code, status: of('database')?.status }).toEqual({ code: 0, status: 'warning' });
@@ -162,7 +162,7 @@ describe('the wrong folder', () => {
     'backup x.db',
   ];
 
-  it.each(read)('is told of by %s, and nothing is made there', async (command) => {
+  it.each(read)('is reported by %s, which creates nothing there', async (command) => {
     const DATA_DIR = path.join(cli.folder, 'elsewhere');
     const { code, err } = await cli.gatehouse(command.split(' '), {
       env: { DATABASE_URL: '', GATEHOUSE_SECRET: '', DATA_DIR },
@@ -172,7 +172,7 @@ describe('the wrong folder', () => {
     expect(existsSync(DATA_DIR)).toBe(false);
   });
 
-  it('may be the right one for who adds the first user', async () => {
+  it('becomes the data folder when the first user is added', async () => {
     const DATA_DIR = path.join(cli.folder, 'begun');
     const env = { DATABASE_URL: '', GATEHOUSE_SECRET: '', DATA_DIR };
     expect(await cli.gatehouse(['user', 'add', 'ann'], { env })).toMatchObject({ code: 0 });

@@ -137,7 +137,7 @@ describe('a change of GATEHOUSE_SECRET', () => {
     );
   });
 
-  it('lets a change win that was made meanwhile', async () => {
+  it('does not overwrite a change that was made meanwhile', async () => {
     const { db, vault } = idp.services;
     const { resealAll } = await import('../../src/server/reseal.ts');
     const user = await aUser(idp.services);

@@ -21,19 +21,19 @@ async function call(...argv: string[]) {
 }
 
 describe('gatehouse', () => {
-  it('without a command shows them all and fails as a wrong call', async () => {
+  it('shows all commands and exits as for a wrong call when no command is given', async () => {
     const { code, out, err } = await call();
     expect({ code, out }).toEqual({ code: 2, out: '' });
     for (const { name } of commands) expect(err).toContain(`gatehouse ${name}`);
   });
 
-  it.each([['--help'], ['-h'], ['help']])('%s shows them all', async (flag) => {
+  it.each([['--help'], ['-h'], ['help']])('shows all commands with %s', async (flag) => {
     const { code, out } = await call(flag);
     expect(code).toBe(0);
     expect(out).toContain('gatehouse doctor');
   });
 
-  it('--version says which one it is', async () => {
+  it('prints its version with --version', async () => {
     expect(await call('--version')).toEqual({ code: 0, out: expect.stringMatching(/^\d+\.\d+\.\d+\n$/), err: '' });
   });
 
@@ -44,7 +44,7 @@ describe('gatehouse', () => {
   });
 
   it.each(commands.map((command) => [command.name, command] as const))(
-    '%s --help explains itself',
+    'describes the command %s with --help',
     async (name, { summary, args = [], options = {} }) => {
       for (const argv of [
         [...name.split(' '), '--help'],
@@ -75,7 +75,7 @@ describe('gatehouse', () => {
     [['user', 'list', '--json=x'], "Option '--json' does not take an argument"],
     [['user', 'add', 'x', '--email'], "Option '--email <value>' argument missing"],
     [['backup'], 'FILE is missing'],
-  ])('%j is a wrong call', async (argv, message) => {
+  ])('rejects the wrong call %j', async (argv, message) => {
     const { code, out, err } = await call(...argv);
     expect({ code, out }).toEqual({ code: 2, out: '' });
     expect(err).toContain(message);
@@ -83,7 +83,7 @@ describe('gatehouse', () => {
 });
 
 describe('a table', () => {
-  it('has straight columns, and no control characters from the database', () => {
+  it('has aligned columns, and no control characters from the database', () => {
     expect(
       tableLines(
         ['A', 'B'],

@@ -51,7 +51,7 @@ describe('instances that start at once', () => {
   });
 });
 
-describe('a failure in the middle', () => {
+describe('a failure in the middle of an apply', () => {
   it('changes nothing', async () => {
     const [first] = instances as [Bench];
     const before = await first.export();

@@ -65,7 +65,7 @@ describe('the configuration file', () => {
   });
 
   it.each(['', '# only a comment', '---\n', 'null'])(
-    'refuses a file without content, which may be cut off: %j',
+    'rejects a file without content, which may be cut off: %j',
     (text) => {
       expect(parseFile(text).faults).toEqual([
         { line: 1, column: 1, path: '', message: expect.stringContaining('the file is empty') },

@@ -48,7 +48,7 @@ describe('samlify as a service provider', () => {
 });
 
 describe('samlify as the verifier of a POSTed request', () => {
-  it('still takes the attacker for the signer of a wrapped request, which we refuse (tngan/samlify#634)', async () => {
+  it('still accepts a wrapped request as signed, which this server rejects (tngan/samlify#634)', async () => {
     const original = authnRequestXml();
     const signature = /<ds:Signature .*<\/ds:Signature>/s.exec(signXml(original))?.[0] ?? '';
     const wrapped = authnRequestXml({
@@ -79,7 +79,7 @@ describe('samlify as the second reader of metadata', () => {
     expect(two?.acsUrls).toEqual(['https://a.example/', 'https://b.example/']);
   });
 
-  it('gives no opinion on what it cannot read', () => {
+  it('returns nothing for metadata that it cannot read', () => {
     expect(readWithSamlify('<x/>')).toBeUndefined();
     expect(readWithSamlify('no XML')).toBeUndefined();
   });

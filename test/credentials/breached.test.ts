@@ -66,7 +66,7 @@ describe('the range look-up', () => {
   const check = (password: string) =>
     createBreached({ strength, logger, rangeFetch: fetch, rangeUrl: url() }).check(password);
 
-  test('sends five characters of the hash, and tells padding from a hit', async () => {
+  test('sends five characters of the hash, and does not count padding as a match', async () => {
     expect(await check(known)).toBe('breached');
     expect(await check('this one is padding only')).toBe('clean');
     expect(await check('this one was never stolen')).toBe('clean');
@@ -74,13 +74,16 @@ describe('the range look-up', () => {
     for (const line of asked) expect(line).toMatch(/^\/range\/[0-9A-F]{5} true$/);
   });
 
-  test.each(['error', 'redirect', 'hang'] as const)('accepts the password and logs it on %s', async (failure) => {
-    mode = failure;
-    log.length = 0;
-    expect(await check(known)).toBe('clean');
-    expect(log.join('')).toContain('could not be reached');
-    expect(log.join('')).not.toContain(known);
-  });
+  test.each(['error', 'redirect', 'hang'] as const)(
+    'accepts the password and logs the failure of the service on %s',
+    async (failure) => {
+      mode = failure;
+      log.length = 0;
+      expect(await check(known)).toBe('clean');
+      expect(log.join('')).toContain('could not be reached');
+      expect(log.join('')).not.toContain(known);
+    },
+  );
 
   test('is not used for passwords of the built-in list', async () => {
     asked.length = 0;
@@ -94,7 +97,7 @@ describe('the strength meter', () => {
     ['password', 0, /used|common/],
     ['P@ssw0rd1234567', 1, /common/],
     ['zaphodbeeblebrox', 1, /name/],
-  ])('says what is weak about %s', async (password, most, advice) => {
+  ])('explains the weakness of %s', async (password, most, advice) => {
     const { score, advice: sentences } = await strength.estimate(password, ['zaphodbeeblebrox', '']);
     expect(score).toBeLessThanOrEqual(most);
     expect(sentences.join(' ')).toMatch(advice);

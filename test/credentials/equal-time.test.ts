@@ -142,7 +142,7 @@ describe('a failed check', () => {
     },
   );
 
-  it('also does so for the right password of a disabled account', async () => {
+  it('does the same work for the right password of a disabled account', async () => {
     const hash = vi.spyOn(argon2, 'verify');
     const disabled = (await failures()).at(-1);
     const result = await fixture.credentials.checkPassword(disabled?.account, password);

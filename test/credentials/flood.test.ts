@@ -9,7 +9,7 @@ import { turnsDuring } from './event-loop.ts';
 computeEveryHash();
 
 describe('the queue', () => {
-  test('runs no more at a time than it may, in order, and turns away what is beyond its end', async () => {
+  test('runs a limited number at a time, in order, and rejects tasks when it is full', async () => {
     const queue = createQueue({ concurrency: 2, maxWaiting: 3 });
     let running = 0;
     let most = 0;
@@ -48,7 +48,7 @@ describe('a flood of sign-ins', () => {
   });
   afterAll(() => passwords.close());
 
-  test('takes the memory of two hashes and refuses the rest', async () => {
+  test('takes the memory of two hashes, and its other sign-ins are rejected', async () => {
     const before = process.memoryUsage().rss;
     let peak = before;
     const watch = setInterval(() => {
@@ -61,7 +61,7 @@ describe('a flood of sign-ins', () => {
     expect((peak - before) / 2 ** 20, 'MiB more than before').toBeLessThan(500);
   });
 
-  test('with imported bcrypt hashes does not hold up the event loop', async () => {
+  test('does not block the event loop with imported bcrypt hashes', async () => {
     const stored = bcrypt.hashSync('imported password', 12);
     await passwords.verify(stored, 'starts the thread');
     const checks = Promise.all([1, 2, 3].map(() => passwords.verify(stored, 'imported password')));
@@ -72,7 +72,7 @@ describe('a flood of sign-ins', () => {
 });
 
 describe('the worker thread', () => {
-  test('answers each task, tells errors, and starts again after its end', async () => {
+  test('answers each task, reports errors, and starts again after it has ended', async () => {
     const file = new URL('./double-task.mjs', import.meta.url);
     const worker = createWorker<number, number>({ file, maxWaiting: 4 });
     expect(await Promise.all([1, 2, 3].map((task) => worker.run(task)))).toEqual([2, 4, 6]);

@@ -23,7 +23,7 @@ describe('the length rule', () => {
     [256, false, []],
     [257, false, ['too_long']],
     [100_000, true, ['too_long']],
-  ])('%i characters, second factor %s: %j', (length, factor, expected) => {
+  ])('returns for %i characters, second factor %s: %j', (length, factor, expected) => {
     expect(faults('kx7 qm-wu2 zöä'.repeat(Math.ceil(length / 14)).slice(0, length), factor)).toEqual(expected);
   });
 
@@ -56,7 +56,7 @@ describe('a password of any characters', () => {
   );
 });
 
-describe('what attackers know about the account', () => {
+describe('the rule against words from the account', () => {
   test.each<[string, PasswordFault[]]>([
     ['I am ALICE and this is long', ['contains_name']],
     ['my name is Pleasance, you know', ['contains_name']],
@@ -66,17 +66,17 @@ describe('what attackers know about the account', () => {
     ['alice.liddell forever and ever', ['contains_email', 'contains_name']],
     ['my gatehouse password', ['contains_service']],
     ['login.example.org is mine', ['contains_service']],
-  ])('refuses %s', (password, expected) => {
+  ])('rejects %s', (password, expected) => {
     expect(faults(password)).toEqual(expected);
   });
 
-  test('short names do not forbid the words they occur in', () => {
+  test('allows words that contain a short name', () => {
     const tom = { username: 'tom', email: 'al@b.c', name: 'Tom Li' };
     const password = 'tomorrow we lie in all day';
     expect(passwordFaults({ password, hasSecondFactor: false, account: tom })).toEqual([]);
   });
 
-  test('an account without name or address is no obstacle', () => {
+  test('allows every password for an account without name and address', () => {
     const bare = { username: 'x', email: null, name: null };
     const input = { password: 'any pass phrase will do', hasSecondFactor: false, account: bare };
     expect(passwordFaults({ ...input, serviceNames: [''] })).toEqual([]);
@@ -90,12 +90,12 @@ test.each([
   '1234512345',
   '123456789012345',
   'zyxwvutsrqponmlk',
-])('sees the pattern of %s', (password) => {
+])('recognises the pattern of %s', (password) => {
   const expected = password === '1234512345' ? [] : ['pattern']; // five in a row is left to the list of common ones
   expect(faults(password, true)).toEqual(expected);
 });
 
-test('every fault has a sentence that says what to do', () => {
+test('has a sentence for every fault that says what to do', () => {
   const all: PasswordFault[] = [
     'too_short',
     'too_long',

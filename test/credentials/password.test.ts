@@ -31,18 +31,18 @@ describe('hash', () => {
     ['a NUL', 'before\0after'],
     ['256 characters outside the basic plane', '🦄'.repeat(256)],
     ['one character', 'x'],
-  ])('keeps %s apart', async (_, plain) => {
+  ])('verifies %s and no shorter or longer password', async (_, plain) => {
     const hash = await passwords.hash(plain);
     expect((await passwords.verify(hash, plain)).ok).toBe(true);
     expect((await passwords.verify(hash, plain.slice(0, -1))).ok).toBe(false);
     expect((await passwords.verify(hash, `${plain}x`)).ok).toBe(false);
   });
 
-  test('does not end at a NUL', async () => {
+  test('includes what follows a NUL', async () => {
     expect((await passwords.verify(await passwords.hash('before\0after'), 'before\0other')).ok).toBe(false);
   });
 
-  test('is of the normalised text, so that every keyboard gives the same', async () => {
+  test('is made of the normalised text, so that every keyboard gives the same', async () => {
     const hash = await passwords.hash('Zoe\u0308 ﬁnd ﬂowers');
     expect((await passwords.verify(hash, 'Zoë find flowers')).ok).toBe(true);
   });
@@ -51,7 +51,7 @@ describe('hash', () => {
     ['257 characters', 'x'.repeat(257)],
     ['a megabyte', 'x'.repeat(1_000_000)],
     ['what grows when normalised', '\ufdfa'.repeat(256)],
-  ])('of %s is rejected, and a check of it hashes the empty password instead', async (_, plain) => {
+  ])('is not made of %s, whose check hashes the empty password instead', async (_, plain) => {
     await expect(passwords.hash(plain)).rejects.toMatchObject({ code: 'password_refused' });
     const hash = await passwords.hash(secret);
     const verify = vi.spyOn(argon2, 'verify');
@@ -83,7 +83,7 @@ describe('an imported hash', () => {
     expect(await passwords.verify(stored, '')).toEqual({ ok: false, rehash: false });
   });
 
-  test('of Argon2 with other parameters is replaced too', async () => {
+  test('is replaced when it is Argon2 with other parameters', async () => {
     const stored = await argon2.hash(secret, { type: argon2.argon2id, memoryCost: 4096, timeCost: 3, parallelism: 2 });
     expect(isAcceptableHash(stored)).toBe(true);
     expect(await passwords.verify(stored, secret)).toEqual({ ok: true, rehash: true });
@@ -96,17 +96,17 @@ describe('an imported hash', () => {
     expect((await passwords.verify(stored, 'caf\u00e9 \u00b2\u00b2')).ok).toBe(true);
   });
 
-  test('of Argon2 verifies text that was hashed without normalising', async () => {
+  test('verifies text that was hashed by Argon2 without normalising', async () => {
     const stored = await argon2.hash('caf\u00e9 \u00b2\u00b2', { memoryCost: 1024, timeCost: 1, parallelism: 1 });
     expect(await passwords.verify(stored, 'caf\u00e9 \u00b2\u00b2')).toEqual({ ok: true, rehash: true });
     expect((await passwords.verify(stored, 'caf\u00e9 22')).ok).toBe(false);
   });
 
-  test('of bcrypt does not accept a password that goes on after a NUL', async () => {
+  test('rejects, as bcrypt, a password that continues after a NUL', async () => {
     expect((await passwords.verify(bcrypt.hashSync('short', 4), 'short\0more')).ok).toBe(false);
   });
 
-  test('from the published vector of RFC 7914 verifies', async () => {
+  test('verifies when it is the published vector of RFC 7914', async () => {
     const key = Buffer.from(
       '7023bdcb3afd7348461c06cd81fd38ebfda8fbba904f8e3ea9b543f6545da1f2d5432955613f0fcf62d49705242a9af9e61e85dc0d651e40dfcf017b45575887',
       'hex',

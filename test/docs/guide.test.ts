@@ -58,6 +58,6 @@ it('rejects a response that this browser did not request', async () => {
   expect(await answer.text()).toContain('Sign-in failed');
 });
 
-it('says in the log what the guide says that it says', () => {
+it('writes the log lines that the guide quotes', () => {
   expect(idp.log.join('')).toContain('configuration file applied');
 });

@@ -13,7 +13,7 @@ function faultOf(row: string): string | undefined {
   return `no such title in ${file}: ${title}`;
 }
 
-it('names for every rule a test that exists', () => {
+it('finds the test that each rule names', () => {
   expect(lines.length).toBeGreaterThan(60);
   expect(lines.map(faultOf).filter((fault) => fault !== undefined)).toEqual([]);
 });

@@ -42,7 +42,7 @@ describe('the e-mail address', () => {
     expect(told.text).not.toContain(wanted);
   });
 
-  it('of another user gets the same response, and does not change', async () => {
+  it('does not change to that of another user, which gets the same response', async () => {
     const [user, other] = [await aUser(idp.services), await aUser(idp.services)];
     const browser = await signedIn(idp, user);
     const email = other.account.email ?? '';
@@ -88,7 +88,7 @@ describe('the e-mail address', () => {
 });
 
 describe('the password', () => {
-  it('ends, when it changes, a sign-in that was completed with the old one but not yet resumed', async () => {
+  it('ends, by its change, a sign-in that was completed with the old one but not yet resumed', async () => {
     const user = await aUser(idp.services);
     const app = await anApplication(idp);
     const attacker = httpClient(idp.issuer);
@@ -137,7 +137,7 @@ describe('an application', () => {
   const enter = async (app: Application, user: TestUser): Promise<Page> =>
     completeSignIn(httpClient(idp.issuer), authorizeUrl(idp, app.clientId), { user });
 
-  it('that requires a second factor gets one, and others do not require it', async () => {
+  it('gets a second factor when it requires one, which others do not', async () => {
     const user = await aUser(idp.services);
     const [strict, plain] = [await anApplication(idp, { mfa: 'required' }), await anApplication(idp)];
     expect((await enter(plain, user)).location).toContain('code=');
@@ -146,7 +146,7 @@ describe('an application', () => {
     expect((await enter(strict, user)).text).toContain('one-time-code');
   });
 
-  it('that requires a passkey does not accept the code of an app instead', async () => {
+  it('rejects the code of an app when it requires a passkey', async () => {
     const user = await aUser(idp.services);
     await idp.services.mfa.totp.importSecret(user.account.id, SECRET);
     const app = await anApplication(idp, { mfa: 'phishing-resistant' });

@@ -117,7 +117,7 @@ describe('an application with implicit consent', () => {
     expect(event).toMatchObject({ clientId: app.clientId, reason: 'ended-by-person' });
   });
 
-  it('of one user cannot be revoked by another', async () => {
+  it('cannot be revoked by another user', async () => {
     const user = await aUser(idp.services);
     const token = await connect(user);
     const otherUser = await signedIn(idp, await aUser(idp.services));

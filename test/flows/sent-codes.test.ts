@@ -195,7 +195,7 @@ describe('a code by SMS', () => {
     expect((await browser.follow(await enter(browser, sent, code))).text).toContain('Your account');
   });
 
-  it('that the gateway rejects causes a message to the user, and a log line without the code', async () => {
+  it('causes a message to the user when the gateway rejects it, and a log line without the code', async () => {
     await withPhone();
     gatewayStatus = 500;
     messages = [];

@@ -102,21 +102,21 @@ describe('a form is rejected', () => {
     await refused(mine.client.post('/form', { form: { _csrf: theirs.token } }), 'csrf_failed');
   });
 
-  it('without the cookie, and with one that we did not sign', async () => {
+  it('without the cookie, and with one that this server did not sign', async () => {
     const { token } = await open();
     await refused(app.newClient().post('/form', { form: { _csrf: token } }), 'csrf_failed');
     const headers = { cookie: 'gatehouse_csrf=planted; gatehouse_csrf.sig=planted' };
     await refused(app.newClient().post('/form', { headers, form: { _csrf: token } }), 'csrf_failed');
   });
 
-  it('with a page that says what to do and leads back to the form', async () => {
+  it('with a page that says what to do and links back to the form', async () => {
     const headers = { referer: `${app.origin}/form?step=2` };
     const page = await refused(app.newClient().post('/form', { headers, form: {} }), 'csrf_failed');
     expect(page.text).toContain('allow cookies');
     expect(page.text).toContain('href="/form?step=2"');
   });
 
-  it.each(['https://evil.example/form', '%%%'])('and never leads back to %s', async (referer) => {
+  it.each(['https://evil.example/form', '%%%'])('with a page that never links to %s', async (referer) => {
     const page = await refused(app.newClient().post('/form', { headers: { referer }, form: {} }), 'csrf_failed');
     expect(page.text).toContain('href="/"');
     expect(page.text).not.toContain('evil.example');

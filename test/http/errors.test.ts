@@ -91,7 +91,7 @@ describe('an error becomes', () => {
     expect(answer.json()).toMatchObject({ code: 'internal' });
   });
 
-  it('an answer in our words when Koa or a middleware threw it', async () => {
+  it('a response with our own message when Koa or a middleware threw it', async () => {
     const tooBig = await app.client.get('/koa-413');
     expect(tooBig.status).toBe(413);
     expect(tooBig.text).not.toContain('SELECT');
@@ -100,7 +100,7 @@ describe('an error becomes', () => {
     expect(bad.text).not.toContain('SELECT');
   });
 
-  it('nothing that the failed handler had said about its body', async () => {
+  it('a response without the body headers of the failed handler', async () => {
     const page = await app.client.get('/headers');
     expect(page.status).toBe(409);
     expect(page.headers['content-encoding']).toBeUndefined();
@@ -109,12 +109,12 @@ describe('an error becomes', () => {
     expect(page.text).toContain('contradicts');
   });
 
-  it('a broken connection, not a page glued to half an answer, when the answer had begun', async () => {
+  it('a closed connection when the response had begun', async () => {
     await expect(app.client.get('/half')).rejects.toThrow();
   });
 });
 
-it('logs the detail and the cause of a rejection, and shows neither', async () => {
+it('logs the detail and the cause of a rejection, and returns neither', async () => {
   const page = await app.client.get('/taken');
   expect(page.text).not.toContain('u1');
   const requestId = page.headers['x-request-id'];
@@ -122,21 +122,21 @@ it('logs the detail and the cause of a rejection, and shows neither', async () =
   expect(line).toMatchObject({ problem: 'user_name_taken', detail: { accountId: 'u1' } });
 });
 
-it('says when to come back', async () => {
+it('sends Retry-After with 429, and the page states the time to wait', async () => {
   const page = await app.client.get('/slow-down');
   expect(page.status).toBe(429);
   expect(page.headers['retry-after']).toBe('120');
   expect(page.text).toContain('Wait 2 minutes');
 });
 
-it('keeps Allow on a method that is not there', async () => {
+it('sends Allow with 405', async () => {
   const page = await app.client.request('PUT', '/read-only');
   expect(page.status).toBe(405);
   expect(page.headers.allow).toBe('GET');
   expect(page.text).toContain('does not accept that method');
 });
 
-it('still answers when the error page itself cannot be rendered', async () => {
+it('responds without a page when the error page cannot be rendered', async () => {
   const broken = await startApp({
     render: () => () => {
       throw new Error(secret);

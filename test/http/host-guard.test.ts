@@ -71,7 +71,7 @@ describe('forwarding headers', () => {
     forwarded: 'host=evil.example;proto=https',
   };
 
-  it('steer nothing without a proxy', async () => {
+  it('have no effect without a proxy', async () => {
     await start();
     const answer = await app.client.get('/seen', { headers: steering });
     expect(answer.json()).toMatchObject({ href: `${app.origin}/seen`, secure: false });
@@ -85,14 +85,14 @@ describe('forwarding headers', () => {
     expect(page.status).toBe(421);
   });
 
-  it('may name our host for a proxy that calls us by an inner name', async () => {
+  it('may name the issuer’s host for a proxy that uses an internal name', async () => {
     await start({ issuer: 'https://id.example.com', trustProxy: 1 });
     const headers = { host: 'gatehouse:3000', 'x-forwarded-host': 'id.example.com' };
     expect((await app.client.get('/seen', { headers })).json()).toMatchObject({ href: 'https://id.example.com/seen' });
   });
 });
 
-it('lets probes ask by address', async () => {
+it('accepts probes that use an IP address as host', async () => {
   await start({ issuer: 'https://id.example.com' });
   expect((await app.client.get('/healthz')).status).toBe(200);
 });

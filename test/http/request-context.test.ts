@@ -35,7 +35,7 @@ describe('the address of the client', () => {
     expect(clientAddress(header, '10.0.0.1', trustProxy)).toBe(address);
   });
 
-  it('is the same for Koa, so that nothing downstream believes another one', async () => {
+  it('is the same for Koa and what runs after it', async () => {
     const headers = { 'x-forwarded-for': '1.1.1.1, 203.0.113.9' };
     const answer = await app.client.get('/who', { headers });
     expect(answer.json()).toMatchObject({ address: '203.0.113.9', ip: '203.0.113.9' });
@@ -63,7 +63,7 @@ it('logs one line without the query, and observes the request once', async () =>
   ]);
 });
 
-it('keeps probes out of the log at level info', async () => {
+it('does not log probes at level info', async () => {
   await app.client.get('/healthz');
   expect(await accessLine(app, '/healthz')).toMatchObject({ level: 'debug' });
 });

@@ -29,7 +29,7 @@ function slowRoute(ms: number) {
   };
 }
 
-describe('a slow client is cut off', () => {
+describe('a slow client is disconnected', () => {
   it('when its headers do not come', async () => {
     app = await startApp({ timeouts: { headerSeconds: 0.3, requestSeconds: 0.6 } });
     const { socket, answer } = await connect();
@@ -60,13 +60,13 @@ describe('a slow client is cut off', () => {
   });
 });
 
-describe('what is no HTTP gets an answer with a request number', () => {
+describe('input that is not HTTP', () => {
   it.each([
     ['garbage', 'garbage\r\n\r\n', 400],
     ['a header without end', `GET / HTTP/1.1\r\nHost: x\r\nCookie: ${'c'.repeat(40_000)}\r\n\r\n`, 431],
     ['two lengths', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n', 400],
     ['length and chunks', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n', 400],
-  ])('%s', async (_name, text, status) => {
+  ])('gets an error response with a request number: %s', async (_name, text, status) => {
     app = await startApp();
     const { socket, answer } = await connect();
     socket.write(text);
@@ -78,7 +78,7 @@ describe('what is no HTTP gets an answer with a request number', () => {
 });
 
 describe('a stop', () => {
-  it('lets a request under way finish, tells it to close, and accepts nothing new', async () => {
+  it('completes a running request with Connection: close, and accepts no new one', async () => {
     app = await startApp({ routes: slowRoute(300) });
     const slow = app.client.get('/slow');
     await pause(100);
@@ -100,7 +100,7 @@ describe('a stop', () => {
     await answer;
   });
 
-  it('cuts off what does not finish in time', async () => {
+  it('ends requests that do not finish in time', async () => {
     app = await startApp({ routes: slowRoute(5000) });
     const slow = app.client.get('/slow').catch(() => 'cut off');
     await pause(100);

@@ -12,7 +12,7 @@ afterAll(() => idp?.stop());
 
 const home = (url: string) => !/\/(authorize|signin|auth)\b/.test(new URL(url).pathname);
 
-it('all arrive where they wanted to go, and no answer counts twice', async () => {
+it('returns each of two tabs to its own page, and accepts no callback twice', async () => {
   const user = await aUser(idp.services);
   const browser = httpClient(idp.issuer);
   const first = await browser.follow(await browser.get('/login?return_to=/account/password'));
@@ -27,7 +27,7 @@ it('all arrive where they wanted to go, and no answer counts twice', async () =>
   expect((await browser.get(ready.location ?? '')).status).toBe(400);
 });
 
-it('of many that are open at once the newest is remembered, however long its way back', async () => {
+it('remembers the newest of many tabs, even with a long address to return to', async () => {
   const user = await aUser(idp.services);
   const browser = httpClient(idp.issuer);
   const way = `/account?${'x'.repeat(900)}`;

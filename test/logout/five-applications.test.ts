@@ -46,7 +46,7 @@ async function expectAllSessionsEnded(): Promise<void> {
 }
 
 describe('a logout at one of five applications', () => {
-  it.each([0, 1])('of OpenID Connect (%i) ends the other sessions and shows who did not answer', async (index) => {
+  it.each([0, 1])('ends the other sessions and shows which did not answer (OpenID Connect, %i)', async (index) => {
     const app = apps.reachable[index] as App;
     const page = await logoutAt(app);
     expect(resultsOf(page)).toMatchObject({
@@ -59,7 +59,7 @@ describe('a logout at one of five applications', () => {
     expect(apps.reachable.map(({ heard }) => heard)).toEqual([['back'], ['front'], ['slo'], ['slo']]);
   });
 
-  it.each([2, 3])('of SAML (%i) ends the other sessions and answers with PartialLogout', async (index) => {
+  it.each([2, 3])('ends the other sessions and answers with PartialLogout (SAML, %i)', async (index) => {
     const app = apps.reachable[index] as App;
     expect((await logoutAt(app)).url).toBe(`${app.origin}/`);
     const relayState = index === 2 ? 'relay-1' : 'relay-2';

@@ -61,7 +61,7 @@ describe('a service provider', () => {
       'invalid_answer: bad_base64',
     ],
     ['says that it could not', { status: 'failure' }, 'Answered that it could not sign you out.', 'refused'],
-  ])('that %s is not reported as signed out, and the others are notified', async (_name, spoiled, text, reason) => {
+  ])('is not reported as signed out when it %s, and the others are notified', async (_name, spoiled, text, reason) => {
     payroll.spoil(spoiled);
     const page = await signOut(await leave(browser, chat));
     expect(resultsOf(page)).toEqual({
@@ -74,7 +74,7 @@ describe('a service provider', () => {
   });
 
   it.each(['none', 'home', 'unauthorized'] as const)(
-    'that would keep the browser (%s) never gets it',
+    'never gets the browser when it would not send it back (%s)',
     async (answer) => {
       payroll.spoil({ answer });
       const { page, trail } = await followLogout(browser, await leave(browser, chat), { until: timePasses });
@@ -87,7 +87,7 @@ describe('a service provider', () => {
   );
 
   it.each(['refuses', 'signs-in'] as const)(
-    'that %s without a cookie is asked by the browser, and believed',
+    'is notified through the browser, and its answer counts, when it %s without a cookie',
     async (withoutCookie) => {
       payroll.spoil({ withoutCookie });
       const before = payroll.sessions();
@@ -97,7 +97,7 @@ describe('a service provider', () => {
     },
   );
 
-  it('that is down is tried once together with all others that are, also in a browser without frames', async () => {
+  it('is tried once when it is down, in parallel with others that are, also in a browser without frames', async () => {
     await Promise.all([payroll.goDown(), library.goDown()]);
     const showsBoth = ({ text }: Page) => text.split('<iframe').length === 3;
     const { page } = await followLogout(browser, await leave(browser, chat), { until: showsBoth });
@@ -112,7 +112,7 @@ describe('a service provider', () => {
     });
   });
 
-  it('that keeps the browser is skipped when the user returns', async () => {
+  it('is skipped when it does not send the browser back and the user returns', async () => {
     payroll.spoil({ answer: 'none', withoutCookie: 'refuses' });
     const stuck = await followLogout(browser, await leave(browser, chat));
     expect(stuck.page.text).toContain('stuck here');
@@ -128,7 +128,7 @@ describe('a service provider', () => {
     });
   });
 
-  it('that answers late still counts, once', async () => {
+  it('counts once when it answers late', async () => {
     payroll.spoil({ withoutCookie: 'refuses' });
     const there = await followLogout(browser, await leave(browser, chat), {
       until: ({ url }) => url.startsWith(payroll.origin),
@@ -145,14 +145,14 @@ describe('a service provider', () => {
 });
 
 describe('a LogoutResponse', () => {
-  it('that is not expected is rejected', async () => {
+  it('is rejected when it is not expected', async () => {
     const profile = { issuer: payroll.clientId, ID: '_never-asked', nameID: 'x', nameIDFormat: 'y' };
     const url = await payroll.saml.getLogoutResponseUrlAsync(profile, '', {}, true);
     const page = await httpClient(idp.issuer).get(url);
     expect([page.status, page.location]).toEqual([400, undefined]);
   });
 
-  it('of another service provider is ignored', async () => {
+  it('is ignored when it comes from another service provider', async () => {
     payroll.spoil({ withoutCookie: 'refuses' });
     const there = await followLogout(browser, await leave(browser, chat), {
       until: ({ url }) => url.startsWith(payroll.origin),
@@ -168,7 +168,7 @@ describe('a LogoutResponse', () => {
     await other.close();
   });
 
-  it('of a service provider that interferes with another one changes nothing', async () => {
+  it('changes nothing when its service provider interferes with another one', async () => {
     const toLibrary = ({ forms }: Page) => forms[0]?.action === `${library.origin}/slo`;
     const { page, trail } = await followLogout(browser, await leave(browser, chat), { until: toLibrary });
     const relayState = page.forms[0]?.fields.RelayState ?? '';

@@ -85,7 +85,7 @@ describe('the next step of a logout run', () => {
       { kind: 'wait', id: 'a', inFrame: false, seconds: 4 },
     ],
     ['too late', [hop('a', { state: 'asked', deadline: inSeconds(0) }), hop('b', {})], { kind: 'give-up', id: 'a' }],
-  ])('%s', (_name, hops, step) => {
+  ])('follows from: %s', (_name, hops, step) => {
     expect(next(hops)).toEqual(step);
   });
 

@@ -118,7 +118,7 @@ describe('the name of a browser', () => {
     ['<script>alert(1)</script>', undefined],
     ['visit https://evil.example', undefined],
     ['', undefined],
-  ])('of the User-Agent %j is %j', (userAgent, name) => {
+  ])('is read from the User-Agent %j as %j', (userAgent, name) => {
     expect(browserName(userAgent)).toBe(name);
   });
 });

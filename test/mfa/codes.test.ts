@@ -47,7 +47,7 @@ describe('recovery codes', () => {
     expect(await fixture.recoveryCodes.remaining(account.id)).toBe(9);
   });
 
-  test('of one enrolment are the same when its form is sent again, until one is used or others are made', async () => {
+  test('are the same when the form of an enrolment is sent again, until one is used or others are made', async () => {
     const { recoveryCodes } = fixture;
     const sent = await together(2, () => recoveryCodes.createFor(account.id, 'a form'));
     expect(sent[0]).toHaveLength(10);
@@ -65,7 +65,7 @@ describe('recovery codes', () => {
     expect(await recoveryCodes.again(account.id, 'another form')).toBeUndefined();
   });
 
-  test('of another account, of an older set and made up are wrong', async () => {
+  test('are rejected when they belong to another account or an older set, or are made up', async () => {
     const other = await fixture.person();
     const theirs = first(await fixture.recoveryCodes.create(other.id));
     const older = first(await fixture.recoveryCodes.create(account.id));

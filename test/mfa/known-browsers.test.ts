@@ -15,7 +15,7 @@ beforeEach(async () => {
 });
 
 describe('a browser', () => {
-  test('is new once, for each account by itself', async () => {
+  test('is new once for each account', async () => {
     const { knownBrowsers } = fixture;
     const other = await fixture.person();
     const { id, isNew, cookie } = await knownBrowsers.remember(undefined, account.id);
@@ -26,7 +26,7 @@ describe('a browser', () => {
     expect((await knownBrowsers.remember(cookie, other.id)).isNew).toBe(true);
   });
 
-  test('gets a new cookie for each account, which is worth nothing for another', async () => {
+  test('gets a new cookie for each account, which is not valid for another', async () => {
     const { knownBrowsers } = fixture;
     const other = await fixture.person();
     const first = await knownBrowsers.remember(undefined, account.id, { trustDays: 14 });
@@ -42,7 +42,7 @@ describe('a browser', () => {
     expect(await knownBrowsers.recognise(back.cookie, account.id)).toEqual({ id: first.id, isTrusted: true });
   });
 
-  test('takes no token that another person planted', async () => {
+  test('rejects a token that an attacker planted', async () => {
     const { knownBrowsers } = fixture;
     const planted = 'p'.repeat(43);
     const { cookie } = await knownBrowsers.remember(planted, account.id, { trustDays: 14 });
@@ -107,7 +107,7 @@ describe('a browser', () => {
 });
 
 describe('trust', () => {
-  test('gives the cookie a new value, so that a copy from before is worth nothing', async () => {
+  test('gives the cookie a new value, so that an earlier copy is not valid', async () => {
     const { knownBrowsers } = fixture;
     const before = await knownBrowsers.remember(undefined, account.id);
     const after = await knownBrowsers.remember(before.cookie, account.id, { trustDays: 14 });

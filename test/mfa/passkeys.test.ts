@@ -65,7 +65,7 @@ describe('the registration of a passkey', () => {
     ['another relying party', { rpId: 'evil.test' }],
     ['nobody present', { userPresent: false }],
     ['an answer to sign in', { type: 'webauthn.get' }],
-  ])('refuses %s', async (_, wrong) => {
+  ])('rejects %s', async (_, wrong) => {
     expect(await register(softAuthenticator(), wrong)).toEqual({ outcome: 'wrong' });
     expect(await fixture.passkeys.count(account.id)).toBe(0);
   });
@@ -141,7 +141,7 @@ describe('a sign-in with a passkey', () => {
     ['an unverified user', { userVerified: false }],
     ['an answer to register', { type: 'webauthn.create' }],
     ["another person's handle", { userHandle: 'somebody-else' }],
-  ])('refuses %s', async (_, wrong) => {
+  ])('rejects %s', async (_, wrong) => {
     const device = softAuthenticator();
     await register(device);
     expect(await signIn(device, wrong)).toEqual({ outcome: 'wrong' });
@@ -203,7 +203,7 @@ describe('the list of passkeys', () => {
 });
 
 test.each(['', 'null', '[]', '{}', '{"id":5}', 'not json', '{"id":"a","rawId":"a","type":"public-key","response":{}}'])(
-  'what is no answer is no answer: %s',
+  'rejects the malformed response %s',
   (text) => {
     expect(parseAssertion(text)).toBeUndefined();
     expect(parseAttestation(text)).toBeUndefined();

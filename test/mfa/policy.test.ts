@@ -20,7 +20,7 @@ const done = (acr: string) => ({ need: 'nothing', acr });
 const ask = (level: string, ...methods: string[]) => ({ need: 'second-factor', methods, level });
 const enrol = (level: string, ...methods: string[]) => ({ need: 'enrolment', methods, level });
 
-describe('what a sign-in still needs', () => {
+describe('the factor that a sign-in still needs', () => {
   test.each<[string, PolicyInput, object]>([
     ['a first factor before all', { setting: 'required', factors: both, proven: [] }, { need: 'first-factor' }],
 
@@ -170,7 +170,7 @@ describe('what a sign-in still needs', () => {
       { setting: 'off', factors: none, proven: password, requestedAcr: [MFA_ACR] },
       { need: 'impossible', level: MFA_ACR },
     ],
-  ])('%s', (_, input, expected) => {
+  ])('is decided for: %s', (_, input, expected) => {
     expect(nextFactor(input)).toEqual(expected);
   });
 });

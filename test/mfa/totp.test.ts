@@ -58,7 +58,7 @@ describe('the enrolment of an app', () => {
     expect(fixture.totp.begin(account).secret).not.toBe(secret);
   });
 
-  test('takes effect after a code, and leaves the present secret alone until then', async () => {
+  test('takes effect after a code, and does not change the present secret until then', async () => {
     const old = await enrolled();
     const { secret, sealed } = fixture.totp.begin(account);
     expect(await fixture.totp.confirm(account, sealed, '000000')).toBe('wrong');
@@ -98,7 +98,7 @@ describe('a code', () => {
     [0, 'ok'],
     [30, 'ok'],
     [60, 'wrong'],
-  ])('from %i seconds away is %s', async (seconds, outcome) => {
+  ])('is, %i seconds away, %s', async (seconds, outcome) => {
     const secret = await enrolled();
     expect(await fixture.totp.verify(account.id, shown(secret, seconds))).toBe(outcome);
   });
@@ -126,7 +126,7 @@ describe('a code', () => {
   });
 
   test.each(['', '12345', '1234567', 'abcdef', '12345a', '１２３', '-12345', '1e5', '0x1234', `${'1'.repeat(1e5)}`])(
-    '%.20j is wrong without ado',
+    'is rejected when it is malformed: %.20j',
     async (code) => {
       await enrolled();
       expect(await fixture.totp.verify(account.id, code)).toBe('wrong');
@@ -143,7 +143,7 @@ describe('a code', () => {
 });
 
 describe('an imported secret', () => {
-  test('of ten bytes works, and importing it again does not allow a used code', async () => {
+  test('may have ten bytes, and importing it again does not allow a used code', async () => {
     await fixture.totp.importSecret(account.id, 'jbsw y3dp-ehpk 3pxp');
     const code = shown('JBSWY3DPEHPK3PXP');
     expect(await fixture.totp.verify(account.id, code)).toBe('ok');
@@ -160,7 +160,7 @@ describe('an imported secret', () => {
     ['SHA1', '12345678901234567890', '94287082'],
     ['SHA256', '12345678901234567890123456789012', '46119246'],
     ['SHA512', '1234567890123456789012345678901234567890123456789012345678901234', '90693936'],
-  ])('of an otpauth URI with %s and eight digits verifies the codes of RFC 6238', async (algorithm, text, code) => {
+  ])('verifies the codes of RFC 6238 for an otpauth URI with %s and eight digits', async (algorithm, text, code) => {
     const secret = new ScureBase32Plugin().encode(Buffer.from(text));
     const uri = `otpauth://totp/Old:ann?secret=${secret}&issuer=Old&algorithm=${algorithm}&digits=8&period=30`;
     await fixture.totp.importSecret(account.id, uri);
@@ -171,7 +171,7 @@ describe('an imported secret', () => {
     fixture.clock.advance({ seconds: (now - 59_000) / 1000 });
   });
 
-  test('of an otpauth URI works once in each of its periods', async () => {
+  test('accepts one code in each period of its otpauth URI', async () => {
     await fixture.totp.importSecret(account.id, 'otpauth://totp/x?secret=JBSWY3DPEHPK3PXP&period=60');
     const { key, counter } = { key: 'JBSWY3DPEHPK3PXP', counter: Math.floor(fixture.now().getTime() / 60_000) };
     const code = app(key, new Date(counter * 30_000)); // the same HMAC counter with 30 seconds
@@ -180,13 +180,13 @@ describe('an imported secret', () => {
   });
 
   test.each(['hotp/x?secret=JBSWY3DPEHPK3PXP', 'totp/x?secret=JBSWY3DPEHPK3PXP&algorithm=MD5', 'totp/x?digits=6'])(
-    'of the URI otpauth://%s is rejected',
+    'is rejected in the URI otpauth://%s',
     (uri) => {
       expect(() => parseTotpKey(`otpauth://${uri}`)).toThrow(expect.objectContaining({ code: 'invalid_input' }));
     },
   );
 
-  test('is the same key in each of its spellings', () => {
+  test('gives the same key in each of its spellings', () => {
     const uri = 'otpauth://totp/x?secret=jbswy3dpehpk3pxp&algorithm=SHA1&digits=6&period=30';
     expect(totpKeyText(parseTotpKey(uri))).toBe(totpKeyText(parseTotpKey('JBSW Y3DP EHPK 3PXP')));
     expect(totpKeyText(parseTotpKey(`${uri}0`.replace('300', '60')))).not.toBe(totpKeyText(parseTotpKey(uri)));

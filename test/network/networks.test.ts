@@ -22,7 +22,7 @@ describe('the check of an address', () => {
     ['fe80::1%eth0', 'fe80::/10', true],
     ['unknown', '0.0.0.0/0', false],
     ['', '::/0', false],
-  ])('for %s in %s returns %s', (address, network, isIn) => expect(inNetworks([network])(address)).toBe(isIn));
+  ])('returns for %s in %s: %s', (address, network, isIn) => expect(inNetworks([network])(address)).toBe(isIn));
 
   it('returns false without networks', () => expect(inNetworks([])('192.0.2.7')).toBe(false));
 });

@@ -39,7 +39,7 @@ describe('every policy', () => {
 describe('a window', () => {
   const name = 'reset:account';
 
-  test('tells how long it lasts, and allows attempts again at its end', async () => {
+  test('reports how long it lasts, and allows attempts again at its end', async () => {
     for (let index = 0; index < 3; index += 1) expect((await rateLimits.consume(name, key)).allowed).toBe(true);
     expect(await rateLimits.consume(name, key)).toEqual({ allowed: false, retryAfterSeconds: 3600 });
     people.clock.advance({ minutes: 59, seconds: 59 });
@@ -49,7 +49,7 @@ describe('a window', () => {
     expect(passed(await together(20, () => rateLimits.consume(name, key)))).toBe(3);
   });
 
-  test('counts keys and policies apart', async () => {
+  test('counts keys and policies separately', async () => {
     await together(5, () => rateLimits.consume(name, key));
     expect((await rateLimits.consume(name, `${key}x`)).allowed).toBe(true);
     expect((await rateLimits.consume('reset:address', key)).allowed).toBe(true);

@@ -68,14 +68,14 @@ describe('names', () => {
     `${'x'.repeat(300)}:y`,
   ])('%j is no permission', (text) => expect(parsePermission(text)).toBeUndefined());
 
-  test('of roles contain printable characters and no invisible ones', () => {
+  test('contain only printable characters when they are of roles', () => {
     for (const name of ['editor', 'Équipe 7', 'a', 'ops/on-call', '編集者']) expect(isRoleName(name), name).toBe(true);
     for (const name of ['', ' a', 'a ', 'a\nb', 'a\u200bb', '<b>', 'x'.repeat(101)]) {
       expect(isRoleName(name), name).toBe(false);
     }
   });
 
-  test('that exist already are rejected', async () => {
+  test('are rejected when they exist already', async () => {
     await roles.create({ name: 'once' });
     await expect(roles.create({ name: 'once' })).rejects.toEqual(code('role_name_taken'));
     await roles.create({ name: 'twice' });

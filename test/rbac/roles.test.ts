@@ -46,7 +46,7 @@ describe('a role', () => {
     expect((await people.audit.list({ types: ['role.updated'] })).length).toBe(events);
   });
 
-  test('that is granted directly and by a group counts once, and the grant of the group stays', async () => {
+  test('counts once when granted directly and by a group, and the grant of the group stays', async () => {
     const role = await roles.create({ name: 'twice', permissions: ['twice:read'] });
     const { id } = await people.person();
     await roles.assign(id, 'twice');

@@ -53,7 +53,7 @@ describe('repeated requests for a link', () => {
     expect(mailsTo(user.account.email)).toBe(4);
   });
 
-  it('by strangers leave the owner a link in a known browser, and a code to sign in', async () => {
+  it('from other browsers leave the owner a link in a known browser, and a code to sign in', async () => {
     const user = await aUser(idp.services);
     const { email } = user.account;
     const ask = async (browser: HttpClient) => {
@@ -82,7 +82,7 @@ describe('repeated requests for a link', () => {
     expect(sent.map(({ outcome }) => outcome)).toEqual([...Array(10).fill('sent'), 'wait']);
   });
 
-  it('are rejected after twenty from one network address, for whatever login, and from no other address', async () => {
+  it('are rejected after twenty from one network address, for any login, and from no other address', async () => {
     const user = await aUser(idp.services);
     for (let index = 0; index < 20; index += 1) {
       expect((await forgot(idp, `nobody${index}`, from('192.0.2.2'))).status).toBe(303);
@@ -95,14 +95,14 @@ describe('repeated requests for a link', () => {
     expect((await forgot(idp, user.username, from('192.0.2.3'))).status).toBe(303);
   });
 
-  it('with made-up tokens are rejected after thirty, and usable links do not count', async () => {
+  it('are rejected after thirty with made-up tokens, and usable links do not count', async () => {
     const browser = from('192.0.2.4');
     const open = () => browser.get(`/reset-password?token=${'A'.repeat(43)}`).then((page) => browser.follow(page));
     for (let index = 0; index < 30; index += 1) expect((await open()).status).toBe(400);
     expect((await open()).status).toBe(429);
   });
 
-  it.each(['', ' ', 'x'.repeat(255)])('without a name (%j) are rejected as invalid input', async (username) => {
+  it.each(['', ' ', 'x'.repeat(255)])('are rejected as invalid input without a name (%j)', async (username) => {
     expect((await forgot(idp, username, from('192.0.2.5'))).status).toBe(400);
   });
 

@@ -25,7 +25,7 @@ afterAll(async () => {
 });
 
 describe('a user who forgot the password', () => {
-  it('gets from the sign-in page to a new password', async () => {
+  it('sets a new password, starting from the sign-in page', async () => {
     const user = await aUser(idp.services);
     const app = await relyingPartyApp();
     const { redirectUri } = app;

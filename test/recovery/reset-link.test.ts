@@ -51,7 +51,7 @@ describe('a reset link', () => {
     expect(JSON.stringify(row)).not.toContain(token);
   });
 
-  it('is not used up by being opened, and its token leaves the address', async () => {
+  it('stays valid when it is opened, and its token is removed from the address', async () => {
     const user = await aPerson();
     const link = await user.link();
     for (let times = 0; times < 3; times += 1) {

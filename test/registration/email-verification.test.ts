@@ -19,7 +19,7 @@ async function press(link: string) {
 }
 
 describe('the verification of an address', () => {
-  it('takes a click behind the link, so that a scanner that opens it verifies nothing', async () => {
+  it('needs a click on the page, so that a scanner that opens the link verifies nothing', async () => {
     const { account } = await aUser(test.idp.services, { emailVerified: false });
     expect(await test.links.emailVerification.requestVerification(account)).toEqual({ outcome: 'sent' });
     const link = linkIn(await mailOf(test.box, account.email ?? '', 'Confirm your e-mail address'));
@@ -114,7 +114,7 @@ describe('a change of address', () => {
     ['nobody', 'not-an-address'],
     ['', 'not-an-address'],
     ['a@example.com\r\nBcc: b@example.com', 'not-an-address'],
-  ])('to %j is refused', async (email, outcome) => {
+  ])('is rejected to %j', async (email, outcome) => {
     const { account } = await aUser(test.idp.services);
     expect(await test.links.emailVerification.requestEmailChange(account, email)).toEqual({ outcome });
   });

@@ -50,7 +50,7 @@ describe('with two links open in one browser', () => {
     ['to confirm an address', linksToConfirm, {}],
     ['to unlock an account', linksToUnlock, {}],
     ['to finish an account', linksToFinish, { password: NEW_PASSWORD }],
-  ])('the form of the first one does nothing with the second: %s', async (_what, links, fields) => {
+  ])('the form of the first one does not use the second: %s', async (_what, links, fields) => {
     const [first, second] = await links();
     const { browser, page } = await open(test.idp, first);
     const later = await browser.follow(await browser.get(second));
@@ -75,7 +75,7 @@ describe('the page after a link was used', () => {
   });
 
   it.each(['/reset-password/done', '/invitation/done', '/verify-email/done', '/unlock/done', '/sign-up/done'])(
-    'claims nothing to anybody else: %s',
+    'reports nothing in another browser: %s',
     async (path) => {
       const page = await httpClient(test.idp.issuer).get(path);
       expect(page.status).toBe(200);

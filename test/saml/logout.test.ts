@@ -54,7 +54,7 @@ const profile = {
 const queryOf = (url: string) => url.slice(url.indexOf('?') + 1);
 
 describe('a LogoutRequest from a service provider', () => {
-  it('of node-saml is read with everything that names the session', async () => {
+  it('is read from node-saml with everything that identifies the session', async () => {
     const url = await nodeSaml().getLogoutUrlAsync(profile, "it's here", {});
     const message = await receiveRedirect(queryOf(url));
     const request = readLogoutRequest(message, { ...expectation, now: new Date() });
@@ -156,7 +156,7 @@ describe('a LogoutResponse', () => {
       status: { code: statusCodes.Success, ...(subcode ? { subcode } : {}) },
     });
 
-  it('of the IdP is accepted by node-saml and follows the schema', async () => {
+  it('follows the schema and is accepted by node-saml', async () => {
     const post = postMessage(ours(statusCodes.PartialLogout), signer);
     expect(schemas.protocol(Buffer.from(post, 'base64').toString())).toBeUndefined();
     const url = redirectUrl({ location: theirs, parameter: 'SAMLResponse', message: ours() }, signer);
@@ -167,7 +167,7 @@ describe('a LogoutResponse', () => {
     ).resolves.toMatchObject({ loggedOut: true });
   });
 
-  it('of node-saml is accepted for the request that it answers, and for no other', async () => {
+  it('is accepted from node-saml for the request that it answers, and for no other', async () => {
     for (const success of [true, false]) {
       const url = await nodeSaml().getLogoutResponseUrlAsync({ ...profile, ID: '_l1' }, '', {}, success);
       const message = await receiveRedirect(queryOf(url));

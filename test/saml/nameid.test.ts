@@ -23,7 +23,7 @@ describe('the format of a NameID', () => {
     ['asked and free', policy(emailAddress), undefined, [], 'emailAddress'],
     ['asked as configured', policy(transient), 'transient', [], 'transient'],
     ['asked and in the metadata', policy(transient), 'persistent', [transient], 'transient'],
-  ] as const)('with %s', (_name, asked, configured, offered, expected) => {
+  ] as const)('is chosen with %s', (_name, asked, configured, offered, expected) => {
     expect(chooseNameIdFormat(asked, { entityId, configured, offered })).toBe(expected);
   });
 

@@ -115,7 +115,7 @@ describe('a signed redirect', () => {
     expect(await refusal(() => receiveRedirect(signed.replace(/&RelayState=[^&]*/, '')))).toBe('signature_invalid');
   });
 
-  it('of node-saml is accepted, which signs another spelling of the query than it sends', async () => {
+  it('is accepted from node-saml, which signs another spelling of the query than it sends', async () => {
     const sender = new SAML({
       callbackUrl: sp.acs,
       entryPoint: idp.sso,

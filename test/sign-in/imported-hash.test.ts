@@ -41,7 +41,7 @@ describe('an imported hash', () => {
     ],
   ];
 
-  it.each(makers)('of %s signs its owner in and is replaced by Argon2id', async (_name, make) => {
+  it.each(makers)('signs its owner in as %s, and is replaced by Argon2id', async (_name, make) => {
     const user = await aUser(idp.services);
     const password = 'an imported pass phrase, long enough';
     await idp.services.credentials.importHash(user.account.id, await make(password));

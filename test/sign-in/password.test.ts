@@ -93,7 +93,7 @@ describe('a sign-in with a password', () => {
   });
 
   it.each(['', '\0', 'x'.repeat(300), '<script>', "' OR 1=1 --", '\ud800'])(
-    'refuses the name %j without a fault',
+    'rejects the name %j without a server error',
     async (name) => {
       const page = await enter(name, PASSWORD);
       expect([400, 401]).toContain(page.status);

@@ -11,7 +11,7 @@ import { testDatabase } from '../support/database/database.ts';
 setFlagsFromString('--expose-gc');
 const collectGarbage: () => void = runInNewContext('gc');
 
-it('keeps connections and statements, also those of a database that is closed', async () => {
+it('protects connections and statements from garbage collection, also after the database is closed', async () => {
   const seen: WeakRef<object>[] = [];
   const prepare = Sqlite.prototype.prepare;
   const watched = vi.spyOn(Sqlite.prototype, 'prepare').mockImplementation(function (this: Sqlite.Database, text) {

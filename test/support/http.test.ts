@@ -39,7 +39,7 @@ describe('the HTTP client of the tests', () => {
     expect(client.cookies.get('sid')?.attributes.has('httponly')).toBe(true);
   });
 
-  it('follows redirects only when asked, and not for ever', async () => {
+  it('follows redirects only on request, up to a limit', async () => {
     const client = httpClient(server.origin);
     const page = await client.get('/away');
     expect(page).toMatchObject({ status: 303, location: `${server.origin}/echo?a=1` });
@@ -48,7 +48,7 @@ describe('the HTTP client of the tests', () => {
     await expect(client.follow(await client.get('/loop'))).rejects.toThrow('do not end');
   });
 
-  it('sends a form as a browser does, and a foreign Host header when told', async () => {
+  it('sends a form as a browser does, and another Host header on request', async () => {
     const client = httpClient(server.origin);
     const answer = await client.submit(await client.get('/form'), { a: 'ä&=' });
     expect(answer.text).toBe(`POST||${new URL(server.origin).host}||${server.origin}|a=%C3%A4%26%3D`);
@@ -57,7 +57,7 @@ describe('the HTTP client of the tests', () => {
 });
 
 describe('reading a page', () => {
-  it('takes from a form what a browser would send', () => {
+  it('reads from a form what a browser would send', () => {
     const [form] = formsOf(
       `<form method=post action="/save?x=1&amp;y=2"><input type="hidden" name=_csrf value="a&quot;b">
        <input type="checkbox" name="on" checked><input type="checkbox" name="off"><input name="dead" disabled>

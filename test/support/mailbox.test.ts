@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => box.close());
 
-it('hands out each mail once, to the one who waits for it', async () => {
+it('returns each mail once, to the test that waits for it', async () => {
   const waiting = box.waitForMail('alice@example.com');
   const transport = createTransport(box.url);
   await transport.sendMail({ from: 'g@example.com', to: 'bob@example.com', subject: 'One', text: 'Für Bob' });
@@ -18,7 +18,7 @@ it('hands out each mail once, to the one who waits for it', async () => {
   await expect(box.waitForMail('bob@example.com', { seconds: 0.1 })).rejects.toThrow('No mail to bob@example.com');
 });
 
-it('can be too busy', async () => {
+it('answers as a busy server on request', async () => {
   const mail = { from: 'g@example.com', to: 'carol@example.com', subject: 'Three', text: 'x' };
   box.refuseNext(1);
   await expect(createTransport(box.url).sendMail(mail)).rejects.toMatchObject({ responseCode: 451 });

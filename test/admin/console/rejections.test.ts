@@ -61,7 +61,7 @@ async function lastChange(clientId: string): Promise<string[]> {
 }
 
 describe('a rejected authorization request', () => {
-  it('1: names a redirect URI that is not registered', async () => {
+  it('is fixed by adding the redirect URI that is not registered', async () => {
     const { clientId } = await aClient(idp.services, { redirect_uris: [REDIRECT] });
     const other = 'https://app.example.com/callback';
     const refused = await authorize(clientId, { redirect_uri: other, session_token: 'of-the-application' });
@@ -74,14 +74,14 @@ describe('a rejected authorization request', () => {
     expect(await lastChange(clientId)).toContain('application.updated');
   });
 
-  it('2: names a disabled application', async () => {
+  it('is fixed by enabling the disabled application', async () => {
     const { clientId, applicationId } = await aClient(idp.services, { client_name: 'Off', redirect_uris: [REDIRECT] });
     await idp.services.applications.setEnabled(applicationId, false);
     await fix(codeIn(await authorize(clientId)), 'The application is registered and enabled', 'Enable Off', 'disabled');
     expect((await authorize(clientId)).location).toContain('/signin/');
   });
 
-  it('3: asks for a scope that is not allowed, and the application gets the code', async () => {
+  it('is fixed by allowing the requested scope, with the code that the application received', async () => {
     const { clientId } = await aClient(idp.services, { redirect_uris: [REDIRECT], scope: 'openid' });
     const refused = await authorize(clientId, { scope: 'openid email' });
     const told = new URL(refused.location ?? '').searchParams;
@@ -91,7 +91,7 @@ describe('a rejected authorization request', () => {
     expect((await authorize(clientId, { scope: 'openid email' })).location).toContain('/signin/');
   });
 
-  it('4: is of a user without the role', async () => {
+  it('is fixed by giving the user the role', async () => {
     await idp.services.roles.create({ name: 'editor' });
     const { clientId } = await aClient(idp.services, { redirect_uris: [REDIRECT], access: { roles: ['editor'] } });
     const user = await aUser(idp.services);
@@ -108,7 +108,7 @@ describe('a rejected authorization request', () => {
     expect(done.location).toContain('code=');
   });
 
-  it('5: lacks PKCE, which only the application can fix', async () => {
+  it('offers no fix for missing PKCE, which only the application can add', async () => {
     const { clientId } = await aClient(idp.services, { redirect_uris: [REDIRECT] });
     const query = new URLSearchParams({
       client_id: clientId,
@@ -125,7 +125,7 @@ describe('a rejected authorization request', () => {
 });
 
 describe('a rejected token request', () => {
-  it('6: asks for an API that this application may not ask for', async () => {
+  it('is fixed by allowing the requested API', async () => {
     const resource = 'https://api.example.com';
     await idp.services.db.resource.create({ data: { identifier: resource, scopes: '["read"]' } });
     const { clientId, clientSecret } = await aClient(idp.services, {
@@ -140,7 +140,7 @@ describe('a rejected token request', () => {
     expect((await token(form, [clientId, clientSecret])).json().access_token).toBeTruthy();
   });
 
-  it('sends no client authentication, for which no fix is offered', async () => {
+  it('offers no fix for missing client authentication', async () => {
     const { clientId } = await aClient(idp.services, { redirect_uris: [REDIRECT] });
     const refused = await token({ grant_type: 'refresh_token', refresh_token: 'x', client_id: clientId });
     const page = await admin.get(`/admin/refusals/${codeIn(refused)}`);
@@ -148,7 +148,7 @@ describe('a rejected token request', () => {
     expect(page.text).not.toContain('Fix it');
   });
 
-  it('7: uses a grant that is not allowed', async () => {
+  it('is fixed by allowing the grant', async () => {
     const { clientId, clientSecret } = await aClient(idp.services, { redirect_uris: [REDIRECT] });
     const refused = await token({ grant_type: 'client_credentials' }, [clientId, clientSecret]);
     await fix(codeIn(refused), 'The grant is allowed', 'Allow the grant client_credentials', 'authorization_code');
@@ -156,7 +156,7 @@ describe('a rejected token request', () => {
     expect(again.json().access_token).toBeTruthy();
   });
 
-  it('8: sends a wrong secret, and the console makes a new one', async () => {
+  it('is fixed by a new secret when the secret was wrong', async () => {
     const { clientId } = await aClient(idp.services, { redirect_uris: [REDIRECT] });
     const refused = await token({ grant_type: 'refresh_token', refresh_token: 'x' }, [clientId, 'w'.repeat(43)]);
     const page = await admin.get(`/admin/refusals/${codeIn(refused)}`);
@@ -174,7 +174,7 @@ describe('a rejected logout', () => {
     httpClient(idp.issuer).get(`/end-session?${new URLSearchParams(query)}`, { headers: { accept: 'text/html' } });
   const AFTER = 'https://app.example.com/bye';
 
-  it('13: names a post-logout redirect URI that is not registered', async () => {
+  it('is fixed by adding the post-logout redirect URI that is not registered', async () => {
     const { clientId } = await aClient(idp.services, { redirect_uris: [REDIRECT] });
     const asked = { client_id: clientId, post_logout_redirect_uri: AFTER };
     const refused = await endSession(asked);
@@ -186,7 +186,7 @@ describe('a rejected logout', () => {
     expect(await lastChange(clientId)).toEqual(expect.arrayContaining(['application.updated', 'sign-out.refused']));
   });
 
-  it('names an unknown application, or an invalid hint that is not stored', async () => {
+  it('shows an unknown application, and an invalid hint without its value', async () => {
     const unknown = await endSession({ client_id: 'nobody', post_logout_redirect_uri: AFTER });
     const page = await admin.get(`/admin/refusals/${codeIn(unknown)}`);
     expect(textOf(page.text)).toContain('No application has this identifier.');
@@ -217,7 +217,7 @@ describe('a rejected AuthnRequest', () => {
     return httpClient(idp.issuer).post('/saml/sso', { form: { SAMLRequest: value } });
   };
 
-  it('9: is signed with an unknown certificate; 10: names an ACS URL that is not registered', async () => {
+  it('is fixed by adding the unknown certificate, and then the ACS URL that is not registered', async () => {
     const sp = await byHand('https://sp-ten.example.com');
     const unsigned = await post(sp);
     expect(unsigned.status).toBe(400);
@@ -229,7 +229,7 @@ describe('a rejected AuthnRequest', () => {
     expect(await lastChange('https://sp-ten.example.com')).toContain('application.updated');
   });
 
-  it('11: asks for a NameID format that is not allowed', async () => {
+  it('is fixed by allowing the requested NameID format', async () => {
     const entityId = 'https://sp-name-id.example.com';
     const format = 'urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress';
     const sp = await aServiceProvider(idp.services, {
@@ -310,7 +310,7 @@ describe('a rejected AuthnRequest', () => {
     expect(await idp.services.applications.find(entityId)).toMatchObject({ metadata: now?.metadata, name: 'Renamed' });
   });
 
-  it('12: is from an unknown service provider', async () => {
+  it('offers to register the unknown service provider', async () => {
     const sp = await byHand('https://sp-eleven.example.com');
     const row = await idp.services.applications.find('https://sp-eleven.example.com');
     await idp.services.applications.remove(row?.id ?? '');

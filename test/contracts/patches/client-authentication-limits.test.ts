@@ -43,7 +43,7 @@ describe('client-authentication-limits', () => {
     ['revocation', routes.revocation],
     ['pushed_authorization_request', routes.pushed_authorization_request],
     ['device_authorization', routes.device_authorization],
-  ])('asks once at the %s endpoint, for known and unknown clients', async (route, path) => {
+  ])('checks the limit once at the %s endpoint, for known and unknown clients', async (route, path) => {
     for (const clientId of ['app', 'unknown']) expect((await post(path, clientId)).status).toBe(401);
     expect(admitted).toEqual([`${route} app`, `${route} unknown`]);
   });

@@ -38,11 +38,11 @@ async function subject(engine: Engine, clientId: string) {
 }
 
 describe('introspection-subject', () => {
-  it("is needed: the engine tells a pairwise client the subject of the token's own client", async () => {
+  it("is needed: the engine gives a pairwise client the subject of the token's own client", async () => {
     expect(await subject(bare, 'api')).toBe('alice');
   });
 
-  it('tells each client the subject that it knows', async () => {
+  it('gives each client its own subject of the user', async () => {
     expect(await subject(patched, 'api')).toBe('alice for api');
     expect(await subject(patched, 'app')).toBe('alice');
   });

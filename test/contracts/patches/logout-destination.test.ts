@@ -25,11 +25,11 @@ async function destination(engine: Engine) {
 }
 
 describe('logout-destination', () => {
-  it('is needed: the engine leads a confirmed logout to its own end at once', async () => {
+  it('is needed: the engine redirects a confirmed logout to its own end at once', async () => {
     expect(await destination(bare)).toBe(`${bare.origin}${routes.end_session}/success`);
   });
 
-  it('leads to the logout run where there is one', async () => {
+  it('redirects to the logout run where there is one', async () => {
     expect(await destination(patched)).toBe(`${patched.origin}/signout/run`);
   });
 });

@@ -52,7 +52,7 @@ describe('a requested class', () => {
     expect(await accepted(sp, await person.withPassword(browser, page))).toBe(password);
   });
 
-  it('of a second factor steps up from the password with the code alone', async () => {
+  it('steps up from the password with the code alone when it is a second factor', async () => {
     const person = await aSamlUser(idp.services);
     const browser = await signedIn(person, 'withPassword');
     await person.addApp();
@@ -69,7 +69,7 @@ describe('a requested class', () => {
     expect(await accepted(weaker.sp, weaker.page)).toBe(password);
   });
 
-  it('of a second factor is NoAuthnContext where second factors are off and there is none', async () => {
+  it('gets NoAuthnContext when it is a second factor, second factors are off and there is none', async () => {
     await idp.services.settings.set('mfa', 'off');
     const person = await aSamlUser(idp.services);
     const browser = await signedIn(person, 'withPassword');
@@ -78,12 +78,12 @@ describe('a requested class', () => {
     await idp.services.settings.set('mfa', 'optional');
   });
 
-  it('that is unknown is NoAuthnContext at once, before any sign-in', async () => {
+  it('gets NoAuthnContext before any sign-in when it is unknown', async () => {
     const { page } = await request(httpClient(idp.issuer), 'exact', 'urn:oasis:names:tc:SAML:2.0:ac:classes:Kerberos');
     expect(statusOf(page)).toEqual(['Responder', 'NoAuthnContext']);
   });
 
-  it('of the passkey is met by a passkey', async () => {
+  it('is met by a passkey when it is the one of passkeys', async () => {
     const person = await aSamlUser(idp.services, { passkey: true });
     const browser = await signedIn(person, 'withPasskey');
     for (const [comparison, requested] of [

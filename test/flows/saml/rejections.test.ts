@@ -130,7 +130,7 @@ describe('a first sign-in', () => {
 });
 
 describe('a user', () => {
-  it('who cancels causes RequestDenied', async () => {
+  it('causes RequestDenied by cancelling', async () => {
     const page = await open();
     await expectStatus(
       await browser.follow(await browser.submit(page, {}, { form: '/cancel' })),
@@ -139,13 +139,13 @@ describe('a user', () => {
     );
   });
 
-  it('without a verified address gets no e-mail identifier', async () => {
+  it('gets no e-mail identifier without a verified address', async () => {
     const mails = await aLiveSp(idp, { name_id_format: 'emailAddress' });
     const page = await person.withPassword(browser, await open('', '', mails));
     expect(answerIn(page)).toContain('status:InvalidNameIDPolicy');
   });
 
-  it('whom the access rule rejects sees the reason, and the service provider gets RequestDenied', async () => {
+  it('sees the reason when the access rule denies access, and the service provider gets RequestDenied', async () => {
     await idp.services.roles.create({ name: 'editor', description: '', permissions: [] });
     const closed = await aLiveSp(idp, { name: 'Editors only', access: { roles: ['editor'] } });
     const page = await person.withPassword(browser, await open('', '', closed));

@@ -63,7 +63,7 @@ describe('the IdP metadata', () => {
     expect(acceptedSignature(xml, pem(old))).toBe(false);
   });
 
-  it('and the key are updated on another instance', async () => {
+  it('follows a new key on another instance', async () => {
     const environment = { ...idp.environment, ISSUER: idp.issuer, PORT: String(await freePort()) };
     const twin = await startIdp({ environment: environment as Record<string, string> });
     await idp.services.keyring.rotate({ use: 'saml' });

@@ -36,7 +36,7 @@ describe('SHA-1', () => {
     expect(await statuses(await aLiveSp(idp))).toEqual([400, 400]);
   });
 
-  it('allowed for one does not weaken the Responses', async () => {
+  it('does not weaken the Responses when it is allowed for one service provider', async () => {
     expect(await answerTo(await aLiveSp(idp, { allow_sha1: true }))).not.toMatch(/sha1"/);
   });
 });
@@ -46,7 +46,7 @@ describe('the signature', () => {
     ['assertion', ['saml:Assertion']],
     ['response', ['samlp:Response']],
     ['both', ['samlp:Response', 'saml:Assertion']],
-  ] as const)('of `sign: %s` is where it should be', async (sign, signed) => {
+  ] as const)('is in the place that `sign: %s` states', async (sign, signed) => {
     const xml = await answerTo(await aLiveSp(idp, { sign }));
     const found = [...xml.matchAll(/<(samlp?:\w+)[^>]*><saml:Issuer[^>]*>[^<]*<\/saml:Issuer><ds:Signature/g)];
     expect(found.map(([, name]) => name)).toEqual(signed);

@@ -18,7 +18,7 @@ function poisoned(value: unknown): unknown {
 }
 
 describe.each(Object.entries(samplePages))('page %s', (_name, [template, data]) => {
-  it('escapes whatever it is given', () => {
+  it('escapes every value', () => {
     const html = render(template, { ...(poisoned(data) as object), csrfToken: evil });
     expect(html).not.toContain('<script>alert');
     expect(html).not.toContain('<img src=x');
@@ -34,7 +34,7 @@ describe.each(Object.entries(samplePages))('page %s', (_name, [template, data]) 
     expect(html).toMatch(/^<!doctype html>/);
   });
 
-  it('has a CSRF field in each form to ourselves, and at most one primary button', () => {
+  it('has a CSRF field in each form to this server, and at most one primary button', () => {
     const html = render(template, { ...data, csrfToken: 'token' });
     for (const form of formsOf(html, 'https://id.example.com')) {
       const isOurs = form.action.startsWith('https://id.example.com/');

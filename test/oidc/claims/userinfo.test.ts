@@ -59,7 +59,7 @@ describe('claims', () => {
       },
     ],
     ['openid address nonsense', {}],
-  ])('of the scope "%s" are in the ID token and in userinfo, and no others', async (scope, expected) => {
+  ])('are in the ID token and in userinfo by the scope "%s", and no others', async (scope, expected) => {
     const { tokens } = await signIn(httpClient(idp.issuer), app, user, { scope });
     expect(about(tokens.claims())).toEqual(expected);
     const info = await app.rp.userinfo(tokens);

@@ -118,7 +118,7 @@ describe('registration', () => {
     expect(await idp.services.db.application.count()).toBe(before);
   });
 
-  it.each<unknown>([[], 'text', 5, null, {}])('is refused with a body of %j', async (body) => {
+  it.each<unknown>([[], 'text', 5, null, {}])('is rejected with a body of %j', async (body) => {
     expect((await register(body)).status).toBe(400);
   });
 

@@ -42,7 +42,7 @@ describe('an application with an access rule', () => {
     expect((await signIn(httpClient(idp.issuer), app, editor)).tokens.access_token).toBeTruthy();
   });
 
-  it('shows other users a page that leads back to the application with access_denied', async () => {
+  it('shows other users a page that returns to the application with access_denied', async () => {
     const { browser, page } = await openRejected();
     expect(page.status).toBe(403);
     expect(page.text).toContain('You may not open Newsroom');

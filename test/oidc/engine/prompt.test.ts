@@ -133,7 +133,7 @@ describe('a user who is not signed in', () => {
     expect(back.location).toMatch(/[?&]code=/);
   });
 
-  it('is led to the application, or to the portal, from a sign-in that is complete', async () => {
+  it('is redirected to the application, or to the portal, from a sign-in that is complete', async () => {
     const over = async (metadata: object) => {
       const other = await anApplication(idp, { client_name: 'Field Notes', ...metadata });
       const visitor = httpClient(idp.issuer);

@@ -79,7 +79,7 @@ describe('evaluateRules', () => {
     expect(results.filter(({ state }) => state === 'failed').map((one) => one.rule)).toEqual([rule]);
   });
 
-  it('tells what was received and what is registered', () => {
+  it('returns what was received and what is registered', () => {
     const results = evaluateRules(at(authorize, { redirect_uri: AFTER }), 'invalid_redirect_uri');
     expect(results[0]).toMatchObject({ rule: 'client', state: 'passed' });
     expect(results[1]).toEqual({ rule: 'redirect_uri', received: AFTER, expected: REDIRECT, state: 'failed' });

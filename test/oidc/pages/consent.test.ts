@@ -112,7 +112,7 @@ describe('the consent page', () => {
     ).toBe('consent_required');
   });
 
-  it('leads back with access_denied when consent is denied, and is displayed again', async () => {
+  it('returns access_denied when consent is denied, and is displayed again', async () => {
     const app = await asking();
     const { browser, page } = await atQuestion(app);
     const denied = await browser.follow(await browser.submit(page, {}, { button: 'Do not allow' }), isThere);

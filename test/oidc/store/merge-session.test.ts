@@ -66,7 +66,7 @@ describe('the sign-in of a merged session', () => {
 });
 
 describe('a form that is not submitted yet', () => {
-  it('is kept by a request that did not render it', () => {
+  it('stays after a request that did not render it', () => {
     expect(mergeSession(asRead, asRead, { ...asRead, state: { secret: 's' } }, stay)?.state).toEqual({ secret: 's' });
   });
 

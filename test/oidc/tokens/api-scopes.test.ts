@@ -66,7 +66,7 @@ describe('a client', () => {
     ['only scopes', { scope: 'openid scoped:read' }],
     ['another API', { resources: ['https://elsewhere.example'], scope: 'openid scoped:read' }],
     ['no API', { resources: [], scope: 'openid scoped:read' }],
-  ])('whose registration names %s gets no token for an API', async (_what, registered) => {
+  ])('gets no token for an API when its registration names %s', async (_what, registered) => {
     const app = await anApplication(idp, registered);
     const parameters = { resource: openApi, scope: 'openid scoped:read' };
     const page = await outcome(httpClient(idp.issuer), authorizeUrl(idp, app.clientId, parameters));
@@ -77,7 +77,7 @@ describe('a client', () => {
     expect([answer.status, answer.json().error]).toEqual([400, 'invalid_target']);
   });
 
-  it('whose registration names the API gets only the scopes that it names too', async () => {
+  it('gets only those scopes of an API that its registration names too', async () => {
     const scopeOf = async (registered: { resources: string[]; scope?: string }) => {
       const worker = await anApplication(idp, { ...machine, ...registered });
       const scope = 'scoped:read scoped:write';

@@ -116,7 +116,7 @@ describe('revocation', () => {
     expect(await ask(app, access)).toEqual({ active: false });
   });
 
-  it('leaves a foreign token valid, and does not say that it exists', async () => {
+  it('leaves a token of another client valid, and does not reveal that it exists', async () => {
     const { access_token: access, refresh_token: refresh } = await connect();
     for (const who of [api, publicApp]) {
       for (const token of [access, refresh]) expect((await giveUp(who, token)).status).toBe(200);

@@ -70,7 +70,7 @@ describe('service provider metadata', () => {
     expect(curve.signingCertificates).toHaveLength(1);
   });
 
-  it('of node-saml and samlify is understood', () => {
+  it('is read as node-saml and samlify generate it', () => {
     const nodeSaml = new SAML({
       callbackUrl: sp.acs,
       issuer: sp.entityId,

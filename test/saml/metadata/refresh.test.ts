@@ -80,7 +80,7 @@ describe('metadata behind a URL', () => {
     ['holds a DOCTYPE', () => ({ body: `<!DOCTYPE x>${metadata('https://wiki.example/acs')}` })],
     ['redirects', () => ({ status: 302, location: `${web.origin}/elsewhere`, body: '' })],
     ['is too long', () => ({ body: `${metadata('https://wiki.example/acs')}${' '.repeat(2 * 1024 * 1024)}` })],
-  ])('that %s is rejected: the last valid one stays, and the reason is audited', async (_what, answers) => {
+  ])('is rejected when it %s: the last valid one stays, and the reason is audited', async (_what, answers) => {
     const before = await stored();
     answer = answers();
     expect(await refresh()).toEqual({ changed: 0, unchanged: 0, failed: 1 });

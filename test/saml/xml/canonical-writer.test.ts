@@ -77,7 +77,7 @@ describe('the writer', () => {
     expect(representable('tab\t line\n return\r 😀 \u0085')).toBe('tab\t line\n return\r 😀 \u0085');
   });
 
-  it('is the same for a part alone and inside the whole', () => {
+  it('writes the same for a part alone and inside the whole', () => {
     const part = element('saml:Assertion', { ID: '_a' }, element('saml:Issuer', {}, 'x'));
     const whole = canonical(element('samlp:Response', {}, element('saml:Issuer', {}, 'x'), part)).canonical;
     expect(whole).toContain(canonical(part).canonical);

@@ -24,7 +24,7 @@ afterAll(async () => {
   await server.close();
 });
 
-it('finds nothing on a sound page', async () => {
+it('reports nothing on an accessible page', async () => {
   const context = await browser.newContext(phone);
   const tab = await context.newPage();
   await tab.goto(`${server.origin}/good`);
@@ -32,7 +32,7 @@ it('finds nothing on a sound page', async () => {
   await context.close();
 });
 
-it('finds an input without a label in both schemes, and contrast that only dark lacks', async () => {
+it('reports an input without a label in both schemes, and low contrast of the dark one', async () => {
   const tab = await browser.newPage();
   await tab.goto(`${server.origin}/bad`);
   const found = (await axe(tab, ['light', 'dark'])).map(({ scheme, rule }) => `${scheme} ${rule}`);
@@ -40,7 +40,7 @@ it('finds an input without a label in both schemes, and contrast that only dark 
   await tab.close();
 });
 
-it('keeps the same-origin policy on', async () => {
+it('enforces the same-origin policy', async () => {
   const tab = await browser.newPage();
   await tab.goto(`${server.origin}/good`);
   const other = server.origin.replace('127.0.0.1', 'localhost');
@@ -49,7 +49,7 @@ it('keeps the same-origin policy on', async () => {
   await tab.close();
 });
 
-it('has a passkey device to add', async () => {
+it('adds a virtual passkey device', async () => {
   const tab = await browser.newPage();
   await tab.goto(`${server.origin.replace('127.0.0.1', 'localhost')}/good`);
   const device = await addAuthenticator(tab);

@@ -9,7 +9,7 @@ it('names files that exist, each once', () => {
   expect(new Set(postgresqlInclude).size).toBe(postgresqlInclude.length);
 });
 
-it('names every test that does something else on PostgreSQL', () => {
+it('names every test that behaves differently on PostgreSQL', () => {
   const branching = filesUnder('test', '.test.ts').filter((file) =>
     /databaseKind\(\)|\.kind [!=]== '(sqlite|postgresql)'/.test(readFileSync(file, 'utf8')),
   );
