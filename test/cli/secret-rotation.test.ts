@@ -38,7 +38,9 @@ const restart = async (secrets: string) => {
 async function gatehouse(...args: string[]) {
   const ended = { out: '', err: '', code: 0 };
   for (const [name, value] of Object.entries(idp.environment)) vi.stubEnv(name, value ?? '');
-  const print = (to: 'out' | 'err') => (line: string) => void (ended[to] += `${line}\n`);
+  const print = (to: 'out' | 'err') => (line: string) => {
+    ended[to] += `${line}\n`;
+  };
   const json = (value: unknown) => print('out')(JSON.stringify(value));
   ended.code = await run(args, { out: print('out'), err: print('err'), json, table: () => {}, stdin: async () => '' });
   vi.unstubAllEnvs();
