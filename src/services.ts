@@ -5,6 +5,7 @@ import { type AlarmKind, createAlarm } from './audit/alarm.ts';
 import { createAudit } from './audit/audit.ts';
 import { createAuditChain } from './audit/chain.ts';
 import { createOutsideCheckpoints } from './audit/outside-checkpoints.ts';
+import { createProtectedRows } from './audit/protected-rows.ts';
 import { createRepeatedEntries } from './audit/repeated-entries.ts';
 import type { Config } from './config.ts';
 import { createConfigFile } from './config-file/config-file.ts';
@@ -85,6 +86,7 @@ export async function createServices(options: ServicesOptions) {
       }
     },
   });
+  const protectedRows = createProtectedRows({ vault, alarm });
   const checkpointKey = dataKeys.checkpoint;
   const { checkpointFile: file, checkpointUrl: url } = config;
   const checkpoints = createOutsideCheckpoints({ file, url, key: checkpointKey, fetch: outgoing, logger });
@@ -92,18 +94,25 @@ export async function createServices(options: ServicesOptions) {
   await auditChain.begin();
 
   // Users, their credentials and rights
-  const accounts = createAccounts({ db, sql, now, audit, attributeSchema: () => setting().user_attributes });
-  const permissions = createPermissions({ db });
+  const accounts = createAccounts({
+    db,
+    sql,
+    now,
+    audit,
+    protectedRows,
+    attributeSchema: () => setting().user_attributes,
+  });
+  const permissions = createPermissions({ accounts });
   const consents = createConsents({ db, now });
   const mfa = createMfa({
-    ...{ db, sql, vault, now, audit, issuerUrl, settings: setting },
+    ...{ db, sql, vault, now, audit, protectedRows, issuerUrl, settings: setting },
     requiredSince: async () => (setting().mfa === 'required' ? settings.changedAt('mfa') : undefined),
   });
   const { factors, knownBrowsers, oneTimeCodes, phones } = mfa;
   const isLookupOn = () => setting().breached_password_lookup;
   const { hasSecondFactor } = factors;
   const { close: closePasswords, ...passwordServices } = createPasswordServices({
-    ...{ db, sql, now, audit, logger, issuerUrl, outgoing, isLookupOn, hasSecondFactor, abandonSignIns },
+    ...{ db, sql, now, audit, protectedRows, logger, issuerUrl, outgoing, isLookupOn, hasSecondFactor, abandonSignIns },
   });
   const { credentials, passwords } = passwordServices;
   const limiters = createLimits({ db, sql, now, vault, knownBrowsers, isEnabled: () => setting().rate_limits });
@@ -136,7 +145,7 @@ export async function createServices(options: ServicesOptions) {
   });
   const isEnabled = () => setting().sign_out_on_role_change;
   const rolesChanged = createLogoutOnRoleChange({ isEnabled, sessions, endSession });
-  const roles = createRoles({ db, now, audit, rolesChanged });
+  const roles = createRoles({ db, now, audit, accounts, protectedRows, rolesChanged });
   const fetchMetadata = createMetadataFetch({ outgoing });
   const configFile = createConfigFile({
     ...{ db, now, vault, audit, accounts, applications, roles, settings, passwords, totp: mfa.totp, fetchMetadata },
@@ -145,7 +154,21 @@ export async function createServices(options: ServicesOptions) {
   });
   const fileReader = createFileReader();
   return {
-    ...{ config, logger, now, db, sql, vault, audit, repeatedEntries, auditChain, checkpoints, alarm, settings },
+    ...{
+      config,
+      logger,
+      now,
+      db,
+      sql,
+      vault,
+      audit,
+      repeatedEntries,
+      auditChain,
+      checkpoints,
+      alarm,
+      protectedRows,
+      settings,
+    },
     ...{ outgoing, outbox, notifyOwner, accounts },
     ...{ permissions, consents, mfa, ...passwordServices, ...limiters, rejections, sms, codeDelivery, signInPolicy },
     ...{ applications, keyring, sessions, runs, endSession, roles, fetchMetadata, configFile, fileReader },

@@ -258,7 +258,7 @@ export function comparisons({ db, sql }: Database): Comparison[] {
     compare(
       factors.of,
       query,
-      (turn) => Array<string>(5).fill(`u${one(turn)}`),
+      (turn) => Array<string>(6).fill(`u${one(turn)}`),
       (turn) =>
         db.user.findUnique({
           where: { id: `u${one(turn)}` },

@@ -1,6 +1,7 @@
 // An account with its roles and permissions, and the statement that loads it, which is executed for every token, userinfo
 // request and page (docs/performance.md).
 
+import type { ProtectedRows } from '../audit/protected-rows.ts';
 import type { Db, Tx } from '../storage/database.ts';
 import { cacheDirectory } from '../storage/directory-cache.ts';
 import { hotStatements, type Sql, type Statement } from '../storage/statements.ts';
@@ -35,19 +36,19 @@ export interface Account {
 
 interface Row extends Omit<Account, 'attributes' | 'roles' | 'permissions'> {
   attributes: string;
-  roles: string | null;
-  permissions: string | null;
+  grants: string | null;
+  rolePermissions: string | null;
 }
 
-// Names of roles, resources and actions hold no control characters (rbac/names.ts), so a line break can separate them.
+// Names of roles, resources and actions hold no control characters (rbac/names.ts), so tabs and line breaks can separate them.
 const COLUMNS = `u.id, u.username, u.email, u.email_verified AS "emailVerified", u.name, u.given_name AS "givenName",
   u.family_name AS "familyName", u.picture, u.locale, u.zoneinfo, u.phone_number AS "phoneNumber", u.attributes,
   u.sso_id AS "ssoId", u.is_active AS "isActive", u.source, u.created_at AS "createdAt", u.updated_at AS "updatedAt",
-  (SELECT string_agg(held.name, '\n') FROM (SELECT DISTINCT r.name FROM user_roles ur JOIN roles r ON r.id = ur.role_id
-    WHERE ur.user_id = u.id) held) AS roles,
-  (SELECT string_agg(held.name, '\n') FROM (SELECT DISTINCT p.resource || ':' || p.action AS name FROM user_roles ur
-    JOIN role_permissions rp ON rp.role_id = ur.role_id JOIN permissions p ON p.id = rp.permission_id
-    WHERE ur.user_id = u.id) held) AS permissions`;
+  (SELECT string_agg(ur.role_id || '\t' || ur.via || '\t' || ur.mac || '\t' || r.mac || '\t' || r.name, '\n')
+    FROM user_roles ur JOIN roles r ON r.id = ur.role_id WHERE ur.user_id = u.id) AS grants,
+  (SELECT string_agg(held.line, '\n') FROM (SELECT DISTINCT ur.role_id || '\t' || p.resource || ':' || p.action AS line
+    FROM user_roles ur JOIN role_permissions rp ON rp.role_id = ur.role_id JOIN permissions p ON p.id = rp.permission_id
+    WHERE ur.user_id = u.id) held) AS "rolePermissions"`;
 
 const MAX_CACHED = 1000;
 
@@ -58,13 +59,20 @@ export const statements = hotStatements('accounts', {
   byLogin: `${SELECT_ACCOUNT} u.username_key = ? OR u.email_key = ? LIMIT 1`,
 });
 
+export interface AccountLookupDependencies {
+  db: Db;
+  sql: Sql;
+  /** Verifies grants and roles: one that this server did not write gives no right. */
+  protectedRows: Pick<ProtectedRows, 'isGenuine'>;
+}
+
 /** The look-ups of an account. By id outside a transaction the account is cached, and frozen. */
-export function createAccountLookup({ db, sql }: { db: Db; sql: Sql }) {
+export function createAccountLookup({ db, sql, protectedRows }: AccountLookupDependencies) {
   async function queryOne(tx: Tx | undefined, statement: Statement, ...values: string[]): Promise<Account | undefined> {
     // An empty key matches no account.
     if (!values.every((value) => value !== '' && isStorable(value))) return undefined;
     const [row] = await (tx ? sql.in(tx) : sql).query<Row>(statement, ...values);
-    return row && accountOf(row);
+    return row && accountOf(row, protectedRows);
   }
 
   const findCached = cacheDirectory<Account>(
@@ -95,19 +103,40 @@ function freezeAccount(account: Account): Account {
   return Object.freeze(account);
 }
 
-function accountOf(row: Row): Account {
+function accountOf(
+  { grants, rolePermissions, ...row }: Row,
+  protectedRows: AccountLookupDependencies['protectedRows'],
+): Account {
   return {
     ...row,
+    ...rightsOf(row.id, { grants: fieldsOf(grants), rolePermissions: fieldsOf(rolePermissions) }, protectedRows),
     emailVerified: Boolean(row.emailVerified),
     isActive: Boolean(row.isActive),
     createdAt: new Date(row.createdAt),
     updatedAt: new Date(row.updatedAt),
     attributes: JSON.parse(row.attributes) as Record<string, unknown>,
-    roles: splitLines(row.roles),
-    permissions: splitLines(row.permissions),
   };
 }
 
-function splitLines(text: string | null): string[] {
-  return text ? [...new Set(text.split('\n'))].sort() : [];
+/** The names of the genuine roles that genuine grants give, and the permissions of these roles. */
+function rightsOf(
+  userId: string,
+  { grants, rolePermissions }: { grants: string[][]; rolePermissions: string[][] },
+  { isGenuine }: AccountLookupDependencies['protectedRows'],
+): Pick<Account, 'roles' | 'permissions'> {
+  const roles = new Set<string>();
+  const permissions = new Set<string>();
+  for (const [roleId = '', via = '', mac = '', roleMac = '', name = ''] of grants) {
+    if (!isGenuine('user_roles', [userId, roleId, via], mac) || roles.has(name)) continue;
+    const own = rolePermissions.flatMap(([id, permission = '']) => (id === roleId ? [permission] : [])).sort();
+    if (!isGenuine('roles', [roleId, name, ...own], roleMac)) continue;
+    roles.add(name);
+    for (const permission of own) permissions.add(permission);
+  }
+  return { roles: [...roles].sort(), permissions: [...permissions].sort() };
+}
+
+/** Lines of fields. */
+function fieldsOf(text: string | null): string[][] {
+  return text ? text.split('\n').map((line) => line.split('\t')) : [];
 }

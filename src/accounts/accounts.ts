@@ -1,5 +1,6 @@
 // The accounts of users: look-ups, lists and changes.
 import type { Actor, Audit } from '../audit/audit.ts';
+import type { ProtectedRows } from '../audit/protected-rows.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Db, Tx } from '../storage/database.ts';
 import type { Sql } from '../storage/statements.ts';
@@ -33,14 +34,15 @@ export interface AccountsDependencies {
   sql: Sql;
   now: Clock;
   audit: Audit;
+  protectedRows: Pick<ProtectedRows, 'isGenuine'>;
   /** JSON Schema of custom attributes; empty for none. */
   attributeSchema?: () => AttributeSchema;
 }
 
 /** Every operation on accounts. A change joins the transaction `tx`, or is one of its own. */
 export function createAccounts(dependencies: AccountsDependencies): Accounts {
-  const { db, sql, now, audit, attributeSchema = () => ({}) } = dependencies;
-  const lookUp = createAccountLookup({ db, sql });
+  const { db, sql, now, audit, protectedRows, attributeSchema = () => ({}) } = dependencies;
+  const lookUp = createAccountLookup({ db, sql, protectedRows });
   const context = { db, now, audit, attributeSchema, lookUp };
   return {
     find: lookUp.byId,

@@ -79,7 +79,7 @@ export type Admin = ReturnType<typeof createAdmin>;
 export function createAdmin(dependencies: AdminDependencies) {
   const { issuer, db, sql, now, accounts, audit, credentials, endSession, keyring, lockout } = dependencies;
   const { mfa, settings, notifyOwner } = dependencies;
-  const authority = createAuthority({ db });
+  const authority = createAuthority({ accounts });
   const users = createUserAdmin({
     db,
     sql,

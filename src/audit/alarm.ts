@@ -5,8 +5,8 @@ import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Audit } from './audit.ts';
 
-/** `audit-log`: an entry, or the chain. */
-export type AlarmKind = 'audit-log';
+/** `audit-log`: an entry, or the chain; `row`: a row that gives a right or proves a person. */
+export type AlarmKind = 'audit-log' | 'row';
 
 export interface Alarm {
   /**

@@ -1,5 +1,6 @@
 // Builds the password services: hashing, strength, breached passwords, and the passwords of accounts.
 import type { Audit } from '../audit/audit.ts';
+import type { ProtectedRows } from '../audit/protected-rows.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Db } from '../storage/database.ts';
@@ -18,6 +19,7 @@ export interface PasswordServicesDependencies
   sql: Sql;
   now: Clock;
   audit: Audit;
+  protectedRows: ProtectedRows;
   logger: Logger;
   issuerUrl: URL;
   /** The guarded fetch for outgoing calls. */
@@ -28,7 +30,7 @@ export interface PasswordServicesDependencies
 
 /** Builds the services; `close` ends their worker threads. */
 export function createPasswordServices(dependencies: PasswordServicesDependencies) {
-  const { db, sql, now, audit, logger, issuerUrl, outgoing, isLookupOn } = dependencies;
+  const { db, sql, now, audit, protectedRows, logger, issuerUrl, outgoing, isLookupOn } = dependencies;
   const { hasSecondFactor, abandonSignIns } = dependencies;
   const passwords = createPasswords();
   const strength = createStrengthMeter();
@@ -44,6 +46,7 @@ export function createPasswordServices(dependencies: PasswordServicesDependencie
       sql,
       now,
       audit,
+      protectedRows,
       passwords,
       breached,
       hasSecondFactor,

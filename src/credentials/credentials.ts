@@ -2,6 +2,7 @@
 // and notices to the owner, is up to the caller.
 import type { Account } from '../accounts/account.ts';
 import type { Actor, Audit } from '../audit/audit.ts';
+import type { ProtectedRows } from '../audit/protected-rows.ts';
 import { badRequest, notFound } from '../http/errors.ts';
 import type { Clock } from '../platform/clock.ts';
 import { type Db, type Tx, transaction } from '../storage/database.ts';
@@ -32,6 +33,7 @@ export interface CredentialsDependencies {
   sql: Sql;
   now: Clock;
   audit: Audit;
+  protectedRows: ProtectedRows;
   passwords: Passwords;
   breached: Breached;
   hasSecondFactor(userId: string, tx?: Tx): Promise<boolean>;
@@ -42,8 +44,9 @@ export interface CredentialsDependencies {
 }
 
 export function createCredentials(dependencies: CredentialsDependencies): Credentials {
-  const { db, sql, now, audit, passwords, breached, hasSecondFactor, abandonSignIns, serviceNames } = dependencies;
-  const storedPasswords = createStoredPasswords({ db, sql, now, abandonSignIns });
+  const { db, sql, now, audit, protectedRows, passwords, breached, hasSecondFactor, abandonSignIns, serviceNames } =
+    dependencies;
+  const storedPasswords = createStoredPasswords({ db, sql, now, protectedRows, abandonSignIns });
   const preparePassword = createPreparePassword({
     audit,
     breached,

@@ -1,4 +1,5 @@
 // The rows of `password_credentials`: the hash of an account's password, and what is known about that password.
+import type { ProtectedRows } from '../audit/protected-rows.ts';
 import { deleteLinkTokens } from '../mail/link-tokens.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Db, Tx } from '../storage/database.ts';
@@ -27,6 +28,7 @@ export interface StoredPasswords {
 
 interface Row {
   hash: string;
+  mac: string;
   mustChange: boolean | number;
   long: boolean | number;
   changedAt: Date | string;
@@ -37,7 +39,7 @@ const CURRENT_KIND = '';
 
 // Plain SQL: every sign-in runs it twice.
 export const statements = hotStatements('passwords', {
-  find: `SELECT hash, must_change AS "mustChange", long, changed_at AS "changedAt"
+  find: `SELECT hash, mac, must_change AS "mustChange", long, changed_at AS "changedAt"
     FROM password_credentials WHERE user_id = ?`,
 });
 
@@ -45,23 +47,31 @@ export interface StoredPasswordsDependencies {
   db: Db;
   sql: Sql;
   now: Clock;
+  /** A password that this server did not write verifies nothing. */
+  protectedRows: ProtectedRows;
   /** Ends the account's sign-ins that are not finished. */
   abandonSignIns(userId: string, tx: Tx): Promise<void>;
 }
 
 export function createStoredPasswords(dependencies: StoredPasswordsDependencies): StoredPasswords {
-  const { db, sql, now, abandonSignIns } = dependencies;
+  const { db, sql, now, protectedRows, abandonSignIns } = dependencies;
+  const macOf = (userId: string, hash: string) => protectedRows.macOf('password_credentials', [userId, hash]);
 
   return {
     async find(userId, tx) {
       const [row] = await (tx ? sql.in(tx) : sql).query<Row>(statements.find, userId);
-      if (!row) return undefined;
+      if (!row || !protectedRows.isGenuine('password_credentials', [userId, row.hash], row.mac)) return undefined;
       const { hash, mustChange, long, changedAt } = row;
       return { hash, mustChange: Boolean(mustChange), long: Boolean(long), changedAt: new Date(changedAt) };
     },
 
     async replace(tx, userId, password) {
-      const data = { ...password, kind: kindOfStored(password.hash), changedAt: now() };
+      const data = {
+        ...password,
+        mac: macOf(userId, password.hash),
+        kind: kindOfStored(password.hash),
+        changedAt: now(),
+      };
       await tx.passwordCredential.upsert({ where: { userId }, create: { userId, ...data }, update: data });
       // Links from before lose their effect. A change of address in particular: an attacker who had the old password could
       // direct the next reset to an address of their own.
@@ -72,7 +82,7 @@ export function createStoredPasswords(dependencies: StoredPasswordsDependencies)
 
     async rehash(userId, oldHash, password) {
       const where = { userId, hash: oldHash };
-      const data = { ...password, kind: kindOfStored(password.hash) };
+      const data = { ...password, mac: macOf(userId, password.hash), kind: kindOfStored(password.hash) };
       return (await db.passwordCredential.updateMany({ where, data })).count === 1;
     },
 

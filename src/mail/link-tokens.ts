@@ -1,5 +1,6 @@
 // Tokens of mailed links: 32 random bytes, of which only the hash is stored. A token serves one purpose, works once and
 // expires. A new token of the same purpose replaces the older one. Tokens of password resets have a table of their own.
+import type { ProtectedRows } from '../audit/protected-rows.ts';
 import { limits } from '../limits.ts';
 import type { Clock } from '../platform/clock.ts';
 import { randomId, randomToken, sha256 } from '../platform/random.ts';
@@ -25,17 +26,25 @@ export interface LinkTokens {
   consume(link: Pick<LinkToken, 'id' | 'purpose'>, tx: Tx): Promise<boolean>;
 }
 
-export function createLinkTokens({ db, now }: { db: Db; now: Clock }): LinkTokens {
+export interface LinkTokensDependencies {
+  db: Db;
+  now: Clock;
+  /** A token that this server did not issue, or not for this account, opens nothing. */
+  protectedRows: ProtectedRows;
+}
+
+export function createLinkTokens({ db, now, protectedRows }: LinkTokensDependencies): LinkTokens {
   const usable = () => ({ usedAt: null, expiresAt: { gt: now() } });
 
   async function findReset(tokenHash: string) {
     const row = await db.passwordResetToken.findFirst({ where: { tokenHash, ...usable() } });
-    return row && { id: row.id, userId: row.userId, purpose: 'reset-password', email: undefined };
+    if (!row || !protectedRows.isGenuine('password_reset_tokens', resetFields(row), row.mac)) return null;
+    return { id: row.id, userId: row.userId, purpose: 'reset-password', email: undefined };
   }
 
   async function findOther(tokenHash: string, purposes: LinkPurpose[]) {
     const row = await db.mailToken.findFirst({ where: { tokenHash, purpose: { in: purposes }, ...usable() } });
-    if (!row) return null;
+    if (!row || !protectedRows.isGenuine('mail_tokens', linkFields(row), row.mac)) return null;
     const { email } = JSON.parse(row.data) as { email: string };
     return { id: row.id, userId: row.userId, purpose: row.purpose, email };
   }
@@ -48,10 +57,12 @@ export function createLinkTokens({ db, now }: { db: Db; now: Clock }): LinkToken
       const row = { id: randomId(), userId, tokenHash: sha256(token), expiresAt, createdAt };
       if (purpose === 'reset-password') {
         await tx.passwordResetToken.deleteMany({ where: { userId } });
-        await tx.passwordResetToken.create({ data: row });
+        const mac = protectedRows.macOf('password_reset_tokens', resetFields(row));
+        await tx.passwordResetToken.create({ data: { ...row, mac } });
       } else {
         await tx.mailToken.deleteMany({ where: { userId, purpose } });
-        await tx.mailToken.create({ data: { ...row, purpose, data: JSON.stringify({ email }) } });
+        const link = { ...row, purpose, data: JSON.stringify({ email }) };
+        await tx.mailToken.create({ data: { ...link, mac: protectedRows.macOf('mail_tokens', linkFields(link)) } });
       }
       return token;
     },
@@ -70,6 +81,21 @@ export function createLinkTokens({ db, now }: { db: Db; now: Clock }): LinkToken
       return count === 1;
     },
   };
+}
+
+interface TokenRow {
+  id: string;
+  userId: string;
+  tokenHash: string;
+}
+
+/** What the MACs of the two tables cover. */
+function resetFields({ id, userId, tokenHash }: TokenRow): string[] {
+  return [id, userId, tokenHash];
+}
+
+function linkFields({ purpose, data, ...row }: TokenRow & { purpose: string; data: string }): string[] {
+  return [...resetFields(row), purpose, data];
 }
 
 /** Deletes the unused tokens of an account: all of them, or those with one of these purposes. */

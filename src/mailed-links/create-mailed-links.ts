@@ -2,6 +2,7 @@
 import type { Account } from '../accounts/account.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import type { Actor } from '../audit/audit.ts';
+import type { ProtectedRows } from '../audit/protected-rows.ts';
 import type { Credentials } from '../credentials/credentials.ts';
 import type { Cookies } from '../http/cookies.ts';
 import { createLinkTokens } from '../mail/link-tokens.ts';
@@ -15,6 +16,7 @@ import { createSetPasswordByLink } from './set-password.ts';
 export interface MailedLinksDependencies {
   db: Db;
   now: Clock;
+  protectedRows: ProtectedRows;
   accounts: Pick<Accounts, 'find'>;
   cookies: Cookies;
   credentials: Pick<Credentials, 'preparePassword'>;
@@ -28,8 +30,9 @@ export interface MailedLinksDependencies {
 export type MailedLinks = ReturnType<typeof createMailedLinks>;
 
 export function createMailedLinks(dependencies: MailedLinksDependencies) {
-  const { db, now, accounts, cookies, credentials, endAllSessions, knownBrowsers, unlock } = dependencies;
-  const accountLinks = createAccountLinks({ linkTokens: createLinkTokens({ db, now }), accounts });
+  const { db, now, protectedRows, accounts, cookies, credentials, endAllSessions, knownBrowsers, unlock } =
+    dependencies;
+  const accountLinks = createAccountLinks({ linkTokens: createLinkTokens({ db, now, protectedRows }), accounts });
   return {
     accountLinks,
     returnToSignIn: createReturnToSignIn({ cookies }),

@@ -1,5 +1,6 @@
 // Puts the second factors together. A new kind of factor is added here, in factors.ts and in policy.ts.
 import type { Audit } from '../audit/audit.ts';
+import type { ProtectedRows } from '../audit/protected-rows.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Vault } from '../platform/vault.ts';
 import type { Db } from '../storage/database.ts';
@@ -19,17 +20,28 @@ export interface MfaDependencies extends Pick<FirstFactorDependencies, 'settings
   vault: Vault;
   now: Clock;
   audit: Audit;
+  protectedRows: ProtectedRows;
   issuerUrl: URL;
 }
 
 export type Mfa = ReturnType<typeof createMfa>;
 
-export function createMfa({ db, sql, vault, now, audit, issuerUrl, settings, requiredSince }: MfaDependencies) {
+export function createMfa({
+  db,
+  sql,
+  vault,
+  now,
+  audit,
+  protectedRows,
+  issuerUrl,
+  settings,
+  requiredSince,
+}: MfaDependencies) {
   const totp = createTotp({ db, vault, now, audit, issuerName: issuerUrl.hostname });
-  const passkeys = createPasskeys({ db, sql, now, audit, issuerUrl, serviceName: 'Gatehouse' });
+  const passkeys = createPasskeys({ db, sql, now, audit, protectedRows, issuerUrl, serviceName: 'Gatehouse' });
   const recoveryCodes = createRecoveryCodes({ db, vault, now, audit });
   const oneTimeCodes = createOneTimeCodes({ db, vault, now });
-  const phones = createPhones({ db, vault, now, audit, oneTimeCodes });
+  const phones = createPhones({ db, vault, now, audit, protectedRows, oneTimeCodes });
   return {
     totp,
     passkeys,
@@ -38,6 +50,6 @@ export function createMfa({ db, sql, vault, now, audit, issuerUrl, settings, req
     phones,
     firstFactor: createFirstFactorRule({ db, now, audit, settings, requiredSince }),
     knownBrowsers: createKnownBrowsers({ db, sql, now }),
-    factors: createFactors({ db, sql, now, audit, totp, passkeys, phones, recoveryCodes }),
+    factors: createFactors({ db, sql, now, audit, protectedRows, totp, passkeys, phones, recoveryCodes }),
   };
 }

@@ -1,5 +1,6 @@
 // The second factors of an account, loaded by one hot statement, because the policy needs them at every sign-in.
 import type { Actor, Audit } from '../audit/audit.ts';
+import type { ProtectedRows } from '../audit/protected-rows.ts';
 import type { Clock } from '../platform/clock.ts';
 import { type Db, type Tx, transaction } from '../storage/database.ts';
 import { hotStatements, type Sql } from '../storage/statements.ts';
@@ -30,6 +31,7 @@ export interface FactorsDependencies {
   sql: Sql;
   now: Clock;
   audit: Audit;
+  protectedRows: Pick<ProtectedRows, 'isGenuine'>;
   totp: Pick<Totp, 'remove'>;
   passkeys: Pick<Passkeys, 'removeAll'>;
   phones: Pick<Phones, 'remove'>;
@@ -41,6 +43,7 @@ interface Row {
   passkeys: number | bigint;
   verifyingPasskeys: number | bigint;
   phone: string | null;
+  phoneMac: string | null;
   recoveryCodes: number | bigint;
 }
 
@@ -49,19 +52,22 @@ export const statements = hotStatements('factors', {
     (SELECT COUNT(*) FROM passkeys WHERE user_id = ?) AS "passkeys",
     (SELECT COUNT(*) FROM passkeys WHERE user_id = ? AND user_verified) AS "verifyingPasskeys",
     (SELECT number FROM phone_factors WHERE user_id = ?) AS "phone",
+    (SELECT mac FROM phone_factors WHERE user_id = ?) AS "phoneMac",
     (SELECT COUNT(*) FROM recovery_codes WHERE user_id = ? AND used_at IS NULL) AS "recoveryCodes"`,
 });
 
 export function createFactors(dependencies: FactorsDependencies): Factors {
-  const { db, sql, now, audit, totp, passkeys, phones, recoveryCodes } = dependencies;
+  const { db, sql, now, audit, protectedRows, totp, passkeys, phones, recoveryCodes } = dependencies;
 
   async function of(userId: string, tx?: Tx): Promise<OwnFactors> {
-    const [row] = await (tx ? sql.in(tx) : sql).query<Row>(statements.of, userId, userId, userId, userId, userId);
+    const [row] = await (tx ? sql.in(tx) : sql).query<Row>(statements.of, ...Array<string>(6).fill(userId));
+    const isPhoneGenuine =
+      row?.phone && protectedRows.isGenuine('phone_factors', [userId, row.phone], row.phoneMac ?? '');
     return {
       totp: Number(row?.totp ?? 0) > 0,
       passkeys: Number(row?.passkeys ?? 0),
       verifyingPasskeys: Number(row?.verifyingPasskeys ?? 0),
-      phone: row?.phone ?? undefined,
+      phone: isPhoneGenuine ? (row.phone ?? undefined) : undefined,
       recoveryCodes: Number(row?.recoveryCodes ?? 0),
     };
   }

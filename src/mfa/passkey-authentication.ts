@@ -1,11 +1,12 @@
 // Verifies a sign-in with a passkey or security key (WebAuthn Level 3, 7.2). The caller stores the challenge between the two
 // calls.
 import type { PublicKeyCredentialRequestOptionsJSON, VerifiedAuthenticationResponse } from '@simplewebauthn/server';
+import type { ProtectedRows } from '../audit/protected-rows.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Db } from '../storage/database.ts';
 import type { Sql } from '../storage/statements.ts';
 import type { Amr } from './acr.ts';
-import { descriptorsOf, isFirstResponse, TIMEOUT_MS, verified, webauthn } from './webauthn-ceremony.ts';
+import { descriptorsOf, isFirstResponse, passkeyFields, TIMEOUT_MS, verified, webauthn } from './webauthn-ceremony.ts';
 import type { AssertionResponse } from './webauthn-input.ts';
 
 export type PasskeyCheck =
@@ -29,6 +30,7 @@ export interface PasskeyAuthenticator {
 }
 
 export interface PasskeyAuthenticatorDependencies {
+  protectedRows: Pick<ProtectedRows, 'isGenuine'>;
   db: Db;
   sql: Sql;
   now: Clock;
@@ -53,12 +55,13 @@ export function createPasskeyAuthenticator(dependencies: PasskeyAuthenticatorDep
 }
 
 async function authenticate(
-  { db, sql, now, issuerUrl }: PasskeyAuthenticatorDependencies,
+  { db, sql, now, protectedRows, issuerUrl }: PasskeyAuthenticatorDependencies,
   answer: AssertionResponse,
   { challenge, userId, mustVerify = userId === undefined }: ExpectedAssertion,
 ): Promise<PasskeyCheck> {
   const row = await db.passkey.findUnique({ where: { id: answer.id } });
   if (!row || (userId !== undefined && row.userId !== userId)) return { outcome: 'unknown-passkey' };
+  if (!protectedRows.isGenuine('passkeys', passkeyFields(row), row.mac)) return { outcome: 'unknown-passkey' };
   const handle = answer.response.userHandle;
   if (handle && Buffer.from(handle, 'base64url').toString() !== row.userId) return { outcome: 'wrong' };
 

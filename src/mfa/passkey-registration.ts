@@ -1,13 +1,14 @@
 // Registers a passkey or security key (WebAuthn Level 3, 7.1). The caller stores the challenge between the two calls.
 import type { PublicKeyCredentialCreationOptionsJSON, VerifiedRegistrationResponse } from '@simplewebauthn/server';
 import type { Actor, Audit } from '../audit/audit.ts';
+import type { ProtectedRows } from '../audit/protected-rows.ts';
 import { conflict } from '../http/errors.ts';
 import { limits } from '../limits.ts';
 import type { Clock } from '../platform/clock.ts';
 import { type Db, isUniqueViolation, type Tx, transaction } from '../storage/database.ts';
 import type { Sql } from '../storage/statements.ts';
 import { passkeyName } from './passkey-name.ts';
-import { descriptorsOf, isFirstResponse, TIMEOUT_MS, verified, webauthn } from './webauthn-ceremony.ts';
+import { descriptorsOf, isFirstResponse, passkeyFields, TIMEOUT_MS, verified, webauthn } from './webauthn-ceremony.ts';
 import type { AttestationResponse } from './webauthn-input.ts';
 
 export type PasskeyRegistration = { outcome: 'ok'; id: string } | { outcome: 'wrong' | 'already-registered' };
@@ -31,6 +32,7 @@ export interface PasskeyRegistrar {
 }
 
 export interface PasskeyRegistrarDependencies {
+  protectedRows: Pick<ProtectedRows, 'macOf'>;
   db: Db;
   sql: Sql;
   now: Clock;
@@ -83,11 +85,12 @@ async function register(
   );
   if (!result?.verified || !(await isFirstResponse({ sql, now }, challenge))) return { outcome: 'wrong' };
   const { credential, aaguid, credentialBackedUp, credentialDeviceType, userVerified } = result.registrationInfo;
+  const publicKey = Uint8Array.from(credential.publicKey);
+  const proven = { id: credential.id, userId: owner.id, publicKey };
   const row = {
-    id: credential.id,
-    userId: owner.id,
+    ...proven,
+    mac: dependencies.protectedRows.macOf('passkeys', passkeyFields(proven)),
     name: passkeyName(name),
-    publicKey: Uint8Array.from(credential.publicKey),
     counter: BigInt(credential.counter),
     transports: JSON.stringify(credential.transports ?? []),
     aaguid,

@@ -1,6 +1,7 @@
 // Passkeys and security keys of an account, to sign in without a password or as second factor: registration,
 // authentication, and the list that its owner manages.
 import type { Actor, Audit } from '../audit/audit.ts';
+import type { ProtectedRows } from '../audit/protected-rows.ts';
 import type { Clock } from '../platform/clock.ts';
 import { type Db, type Tx, transaction } from '../storage/database.ts';
 import type { Sql } from '../storage/statements.ts';
@@ -33,15 +34,17 @@ export interface PasskeysDependencies {
   sql: Sql;
   now: Clock;
   audit: Audit;
+  protectedRows: ProtectedRows;
   issuerUrl: URL;
   /** The name that the device shows. */
   serviceName: string;
 }
 
-export function createPasskeys({ db, sql, now, audit, issuerUrl, serviceName }: PasskeysDependencies): Passkeys {
+export function createPasskeys(dependencies: PasskeysDependencies): Passkeys {
+  const { db, audit } = dependencies;
   return {
-    ...createPasskeyRegistrar({ db, sql, now, audit, issuerUrl, serviceName }),
-    ...createPasskeyAuthenticator({ db, sql, now, issuerUrl }),
+    ...createPasskeyRegistrar(dependencies),
+    ...createPasskeyAuthenticator(dependencies),
 
     async prepare() {
       await webauthn();

@@ -2,6 +2,7 @@
 // travels in the form, sealed, so that an abandoned enrolment leaves nothing in the database.
 import { z } from 'zod';
 import type { Actor, Audit } from '../audit/audit.ts';
+import type { ProtectedRows } from '../audit/protected-rows.ts';
 import { limits } from '../limits.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Vault } from '../platform/vault.ts';
@@ -29,13 +30,14 @@ export interface PhonesDependencies {
   vault: Vault;
   now: Clock;
   audit: Audit;
+  protectedRows: Pick<ProtectedRows, 'macOf'>;
   oneTimeCodes: OneTimeCodes;
 }
 
 const pending = z.object({ number: z.string(), until: z.number() });
 const context = (userId: string) => `phone enrolment:${userId}`;
 
-export function createPhones({ db, vault, now, audit, oneTimeCodes }: PhonesDependencies): Phones {
+export function createPhones({ db, vault, now, audit, protectedRows, oneTimeCodes }: PhonesDependencies): Phones {
   function resume(userId: string, sealed: string): string | undefined {
     try {
       const { number, until } = pending.parse(JSON.parse(vault.open(sealed, context(userId)).toString()));
@@ -60,7 +62,7 @@ export function createPhones({ db, vault, now, audit, oneTimeCodes }: PhonesDepe
       const outcome = await oneTimeCodes.verify(userId, 'phone', number, code);
       if (outcome !== 'ok') return outcome;
       await transaction(db, async (tx) => {
-        const row = { number, confirmedAt: now() };
+        const row = { number, mac: protectedRows.macOf('phone_factors', [userId, number]), confirmedAt: now() };
         await tx.phoneFactor.upsert({ where: { userId }, create: { userId, ...row }, update: row });
         const data = { number: maskNumber(number) };
         await audit.record({ ...by, type: 'phone.confirmed', outcome: 'success', subjectId: userId, data }, tx);

@@ -32,3 +32,16 @@ export async function isFirstResponse({ sql, now }: { sql: Sql; now: Clock }, ch
   const expiresAt = new Date(now().getTime() + limits.interaction.seconds * 2000);
   return isFirstUse(sql, `webauthn:${sha256(challenge)}`, expiresAt);
 }
+
+/** What the MAC of a passkey covers. */
+export function passkeyFields({
+  id,
+  userId,
+  publicKey,
+}: {
+  id: string;
+  userId: string;
+  publicKey: Uint8Array;
+}): string[] {
+  return [id, userId, Buffer.from(publicKey).toString('base64url')];
+}

@@ -1,9 +1,11 @@
 // Assigns roles to users and takes them away. authority.ts decides who may; one active administrator always remains.
 import type { Actor, Audit } from '../audit/audit.ts';
+import type { ProtectedRows } from '../audit/protected-rows.ts';
 import { conflict, notFound } from '../http/errors.ts';
 import { type Db, type Tx, withinTransaction } from '../storage/database.ts';
 import type { Authority } from './authority.ts';
 import { ADMIN_ROLE } from './built-in.ts';
+import { grantRow } from './protected-grants.ts';
 import { roleNamed } from './role.ts';
 
 /** `via` of a role that was granted to the user, not through a group or a connection. */
@@ -12,6 +14,7 @@ const DIRECT = '';
 type AssignmentContext = {
   db: Db;
   audit: Audit;
+  protectedRows: ProtectedRows;
   assertMay: Authority['assertMay'];
   /** Called in the transaction in which a user got or lost a role. */
   rolesChanged(userId: string, by: Actor, tx: Tx): Promise<void>;
@@ -25,14 +28,16 @@ export function assignRole(
   by: Actor,
   outer: Tx | undefined,
 ): Promise<boolean> {
-  const { db, audit, assertMay, rolesChanged } = context;
+  const { db, audit, protectedRows, assertMay, rolesChanged } = context;
   return withinTransaction(db, outer, async (tx) => {
     const role = await roleNamed(roleName, tx);
     await assertMay(by, { what: 'role', role }, tx);
     const grant = { userId, roleId: role.id, via: DIRECT };
-    if (await tx.userRole.findUnique({ where: { userId_roleId_via: grant } })) return false;
+    const held = await tx.userRole.findUnique({ where: { userId_roleId_via: grant } });
+    if (held && protectedRows.isGenuine('user_roles', [userId, role.id, DIRECT], held.mac)) return false;
     if ((await tx.user.count({ where: { id: userId } })) === 0) throw notFound({ detail: { userId } });
-    await tx.userRole.create({ data: grant });
+    const row = grantRow(grant, protectedRows);
+    await tx.userRole.upsert({ where: { userId_roleId_via: grant }, create: row, update: row });
     await audit.record({ ...by, type: 'role.assigned', outcome: 'success', subjectId: userId, data: { roleName } }, tx);
     await rolesChanged(userId, by, tx);
     return true;

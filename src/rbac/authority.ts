@@ -1,10 +1,10 @@
 // The one decision about who may change what: an actor grants, takes and takes over only rights and roles that the actor
 // has, or has an explicit right to manage (docs/roles.md). The console, the API, imports and invitations all ask it.
+import type { Accounts } from '../accounts/accounts.ts';
 import type { Actor } from '../audit/audit.ts';
 import { forbidden, notFound } from '../http/errors.ts';
-import type { Db, Tx } from '../storage/database.ts';
+import type { Tx } from '../storage/database.ts';
 import { ADMIN_ROLE, EVERYTHING, OWN_PREFIX, type OwnPermission } from './built-in.ts';
-import { createPermissions } from './permissions.ts';
 import { extentOf, includesPermission, limitsOf, permits, type Rights } from './rights.ts';
 
 /** A change that an actor wants to make. */
@@ -42,26 +42,24 @@ interface Held {
 const MORE_THAN_YOU = 'This account may do more than you, so you cannot change it.';
 const noSuchUser = (id: string) => notFound({ message: 'There is no such user.', detail: { accountId: id } });
 
-export function createAuthority({ db }: { db: Db }): Authority {
-  const permissions = createPermissions({ db });
+export function createAuthority({ accounts }: { accounts: Pick<Accounts, 'find'> }): Authority {
   const rightsOf: Authority['rightsOf'] = (userId, tx) => permissionsOf(userId, {}, tx);
 
-  async function permissionsOf(userId: string, options: { evenDisabled?: boolean }, tx: Tx = db) {
-    const user = { id: userId, ...(options.evenDisabled ? {} : { isActive: true }) };
+  async function permissionsOf(userId: string, { evenDisabled = false }: { evenDisabled?: boolean }, tx?: Tx) {
+    const account = await accounts.find(userId, tx);
+    if (!account || !(account.isActive || evenDisabled)) return [];
     // Administrators have every permission, also those of applications that none of their roles lists.
-    const isAdmin = await tx.userRole.count({ where: { user, role: { name: ADMIN_ROLE } } });
-    return isAdmin > 0 ? EVERYTHING : permissions.list(userId, options, tx);
+    return account.roles.includes(ADMIN_ROLE) ? EVERYTHING : [...account.permissions];
   }
 
-  async function rolesOf(userId: string, tx: Tx = db): Promise<string[]> {
-    const rows = await tx.userRole.findMany({ where: { userId }, select: { role: { select: { name: true } } } });
-    return [...new Set(rows.map(({ role }) => role.name))];
+  async function rolesOf(userId: string, tx?: Tx): Promise<readonly string[]> {
+    return (await accounts.find(userId, tx))?.roles ?? [];
   }
 
   /** The actor's own roles; none for a disabled account, or an application that acts by itself. */
-  async function ownRolesOf({ actorId }: Actor, tx: Tx = db): Promise<string[]> {
-    const user = actorId === undefined ? undefined : await tx.user.findUnique({ where: { id: actorId } });
-    return user?.isActive ? rolesOf(user.id, tx) : [];
+  async function ownRolesOf({ actorId }: Actor, tx?: Tx): Promise<readonly string[]> {
+    const account = actorId === undefined ? undefined : await accounts.find(actorId, tx);
+    return account?.isActive ? account.roles : [];
   }
 
   async function heldBy({ actorId, holds }: Actor, tx?: Tx): Promise<Rights> {

@@ -1,5 +1,6 @@
 // Creates, changes and deletes roles, with their permissions and the audit events.
 import type { Actor, Audit } from '../audit/audit.ts';
+import type { ProtectedRows } from '../audit/protected-rows.ts';
 import { AppError, badRequest, conflict } from '../http/errors.ts';
 import type { Clock } from '../platform/clock.ts';
 import { randomId } from '../platform/random.ts';
@@ -8,6 +9,7 @@ import type { Authority } from './authority.ts';
 import { builtInRoles } from './built-in.ts';
 import { isRoleName } from './names.ts';
 import type { PermissionSets } from './permission-sets.ts';
+import { genuineRole, protectedAfter, protectRole } from './protected-grants.ts';
 import { isBrokenLimit, LIMIT_SYNTAX } from './rights.ts';
 import { findRole, type NewRole, type Role, roleNamed } from './role.ts';
 
@@ -15,6 +17,7 @@ type RoleContext = {
   db: Db;
   now: Clock;
   audit: Audit;
+  protectedRows: ProtectedRows;
   sets: PermissionSets;
   assertMay: Authority['assertMay'];
   /** Called in the transaction in which a user got or lost a role. */
@@ -23,7 +26,7 @@ type RoleContext = {
 
 /** Throws role_name_taken (409), invalid_input (400), forbidden (403). */
 export async function createRole(
-  { db, now, audit, sets, assertMay }: RoleContext,
+  { db, now, audit, protectedRows, sets, assertMay }: RoleContext,
   { name, description = '', permissions = [], source = 'local' }: NewRole,
   by: Actor,
   outer: Tx | undefined,
@@ -35,6 +38,7 @@ export async function createRole(
     const id = randomId();
     await tx.role.create({ data: { id, name, description, source, createdAt: now() } }).catch(throwTaken);
     await sets.replace(id, permissions, tx);
+    await protectRole(id, protectedRows, tx);
     const data = { after: { name, description, permissions } };
     await audit.record({ ...by, type: 'role.created', outcome: 'success', data }, tx);
     return roleNamed(name, tx);
@@ -55,7 +59,7 @@ export async function updateRole(
 
 /** Also takes the role from every user who has it. */
 export function removeRole(
-  { db, audit, sets, assertMay, rolesChanged }: RoleContext,
+  { db, audit, protectedRows, sets, assertMay, rolesChanged }: RoleContext,
   name: string,
   by: Actor,
   outer: Tx | undefined,
@@ -68,7 +72,8 @@ export function removeRole(
     const select = { userId: true } as const;
     const holders = await tx.userRole.findMany({ where: { roleId: role.id }, select, distinct: ['userId'] });
     await tx.role.delete({ where: { id: role.id } });
-    await sets.removeLimitedTo(role.name, tx);
+    const others = await sets.rolesWithLimit(role.name, tx);
+    await protectedAfter(others, protectedRows, tx, () => sets.removeLimitedTo(role.name, tx));
     await sets.removeUnused(tx);
     await audit.record({ ...by, type: 'role.deleted', outcome: 'success', data: { before: role } }, tx);
     for (const { userId } of holders) await rolesChanged(userId, by, tx);
@@ -96,14 +101,14 @@ async function makeBuiltInRoles(context: RoleContext, tx: Tx): Promise<void> {
 }
 
 function changeRole(
-  { db, audit, sets, assertMay }: RoleContext,
+  { db, audit, protectedRows, sets, assertMay }: RoleContext,
   name: string,
   changes: Partial<NewRole>,
   by: Actor,
   outer: Tx | undefined,
 ): Promise<Role> {
   return withinTransaction(db, outer, async (tx) => {
-    const before = await roleNamed(name, tx);
+    const before = await genuineRole(name, protectedRows, tx);
     const permissions = [...new Set(changes.permissions ?? before.permissions)].sort();
     const next = { ...before, ...changes, permissions };
     if (!isRoleName(next.name)) throw invalidName();
@@ -115,7 +120,14 @@ function changeRole(
     const data = { name: next.name, description: next.description, source: next.source };
     await tx.role.update({ where: { id: before.id }, data }).catch(throwTaken);
     await sets.replace(before.id, next.permissions, tx);
-    if (next.name !== before.name) await sets.renameLimit(before.name, next.name, tx);
+    if (next.name !== before.name) {
+      const others = [
+        ...(await sets.rolesWithLimit(before.name, tx)),
+        ...(await sets.rolesWithLimit(next.name, tx)),
+      ].filter((id) => id !== before.id);
+      await protectedAfter(others, protectedRows, tx, () => sets.renameLimit(before.name, next.name, tx));
+    }
+    await protectRole(before.id, protectedRows, tx);
     await audit.record({ ...by, type: 'role.updated', outcome: 'success', data: { before, after: next } }, tx);
     return roleNamed(next.name, tx);
   });

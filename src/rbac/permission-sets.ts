@@ -10,6 +10,8 @@ export interface PermissionSets {
   /** Makes these the role's permissions. */
   replace(roleId: string, permissions: readonly string[], tx: Tx): Promise<void>;
   removeUnused(tx: Tx): Promise<void>;
+  /** The ids of the roles with a permission that is limited to the members of this role. */
+  rolesWithLimit(roleName: string, tx: Tx): Promise<string[]>;
   /** Deletes every permission that is limited to this role, from all roles. */
   removeLimitedTo(roleName: string, tx: Tx): Promise<void>;
   /** Permissions that are limited to the role follow its new name. */
@@ -34,6 +36,12 @@ export function createPermissionSets(): PermissionSets {
 
   return {
     removeUnused,
+
+    async rolesWithLimit(roleName, tx) {
+      const permission = { OR: LIMITABLE_TO_ROLES.map((one) => limitedName(one, roleName)) };
+      const where = { permissions: { some: { permission } } };
+      return (await tx.role.findMany({ where, select: { id: true } })).map(({ id }) => id);
+    },
 
     async removeLimitedTo(roleName, tx) {
       await tx.permission.deleteMany({ where: { OR: LIMITABLE_TO_ROLES.map((one) => limitedName(one, roleName)) } });

@@ -1,6 +1,7 @@
-// Decides whether a user has a permission: one of the user's roles must contain it. One query each.
-import type { Db, Tx } from '../storage/database.ts';
-import { isStorable } from '../storage/storable-text.ts';
+// Decides whether a user has a permission: one of the user's roles must contain it. One look-up of the account each, which also
+// verifies the MACs of grants and roles.
+import type { Accounts } from '../accounts/accounts.ts';
+import type { Tx } from '../storage/database.ts';
 import { parsePermission } from './names.ts';
 
 export interface Permissions {
@@ -11,34 +12,23 @@ export interface Permissions {
   list(userId: string, options?: { evenDisabled?: boolean }, tx?: Tx): Promise<string[]>;
 }
 
-export function createPermissions({ db }: { db: Db }): Permissions {
-  async function can(userId: string, resource: string, action: string, tx: Tx = db): Promise<boolean> {
-    if (![userId, resource, action].every(isStorable)) return false;
-    const rows = await tx.$queryRaw<unknown[]>`
-      SELECT 1 FROM permissions p
-        JOIN role_permissions rp ON rp.permission_id = p.id
-        JOIN user_roles ur ON ur.role_id = rp.role_id
-        JOIN users u ON u.id = ur.user_id
-      WHERE p.resource = ${resource} AND p.action = ${action} AND u.id = ${userId} AND u.is_active = true
-      LIMIT 1`;
-    return rows.length > 0;
+export function createPermissions({ accounts }: { accounts: Pick<Accounts, 'find'> }): Permissions {
+  async function list(userId: string, { evenDisabled = false } = {}, tx?: Tx): Promise<string[]> {
+    const account = await accounts.find(userId, tx);
+    return account && (account.isActive || evenDisabled) ? [...account.permissions] : [];
+  }
+
+  async function can(userId: string, resource: string, action: string, tx?: Tx): Promise<boolean> {
+    return (await list(userId, {}, tx)).includes(`${resource}:${action}`);
   }
 
   return {
     can,
+    list,
 
     async holds(userId, permission, tx) {
       const name = parsePermission(permission);
       return name !== undefined && can(userId, name.resource, name.action, tx);
-    },
-
-    async list(userId, { evenDisabled = false } = {}, tx = db) {
-      const user = { id: userId, ...(evenDisabled ? {} : { isActive: true }) };
-      const rows = await tx.permission.findMany({
-        where: { roles: { some: { role: { users: { some: { user } } } } } },
-        select: { resource: true, action: true },
-      });
-      return rows.map(({ resource, action }) => `${resource}:${action}`).sort();
     },
   };
 }

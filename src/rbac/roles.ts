@@ -1,6 +1,8 @@
 // Roles, their permissions and the users who have them. authority.ts decides who may change them; one active administrator
 // always remains.
+import type { Accounts } from '../accounts/accounts.ts';
 import type { Actor, Audit } from '../audit/audit.ts';
+import type { ProtectedRows } from '../audit/protected-rows.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Db, Tx } from '../storage/database.ts';
 import { assertNotLastAdmin, assignRole, setRoles, unassignRole } from './assign-roles.ts';
@@ -36,15 +38,18 @@ export interface RolesDependencies {
   db: Db;
   now: Clock;
   audit: Audit;
+  protectedRows: ProtectedRows;
+  accounts: Pick<Accounts, 'find'>;
   /** Called in the transaction in which a user got or lost a role. */
   rolesChanged?(userId: string, by: Actor, tx: Tx): Promise<void>;
 }
 
 /** Every operation on roles. A change joins the transaction `tx`, or is one of its own. */
-export function createRoles({ db, now, audit, rolesChanged = async () => {} }: RolesDependencies): Roles {
+export function createRoles(dependencies: RolesDependencies): Roles {
+  const { db, accounts, rolesChanged = async () => {} } = dependencies;
   const sets = createPermissionSets();
-  const { assertMay } = createAuthority({ db });
-  const context = { db, now, audit, sets, assertMay, rolesChanged };
+  const { assertMay } = createAuthority({ accounts });
+  const context = { ...dependencies, sets, assertMay, rolesChanged };
   return {
     list: () => listRoles(db),
     find: (name, tx = db) => findRole(name, tx),

@@ -24,6 +24,7 @@ export function createUserPages(services: Services, http: HttpServices, { oidc, 
   const mailedLinks = createMailedLinks({
     db,
     now,
+    protectedRows: services.protectedRows,
     accounts,
     cookies,
     credentials,

@@ -1,5 +1,6 @@
 // Look-up, creation and deletion of accounts.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createRoles } from '../../src/rbac/roles.ts';
 import { openPeople, type People, together } from './fixture.ts';
 
 let people: People;
@@ -25,18 +26,10 @@ describe('an account look-up', () => {
 
   test('includes roles and permissions, each once', async () => {
     const { id } = await people.person();
+    const roles = createRoles(people);
     for (const [name, actions] of Object.entries({ writer: ['read', 'write'], reader: ['read'] })) {
-      const role = await people.db.role.create({ data: { id: name, name } });
-      await people.db.userRole.create({ data: { userId: id, roleId: role.id } });
-      for (const action of actions) {
-        const key = { resource: 'articles', action };
-        const permission = await people.db.permission.upsert({
-          where: { resource_action: key },
-          create: { id: `articles-${action}`, ...key },
-          update: {},
-        });
-        await people.db.rolePermission.create({ data: { roleId: role.id, permissionId: permission.id } });
-      }
+      await roles.create({ name, permissions: actions.map((action) => `articles:${action}`) });
+      await roles.assign(id, name);
     }
     const account = await people.accounts.find(id);
     expect(account?.roles).toEqual(['reader', 'writer']);

@@ -3,6 +3,7 @@ import { Writable } from 'node:stream';
 import type { Account } from '../../src/accounts/account.ts';
 import { createAccounts, type NewAccount } from '../../src/accounts/accounts.ts';
 import { createAudit } from '../../src/audit/audit.ts';
+import { createProtectedRows } from '../../src/audit/protected-rows.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { randomToken } from '../../src/platform/random.ts';
 import { createVault } from '../../src/platform/vault.ts';
@@ -19,14 +20,32 @@ export async function openPeople() {
   const logger = createLogger({ level: 'info', format: 'json', destination });
   const vault = createVault([Buffer.from(randomToken(32), 'base64url')]);
   const audit = createAudit({ db, sql, vault, logger, now: clock.now });
-  const accounts = createAccounts({ ...database, now: clock.now, audit });
+  const alarms: string[] = [];
+  const alarm = { raise: async (_kind: string, message: string) => void alarms.push(message) };
+  const protectedRows = createProtectedRows({ vault, alarm });
+  const accounts = createAccounts({ ...database, now: clock.now, audit, protectedRows });
 
   /** A new account for each test. */
   const person = (fields: Partial<NewAccount> = {}): Promise<Account> => {
     const username = fields.username ?? `person-${randomToken(6).toLowerCase().replaceAll('_', '-')}x`;
     return accounts.create({ email: `${username}@example.com`, ...fields, username });
   };
-  return { db, sql, url, clock, now: clock.now, log, logger, audit, accounts, vault, person, close };
+  return {
+    db,
+    sql,
+    url,
+    clock,
+    now: clock.now,
+    log,
+    logger,
+    audit,
+    accounts,
+    alarms,
+    protectedRows,
+    vault,
+    person,
+    close,
+  };
 }
 
 export type People = Awaited<ReturnType<typeof openPeople>>;

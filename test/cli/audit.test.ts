@@ -29,7 +29,7 @@ async function seal(): Promise<number> {
 }
 
 it('confirms an unchanged audit log, and reports each changed entry', async () => {
-  await shell.gatehouse(['user', 'add', 'ann']);
+  await shell.gatehouse(['user', 'add', 'ann', '--role', 'auditor']);
   await shell.gatehouse(['user', 'add', 'bob']);
   const sealed = await seal();
   expect(await shell.gatehouse(['audit', 'verify'])).toMatchObject({
@@ -93,12 +93,15 @@ it('reports a restored database until the restore is accepted', async () => {
 it('takes over the database of an older version once, by an audited step', async () => {
   await shell.db.dataKey.deleteMany();
   await shell.db.auditEvent.updateMany({ data: { salt: null, digest: '', rowMac: '' } });
+  for (const table of ['roles', 'user_roles', 'password_credentials'])
+    await shell.db.$executeRawUnsafe(`UPDATE ${table} SET mac = ''`);
   const refused = await shell.gatehouse(['user', 'list']);
   expect(refused).toMatchObject({ code: 1, out: '' });
   expect(refused.err).toContain('gatehouse secrets adopt');
   expect(await shell.gatehouse(['secrets', 'adopt'])).toMatchObject({ code: 0 });
   expect(await shell.gatehouse(['secrets', 'adopt'])).toMatchObject({ code: 1 });
   await shell.gatehouse(['audit', 'accept-restore']);
+  expect((await shell.gatehouse(['user', 'show', 'ann'])).out).toContain('auditor');
   await seal();
   expect(await shell.gatehouse(['audit', 'verify'])).toMatchObject({ code: 0 });
   expect(await shell.db.auditEvent.count({ where: { type: 'integrity.adopted' } })).toBe(1);

@@ -3,6 +3,7 @@
 import { createAccounts } from '../../src/accounts/accounts.ts';
 import { createApplications } from '../../src/applications/applications.ts';
 import { createAudit } from '../../src/audit/audit.ts';
+import { createProtectedRows } from '../../src/audit/protected-rows.ts';
 import { createConfigFile, type PlanResult } from '../../src/config-file/config-file.ts';
 import { exportConfiguration } from '../../src/config-file/export.ts';
 import { parseFile, showFault } from '../../src/config-file/file.ts';
@@ -27,18 +28,19 @@ export async function configFileBench(shared?: string) {
   const now = () => clock.at;
   const vault = createVault([Buffer.alloc(32, 1)]);
   const audit = createAudit({ db, sql, vault, logger: createLogger({ level: 'silent', format: 'json' }), now });
-  const accounts = createAccounts({ ...database, now, audit });
+  const protectedRows = createProtectedRows({ vault, alarm: { raise: async () => {} } });
+  const accounts = createAccounts({ ...database, now, audit, protectedRows });
   const applications = createApplications({ db, vault, audit, now, removeClientArtifacts, removeServiceProviderData });
   const passwords = createPasswords();
   const totp = createTotp({ db, vault, now, audit, issuerName: 'localhost' });
   const credentials = createCredentials({
-    ...{ db, sql, now, audit, passwords, serviceNames: [] },
+    ...{ db, sql, now, audit, protectedRows, passwords, serviceNames: [] },
     breached: { check: async () => 'clean' },
     hasSecondFactor: (userId, tx) => totp.isEnrolled(userId, tx),
     abandonSignIns,
   });
   const settings = createSettings({ db, now });
-  const roles = createRoles({ db, audit, now });
+  const roles = createRoles({ db, audit, now, accounts, protectedRows });
   await roles.ensureBuiltInRoles();
   const ended: string[] = [];
   const documents = new Map<string, string>();

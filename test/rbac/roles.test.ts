@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createAuthority } from '../../src/rbac/authority.ts';
 import { ownPermissions } from '../../src/rbac/built-in.ts';
 import { createPermissions, type Permissions } from '../../src/rbac/permissions.ts';
+import { grantRow } from '../../src/rbac/protected-grants.ts';
 import { createRoles, type Roles } from '../../src/rbac/roles.ts';
 import { transaction } from '../../src/storage/database.ts';
 import { openPeople, type People, together } from '../accounts/fixture.ts';
@@ -50,7 +51,9 @@ describe('a role', () => {
     const role = await roles.create({ name: 'twice', permissions: ['twice:read'] });
     const { id } = await people.person();
     await roles.assign(id, 'twice');
-    await people.db.userRole.create({ data: { userId: id, roleId: role.id, via: 'group:1' } });
+    await people.db.userRole.create({
+      data: grantRow({ userId: id, roleId: role.id, via: 'group:1' }, people.protectedRows),
+    });
     expect(await people.accounts.find(id)).toMatchObject({ roles: ['twice'], permissions: ['twice:read'] });
     expect((await people.accounts.list({ role: 'twice' })).accounts.map((one) => one.roles)).toEqual([['twice']]);
     expect(await roles.unassign(id, 'twice')).toBe(true);

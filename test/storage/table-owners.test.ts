@@ -70,7 +70,6 @@ const plainSql: Record<string, string> = {
   'admin/overview/statistics.ts': 'UNION, grouping by day, a hint for the index',
   'oidc/store/sessions.ts': 'DELETE … RETURNING',
   'oidc/store/ended-sessions.ts': 'INSERT … ON CONFLICT DO NOTHING with a count, inside a transaction',
-  'rbac/permissions.ts': 'one query over four tables at every check',
 };
 
 /** The files that depend on the kind of the database. */

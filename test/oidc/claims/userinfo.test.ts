@@ -21,9 +21,8 @@ beforeAll(async () => {
     zoneinfo: 'Europe/Berlin',
     phoneNumber: '+4915112345678',
   });
-  const { db } = idp.services;
-  const role = await db.role.create({ data: { id: 'r1', name: 'editor' } });
-  await db.userRole.create({ data: { userId: user.account.id, roleId: role.id } });
+  await idp.services.roles.create({ name: 'editor' });
+  await idp.services.roles.assign(user.account.id, 'editor');
   app = await anApplication(idp);
 });
 afterAll(() => idp?.stop());

@@ -23,8 +23,8 @@ beforeAll(async () => {
   idp = await startIdp();
   editor = await aUser(idp.services);
   guest = await aUser(idp.services);
-  await idp.services.db.role.create({ data: { id: 'r1', name: 'editor' } });
-  await idp.services.db.userRole.create({ data: { userId: editor.account.id, roleId: 'r1' } });
+  await idp.services.roles.create({ name: 'editor' });
+  await idp.services.roles.assign(editor.account.id, 'editor');
   app = await anApplication(idp, { client_name: 'Newsroom', access: { roles: ['editor'] } });
 });
 afterAll(() => idp?.stop());
@@ -95,10 +95,9 @@ describe('an application with an access rule', () => {
 
   it('loses the tokens of a user who loses the role', async () => {
     const leaver = await aUser(idp.services);
-    const role = { userId: leaver.account.id, roleId: 'r1' };
-    await idp.services.db.userRole.create({ data: role });
+    await idp.services.roles.assign(leaver.account.id, 'editor');
     const { tokens } = await signIn(httpClient(idp.issuer), app, leaver, { scope: 'openid offline_access' });
-    await idp.services.db.userRole.deleteMany({ where: role });
+    await idp.services.db.userRole.deleteMany({ where: { userId: leaver.account.id } });
     await expect(app.rp.userinfo(tokens)).rejects.toThrow();
     expect((await app.rp.introspect(tokens.access_token)).active).toBe(false);
     const refresh = await postAs(idp, app, '/token', {

@@ -1,0 +1,60 @@
+// The one place that writes the MACs of grants and roles (audit/protected-rows.ts); accounts/account.ts verifies them.
+import type { ProtectedRows } from '../audit/protected-rows.ts';
+import type { Db, Tx } from '../storage/database.ts';
+import { type Role, roleById, roleNamed } from './role.ts';
+
+export interface Grant {
+  userId: string;
+  roleId: string;
+  /** Empty: granted directly. */
+  via: string;
+}
+
+/** The row of a grant, with its MAC. */
+export function grantRow({ userId, roleId, via }: Grant, protectedRows: Pick<ProtectedRows, 'macOf'>) {
+  return { userId, roleId, via, mac: protectedRows.macOf('user_roles', [userId, roleId, via]) };
+}
+
+/** Stores the MAC of a role's name and permissions; call it after each change of either. */
+export async function protectRole(id: string, protectedRows: Pick<ProtectedRows, 'macOf'>, tx: Tx): Promise<void> {
+  const { name, permissions } = await roleById(id, tx);
+  const mac = protectedRows.macOf('roles', [id, name, ...permissions]);
+  await tx.role.update({ where: { id }, data: { mac }, select: { id: true } });
+}
+
+/**
+ * The role as it may be changed; throws not_found (404). A role that another program wrote has no permissions, so that a change of
+ * something else does not confirm them.
+ */
+export async function genuineRole(name: string, protectedRows: ProtectedRows, tx: Tx): Promise<Role> {
+  const role = await roleNamed(name, tx);
+  return (await isGenuineRole(role, protectedRows, tx)) ? role : { ...role, permissions: [] };
+}
+
+/** Runs a change of the permissions of these roles, and stores the MACs of those that this server wrote before. */
+export async function protectedAfter(
+  roleIds: readonly string[],
+  protectedRows: ProtectedRows,
+  tx: Tx,
+  change: () => Promise<void>,
+): Promise<void> {
+  const genuine: string[] = [];
+  for (const id of roleIds) if (await isGenuineRole(await roleById(id, tx), protectedRows, tx)) genuine.push(id);
+  await change();
+  for (const id of genuine) await protectRole(id, protectedRows, tx);
+}
+
+async function isGenuineRole({ id, name, permissions }: Role, protectedRows: ProtectedRows, tx: Tx): Promise<boolean> {
+  const { mac } = await tx.role.findUniqueOrThrow({ where: { id }, select: { mac: true } });
+  return protectedRows.isGenuine('roles', [id, name, ...permissions], mac);
+}
+
+/** Writes the MAC of every role and grant, whatever they are: for `gatehouse secrets adopt`. Returns the number of rows. */
+export async function adoptGrants(db: Db, protectedRows: Pick<ProtectedRows, 'macOf'>) {
+  const roles = await db.role.findMany({ select: { id: true } });
+  for (const { id } of roles) await protectRole(id, protectedRows, db);
+  const grants = await db.userRole.findMany({ select: { userId: true, roleId: true, via: true } });
+  for (const grant of grants)
+    await db.userRole.update({ where: { userId_roleId_via: grant }, data: grantRow(grant, protectedRows) });
+  return { roles: roles.length, user_roles: grants.length };
+}
