@@ -36,6 +36,7 @@ const storageContract = {
   'config-file/many': 'more parameters than one statement takes',
   'config-file/users': 'users of the file found by name, address and subject',
   'credentials/credentials': 'a rehash loses against a change made meanwhile',
+  'credentials/equal-time': 'kinds of hashes by their order, read by another instance',
   'diagnostics/access-check': 'look-ups by any text that an administrator types',
   'jobs/scheduler': 'job locks between instances; a database that is away',
   'jobs/sweep': 'deletion in batches by row identifier',
