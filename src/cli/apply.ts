@@ -1,7 +1,7 @@
 // `gatehouse apply` and `gatehouse export`: apply and write the configuration file.
 import { ConfigError } from '../config/config-error.ts';
 import type { Plan } from '../config-file/config-file.ts';
-import type { FieldChange, Step, StepKind } from '../config-file/steps.ts';
+import type { FieldChange, Step, StepKind } from '../config-file/plan/steps.ts';
 import { type Command, jsonOption } from './command.ts';
 import { withServices } from './context.ts';
 import { type Io, plain } from './io.ts';

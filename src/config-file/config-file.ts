@@ -3,12 +3,12 @@
 import type { AuditEventType } from '../audit/events.ts';
 import { AppError } from '../http/errors.ts';
 import { isUniqueViolation, transaction } from '../storage/database.ts';
-import { forgetDeleted } from './declared-credentials.ts';
-import { type ConfigFileDependencies, type Plan, type PlanResult, planFile } from './plan.ts';
+import { forgetDeleted } from './plan/declared-credentials.ts';
+import { type ConfigFileDependencies, type Plan, type PlanResult, planFile } from './plan/plan.ts';
+import type { PlanOptions, Step } from './plan/steps.ts';
 import type { ConfigurationFile } from './read-file.ts';
-import type { PlanOptions, Step } from './steps.ts';
 
-export type { ConfigFileDependencies, Plan, PlanResult } from './plan.ts';
+export type { ConfigFileDependencies, Plan, PlanResult } from './plan/plan.ts';
 
 export interface ConfigFile {
   /** What applying the file would do; changes nothing. */

@@ -10,7 +10,7 @@ import type { Roles } from '../rbac/roles.ts';
 import type { Settings } from '../settings/settings.ts';
 import { inChunks } from '../storage/chunks.ts';
 import type { Db } from '../storage/database.ts';
-import { declaredApplication } from './plan-clients.ts';
+import { declaredApplication } from './plan/clients.ts';
 
 type ExportDependencies = { db: Db; applications: Applications; roles: Roles; settings: Settings };
 type Entry = Record<string, unknown>;

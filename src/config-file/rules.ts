@@ -4,8 +4,8 @@ import { profileColumns } from '../accounts/profile.ts';
 import { AppError, type FieldFault } from '../http/errors.ts';
 import { limits } from '../limits.ts';
 import { at, type Fault } from '../platform/faults.ts';
+import { profileOf, snakeCase } from './plan/user-profile.ts';
 import type { Declared, DeclaredUser, EntrySection } from './schema.ts';
-import { profileOf, snakeCase } from './user-profile.ts';
 
 export function userRules(entry: DeclaredUser): Fault[] {
   const faults: Fault[] = [];

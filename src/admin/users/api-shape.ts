@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Account } from '../../accounts/account.ts';
 import type { AccountSummary } from '../../accounts/account-list.ts';
 import type { Profile } from '../../accounts/profile.ts';
-import { snakeCase } from '../../config-file/user-profile.ts';
+import { snakeCase } from '../../config-file/plan/user-profile.ts';
 import { AppError } from '../../http/errors.ts';
 import { limits } from '../../limits.ts';
 import { iso, time } from '../api/parts.ts';

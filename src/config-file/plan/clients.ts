@@ -1,9 +1,9 @@
 // Plans the OIDC clients: the file's declarations against the registered ones. A secret in the file is compared with the
 // stored ones, so a second apply changes nothing; a client without a secret in the file keeps its secrets.
-import type { Application, OidcApplication } from '../applications/application.ts';
-import type { Applications } from '../applications/applications.ts';
-import { metadataOf, needsSecretValue, type OidcClient, usesSecret } from '../applications/oidc-client.ts';
-import { inTurns } from '../platform/turns.ts';
+import type { Application, OidcApplication } from '../../applications/application.ts';
+import type { Applications } from '../../applications/applications.ts';
+import { metadataOf, needsSecretValue, type OidcClient, usesSecret } from '../../applications/oidc-client.ts';
+import { inTurns } from '../../platform/turns.ts';
 import {
   differences,
   type FieldChange,

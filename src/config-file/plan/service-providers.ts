@@ -1,11 +1,11 @@
 // Plans the SAML service providers: the file's declarations against the registered ones. The entity ID comes from the
 // metadata, which is in a file, in the configuration, or behind a URL that may be down.
-import type { Application, SamlApplication } from '../applications/application.ts';
-import type { Applications, SamlInput } from '../applications/applications.ts';
-import { type ServiceProvider, settingsOf } from '../applications/service-provider.ts';
-import type { Fault } from '../platform/faults.ts';
-import { sha256 } from '../platform/random.ts';
-import { inTurns } from '../platform/turns.ts';
+import type { Application, SamlApplication } from '../../applications/application.ts';
+import type { Applications, SamlInput } from '../../applications/applications.ts';
+import { type ServiceProvider, settingsOf } from '../../applications/service-provider.ts';
+import type { Fault } from '../../platform/faults.ts';
+import { sha256 } from '../../platform/random.ts';
+import { inTurns } from '../../platform/turns.ts';
 import { differences, nothingPlanned, type Planned, takeOver } from './steps.ts';
 
 export type MetadataReader = {

@@ -1,13 +1,13 @@
 // Finds the account of each declared user: by its `sub`, so that the file can change a user name, else by its user name.
 // Reports conflicts: a subject, name or address that belongs to another account.
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Account } from '../accounts/account.ts';
-import { nameKey } from '../accounts/names.ts';
-import type { Fault } from '../platform/faults.ts';
-import { inTurns } from '../platform/turns.ts';
-import { inChunks } from '../storage/chunks.ts';
-import type { Db } from '../storage/database.ts';
-import type { DeclaredUser } from './schema.ts';
+import type { Account } from '../../accounts/account.ts';
+import { nameKey } from '../../accounts/names.ts';
+import type { Fault } from '../../platform/faults.ts';
+import { inTurns } from '../../platform/turns.ts';
+import { inChunks } from '../../storage/chunks.ts';
+import type { Db } from '../../storage/database.ts';
+import type { DeclaredUser } from '../schema.ts';
 
 export type StoredUser = Account & { usernameKey: string; emailKey: string | null; hash: string | null };
 export type Match = { entry: DeclaredUser; existing: StoredUser | undefined };

@@ -1,25 +1,25 @@
 // Plans the configuration file: each section against what is stored, and the order of the steps.
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { Accounts } from '../accounts/accounts.ts';
-import type { AttributeSchema } from '../accounts/attributes.ts';
-import type { Application } from '../applications/application.ts';
-import type { Applications } from '../applications/applications.ts';
-import type { Audit } from '../audit/audit.ts';
-import type { Clock } from '../platform/clock.ts';
-import type { Roles } from '../rbac/roles.ts';
-import type { Settings } from '../settings/settings.ts';
-import type { Db } from '../storage/database.ts';
-import type { CredentialDependencies } from './dependencies.ts';
-import { planClients } from './plan-clients.ts';
-import { planRoles } from './plan-roles.ts';
-import { type MetadataReader, planServiceProviders } from './plan-service-providers.ts';
-import { planResources, planSettings } from './plan-settings.ts';
-import { planUsers } from './plan-users.ts';
-import type { ConfigurationFile } from './read-file.ts';
-import type { DeclaredSettings } from './schema.ts';
+import type { Accounts } from '../../accounts/accounts.ts';
+import type { AttributeSchema } from '../../accounts/attributes.ts';
+import type { Application } from '../../applications/application.ts';
+import type { Applications } from '../../applications/applications.ts';
+import type { Audit } from '../../audit/audit.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { Roles } from '../../rbac/roles.ts';
+import type { Settings } from '../../settings/settings.ts';
+import type { Db } from '../../storage/database.ts';
+import type { CredentialDependencies } from '../dependencies.ts';
+import type { ConfigurationFile } from '../read-file.ts';
+import type { DeclaredSettings } from '../schema.ts';
+import type { FileFault } from '../yaml.ts';
+import { planClients } from './clients.ts';
+import { planRoles } from './roles.ts';
+import { type MetadataReader, planServiceProviders } from './service-providers.ts';
+import { planResources, planSettings } from './settings.ts';
 import type { Planned, PlanOptions, Step } from './steps.ts';
-import type { FileFault } from './yaml.ts';
+import { planUsers } from './users.ts';
 
 export type ConfigFileDependencies = CredentialDependencies & {
   db: Db;

@@ -1,8 +1,8 @@
 // The steps of a plan: one for each row that the file would create, change or delete, with the fields that differ. A plan
 // never contains a secret, only that it changes.
 
-import type { Fault } from '../platform/faults.ts';
-import type { Tx } from '../storage/database.ts';
+import type { Fault } from '../../platform/faults.ts';
+import type { Tx } from '../../storage/database.ts';
 
 export type Section = 'settings' | 'resources' | 'roles' | 'clients' | 'service_providers' | 'users';
 export type FieldChange = { field: string; from?: unknown; to?: unknown };

@@ -1,6 +1,6 @@
 // Maps the profile of a declared user to the fields of an account, and back.
-import type { Profile } from '../accounts/profile.ts';
-import type { DeclaredUser } from './schema.ts';
+import type { Profile } from '../../accounts/profile.ts';
+import type { DeclaredUser } from '../schema.ts';
 
 /** The profile of an entry, without the fields that it leaves out. */
 export function profileOf(entry: DeclaredUser): Profile {

@@ -1,15 +1,20 @@
 // Plans settings and resources: the file's declarations against the stored ones.
-import { type Resource, removeDeclaredResource, resourceOf, storeDeclaredResource } from '../applications/resources.ts';
-import type { Clock } from '../platform/clock.ts';
+import {
+  type Resource,
+  removeDeclaredResource,
+  resourceOf,
+  storeDeclaredResource,
+} from '../../applications/resources.ts';
+import type { Clock } from '../../platform/clock.ts';
 import {
   type SettingName,
   type Settings,
   type SettingValues,
   secretsOf,
   withoutSecrets,
-} from '../settings/settings.ts';
-import type { Db } from '../storage/database.ts';
-import { type DeclaredResource, type DeclaredSettings, resourceInput } from './schema.ts';
+} from '../../settings/settings.ts';
+import type { Db } from '../../storage/database.ts';
+import { type DeclaredResource, type DeclaredSettings, resourceInput } from '../schema.ts';
 import {
   differences,
   nothingPlanned,

@@ -1,23 +1,23 @@
 // Plans the users: the file's declarations against the accounts. A declared `sub` finds the account first, so that the file
 // can change a user name; else the user name does. Fields that the file leaves out keep what the user set.
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Accounts } from '../accounts/accounts.ts';
-import { type AttributeSchema, attributeFaults } from '../accounts/attributes.ts';
-import { nameKey } from '../accounts/names.ts';
-import { type Profile, profileColumns } from '../accounts/profile.ts';
-import { at } from '../platform/faults.ts';
-import { inTurns } from '../platform/turns.ts';
-import type { Roles } from '../rbac/roles.ts';
-import type { Db } from '../storage/database.ts';
+import type { Accounts } from '../../accounts/accounts.ts';
+import { type AttributeSchema, attributeFaults } from '../../accounts/attributes.ts';
+import { nameKey } from '../../accounts/names.ts';
+import { type Profile, profileColumns } from '../../accounts/profile.ts';
+import { at } from '../../platform/faults.ts';
+import { inTurns } from '../../platform/turns.ts';
+import type { Roles } from '../../rbac/roles.ts';
+import type { Db } from '../../storage/database.ts';
+import type { CredentialDependencies } from '../dependencies.ts';
+import type { DeclaredUser } from '../schema.ts';
 import {
   type CredentialChange,
   credentialChange,
   hiddenCredentialChange,
   rememberedCredentials,
 } from './declared-credentials.ts';
-import type { CredentialDependencies } from './dependencies.ts';
 import { matchFaults, matchUsers, type StoredUser, storedFor } from './match-users.ts';
-import type { DeclaredUser } from './schema.ts';
 import {
   differences,
   type FieldChange,
