@@ -30,7 +30,7 @@ const rights = async () => {
 };
 const none = { roles: [], permissions: [], everything: [] };
 
-describe('a grant that another program wrote', () => {
+describe('rights in the database', () => {
   test('a grant that another program wrote gives no right and raises an alarm', async () => {
     await people.db.userRole.create({ data: { userId: attacker, roleId: await idOf('admin') } });
     expect(await rights()).toEqual(none);
@@ -58,7 +58,7 @@ describe('a grant that another program wrote', () => {
   });
 });
 
-describe('a role that another program changed', () => {
+describe('roles in the database', () => {
   const restore = () => roles.update('reader', { permissions: ['articles:read'], description: String(people.now()) });
 
   test('a role gives no right when another program added a permission to it', async () => {
