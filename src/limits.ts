@@ -96,7 +96,9 @@ export const limits = {
     bodyBytes: 256 * KIB, // of a POST
     messageBytes: 32 * KIB, // the XML of a POST, or inflated from a redirect; usual ones have 1 to 8 KB
     metadataBytes: 1024 * KIB,
-    metadataRefreshSeconds: DAY,
+    metadataRefreshSeconds: DAY, // at the latest; a shorter cacheDuration is obeyed
+    metadataPollSeconds: HOUR, // at the soonest
+    metadataGraceSeconds: 3 * DAY, // after validUntil, when no valid document can be read
     minRsaBits: 2048,
     certificateDays: 3 * 365,
     certificateWarningDays: 30,

@@ -19,7 +19,7 @@ import { createEndSession } from './logout/end-session.ts';
 import { createLogoutRuns } from './logout/logout-runs.ts';
 import { createLogoutOnRoleChange } from './logout/role-change.ts';
 import { createMail } from './mail/create-mail.ts';
-import { recipientOf } from './mail/messages.ts';
+import { type AdministratorMail, recipientOf } from './mail/messages.ts';
 import { createCodeDelivery } from './mfa/code-delivery.ts';
 import { createMfa } from './mfa/create-mfa.ts';
 import { createOutgoingFetch } from './network/outgoing-fetch.ts';
@@ -44,7 +44,7 @@ import { createSettings } from './settings/settings.ts';
 import { abandonSignIns } from './sign-in/abandon-sign-ins.ts';
 import { createSignInPolicy } from './sign-in/sign-in-policy.ts';
 import { createSmsGateway } from './sms/gateway.ts';
-import { openDatabase } from './storage/database.ts';
+import { openDatabase, type Tx } from './storage/database.ts';
 import { migrate } from './storage/migrations/migrate.ts';
 
 export type Services = Awaited<ReturnType<typeof createServices>>;
@@ -77,14 +77,15 @@ export async function createServices(options: ServicesOptions) {
   const network = () => ({ allowedNetworks: setting().outgoing_networks, allowLoopback, ...limits.outgoing });
   const outgoing: typeof fetch = (input, init) => createOutgoingFetch(network())(input, init);
   const { outbox, notifyOwner } = createMail({ db, vault, now, issuer, viewsDir, queued: mailQueued });
+  const notifyAdministrators = async (message: AdministratorMail, tx?: Tx) => {
+    for (const administrator of await listAdministrators(db)) {
+      const to = recipientOf(administrator);
+      if (to) await outbox.send({ ...message, to }, tx);
+    }
+  };
   const alarm = createAlarm({
     ...{ audit, logger, now, counted: alarmRaised },
-    async notify(message) {
-      for (const administrator of await listAdministrators(db)) {
-        const to = recipientOf(administrator);
-        if (to) await outbox.send({ to, kind: 'integrity-alarm', message, at: now() });
-      }
-    },
+    notify: (message) => notifyAdministrators({ kind: 'integrity-alarm', message, at: now() }),
   });
   const protectedRows = createProtectedRows({ vault, alarm });
   const checkpointKey = dataKeys.checkpoint;
@@ -169,7 +170,7 @@ export async function createServices(options: ServicesOptions) {
       protectedRows,
       settings,
     },
-    ...{ outgoing, outbox, notifyOwner, accounts },
+    ...{ outgoing, outbox, notifyAdministrators, notifyOwner, accounts },
     ...{ permissions, consents, mfa, ...passwordServices, ...limiters, rejections, sms, codeDelivery, signInPolicy },
     ...{ applications, keyring, sessions, runs, endSession, roles, fetchMetadata, configFile, fileReader },
     async close() {

@@ -20,7 +20,9 @@ import { ownResources } from '../rbac/built-in.ts';
 import type { Roles } from '../rbac/roles.ts';
 import type { PasswordReset } from '../recovery/password-reset.ts';
 import type { Invitations } from '../registration/invitation.ts';
+import type { FetchMetadata } from '../saml/metadata/fetch.ts';
 import { parseServiceProviderMetadata } from '../saml/metadata/parse.ts';
+import type { WaitingMetadataDecisions } from '../saml/metadata/waiting-metadata.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { Db } from '../storage/database.ts';
 import type { Sql } from '../storage/statements.ts';
@@ -56,7 +58,8 @@ export interface AdminDependencies {
   audit: Audit;
   credentials: Credentials;
   endSession: EndSession;
-  fetchMetadata(url: string): Promise<string>;
+  fetchMetadata: FetchMetadata;
+  waitingMetadata: WaitingMetadataDecisions;
   invitations: Pick<Invitations, 'invite'>;
   keyring: Keyring;
   lockout: Lockout;
@@ -102,6 +105,7 @@ export function createAdmin(dependencies: AdminDependencies) {
     applications: dependencies.applications,
     authority,
     fetchMetadata: dependencies.fetchMetadata,
+    waitingMetadata: dependencies.waitingMetadata,
     parseMetadata: (xml) => parseServiceProviderMetadata(xml, now()),
   });
   const reserved = Object.keys(ownResources(issuer));

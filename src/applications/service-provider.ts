@@ -58,6 +58,7 @@ const answer = z.strictObject({
   attributes: z.record(z.string().min(1).max(512), userField).default({}), // SAML name -> user field
   mfa: mfaRule.optional(), // how strongly users must sign in
   ...viewFields, // which roles and permissions it receives
+  metadata_certificate: pem.optional(), // the pinned key that signs the document at metadata_url
   sign: z.enum(['assertion', 'response', 'both']).default('assertion'),
   encrypt_assertion: z.enum(['auto', 'always', 'never']).default('auto'),
   require_signed_requests: z.boolean().optional(), // absent: what the metadata's AuthnRequestsSigned says
@@ -114,9 +115,13 @@ export function serviceProviderRules(entry: ServiceProvider): Fault[] {
   if (given.length > 1)
     return [{ path: [given[1] ?? 'name'], message: `must not be set beside ${given[0]}: one of ${ways}` }];
   if (given[0] === 'acs_url') {
+    if (entry.metadata_certificate !== undefined)
+      return [{ path: ['metadata_certificate'], message: 'needs metadata_url beside it' }];
     if (entry.entity_id === undefined) return [{ path: ['acs_url'], message: 'needs entity_id beside it' }];
     return [...acsFaults(entry.acs_url ?? []), ...keyFaults(entry)];
   }
+  if (entry.metadata_certificate !== undefined && entry.metadata_url === undefined)
+    return [{ path: ['metadata_certificate'], message: 'needs metadata_url beside it' }];
   return (['slo_url', 'certificates'] as const)
     .filter((field) => entry[field] !== undefined)
     .map((field) => ({ path: [field], message: 'belongs to entity_id with acs_url; here the metadata says it' }));

@@ -1,6 +1,7 @@
 // Every mail that the service sends. A caller names the facts of a message; the text is written here, and links are made
 // here from the issuer and a token, so that neither a caller nor a Host header can change where they lead.
 import type { MailContent } from './content.ts';
+import { type MetadataNotice, metadataTexts } from './metadata-notice.ts';
 import { describeDay, describeTime, facts, greeting, maskEmail, type Place, short } from './wording.ts';
 
 export interface Recipient {
@@ -31,6 +32,11 @@ export type FactorChange =
   | 'phone-changed'
   | 'factors-reset';
 
+/** What is sent to every administrator. */
+export type AdministratorMail =
+  | { kind: 'integrity-alarm'; message: string; at: Date }
+  | ({ kind: 'saml-metadata' } & MetadataNotice);
+
 export type MailMessage = { to: Recipient } & (
   | { kind: 'password-reset'; token: string; minutes: number }
   | { kind: 'no-password-here' }
@@ -46,7 +52,7 @@ export type MailMessage = { to: Recipient } & (
   | { kind: 'factor-changed'; change: FactorChange; place: Place }
   | { kind: 'new-sign-in'; place: Place }
   | { kind: 'one-time-code'; code: string; minutes: number }
-  | { kind: 'integrity-alarm'; message: string; at: Date }
+  | AdministratorMail
   | { kind: 'saml-certificate'; application: string; until: Date; isNextPublished: boolean }
 );
 
@@ -247,6 +253,20 @@ const texts: { [Kind in MailKind]: (known: Facts<MessageOf<Kind>>) => Text } = {
     action: { label: 'Metadata', url: link('/saml/metadata') },
     after: ['If another person looks after that application now, please pass this on.'],
   }),
+  'saml-metadata': ({ message, hello, host, link }) => {
+    const { subject, text, path } = metadataTexts[message.state](short(message.application), message);
+    return {
+      subject,
+      preheader: host,
+      paragraphs: [
+        hello,
+        text,
+        ...(message.changes.length > 0 ? [`What changed: ${message.changes.join(', ')}.`] : []),
+      ],
+      action: { label: 'Open it in the console', url: link(`/admin/applications/${message.applicationId}${path}`) },
+      after: [],
+    };
+  },
   'integrity-alarm': ({ message, hello, host, link }) => ({
     subject: `Alarm: the database of ${host} was changed`,
     preheader: describeTime(message.at),

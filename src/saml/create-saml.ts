@@ -20,10 +20,12 @@ import type { Sql } from '../storage/statements.ts';
 import { samlRateLimit } from './messages/rate-limit.ts';
 import { createSeenMessages } from './messages/seen-messages.ts';
 import { createCertificateNotice } from './metadata/certificate-notice.ts';
+import type { FetchMetadata } from './metadata/fetch.ts';
 import { samlJobs } from './metadata/jobs.ts';
-import { createMetadataRefresh } from './metadata/refresh.ts';
+import { createMetadataRefresh, type MetadataRefreshDependencies } from './metadata/refresh.ts';
 import { createServiceProviders } from './metadata/service-providers.ts';
 import { createSigningIdentity } from './metadata/signing-identity.ts';
+import { createWaitingMetadata } from './metadata/waiting-metadata.ts';
 import { createSessionParticipants } from './slo/session-participants.ts';
 import { createAcceptRequest } from './sso/accept-request.ts';
 import { createAuthorizationParameterChecks } from './sso/authorization-parameters.ts';
@@ -46,7 +48,7 @@ export interface SamlDependencies {
   cookies: Cookies;
   metrics: Pick<Metrics, 'samlResponses'>;
   accounts: Pick<Accounts, 'find'>;
-  applications: Pick<Applications, 'all' | 'updateSaml'>;
+  applications: Pick<Applications, 'all' | 'get' | 'updateSaml'>;
   audit: Audit;
   keyring: Pick<Keyring, 'samlCredential' | 'samlCertificates' | 'expiringCertificates'>;
   outbox: Pick<Outbox, 'send'>;
@@ -56,7 +58,8 @@ export interface SamlDependencies {
   settings: Pick<Settings, 'latest'>;
   sessions: Pick<Sessions, 'find'>;
   /** Throws with a sentence for the administrator. */
-  fetchMetadata(url: string): Promise<string>;
+  fetchMetadata: FetchMetadata;
+  notifyAdministrators: MetadataRefreshDependencies['notifyAdministrators'];
 }
 
 export type Saml = ReturnType<typeof createSaml>;
@@ -96,8 +99,21 @@ export function createSaml(dependencies: SamlDependencies) {
     rejections,
   });
 
+  const waitingMetadata = createWaitingMetadata({ db, now, audit, applications });
+
   return {
-    routes: samlRoutes({ base, metadata, serviceProviders, pendingAuthnRequests, acceptRequest, rateLimit, browser }),
+    /** Changed metadata that waits for an administrator. */
+    waitingMetadata: waitingMetadata.decisions,
+    routes: samlRoutes({
+      base,
+      metadata,
+      serviceProviders,
+      pendingAuthnRequests,
+      acceptRequest,
+      rateLimit,
+      browser,
+      now,
+    }),
     /** What a pending AuthnRequest requires of the sign-in. */
     requirements: parameterChecks.requirements,
     /** What the OpenID Connect engine calls. */
@@ -134,7 +150,10 @@ export function createSaml(dependencies: SamlDependencies) {
       openTestResponse: (sealed: string, id: string) => vault.open(sealed, testResponseContext(id)).toString(),
     },
     jobs: samlJobs({
-      refreshMetadata: createMetadataRefresh({ applications, audit, logger, now, fetchMetadata }),
+      refreshMetadata: createMetadataRefresh({
+        ...{ db, sql, applications, audit, logger, now, fetchMetadata, waitingMetadata },
+        notifyAdministrators: dependencies.notifyAdministrators,
+      }),
       notifyOfCertificates: createCertificateNotice({ db, sql, now, keyring, applications, serviceProviders, outbox }),
     }),
   };

@@ -48,6 +48,7 @@ export function createAdministration({ services, http, protocols, userPages, ...
     credentials,
     endSession,
     fetchMetadata,
+    waitingMetadata: protocols.saml.waitingMetadata,
     invitations,
     keyring,
     lockout,

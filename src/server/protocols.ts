@@ -1,4 +1,5 @@
 // The composition root of the protocols: the SAML identity provider, the OpenID Connect engine, and logout across both.
+
 import { createLogout } from '../logout/create-logout.ts';
 import { createEngineLogoutHooks } from '../logout/oidc-logout.ts';
 import { createOidc } from '../oidc/create-oidc.ts';
@@ -26,7 +27,7 @@ export async function createProtocols(services: Services, { cookies, cookieKeys,
     sessions,
     settings,
   } = services;
-  const { signInPolicy, sql, vault } = services;
+  const { notifyAdministrators, signInPolicy, sql, vault } = services;
   const { issuer, secure } = config;
   const storage = { db, sql, vault, now };
 
@@ -47,6 +48,7 @@ export async function createProtocols(services: Services, { cookies, cookieKeys,
     settings,
     sessions,
     fetchMetadata,
+    notifyAdministrators,
   });
   const oidc = await createOidc({
     ...storage,

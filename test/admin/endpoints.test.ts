@@ -2,6 +2,7 @@
 // and body of every response, and the body of every accepted request.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { serviceProvider, settingsOf } from '../../src/applications/service-provider.ts';
 import { aClient, aUser, PASSWORD } from '../support/factories.ts';
 import { httpClient } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
@@ -178,6 +179,25 @@ describe('applications', () => {
     });
     const byHand = { name: 'By hand', entity_id: 'https://hand.example', acs_url: 'https://hand.example/acs' };
     await ok('POST', '/applications', { protocol: 'saml', ...byHand }, { status: 201 });
+  });
+
+  it('of SAML have changed metadata rejected or approved', async () => {
+    const { applications, db } = idp.services;
+    const url = 'https://urls.example/metadata';
+    const entry = serviceProvider.parse({ name: 'By URL', metadata_url: url });
+    const xml = metadata.replaceAll('wiki.example', 'urls.example');
+    const registration = { ...entry, entityId: 'https://urls.example/sp', settings: settingsOf(entry, xml) };
+    const { id: applicationId } = await applications.createSaml(registration);
+    for (const decision of ['reject', 'approve']) {
+      const pendingXml = xml.replace('urls.example/acs', `urls.example/${decision}`);
+      const data = { url, nextReadAt: new Date(), pendingXml, pendingKey: decision, pendingSince: new Date() };
+      const where = { applicationId };
+      await db.samlMetadata.upsert({ where, create: { ...where, ...data }, update: data });
+      const path = `/applications/${applicationId}/metadata-change`;
+      const { document } = await ok<{ document: string }>('GET', path);
+      expect(await ok('POST', `${path}/${decision}`, { document })).toMatchObject({ name: 'By URL' });
+    }
+    await applications.remove(applicationId);
   });
 
   it('request tokens for APIs, which are registered, changed and deleted', async () => {

@@ -26,6 +26,10 @@ function every(to: Recipient = ann): MailMessage[] {
     { kind: 'new-sign-in', to, place },
     { kind: 'saml-certificate', to, application: 'Wiki', until: place.at, isNextPublished: false },
     { kind: 'saml-certificate', to, application: 'Wiki', until: place.at, isNextPublished: true },
+    ...(['waiting', 'applied', 'expired'] as const).map((state) => {
+      const notice = { application: 'Wiki', applicationId: 'id', changes: ['ACS addresses'], until: place.at };
+      return { kind: 'saml-metadata' as const, to, state, ...notice };
+    }),
     { kind: 'one-time-code', to, code: '204815', minutes: 10 },
   ];
 }

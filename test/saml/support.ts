@@ -85,6 +85,8 @@ export interface SignOptions {
   transforms?: string[];
   reference?: string;
   certificatePem?: string;
+  /** XPath of the element in which the signature comes first; by default it follows the Issuer. */
+  firstIn?: string;
 }
 
 /** xml-crypto lacks ECDSA; r||s by node:crypto. */
@@ -114,7 +116,9 @@ export function signXml(xml: string, options: SignOptions = {}): string {
   });
   signed.computeSignature(xml, {
     prefix: 'ds',
-    location: { reference: "/*/*[local-name()='Issuer']", action: 'after' },
+    location: options.firstIn
+      ? { reference: options.firstIn, action: 'prepend' }
+      : { reference: "/*/*[local-name()='Issuer']", action: 'after' },
   });
   return signed.getSignedXml();
 }

@@ -39,6 +39,7 @@ const owners: Record<string, string> = {
   Role: 'rbac',
   RolePermission: 'rbac',
   RpSession: 'rp',
+  SamlMetadata: 'saml',
   SamlNameId: 'saml',
   SamlParticipant: 'saml',
   SamlRequest: 'saml',

@@ -2,7 +2,7 @@
 // call the same functions. An application that has permissions in Gatehouse may only be changed by an actor who has them too.
 
 import { isDeepStrictEqual } from 'node:util';
-import { type Application, newSecretReplacesOld, type OidcApplication } from '../../applications/application.ts';
+import type { Application, OidcApplication } from '../../applications/application.ts';
 import type { Applications, Registered } from '../../applications/applications.ts';
 import type { OidcClientInput } from '../../applications/oidc-client.ts';
 import type { ApplicationPage, ListApplications } from '../../applications/read.ts';
@@ -10,15 +10,16 @@ import type { OpenSecret } from '../../applications/secrets.ts';
 import type { Actor } from '../../audit/audit.ts';
 import { applicationEntry } from '../../config-file/export.ts';
 import { conflict, notFound } from '../../http/errors.ts';
-import { limits } from '../../limits.ts';
 import type { Authority } from '../../rbac/authority.ts';
 import { type OwnPermission, rightsOfClient } from '../../rbac/built-in.ts';
 import type { SpMetadata } from '../../saml/metadata/parse.ts';
+import type { WaitingMetadata, WaitingMetadataDecisions } from '../../saml/metadata/waiting-metadata.ts';
 import { type Db, type Tx, transaction } from '../../storage/database.ts';
 import { lockRow } from '../../storage/row-lock.ts';
 import type { Sql } from '../../storage/statements.ts';
 import type { OnCreated } from '../api/idempotency.ts';
 import { assertVersion, type Expected, etagOf } from '../api/versions.ts';
+import { mergePatch, rolesOf } from './declaration-values.ts';
 import {
   createSamlDeclarations,
   type Declaration,
@@ -29,17 +30,12 @@ import {
   type SamlDeclarations,
   type SamlDeclarationsDependencies,
 } from './saml-declarations.ts';
+import { type SecretActions, secretActions } from './secret-actions.ts';
 
 export type ApplicationDetails = { application: Application; secrets: Omit<OpenSecret, 'hash' | 'value'>[] };
 
-export interface NewSecret {
-  id: string;
-  /** Readable only now. */
-  value: string;
-}
-
 /** `onCreated` runs in the transaction of a creation. */
-export interface ApplicationAdmin {
+export interface ApplicationAdmin extends SecretActions {
   /** Only applications that the actor may see. */
   list(query: Omit<ListApplications, 'identifiers'>, by: Actor): Promise<ApplicationPage>;
   /** Throws not_found also for an application that the actor's permission (applications:read, or `needs`) does not cover. */
@@ -55,13 +51,17 @@ export interface ApplicationAdmin {
     by: Actor,
     expected?: Expected,
   ): Promise<{ application: Application; clientSecret?: string }>;
-  /** Fetches the metadata of a service provider again and applies it. Throws conflict when it has not changed. */
+  /**
+   * Fetches the metadata of a service provider again and applies it. Throws conflict when it has not changed, or when its changes
+   * need approval; it waits for that then.
+   */
   readMetadataAgain(id: string, by: Actor): Promise<Application>;
   setEnabled(id: string, enabled: boolean, by: Actor): Promise<Application>;
   remove(id: string, by: Actor, expected?: Expected): Promise<void>;
-  /** A new secret; the others stay valid for `overlapSeconds` (0: they end now). */
-  addSecret(id: string, overlapSeconds: number, by: Actor, onCreated?: OnCreated<NewSecret>): Promise<NewSecret>;
-  removeSecret(id: string, secretId: string, by: Actor): Promise<void>;
+  /** Changed metadata that waits for approval; undefined when nothing waits. */
+  waitingMetadata(id: string, by: Actor, needs?: OwnPermission): Promise<WaitingMetadata | undefined>;
+  /** Applies or drops the document with this SHA-256. Throws not_found, or conflict when another one waits by now. */
+  decideMetadata(id: string, decision: 'approve' | 'reject', document: string, by: Actor): Promise<Application>;
   /** Reads metadata without registering it. */
   readMetadata(source: MetadataSource): Promise<SpMetadata>;
 }
@@ -71,6 +71,7 @@ export interface ApplicationAdminDependencies extends SamlDeclarationsDependenci
   sql: Sql;
   applications: Applications;
   authority: Pick<Authority, 'assertMay' | 'extent'>;
+  waitingMetadata: WaitingMetadataDecisions;
 }
 
 /** Every change throws forbidden, precondition_failed, or invalid_input with the field. */
@@ -78,24 +79,38 @@ export function createApplicationAdmin(dependencies: ApplicationAdminDependencie
   const { applications, authority } = dependencies;
   const declarations = createSamlDeclarations(dependencies);
   const lookup = createApplicationLookup(dependencies);
+
+  const get: ApplicationAdmin['get'] = async (id, by, needs = 'gatehouse.applications:read') => {
+    const application = await applications.get(id);
+    const extent = await authority.extent(by, needs);
+    if (extent !== 'all' && !extent.includes(application.clientId)) throw notFound({ detail: { applicationId: id } });
+    const open = await applications.openSecrets(id);
+    return { application, secrets: open.map(({ hash: _hash, value: _value, ...secret }) => secret) };
+  };
+
   return {
     async list(query, by) {
       const extent = await authority.extent(by, 'gatehouse.applications:read');
       return applications.list({ ...query, ...(extent !== 'all' && { identifiers: extent }) });
     },
 
-    async get(id, by, needs = 'gatehouse.applications:read') {
-      const application = await applications.get(id);
-      const extent = await authority.extent(by, needs);
-      if (extent !== 'all' && !extent.includes(application.clientId)) throw notFound({ detail: { applicationId: id } });
-      const open = await applications.openSecrets(id);
-      return { application, secrets: open.map(({ hash: _hash, value: _value, ...secret }) => secret) };
-    },
+    get,
 
     ...registrationActions(dependencies, declarations),
     ...updateActions(dependencies, declarations, lookup),
     ...stateActions(dependencies, lookup),
     ...secretActions(dependencies, lookup),
+
+    async waitingMetadata(id, by, needs) {
+      await get(id, by, needs);
+      return dependencies.waitingMetadata.find(id);
+    },
+
+    async decideMetadata(id, decision, document, by) {
+      await lookup.findManaged(id, by);
+      await dependencies.waitingMetadata[decision](id, document, by);
+      return applications.get(id);
+    },
 
     async readMetadata(source) {
       return declarations.read(source);
@@ -161,7 +176,7 @@ function registrationActions(
 }
 
 function updateActions(
-  { db, applications, authority }: ApplicationAdminDependencies,
+  { db, applications, authority, waitingMetadata }: ApplicationAdminDependencies,
   declarations: SamlDeclarations,
   { lockForChange, findManaged }: ApplicationLookup,
 ): Pick<ApplicationAdmin, 'update' | 'readMetadataAgain'> {
@@ -219,6 +234,10 @@ function updateActions(
         throw conflict('conflict', { message: `The metadata at ${url} now describes another entity, ${entityId}.` });
       if (xml === before.metadata.metadata_xml)
         throw conflict('conflict', { message: `The metadata at ${url} still says the same as before.` });
+      if (xml !== undefined && (await waitingMetadata.receive(before, xml))) {
+        const next = { href: `/admin/applications/${id}/metadata`, label: 'Compare and approve it' };
+        throw conflict('conflict', { message: 'The new metadata changes something that needs your approval.', next });
+      }
       return updateSaml(before, resolved, by, 'any');
     },
   };
@@ -243,54 +262,9 @@ function stateActions(
   };
 }
 
-function secretActions(
-  { db, applications }: ApplicationAdminDependencies,
-  { findManaged }: ApplicationLookup,
-): Pick<ApplicationAdmin, 'addSecret' | 'removeSecret'> {
-  return {
-    async addSecret(id, overlapSeconds, by, onCreated = async () => {}) {
-      const application = await findManaged(id, by);
-      const replacesOldSecret = newSecretReplacesOld(application);
-      const replace =
-        overlapSeconds === 0 || replacesOldSecret ? 'now' : Math.min(overlapSeconds, limits.secretOverlap.maxSeconds);
-      return transaction(db, async (tx) => {
-        const added = await applications.addSecret(id, { replace }, { by, tx });
-        await onCreated(added, tx);
-        return added;
-      });
-    },
-
-    async removeSecret(id, secretId, by) {
-      await findManaged(id, by);
-      await applications.removeSecret(id, secretId, { by });
-    },
-  };
-}
-
 /** What the ETag of an application is made of. */
 export function applicationVersion(application: Application): unknown {
   return [application.source, applicationEntry(application)];
-}
-
-/** JSON merge patch, RFC 7396 section 2. */
-function mergePatch(target: unknown, patch: unknown): Declaration {
-  const merged: Declaration = isGroup(target) ? { ...target } : {};
-  for (const [key, value] of Object.entries(isGroup(patch) ? patch : {})) {
-    if (key === '__proto__') continue;
-    if (value === null) delete merged[key];
-    else merged[key] = isGroup(value) && isGroup(merged[key]) ? mergePatch(merged[key], value) : value;
-  }
-  return merged;
-}
-
-/** The roles of an access rule, as declared; none for `everyone`. */
-function rolesOf(access: unknown): string[] {
-  const roles = isGroup(access) ? access.roles : [];
-  return Array.isArray(roles) ? roles.filter((role) => typeof role === 'string') : [];
-}
-
-function isGroup(value: unknown): value is Declaration {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function assertUnchanged(before: Application, now: Application): void {

@@ -7,7 +7,8 @@ import { within } from '../../rbac/rights.ts';
 import { type Endpoint, endpoint } from '../api/endpoint.ts';
 import type { OnCreated } from '../api/idempotency.ts';
 import { byId, flag, id, paged, pageOf, text } from '../api/parts.ts';
-import { type ApplicationAdmin, applicationVersion, type NewSecret } from './actions.ts';
+import { type ApplicationAdmin, applicationVersion } from './actions.ts';
+import { metadataChangeEndpoints } from './api-metadata.ts';
 import {
   answer,
   application,
@@ -21,6 +22,7 @@ import {
   source,
   withSecret,
 } from './api-shape.ts';
+import type { NewSecret } from './secret-actions.ts';
 
 const tag = 'Applications';
 const read = [within('gatehouse.applications:read')];
@@ -37,6 +39,7 @@ export function applicationEndpoints(applications: ApplicationAdmin): Endpoint[]
     ...singleApplicationEndpoints(applications),
     ...stateEndpoints(applications),
     ...secretEndpoints(applications),
+    ...metadataChangeEndpoints(applications),
     metadataEndpoint(applications),
   ];
 }

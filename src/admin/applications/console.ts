@@ -7,6 +7,7 @@ import { within } from '../../rbac/rights.ts';
 import { listPath, listQuery } from '../console/frame.ts';
 import { addEditRoutes } from './console-edit.ts';
 import { addEnableAndDeleteRoutes, enableAndDeleteButtons } from './console-enable.ts';
+import { addMetadataRoutes, waitingMetadataNotice } from './console-metadata.ts';
 import { addNewApplicationRoutes } from './console-new.ts';
 import {
   type ApplicationPagesDependencies,
@@ -30,6 +31,7 @@ export function applicationRoutes(dependencies: ApplicationPagesDependencies): R
   addDetailsRoute(router, dependencies);
   addEditRoutes(router, dependencies);
   addSecretRoutes(router, dependencies);
+  addMetadataRoutes(router, dependencies);
   addEnableAndDeleteRoutes(router, dependencies);
   return router;
 }
@@ -93,6 +95,7 @@ function addDetailsRoute(
     const { application } = details;
     const mayWrite = frame.may(ctx, WRITE, { application: application.clientId }) && application.source !== 'file';
     const path = `/admin/applications/${id}`;
+    const isWaiting = (await applications.waitingMetadata(id, frame.by(ctx))) !== undefined;
     frame.show(ctx, {
       title: application.name,
       back: { href: '/admin/applications', label: 'Applications' },
@@ -104,9 +107,13 @@ function addDetailsRoute(
         ...(frame.may(ctx, WRITE) && application.enabled
           ? [{ label: 'Test sign-in', href: `/admin/test/${id}`, look: 'primary' as const }]
           : []),
+        ...(isWaiting && frame.may(ctx, WRITE, { application: application.clientId })
+          ? [{ label: 'Look at its new metadata', href: `${path}/metadata` }]
+          : []),
         ...(mayWrite ? [{ label: 'Edit', href: `${path}/edit` }] : []),
       ],
       blocks: [
+        ...waitingMetadataNotice(isWaiting),
         ...(application.source === 'file'
           ? [
               {

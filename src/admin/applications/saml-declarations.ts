@@ -8,6 +8,7 @@ import {
 import { check, showPath } from '../../applications/validation.ts';
 import { badRequest } from '../../http/errors.ts';
 import type { Fault } from '../../platform/faults.ts';
+import type { FetchMetadata } from '../../saml/metadata/fetch.ts';
 import type { SpMetadata } from '../../saml/metadata/parse.ts';
 
 /** An application as the configuration file would declare it. */
@@ -16,6 +17,8 @@ export type Declaration = Record<string, unknown>;
 export interface MetadataSource {
   metadata?: string | undefined;
   metadata_url?: string | undefined;
+  /** Pinned: its key signs the document. */
+  metadata_certificate?: string | undefined;
 }
 
 export interface ResolvedDeclaration {
@@ -41,15 +44,15 @@ export interface SamlDeclarations {
 export interface SamlDeclarationsDependencies {
   /** This and the next throw errors whose message is for the administrator. */
   parseMetadata(xml: string): SpMetadata;
-  fetchMetadata(url: string): Promise<string>;
+  fetchMetadata: FetchMetadata;
 }
 
 /** Reads and checks declarations of service providers; fetches their metadata where it has a URL. */
 export function createSamlDeclarations(dependencies: SamlDeclarationsDependencies): SamlDeclarations {
-  async function load({ metadata, metadata_url }: MetadataSource): Promise<string | undefined> {
+  async function load({ metadata, metadata_url, metadata_certificate }: MetadataSource): Promise<string | undefined> {
     if (metadata_url === undefined) return metadata;
     try {
-      return await dependencies.fetchMetadata(metadata_url);
+      return await dependencies.fetchMetadata(metadata_url, metadata_certificate);
     } catch (cause) {
       throw invalidInput([{ path: ['metadata_url'], message: sentence(cause) }], cause);
     }
@@ -77,6 +80,7 @@ export function createSamlDeclarations(dependencies: SamlDeclarationsDependencie
     const isSame =
       registered &&
       registered.entry.metadata_url === entry.metadata_url &&
+      registered.entry.metadata_certificate === entry.metadata_certificate &&
       registered.entry.metadata === entry.metadata;
     const xml = (isSame && registered.xml) || (await load(entry)) || '';
     const { entityId } = parse(xml, entry);

@@ -12,7 +12,7 @@ export type MetadataReader = {
   /** Throws with a sentence for the administrator. */
   parse(xml: string): { entityId: string; signingCertificates?: unknown[]; encryptionCertificates?: unknown[] };
   /** The document behind a URL; throws with a sentence for the administrator. */
-  fetch(url: string): Promise<string>;
+  fetch(url: string, pinnedCertificate?: string): Promise<string>;
   /** A file beside the configuration file. */
   readFile(path: string): Promise<string>;
 };
@@ -114,7 +114,9 @@ async function resolve(
 
 async function load(entry: ServiceProvider, reader: MetadataReader): Promise<string> {
   if (entry.metadata_file !== undefined) return reader.readFile(entry.metadata_file);
-  return entry.metadata_url === undefined ? (entry.metadata ?? '') : reader.fetch(entry.metadata_url);
+  return entry.metadata_url === undefined
+    ? (entry.metadata ?? '')
+    : reader.fetch(entry.metadata_url, entry.metadata_certificate);
 }
 
 function byUrl(url: string, stored: Map<string, Application>): SamlApplication | undefined {

@@ -1,4 +1,4 @@
-// The periodic jobs of SAML: both run once a day.
+// The periodic jobs of SAML. Metadata is read as often as each document says; the job looks every hour what is due.
 import type { ScheduledJob } from '../../jobs/scheduler.ts';
 import { limits } from '../../limits.ts';
 
@@ -11,7 +11,7 @@ export interface SamlJobsDependencies {
 
 export function samlJobs({ refreshMetadata, notifyOfCertificates }: SamlJobsDependencies): ScheduledJob[] {
   return [
-    { name: METADATA_JOB, everySeconds: limits.saml.metadataRefreshSeconds, run: refreshMetadata },
+    { name: METADATA_JOB, everySeconds: limits.saml.metadataPollSeconds, run: refreshMetadata },
     { name: 'saml-certificates', everySeconds: 24 * 3600, run: notifyOfCertificates },
   ];
 }

@@ -8,6 +8,7 @@ import {
   attribute,
   booleanAttribute,
   childrenOf,
+  durationAttribute,
   isElement,
   numberAttribute,
   textOf,
@@ -51,6 +52,8 @@ export interface SpMetadata extends MetadataKeys {
   requestedAttributes: RequestedAttribute[];
   contacts: Contact[];
   validUntil: Date | undefined;
+  /** cacheDuration: how long the document may be used before it is read again. */
+  cacheSeconds: number | undefined;
 }
 
 /** Throws SamlError metadata_refused, weak_key or a code of xml/parse.ts; its message is for the administrator. */
@@ -80,6 +83,7 @@ export function parseServiceProviderMetadata(xml: string, now: Date): SpMetadata
     requestedAttributes: readRequestedAttributes(descriptor),
     contacts: readContacts(entity),
     validUntil,
+    cacheSeconds: shortestCacheDuration([root, entity, descriptor]),
   };
   compareWithSamlify(metadata, text, root === entity);
   return metadata;
@@ -112,6 +116,13 @@ function earliestValidUntil(elements: Element[]): Date | undefined {
     .map((element) => timeAttribute(element, 'validUntil')?.getTime());
   if (times.includes(undefined)) throw rejected('validUntil is not a time.');
   return times.length === 0 ? undefined : new Date(Math.min(...times.map(Number)));
+}
+
+function shortestCacheDuration(elements: Element[]): number | undefined {
+  const seconds = elements
+    .map((element) => durationAttribute(element, 'cacheDuration'))
+    .filter((one) => one !== undefined);
+  return seconds.length === 0 ? undefined : Math.min(...seconds);
 }
 
 function readAcs(descriptor: Element): AcsEndpoint[] {

@@ -4,12 +4,14 @@
 import type { KeyObject } from 'node:crypto';
 import { readMetadata } from '../../applications/application.ts';
 import type { ServiceProviderSettings } from '../../applications/service-provider.ts';
+import { limits } from '../../limits.ts';
 import type { Db } from '../../storage/database.ts';
 import { hotStatements, type Sql } from '../../storage/statements.ts';
 import { isStorable } from '../../storage/storable-text.ts';
 import type { NameIdChoice } from '../messages/name-id.ts';
 import { readCertificate } from '../xml/certificates.ts';
 import type { SenderKeys } from '../xml/enveloped-signature.ts';
+import { SamlError } from '../xml/errors.ts';
 import { bindings } from '../xml/names.ts';
 import { type AcsEndpoint, parseServiceProviderMetadata, type SloEndpoint, type SpMetadata } from './parse.ts';
 
@@ -22,6 +24,8 @@ export interface ServiceProvider extends NameIdChoice, SenderKeys {
   settings: ServiceProviderSettings;
   /** E-mail addresses of its metadata. */
   contacts: readonly string[];
+  /** When its metadata from a URL is used no more; undefined: never. */
+  metadataEndsAt: Date | undefined;
   /** The key that assertions are encrypted with; undefined: they are not encrypted. */
   encryptFor: KeyObject | undefined;
 }
@@ -94,6 +98,27 @@ export function createServiceProviders({
   };
 }
 
+/**
+ * When metadata that is read from a URL expires (validUntil), and when it is used no more after its grace period. Undefined
+ * without validUntil.
+ */
+export function metadataEnd(settings: ServiceProviderSettings): { validUntil: Date; endsAt: Date } | undefined {
+  if (settings.metadata_url === undefined || !settings.metadata_xml?.includes('validUntil')) return undefined;
+  const { validUntil } = parseServiceProviderMetadata(settings.metadata_xml, LONG_AGO);
+  if (!validUntil) return undefined;
+  return { validUntil, endsAt: new Date(validUntil.getTime() + limits.saml.metadataGraceSeconds * 1000) };
+}
+
+/** Throws SamlError metadata_expired after the grace period. */
+export function assertMetadataValid({ name, metadataEndsAt }: ServiceProvider, now: Date): void {
+  if (!metadataEndsAt || metadataEndsAt > now) return;
+  throw new SamlError('metadata_expired', {
+    message: `The metadata of ${name} has expired.`,
+    received: now.toISOString(),
+    expected: `before ${metadataEndsAt.toISOString()}`,
+  });
+}
+
 /** The single logout endpoints of stored settings. Throws SamlError when they are no longer valid. */
 export function sloEndpoints(settings: ServiceProviderSettings): readonly SloEndpoint[] {
   return partsOf(settings).slo;
@@ -116,6 +141,7 @@ function build(entityId: string, { id, name }: Row, metadata: string): ServicePr
     allowSha1: settings.allow_sha1,
     requireSigned: settings.require_signed_requests ?? parts.authnRequestsSigned,
     settings,
+    metadataEndsAt: metadataEnd(settings)?.endsAt,
     encryptFor: settings.encrypt_assertion === 'never' ? undefined : encryption,
   };
 }
@@ -131,7 +157,7 @@ type Parts = Pick<
   | 'authnRequestsSigned'
 >;
 
-// validUntil was checked at registration; the daily refresh handles metadata that has expired since.
+// validUntil was checked at registration; metadataEnd() says what holds for metadata from a URL that has expired since.
 const LONG_AGO = new Date(0);
 
 function partsOf(settings: ServiceProviderSettings): Parts {

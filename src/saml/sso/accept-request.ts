@@ -13,7 +13,7 @@ import { samlErrorPage } from '../messages/error-page.ts';
 import { mayCreateNameId } from '../messages/name-id.ts';
 import { authenticateMessage, type OpenedMessage, openMessage } from '../messages/open-message.ts';
 import type { SeenMessages } from '../messages/seen-messages.ts';
-import type { ServiceProvider, ServiceProviders } from '../metadata/service-providers.ts';
+import { assertMetadataValid, type ServiceProvider, type ServiceProviders } from '../metadata/service-providers.ts';
 import { SamlError } from '../xml/errors.ts';
 import type { XmlValidator } from '../xml/schema.ts';
 import type { PendingAuthnRequest } from './pending-authn-requests.ts';
@@ -60,6 +60,7 @@ export function createAcceptRequest(dependencies: AcceptRequestDependencies): Ac
       sp = await serviceProviders.find(opened.claimedIssuer);
       if (!sp) throw badRequest('service_provider_unknown', { detail: { entityId: opened.claimedIssuer } });
       const request = readAuthnRequest(authenticateMessage(opened, sp));
+      assertMetadataValid(sp, now());
       const expectation = { endpoint: `${base}/saml/sso`, now: now(), skewSeconds: skewSeconds() };
       const verdict = checkAuthnRequest(request, sp, expectation);
       if (!(await seenMessages.isNew(sp.entityId, request.id)))

@@ -7,9 +7,11 @@ import type { Context, Extras, Middleware, State } from '../../http/context.ts';
 import { badRequest, forbidden, unsupportedMediaType } from '../../http/errors.ts';
 import { parseQuery } from '../../http/input.ts';
 import { limits } from '../../limits.ts';
+import type { Clock } from '../../platform/clock.ts';
 import { decodePost, decodeRedirect } from '../messages/decode.ts';
+import { samlErrorPage } from '../messages/error-page.ts';
 import { chooseNameIdFormat } from '../messages/name-id.ts';
-import type { ServiceProvider, ServiceProviders } from '../metadata/service-providers.ts';
+import { assertMetadataValid, type ServiceProvider, type ServiceProviders } from '../metadata/service-providers.ts';
 import type { AcceptRequest } from './accept-request.ts';
 import { defaultAcs } from './assertion-consumer-service.ts';
 import { authorizationParameters } from './authorization-parameters.ts';
@@ -27,6 +29,7 @@ export interface SamlRoutesDependencies {
   /** Rejects an address that sends too many messages. */
   rateLimit: Middleware;
   browser: RequestBrowser;
+  now: Clock;
 }
 
 const startQuery = z.object({
@@ -41,7 +44,8 @@ const METADATA_TYPE = 'application/samlmetadata+xml';
 const FORM = 'application/x-www-form-urlencoded';
 
 export function samlRoutes(dependencies: SamlRoutesDependencies): Router<State, Extras> {
-  const { base, metadata, serviceProviders, pendingAuthnRequests, acceptRequest, rateLimit, browser } = dependencies;
+  const { base, metadata, serviceProviders, pendingAuthnRequests, acceptRequest, rateLimit, browser, now } =
+    dependencies;
   const router = new Router<State, Extras>({ prefix: '/saml' });
 
   router.get('/metadata', (ctx) => {
@@ -82,6 +86,11 @@ export function samlRoutes(dependencies: SamlRoutesDependencies): Router<State, 
         message: `${sp.name} can only be opened from its own page.`,
         advice: 'Open it there and sign in.',
       });
+    }
+    try {
+      assertMetadataValid(sp, now());
+    } catch (error) {
+      throw samlErrorPage(error, sp.name);
     }
     await saveAndAuthorize(ctx, sp, idpInitiatedRequest(sp, RelayState));
   });

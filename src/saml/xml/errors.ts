@@ -84,6 +84,7 @@ const faults = {
     message: 'The requested kind of sign-in cannot be given.',
     status: responder(statusCodes.NoAuthnContext),
   },
+  metadata_expired: { rule: 'time', message: 'The metadata of this application has expired.' },
   metadata_refused: { message: 'The metadata cannot be accepted.' },
   weak_key: { message: 'A key is too weak: RSA needs 2048 bits, elliptic curves 256.' },
 } as const satisfies Record<string, Fault>;

@@ -79,3 +79,14 @@ export function timeAttribute(element: Element, name: string): Date | undefined 
   const time = new Date(`${match[1]}${(match[2] ?? '').slice(0, 4)}${match[3] ?? 'Z'}`);
   return Number.isNaN(time.getTime()) ? undefined : time;
 }
+
+const duration =
+  /^P(?:(\d{1,4})Y)?(?:(\d{1,4})M)?(?:(\d{1,5})D)?(?:T(?:(\d{1,6})H)?(?:(\d{1,7})M)?(?:(\d{1,9})(?:\.\d+)?S)?)?$/;
+const DURATION_SECONDS = [365 * 86_400, 30 * 86_400, 86_400, 3600, 60, 1];
+
+/** xs:duration in seconds, with years of 365 and months of 30 days. Undefined for an invalid or negative one. */
+export function durationAttribute(element: Element, name: string): number | undefined {
+  const parts = duration.exec(attribute(element, name)?.trim() ?? '')?.slice(1);
+  if (!parts?.some((part) => part !== undefined)) return undefined;
+  return parts.reduce((sum, part, position) => sum + Number(part ?? 0) * (DURATION_SECONDS[position] ?? 0), 0);
+}

@@ -267,7 +267,7 @@ describe('a rejected AuthnRequest', () => {
     expect((await post(sp)).location).toContain('/saml/sso/continue');
   });
 
-  it('is fixed by reading the metadata URL again, which reports unchanged metadata', async () => {
+  it('is fixed by reading the metadata URL again, which reports unchanged metadata, and by approving what it changes', async () => {
     const entityId = 'https://sp-url.example.com';
     const sp = await aServiceProvider(idp.services, { entityId, library: { skipRequestCompression: true } });
     const row = await idp.services.applications.find(entityId);
@@ -287,7 +287,13 @@ describe('a rejected AuthnRequest', () => {
     const same = await admin.follow(await admin.submit(shown, {}, { button }));
     expect(textOf(same.text)).toContain('still says the same as before');
     metadata = metadata.replaceAll(sp.acsUrl, 'https://sp-url.example.com/other');
-    await fix(code, 'a registered address (ACS)', button, 'https://sp-url.example.com/other');
+    const changed = await admin.follow(await admin.submit(await admin.get(`/admin/refusals/${code}`), {}, { button }));
+    expect(textOf(changed.text)).toContain('needs your approval');
+    expect(codeIn(await post(sp)), 'not applied yet').toBeTruthy();
+    const { id } = (await idp.services.applications.find(entityId)) ?? {};
+    const comparison = await admin.get(`/admin/applications/${id}/metadata`);
+    expect(textOf(comparison.text)).toContain('https://sp-url.example.com/other');
+    expect((await admin.submit(comparison, {}, { button: 'Approve' })).status).toBe(303);
     expect((await post(sp)).location).toContain('/saml/sso/continue');
     expect(await lastChange(entityId)).toContain('application.updated');
     await server.close();

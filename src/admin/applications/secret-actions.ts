@@ -1,0 +1,45 @@
+// Client secrets: a new one beside the others or instead of them, and the end of one.
+import { type Application, newSecretReplacesOld } from '../../applications/application.ts';
+import type { Applications } from '../../applications/applications.ts';
+import type { Actor } from '../../audit/audit.ts';
+import { limits } from '../../limits.ts';
+import { type Db, transaction } from '../../storage/database.ts';
+import type { OnCreated } from '../api/idempotency.ts';
+
+export interface NewSecret {
+  id: string;
+  /** Readable only now. */
+  value: string;
+}
+
+/** `onCreated` runs in the transaction of a creation. */
+export interface SecretActions {
+  /** A new secret; the others stay valid for `overlapSeconds` (0: they end now). */
+  addSecret(id: string, overlapSeconds: number, by: Actor, onCreated?: OnCreated<NewSecret>): Promise<NewSecret>;
+  removeSecret(id: string, secretId: string, by: Actor): Promise<void>;
+}
+
+/** `findManaged` finds the application, and throws not_found or forbidden. */
+export function secretActions(
+  { db, applications }: { db: Db; applications: Applications },
+  { findManaged }: { findManaged(id: string, by: Actor): Promise<Application> },
+): SecretActions {
+  return {
+    async addSecret(id, overlapSeconds, by, onCreated = async () => {}) {
+      const application = await findManaged(id, by);
+      const replacesOldSecret = newSecretReplacesOld(application);
+      const replace =
+        overlapSeconds === 0 || replacesOldSecret ? 'now' : Math.min(overlapSeconds, limits.secretOverlap.maxSeconds);
+      return transaction(db, async (tx) => {
+        const added = await applications.addSecret(id, { replace }, { by, tx });
+        await onCreated(added, tx);
+        return added;
+      });
+    },
+
+    async removeSecret(id, secretId, by) {
+      await findManaged(id, by);
+      await applications.removeSecret(id, secretId, { by });
+    },
+  };
+}
