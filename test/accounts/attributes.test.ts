@@ -68,13 +68,13 @@ describe('accounts', () => {
   it('accept only attributes that match, and keep older ones until they are changed', async () => {
     const database = await openDatabase(people.url);
     const accounts = createAccounts({ ...database, ...people, attributeSchema: () => schema });
-    const refused = expect.objectContaining({ code: 'invalid_input' });
-    await expect(accounts.create({ username: 'zoe', attributes: { department: 'x' } })).rejects.toEqual(refused);
+    const invalidInput = expect.objectContaining({ code: 'invalid_input' });
+    await expect(accounts.create({ username: 'zoe', attributes: { department: 'x' } })).rejects.toEqual(invalidInput);
     const zoe = await accounts.create({ username: 'zoe', attributes: { department: 'Library' } });
-    await expect(accounts.update(zoe.id, { attributes: { level: 2 } })).rejects.toEqual(refused);
+    await expect(accounts.update(zoe.id, { attributes: { level: 2 } })).rejects.toEqual(invalidInput);
     const older = await people.person({ attributes: { team: 'red' } });
     expect((await accounts.update(older.id, { name: 'Older', attributes: { team: 'red' } })).name).toBe('Older');
-    await expect(accounts.update(older.id, { attributes: { team: 'blue' } })).rejects.toEqual(refused);
+    await expect(accounts.update(older.id, { attributes: { team: 'blue' } })).rejects.toEqual(invalidInput);
     // An account without attributes is valid: a registration and the first administrator have none.
     expect((await accounts.create({ username: 'yve' })).attributes).toEqual({});
     await database.close();

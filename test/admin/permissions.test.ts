@@ -39,11 +39,11 @@ describe('every endpoint', () => {
       for (const [method, { operationId, security }] of Object.entries(operations)) {
         const path = template.replace('/api/admin', '').replaceAll(/\{\w+\}/g, 'nothing');
         const { status, headers } = await people[role].send(method.toUpperCase(), path);
-        const told = `${role} ${operationId} ${status}`;
-        if (rolesFor(security).includes(role)) expect([401, 403], told).not.toContain(status);
+        const context = `${role} ${operationId} ${status}`;
+        if (rolesFor(security).includes(role)) expect([401, 403], context).not.toContain(status);
         else {
-          expect(status, told).toBe(403);
-          expect(headers['www-authenticate'], told).toContain('error="insufficient_scope"');
+          expect(status, context).toBe(403);
+          expect(headers['www-authenticate'], context).toContain('error="insufficient_scope"');
         }
         if (operationId !== 'whoAmI') expect(security.every(({ oauth }) => oauth.length > 0)).toBe(true);
       }
@@ -52,24 +52,24 @@ describe('every endpoint', () => {
 
   it('rejects calls without a valid token', async () => {
     const { document } = await described(idp);
-    const stranger = caller(idp, 'made-up', tool);
+    const unauthenticated = caller(idp, 'made-up', tool);
     for (const [template, operations] of Object.entries(document.paths)) {
       // After 60 failures from one address every call from there is rejected.
       await idp.services.db.rateLimit.deleteMany();
       for (const method of Object.keys(operations)) {
         const path = template.replace('/api/admin', '').replaceAll(/\{\w+\}/g, 'nothing');
-        expect((await stranger.send(method.toUpperCase(), path)).status, `${method} ${path}`).toBe(401);
+        expect((await unauthenticated.send(method.toUpperCase(), path)).status, `${method} ${path}`).toBe(401);
       }
     }
     const many: number[] = [];
-    while (many.length < 60 && !many.includes(429)) many.push((await stranger.get('/me')).status);
+    while (many.length < 60 && !many.includes(429)) many.push((await unauthenticated.get('/me')).status);
     expect(many).toContain(429);
     await idp.services.db.rateLimit.deleteMany();
   });
 });
 
 describe('a caller without enough permissions', () => {
-  const refused = async (answer: Promise<{ status: number; json(): Record<string, unknown> }>) => {
+  const expectRejected = async (answer: Promise<{ status: number; json(): Record<string, unknown> }>) => {
     const { status, json } = await answer;
     expect([status, json().code]).toEqual([403, 'forbidden']);
   };
@@ -92,26 +92,26 @@ describe('a caller without enough permissions', () => {
     const { account } = await aUser(idp.services);
     const give = (roles: string[]) => manager.send('PUT', `/users/${account.id}/roles`, { roles }, any);
     // The manager has every permission of the role, and yet not the role.
-    await refused(give(['reader']));
+    await expectRejected(give(['reader']));
     await idp.services.roles.assign(idOf(manager), 'reader');
     expect((await give(['reader'])).status).toBe(200);
-    for (const role of ['writer', 'auditor', 'admin']) await refused(give(['reader', role]));
-    await refused(manager.send('POST', '/users', { username: 'sneaky', roles: ['admin'] }));
+    for (const role of ['writer', 'auditor', 'admin']) await expectRejected(give(['reader', role]));
+    await expectRejected(manager.send('POST', '/users', { username: 'sneaky', roles: ['admin'] }));
     expect(await idp.services.accounts.findByLogin('sneaky')).toBeUndefined();
     await idp.services.roles.assign(account.id, 'writer');
-    await refused(give([]));
+    await expectRejected(give([]));
     expect((await manager.get(`/users/${account.id}`)).json()).toMatchObject({ roles: ['reader', 'writer'] });
   });
 
   it('cannot create or change a role with more permissions', async () => {
     const manager = await aManager();
-    await refused(manager.send('POST', '/roles', { name: 'x', permissions: ['gatehouse.keys:write'] }));
-    await refused(manager.send('POST', '/roles', { name: 'x', permissions: ['articles:write'] }));
+    await expectRejected(manager.send('POST', '/roles', { name: 'x', permissions: ['gatehouse.keys:write'] }));
+    await expectRejected(manager.send('POST', '/roles', { name: 'x', permissions: ['articles:write'] }));
     const reader = await idp.services.roles.find('reader');
-    await refused(manager.send('PATCH', `/roles/${reader?.id}`, { permissions: ['articles:write'] }, any));
+    await expectRejected(manager.send('PATCH', `/roles/${reader?.id}`, { permissions: ['articles:write'] }, any));
     const writer = await idp.services.roles.find('writer');
-    await refused(manager.send('PATCH', `/roles/${writer?.id}`, { permissions: [] }, any));
-    await refused(manager.send('DELETE', `/roles/${writer?.id}`, undefined, any));
+    await expectRejected(manager.send('PATCH', `/roles/${writer?.id}`, { permissions: [] }, any));
+    await expectRejected(manager.send('DELETE', `/roles/${writer?.id}`, undefined, any));
     expect((await manager.send('POST', '/roles', { name: 'mine', permissions: ['articles:read'] })).status).toBe(201);
   });
 
@@ -119,11 +119,11 @@ describe('a caller without enough permissions', () => {
     const { permissions } = (await idp.services.roles.find('admin')) ?? { permissions: [] };
     await idp.services.roles.create({ name: 'nearly', permissions: [...permissions, 'admin:*'] });
     const nearly = await aPerson(idp, ['nearly'], { tool });
-    await refused(nearly.send('PUT', `/users/${idOf(nearly)}/roles`, { roles: ['nearly', 'admin'] }, any));
+    await expectRejected(nearly.send('PUT', `/users/${idOf(nearly)}/roles`, { roles: ['nearly', 'admin'] }, any));
     const client = { redirect_uris: [], grant_types: ['client_credentials'], resources: [adminApi(idp.issuer)] };
-    await refused(nearly.send('POST', '/applications', { protocol: 'oidc', ...client, scope: 'admin:*' }));
+    await expectRejected(nearly.send('POST', '/applications', { protocol: 'oidc', ...client, scope: 'admin:*' }));
     const service = await aService(idp, permissions.join(' '));
-    await refused(service.send('PUT', `/users/${idOf(nearly)}/roles`, { roles: ['nearly', 'admin'] }, any));
+    await expectRejected(service.send('PUT', `/users/${idOf(nearly)}/roles`, { roles: ['nearly', 'admin'] }, any));
   });
 
   it('cannot manage a user with more permissions, not even a disabled one', async () => {
@@ -131,15 +131,15 @@ describe('a caller without enough permissions', () => {
     const admin = await aPerson(idp, ['admin'], { tool });
     await idp.services.accounts.setActive(idOf(admin), false);
     for (const who of [idOf(people.admin), idOf(people.auditor), idOf(admin)]) {
-      await refused(manager.send('PATCH', `/users/${who}`, { email: 'mine@example.com' }, any));
-      await refused(manager.send('POST', `/users/${who}/password`, { password: 'a pass phrase that I know' }));
-      await refused(manager.send('POST', `/users/${who}/disable`));
-      await refused(manager.send('POST', `/users/${who}/enable`));
-      await refused(manager.send('POST', `/users/${who}/invite`));
-      await refused(manager.send('DELETE', `/users/${who}`, undefined, any));
+      await expectRejected(manager.send('PATCH', `/users/${who}`, { email: 'mine@example.com' }, any));
+      await expectRejected(manager.send('POST', `/users/${who}/password`, { password: 'a pass phrase that I know' }));
+      await expectRejected(manager.send('POST', `/users/${who}/disable`));
+      await expectRejected(manager.send('POST', `/users/${who}/enable`));
+      await expectRejected(manager.send('POST', `/users/${who}/invite`));
+      await expectRejected(manager.send('DELETE', `/users/${who}`, undefined, any));
       if (who === idOf(people.auditor)) continue;
-      await refused(people.support.send('POST', `/users/${who}/password-reset`));
-      await refused(people.support.send('POST', `/users/${who}/reset-factors`));
+      await expectRejected(people.support.send('POST', `/users/${who}/password-reset`));
+      await expectRejected(people.support.send('POST', `/users/${who}/reset-factors`));
     }
   });
 
@@ -154,13 +154,13 @@ describe('a caller without enough permissions', () => {
       scope: 'gatehouse.users:write',
     });
     const path = `/applications/${strong.applicationId}`;
-    await refused(manager.send('POST', `${path}/secrets`, {}));
-    await refused(manager.send('PATCH', path, { client_name: 'Mine' }, any));
-    await refused(manager.send('DELETE', path, undefined, any));
-    await refused(manager.send('POST', `${path}/disable`));
+    await expectRejected(manager.send('POST', `${path}/secrets`, {}));
+    await expectRejected(manager.send('PATCH', path, { client_name: 'Mine' }, any));
+    await expectRejected(manager.send('DELETE', path, undefined, any));
+    await expectRejected(manager.send('POST', `${path}/disable`));
     const weak = await anApplication(idp, { redirect_uris: [], grant_types: ['client_credentials'] });
     const grown = { resources: [adminApi(idp.issuer)], scope: 'gatehouse.users:write' };
-    await refused(manager.send('PATCH', `/applications/${weak.applicationId}`, grown, any));
+    await expectRejected(manager.send('PATCH', `/applications/${weak.applicationId}`, grown, any));
     const answer = await postAs(idp, weak, '/token', {
       ...{ grant_type: 'client_credentials', resource: adminApi(idp.issuer), scope: 'gatehouse.users:write' },
     });

@@ -40,7 +40,7 @@ describe('a token of the admin API', () => {
 });
 
 describe('a call to the admin API', () => {
-  const refused = async (token: string, why = 'invalid_token') => {
+  const expectRejected = async (token: string, why = 'invalid_token') => {
     const page = await caller(idp, token, app).get('/me');
     expect([page.status, page.headers['content-type'], page.json().code]).toEqual([
       401,
@@ -55,10 +55,10 @@ describe('a call to the admin API', () => {
   });
 
   it('is rejected without a token, with an unknown one, or with one for another audience', async () => {
-    await refused('', 'unauthenticated');
-    await refused('made-up');
+    await expectRejected('', 'unauthenticated');
+    await expectRejected('made-up');
     const { access_token } = await oidc.clientCredentialsGrant(app.rp.config);
-    await refused(access_token);
+    await expectRejected(access_token);
     await idp.services.db.resource.create({ data: { identifier: 'https://other.example', scopes: '["admin:*"]' } });
     const other = await anApplication(idp, {
       redirect_uris: [],
@@ -69,35 +69,35 @@ describe('a call to the admin API', () => {
       resource: 'https://other.example',
       scope: 'admin:*',
     });
-    await refused(jwt.access_token);
+    await expectRejected(jwt.access_token);
   });
 
   it('is rejected with a token that has expired, was revoked, or whose application was disabled or deleted', async () => {
     const expired = await aService(idp);
     later = 15 * 60_000;
-    await refused(expired.token);
+    await expectRejected(expired.token);
     later = 0;
 
     const revoked = await aService(idp);
     await revoked.app.rp.revoke(revoked.token);
-    await refused(revoked.token);
+    await expectRejected(revoked.token);
 
     const disabled = await aService(idp);
     await idp.services.applications.setEnabled(disabled.app.applicationId, false);
-    await refused(disabled.token);
+    await expectRejected(disabled.token);
 
     const deleted = await aService(idp);
     await idp.services.applications.remove(deleted.app.applicationId);
-    await refused(deleted.token);
+    await expectRejected(deleted.token);
   });
 
   it('is rejected with the token of a user who was disabled or signed out', async () => {
     const person = await aPerson(idp, ['auditor']);
     await idp.services.accounts.setActive(person.user?.account.id ?? '', false);
-    await refused(person.token);
+    await expectRejected(person.token);
     const other = await aPerson(idp, ['auditor']);
     await idp.services.endSession.all(other.user?.account.id ?? '', 'ended-by-admin', {});
-    await refused(other.token);
+    await expectRejected(other.token);
   });
 
   it('is rejected with a token that is bound to a key (DPoP)', async () => {
@@ -105,7 +105,7 @@ describe('a call to the admin API', () => {
     const parameters = { resource: adminApi(idp.issuer), scope: 'admin:*' };
     const { access_token, token_type } = await oidc.clientCredentialsGrant(app.rp.config, parameters, options);
     expect(token_type).toBe('dpop');
-    await refused(access_token);
+    await expectRejected(access_token);
   });
 
   it('needs an application that is registered for the API and its scopes', async () => {

@@ -22,7 +22,7 @@ afterEach(() => {
   expect(idp.log.filter((line) => line.includes('"level":"error"'))).toEqual([]);
 });
 
-function expectRefusal(page: Page): void {
+function expectRejection(page: Page): void {
   expect(page.status).toBeLessThan(500);
   expect(page.location ?? '').not.toContain('server_error');
 }
@@ -49,7 +49,7 @@ describe('a claims parameter', () => {
     '{"userinfo":{"__proto__":null,"constructor":null}}',
     `{"userinfo":${'{"a":'.repeat(2000)}1${'}'.repeat(2000)}}`,
   ])('never causes a server error (%#)', async (claims) => {
-    expectRefusal(await browser.get(authorizeUrl(idp, app.clientId, { claims })));
+    expectRejection(await browser.get(authorizeUrl(idp, app.clientId, { claims })));
   });
 
   it('never causes a server error, whatever JSON it is', async () => {
@@ -59,7 +59,7 @@ describe('a claims parameter', () => {
     );
     await fc.assert(
       fc.asyncProperty(fc.record({ id_token: member, userinfo: member }, { requiredKeys: [] }), async (claims) => {
-        expectRefusal(await browser.get(authorizeUrl(idp, app.clientId, { claims: JSON.stringify(claims) })));
+        expectRejection(await browser.get(authorizeUrl(idp, app.clientId, { claims: JSON.stringify(claims) })));
       }),
       { numRuns: 60 },
     );

@@ -22,7 +22,7 @@ afterEach(() => {
   expect(idp.log.filter((line) => line.includes('"level":"error"'))).toEqual([]);
 });
 
-function expectRefusal(page: Page): void {
+function expectRejection(page: Page): void {
   expect(page.status).toBeLessThan(500);
   expect(page.location ?? '').not.toContain('server_error');
   expect(page.text).not.toMatch(/\bat \S+ \(|node_modules|prisma/i);
@@ -70,7 +70,7 @@ describe('the server handles any parameters without a server error', () => {
       fc.asyncProperty(parameters, async (pairs) => {
         const url = new URL(authorizeUrl(idp, app.clientId));
         for (const [name] of pairs) url.searchParams.delete(name);
-        expectRefusal(await browser.get(`${url}&${query(pairs)}`));
+        expectRejection(await browser.get(`${url}&${query(pairs)}`));
       }),
       runs,
     );
@@ -87,7 +87,7 @@ describe('the server handles any parameters without a server error', () => {
     '/jwks',
   ])('in the query of %s', async (path) => {
     await fc.assert(
-      fc.asyncProperty(parameters, async (pairs) => expectRefusal(await browser.get(`${path}?${query(pairs)}`))),
+      fc.asyncProperty(parameters, async (pairs) => expectRejection(await browser.get(`${path}?${query(pairs)}`))),
       { numRuns: 15 },
     );
   });
@@ -115,7 +115,7 @@ describe('the server handles any parameters without a server error', () => {
     await fc.assert(
       fc.asyncProperty(parameters, fc.constantFrom(...grants), fc.boolean(), async (pairs, grant, known) => {
         const body = query([['grant_type', grant] as [string, string], ...pairs]);
-        expectRefusal(await browser.post(path, { body, headers: known ? { ...headers, authorization } : headers }));
+        expectRejection(await browser.post(path, { body, headers: known ? { ...headers, authorization } : headers }));
       }),
       { numRuns: 25 },
     );
@@ -124,7 +124,7 @@ describe('the server handles any parameters without a server error', () => {
   it('in a registration', async () => {
     await fc.assert(
       fc.asyncProperty(fc.jsonValue({ maxDepth: 3 }), async (body) => {
-        expectRefusal(await browser.post('/register', { json: body, headers: { authorization: 'Bearer x' } }));
+        expectRejection(await browser.post('/register', { json: body, headers: { authorization: 'Bearer x' } }));
       }),
       { numRuns: 30 },
     );

@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => idp?.stop());
 
-async function expectRefusal(send: () => Promise<Page>): Promise<void> {
+async function expectRejection(send: () => Promise<Page>): Promise<void> {
   const before = await left(idp);
   const page = await send();
   expect([400, 413]).toContain(page.status);
@@ -47,7 +47,7 @@ describe('a request with a wrapped signature', () => {
     expect((await post(browser, sp.sign(sp.request()))).status).toBe(303);
   });
 
-  it.each(Object.keys(arrangements))('is rejected: %s', (name) => expectRefusal(() => post(browser, wrapped(name))));
+  it.each(Object.keys(arrangements))('is rejected: %s', (name) => expectRejection(() => post(browser, wrapped(name))));
 });
 
 const changed = (pattern: RegExp | string, replacement: string, xml = sp.sign(sp.request())) => {
@@ -90,7 +90,7 @@ const byPost: Record<string, () => string> = {
 };
 
 describe.each(Object.keys(byPost))('a POST with %s', (name) => {
-  it('is rejected', () => expectRefusal(() => post(browser, byPost[name]?.() ?? '')));
+  it('is rejected', () => expectRejection(() => post(browser, byPost[name]?.() ?? '')));
 });
 
 const deflated = (xml: string) => encodeURIComponent(deflateRawSync(xml).toString('base64'));
@@ -122,7 +122,7 @@ const byRedirect: Record<string, () => Promise<Page>> = {
 };
 
 describe.each(Object.keys(byRedirect))('a redirect with %s', (name) => {
-  it('is rejected', () => expectRefusal(byRedirect[name] as () => Promise<Page>));
+  it('is rejected', () => expectRejection(byRedirect[name] as () => Promise<Page>));
 });
 
 const acsUrl = (url: string) => ` AssertionConsumerServiceURL="${url}"`;
@@ -165,12 +165,12 @@ const wrongs: Record<string, () => string> = {
 
 describe.each(Object.keys(wrongs))('a request with %s', (name) => {
   it('is rejected by POST and by redirect', async () => {
-    await expectRefusal(() => post(browser, wrongs[name]?.() ?? ''));
-    await expectRefusal(() => redirect(browser, wrongs[name]?.() ?? ''));
+    await expectRejection(() => post(browser, wrongs[name]?.() ?? ''));
+    await expectRejection(() => redirect(browser, wrongs[name]?.() ?? ''));
   });
 });
 
 describe('a signed request without a destination', () => {
   it('is rejected, because it could have been meant for another IdP', () =>
-    expectRefusal(() => post(browser, sp.sign(sp.request({ destination: null })))));
+    expectRejection(() => post(browser, sp.sign(sp.request({ destination: null })))));
 });

@@ -19,7 +19,7 @@ beforeEach(() => {
   browser = httpClient(idp.issuer);
 });
 
-async function expectRefusal(send: () => Promise<Page>, ...statuses: number[]): Promise<void> {
+async function expectRejection(send: () => Promise<Page>, ...statuses: number[]): Promise<void> {
   const before = await left(idp);
   const page = await send();
   expect(statuses.length > 0 ? statuses : [400]).toContain(page.status);
@@ -80,10 +80,10 @@ const markup: Record<string, Change> = {
 
 describe.each(Object.keys(markup))('a message with %s', (name) => {
   const text = () => markup[name]?.(sp.request()) ?? '';
-  it('is rejected by POST', () => expectRefusal(() => post(browser, text()), 400, 413));
-  it('is rejected by redirect', () => expectRefusal(() => redirect(browser, text()), 400, 413));
+  it('is rejected by POST', () => expectRejection(() => post(browser, text()), 400, 413));
+  it('is rejected by redirect', () => expectRejection(() => redirect(browser, text()), 400, 413));
   it('is rejected signed by redirect', () =>
-    expectRefusal(() => redirect(browser, text(), { key: sp.credential }), 400, 413));
+    expectRejection(() => redirect(browser, text(), { key: sp.credential }), 400, 413));
 });
 
 const wire: Record<string, () => Promise<Page>> = {
@@ -138,6 +138,6 @@ const wire: Record<string, () => Promise<Page>> = {
 
 describe('a malformed transport encoding', () => {
   it.each(Object.keys(wire))('is rejected: %s', (name) =>
-    expectRefusal(wire[name] as () => Promise<Page>, 400, 413, 415),
+    expectRejection(wire[name] as () => Promise<Page>, 400, 413, 415),
   );
 });

@@ -39,7 +39,7 @@ beforeEach(async () => {
 const isSignedIn = async () => !(await victim.follow(await redirect(victim, sp.request()))).text.includes('username');
 const attacker = () => httpClient(idp.issuer);
 
-async function expectRefusal(send: () => Promise<Page>): Promise<void> {
+async function expectRejection(send: () => Promise<Page>): Promise<void> {
   const before = await left(idp);
   const page = await send();
   expect(page.status).toBe(400);
@@ -75,14 +75,14 @@ const forgeries: Record<string, () => Promise<Page>> = {
 };
 
 describe('a LogoutRequest', () => {
-  it.each(Object.keys(forgeries))('%s is rejected', (name) => expectRefusal(forgeries[name] as () => Promise<Page>));
+  it.each(Object.keys(forgeries))('%s is rejected', (name) => expectRejection(forgeries[name] as () => Promise<Page>));
 
   it.each(Object.keys(arrangements))('is rejected when it is wrapped: %s', (name) => {
     const bare = sp.logout('nobody');
     const evil = (id: string, inside = '') =>
       sp.logout(nameId, { id }).replace('</saml:Issuer>', `</saml:Issuer>${inside}`);
     const wrapped = arrangements[name]?.(partsOf(bare, sp.sign(bare), evil)) ?? '';
-    return expectRefusal(() => post(attacker(), wrapped, '', slo));
+    return expectRejection(() => post(attacker(), wrapped, '', slo));
   });
 });
 

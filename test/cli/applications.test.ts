@@ -33,9 +33,9 @@ describe('gatehouse app', () => {
     const { client_id, client_secret } = JSON.parse(out);
     expect(client_id).toBe('shop');
     expect(client_secret).toMatch(/^[\w-]{43}$/);
-    const shown = await cli.gatehouse(['app', 'show', 'shop']);
-    expect(shown.out).not.toContain(client_secret);
-    expect(parse(shown.out)).toEqual({
+    const printed = await cli.gatehouse(['app', 'show', 'shop']);
+    expect(printed.out).not.toContain(client_secret);
+    expect(parse(printed.out)).toEqual({
       client_id: 'shop',
       client_name: 'Shop',
       redirect_uris: ['https://shop.example/cb'],
@@ -131,8 +131,8 @@ describe('gatehouse app', () => {
   });
 
   it('makes a new secret beside the old one, or in its place', async () => {
-    const kept = JSON.parse((await cli.gatehouse(['app', 'secret', 'shop', '--keep', '3600', '--json'])).out);
-    expect(kept.client_secret).toMatch(/^[\w-]{43}$/);
+    const rotated = JSON.parse((await cli.gatehouse(['app', 'secret', 'shop', '--keep', '3600', '--json'])).out);
+    expect(rotated.client_secret).toMatch(/^[\w-]{43}$/);
     const where = { application: { clientId: 'shop' } };
     const secrets = await cli.db.clientSecret.findMany({ where, orderBy: { createdAt: 'asc' } });
     expect(secrets).toMatchObject([{ expiresAt: expect.any(Date) }, { expiresAt: null }]);

@@ -13,8 +13,8 @@ settings: { user_attributes: { type: object, properties: { level: { type: ${type
 users: [{ username: ann, attributes: ${attributes} }]`;
 
 it('rejects custom attributes that do not match their schema, with their position', async () => {
-  const refused = await bench.apply(file('{ level: high }'));
-  expect(refused.ok ? [] : refused.faults).toMatchObject([{ path: 'users[0].attributes.level', line: 3 }]);
+  const rejected = await bench.apply(file('{ level: high }'));
+  expect(rejected.ok ? [] : rejected.faults).toMatchObject([{ path: 'users[0].attributes.level', line: 3 }]);
   expect((await bench.apply(file('{ level: 3 }'))).ok).toBe(true);
   expect((await bench.apply(file('{ level: high }', 'string'))).ok).toBe(true);
   const ann = await bench.accounts.findByLogin('ann');

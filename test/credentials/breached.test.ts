@@ -46,11 +46,11 @@ describe('the built-in list', () => {
 
 describe('the range look-up', () => {
   let mode: 'answer' | 'error' | 'hang' | 'redirect' = 'answer';
-  const asked: string[] = [];
+  const requests: string[] = [];
   const known = 'a password that was stolen';
   const suffix = (password: string) => createHash('sha1').update(password).digest('hex').toUpperCase().slice(5);
   const server = createServer((request, response) => {
-    asked.push(`${request.url} ${request.headers['add-padding']}`);
+    requests.push(`${request.url} ${request.headers['add-padding']}`);
     if (mode === 'hang') return;
     if (mode === 'redirect') return void response.writeHead(302, { location: '/elsewhere' }).end();
     const padded = suffix('this one is padding only');
@@ -70,8 +70,8 @@ describe('the range look-up', () => {
     expect(await check(known)).toBe('breached');
     expect(await check('this one is padding only')).toBe('clean');
     expect(await check('this one was never stolen')).toBe('clean');
-    expect(asked).toHaveLength(3);
-    for (const line of asked) expect(line).toMatch(/^\/range\/[0-9A-F]{5} true$/);
+    expect(requests).toHaveLength(3);
+    for (const line of requests) expect(line).toMatch(/^\/range\/[0-9A-F]{5} true$/);
   });
 
   test.each(['error', 'redirect', 'hang'] as const)(
@@ -86,9 +86,9 @@ describe('the range look-up', () => {
   );
 
   test('is not used for passwords of the built-in list', async () => {
-    asked.length = 0;
+    requests.length = 0;
     expect(await check('passwordpassword')).toBe('common');
-    expect(asked).toEqual([]);
+    expect(requests).toEqual([]);
   });
 });
 

@@ -42,7 +42,7 @@ afterAll(async () => {
   await idp?.stop();
 });
 
-/** A shell that is told one example after the other. */
+/** A shell that runs one example after the other. */
 function shell(cwd: string) {
   const bash = spawn('bash', { cwd, stdio: ['pipe', 'pipe', 'inherit'] });
   const END = '--end of example--';

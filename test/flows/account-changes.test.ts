@@ -31,23 +31,23 @@ describe('the e-mail address', () => {
     const browser = await signedIn(idp, user);
     const wanted = `new-${user.username}@example.org`;
     const form = await browser.get('/account/email');
-    const asked = await browser.follow(await browser.submit(form, { email: wanted }));
-    expect(asked.text).toContain(`We have sent a link to ${wanted}`);
+    const confirmation = await browser.follow(await browser.submit(form, { email: wanted }));
+    expect(confirmation.text).toContain(`We have sent a link to ${wanted}`);
     expect((await now(user))?.email).toBe(user.account.email);
     const link = linkIn(await mailOf(box, wanted, 'Confirm your new e-mail address'));
     const { browser: mailReader, page } = await open(idp, link);
     await mailReader.follow(await mailReader.submit(page));
     expect(await now(user)).toMatchObject({ email: wanted, emailVerified: true });
-    const told = await mailOf(box, user.account.email ?? '', 'Your e-mail address was changed');
-    expect(told.text).not.toContain(wanted);
+    const notice = await mailOf(box, user.account.email ?? '', 'Your e-mail address was changed');
+    expect(notice.text).not.toContain(wanted);
   });
 
   it('does not change to that of another user, which gets the same response', async () => {
     const [user, other] = [await aUser(idp.services), await aUser(idp.services)];
     const browser = await signedIn(idp, user);
     const email = other.account.email ?? '';
-    const asked = await browser.follow(await browser.submit(await browser.get('/account/email'), { email }));
-    expect(asked.text).toContain(`We have sent a link to ${email}`);
+    const page = await browser.follow(await browser.submit(await browser.get('/account/email'), { email }));
+    expect(page.text).toContain(`We have sent a link to ${email}`);
     expect((await mailOf(box, email, 'Your e-mail address is already in use here')).text).not.toContain('token=');
     expect((await now(user))?.email).toBe(user.account.email);
   });
@@ -121,10 +121,10 @@ describe('the last second factor', () => {
       const page = await browser.follow(await browser.get('/account/factors'));
       return browser.follow(await browser.submit(page, {}, { form: '/app/remove' }));
     };
-    const asked = await remove();
-    expect(asked.text).toContain('First choose a longer password');
+    const page = await remove();
+    expect(page.text).toContain('First choose a longer password');
     expect(await idp.services.mfa.factors.hasSecondFactor(user.account.id)).toBe(true);
-    const rejected = await browser.submit(asked, { password: 'still-short' });
+    const rejected = await browser.submit(page, { password: 'still-short' });
     expect(rejected.status).toBe(400);
     await browser.follow(await browser.submit(rejected, { password: 'seven green umbrellas in march' }));
     expect((await remove()).text).toContain('The authenticator app was removed.');
@@ -173,8 +173,8 @@ describe('an application', () => {
     const gone = await browser.follow(await browser.submit(page, {}, { form: '/applications/revoke' }));
     expect(gone.text).toContain('The application may not see your data any more.');
     expect(gone.text).not.toContain('Photo album');
-    const asked = await browser.follow(await browser.get(url), (to) => to.startsWith(app.redirectUri));
-    expect(asked.text).toContain('It will be able to');
+    const consentPage = await browser.follow(await browser.get(url), (to) => to.startsWith(app.redirectUri));
+    expect(consentPage.text).toContain('It will be able to');
   });
 });
 

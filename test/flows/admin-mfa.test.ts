@@ -105,7 +105,7 @@ describe('a user with a right in Gatehouse', () => {
 
   it('needs it also in a remembered browser, unlike other users', async () => {
     await set('remember_browser_days', 14);
-    const isAsked = async (role?: string) => {
+    const needsSecondFactor = async (role?: string) => {
       const { user } = await withSession();
       await idp.services.mfa.totp.importSecret(user.account.id, SECRET);
       const browser = httpClient(idp.issuer);
@@ -117,7 +117,7 @@ describe('a user with a right in Gatehouse', () => {
       const again = authorizeUrl(idp, app.clientId, { prompt: 'login' });
       return asksForCode(await completeSignIn(browser, again, { user }));
     };
-    expect([await isAsked(), await isAsked('admin')]).toEqual([false, true]);
+    expect([await needsSecondFactor(), await needsSecondFactor('admin')]).toEqual([false, true]);
   });
 
   it('needs it at the next authorization of a session that began before the right was given', async () => {

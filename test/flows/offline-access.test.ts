@@ -25,7 +25,7 @@ async function connect(user: TestUser, browser = httpClient(idp.issuer), applica
   return tokens.refresh_token ?? '';
 }
 
-/** Whether the token still works; asked at the other instance. */
+/** Whether the token still works at the other instance. */
 async function works(token: string, application = app): Promise<boolean> {
   const form = { grant_type: 'refresh_token', refresh_token: token };
   const answer = await postAs(other, application, '/token', form);

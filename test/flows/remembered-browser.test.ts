@@ -48,7 +48,7 @@ async function again(browser: HttpClient, password = user.password): Promise<Pag
   await idp.services.endSession.all(user.account.id, 'ended-by-person');
   return atAccount(idp, { username: user.username, password }, browser);
 }
-const isAsked = (page: Page) => page.text.includes('one-time-code');
+const needsSecondFactor = (page: Page) => page.text.includes('one-time-code');
 
 describe('a remembered browser', () => {
   it('skips the second factor for the user who chose it, and for no other user', async () => {
@@ -56,15 +56,15 @@ describe('a remembered browser', () => {
     const browser = await trusting();
     // A logout ends the trust of the browser, so the cookie is used for a new sign-in beside the session.
     const fresh = httpClient(idp.issuer);
-    expect(isAsked(await atAccount(idp, user, fresh))).toBe(true);
+    expect(needsSecondFactor(await atAccount(idp, user, fresh))).toBe(true);
     const step = await browser.follow(await browser.get('/login?prompt=login&return_to=/account'));
     const back = await browser.follow(await browser.submit(step, { username: user.username, password: user.password }));
-    expect(isAsked(back)).toBe(false);
+    expect(needsSecondFactor(back)).toBe(false);
     const other = await unwilling.follow(await unwilling.get('/login?prompt=login&return_to=/account'));
-    const asked = await unwilling.follow(
+    const page = await unwilling.follow(
       await unwilling.submit(other, { username: user.username, password: user.password }),
     );
-    expect(isAsked(asked)).toBe(true);
+    expect(needsSecondFactor(page)).toBe(true);
   });
 
   it('gets a new cookie with the choice: a copy made before needs the second factor', async () => {
@@ -74,13 +74,13 @@ describe('a remembered browser', () => {
     const step = await browser.follow(await browser.get('/login?prompt=login&return_to=/account'));
     const page = await browser.follow(await browser.submit(step, { username: user.username, password: user.password }));
     await browser.follow(await browser.submit(page, { code: await code(), remember: 'yes' }));
-    const isCopyAsked = async (cookies: typeof before) => {
+    const copyNeedsSecondFactor = async (cookies: typeof before) => {
       const thief = httpClient(idp.issuer);
       for (const cookie of cookies) thief.cookies.set(cookie);
-      return isAsked(await atAccount(idp, user, thief));
+      return needsSecondFactor(await atAccount(idp, user, thief));
     };
-    expect(await isCopyAsked(before)).toBe(true);
-    expect(await isCopyAsked(cookiesOf())).toBe(false);
+    expect(await copyNeedsSecondFactor(before)).toBe(true);
+    expect(await copyNeedsSecondFactor(cookiesOf())).toBe(false);
   });
 
   it('needs the second factor again after its removal on the account page', async () => {
@@ -89,7 +89,7 @@ describe('a remembered browser', () => {
     expect(page.text).toContain('Firefox');
     const forgotten = await browser.follow(await browser.submit(page, {}, { form: '/account/browsers/forget' }));
     expect(forgotten.text).toContain('This browser is a new one from now on.');
-    expect(isAsked(await again(browser))).toBe(true);
+    expect(needsSecondFactor(await again(browser))).toBe(true);
   });
 
   it('needs the second factor again after a password change', async () => {
@@ -100,19 +100,21 @@ describe('a remembered browser', () => {
     const [known] = await idp.services.mfa.knownBrowsers.list(user.account.id);
     expect(known?.isTrusted).toBe(false);
     const step = await browser.follow(await browser.get('/login?prompt=login&return_to=/account'));
-    expect(isAsked(await browser.follow(await browser.submit(step, { username: user.username, password })))).toBe(true);
+    expect(
+      needsSecondFactor(await browser.follow(await browser.submit(step, { username: user.username, password }))),
+    ).toBe(true);
   });
 
   it('is not accepted by a forged cookie, nor by the cookie of another user', async () => {
     const browser = await trusting();
     const [, value = ''] = /gatehouse_browser=([^;]+)/.exec(browser.cookies.headerFor(new URL(idp.issuer)) ?? '') ?? [];
     const forged = httpClient(idp.issuer, { headers: { cookie: `gatehouse_browser=${value.slice(0, -3)}AAA` } });
-    expect(isAsked(await atAccount(idp, user, forged))).toBe(true);
+    expect(needsSecondFactor(await atAccount(idp, user, forged))).toBe(true);
     const owner = user;
     user = await aUser(idp.services);
     await idp.services.mfa.totp.importSecret(user.account.id, SECRET);
     await idp.services.endSession.all(owner.account.id, 'ended-by-person');
-    expect(isAsked(await again(browser))).toBe(true);
+    expect(needsSecondFactor(await again(browser))).toBe(true);
   });
 });
 

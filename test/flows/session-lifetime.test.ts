@@ -72,7 +72,7 @@ async function aSession(): Promise<{ user: TestUser; browser: HttpClient; uid: s
   return { user, browser, uid: session?.uid ?? '', refreshToken: tokens.refresh_token ?? '' };
 }
 
-/** What the application is told when it asks without a page: a code, or an error. */
+/** What the application receives with prompt=none: a code, or an error. */
 async function silently(browser: HttpClient): Promise<string | null> {
   const answer = await outcome(browser, authorizeUrl(idp, app.clientId, { prompt: 'none' }));
   return answer.get('error') ?? (answer.get('code') && 'code');

@@ -27,7 +27,7 @@ async function open() {
   return { client, page, token };
 }
 
-async function refused(answer: Promise<Page>, code: string) {
+async function expectRejected(answer: Promise<Page>, code: string) {
   const before = sent;
   const page = await answer;
   expect(page.status).toBe(403);
@@ -82,42 +82,42 @@ describe('a form is rejected', () => {
   ])('from %s, token or not', async (_name, headers) => {
     const { client, token } = await open();
     const options: RequestOptions = { headers, form: { _csrf: token } };
-    const page = await refused(client.post('/form', options), 'cross_site_request');
+    const page = await expectRejected(client.post('/form', options), 'cross_site_request');
     expect(page.text).toContain('sent from another site');
   });
 
   it('when it has no token, a wrong one, or an empty one', async () => {
     const { client } = await open();
-    await refused(client.post('/form', { form: {} }), 'csrf_failed');
-    await refused(client.post('/form', { form: { _csrf: 'wrong' } }), 'csrf_failed');
-    await refused(client.post('/form', { form: { _csrf: '' } }), 'csrf_failed');
+    await expectRejected(client.post('/form', { form: {} }), 'csrf_failed');
+    await expectRejected(client.post('/form', { form: { _csrf: 'wrong' } }), 'csrf_failed');
+    await expectRejected(client.post('/form', { form: { _csrf: '' } }), 'csrf_failed');
     const headers = { 'content-type': 'application/x-www-form-urlencoded' };
     const { token } = await open();
-    await refused(client.post('/form', { headers, body: `_csrf=${token}&_csrf=${token}` }), 'csrf_failed');
+    await expectRejected(client.post('/form', { headers, body: `_csrf=${token}&_csrf=${token}` }), 'csrf_failed');
   });
 
   it('with the token of another browser', async () => {
     const mine = await open();
     const theirs = await open();
-    await refused(mine.client.post('/form', { form: { _csrf: theirs.token } }), 'csrf_failed');
+    await expectRejected(mine.client.post('/form', { form: { _csrf: theirs.token } }), 'csrf_failed');
   });
 
   it('without the cookie, and with one that this server did not sign', async () => {
     const { token } = await open();
-    await refused(app.newClient().post('/form', { form: { _csrf: token } }), 'csrf_failed');
+    await expectRejected(app.newClient().post('/form', { form: { _csrf: token } }), 'csrf_failed');
     const headers = { cookie: 'gatehouse_csrf=planted; gatehouse_csrf.sig=planted' };
-    await refused(app.newClient().post('/form', { headers, form: { _csrf: token } }), 'csrf_failed');
+    await expectRejected(app.newClient().post('/form', { headers, form: { _csrf: token } }), 'csrf_failed');
   });
 
   it('with a page that says what to do and links back to the form', async () => {
     const headers = { referer: `${app.origin}/form?step=2` };
-    const page = await refused(app.newClient().post('/form', { headers, form: {} }), 'csrf_failed');
+    const page = await expectRejected(app.newClient().post('/form', { headers, form: {} }), 'csrf_failed');
     expect(page.text).toContain('allow cookies');
     expect(page.text).toContain('href="/form?step=2"');
   });
 
   it.each(['https://evil.example/form', '%%%'])('with a page that never links to %s', async (referer) => {
-    const page = await refused(app.newClient().post('/form', { headers: { referer }, form: {} }), 'csrf_failed');
+    const page = await expectRejected(app.newClient().post('/form', { headers: { referer }, form: {} }), 'csrf_failed');
     expect(page.text).toContain('href="/"');
     expect(page.text).not.toContain('evil.example');
   });

@@ -43,7 +43,7 @@ afterAll(async () => {
 it('notifies by SOAP the applications that the browser did not reach, and records the others as not notified', async () => {
   const user = await aUser(idp.services);
   const browser = await browserWith([wiki, board, payroll, archive], user);
-  // Payroll has said to us that it is done; the other two would have kept the window.
+  // Payroll has answered the probe with Success; the other two would not have returned the browser.
   const there = await followLogout(browser, await leave(browser, wiki), {
     until: ({ url }) => url.includes('/signout/'),
   });

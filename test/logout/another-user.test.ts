@@ -26,19 +26,21 @@ it.each([
   ['Payroll', 'Library'],
   ['Library', 'Payroll'],
 ])('sends the browser of another user, coming from %s, to no page of %s', async (from, other) => {
-  const [asker, bystander] = from === 'Payroll' ? [payroll, library] : [library, payroll];
+  const [initiator, bystander] = from === 'Payroll' ? [payroll, library] : [library, payroll];
   const [mallory, alice] = [await aUser(idp.services), await aUser(idp.services)];
-  const hers = await browserWith([asker, bystander], mallory);
+  const hers = await browserWith([initiator, bystander], mallory);
   const browser = await browserWith([bystander], alice);
 
-  const { page, trail } = await followLogout(browser, await leave(hers, asker));
+  const { page, trail } = await followLogout(browser, await leave(hers, initiator));
 
   expect(trail.filter((url) => url.startsWith(bystander.origin))).toEqual([]);
   expect(page.text).not.toContain('You are signed out');
   expect(await idp.services.sessions.list(mallory.account.id)).toEqual([]);
   expect(await idp.services.sessions.list(alice.account.id)).toHaveLength(1);
-  await openApp(browser, asker, { ...alice, password: 'is not asked for' });
-  const told = await idp.services.db.logoutParticipant.findMany({ where: { run: { userId: mallory.account.id } } });
-  const outcome = told.find(({ name }) => name === other);
+  await openApp(browser, initiator, { ...alice, password: 'is not asked for' });
+  const participants = await idp.services.db.logoutParticipant.findMany({
+    where: { run: { userId: mallory.account.id } },
+  });
+  const outcome = participants.find(({ name }) => name === other);
   expect([outcome?.state, outcome?.reason]).not.toContain('done');
 });

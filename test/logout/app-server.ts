@@ -24,7 +24,7 @@ export interface AppAnswer {
 
 export interface AppServer {
   origin: string;
-  /** Refuses connections from now on. */
+  /** Rejects connections from now on. */
   goDown(): Promise<void>;
   comeBack(): Promise<void>;
   /** Looks at each request before it is answered; `hang` leaves it without an answer. A browser brings its cookie. */

@@ -5,7 +5,7 @@ import type { AppAnswer, AppServer } from './app-server.ts';
 export interface App extends AppServer {
   name: string;
   clientId: string;
-  /** What it was told, in order: back, front or slo. */
+  /** The notifications that it received, in order: back, front or slo. */
   heard: string[];
   /** How many sessions it holds. */
   sessions(): number;

@@ -82,6 +82,7 @@ it.each(Object.keys(doors))('%s ends the session and notifies both applications'
   await doors[door]?.();
   expect(await sessions.find(session?.uid ?? '')).toBeUndefined();
   await expect.poll(() => [wiki.sessions(), board.sessions()], { timeout: 20_000 }).toEqual([0, 0]);
-  const told = () => db.auditEvent.count({ where: { subjectId: user.account.id, type: 'logout.delivered' } });
-  await expect.poll(told, { timeout: 20_000 }).toBe(2);
+  const deliveredEvents = () =>
+    db.auditEvent.count({ where: { subjectId: user.account.id, type: 'logout.delivered' } });
+  await expect.poll(deliveredEvents, { timeout: 20_000 }).toBe(2);
 });

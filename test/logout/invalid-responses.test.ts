@@ -137,7 +137,7 @@ describe('a service provider', () => {
     clock.advance({ seconds: 6 });
     expect(resultsOf(await signOut(await browser.get(run))).Payroll).toContain('Did not answer.');
     const answer = there.page.location ?? '';
-    // Nothing is left to be told, so it goes straight back.
+    // No application is left to notify, so it redirects at once.
     expect((await signOut(await browser.get(answer))).url).toBe(`${chat.origin}/?state=from-app`);
     const again = await browser.get(answer);
     expect([again.status, again.location]).toEqual([400, undefined]);
@@ -196,7 +196,7 @@ it('opens the page of a logout run only in its own browser', async () => {
   const { trail } = await followLogout(browser, await leave(browser, chat), {
     until: ({ url }) => url.includes('/signout/'),
   });
-  const stranger = await httpClient(idp.issuer).get(trail.at(-1) ?? '');
-  expect([stranger.status, stranger.text.includes('Payroll')]).toEqual([400, false]);
+  const otherBrowser = await httpClient(idp.issuer).get(trail.at(-1) ?? '');
+  expect([otherBrowser.status, otherBrowser.text.includes('Payroll')]).toEqual([400, false]);
   expect((await browser.get(`${idp.issuer}/signout/nothing`)).status).toBe(404);
 });

@@ -44,7 +44,7 @@ export async function loadBalancer(options: TestIdpOptions = {}): Promise<LoadBa
       start({ DATABASE_URL: first.environment.DATABASE_URL ?? '', DATA_DIR: first.environment.DATA_DIR ?? '' }),
     use(instance) {
       target = instance?.port;
-      // Kept connections would still lead to the other one.
+      // Open connections would still lead to the other instance.
       for (const socket of sockets) socket.destroy();
     },
     async close() {

@@ -90,7 +90,7 @@ export async function nodeSamlApp(
         if (how.answer === 'none' && !isBlind) return { html: 'stuck here' };
         const isDone = !how.status && !isBlind;
         if (isDone) for (const [id, one] of held) if (one.nameId === profile.nameID) held.delete(id);
-        const signer = how.sign === 'other-key' ? stranger : saml;
+        const signer = how.sign === 'other-key' ? withOtherKey : saml;
         const back = await signer.getLogoutResponseUrlAsync(profile, parameters.RelayState ?? '', {}, isDone);
         const garbage = `${idp.issuer}/saml/slo?${new URLSearchParams({ SAMLResponse: 'garbage', RelayState: parameters.RelayState ?? '' })}`;
         return { redirect: how.answer === 'garbage' ? garbage : back };
@@ -136,7 +136,7 @@ export async function nodeSamlApp(
     disableRequestedAuthnContext: true,
   };
   const saml = new SAML(options);
-  const stranger = new SAML({ ...options, privateKey: aCredential().privatePem });
+  const withOtherKey = new SAML({ ...options, privateKey: aCredential().privatePem });
   const spoil = (next: Spoiled) => {
     how = next;
   };

@@ -22,19 +22,19 @@ const enrol = (level: string, ...methods: string[]) => ({ need: 'enrolment', met
 
 describe('the factor that a sign-in still needs', () => {
   test.each<[string, PolicyInput, object]>([
-    ['a first factor before all', { setting: 'required', factors: both, proven: [] }, { need: 'first-factor' }],
+    ['no proven factor: the first factor', { setting: 'required', factors: both, proven: [] }, { need: 'first-factor' }],
 
     // The setting
     ['off: a password is enough', { setting: 'off', factors: both, proven: password }, done(PASSWORD_ACR)],
     ['optional, none set up', { setting: 'optional', factors: none, proven: password }, done(PASSWORD_ACR)],
     [
-      'optional, set up: it is asked for',
+      'optional, set up: it is needed',
       { setting: 'optional', factors: totp, proven: password },
       ask(MFA_ACR, 'totp', 'recovery-code'),
     ],
     ['optional, passkeys only', { setting: 'optional', factors: keys, proven: password }, ask(MFA_ACR, 'passkey')],
     [
-      'optional, codes by mail alone are no reason',
+      'optional, codes by mail alone need no second factor',
       { setting: 'optional', factors: mail, proven: password },
       done(PASSWORD_ACR),
     ],
@@ -50,7 +50,7 @@ describe('the factor that a sign-in still needs', () => {
       enrol(MFA_ACR, 'passkey', 'totp'),
     ],
     [
-      'an application that wants one is not satisfied by a code by mail',
+      'an application that requires one is not satisfied by a code by mail',
       { setting: 'off', factors: mail, proven: ['pwd', 'email'], rule: 'mfa' },
       enrol(MFA_ACR, 'passkey', 'totp'),
     ],
@@ -64,19 +64,19 @@ describe('the factor that a sign-in still needs', () => {
 
     // Codes that are sent
     [
-      'a proven phone is set up, and asked for',
+      'a verified phone number is a factor, and is needed',
       { setting: 'optional', factors: phone, proven: password },
       ask(MFA_ACR, 'sms', 'recovery-code'),
     ],
     [
-      'mail is no way round a factor of its own',
+      'a code by mail does not replace a factor that is set up',
       { setting: 'optional', factors: { ...totp, email: true }, proven: password },
       ask(MFA_ACR, 'totp', 'recovery-code'),
     ],
 
     // The application's own rule
     [
-      'an application that wants one, from who has none',
+      'an application that requires one, none set up',
       { setting: 'off', factors: none, proven: password, rule: 'mfa' },
       enrol(MFA_ACR, 'passkey', 'totp'),
     ],
@@ -93,7 +93,7 @@ describe('the factor that a sign-in still needs', () => {
 
     // This browser is remembered
     [
-      'a remembered browser is not asked',
+      'a remembered browser needs none',
       { setting: 'required', factors: totp, proven: password, isRememberedBrowser: true },
       done(PASSWORD_ACR),
     ],

@@ -30,12 +30,12 @@ function app(secret: string, at: Date): string {
   const offset = (mac.at(-1) ?? 0) & 15;
   return String((mac.readUInt32BE(offset) & 0x7fffffff) % 1_000_000).padStart(6, '0');
 }
-const shown = (secret: string, seconds = 0) => app(secret, new Date(fixture.now().getTime() + seconds * 1000));
+const codeOf = (secret: string, seconds = 0) => app(secret, new Date(fixture.now().getTime() + seconds * 1000));
 
 /** Enrolled a minute ago. */
 async function enrolled(): Promise<string> {
   const { secret, sealed } = fixture.totp.begin(account);
-  expect(await fixture.totp.confirm(account, sealed, shown(secret))).toBe('ok');
+  expect(await fixture.totp.confirm(account, sealed, codeOf(secret))).toBe('ok');
   fixture.clock.advance({ minutes: 1 });
   return secret;
 }
@@ -63,21 +63,21 @@ describe('the enrolment of an app', () => {
     const { secret, sealed } = fixture.totp.begin(account);
     expect(await fixture.totp.confirm(account, sealed, '000000')).toBe('wrong');
     expect(fixture.totp.resume(account, sealed)?.secret).toBe(secret);
-    expect(await fixture.totp.verify(account.id, shown(old))).toBe('ok');
-    expect(await fixture.totp.confirm(account, sealed, shown(secret))).toBe('ok');
+    expect(await fixture.totp.verify(account.id, codeOf(old))).toBe('ok');
+    expect(await fixture.totp.confirm(account, sealed, codeOf(secret))).toBe('ok');
     fixture.clock.advance({ minutes: 1 });
-    expect(await fixture.totp.verify(account.id, shown(old))).toBe('wrong');
-    expect(await fixture.totp.verify(account.id, shown(secret))).toBe('ok');
+    expect(await fixture.totp.verify(account.id, codeOf(old))).toBe('wrong');
+    expect(await fixture.totp.verify(account.id, codeOf(secret))).toBe('ok');
   });
 
   test("rejects another account's form, a modified one and an expired one", async () => {
     const { secret, sealed } = fixture.totp.begin(account);
     const other = await fixture.person();
-    expect(await fixture.totp.confirm(other, sealed, shown(secret))).toBe('expired');
-    expect(await fixture.totp.confirm(account, `${sealed}A`, shown(secret))).toBe('expired');
-    expect(await fixture.totp.confirm(account, 'nonsense', shown(secret))).toBe('expired');
+    expect(await fixture.totp.confirm(other, sealed, codeOf(secret))).toBe('expired');
+    expect(await fixture.totp.confirm(account, `${sealed}A`, codeOf(secret))).toBe('expired');
+    expect(await fixture.totp.confirm(account, 'nonsense', codeOf(secret))).toBe('expired');
     fixture.clock.advance({ hours: 2 });
-    expect(await fixture.totp.confirm(account, sealed, shown(secret))).toBe('expired');
+    expect(await fixture.totp.confirm(account, sealed, codeOf(secret))).toBe('expired');
     expect(fixture.totp.resume(account, sealed)).toBeUndefined();
     expect(await fixture.totp.isEnrolled(account.id)).toBe(false);
   });
@@ -100,27 +100,27 @@ describe('a code', () => {
     [60, 'wrong'],
   ])('is, %i seconds away, %s', async (seconds, outcome) => {
     const secret = await enrolled();
-    expect(await fixture.totp.verify(account.id, shown(secret, seconds))).toBe(outcome);
+    expect(await fixture.totp.verify(account.id, codeOf(secret, seconds))).toBe(outcome);
   });
 
   test('works once', async () => {
     const secret = await enrolled();
-    const code = shown(secret);
+    const code = codeOf(secret);
     expect(await fixture.totp.verify(account.id, ` ${code.slice(0, 3)} ${code.slice(3)} `)).toBe('ok');
     expect(await fixture.totp.verify(account.id, code)).toBe('replayed');
-    expect(await fixture.totp.verify(account.id, shown(secret, -30))).toBe('replayed');
-    expect(await fixture.totp.verify(account.id, shown(secret, 30))).toBe('ok');
+    expect(await fixture.totp.verify(account.id, codeOf(secret, -30))).toBe('replayed');
+    expect(await fixture.totp.verify(account.id, codeOf(secret, 30))).toBe('ok');
   });
 
   test('does not sign in when it confirmed the enrolment before', async () => {
     const { secret, sealed } = fixture.totp.begin(account);
-    await fixture.totp.confirm(account, sealed, shown(secret));
-    expect(await fixture.totp.verify(account.id, shown(secret))).toBe('replayed');
+    await fixture.totp.confirm(account, sealed, codeOf(secret));
+    expect(await fixture.totp.verify(account.id, codeOf(secret))).toBe('replayed');
   });
 
   test('is accepted exactly once when it is sent twenty times in parallel', async () => {
     const secret = await enrolled();
-    const outcomes = await together(20, () => fixture.totp.verify(account.id, shown(secret)));
+    const outcomes = await together(20, () => fixture.totp.verify(account.id, codeOf(secret)));
     expect(outcomes.filter((outcome) => outcome === 'ok')).toHaveLength(1);
     expect(outcomes.filter((outcome) => outcome === 'replayed')).toHaveLength(19);
   });
@@ -138,14 +138,14 @@ describe('a code', () => {
     const secret = await enrolled();
     expect(await fixture.totp.remove(account.id)).toBe(true);
     expect(await fixture.totp.remove(account.id)).toBe(false);
-    expect(await fixture.totp.verify(account.id, shown(secret))).toBe('not-enrolled');
+    expect(await fixture.totp.verify(account.id, codeOf(secret))).toBe('not-enrolled');
   });
 });
 
 describe('an imported secret', () => {
   test('may have ten bytes, and importing it again does not allow a used code', async () => {
     await fixture.totp.importSecret(account.id, 'jbsw y3dp-ehpk 3pxp');
-    const code = shown('JBSWY3DPEHPK3PXP');
+    const code = codeOf('JBSWY3DPEHPK3PXP');
     expect(await fixture.totp.verify(account.id, code)).toBe('ok');
     await fixture.totp.importSecret(account.id, 'JBSWY3DPEHPK3PXP====');
     expect(await fixture.totp.verify(account.id, code)).toBe('replayed');

@@ -98,7 +98,7 @@ export async function signIn(
   return { tokens: await application.rp.finish(callback, started), callback, started };
 }
 
-/** The parameters with which the application is called back after a (refused) request; throws on any page. */
+/** The parameters with which the application is called back after a request, which may be rejected; throws on any page. */
 export async function outcome(browser: HttpClient, url: string, uri = redirectUri): Promise<URLSearchParams> {
   const page = await browser.follow(await browser.get(url), (target) => target.startsWith(uri));
   if (!page.location) throw new Error(`no redirect: ${page.status} ${page.url}\n${page.text.slice(0, 2000)}`);

@@ -169,14 +169,14 @@ describe('the CAPTCHA', () => {
   });
 
   test('is not required of a browser that has to wait in any case', async () => {
-    let asked = 0;
+    let required = 0;
     const solvesCaptcha = async () => {
-      asked += 1;
+      required += 1;
       return true;
     };
     for (let index = 0; index < 5; index += 1) await wrong({ login, address: anywhere() });
     expect(await wrong({ login, address: anywhere(), solvesCaptcha })).toMatchObject({ outcome: 'wait' });
-    expect(asked).toBe(0);
+    expect(required).toBe(0);
   });
 
   test('is the only effect of password spraying over the whole server', async () => {

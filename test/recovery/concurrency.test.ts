@@ -43,8 +43,8 @@ describe('twenty parallel uses of one reset link', () => {
     const events = await idp.services.audit.list({ types: ['password.reset'], outcome: 'success' });
     expect(events).toHaveLength(1);
     await mailIsIdle(idp.services);
-    const told = box.messages.filter(({ subject }) => subject === 'Your password was changed');
-    expect(told).toHaveLength(1);
+    const notices = box.messages.filter(({ subject }) => subject === 'Your password was changed');
+    expect(notices).toHaveLength(1);
   });
 });
 

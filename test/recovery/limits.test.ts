@@ -60,13 +60,13 @@ describe('repeated requests for a link', () => {
       expect((await forgot(idp, user.username, browser)).status).toBe(303);
       await mailIsIdle(idp.services);
     };
-    const asked = () => mailsTo(email, 'Reset your password');
+    const sentMails = () => mailsTo(email, 'Reset your password');
     const mine = from('192.0.2.8');
     await knowBrowser(user, mine);
     for (let times = 0; times < 5; times += 1) await ask(from('192.0.2.7'));
-    expect(asked()).toBe(3);
+    expect(sentMails()).toBe(3);
     for (let times = 0; times < 5; times += 1) await ask(mine);
-    expect(asked()).toBe(6);
+    expect(sentMails()).toBe(6);
     for (const kind of ['reset', 'unlock', 'registration', 'address-proof'] as const)
       for (let times = 0; times < 11; times += 1) await idp.services.mailLimits.to(email ?? '', kind);
     expect((await idp.services.mailLimits.to(email ?? '', 'registration')).allowed).toBe(false);
@@ -88,9 +88,9 @@ describe('repeated requests for a link', () => {
       expect((await forgot(idp, `nobody${index}`, from('192.0.2.2'))).status).toBe(303);
     }
     for (const username of ['somebody', user.username]) {
-      const refused = await forgot(idp, username, from('192.0.2.2'));
-      expect(refused.status).toBe(429);
-      expect(Number(refused.headers['retry-after'])).toBeGreaterThan(3000);
+      const limited = await forgot(idp, username, from('192.0.2.2'));
+      expect(limited.status).toBe(429);
+      expect(Number(limited.headers['retry-after'])).toBeGreaterThan(3000);
     }
     expect((await forgot(idp, user.username, from('192.0.2.3'))).status).toBe(303);
   });

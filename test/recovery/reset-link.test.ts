@@ -67,10 +67,10 @@ describe('a reset link', () => {
   it('still works after a rejected password', async () => {
     const user = await aPerson();
     const { browser, page } = await open(idp, await user.link());
-    const refused = await browser.submit(page, { password: 'too short' });
-    expect(refused).toMatchObject({ status: 400 });
-    expect(refused.text).toContain('at least 15 characters');
-    const common = await browser.submit(refused, { password: 'passwordpassword' });
+    const rejected = await browser.submit(page, { password: 'too short' });
+    expect(rejected).toMatchObject({ status: 400 });
+    expect(rejected.text).toContain('at least 15 characters');
+    const common = await browser.submit(rejected, { password: 'passwordpassword' });
     expect(common.status).toBe(400);
     await browser.submit(common, { password: NEW_PASSWORD });
     expect(await works(user, NEW_PASSWORD)).toBe('ok');
@@ -141,14 +141,14 @@ describe('a reset link', () => {
   );
 
   it('does not set the password of another account whose link was opened in the same browser', async () => {
-    const [shown, other] = [await aPerson(), await aPerson()];
+    const [opened, other] = [await aPerson(), await aPerson()];
     const browser = httpClient(idp.issuer);
-    const page = await browser.follow(await browser.get(await shown.link()));
+    const page = await browser.follow(await browser.get(await opened.link()));
     await browser.follow(await browser.get(await other.link()));
-    const refused = await browser.submit(page, { password: NEW_PASSWORD });
-    expect(refused.status).toBe(400);
-    expect(refused.text).toContain('Another link was opened in this browser');
-    for (const user of [shown, other]) expect(await works(user, PASSWORD)).toBe('ok');
+    const rejected = await browser.submit(page, { password: NEW_PASSWORD });
+    expect(rejected.status).toBe(400);
+    expect(rejected.text).toContain('Another link was opened in this browser');
+    for (const user of [opened, other]) expect(await works(user, PASSWORD)).toBe('ok');
   });
 
   it('is rejected without a token', async () => {

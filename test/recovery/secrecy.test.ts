@@ -36,8 +36,8 @@ it('keeps token and password out of log, audit and database', async () => {
   const token = new URL(link).searchParams.get('token') ?? '';
   const before = await dump(idp.services);
   expect(before).toContain(sha256(token)); // the dump shows what is stored
-  const refused = await redeem(idp, link, 'secretshort');
-  expect(refused.status).toBe(400);
+  const rejected = await redeem(idp, link, 'secretshort');
+  expect(rejected.status).toBe(400);
   await redeem(idp, link);
   await redeem(idp, link); // used: the failure is noted, too
   await redeem(idp, `${idp.issuer}/reset-password?token=${'Zz9-'.repeat(11)}`);

@@ -76,9 +76,9 @@ describe('a change of address', () => {
     expect(await now(account.id)).toMatchObject({ email: before });
     await press(linkIn(mail));
     expect(await now(account.id)).toMatchObject({ email: after, emailVerified: true });
-    const told = await mailOf(test.box, before, 'Your e-mail address was changed');
-    expect(told.text).toContain('a•••@example.org');
-    expect(told.text).not.toContain(after);
+    const notice = await mailOf(test.box, before, 'Your e-mail address was changed');
+    expect(notice.text).toContain('a•••@example.org');
+    expect(notice.text).not.toContain(after);
     expect((await redeem(test.idp, resetToOld)).status).toBe(400);
     const types = (await test.idp.services.audit.list({ subjectId: account.id })).map(({ type }) => type);
     expect(types).toContain('email.change-requested');

@@ -28,9 +28,9 @@ describe('an invitation', () => {
     const { browser, page } = await open(test.idp, await link());
     expect(page.url).toBe(`${test.idp.issuer}/invitation`);
     expect(page.text).toContain(account.username);
-    const refused = await browser.submit(page, { password: 'greta' });
-    expect(refused.status).toBe(400);
-    const done = await browser.follow(await browser.submit(refused, { password: NEW_PASSWORD }));
+    const rejected = await browser.submit(page, { password: 'greta' });
+    expect(rejected.status).toBe(400);
+    const done = await browser.follow(await browser.submit(rejected, { password: NEW_PASSWORD }));
     expect(done.url).toBe(`${test.idp.issuer}/invitation/done`);
     expect(await passwordWorks(test.idp.services, account.id, NEW_PASSWORD)).toBe('ok');
     expect(await test.idp.services.accounts.find(account.id)).toMatchObject({ emailVerified: true });

@@ -54,9 +54,9 @@ describe('with two links open in one browser', () => {
     const [first, second] = await links();
     const { browser, page } = await open(test.idp, first);
     const later = await browser.follow(await browser.get(second));
-    const refused = await browser.submit(page, fields);
-    expect(refused.status).toBe(400);
-    expect(refused.text).toContain('Another link was opened in this browser');
+    const rejected = await browser.submit(page, fields);
+    expect(rejected.status).toBe(400);
+    expect(rejected.text).toContain('Another link was opened in this browser');
     expect((await browser.submit(later, fields)).status).toBe(303);
     const again = await open(test.idp, first);
     expect((await again.browser.submit(again.page, fields)).status).toBe(303);

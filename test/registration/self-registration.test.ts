@@ -38,10 +38,10 @@ describe('a new account', () => {
   it('is created with the mailed link, which verifies its address', async () => {
     const { browser, page } = await open(idp, await linkFor('new@example.com'));
     expect(await find('new@example.com')).toBeUndefined();
-    const refused = await browser.submit(page, { name: 'Nora New', password: 'short' });
-    expect(refused.status).toBe(400);
-    expect(refused.text).toContain('value="Nora New"');
-    const done = await browser.follow(await browser.submit(refused, { name: 'Nora New', password: NEW_PASSWORD }));
+    const rejected = await browser.submit(page, { name: 'Nora New', password: 'short' });
+    expect(rejected.status).toBe(400);
+    expect(rejected.text).toContain('value="Nora New"');
+    const done = await browser.follow(await browser.submit(rejected, { name: 'Nora New', password: NEW_PASSWORD }));
     expect(done.url).toBe(`${idp.issuer}/sign-up/done`);
     const account = await find('new@example.com');
     expect(account).toMatchObject({ username: 'new@example.com', name: 'Nora New', emailVerified: true, roles: [] });
@@ -62,8 +62,8 @@ describe('a new account', () => {
 
   it('is created only for the address that got the mail', async () => {
     const { browser, page } = await open(idp, await linkFor('mine@example.com'));
-    const refused = await browser.submit(page, { username: 'victim@example.com', password: NEW_PASSWORD });
-    expect(refused.status).toBe(400);
+    const rejected = await browser.submit(page, { username: 'victim@example.com', password: NEW_PASSWORD });
+    expect(rejected.status).toBe(400);
     expect(await find('victim@example.com')).toBeUndefined();
     await browser.submit(page, { password: NEW_PASSWORD });
     expect(await find('mine@example.com')).toBeDefined();
@@ -106,9 +106,9 @@ describe('the registration form', () => {
 
   it('is limited to ten requests per network address and ten mails per recipient', async () => {
     for (let times = 0; times < 10; times += 1) expect((await ask('often@example.com')).status).toBe(303);
-    const refused = await ask('other@example.com');
-    expect(refused).toMatchObject({ status: 429 });
-    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
+    const rejected = await ask('other@example.com');
+    expect(rejected).toMatchObject({ status: 429 });
+    expect(Number(rejected.headers['retry-after'])).toBeGreaterThan(0);
     await idp.services.rateLimits.reset('registration:address', '127.0.0.1');
     await ask('often@example.com');
     await mailIsIdle(idp.services);

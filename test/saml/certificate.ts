@@ -1,5 +1,5 @@
 // A self-signed X.509 certificate in forty lines of DER, for any key: weak and odd ones included, which certificate
-// tools refuse to make.
+// tools do not make.
 import { type KeyObject, sign } from 'node:crypto';
 
 const tlv = (tag: number, ...parts: Uint8Array[]): Buffer => {

@@ -12,7 +12,7 @@ import {
   idpCredential,
   logoutRequestXml,
   now,
-  refusal,
+  samlErrorCode,
   schemas,
   signer,
   signXml,
@@ -84,12 +84,12 @@ describe('a LogoutRequest from a service provider', () => {
       'expired',
     ],
   ])('is rejected %s', async (_name, xml, changes, code) => {
-    expect(await refusal(() => readLogoutRequest(receivePost(xml), { ...expectation, ...changes }))).toBe(code);
+    expect(await samlErrorCode(() => readLogoutRequest(receivePost(xml), { ...expectation, ...changes }))).toBe(code);
   });
 
   it('is rejected unsigned, also where requests for sign-in need no signature', async () => {
     const message = receivePost(logoutRequestXml(), maySign);
-    expect(await refusal(() => readLogoutRequest(message, expectation))).toBe('signature_missing');
+    expect(await samlErrorCode(() => readLogoutRequest(message, expectation))).toBe('signature_missing');
   });
 
   it('has no NameID when the identifier is encrypted', () => {
@@ -176,7 +176,9 @@ describe('a LogoutResponse', () => {
         succeeded: success,
         inResponseTo: '_l1',
       });
-      expect(await refusal(() => readLogoutResponse(message, { ...at, requestId: '_l2' }))).toBe('unexpected_response');
+      expect(await samlErrorCode(() => readLogoutResponse(message, { ...at, requestId: '_l2' }))).toBe(
+        'unexpected_response',
+      );
     }
   });
 });

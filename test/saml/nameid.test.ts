@@ -8,7 +8,7 @@ import {
   sameNameId,
 } from '../../src/saml/messages/name-id.ts';
 import { nameIdFormats } from '../../src/saml/xml/names.ts';
-import { refusal } from './support.ts';
+import { samlErrorCode } from './support.ts';
 
 const entityId = 'https://sp.example';
 const policy = (format?: string): NameIdPolicy => ({ format, allowCreate: undefined, spNameQualifier: undefined });
@@ -16,20 +16,20 @@ const { persistent, transient, emailAddress, unspecified } = nameIdFormats;
 
 describe('the format of a NameID', () => {
   it.each([
-    ['nothing asked, nothing known', undefined, undefined, [], 'persistent'],
-    ['nothing asked, one configured', undefined, 'transient', [persistent], 'transient'],
-    ['nothing asked, some in the metadata', undefined, undefined, [unspecified, emailAddress], 'emailAddress'],
-    ['unspecified asked', policy(unspecified), 'emailAddress', [], 'emailAddress'],
-    ['asked and free', policy(emailAddress), undefined, [], 'emailAddress'],
-    ['asked as configured', policy(transient), 'transient', [], 'transient'],
-    ['asked and in the metadata', policy(transient), 'persistent', [transient], 'transient'],
-  ] as const)('is chosen with %s', (_name, asked, configured, offered, expected) => {
-    expect(chooseNameIdFormat(asked, { entityId, configured, offered })).toBe(expected);
+    ['no request and no registration', undefined, undefined, [], 'persistent'],
+    ['no request and a configured format', undefined, 'transient', [persistent], 'transient'],
+    ['no request and formats in the metadata', undefined, undefined, [unspecified, emailAddress], 'emailAddress'],
+    ['a request for unspecified', policy(unspecified), 'emailAddress', [], 'emailAddress'],
+    ['a request and no configured format', policy(emailAddress), undefined, [], 'emailAddress'],
+    ['a request for the configured format', policy(transient), 'transient', [], 'transient'],
+    ['a request for a format in the metadata', policy(transient), 'persistent', [transient], 'transient'],
+  ] as const)('is chosen with %s', (_name, requested, configured, offered, expected) => {
+    expect(chooseNameIdFormat(requested, { entityId, configured, offered })).toBe(expected);
   });
 
   it('is not one that neither the administrator nor the metadata allows', async () => {
     const choose = (format: string, configured?: 'persistent', offered: string[] = []) =>
-      refusal(() => chooseNameIdFormat(policy(format), { entityId, configured, offered }));
+      samlErrorCode(() => chooseNameIdFormat(policy(format), { entityId, configured, offered }));
     expect(await choose(emailAddress, 'persistent')).toBe('invalid_name_id_policy');
     expect(await choose(emailAddress, undefined, [transient])).toBe('invalid_name_id_policy');
     expect(await choose('urn:oasis:names:tc:SAML:2.0:nameid-format:encrypted')).toBe('invalid_name_id_policy');
@@ -40,9 +40,9 @@ describe('the format of a NameID', () => {
     ['no AllowCreate', policy(), false],
     ['AllowCreate="false"', { ...policy(), allowCreate: false }, false],
     ['AllowCreate="true"', { ...policy(), allowCreate: true }, true],
-  ])('may be new with %s, unless AllowCreate is required and not true', (_what, asked, whenRequired) => {
-    expect(mayCreateNameId(asked, false)).toBe(true);
-    expect(mayCreateNameId(asked, true)).toBe(whenRequired);
+  ])('may be new with %s, unless AllowCreate is required and not true', (_what, requested, whenRequired) => {
+    expect(mayCreateNameId(requested, false)).toBe(true);
+    expect(mayCreateNameId(requested, true)).toBe(whenRequired);
   });
 });
 
@@ -66,7 +66,7 @@ describe('a NameID', () => {
   });
 
   it('is not an unverified e-mail address', async () => {
-    expect(await refusal(() => nameIdFor(source('emailAddress')))).toBe('invalid_name_id_policy');
+    expect(await samlErrorCode(() => nameIdFor(source('emailAddress')))).toBe('invalid_name_id_policy');
   });
 
   it('is recognized with and without its default qualifiers', () => {

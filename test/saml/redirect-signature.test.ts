@@ -13,11 +13,11 @@ import {
   authnRequestXml,
   idp,
   redirectQuery,
-  refusal,
+  samlErrorCode,
   signQuery,
   sp,
   spCredential,
-  strangerKey,
+  unknownKey,
 } from './support.ts';
 
 const relayState = `state with ' and "`;
@@ -66,19 +66,19 @@ describe('a signed redirect', () => {
 
   it('is accepted with SHA-1 only where that was allowed', async () => {
     const signed = signQuery(query, { algorithm: algorithms.rsaSha1, hash: 'sha1' });
-    expect(await refusal(() => receiveRedirect(signed))).toBe('signature_algorithm');
+    expect(await samlErrorCode(() => receiveRedirect(signed))).toBe('signature_algorithm');
     expect((await receiveRedirect(signed, { ...mustSign, allowSha1: true })).signed).toBe(true);
   });
 
   it.each([
     ['without signature', query, 'signature_missing'],
-    ['by a stranger', signQuery(query, { key: strangerKey }), 'signature_invalid'],
+    ['by a stranger', signQuery(query, { key: unknownKey }), 'signature_invalid'],
     ['naming another hash than was used', signQuery(query, { hash: 'sha512' }), 'signature_invalid'],
     ['naming ECDSA for an RSA key', signQuery(query, { algorithm: algorithms.ecdsaSha256 }), 'signature_invalid'],
     ['with DSA', signQuery(query, { algorithm: 'http://www.w3.org/2000/09/xmldsig#dsa-sha1' }), 'signature_algorithm'],
     ['with no known algorithm', signQuery(query, { algorithm: 'none' }), 'signature_algorithm'],
   ])('is rejected %s', async (_name, signed, code) => {
-    expect(await refusal(() => receiveRedirect(signed))).toBe(code);
+    expect(await samlErrorCode(() => receiveRedirect(signed))).toBe(code);
   });
 
   it('is rejected with HMAC whose secret is the public key', async () => {
@@ -87,21 +87,21 @@ describe('a signed redirect', () => {
     for (const algorithm of [hmacSha256, algorithms.rsaSha256]) {
       const octets = `${query}&SigAlg=${encodeURIComponent(algorithm)}`;
       const mac = createHmac('sha256', secret).update(octets).digest('base64');
-      const code = await refusal(() => receiveRedirect(`${octets}&Signature=${encodeURIComponent(mac)}`));
+      const code = await samlErrorCode(() => receiveRedirect(`${octets}&Signature=${encodeURIComponent(mac)}`));
       expect(code).toBe(algorithm === hmacSha256 ? 'signature_algorithm' : 'signature_invalid');
     }
   });
 
   it('is rejected when its sender has no registered key, signed or not', async () => {
-    expect(await refusal(() => receiveRedirect(signQuery(query), anySender()))).toBe('no_signing_key');
+    expect(await samlErrorCode(() => receiveRedirect(signQuery(query), anySender()))).toBe('no_signing_key');
     const lenient = { ...anySender(), requireSigned: false };
-    expect(await refusal(() => receiveRedirect(signQuery(query), lenient))).toBe('no_signing_key');
+    expect(await samlErrorCode(() => receiveRedirect(signQuery(query), lenient))).toBe('no_signing_key');
     expect((await receiveRedirect(query, lenient)).signed).toBe(false);
   });
 
   it('is rejected when the signature is wrong although none was required', async () => {
-    const signed = signQuery(query, { key: strangerKey });
-    expect(await refusal(() => receiveRedirect(signed, { ...mustSign, requireSigned: false }))).toBe(
+    const signed = signQuery(query, { key: unknownKey });
+    expect(await samlErrorCode(() => receiveRedirect(signed, { ...mustSign, requireSigned: false }))).toBe(
       'signature_invalid',
     );
   });
@@ -109,10 +109,12 @@ describe('a signed redirect', () => {
   it('is rejected with the signature of another message or another RelayState', async () => {
     const other = signQuery(redirectQuery(authnRequestXml({ id: '_other' }), 'x'));
     const signature = other.slice(other.indexOf('&SigAlg='));
-    expect(await refusal(() => receiveRedirect(`${query}${signature}`))).toBe('signature_invalid');
+    expect(await samlErrorCode(() => receiveRedirect(`${query}${signature}`))).toBe('signature_invalid');
     const signed = signQuery(query);
-    expect(await refusal(() => receiveRedirect(signed.replace('state', 'stats')))).toBe('signature_invalid');
-    expect(await refusal(() => receiveRedirect(signed.replace(/&RelayState=[^&]*/, '')))).toBe('signature_invalid');
+    expect(await samlErrorCode(() => receiveRedirect(signed.replace('state', 'stats')))).toBe('signature_invalid');
+    expect(await samlErrorCode(() => receiveRedirect(signed.replace(/&RelayState=[^&]*/, '')))).toBe(
+      'signature_invalid',
+    );
   });
 
   it('is accepted from node-saml, which signs another spelling of the query than it sends', async () => {
@@ -132,27 +134,27 @@ describe('a signed redirect', () => {
     const signed = signQuery(query);
     const original = readAuthnRequest(await receiveRedirect(signed));
     const characters = 'ABCabc019+/=&%-_.~ ';
-    let refused = 0;
+    let rejectedCount = 0;
     await fc.assert(
       fc.asyncProperty(
         fc.nat(signed.length - 1),
         fc.constantFrom(...characters),
         fc.constantFrom('replace', 'insert', 'delete'),
         async (at, character, edit) => {
-          const kept = edit === 'insert' ? at : at + 1;
-          const changed = signed.slice(0, at) + (edit === 'delete' ? '' : character) + signed.slice(kept);
+          const rest = edit === 'insert' ? at : at + 1;
+          const changed = signed.slice(0, at) + (edit === 'delete' ? '' : character) + signed.slice(rest);
           fc.pre(changed !== signed);
           const [message, decoded] = await Promise.all([
             receiveRedirect(changed).catch(() => undefined),
             decodeRedirect(changed).catch(() => undefined),
           ]);
           // An empty parameter more, or %2b for %2B in the signature itself, changes nothing that is read.
-          if (!message) refused += 1;
+          if (!message) rejectedCount += 1;
           else expect([readAuthnRequest(message), decoded?.relayState]).toEqual([original, relayState]);
         },
       ),
       { numRuns: 1500 },
     );
-    expect(refused).toBeGreaterThan(1300);
+    expect(rejectedCount).toBeGreaterThan(1300);
   });
 });

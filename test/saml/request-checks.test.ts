@@ -3,7 +3,7 @@ import { readAuthnRequest } from '../../src/saml/messages/authn-request.ts';
 import { checkAuthnRequest, type RequestSender } from '../../src/saml/sso/request-checks.ts';
 import { bindings, nameIdFormats, statusCodes } from '../../src/saml/xml/names.ts';
 import { maySign, receivePost } from './receive.ts';
-import { authnRequestXml, idp, now, type RequestParts, refusal, signXml, sp } from './support.ts';
+import { authnRequestXml, idp, now, type RequestParts, samlErrorCode, signXml, sp } from './support.ts';
 
 const sender: RequestSender = {
   entityId: sp.entityId,
@@ -55,8 +55,8 @@ describe('an AuthnRequest', () => {
   });
 
   it('is rejected when it requests too many contexts, or too long names of them', async () => {
-    expect(await refusal(() => check({ body: context('exact', 'x'.repeat(513)) }))).toBe('too_large');
-    expect(await refusal(() => check({ body: context('exact', ...Array<string>(33).fill('urn:x')) }))).toBe(
+    expect(await samlErrorCode(() => check({ body: context('exact', 'x'.repeat(513)) }))).toBe('too_large');
+    expect(await samlErrorCode(() => check({ body: context('exact', ...Array<string>(33).fill('urn:x')) }))).toBe(
       'too_large',
     );
   });
@@ -80,7 +80,7 @@ describe('an AuthnRequest', () => {
     ['an index that nobody registered', ' AssertionConsumerServiceIndex="3"'],
     ['both an address and an index', ` AssertionConsumerServiceURL="${sp.acs}" AssertionConsumerServiceIndex="1"`],
   ])('is rejected with a page for %s', async (_name, acs) => {
-    expect(await refusal(() => check({ acs }))).toBe('acs_not_registered');
+    expect(await samlErrorCode(() => check({ acs }))).toBe('acs_not_registered');
   });
 
   it.each([
@@ -90,7 +90,7 @@ describe('an AuthnRequest', () => {
     ['that is older than five minutes', {}, at(301), 'expired'],
     ['from more than five minutes ahead', {}, at(-301), 'from_future'],
   ])('is rejected with a page %s', async (_name, parts, expectation, code) => {
-    expect(await refusal(() => check(parts, {}, { ...at(0), ...expectation }))).toBe(code);
+    expect(await samlErrorCode(() => check(parts, {}, { ...at(0), ...expectation }))).toBe(code);
   });
 
   it('is accepted at the edges of the five minutes, and beyond them by the skew', () => {
@@ -103,7 +103,7 @@ describe('an AuthnRequest', () => {
     const bare = authnRequestXml().replace(/ Destination="[^"]*"/, '');
     const read = (xml: string) => readAuthnRequest(receivePost(xml, maySign));
     expect(checkAuthnRequest(read(bare), sender, at(0)).outcome).toBe('accepted');
-    expect(await refusal(() => checkAuthnRequest(read(signXml(bare)), sender, at(0)))).toBe('wrong_destination');
+    expect(await samlErrorCode(() => checkAuthnRequest(read(signXml(bare)), sender, at(0)))).toBe('wrong_destination');
   });
 
   it.each([
@@ -126,6 +126,6 @@ describe('an AuthnRequest', () => {
 
   it('is rejected with a page, not a status, when its address is not registered either', async () => {
     const parts = { acs: ' AssertionConsumerServiceURL="https://evil.example/"', body: context('exact', 'urn:x') };
-    expect(await refusal(() => check(parts))).toBe('acs_not_registered');
+    expect(await samlErrorCode(() => check(parts))).toBe('acs_not_registered');
   });
 });

@@ -46,7 +46,7 @@ export const signer = createSigner(idpCredential);
 export const spKeys = { signingKeys: [readCertificate(spCredential.certificatePem).publicKey], allowSha1: false };
 
 /** A key that nobody registered. */
-export const strangerKey = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
+export const unknownKey = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
 
 export interface RequestParts {
   id?: string;
@@ -144,8 +144,8 @@ export function signQuery(
   return `${octets}&Signature=${encodeURIComponent(signature.toString('base64'))}`;
 }
 
-/** The code of the refusal; a result, or an error of another kind, fails the test. */
-export async function refusal(act: () => unknown): Promise<SamlErrorCode> {
+/** The code of the SamlError that is thrown; a result, or an error of another kind, fails the test. */
+export async function samlErrorCode(act: () => unknown): Promise<SamlErrorCode> {
   let result: unknown;
   try {
     result = await act();

@@ -61,7 +61,7 @@ async function webApp(
       const known = JSON.stringify({ ...(await made?.accept(fields)), relayState: fields.RelayState });
       send(200, page('Signed in', `<pre id="known">${escaped(known)}</pre>`));
     } catch (error) {
-      send(403, page('Refused', `<pre id="reason">${escaped(String(error))}</pre>`));
+      send(403, page('Rejected', `<pre id="reason">${escaped(String(error))}</pre>`));
     }
   });
   count += 1;

@@ -45,11 +45,11 @@ beforeEach(async () => {
 
 describe('the CAPTCHA after three failed sign-ins', () => {
   it('is part of the form, and the right password is accepted only with its solution', async () => {
-    const refused = await right();
-    expect(refused.status).toBe(429);
-    expect(refused.headers['retry-after']).toBe('30');
-    expect(refused.forms[0]?.fields).toMatchObject({ username: user.username, password: '' });
-    const challenge = captchaOn(refused);
+    const limited = await right();
+    expect(limited.status).toBe(429);
+    expect(limited.headers['retry-after']).toBe('30');
+    expect(limited.forms[0]?.fields).toMatchObject({ username: user.username, password: '' });
+    const challenge = captchaOn(limited);
     if (!challenge) throw new Error('there is no question');
     expect((await right({ altcha: solve(challenge) })).status).toBe(303);
   });

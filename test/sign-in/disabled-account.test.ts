@@ -37,8 +37,8 @@ describe('a disabled account', () => {
       url.startsWith(redirectUri),
     );
     expect(page.text).toContain('name="password"');
-    const refused = await browser.submit(page, { username: user.username, password: user.password });
-    expect(refused.status).toBe(401);
+    const rejected = await browser.submit(page, { username: user.username, password: user.password });
+    expect(rejected.status).toBe(401);
     const userinfo = await browser.get('/userinfo', { headers: { authorization: `Bearer ${tokens.access_token}` } });
     expect(userinfo.status).toBe(401);
     expect((await app.rp.introspect(tokens.access_token)).active).toBe(false);

@@ -47,8 +47,8 @@ describe('a password that must be changed', () => {
       'a\0 pass phrase with a NUL in it',
     ];
     for (const password of wrongs) {
-      const refused = await browser.submit(page, { password });
-      expect([password, refused.status]).toEqual([password, 400]);
+      const rejected = await browser.submit(page, { password });
+      expect([password, rejected.status]).toEqual([password, 400]);
     }
     expect(isIn(await enter(user.username, user.password))).toBe(false);
   });

@@ -13,7 +13,7 @@ beforeAll(async () => {
   app = await anApplication(idp);
 });
 afterAll(() => idp?.stop());
-// All of this file comes from one address, which would soon be asked for a proof of work.
+// All of this file comes from one address, which would soon need a CAPTCHA.
 beforeEach(() => idp.services.db.rateLimit.deleteMany());
 
 const isThere = (url: string) => url.startsWith(redirectUri);

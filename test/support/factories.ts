@@ -43,7 +43,7 @@ export interface TestClient {
   applicationId: string;
 }
 
-/** A confidential first-party web application unless told otherwise. */
+/** A confidential first-party web application by default. */
 export async function aClient({ applications }: Services, input: Partial<OidcClientInput> = {}): Promise<TestClient> {
   count += 1;
   const clientId = input.client_id ?? `client${count}`;

@@ -1,4 +1,4 @@
-// A browser without a screen: keeps cookies, follows redirects only when asked, fills in forms. On node:http,
+// A browser without a screen: stores cookies, follows redirects on request, fills in forms. On node:http,
 // because fetch hides the Host header, Set-Cookie and redirects, and those are what many tests are about.
 import http from 'node:http';
 import https from 'node:https';

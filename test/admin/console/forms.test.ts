@@ -131,8 +131,8 @@ describe('an invitation', () => {
 
   it('is not sent without an address, nor without permission', async () => {
     const fields = { username: 'no-address', email: '', begin: 'invite' };
-    const refused = await admin.submit(await admin.get('/admin/users/new'), fields);
-    expect(refused.status).toBeGreaterThanOrEqual(400);
+    const rejected = await admin.submit(await admin.get('/admin/users/new'), fields);
+    expect(rejected.status).toBeGreaterThanOrEqual(400);
     expect(await idp.services.accounts.findByLogin('no-address')).toBeUndefined();
     const { account } = await aUser(idp.services);
     const helper = await consoleOf(idp, await staff(idp, 'support'));

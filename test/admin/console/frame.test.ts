@@ -18,12 +18,12 @@ const navigationOf = (html: string) =>
 
 describe('the console', () => {
   it('redirects to the sign-in without a session, and denies access without a role in Gatehouse', async () => {
-    const stranger = httpClient(idp.issuer);
-    expect((await stranger.get('/admin')).location).toContain('/login?return_to=%2Fadmin');
+    const withoutSession = httpClient(idp.issuer);
+    expect((await withoutSession.get('/admin')).location).toContain('/login?return_to=%2Fadmin');
     const person = await consoleOf(idp, await staff(idp));
-    const refused = await person.get('/admin');
-    expect(refused.status).toBe(403);
-    expect(refused.text).not.toContain('class="navigation"');
+    const rejected = await person.get('/admin');
+    expect(rejected.status).toBe(403);
+    expect(rejected.text).not.toContain('class="navigation"');
   });
 
   it('requires the second factor of accounts that have one', async () => {

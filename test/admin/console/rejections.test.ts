@@ -64,12 +64,12 @@ describe('a rejected authorization request', () => {
   it('is fixed by adding the redirect URI that is not registered', async () => {
     const { clientId } = await aClient(idp.services, { redirect_uris: [REDIRECT] });
     const other = 'https://app.example.com/callback';
-    const refused = await authorize(clientId, { redirect_uri: other, session_token: 'of-the-application' });
-    const page = await admin.get(`/admin/refusals/${codeIn(refused)}`);
+    const rejected = await authorize(clientId, { redirect_uri: other, session_token: 'of-the-application' });
+    const page = await admin.get(`/admin/refusals/${codeIn(rejected)}`);
     expect(page.text).toContain('session_token');
     expect(page.text).not.toContain('of-the-application');
-    expect(refused.status).toBe(400);
-    await fix(codeIn(refused), 'The redirect URI is registered', 'Add this redirect URI', other, REDIRECT);
+    expect(rejected.status).toBe(400);
+    await fix(codeIn(rejected), 'The redirect URI is registered', 'Add this redirect URI', other, REDIRECT);
     expect((await authorize(clientId, { redirect_uri: other })).location).toContain('/signin/');
     expect(await lastChange(clientId)).toContain('application.updated');
   });
@@ -83,10 +83,10 @@ describe('a rejected authorization request', () => {
 
   it('is fixed by allowing the requested scope, with the code that the application received', async () => {
     const { clientId } = await aClient(idp.services, { redirect_uris: [REDIRECT], scope: 'openid' });
-    const refused = await authorize(clientId, { scope: 'openid email' });
-    const told = new URL(refused.location ?? '').searchParams;
-    expect(told.get('error')).toBe('invalid_scope');
-    const code = CODE.exec(told.get('error_description') ?? '')?.[0] ?? '';
+    const rejected = await authorize(clientId, { scope: 'openid email' });
+    const received = new URL(rejected.location ?? '').searchParams;
+    expect(received.get('error')).toBe('invalid_scope');
+    const code = CODE.exec(received.get('error_description') ?? '')?.[0] ?? '';
     await fix(code, 'The scopes are allowed', 'Allow these scopes', 'openid email');
     expect((await authorize(clientId, { scope: 'openid email' })).location).toContain('/signin/');
   });
@@ -101,9 +101,11 @@ describe('a rejected authorization request', () => {
       ...{ code_challenge: 'x'.repeat(43), code_challenge_method: 'S256' },
     });
     const signIn = await browser.follow(await browser.get(`/authorize?${query}`));
-    const refused = await browser.follow(await browser.submit(signIn, { username: user.username, password: PASSWORD }));
+    const rejected = await browser.follow(
+      await browser.submit(signIn, { username: user.username, password: PASSWORD }),
+    );
     const button = `Give ${user.username} the role editor`;
-    await fix(codeIn(refused), 'The user may open the application', button, user.username, 'editor');
+    await fix(codeIn(rejected), 'The user may open the application', button, user.username, 'editor');
     const done = await browser.get(`/authorize?${query}`);
     expect(done.location).toContain('code=');
   });
@@ -116,8 +118,8 @@ describe('a rejected authorization request', () => {
       response_type: 'code',
       scope: 'openid',
     });
-    const refused = await httpClient(idp.issuer).get(`/authorize?${query}`);
-    const code = CODE.exec(new URL(refused.location ?? '').searchParams.get('error_description') ?? '')?.[0];
+    const rejected = await httpClient(idp.issuer).get(`/authorize?${query}`);
+    const code = CODE.exec(new URL(rejected.location ?? '').searchParams.get('error_description') ?? '')?.[0];
     const page = await admin.get(`/admin/refusals/${code}`);
     expect(textOf(/<li class="failed">([\s\S]*?)<\/li>/.exec(page.text)?.[1] ?? '')).toContain('PKCE');
     expect(page.text).not.toContain('Fix it');
@@ -134,35 +136,35 @@ describe('a rejected token request', () => {
       scope: 'read',
     });
     const form = { grant_type: 'client_credentials', scope: 'read', resource };
-    const refused = await token(form, [clientId, clientSecret]);
-    expect(refused.json().error).toBe('invalid_target');
-    await fix(codeIn(refused), 'this application may ask for it', 'Let it ask for this API', resource);
+    const rejected = await token(form, [clientId, clientSecret]);
+    expect(rejected.json().error).toBe('invalid_target');
+    await fix(codeIn(rejected), 'this application may ask for it', 'Let it ask for this API', resource);
     expect((await token(form, [clientId, clientSecret])).json().access_token).toBeTruthy();
   });
 
   it('offers no fix for missing client authentication', async () => {
     const { clientId } = await aClient(idp.services, { redirect_uris: [REDIRECT] });
-    const refused = await token({ grant_type: 'refresh_token', refresh_token: 'x', client_id: clientId });
-    const page = await admin.get(`/admin/refusals/${codeIn(refused)}`);
+    const rejected = await token({ grant_type: 'refresh_token', refresh_token: 'x', client_id: clientId });
+    const page = await admin.get(`/admin/refusals/${codeIn(rejected)}`);
     expect(textOf(/<li class="failed">([\s\S]*?)<\/li>/.exec(page.text)?.[1] ?? '')).toContain('the registered way');
     expect(page.text).not.toContain('Fix it');
   });
 
   it('is fixed by allowing the grant', async () => {
     const { clientId, clientSecret } = await aClient(idp.services, { redirect_uris: [REDIRECT] });
-    const refused = await token({ grant_type: 'client_credentials' }, [clientId, clientSecret]);
-    await fix(codeIn(refused), 'The grant is allowed', 'Allow the grant client_credentials', 'authorization_code');
+    const rejected = await token({ grant_type: 'client_credentials' }, [clientId, clientSecret]);
+    await fix(codeIn(rejected), 'The grant is allowed', 'Allow the grant client_credentials', 'authorization_code');
     const again = await token({ grant_type: 'client_credentials' }, [clientId, clientSecret]);
     expect(again.json().access_token).toBeTruthy();
   });
 
   it('is fixed by a new secret when the secret was wrong', async () => {
     const { clientId } = await aClient(idp.services, { redirect_uris: [REDIRECT] });
-    const refused = await token({ grant_type: 'refresh_token', refresh_token: 'x' }, [clientId, 'w'.repeat(43)]);
-    const page = await admin.get(`/admin/refusals/${codeIn(refused)}`);
+    const rejected = await token({ grant_type: 'refresh_token', refresh_token: 'x' }, [clientId, 'w'.repeat(43)]);
+    const page = await admin.get(`/admin/refusals/${codeIn(rejected)}`);
     expect(page.text).toContain('Create a new secret');
-    const asked = await admin.get(/href="(\/admin\/applications\/[^"]+\/secret)"/.exec(page.text)?.[1] ?? '');
-    const made = await admin.submit(asked);
+    const form = await admin.get(/href="(\/admin\/applications\/[^"]+\/secret)"/.exec(page.text)?.[1] ?? '');
+    const made = await admin.submit(form);
     const secret = /<pre[^>]*>\s*<code>([\w-]{20,})<\/code>/.exec(made.text)?.[1] ?? '';
     const answer = await token({ grant_type: 'refresh_token', refresh_token: 'x' }, [clientId, secret]);
     expect(answer.json().error).not.toBe('invalid_client');
@@ -176,13 +178,13 @@ describe('a rejected logout', () => {
 
   it('is fixed by adding the post-logout redirect URI that is not registered', async () => {
     const { clientId } = await aClient(idp.services, { redirect_uris: [REDIRECT] });
-    const asked = { client_id: clientId, post_logout_redirect_uri: AFTER };
-    const refused = await endSession(asked);
-    expect(refused.status).toBe(400);
-    expect(textOf(refused.text)).toContain('after the sign-out');
+    const parameters = { client_id: clientId, post_logout_redirect_uri: AFTER };
+    const rejected = await endSession(parameters);
+    expect(rejected.status).toBe(400);
+    expect(textOf(rejected.text)).toContain('after the sign-out');
     const button = 'Add this post-logout redirect URI';
-    await fix(codeIn(refused), 'The address to go to after the sign-out is registered', button, AFTER);
-    expect((await endSession(asked)).status).not.toBe(400);
+    await fix(codeIn(rejected), 'The address to go to after the sign-out is registered', button, AFTER);
+    expect((await endSession(parameters)).status).not.toBe(400);
     expect(await lastChange(clientId)).toEqual(expect.arrayContaining(['application.updated', 'sign-out.refused']));
   });
 
@@ -240,8 +242,8 @@ describe('a rejected AuthnRequest', () => {
     // Its metadata names no format, so nothing but the setting allows one.
     sp.saml.options.identifierFormat = format;
     // SAML Core 3.2.2.2: told to the service provider by its own status, and the message carries the code.
-    const told = (await post(sp)).forms[0]?.fields.SAMLResponse ?? '';
-    const xml = Buffer.from(told, 'base64').toString();
+    const received = (await post(sp)).forms[0]?.fields.SAMLResponse ?? '';
+    const xml = Buffer.from(received, 'base64').toString();
     expect(xml).toContain('urn:oasis:names:tc:SAML:2.0:status:InvalidNameIDPolicy');
     const code = CODE.exec(xml)?.[0] ?? '';
     await fix(code, 'The identifier it asks for', 'Give it emailAddress identifiers', format, 'persistent');
@@ -256,14 +258,14 @@ describe('a rejected AuthnRequest', () => {
     if (application?.protocol !== 'saml') throw new Error('no such application');
     const registered = application.metadata.metadata_xml ?? '';
     sp.saml.options.callbackUrl = 'https://sp-metadata.example.com/other';
-    const refused = await post(sp);
-    const page = await admin.get(`/admin/refusals/${codeIn(refused)}`);
+    const rejected = await post(sp);
+    const page = await admin.get(`/admin/refusals/${codeIn(rejected)}`);
     expect(textOf(page.text)).toContain('is registered by metadata that was pasted');
     expect(page.text).not.toContain('Add this ACS URL');
     const form = await admin.get(/href="([^"]+)"[^>]*>Paste new metadata/.exec(page.text)?.[1] ?? '');
     const metadata = registered.replaceAll(sp.acsUrl, 'https://sp-metadata.example.com/other');
     await admin.submit(form, { metadata });
-    expect(textOf((await admin.get(`/admin/refusals/${codeIn(refused)}`)).text)).toContain('This is fixed');
+    expect(textOf((await admin.get(`/admin/refusals/${codeIn(rejected)}`)).text)).toContain('This is fixed');
     expect((await post(sp)).location).toContain('/saml/sso/continue');
   });
 
@@ -281,10 +283,10 @@ describe('a rejected AuthnRequest', () => {
     expect(page.status).toBe(201);
     sp.saml.options.callbackUrl = 'https://sp-url.example.com/other';
     const code = codeIn(await post(sp));
-    const shown = await admin.get(`/admin/refusals/${code}`);
-    expect(textOf(shown.text)).toContain('is read again each day');
+    const detail = await admin.get(`/admin/refusals/${code}`);
+    expect(textOf(detail.text)).toContain('is read again each day');
     const button = 'Read its metadata again now';
-    const same = await admin.follow(await admin.submit(shown, {}, { button }));
+    const same = await admin.follow(await admin.submit(detail, {}, { button }));
     expect(textOf(same.text)).toContain('still says the same as before');
     metadata = metadata.replaceAll(sp.acsUrl, 'https://sp-url.example.com/other');
     const changed = await admin.follow(await admin.submit(await admin.get(`/admin/refusals/${code}`), {}, { button }));
@@ -329,14 +331,14 @@ describe('a rejected AuthnRequest', () => {
 describe('the list of rejected requests', () => {
   it('finds a rejection by its code in any spelling, by application and by request number', async () => {
     const { clientId } = await aClient(idp.services, { redirect_uris: [REDIRECT] });
-    const refused = await authorize(clientId, { redirect_uri: 'https://evil.example/<script>' });
-    const code = codeIn(refused);
+    const rejected = await authorize(clientId, { redirect_uri: 'https://evil.example/<script>' });
+    const code = codeIn(rejected);
     const typed = code.toLowerCase().replace('-', '');
     const found = await admin.follow(await admin.get(`/admin/refusals?code=${typed}`));
     expect(textOf(found.text)).toContain(code);
     expect(found.text).not.toContain('<script>evil');
     expect((await admin.get(`/admin/refusals?client=${clientId}`)).text).toContain(code);
-    const requestId = /request number <code>([^<]+)</.exec(refused.text)?.[1];
+    const requestId = /request number <code>([^<]+)</.exec(rejected.text)?.[1];
     expect((await admin.get(`/admin/refusals?request=${requestId}`)).text).toContain(code);
     expect((await admin.get('/admin/refusals/AAAA-AAAA')).status).toBe(404);
   });

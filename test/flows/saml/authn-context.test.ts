@@ -33,7 +33,7 @@ const statusOf = (page: Page) =>
     ([, code]) => code,
   );
 const accepted = async (sp: TestServiceProvider, page: Page) => classOf(await sp.accept(page.forms[0]?.fields ?? {}));
-const isAsked = (page: Page, what: 'password' | 'one-time-code') =>
+const hasField = (page: Page, what: 'password' | 'one-time-code') =>
   page.text.includes(`autocomplete="${what === 'password' ? 'current-password' : what}"`);
 
 /** A browser in which this user signed in with the password or with the passkey. */
@@ -59,8 +59,8 @@ describe('a requested class', () => {
     for (const comparison of ['exact', 'minimum'] as const) {
       const { sp, page } = await request(browser, comparison, mfa);
       if (comparison === 'exact') {
-        expect(isAsked(page, 'password'), 'the page has a password field').toBe(false);
-        expect(isAsked(page, 'one-time-code'), 'the page has a code field').toBe(true);
+        expect(hasField(page, 'password'), 'the page has a password field').toBe(false);
+        expect(hasField(page, 'one-time-code'), 'the page has a code field').toBe(true);
       }
       const answer = comparison === 'exact' ? await person.withCode(browser, page) : page;
       expect(await accepted(sp, answer)).toBe(mfa);
@@ -102,7 +102,7 @@ describe('the exact password class, requested of a user who signed in with a pas
     const person = await aSamlUser(idp.services, { passkey: true });
     const browser = await signedIn(person, 'withPasskey');
     const { sp, page } = await request(browser, 'exact', password);
-    expect(isAsked(page, 'password')).toBe(true);
+    expect(hasField(page, 'password')).toBe(true);
     expect(page.text).not.toContain('data-webauthn');
     expect(page.forms[0]?.fields.username).toBe(person.username);
     expect(await accepted(sp, await person.withPassword(browser, page))).toBe(password);

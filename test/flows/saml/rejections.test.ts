@@ -106,14 +106,14 @@ describe('a request that cannot be met', () => {
   it('gets InvalidNameIDPolicy when the user needs a new identifier, and the registration requires AllowCreate', async () => {
     const strict = await aLiveSp(idp, { name_id_format: 'persistent', require_allow_create: true });
     const fresh = await aSamlUser(idp.services);
-    const asked = (policy: string) => open('', policy, strict);
+    const openWith = (policy: string) => open('', policy, strict);
     const status = 'status:InvalidNameIDPolicy';
-    const page = await asked('<samlp:NameIDPolicy AllowCreate="false"/>');
+    const page = await openWith('<samlp:NameIDPolicy AllowCreate="false"/>');
     expect(answerIn(await fresh.withPassword(browser, page))).toContain(status);
-    expect(answerIn(await asked('<samlp:NameIDPolicy/>'))).toContain(status);
-    expect(answerIn(await asked(''))).toContain(status);
-    expect(answerIn(await asked('<samlp:NameIDPolicy AllowCreate="true"/>'))).toContain('<saml:Assertion');
-    expect(answerIn(await asked('<samlp:NameIDPolicy AllowCreate="false"/>'))).toContain('<saml:Assertion');
+    expect(answerIn(await openWith('<samlp:NameIDPolicy/>'))).toContain(status);
+    expect(answerIn(await openWith(''))).toContain(status);
+    expect(answerIn(await openWith('<samlp:NameIDPolicy AllowCreate="true"/>'))).toContain('<saml:Assertion');
+    expect(answerIn(await openWith('<samlp:NameIDPolicy AllowCreate="false"/>'))).toContain('<saml:Assertion');
   });
 });
 

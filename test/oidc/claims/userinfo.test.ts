@@ -137,7 +137,7 @@ describe('userinfo', () => {
     const none = await ask('GET');
     expect(none.status).toBe(401);
     expect(none.headers['www-authenticate']).toMatch(/^Bearer/);
-    const refused = [
+    const rejected = [
       await ask('GET', { query: `?access_token=${tokens.access_token}` }),
       await ask('POST', {
         authorization: `Bearer ${tokens.access_token}`,
@@ -148,7 +148,7 @@ describe('userinfo', () => {
       await ask('GET', { authorization: `Bearer ${tokens.id_token}` }),
       await ask('GET', { authorization: `Bearer ${'a'.repeat(5000)}` }),
     ];
-    for (const answer of refused) {
+    for (const answer of rejected) {
       expect([400, 401]).toContain(answer.status);
       expect(answer.headers['content-type']).toContain('application/json');
     }

@@ -30,7 +30,7 @@ const machine = (input: ClientInput, auth?: oidc.ClientAuth) =>
 const tokens = (app: Application) => oidc.clientCredentialsGrant(app.rp.config);
 const ask = (form: Record<string, string>, headers: Record<string, string> = {}) =>
   httpClient(idp.issuer).post('/token', { form: { grant_type: 'client_credentials', ...form }, headers });
-const refused = (page: Page) => [page.status, page.json().error];
+const errorOf = (page: Page) => [page.status, page.json().error];
 
 describe('the token endpoint', () => {
   it('authenticates a client by client_secret_basic, whatever characters its secret has', async () => {
@@ -58,7 +58,7 @@ describe('the token endpoint', () => {
       oidc.ClientSecretJwt(secret),
     );
     expect((await tokens(app)).access_token).toBeTruthy();
-    expect(refused(await postAs(idp, app, '/token', { grant_type: 'client_credentials' }))).toEqual([
+    expect(errorOf(await postAs(idp, app, '/token', { grant_type: 'client_credentials' }))).toEqual([
       401,
       'invalid_client',
     ]);
@@ -96,25 +96,25 @@ describe('the token endpoint', () => {
       ask({}, { authorization: basic('nobody', 'wrong') }),
     ]);
     for (const answer of answers) {
-      expect(refused(answer)).toEqual([401, 'invalid_client']);
+      expect(errorOf(answer)).toEqual([401, 'invalid_client']);
       expect(answer.headers['www-authenticate']).toContain('Basic realm=');
       expect(answer.headers['cache-control']).toContain('no-store');
     }
     // But for the code under which an administrator finds the reason.
     const [first, second] = answers.map(({ text }) => text.replace(/refusal [\w-]{9}/, ''));
     expect(first).toBe(second);
-    expect(refused(await ask({ client_id: app.clientId }))).toEqual([401, 'invalid_client']);
-    expect(refused(await ask({ client_id: app.clientId, client_secret: 'wrong' }))).toEqual([401, 'invalid_client']);
+    expect(errorOf(await ask({ client_id: app.clientId }))).toEqual([401, 'invalid_client']);
+    expect(errorOf(await ask({ client_id: app.clientId, client_secret: 'wrong' }))).toEqual([401, 'invalid_client']);
   });
 
   it('rejects two methods at once, an incomplete one, and credentials that cannot be parsed', async () => {
     const app = await machine({});
     const authorization = basic(app.clientId, app.clientSecret);
-    expect(refused(await ask({ client_secret: app.clientSecret }, { authorization }))).toEqual([
+    expect(errorOf(await ask({ client_secret: app.clientSecret }, { authorization }))).toEqual([
       400,
       'invalid_request',
     ]);
-    expect(refused(await ask({ client_id: 'another' }, { authorization }))).toEqual([400, 'invalid_request']);
+    expect(errorOf(await ask({ client_id: 'another' }, { authorization }))).toEqual([400, 'invalid_request']);
     for (const header of [
       'Basic',
       'Basic !!!',
@@ -127,20 +127,20 @@ describe('the token endpoint', () => {
       const answer = await ask({}, { authorization: header });
       expect([header, answer.status >= 400 && answer.status < 500]).toEqual([header, true]);
     }
-    expect(refused(await ask({}))).toEqual([400, 'invalid_request']);
+    expect(errorOf(await ask({}))).toEqual([400, 'invalid_request']);
   });
 
   it('accepts a public client by its client_id, and never for client_credentials', async () => {
     const app = await anApplication(idp, { token_endpoint_auth_method: 'none' });
     const answer = await ask({ client_id: app.clientId });
-    expect(refused(answer)).toEqual([400, 'invalid_request']);
+    expect(errorOf(answer)).toEqual([400, 'invalid_request']);
     const code = await ask({
       client_id: app.clientId,
       grant_type: 'authorization_code',
       code: 'x',
       redirect_uri: app.redirectUri,
     });
-    expect(refused(code)).toEqual([400, 'invalid_grant']);
-    expect(refused(await ask({ client_id: app.clientId, client_secret: 'x' }))).toEqual([401, 'invalid_client']);
+    expect(errorOf(code)).toEqual([400, 'invalid_grant']);
+    expect(errorOf(await ask({ client_id: app.clientId, client_secret: 'x' }))).toEqual([401, 'invalid_client']);
   });
 });

@@ -38,7 +38,7 @@ const ask = (
   });
 const wrong = ({ clientId }: { clientId: string }) => ({ clientId, clientSecret: 'not the secret that it has' });
 
-async function failUntilRefused(who: { clientId: string }, address: string, path?: string): Promise<Page> {
+async function failUntilLimited(who: { clientId: string }, address: string, path?: string): Promise<Page> {
   for (let times = 0; times < 30; times += 1) {
     const page = await ask(wrong(who), { address, ...(path && { path }) });
     expect([page.status, page.json().error]).toEqual([401, 'invalid_client']);
@@ -48,11 +48,11 @@ async function failUntilRefused(who: { clientId: string }, address: string, path
 
 describe('wrong credentials of an application', () => {
   it('are rejected after thirty failures, and the right ones with them, until the window ends', async () => {
-    const refused = await failUntilRefused(app, '192.0.2.1');
-    expect(refused.status).toBe(429);
-    expect(refused.json()).toMatchObject({ error: 'temporarily_unavailable' });
-    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
-    expect(Number(refused.headers['retry-after'])).toBeLessThanOrEqual(300);
+    const limited = await failUntilLimited(app, '192.0.2.1');
+    expect(limited.status).toBe(429);
+    expect(limited.json()).toMatchObject({ error: 'temporarily_unavailable' });
+    expect(Number(limited.headers['retry-after'])).toBeGreaterThan(0);
+    expect(Number(limited.headers['retry-after'])).toBeLessThanOrEqual(300);
     expect((await ask(app, { address: '192.0.2.1' })).status).toBe(429);
     for (const path of ['/introspect', '/revoke', '/par'])
       expect([path, (await ask(app, { address: '192.0.2.1', path })).status]).toEqual([path, 429]);
@@ -62,23 +62,23 @@ describe('wrong credentials of an application', () => {
   });
 
   it('do not limit the application at another address, nor another application at the same one', async () => {
-    expect((await failUntilRefused(app, '192.0.2.2')).status).toBe(429);
+    expect((await failUntilLimited(app, '192.0.2.2')).status).toBe(429);
     expect((await ask(app, { address: '192.0.2.3' })).status).toBe(200);
     expect((await ask(await machine(), { address: '192.0.2.2' })).status).toBe(200);
   });
 
   it.each(['/introspect', '/revoke'])('are counted at %s as well', async (path) => {
-    expect((await failUntilRefused(await machine(), '192.0.2.4', path)).status).toBe(429);
+    expect((await failUntilLimited(await machine(), '192.0.2.4', path)).status).toBe(429);
   });
 
   it('are answered in the same way when the application does not exist', async () => {
-    const refused = await failUntilRefused({ clientId: 'no-such-client' }, '192.0.2.5');
-    expect([refused.status, refused.json().error]).toEqual([429, 'temporarily_unavailable']);
+    const limited = await failUntilLimited({ clientId: 'no-such-client' }, '192.0.2.5');
+    expect([limited.status, limited.json().error]).toEqual([429, 'temporarily_unavailable']);
   });
 
   it('are counted in the audit log until they are limited', async () => {
     const one = await machine();
-    await failUntilRefused(one, '192.0.2.6');
+    await failUntilLimited(one, '192.0.2.6');
     await ask(wrong(one), { address: '192.0.2.6' });
     await idp.services.repeatedEntries.flush();
     const events = await idp.services.audit.list({ types: ['token.refused'], address: '192.0.2.6', limit: 100 });
@@ -100,9 +100,9 @@ describe('registering applications', () => {
         headers: { authorization: 'Bearer no-token-of-ours', 'x-forwarded-for': address },
       });
     for (let times = 0; times < 30; times += 1) expect((await register('192.0.2.8')).status).toBe(401);
-    const refused = await register('192.0.2.8');
-    expect(refused.status).toBe(429);
-    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
+    const limited = await register('192.0.2.8');
+    expect(limited.status).toBe(429);
+    expect(Number(limited.headers['retry-after'])).toBeGreaterThan(0);
     expect((await register('192.0.2.9')).status).toBe(401);
   });
 });
@@ -122,9 +122,9 @@ describe('starting device flows', () => {
     for (let times = 0; times < 60; times += 1) {
       expect((await start('192.0.2.10', times % 2 === 1 ? other : idp)).status).toBe(200);
     }
-    const refused = await start('192.0.2.10');
-    expect([refused.status, refused.json().error]).toEqual([429, 'temporarily_unavailable']);
-    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
+    const limited = await start('192.0.2.10');
+    expect([limited.status, limited.json().error]).toEqual([429, 'temporarily_unavailable']);
+    expect(Number(limited.headers['retry-after'])).toBeGreaterThan(0);
     expect((await start('192.0.2.11')).status).toBe(200);
   });
 });

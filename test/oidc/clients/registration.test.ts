@@ -39,8 +39,8 @@ describe('registration', () => {
     const client = { clientId: clientId ?? '', clientSecret: clientSecret ?? '', applicationId: '' };
     const ask = (form: object) => postAs(idp, client, '/token', { grant_type: 'client_credentials', ...form });
     expect((await ask({})).status).toBe(200);
-    const refused = await ask({ resource: api, scope: 'articles:write' });
-    expect([refused.status, refused.json().error]).toEqual([400, 'invalid_target']);
+    const rejected = await ask({ resource: api, scope: 'articles:write' });
+    expect([rejected.status, rejected.json().error]).toEqual([400, 'invalid_target']);
   });
 
   it('makes a working client, with a secret that is displayed once', async () => {

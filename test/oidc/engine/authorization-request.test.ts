@@ -24,7 +24,7 @@ beforeAll(async () => {
   app = await anApplication(idp);
 });
 
-const refused = (parameters: Record<string, string | null>) =>
+const errorFor = (parameters: Record<string, string | null>) =>
   outcome(httpClient(idp.issuer), authorizeUrl(idp, app.clientId, parameters)).then(Object.fromEntries);
 
 describe('an authorization request', () => {
@@ -37,7 +37,7 @@ describe('an authorization request', () => {
   });
 
   it('is rejected without PKCE, and the error holds state and iss', async () => {
-    expect(await refused({ code_challenge: null, code_challenge_method: null })).toMatchObject({
+    expect(await errorFor({ code_challenge: null, code_challenge_method: null })).toMatchObject({
       error: 'invalid_request',
       state: 'the-state',
       iss: idp.issuer,
@@ -52,7 +52,7 @@ describe('an authorization request', () => {
     ['a challenge that is too short', { code_challenge: 'abc' }],
     ['a challenge of other letters', { code_challenge: `${'a'.repeat(42)}+` }],
   ])('is rejected with %s as PKCE', async (_what, parameters) => {
-    expect(await refused(parameters)).toMatchObject({ error: 'invalid_request', state: 'the-state' });
+    expect(await errorFor(parameters)).toMatchObject({ error: 'invalid_request', state: 'the-state' });
   });
 
   it.each([
@@ -77,7 +77,7 @@ describe('an authorization request', () => {
   });
 
   it('is rejected without a response type', async () => {
-    expect(await refused({ response_type: null })).toMatchObject({ error: 'invalid_request' });
+    expect(await errorFor({ response_type: null })).toMatchObject({ error: 'invalid_request' });
   });
 
   it('may be sent by POST', async () => {
@@ -128,8 +128,8 @@ describe('an authorization request', () => {
 
   it('is rejected with an unsigned request object, by value or by reference', async () => {
     const unsigned = `${btoa('{"alg":"none"}')}.${btoa(`{"iss":"${app.clientId}","aud":"${idp.issuer}"}`)}.`;
-    expect((await refused({ request: unsigned.replaceAll('=', '') })).error).toBe('invalid_request_object');
-    expect((await refused({ request_uri: 'https://attacker.example/request' })).error).toMatch(/request_uri/);
-    expect((await refused({ registration: '{}' })).error).toBe('registration_not_supported');
+    expect((await errorFor({ request: unsigned.replaceAll('=', '') })).error).toBe('invalid_request_object');
+    expect((await errorFor({ request_uri: 'https://attacker.example/request' })).error).toMatch(/request_uri/);
+    expect((await errorFor({ registration: '{}' })).error).toBe('registration_not_supported');
   });
 });

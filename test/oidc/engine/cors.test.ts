@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => idp?.stop());
 
-const STRANGERS = [
+const OTHER_ORIGINS = [
   'https://attacker.example',
   'null',
   'https://spa.example.attacker.example',
@@ -51,7 +51,7 @@ describe('discovery and keys', () => {
   it.each(documents)('%s can be read from every origin, registered or not', async (path) => {
     const first = await httpClient(idp.issuer).get(path);
     expect([first.status, allowed(first)]).toEqual([200, '*']);
-    for (const origin of [spaOrigin, ...STRANGERS]) {
+    for (const origin of [spaOrigin, ...OTHER_ORIGINS]) {
       const page = await httpClient(idp.issuer).get(path, from(origin));
       expect([origin, page.status, allowed(page), page.text]).toEqual([origin, 200, '*', first.text]);
       // The same response for all: a shared cache may keep one.
@@ -76,7 +76,7 @@ describe('the token, userinfo and revocation endpoints', () => {
     expect([preflightResponse.status, allowed(preflightResponse)]).toEqual([204, spaOrigin]);
     expect(preflightResponse.headers['access-control-allow-methods']).toContain(method);
     expect(preflightResponse.headers['access-control-allow-headers']).toContain('authorization');
-    for (const origin of STRANGERS) {
+    for (const origin of OTHER_ORIGINS) {
       const page = await preflight(path, origin, method);
       expect([origin, allowed(page), page.headers['access-control-allow-methods']]).toEqual([
         origin,
@@ -104,7 +104,7 @@ describe('the token, userinfo and revocation endpoints', () => {
 
   it('hide the response from a page of another origin, even that of another client', async () => {
     const { tokens } = await signIn(httpClient(idp.issuer), spa, user, { scope: 'openid offline_access' });
-    for (const origin of [otherOrigin, ...STRANGERS]) {
+    for (const origin of [otherOrigin, ...OTHER_ORIGINS]) {
       const form = { grant_type: 'refresh_token', refresh_token: tokens.refresh_token ?? '', client_id: spa.clientId };
       const token = await httpClient(idp.issuer).post('/token', { form, ...from(origin) });
       expect([origin, token.status, allowed(token)]).toEqual([origin, 400, undefined]);
@@ -117,7 +117,7 @@ describe('the token, userinfo and revocation endpoints', () => {
   });
 
   it('hide errors from a page of an unknown origin', async () => {
-    for (const origin of STRANGERS) {
+    for (const origin of OTHER_ORIGINS) {
       const token = await httpClient(idp.issuer).post('/token', {
         form: { client_id: 'nobody', grant_type: 'x' },
         ...from(origin),

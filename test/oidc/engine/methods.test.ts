@@ -79,7 +79,7 @@ describe('endpoints', () => {
           headers: { 'content-type': type, authorization: 'Bearer x' },
         })
         .catch((error: NodeJS.ErrnoException) => error);
-      // Refused while it is still being sent, a client may see the answer or the closed connection.
+      // It is rejected while the client still sends it: the client sees the response or a closed connection.
       if (page instanceof Error) expect(page.code).toMatch(/EPIPE|ECONNRESET/);
       else expect(page.status).toBeGreaterThanOrEqual(400);
       if (!(page instanceof Error)) expect(page.status).toBeLessThan(500);

@@ -68,8 +68,8 @@ describe('logout', () => {
   });
 
   it('is confirmed when the ID token belongs to another user', async () => {
-    const stranger = await aUser(idp.services);
-    const theirs = (await signIn(httpClient(idp.issuer), app, stranger)).tokens.id_token ?? '';
+    const otherUser = await aUser(idp.services);
+    const theirs = (await signIn(httpClient(idp.issuer), app, otherUser)).tokens.id_token ?? '';
     const { browser } = await signedIn();
     expect(asksThePerson(await ask(browser, { id_token_hint: theirs }))).toBe(true);
   });

@@ -92,7 +92,7 @@ describe.each([
     page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
     page.on('pageerror', (error) => complaints.push(error.message));
     await visit(page);
-    // A refusal is no complaint of the page: browsers log the status of every answer above 400.
+    // Browsers log every status from 400 to the console; that is no fault of the page.
     expect(complaints.filter((text) => !text.startsWith('Failed to load resource'))).toEqual([]);
     await context.close();
   }

@@ -96,7 +96,7 @@ describe('a session that ends in the middle of a request', () => {
     expect(await store.save({ ...session, asRead: undefined, payload })).toBe(false);
     expect(await store.addClientToSession(payload, 'another-app', { sid: 'sid' }, undefined)).toBeUndefined();
     expect(await db.oidcArtifact.count({ where: { model: 'Session', uid } })).toBe(0);
-    // The one interleaving that a statement of its own can't refuse: written before the end was committed.
+    // The one order that no single statement can reject: written before the end was committed.
     await db.oidcArtifact.create({ data: row });
     const adapter = createArtifactAdapter('Session', { db, sql, now });
     expect(await adapter.findByUid(uid)).toBeUndefined();

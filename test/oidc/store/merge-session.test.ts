@@ -28,8 +28,8 @@ describe('the applications of a merged session', () => {
         c,
       },
     );
-    const kept = { a: { sid: 'a1', grantId: 'ga', persistsLogout: true } };
-    expect(mergeSession(asRead, withApps(kept), withApps({}), stay)?.authorizations).toEqual({});
+    const app = { a: { sid: 'a1', grantId: 'ga', persistsLogout: true } };
+    expect(mergeSession(asRead, withApps(app), withApps({}), stay)?.authorizations).toEqual({});
   });
 
   it('keep offline access that either request was granted', () => {
@@ -71,8 +71,8 @@ describe('a form that is not submitted yet', () => {
   });
 
   it('is removed when it was submitted', () => {
-    const shown = { ...asRead, state: { secret: 's' } };
-    expect(mergeSession(shown, asRead, shown, stay)?.state).toBeUndefined();
+    const rendered = { ...asRead, state: { secret: 's' } };
+    expect(mergeSession(rendered, asRead, rendered, stay)?.state).toBeUndefined();
   });
 });
 

@@ -29,7 +29,7 @@ const poll = (device: oidc.DeviceAuthorizationResponse, app = tv) =>
 const addClientToSession = async (browser: HttpClient, code: string) =>
   browser.submit(await browser.get('/device'), { user_code: code });
 
-/** From the confirmation to the last page, signing in where asked. */
+/** From the confirmation to the last page, signing in where required. */
 async function confirm(browser: HttpClient, page: Page): Promise<Page> {
   return completeSignIn(browser, await browser.submit(page, {}, { button: 'Yes, connect it' }), { user });
 }

@@ -32,8 +32,8 @@ const held = () => idp.services.db.oidcArtifact.count({ where: { clientId: appli
 describe('a user whose role was removed', () => {
   it('is rejected at the next refresh, and the grant is removed, even when the role is given back', async () => {
     await idp.services.roles.unassign(user.account.id, 'member');
-    const refused = await refresh();
-    expect([refused.status, refused.json().error]).toEqual([400, 'invalid_grant']);
+    const rejected = await refresh();
+    expect([rejected.status, rejected.json().error]).toEqual([400, 'invalid_grant']);
     expect(await held()).toBe(0);
     const [revoked] = await idp.services.audit.list({ types: ['token.revoked'], subjectId: user.account.id });
     expect(revoked).toMatchObject({

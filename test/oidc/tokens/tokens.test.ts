@@ -82,7 +82,7 @@ describe('the access token', () => {
 
   it('is a JWT for a registered resource, and for that alone', async () => {
     const { tokens } = await signIn(httpClient(idp.issuer), app, user, apiScope);
-    // With openid in the scope the first token is for userinfo; the API's is asked for at the token endpoint.
+    // With openid in the scope the first token is for userinfo; the API's is requested at the token endpoint.
     const again = await signInFor(api);
     const { payload, protectedHeader } = await jose.jwtVerify(again, keys(), { issuer: idp.issuer, audience: api });
     expect(protectedHeader).toMatchObject({ typ: 'at+jwt', alg: 'RS256' });

@@ -3,7 +3,7 @@ import samlify from 'samlify';
 import { describe, expect, it } from 'vitest';
 import { parseServiceProviderMetadata } from '../../../src/saml/metadata/parse.ts';
 import { bindings, nameIdFormats } from '../../../src/saml/xml/names.ts';
-import { aCredential, now, refusal, sp, spCredential } from '../support.ts';
+import { aCredential, now, samlErrorCode, sp, spCredential } from '../support.ts';
 
 const other = aCredential();
 const bare = (pem: string) => pem.replace(/-----[^-]+-----|\s/g, '');
@@ -170,6 +170,6 @@ describe('service provider metadata', () => {
     ['no XML', 'https://sp.example/metadata', 'not_xml'],
     ['more than a megabyte', metadata({ head: ' '.repeat(1024 * 1024) }), 'too_large'],
   ])('is rejected with %s', async (_name, xml, code) => {
-    expect(await refusal(() => parse(xml))).toBe(code);
+    expect(await samlErrorCode(() => parse(xml))).toBe(code);
   });
 });

@@ -10,11 +10,11 @@ import {
   aCredential,
   authnRequestXml,
   redirectQuery,
-  refusal,
+  samlErrorCode,
   signQuery,
   signXml,
   spCredential,
-  strangerKey,
+  unknownKey,
 } from '../support.ts';
 
 const plain = authnRequestXml({ attributes: ' ForceAuthn="true"' });
@@ -52,7 +52,7 @@ describe('a POSTed message with an enveloped signature', () => {
     const curve = aCredential('ec', bits);
     const xml = signXml(plain, { key: curve.privateKey, signatureAlgorithm: algorithms.ecdsaSha256 });
     expect(receivePost(xml, anySender(spCredential.certificatePem, curve.certificatePem)).signed).toBe(true);
-    expect(await refusal(() => receivePost(xml))).toBe('signature_invalid');
+    expect(await samlErrorCode(() => receivePost(xml))).toBe('signature_invalid');
   });
 
   it('is accepted by any registered key, whatever certificate it carries along', () => {
@@ -64,17 +64,17 @@ describe('a POSTed message with an enveloped signature', () => {
   it('is accepted with SHA-1 only where that was allowed', async () => {
     const sha1 = signXml(plain, { signatureAlgorithm: algorithms.rsaSha1, digestAlgorithm: algorithms.sha1 });
     const digest = signXml(plain, { digestAlgorithm: algorithms.sha1 });
-    expect(await refusal(() => receivePost(sha1))).toBe('signature_algorithm');
-    expect(await refusal(() => receivePost(digest))).toBe('signature_algorithm');
+    expect(await samlErrorCode(() => receivePost(sha1))).toBe('signature_algorithm');
+    expect(await samlErrorCode(() => receivePost(digest))).toBe('signature_algorithm');
     expect(receivePost(sha1, { ...mustSign, allowSha1: true }).signed).toBe(true);
   });
 
   it('is rejected when its own certificate is the only one that fits', async () => {
-    const stranger = aCredential();
-    const xml = signXml(plain, { key: stranger.privateKey, certificatePem: stranger.certificatePem });
-    expect(await refusal(() => receivePost(xml))).toBe('signature_invalid');
-    expect(await refusal(() => receivePost(signXml(plain, { key: strangerKey })))).toBe('signature_invalid');
-    expect(await refusal(() => receivePost(xml, anySender()))).toBe('no_signing_key');
+    const otherCredential = aCredential();
+    const xml = signXml(plain, { key: otherCredential.privateKey, certificatePem: otherCredential.certificatePem });
+    expect(await samlErrorCode(() => receivePost(xml))).toBe('signature_invalid');
+    expect(await samlErrorCode(() => receivePost(signXml(plain, { key: unknownKey })))).toBe('signature_invalid');
+    expect(await samlErrorCode(() => receivePost(xml, anySender()))).toBe('no_signing_key');
   });
 
   it('is rejected with HMAC whose secret is the public key', async () => {
@@ -91,7 +91,7 @@ describe('a POSTed message with an enveloped signature', () => {
         .update(forgedInfo)
         .digest('base64');
       const xml = edit(algorithms.rsaSha256, uri, edit(/(<ds:SignatureValue>)[^<]*/, `$1${mac}`));
-      expect(await refusal(() => receivePost(xml))).toBe('signature_algorithm');
+      expect(await samlErrorCode(() => receivePost(xml))).toBe('signature_algorithm');
     }
   });
 
@@ -138,43 +138,43 @@ describe('a POSTed message with an enveloped signature', () => {
     ],
     ['an added attribute', edit(' ForceAuthn', ' IsPassive="true" ForceAuthn'), 'signature_invalid'],
   ])('is rejected with %s', async (_name, xml, code) => {
-    expect(await refusal(() => receivePost(xml))).toBe(code);
+    expect(await samlErrorCode(() => receivePost(xml))).toBe(code);
   });
 
   it('is ignored by redirect, where the signature is in the query', async () => {
-    expect(await refusal(() => receiveRedirect(redirectQuery(signed)))).toBe('signature_shape');
+    expect(await samlErrorCode(() => receiveRedirect(redirectQuery(signed)))).toBe('signature_shape');
     const forged = edit('ForceAuthn="true"', 'ForceAuthn="false"');
-    expect(await refusal(() => receiveRedirect(redirectQuery(forged)))).toBe('signature_shape');
+    expect(await samlErrorCode(() => receiveRedirect(redirectQuery(forged)))).toBe('signature_shape');
     const { root } = await receiveRedirect(signQuery(redirectQuery(forged)));
     expect(root.getAttribute('ForceAuthn')).toBe('false');
-    const stranger = signQuery(redirectQuery(signed), { key: strangerKey });
-    expect(await refusal(() => receiveRedirect(stranger))).toBe('signature_invalid');
+    const foreign = signQuery(redirectQuery(signed), { key: unknownKey });
+    expect(await samlErrorCode(() => receiveRedirect(foreign))).toBe('signature_invalid');
   });
 
   it('is read as it was signed, or rejected, after any change of any character', async () => {
     const original = readAuthnRequest(receivePost(signed));
     const characters = '<>/="\'& \n#:ABab01.é!-';
-    let refused = 0;
+    let rejectedCount = 0;
     await fc.assert(
       fc.asyncProperty(
         fc.nat(signed.length - 1),
         fc.constantFrom(...characters),
         fc.constantFrom('replace', 'insert', 'delete'),
         async (at, character, how) => {
-          const kept = how === 'insert' ? at : at + 1;
-          const changed = signed.slice(0, at) + (how === 'delete' ? '' : character) + signed.slice(kept);
+          const rest = how === 'insert' ? at : at + 1;
+          const changed = signed.slice(0, at) + (how === 'delete' ? '' : character) + signed.slice(rest);
           fc.pre(changed !== signed);
           let read: AuthnRequest | undefined;
-          const code = await refusal(() => {
+          const code = await samlErrorCode(() => {
             read = readAuthnRequest(receivePost(changed));
           }).catch(() => undefined);
           // KeyInfo and white space between attributes are not signed, and not read either.
-          if (code) refused += 1;
+          if (code) rejectedCount += 1;
           else expect(read).toEqual(original);
         },
       ),
       { numRuns: 1500 },
     );
-    expect(refused).toBeGreaterThan(300);
+    expect(rejectedCount).toBeGreaterThan(300);
   });
 });

@@ -1,10 +1,10 @@
-// Text that must not even reach a parser, and text that both parsers have to refuse.
+// Text that must not reach a parser, and text that both parsers have to reject.
 import { describe, expect, it } from 'vitest';
 import { readAuthnRequest } from '../../../src/saml/messages/authn-request.ts';
 import { SamlError } from '../../../src/saml/xml/errors.ts';
 import { parseXml } from '../../../src/saml/xml/parse.ts';
 import { maySign, receivePost } from '../receive.ts';
-import { authnRequestXml, logoutRequestXml, refusal, signXml, sp } from '../support.ts';
+import { authnRequestXml, logoutRequestXml, samlErrorCode, signXml, sp } from '../support.ts';
 
 const good = authnRequestXml();
 const extensions = (content: string) => `<samlp:Extensions>${content}</samlp:Extensions>`;
@@ -76,7 +76,7 @@ describe('a message', () => {
     ['a time that is none', good.replace(/IssueInstant="[^"]*"/, 'IssueInstant="yesterday"'), 'not_schema_valid'],
     ['SAML 1.1', good.replace('Version="2.0"', 'Version="1.1"'), 'wrong_version'],
   ])('is rejected with %s', async (_name, xml, code) => {
-    expect(await refusal(() => receivePost(xml, maySign))).toBe(code);
+    expect(await samlErrorCode(() => receivePost(xml, maySign))).toBe(code);
   });
 
   it.each([
@@ -85,7 +85,7 @@ describe('a message', () => {
     ['elements', signXml(authnRequestXml({ body: extensions('<a xmlns="urn:a"/>'.repeat(185)) }))],
     ['namespaces', signXml(authnRequestXml({ body: extensions(manyNamespaces(185)) }))],
     ['text', signXml(authnRequestXml({ body: extensions(`<a xmlns="urn:a">${'x'.repeat(29_000)}</a>`) }))],
-    ['somebody else’s signature', signXml(authnRequestXml()).replace(sp.acs, `${sp.acs}${'&lt;'.repeat(7_000)}`)],
+    ['the signature of another message', signXml(authnRequestXml()).replace(sp.acs, `${sp.acs}${'&lt;'.repeat(7_000)}`)],
   ])('is handled within the time limit, full of %s', (_name, xml) => {
     const cpu = Array.from({ length: 15 }, () => {
       const before = process.cpuUsage();
@@ -101,15 +101,15 @@ describe('a message', () => {
   });
 
   it('is rejected in the parameter of the other kind', async () => {
-    expect(await refusal(() => receivePost(good, maySign, 'SAMLResponse'))).toBe('wrong_root');
-    expect(await refusal(() => receivePost(logoutRequestXml(), maySign, 'SAMLResponse'))).toBe('wrong_root');
+    expect(await samlErrorCode(() => receivePost(good, maySign, 'SAMLResponse'))).toBe('wrong_root');
+    expect(await samlErrorCode(() => receivePost(logoutRequestXml(), maySign, 'SAMLResponse'))).toBe('wrong_root');
   });
 
   it('is rejected as a Response, which is never received here', async () => {
     const response =
       '<p:Response xmlns:p="urn:oasis:names:tc:SAML:2.0:protocol" ID="_1" Version="2.0" IssueInstant="2031-01-01T00:00:00Z">' +
       '<p:Status><p:StatusCode Value="urn:oasis:names:tc:SAML:2.0:status:Success"/></p:Status></p:Response>';
-    expect(await refusal(() => receivePost(response, maySign, 'SAMLResponse'))).toBe('wrong_root');
+    expect(await samlErrorCode(() => receivePost(response, maySign, 'SAMLResponse'))).toBe('wrong_root');
   });
 });
 
@@ -120,7 +120,7 @@ describe('dropping comments, which metadata may hold', () => {
 
   it('takes no longer than the size of the text when none of them is ever closed', async () => {
     const cpu = process.cpuUsage();
-    expect(await refusal(() => parseXml(`<a/>${'<!--'.repeat(250_000)}`, { kind: 'metadata' }))).toBe(
+    expect(await samlErrorCode(() => parseXml(`<a/>${'<!--'.repeat(250_000)}`, { kind: 'metadata' }))).toBe(
       'forbidden_markup',
     );
     expect(process.cpuUsage(cpu).user / 1000).toBeLessThan(5000); // a quadratic step takes minutes
@@ -133,6 +133,6 @@ describe('dropping comments, which metadata may hold', () => {
     ['CDATA that hides a comment', '<a><![CDATA[<!-- ]]></a>'],
     ['a DOCTYPE', '<!-- ok --><!DOCTYPE a><a/>'],
   ])('still rejects %s', async (_name, xml) => {
-    expect(await refusal(() => parseXml(xml, { kind: 'metadata' }))).toBe('forbidden_markup');
+    expect(await samlErrorCode(() => parseXml(xml, { kind: 'metadata' }))).toBe('forbidden_markup');
   });
 });

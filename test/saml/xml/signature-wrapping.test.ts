@@ -6,7 +6,7 @@ import { readAuthnRequest } from '../../../src/saml/messages/authn-request.ts';
 import { readLogoutRequest } from '../../../src/saml/messages/read-logout.ts';
 import { validateWellFormed } from '../../../src/saml/xml/schema.ts';
 import { mustSign, receivePost } from '../receive.ts';
-import { authnRequestXml, logoutRequestXml, now, refusal, signXml, sp } from '../support.ts';
+import { authnRequestXml, logoutRequestXml, now, samlErrorCode, signXml, sp } from '../support.ts';
 import { arrangements, type Parts, partsOf } from '../wrapping.ts';
 
 const evilAcs = 'https://evil.example/acs';
@@ -29,12 +29,12 @@ describe.each(Object.entries(messages))('wrapping a signed %s', (name, message) 
   it.each(Object.keys(arrangements))('is rejected: %s', async (arrangement) => {
     const xml = arrangements[arrangement]?.(message) ?? '';
     expect(xml).not.toBe(message.signed);
-    await refusal(() => receivePost(xml));
+    await samlErrorCode(() => receivePost(xml));
   });
 
   it.each(Object.keys(arrangements))('is rejected without the help of the schema: %s', async (arrangement) => {
     const xml = arrangements[arrangement]?.(message) ?? '';
-    const code = await refusal(() => receivePost(xml, mustSign, 'SAMLRequest', validateWellFormed));
+    const code = await samlErrorCode(() => receivePost(xml, mustSign, 'SAMLRequest', validateWellFormed));
     expect(['signature_shape', 'signature_invalid', 'forbidden_markup', 'not_xml']).toContain(code);
   });
 });

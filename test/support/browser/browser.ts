@@ -115,7 +115,7 @@ export interface VirtualAuthenticator {
 const credentialsOf = async (devtools: CDPSession, authenticatorId: string) =>
   (await devtools.send('WebAuthn.getCredentials', { authenticatorId })).credentials;
 
-/** A passkey device for this page: platform authenticator with user verification unless told otherwise. */
+/** A passkey device for this page: platform authenticator with user verification by default. */
 export async function addAuthenticator(
   page: Page,
   {
