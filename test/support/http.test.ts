@@ -70,6 +70,7 @@ x &lt; y</textarea><button name="do" value="it"><b>Save</b> it</button><button t
       action: 'http://a.example/save?x=1&y=2',
       method: 'post',
       fields: { _csrf: 'a"b', on: 'on', pick: '2', words: 'x < y' },
+      ticks: {},
       buttons: [{ name: 'do', value: 'it', label: 'Save it' }],
     });
   });
