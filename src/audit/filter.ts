@@ -16,6 +16,6 @@ export interface AuditFilter {
   /** The cursor: the id of the last entry of the previous page. Only older entries are listed. */
   before?: number;
   limit?: number;
-  /** Condition on a column that holds a user: only entries about such users, or by them and about no user. */
+  /** Condition on a column that holds a user: only entries about such users. */
   isVisible?: (column: string) => Fragment;
 }

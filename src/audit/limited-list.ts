@@ -20,9 +20,8 @@ export async function limitedIds(
   { types, from, until, before, limit, ...equals }: AuditFilter & { limit: number },
   isVisible: (column: string) => Fragment,
 ): Promise<number[]> {
-  const where: Fragment[] = [
-    fragment`(${isVisible('e.subject_id')} OR (e.subject_id IS NULL AND ${isVisible('e.actor_id')}))`,
-  ];
+  // Not those by such users: what an administrator who has the role does to the server is nothing about the role.
+  const where: Fragment[] = [isVisible('e.subject_id')];
   for (const [name, column] of Object.entries(COLUMNS)) {
     const value = equals[name as keyof typeof COLUMNS];
     if (value !== undefined) where.push(fragment`e.${trustedText(column)} = ${value}`);

@@ -46,6 +46,8 @@ describe('the description', () => {
     const ids = Object.values(document.paths).flatMap((path) => Object.values(path).map((one) => one.operationId));
     expect(new Set(ids).size).toBe(ids.length);
     const page = await httpClient(idp.issuer).get('/api/docs');
+    expect(page.text).toContain('<code>gatehouse.roles:write or gatehouse.users:write</code>');
+    expect(page.text).not.toContain('[object');
     expect(page.status).toBe(200);
     for (const path of Object.keys(document.paths)) expect(page.text).toContain(path);
   });

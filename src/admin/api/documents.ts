@@ -1,6 +1,7 @@
 // The documents of the API: /api/openapi.json for programs, /api/docs for people. Both are public, as the source is.
 import Router from '@koa/router';
 import type { Extras, State } from '../../http/context.ts';
+import { permissionsOf } from '../../rbac/rights.ts';
 import type { Endpoint } from './endpoint.ts';
 import { type OpenApiOptions, openApiDocument } from './openapi.ts';
 import { API } from './router.ts';
@@ -59,7 +60,7 @@ function pageOf(endpoints: readonly Endpoint[], document: Record<string, unknown
             path: `${API}${path}`,
             summary,
             description,
-            needs,
+            needs: needs.map((need) => permissionsOf(need).join(' or ')),
             status,
             parameters: (parameters ?? []).map((one) => ({ ...one, type: typeOf(one.schema) })),
             body: fieldsOf(Object.values(requestBody?.content ?? {})[0]?.schema),
