@@ -62,6 +62,7 @@ const userActions: Record<string, UserAction> = {
   'force a new password': post('password-change'),
   'mail a link for a new password': post('password-reset'),
   'reset second factors': post('reset-factors'),
+  'allow the first second factor': post('allow-factor'),
   unlock: post('unlock'),
   disable: post('disable'),
   enable: post('enable'),

@@ -110,6 +110,7 @@ describe('a role that the actor does not have', () => {
       'password-reset',
       'password-change',
       'reset-factors',
+      'allow-factor',
       'invite',
       'unlock',
       'disable',
