@@ -18,9 +18,9 @@ export function createAbandonedLogouts({
         if (isSettled(participant) || !needsBrowser(participant)) continue;
         // Its frame was open when the browser left.
         const hadFrame =
-          participant.channel === 'front' && participant.state === 'asked' && participant.probeResult !== 'dead';
-        if (hadFrame) await runs.settle(participant, { state: 'told' });
-        else await runs.browserFailed(participant, participant.state === 'asked' ? 'no_answer' : 'browser_left');
+          participant.channel === 'front' && participant.state === 'sent' && participant.probeResult !== 'dead';
+        if (hadFrame) await runs.settle(participant, { state: 'notified' });
+        else await runs.browserFailed(participant, participant.state === 'sent' ? 'no_answer' : 'browser_left');
       }
       await runs.finish(run.id);
       count += 1;

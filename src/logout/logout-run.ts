@@ -83,6 +83,21 @@ export interface RunRef {
   notNotified: string[];
 }
 
+/** The reason of the application that began the logout. Stored, so the text stays. */
+export const INITIATOR = 'asked';
+
+/** The names under which two states are stored and audited. Rows and audit entries hold them, so they stay. */
+const STORED_NAMES: Partial<Record<ParticipantState, string>> = { sent: 'asked', notified: 'told' };
+
+export function storedState(state: ParticipantState): string {
+  return STORED_NAMES[state] ?? state;
+}
+
+function stateOf(stored: string): ParticipantState {
+  const renamed = (['sent', 'notified'] as const).find((state) => STORED_NAMES[state] === stored);
+  return renamed ?? (stored as ParticipantState);
+}
+
 /** Whether the application is notified by a delivery from this server. */
 export function isDirectDelivery(channel: string): boolean {
   return channel === 'back' || channel === 'soap';
@@ -108,13 +123,13 @@ export function deliveryOf(
   };
 }
 
-/** The audit event of an outcome. */
+/** The audit event of a stored outcome. */
 export function eventOf(
   row: { clientId: string; protocol: string; channel: string; state: string; reason: string | null },
   run: { id: string; userId: string },
 ): AuditInput {
   const { clientId, protocol, channel, reason } = row;
-  const isNotified = row.state === 'done' || row.state === 'told';
+  const isNotified = stateOf(row.state) === 'done' || stateOf(row.state) === 'notified';
   return {
     type: isNotified ? 'logout.delivered' : 'logout.failed',
     outcome: isNotified ? 'success' : 'failure',
@@ -128,12 +143,12 @@ export function eventOf(
 type ParticipantRow = Awaited<ReturnType<Db['logoutParticipant']['findMany']>>[number];
 type RunRow = Awaited<ReturnType<Db['logoutRun']['findMany']>>[number] & { participants: ParticipantRow[] };
 
-export function toRun({ id, userId, askedBy, answer, createdAt, finishedAt, participants }: RunRow): LogoutRun {
+export function toRun({ id, userId, initiator, completion, createdAt, finishedAt, participants }: RunRow): LogoutRun {
   return {
     id,
     userId,
-    initiator: askedBy ?? undefined,
-    completion: JSON.parse(answer) as LogoutCompletion,
+    initiator: initiator ?? undefined,
+    completion: JSON.parse(completion) as LogoutCompletion,
     createdAt,
     isFinished: finishedAt !== null,
     participants: participants.map(toParticipant),
@@ -149,7 +164,7 @@ export function toParticipant(row: ParticipantRow): Participant {
     name: row.name,
     channel: row.channel as Participant['channel'],
     data: JSON.parse(row.data) as ParticipantData,
-    state: row.state as ParticipantState,
+    state: stateOf(row.state),
     reason: row.reason ?? undefined,
     probeResult: (row.probeResult as ProbeResult | null) ?? undefined,
     deadline: row.deadline ?? undefined,

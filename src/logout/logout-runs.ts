@@ -5,7 +5,15 @@ import { limits } from '../limits.ts';
 import type { Clock } from '../platform/clock.ts';
 import { sha256 } from '../platform/random.ts';
 import type { Db, Tx } from '../storage/database.ts';
-import { type LogoutRun, type NewRun, type Participant, type RunRef, toParticipant, toRun } from './logout-run.ts';
+import {
+  type LogoutRun,
+  type NewRun,
+  type Participant,
+  type RunRef,
+  storedState,
+  toParticipant,
+  toRun,
+} from './logout-run.ts';
 import { insertRun, UNBOUND } from './new-run.ts';
 import type { ProbeResult } from './next-step.ts';
 import { isOpen, type Outcome, recordBrowserFailure, settleParticipant } from './participant-outcome.ts';
@@ -84,7 +92,7 @@ export function createLogoutRuns({ db, now, audit, deliverSoon }: LogoutRunsDepe
     },
 
     async startWaiting(id, { messageId, seconds }) {
-      const data = { state: 'asked', messageId: messageId ?? null, deadline: inSeconds(seconds) };
+      const data = { state: storedState('sent'), messageId: messageId ?? null, deadline: inSeconds(seconds) };
       const { count } = await db.logoutParticipant.updateMany({ where: { id, state: 'waiting' }, data });
       return count === 1;
     },

@@ -11,6 +11,7 @@ import {
   type NewParticipant,
   type NewRun,
   type RunRef,
+  storedState,
 } from './logout-run.ts';
 import { isSettled, needsBrowser, type ParticipantStatus } from './next-step.ts';
 
@@ -54,8 +55,8 @@ function runRow(id: string, { userId, reason, initiator, frontChannel }: NewRun,
     browserHash: browserHashOf(frontChannel),
     userId,
     reason,
-    askedBy: initiator ?? null,
-    answer: JSON.stringify(frontChannel?.completion ?? { kind: 'page' }),
+    initiator: initiator ?? null,
+    completion: JSON.stringify(frontChannel?.completion ?? { kind: 'page' }),
     createdAt: at,
     seenAt: at,
     finishedAt: frontChannel ? null : at,
@@ -79,7 +80,7 @@ function participantRow(one: NewParticipant, position: number, at: Date) {
     name: one.name,
     channel: one.channel,
     data: JSON.stringify(one.data),
-    state: one.state,
+    state: storedState(one.state),
     reason: one.reason ?? null,
     settledAt: isSettled(one) ? at : null,
   };

@@ -15,15 +15,15 @@ export type Channel =
   | 'soap'
   | 'none';
 
-/** Stored, and part of audit events. */
+/** Stored under the names of logout-run.ts. */
 export type ParticipantState =
   | 'waiting'
   /** The browser was sent there; its answer is pending. */
-  | 'asked'
+  | 'sent'
   /** A delivery failed and will be retried. */
   | 'retrying'
   /** Was notified by a channel that has no answer. */
-  | 'told'
+  | 'notified'
   | 'done'
   | 'failed'
   | 'unsupported';
@@ -76,7 +76,7 @@ export function needsBrowser({ channel }: Pick<ParticipantStatus, 'channel'>): b
 }
 
 export function isSettled({ state }: Pick<ParticipantStatus, 'state'>): boolean {
-  return state !== 'waiting' && state !== 'asked';
+  return state !== 'waiting' && state !== 'sent';
 }
 
 /** The next step of a logout run that began at `startedAt`. */
@@ -93,7 +93,7 @@ export function nextStep(participants: readonly ParticipantStatus[], startedAt: 
   }
 
   const browserSteps = open.filter(({ channel }) => channel === 'redirect' || channel === 'post');
-  const pending = browserSteps.find(({ state }) => state === 'asked');
+  const pending = browserSteps.find(({ state }) => state === 'sent');
   if (pending) {
     const seconds = remaining(pending, now) ?? 0;
     if (seconds <= 0) return { kind: 'give-up', id: pending.id };

@@ -2,11 +2,11 @@
 import type { Audit } from '../audit/audit.ts';
 import type { Clock } from '../platform/clock.ts';
 import { type Db, transaction } from '../storage/database.ts';
-import { deliveryOf, eventOf, type Participant } from './logout-run.ts';
+import { deliveryOf, eventOf, type Participant, storedState } from './logout-run.ts';
 import type { ParticipantState } from './next-step.ts';
 
 export interface Outcome {
-  state: Exclude<ParticipantState, 'waiting' | 'asked'>;
+  state: Exclude<ParticipantState, 'waiting' | 'sent'>;
   reason?: string | undefined;
 }
 
@@ -18,11 +18,12 @@ interface OutcomeDependencies {
 
 /** After these failures a late LogoutResponse still counts. */
 const LATE_RESPONSE_COUNTS = ['no_answer', 'browser_left'];
-const OPEN: ParticipantState[] = ['waiting', 'asked', 'retrying'];
+/** As stored. */
+const OPEN = (['waiting', 'sent', 'retrying'] as const).map((state) => storedState(state));
 
 /** Whether an outcome of this participant can still be stored. */
 export function isOpen({ state, reason }: { state: string; reason: string | null }): boolean {
-  return OPEN.includes(state as ParticipantState) || LATE_RESPONSE_COUNTS.includes(reason ?? '');
+  return OPEN.includes(state) || LATE_RESPONSE_COUNTS.includes(reason ?? '');
 }
 
 /** Stores the outcome with its audit event; false when there is one already. */
@@ -32,7 +33,7 @@ export async function settleParticipant(
   { state, reason }: Outcome,
 ): Promise<boolean> {
   return transaction(db, async (tx) => {
-    const data = { state, reason: reason ?? null, settledAt: now(), deadline: null };
+    const data = { state: storedState(state), reason: reason ?? null, settledAt: now(), deadline: null };
     const open = { OR: [{ state: { in: OPEN } }, { state: 'failed', reason: { in: LATE_RESPONSE_COUNTS } }] };
     const { count } = await tx.logoutParticipant.updateMany({ where: { id, ...open }, data });
     if (count === 0) return false;

@@ -5,7 +5,7 @@ import type { NameId } from '../saml/messages/name-id.ts';
 import type { SloEndpoint } from '../saml/metadata/parse.ts';
 import { sloEndpoints } from '../saml/metadata/service-providers.ts';
 import type { Tx } from '../storage/database.ts';
-import type { NewParticipant, ParticipantData } from './logout-run.ts';
+import { INITIATOR, type NewParticipant, type ParticipantData } from './logout-run.ts';
 import type { Channel } from './next-step.ts';
 
 export interface PlanOptions {
@@ -68,7 +68,7 @@ function planOidc(
   // Back-channel logout is preferred: it does not depend on the browser.
   if (back) return { ...common, channel: 'back', state: 'waiting' };
   if (front && hasBrowser) return { ...common, channel: 'front', state: 'waiting' };
-  if (isInitiator) return { ...common, channel: 'none', state: 'done', reason: 'asked' };
+  if (isInitiator) return { ...common, channel: 'none', state: 'done', reason: INITIATOR };
   return { ...common, channel: 'none', state: 'unsupported', reason: front ? 'needs_browser' : 'no_logout' };
 }
 
@@ -79,7 +79,7 @@ function planSaml(
   const { clientId, name } = application;
   const common = { clientId, protocol: 'saml' as const, name };
   // It gets a LogoutResponse when the run is complete.
-  if (isInitiator) return { ...common, data, channel: 'none', state: 'done', reason: 'asked' };
+  if (isInitiator) return { ...common, data, channel: 'none', state: 'done', reason: INITIATOR };
   if (!application.enabled) return { ...common, data, channel: 'none', state: 'failed', reason: 'switched_off' };
   const endpoints = endpointsOf(application);
   const has = (binding: SloEndpoint['binding']) => endpoints.some((endpoint) => endpoint.binding === binding);

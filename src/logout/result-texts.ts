@@ -1,5 +1,5 @@
 // The result of a logout run in words, one line per application. No application is called signed out without proof.
-import type { Participant } from './logout-run.ts';
+import { INITIATOR, type Participant } from './logout-run.ts';
 
 export interface ResultLine {
   app: string;
@@ -9,7 +9,7 @@ export interface ResultLine {
 }
 
 /** Of several sessions of one application, the most severe state is displayed. */
-const SEVERITY = ['failed', 'retrying', 'unsupported', 'asked', 'waiting', 'told', 'done'] as const;
+const SEVERITY = ['failed', 'retrying', 'unsupported', 'sent', 'waiting', 'notified', 'done'] as const;
 
 /** One line per application, in the order of the participants. */
 export function resultLines(participants: readonly Participant[]): ResultLine[] {
@@ -37,12 +37,12 @@ export function mayStillBeSignedIn(participants: readonly Participant[]): boolea
 
 /** Whether all participants have ended their sessions: Success, else PartialLogout (SAML Core 3.7.3.2). */
 export function isComplete(participants: readonly Participant[]): boolean {
-  return participants.every(({ state }) => state === 'done' || state === 'told');
+  return participants.every(({ state }) => state === 'done' || state === 'notified');
 }
 
 /** Whether some notification is still in progress. */
 export function isInProgress(participants: readonly Participant[]): boolean {
-  return participants.some(({ state }) => state === 'waiting' || state === 'asked' || state === 'retrying');
+  return participants.some(({ state }) => state === 'waiting' || state === 'sent' || state === 'retrying');
 }
 
 function severity({ state }: Participant): number {
@@ -52,13 +52,13 @@ function severity({ state }: Participant): number {
 function textOf({ state, reason, protocol }: Participant): string {
   switch (state) {
     case 'done':
-      return reason === 'asked' ? 'Asked for this sign-out.' : 'Signed out.';
-    case 'told':
+      return reason === INITIATOR ? 'Began this sign-out.' : 'Signed out.';
+    case 'notified':
       return 'Was notified in this browser. It gives no answer.';
     case 'waiting':
       return 'Is being notified.';
-    case 'asked':
-      return 'Was asked, and has not answered yet.';
+    case 'sent':
+      return 'Was notified, and has not answered yet.';
     case 'retrying':
       return 'Did not answer. It is notified again until it does; until then, close your browser to be safe.';
     case 'unsupported':

@@ -32,7 +32,7 @@ export function logoutRoutes(dependencies: LogoutRoutesDependencies): Router<Sta
     const run = await ofThisBrowser(ctx);
     if (ctx.query.frames === 'loaded') {
       await steps.settleFrames(
-        run.participants.filter(({ channel, state }) => channel === 'front' && state === 'asked'),
+        run.participants.filter(({ channel, state }) => channel === 'front' && state === 'sent'),
       );
       return redirect(ctx, address);
     }

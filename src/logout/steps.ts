@@ -84,7 +84,7 @@ export function createLogoutSteps(dependencies: LogoutStepsDependencies): Logout
     for (const participant of participants) {
       // A frame reports nothing about its content; only the probe before it tells whether the application answers.
       if (participant.probeResult === 'dead') await runs.browserFailed(participant, 'no_answer');
-      else await runs.settle(participant, { state: 'told' });
+      else await runs.settle(participant, { state: 'notified' });
     }
   }
 

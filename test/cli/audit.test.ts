@@ -95,9 +95,9 @@ it('takes over the database of an older version once, by an audited step', async
   await shell.db.auditEvent.updateMany({ data: { salt: null, digest: '', rowMac: '' } });
   for (const table of ['roles', 'user_roles', 'password_credentials'])
     await shell.db.$executeRawUnsafe(`UPDATE ${table} SET mac = ''`);
-  const refused = await shell.gatehouse(['user', 'list']);
-  expect(refused).toMatchObject({ code: 1, out: '' });
-  expect(refused.err).toContain('gatehouse secrets adopt');
+  const rejected = await shell.gatehouse(['user', 'list']);
+  expect(rejected).toMatchObject({ code: 1, out: '' });
+  expect(rejected.err).toContain('gatehouse secrets adopt');
   expect(await shell.gatehouse(['secrets', 'adopt'])).toMatchObject({ code: 0 });
   expect(await shell.gatehouse(['secrets', 'adopt'])).toMatchObject({ code: 1 });
   await shell.gatehouse(['audit', 'accept-restore']);

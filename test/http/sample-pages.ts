@@ -208,7 +208,7 @@ export const samplePages: Record<string, [string, object]> = {
       returnUrl: 'https://wiki.example.com',
       isOpen: true,
       results: [
-        { app: 'Wiki', text: 'Asked for this sign-out.', isOpen: false },
+        { app: 'Wiki', text: 'Began this sign-out.', isOpen: false },
         { app: 'Payroll', text: 'Signed out.', isOpen: false },
         { app: 'Chat', text: 'Was notified in this browser. It gives no answer.', isOpen: false },
         { app: 'Field Notes', text: 'Did not answer. Sign out there, or close your browser.', isOpen: true },
@@ -228,7 +228,7 @@ export const samplePages: Record<string, [string, object]> = {
       app: 'Payroll',
       results: [
         { app: 'Wiki', text: 'Signed out.', isOpen: false },
-        { app: 'Payroll', text: 'Was asked, and has not answered yet.', isOpen: false },
+        { app: 'Payroll', text: 'Was notified, and has not answered yet.', isOpen: false },
         { app: 'Library', text: 'Is being notified.', isOpen: false },
       ],
     },

@@ -63,7 +63,7 @@ it('notifies by SOAP the applications that the browser did not reach, and record
     )
     .toBe(1);
   expect(resultsOf((await followLogout(browser, await browser.get(run))).page)).toEqual({
-    Wiki: 'Asked for this sign-out.',
+    Wiki: 'Began this sign-out.',
     Board: 'Signed out.',
     Payroll: 'Signed out.',
     Archive: 'Could not be notified, because this browser left before its turn. Sign out there, or close your browser.',

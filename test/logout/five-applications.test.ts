@@ -27,7 +27,7 @@ beforeEach(async () => {
 
 /** Ends the time that a step waits for the application that is down. */
 function timePasses({ text }: Page): false {
-  if (text.includes('Was asked, and has not answered yet.')) clock.advance({ seconds: 6 });
+  if (text.includes('Was notified, and has not answered yet.')) clock.advance({ seconds: 6 });
   return false;
 }
 const logoutAt = async (app: App) =>

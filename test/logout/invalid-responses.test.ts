@@ -38,7 +38,7 @@ beforeEach(async () => {
 const signOut = async (from: Page) => (await followLogout(browser, from)).page;
 /** Ends the time that a step waits for a response. */
 function timePasses({ text }: Page): false {
-  if (text.includes('Was asked, and has not answered yet.')) clock.advance({ seconds: 6 });
+  if (text.includes('Was notified, and has not answered yet.')) clock.advance({ seconds: 6 });
   return false;
 }
 const events = (clientId: string) =>

@@ -16,11 +16,19 @@ const next = (hops: ParticipantStatus[], startedAt = inSeconds(-60)) => nextStep
 
 describe('the next step of a logout run', () => {
   it.each<[string, ParticipantStatus[], object]>([
-    ['nobody took part', [], { kind: 'complete' }],
-    ['all are settled', [hop('a', { state: 'done' }), hop('b', { state: 'failed' })], { kind: 'complete' }],
-    ['a call that failed goes on without it', [hop('a', { channel: 'back', state: 'retrying' })], { kind: 'complete' }],
+    ['no participant', [], { kind: 'complete' }],
     [
-      'nobody knows yet who answers',
+      'all participants are settled',
+      [hop('a', { state: 'done' }), hop('b', { state: 'failed' })],
+      { kind: 'complete' },
+    ],
+    [
+      'a failed delivery that is retried in the background',
+      [hop('a', { channel: 'back', state: 'retrying' })],
+      { kind: 'complete' },
+    ],
+    [
+      'participants without a probe result',
       [
         hop('a', { probeResult: undefined }),
         hop('b', { channel: 'front', probeResult: undefined }),
@@ -28,40 +36,44 @@ describe('the next step of a logout run', () => {
       ],
       { kind: 'probe', ids: ['a', 'b'] },
     ],
-    ['frames come first', [hop('a', {}), hop('b', { channel: 'front' })], { kind: 'frames', ids: ['b'], seconds: 3 }],
     [
-      'frames are displayed again while there is time',
-      [hop('b', { channel: 'front', state: 'asked', deadline: inSeconds(2) })],
+      'an OIDC participant before a SAML one',
+      [hop('a', {}), hop('b', { channel: 'front' })],
+      { kind: 'frames', ids: ['b'], seconds: 3 },
+    ],
+    [
+      'an open frame before its deadline',
+      [hop('b', { channel: 'front', state: 'sent', deadline: inSeconds(2) })],
       { kind: 'frames', ids: ['b'], seconds: 2 },
     ],
     [
-      'frames had their time',
-      [hop('b', { channel: 'front', state: 'asked', deadline: now })],
+      'a frame after its deadline',
+      [hop('b', { channel: 'front', state: 'sent', deadline: now })],
       { kind: 'leave-frames', ids: ['b'] },
     ],
     [
-      'the first service provider',
+      'two service providers that answer',
       [hop('a', {}), hop('b', { channel: 'post' })],
       { kind: 'visit', ids: ['a'], inFrame: false },
     ],
     [
-      'those that would keep the window come after those that come back, in a frame',
+      'one that returns the browser before those in frames',
       [hop('a', { probeResult: 'dead' }), hop('b', { probeResult: 'keeps' }), hop('c', { probeResult: 'confirmed' })],
       { kind: 'visit', ids: ['c'], inFrame: false },
     ],
     [
-      'one where the window may get stuck comes last',
+      'one in a frame before one that may keep the browser',
       [hop('a', { channel: 'post', probeResult: 'unknown' }), hop('b', { probeResult: 'keeps' })],
       { kind: 'visit', ids: ['b'], inFrame: true },
     ],
     [
-      'and is visited in the window, where its cookies are',
+      'one that could not be probed, in the window',
       [hop('a', { probeResult: 'unknown' })],
       { kind: 'visit', ids: ['a'], inFrame: false },
     ],
-    ['only the dead one is left', [hop('a', { probeResult: 'dead' })], { kind: 'visit', ids: ['a'], inFrame: true }],
+    ['one that is down, in a frame', [hop('a', { probeResult: 'dead' })], { kind: 'visit', ids: ['a'], inFrame: true }],
     [
-      'all dead ones at once, before those that would keep the window',
+      'all that are down at once, before those that keep the browser',
       [
         hop('a', { probeResult: 'dead' }),
         hop('b', { probeResult: 'keeps' }),
@@ -70,21 +82,25 @@ describe('the next step of a logout run', () => {
       { kind: 'visit', ids: ['a', 'c'], inFrame: true },
     ],
     [
-      'a frame that was displayed is displayed again while there is time',
+      'a frame of one that is down, before its deadline',
       [hop('a', { probeResult: 'dead', deadline: inSeconds(2) })],
       { kind: 'visit', ids: ['a'], inFrame: true },
     ],
     [
-      'a frame that never opened had its time',
+      'a frame that never opened, after its deadline',
       [hop('a', { probeResult: 'keeps', deadline: now })],
       { kind: 'give-up', id: 'a' },
     ],
     [
-      'one at a time',
-      [hop('a', { state: 'asked', deadline: inSeconds(4) }), hop('b', {})],
+      'one whose answer is pending',
+      [hop('a', { state: 'sent', deadline: inSeconds(4) }), hop('b', {})],
       { kind: 'wait', id: 'a', inFrame: false, seconds: 4 },
     ],
-    ['too late', [hop('a', { state: 'asked', deadline: inSeconds(0) }), hop('b', {})], { kind: 'give-up', id: 'a' }],
+    [
+      'one whose answer is late',
+      [hop('a', { state: 'sent', deadline: inSeconds(0) }), hop('b', {})],
+      { kind: 'give-up', id: 'a' },
+    ],
   ])('follows from: %s', (_name, hops, step) => {
     expect(next(hops)).toEqual(step);
   });
