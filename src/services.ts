@@ -102,6 +102,7 @@ export async function createServices(options: ServicesOptions) {
     audit,
     protectedRows,
     attributeSchema: () => setting().user_attributes,
+    usernameDomains: () => setting().username_domains,
   });
   const permissions = createPermissions({ accounts });
   const consents = createConsents({ db, now });

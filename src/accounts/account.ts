@@ -55,7 +55,7 @@ const MAX_CACHED = 1000;
 const SELECT_ACCOUNT = `SELECT ${COLUMNS} FROM users u WHERE`;
 export const statements = hotStatements('accounts', {
   byId: `${SELECT_ACCOUNT} u.id = ?`,
-  // Two index look-ups. A user name with an @ is its owner's e-mail address (names.ts), so both find the same account.
+  // Two index look-ups. No user name is the e-mail address of another account (taken-addresses.ts), so both find the same one.
   byLogin: `${SELECT_ACCOUNT} u.username_key = ? OR u.email_key = ? LIMIT 1`,
 });
 

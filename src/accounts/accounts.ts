@@ -37,13 +37,16 @@ export interface AccountsDependencies {
   protectedRows: Pick<ProtectedRows, 'isGenuine'>;
   /** JSON Schema of custom attributes; empty for none. */
   attributeSchema?: () => AttributeSchema;
+  /** Domains whose addresses may be user names of accounts with another e-mail address. */
+  usernameDomains?: () => readonly string[];
 }
 
 /** Every operation on accounts. A change joins the transaction `tx`, or is one of its own. */
 export function createAccounts(dependencies: AccountsDependencies): Accounts {
-  const { db, sql, now, audit, protectedRows, attributeSchema = () => ({}) } = dependencies;
+  const { db, sql, now, audit, protectedRows } = dependencies;
+  const { attributeSchema = () => ({}), usernameDomains = () => [] } = dependencies;
   const lookUp = createAccountLookup({ db, sql, protectedRows });
-  const context = { db, now, audit, attributeSchema, lookUp };
+  const context = { db, sql, now, audit, attributeSchema, usernameDomains, lookUp };
   return {
     find: lookUp.byId,
     findByLogin: lookUp.byLogin,

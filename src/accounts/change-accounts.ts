@@ -6,16 +6,20 @@ import { deleteLinkTokens } from '../mail/link-tokens.ts';
 import type { Clock } from '../platform/clock.ts';
 import { randomId } from '../platform/random.ts';
 import { type Db, isUniqueViolation, type Tx, withinTransaction } from '../storage/database.ts';
+import type { Sql } from '../storage/statements.ts';
 import type { Account, createAccountLookup } from './account.ts';
 import { type AttributeSchema, attributeFaults } from './attributes.ts';
-import { nameKey } from './names.ts';
+import { type NameDomains, nameKey } from './names.ts';
 import { type NewAccount, type Profile, profileColumns } from './profile.ts';
+import { assertNotTaken } from './taken-addresses.ts';
 
 type AccountContext = {
   db: Db;
   now: Clock;
   audit: Audit;
+  sql: Pick<Sql, 'dialect'>;
   attributeSchema: () => AttributeSchema;
+  usernameDomains: () => readonly string[];
   lookUp: Pick<ReturnType<typeof createAccountLookup>, 'byId'>;
 };
 
@@ -27,13 +31,14 @@ export async function createAccount(
   outer: Tx | undefined,
 ): Promise<Account> {
   const { db, now, audit, attributeSchema } = context;
-  // Attributes in the configuration file were checked against the schema that the file declares.
+  // Attributes and names in the configuration file were checked against the settings that the file declares.
   if (source !== 'file') assertAttributes(profile.attributes, attributeSchema());
-  const columns = profileColumns(profile);
+  const columns = profileColumns(profile, source === 'file' ? 'any' : context.usernameDomains());
   return withinTransaction(db, outer, async (tx) => {
     if (await tx.retiredSubject.findUnique({ where: { id } })) {
       throw conflict('conflict', { message: 'This identifier belonged to an account that was deleted.' });
     }
+    await assertNotTaken(tx, context.sql, id, columns);
     const at = now();
     const row = { ...columns, id, isActive, source, createdAt: at, updatedAt: at };
     await tx.user.create({ data: row, select: { id: true } }).catch(throwTaken);
@@ -57,13 +62,18 @@ export function updateAccount(
     // Attributes from before the schema stay as they are until they are changed.
     if (source !== 'file' && JSON.stringify(changes.attributes) !== JSON.stringify(before.attributes))
       assertAttributes(changes.attributes, attributeSchema());
-    const columns = profileColumns(changedProfile(before, changes));
+    const profile = changedProfile(before, changes);
+    const domains = source === 'file' ? 'any' : domainsFor(before, profile, context.usernameDomains());
+    const columns = profileColumns(profile, domains);
     const difference = differenceOf(before, columns);
     if (!difference && (source ?? before.source) === before.source) return before;
+    const emailKey = before.email === null ? null : nameKey(before.email);
+    if (columns.usernameKey !== nameKey(before.username) || columns.emailKey !== emailKey)
+      await assertNotTaken(tx, context.sql, id, columns);
     const data = { ...columns, ...(source ? { source } : {}), updatedAt: now() };
     await tx.user.update({ where: { id }, data, select: { id: true } }).catch(throwTaken);
     // Links that were mailed to the old address must not work.
-    if (columns.emailKey !== (before.email === null ? null : nameKey(before.email))) await deleteLinkTokens(tx, id);
+    if (columns.emailKey !== emailKey) await deleteLinkTokens(tx, id);
     await audit.record(
       { ...by, type: 'account.updated', outcome: 'success', subjectId: id, data: difference ?? { source } },
       tx,
@@ -113,10 +123,16 @@ async function findOrThrow({ lookUp }: AccountContext, id: string, tx: Tx): Prom
   return account;
 }
 
+/** A user name from before its domain left the setting stays until it is changed. */
+function domainsFor(before: Account, { username }: Profile, domains: readonly string[]): NameDomains {
+  const isOwnAddress = before.email !== null && nameKey(before.email) === nameKey(before.username);
+  return username === before.username && !isOwnAddress ? 'any' : domains;
+}
+
 /** The profile after the changes, with the fields that follow from them. */
 function changedProfile(before: Account, changes: Partial<Profile>): Profile {
   const profile: Profile = { ...before, ...changes };
-  // A user name that is the e-mail address follows it (names.ts: no other @ is allowed in a user name).
+  // A user name that is the e-mail address follows it.
   if (changes.username === undefined && before.email && nameKey(before.username) === nameKey(before.email)) {
     profile.username = profile.email ?? before.username;
   }

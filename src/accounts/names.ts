@@ -54,8 +54,15 @@ export function nameKey(value: string): string {
     .replace(LOOK_ALIKE, (letter) => LOOK_ALIKES.get(letter) ?? letter);
 }
 
-/** What is wrong with `username`, or undefined. With an @ it must be the account's own e-mail address. */
-export function usernameFault(username: string, email?: string | null): NameFault | undefined {
+/** The domains whose addresses may be user names; `any` where the caller has checked that, or nothing changes. */
+export type NameDomains = readonly string[] | 'any';
+
+/** What is wrong with `username`, or undefined. With an @ it must be the account's own e-mail address, or in one of `domains`. */
+export function usernameFault(
+  username: string,
+  email?: string | null,
+  domains: NameDomains = [],
+): NameFault | undefined {
   const name = username.normalize('NFKC').trim();
   if (name === '') return 'empty';
   if ([...name].length > MAX_USERNAME && !name.includes('@')) return 'too_long';
@@ -63,8 +70,16 @@ export function usernameFault(username: string, email?: string | null): NameFaul
   if (/\s/u.test(name)) return 'spaces';
   if (SCRIPTS.filter((script) => script.test(name)).length > 1) return 'mixed_scripts';
   // Otherwise a user could take the e-mail address of another as user name and receive that user's sign-ins.
-  if (name.includes('@') && (!email || nameKey(email) !== nameKey(name))) return 'at_sign';
+  if (name.includes('@') && (!email || nameKey(email) !== nameKey(name)) && !isAddressIn(name, domains))
+    return 'at_sign';
   return undefined;
+}
+
+function isAddressIn(name: string, domains: NameDomains): boolean {
+  if (emailFault(name)) return false;
+  // Compared as it is typed, not by its key: a look-alike of the domain is another domain.
+  const domain = name.slice(name.lastIndexOf('@') + 1).toLowerCase();
+  return domains === 'any' || domains.some((owned) => owned.toLowerCase() === domain);
 }
 
 /** What is wrong with an e-mail address, or undefined. Only its syntax; a mailed link verifies it. */
@@ -90,7 +105,7 @@ export function nameAdvice(fault: NameFault | EmailFault): string {
     invisible_characters: 'This contains characters that cannot be seen. Type it again.',
     spaces: 'A user name may not contain spaces.',
     mixed_scripts: 'A user name may not mix letters of different alphabets.',
-    at_sign: 'A user name may only contain an @ when it is your own e-mail address.',
+    at_sign: 'A user name may only contain an @ when it is your own e-mail address or in a domain of username_domains.',
     syntax: 'This is not an e-mail address.',
   };
   return advice[fault];

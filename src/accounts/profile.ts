@@ -1,7 +1,7 @@
 // Checks the profile of an account and computes its columns, for create and update alike. The console, the API, the
 // configuration file and the command line all use it, so they accept the same values.
 import { badRequest, type FieldFault } from '../http/errors.ts';
-import { emailFault, nameAdvice, nameKey, usernameFault } from './names.ts';
+import { emailFault, type NameDomains, nameAdvice, nameKey, usernameFault } from './names.ts';
 
 /** The fields a caller may set. Absent: unchanged (update) or empty (create); null: empty. */
 export interface Profile {
@@ -33,8 +33,8 @@ const MAX_ATTRIBUTES = 16_384;
 // PostgreSQL's index entries hold 2704 bytes, and a character may take 4.
 const MAX_SEARCH_KEY = 600;
 
-/** The columns for `profile`; throws `invalid_input` (400) that names every wrong field. */
-export function profileColumns(profile: Profile) {
+/** The columns for `profile`; throws `invalid_input` (400) that names every wrong field. `domains` is that of `usernameFault`. */
+export function profileColumns(profile: Profile, domains: NameDomains = []) {
   const username = clean(profile.username) ?? '';
   const email = clean(profile.email);
   const texts = Object.fromEntries(
@@ -43,7 +43,7 @@ export function profileColumns(profile: Profile) {
   const attributes = JSON.stringify(profile.attributes ?? {});
 
   const faults = [
-    fault('username', usernameFault(username, email)),
+    fault('username', usernameFault(username, email, domains)),
     email === null ? undefined : fault('email', emailFault(email)),
     ...TEXT_FIELDS.map((field) => textFault(field, texts[field])),
     attributes.length > MAX_ATTRIBUTES ? { field: 'attributes', message: 'This is too long.' } : undefined,

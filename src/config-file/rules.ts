@@ -44,6 +44,7 @@ export function betweenEntries(file: { [Name in EntrySection]: Map<number, Decla
       'users',
       [...file.users].flatMap(([index, entry]) => (entry.email ? [[index, 'email', nameKey(entry.email)]] : [])),
     ),
+    ...otherNames(file.users),
     ...repeated(
       'users',
       [...file.users].flatMap(([index, entry]) => (entry.sub ? [[index, 'sub', entry.sub]] : [])),
@@ -67,6 +68,18 @@ export function betweenEntries(file: { [Name in EntrySection]: Map<number, Decla
   return faults;
 }
 
+/** User names that are the e-mail address of another user of the file. */
+function otherNames(users: ReadonlyMap<number, DeclaredUser>): Fault[] {
+  const holders = new Map(
+    [...users].flatMap(([index, { email }]) => (email ? [[nameKey(email), index] as const] : [])),
+  );
+  return [...users].flatMap(([index, { username }]) => {
+    const holder = username.includes('@') ? holders.get(nameKey(username)) : undefined;
+    if (holder === undefined || holder === index) return [];
+    return [{ path: ['users', index, 'username'], message: `is the e-mail address of users[${holder}]` }];
+  });
+}
+
 type Named = [index: number, field: string, value: string];
 
 function repeated(section: EntrySection, entries: Array<(string | number)[] | Named>): Fault[] {
@@ -82,7 +95,7 @@ function repeated(section: EntrySection, entries: Array<(string | number)[] | Na
 
 function profileFaults(entry: DeclaredUser): FieldFault[] {
   try {
-    profileColumns(profileOf(entry));
+    profileColumns(profileOf(entry), 'any'); // the plan checks the domain of a name, which is a setting
     return [];
   } catch (error) {
     if (error instanceof AppError) return error.fields;

@@ -105,7 +105,9 @@ async function requestEmailChange(
   if (account.email !== null && nameKey(account.email) === nameKey(email)) return { outcome: 'unchanged' };
   const verdict = await mailVerdict(dependencies, account, email);
   if (verdict.outcome !== 'sent') return verdict;
-  const other = await accounts.findByLogin(email);
+  const holder = await accounts.findByLogin(email);
+  // The new address may already be the user name of this very account.
+  const other = holder?.id === account.id ? undefined : holder;
   await transaction(db, async (tx) => {
     // Also for an address that is taken, so that both take the same time; then the link is not sent.
     const link = { userId: account.id, purpose: 'change-email', email } as const;

@@ -1,41 +1,12 @@
 // The runtime settings: one table defines their names, ranges and defaults for the configuration file, the console and the
 // code. A row exists only where a value was set. Every instance sees a change within seconds.
-import { BlockList, isIP } from 'node:net';
 import { z } from 'zod';
 import { limits } from '../limits.ts';
-import { holdsLoopback } from '../network/networks.ts';
 import type { Clock } from '../platform/clock.ts';
-import { compileJsonSchema } from '../platform/json-schema.ts';
 import type { Vault } from '../platform/vault.ts';
 import type { Db, Tx } from '../storage/database.ts';
 import { storeValue } from './stored-values.ts';
-
-const network = z.string().refine(isNetwork, 'must be a network such as 10.0.0.0/8 or fd00::/8');
-
-/** Never this machine: an administrator who denied every network could not undo it in the console. */
-const deniedNetwork = network.refine((text) => !isNetwork(text) || !holdsLoopback(text), {
-  message: 'must not hold 127.0.0.1 or ::1, from where the server can always be administered',
-});
-
-/** JSON Schema of the custom attributes of users; empty: text, numbers, true or false, lists of text, under any name. */
-const attributeSchema = z.record(z.string(), z.json()).superRefine((schema, context) => {
-  const reject = (message: string) => context.addIssue({ code: 'custom', message });
-  if (JSON.stringify(schema).length > limits.settings.maxSchemaBytes) return reject('is too long');
-  if (Object.keys(schema).length === 0) return undefined;
-  if (schema.type !== 'object') return reject('must be a JSON Schema with type: object');
-  try {
-    compileJsonSchema(schema);
-  } catch (error) {
-    return reject(`is not a JSON Schema that can be used: ${error instanceof Error ? error.message : String(error)}`);
-  }
-});
-
-/** The gateway that sends SMS codes (its request is in docs/accounts.md). */
-const smsGateway = z.strictObject({
-  url: z.string().max(2048).refine(isWebAddress, 'must be an http or https URL'),
-  token: z.string().min(1).max(2048).optional(), // sent as Authorization: Bearer
-  sender: z.string().min(1).max(20).optional(), // the sender of the SMS, if the gateway supports it
-});
+import { attributeSchema, deniedNetwork, mailDomain, network, smsGateway } from './value-schemas.ts';
 
 /** Setting -> what is allowed, and the default. */
 export const settingSchemas = {
@@ -80,6 +51,7 @@ export const settingSchemas = {
   sign_out_on_role_change: z.boolean().default(false), // a user who gets or loses a role has to sign in again
   clock_skew_seconds: z.int().min(0).max(300).default(limits.clockSkew.seconds), // between the clocks of a service provider and this server
   user_attributes: attributeSchema.default({}),
+  username_domains: z.array(mailDomain).max(100).default([]), // addresses in them may be user names, beside one's own
 } as const;
 
 type Schemas = typeof settingSchemas;
@@ -275,22 +247,4 @@ function fromRows(rows: readonly Row[], open: Change = () => undefined): Setting
 
 function parseJson(text: string | undefined): unknown {
   return text === undefined ? undefined : JSON.parse(text);
-}
-
-function isWebAddress(value: string): boolean {
-  return /^https?:\/\/[^\s@]+$/.test(value) && URL.canParse(value);
-}
-
-function isNetwork(value: string): boolean {
-  const [address = '', prefix, ...rest] = value.split('/');
-  const family = isIP(address);
-  if (family === 0 || rest.length > 0) return false;
-  if (prefix === undefined) return true;
-  if (!/^\d{1,3}$/.test(prefix)) return false;
-  try {
-    new BlockList().addSubnet(address, Number(prefix), family === 4 ? 'ipv4' : 'ipv6');
-    return true;
-  } catch {
-    return false;
-  }
 }

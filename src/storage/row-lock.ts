@@ -1,4 +1,4 @@
-// Locks one row until the transaction ends, so that "read, compare, write" has no race.
+// Locks one row, or the names of accounts, until the transaction ends, so that "read, compare, write" has no race.
 import type { Tx } from './database.ts';
 import type { Sql } from './statements.ts';
 
@@ -10,4 +10,11 @@ export async function lockRow(tx: Tx, sql: Pick<Sql, 'dialect'>, table: LockedTa
   if (forUpdate === '') return;
   const key = table === 'resources' ? 'identifier' : 'id';
   await tx.$queryRawUnsafe(`SELECT 1 AS one FROM ${table} WHERE ${key} = $1 ${forUpdate}`, id);
+}
+
+/** Against other transactions that compare user names with e-mail addresses: `shared` ones run beside each other. */
+export async function lockAccountNames(tx: Tx, sql: Pick<Sql, 'dialect'>, mode: 'shared' | 'exclusive'): Promise<void> {
+  if (sql.dialect.forUpdate === '') return;
+  const lock = mode === 'shared' ? 'pg_advisory_xact_lock_shared' : 'pg_advisory_xact_lock';
+  await tx.$queryRawUnsafe(`SELECT ${lock}(hashtextextended('account names', 0))::text AS locked`);
 }

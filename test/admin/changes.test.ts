@@ -205,6 +205,15 @@ describe('a create', () => {
     const { account } = await aUser(idp.services);
     const rename = admin.send('PATCH', `/users/${account.id}`, { username: 'CoPay' }, any);
     expect(codeOf(await rename)).toEqual([409, 'user_name_taken']);
+    await admin.send('PATCH', '/settings', { username_domains: ['corp.example'] }, any);
+    const upn = { username: 'upn@corp.example', email: 'upn@mail.example' };
+    expect((await admin.send('POST', '/users', upn)).status).toBe(201);
+    const address = admin.send('PATCH', `/users/${account.id}`, { email: 'UPN@corp.example' }, any);
+    expect(codeOf(await address)).toEqual([409, 'email_taken']);
+    const name = { username: 'pay@corp.example', email: 'x@mail.example' };
+    await admin.send('POST', '/users', { username: 'holder', email: 'pay@corp.example' });
+    expect(codeOf(await admin.send('POST', '/users', name))).toEqual([409, 'user_name_taken']);
+    await admin.send('PATCH', '/settings', { username_domains: null }, any);
     await admin.send('POST', '/roles', { name: 'taken' });
     expect(codeOf(await admin.send('POST', '/roles', { name: 'taken' }))).toEqual([409, 'role_name_taken']);
     const client = { protocol: 'oidc', client_id: 'taken', redirect_uris: ['https://a.example/'] };

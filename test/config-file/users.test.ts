@@ -134,3 +134,34 @@ describe('a declared right', () => {
     expect(await plan('gatehouse.users[role:pupils]:read')).toContain('create roles desk');
   });
 });
+
+describe('a declared user name that is an address', () => {
+  let names: typeof bench;
+  beforeAll(async () => {
+    names = await configFileBench();
+  });
+  afterAll(() => names.close());
+
+  const declared = (more: string, settings = '') => `${settings}users:\n  - username: upn@corp.example\n${more}`;
+  const allowed = 'settings: { username_domains: [corp.example] }\n';
+
+  it('is allowed by the domains that the same file declares', async () => {
+    const other = '    email: upn@mail.example\n';
+    expect(lines(await names.apply(declared(other)))).toEqual([
+      expect.stringMatching(/^f:2:5: users\[0\]\.username: A user name may only contain an @/),
+    ]);
+    const result = lines(await names.apply(declared(other, allowed)));
+    expect(result).toContain('create users upn@corp.example');
+    expect(lines(await names.apply(declared(other, allowed)))).toEqual([]);
+    expect(await names.accounts.findByLogin('upn@corp.example')).toMatchObject({ email: 'upn@mail.example' });
+  });
+
+  it('is no e-mail address of another user, in the file or stored', async () => {
+    const twice = `${declared('', allowed)}  - { username: second, email: UPN@corp.example }\n`;
+    expect(lines(await names.plan(twice))).toEqual([expect.stringContaining('is the e-mail address of users[1]')]);
+    await names.accounts.create({ username: 'stored', email: 'stored@corp.example' });
+    expect(lines(await names.plan(`${allowed}users: [{ username: stored@corp.example }]`))).toEqual([
+      expect.stringContaining('users[0].username: is the e-mail address of another account'),
+    ]);
+  });
+});

@@ -100,6 +100,22 @@ describe('a change of address', () => {
     expect(await now(account.id)).toMatchObject({ email: account.email });
   });
 
+  it('gets the same response for an address that is the user name of another account', async () => {
+    const { settings, accounts } = test.idp.services;
+    await settings.set('username_domains', ['upn.example']);
+    await settings.reload();
+    const { account } = await aUser(test.idp.services);
+    const holder = await accounts.create({ username: 'holder@upn.example', email: 'holder@mail.example' });
+    const { emailVerification } = test.links;
+    expect(await emailVerification.requestEmailChange(account, 'Holder@upn.example')).toEqual({ outcome: 'sent' });
+    await mailOf(test.box, 'holder@mail.example', 'Your e-mail address is already in use here');
+    // Its holder may have it as e-mail address, too.
+    expect(await emailVerification.requestEmailChange(holder, 'holder@upn.example')).toEqual({ outcome: 'sent' });
+    const link = linkIn(await mailOf(test.box, 'holder@upn.example', 'Confirm your new e-mail address'));
+    expect((await press(link)).url).toContain('/verify-email');
+    expect(await now(holder.id)).toMatchObject({ email: 'holder@upn.example', emailVerified: true });
+  });
+
   it('fails when another account took the address first', async () => {
     const { account } = await aUser(test.idp.services);
     const wanted = fresh();

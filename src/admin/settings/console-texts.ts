@@ -72,6 +72,10 @@ export const settingTexts: Record<SettingName, { label: string; text: string }> 
     label: 'Difference of clocks, in seconds',
     text: 'By how much the clock of a service provider may differ from this one. 0 to 300.',
   },
+  username_domains: {
+    label: 'Domains of user names',
+    text: 'Addresses in these domains may be user names of users with another e-mail address. One a line, such as example.com. List only domains that your organization owns.',
+  },
   user_attributes: {
     label: 'Custom attributes of users',
     text: 'A JSON Schema with "type": "object". {}: simple values under any name.',

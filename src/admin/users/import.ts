@@ -33,7 +33,7 @@ export interface UserImport {
 }
 
 export interface UserImportDependencies {
-  accounts: Pick<Accounts, 'findByLogin' | 'findByEmail'>;
+  accounts: Pick<Accounts, 'findByLogin'>;
   users: Pick<UserAdmin, 'create' | 'assertMayCreate' | 'list'>;
   roles: Pick<RoleAdmin, 'list'>;
 }
@@ -118,7 +118,7 @@ async function faultOf(
   const missing = rolesOf(values).filter((role) => !known.has(role));
   if (missing.length > 0) return `There is no role ${missing.join(', ')}.`;
   if (await accounts.findByLogin(username)) return 'This user name is already taken.';
-  if (email && (await accounts.findByEmail(email))) return 'This e-mail address is already in use.';
+  if (email && (await accounts.findByLogin(email))) return 'This e-mail address is already in use.';
   if (values.invite && !email) return 'An invitation needs an e-mail address.';
   return undefined;
 }

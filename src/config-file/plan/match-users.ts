@@ -26,6 +26,9 @@ export async function storedFor(declared: readonly DeclaredUser[], db: Db) {
     await ownedByFile(db),
     await inChunks(names, (piece) => db.user.findMany({ where: { usernameKey: { in: piece } }, select })),
     await inChunks(emails, (piece) => db.user.findMany({ where: { emailKey: { in: piece } }, select })),
+    // A user name may be an address, and must not be that of another account.
+    await inChunks(names, (piece) => db.user.findMany({ where: { emailKey: { in: piece } }, select })),
+    await inChunks(emails, (piece) => db.user.findMany({ where: { usernameKey: { in: piece } }, select })),
     await inChunks(subjects, (piece) => db.user.findMany({ where: { id: { in: piece } }, select })),
   ];
   const ids = [...new Set(touched.flat().map(({ id }) => id))];
@@ -102,6 +105,11 @@ export async function matchFaults(
     if (before !== undefined && before !== index) reject('username', `is the account of users[${before}]`);
     const namesake = byName.get(nameKey(entry.username));
     if (namesake && namesake.id !== existing?.id) reject('username', 'is the user name of another account');
+    const addressee = byEmail.get(nameKey(entry.username));
+    if (addressee && addressee.id !== existing?.id) reject('username', 'is the e-mail address of another account');
+    const bearer = entry.email ? byName.get(nameKey(entry.email)) : undefined;
+    if (bearer && bearer.id !== existing?.id)
+      reject('email', `is the user name of another account (${bearer.username})`);
     const holder = entry.email ? byEmail.get(nameKey(entry.email)) : undefined;
     if (holder && holder.id !== existing?.id) reject('email', `is the address of another account (${holder.username})`);
     found.push({ index, faults });

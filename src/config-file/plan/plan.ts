@@ -2,13 +2,12 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Accounts } from '../../accounts/accounts.ts';
-import type { AttributeSchema } from '../../accounts/attributes.ts';
 import type { Application } from '../../applications/application.ts';
 import type { Applications } from '../../applications/applications.ts';
 import type { Audit } from '../../audit/audit.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Roles } from '../../rbac/roles.ts';
-import type { Settings } from '../../settings/settings.ts';
+import { defaultSettings, type Settings, type SettingValues } from '../../settings/settings.ts';
 import type { Db } from '../../storage/database.ts';
 import type { CredentialDependencies } from '../dependencies.ts';
 import type { ConfigurationFile } from '../read-file.ts';
@@ -62,8 +61,11 @@ export async function planFile(
   const clientIds = new Set(declared.clients.map(({ client_id }) => client_id));
   const forProviders = { applications, reader, clientIds };
   const providersPlan = await planServiceProviders(declared.service_providers, stored, forProviders);
-  const attributeSchema = await attributeSchemaOf(declared.settings, settings);
-  const usersPlan = await planUsers(declared.users, rolesLeft, { ...dependencies, attributeSchema }, options);
+  const forUsers = {
+    attributeSchema: await settingAfter('user_attributes', declared.settings, settings),
+    usernameDomains: await settingAfter('username_domains', declared.settings, settings),
+  };
+  const usersPlan = await planUsers(declared.users, rolesLeft, { ...dependencies, ...forUsers }, options);
   const gone = owned
     .filter(({ clientId }) => stored.has(clientId))
     .map((application) => deletion(applications, application));
@@ -104,11 +106,16 @@ function deletion(applications: Applications, { id, clientId, name, protocol }: 
   };
 }
 
-/** The schema of custom attributes once the file is applied. */
-async function attributeSchemaOf(declared: DeclaredSettings, settings: Settings): Promise<AttributeSchema> {
-  if (declared.user_attributes) return declared.user_attributes;
-  const stored = (await settings.list()).find(({ name }) => name === 'user_attributes');
-  return stored && stored.source !== 'file' ? (stored.value as AttributeSchema) : {};
+/** The value of a setting once the file is applied. */
+async function settingAfter<Name extends 'user_attributes' | 'username_domains'>(
+  name: Name,
+  declared: DeclaredSettings,
+  settings: Settings,
+): Promise<SettingValues[Name]> {
+  const wanted = declared[name];
+  if (wanted) return wanted as SettingValues[Name];
+  const stored = (await settings.list()).find((entry) => entry.name === name);
+  return stored && stored.source !== 'file' ? (stored.value as SettingValues[Name]) : defaultSettings[name];
 }
 
 async function readMetadataFile(file: string): Promise<string> {

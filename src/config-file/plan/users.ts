@@ -3,7 +3,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Accounts } from '../../accounts/accounts.ts';
 import { type AttributeSchema, attributeFaults } from '../../accounts/attributes.ts';
-import { nameKey } from '../../accounts/names.ts';
+import { nameAdvice, nameKey, usernameFault } from '../../accounts/names.ts';
 import { type Profile, profileColumns } from '../../accounts/profile.ts';
 import { at } from '../../platform/faults.ts';
 import { inTurns } from '../../platform/turns.ts';
@@ -34,6 +34,7 @@ export type UserDependencies = CredentialDependencies & {
   accounts: Accounts;
   roles: Roles;
   attributeSchema: AttributeSchema;
+  usernameDomains: readonly string[];
 };
 
 // Argon2 runs in four threads; more parallel hashes would only wait.
@@ -51,6 +52,11 @@ export async function planUsers(
   const remembered = hidesSecrets ? new Map() : await rememberedCredentials(dependencies.db);
   for (const { index, faults } of await matchFaults(matches, { roles: knownRoles, retired, stored })) {
     plan.faults.push(...at(['users', index], faults));
+  }
+  for await (const [index, { entry, existing }] of inTurns(matches.entries())) {
+    const email = entry.email === undefined ? existing?.email : entry.email;
+    if (usernameFault(entry.username, email, dependencies.usernameDomains) === 'at_sign')
+      plan.faults.push({ path: ['users', index, 'username'], message: nameAdvice('at_sign') });
   }
   for await (const [index, { attributes = {} }] of inTurns(declared.entries())) {
     for (const { field, message } of attributeFaults(attributes, dependencies.attributeSchema))
@@ -160,7 +166,7 @@ function deleteStep(id: string, username: string, { accounts, endAllSessions, ro
 function profileDifferences(given: Profile, existing: StoredUser): FieldChange[] {
   const emailChanges = given.email !== undefined && nameKey(given.email ?? '') !== nameKey(existing.email ?? '');
   const emailVerified = given.emailVerified ?? (emailChanges ? false : existing.emailVerified);
-  const columns: Record<string, unknown> = profileColumns({ ...existing, ...given, emailVerified });
+  const columns: Record<string, unknown> = profileColumns({ ...existing, ...given, emailVerified }, 'any');
   const names = Object.keys(given);
   const pick = (from: Record<string, unknown>) =>
     declaredFields(
