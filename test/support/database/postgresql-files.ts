@@ -59,6 +59,7 @@ const storageContract = {
   'rate-limits/rate-limits': 'windows and backoff by upsert with arithmetic on times',
   'rbac/access': 'permissions in effect, by SQL',
   'rbac/roles': 'permission sets: duplicates inside a transaction, names in any case',
+  'rbac/forged-rights': 'the MACs in the statement that loads an account',
   'saml/metadata/certificate-notice': 'a notice once, whichever instance sends it',
   'settings/settings': 'settings as JSON, seen by another instance',
   'storage/database': 'transactions, retries, unique violations, time zones, URLs',
