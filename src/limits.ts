@@ -77,10 +77,12 @@ export const limits = {
   /** Timeout of a WebAuthn ceremony; passkeys of one user. */
   passkey: { timeoutSeconds: 5 * MINUTE, maxPerUser: 20 },
   applicationUsage: { seconds: HOUR }, // between two audit entries for the use of one application by one account
-  /** A factor, mail address or password can be changed only this long after the strongest factor was used. */
+  /** Own factors, address and password, and sensitive changes of administrators, need the strongest factor within this time. */
   recentAuthentication: { seconds: 10 * MINUTE },
   /** How long an administrator's approval of a first second factor lasts; days after the start of account or requirement. */
   firstFactor: { allowedDays: 7, defaultDays: 14, maxDays: 90, maxListed: 20 },
+  /** A form of the console that waits for a fresh sign-in: as long as a sign-in page may stay open. */
+  storedForm: { seconds: HOUR, perUser: 5 },
   /** "Remember this browser" for the second factor. */
   rememberedBrowser: { days: 30 },
   /** A browser that was not used for this long is new again. Its cookie remembers the last few accounts. */

@@ -1,5 +1,7 @@
 // Builds /api/admin from the endpoints of all nouns, and the documents that describe it.
+import type { Account } from '../accounts/account.ts';
 import type { Accounts } from '../accounts/accounts.ts';
+import type { Acr } from '../mfa/acr.ts';
 import type { ApiTokens } from '../oidc/store/api-access-tokens.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Vault } from '../platform/vault.ts';
@@ -26,12 +28,38 @@ export interface AdminApiDependencies {
   authority: Pick<Authority, 'rightsOf'>;
   rateLimits: RateLimits;
   tokens: Pick<ApiTokens, 'find'>;
+  /** The strongest acr that this account can reach. */
+  strongestAcr(account: Account): Promise<Acr>;
+  /** The acr that the settings demand of users with a right in Gatehouse; undefined for others. */
+  staffAcr(account: Account): Acr | undefined;
 }
 
 /** The routers of the API and of its documents. */
 export function createAdminApi(dependencies: AdminApiDependencies) {
-  const { endpoints, issuer, version, db, now, vault, accounts, authority, rateLimits, tokens } = dependencies;
-  const callers = createCallers({ tokens, accounts, authority, rateLimits, audience: adminApi(issuer) });
+  const {
+    endpoints,
+    issuer,
+    version,
+    db,
+    now,
+    vault,
+    accounts,
+    authority,
+    rateLimits,
+    tokens,
+    strongestAcr,
+    staffAcr,
+  } = dependencies;
+  const callers = createCallers({
+    tokens,
+    accounts,
+    authority,
+    rateLimits,
+    now,
+    strongestAcr,
+    staffAcr,
+    audience: adminApi(issuer),
+  });
   return {
     routers: [
       apiRouter({ endpoints, callers, idempotency: createIdempotency({ db, vault, now }) }),

@@ -3,6 +3,8 @@ import type { AccountPageHelpers } from '../account/account-page-helpers.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import type { Audit } from '../audit/audit.ts';
 import type { Keyring } from '../keys/keyring.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Vault } from '../platform/vault.ts';
 import type { Db } from '../storage/database.ts';
 import { applicationRoutes } from './applications/console.ts';
 import { auditRoutes } from './audit/console.ts';
@@ -12,6 +14,8 @@ import type { Admin } from './create-admin.ts';
 import { keyRoutes } from './keys/console.ts';
 import { mailRoutes } from './mail/console.ts';
 import { overviewRoutes, type Warnings } from './overview/console.ts';
+import { confirmationRoutes } from './proof/console.ts';
+import { createStoredForms } from './proof/stored-forms.ts';
 import { roleRoutes } from './roles/console.ts';
 import { sessionRoutes } from './sessions/console.ts';
 import { settingRoutes } from './settings/console.ts';
@@ -23,6 +27,8 @@ export interface ConsoleDependencies {
   admin: Admin;
   issuer: string;
   db: Db;
+  now: Clock;
+  vault: Vault;
   accounts: Accounts;
   audit: Audit;
   keyring: Pick<Keyring, 'samlCertificates'>;
@@ -33,9 +39,10 @@ export interface ConsoleDependencies {
 
 /** The routers of the console, and its frame and names for pages that live elsewhere (diagnostics, the test bench). */
 export function createConsole(dependencies: ConsoleDependencies) {
-  const { admin, issuer, db, accounts, audit, keyring, page, warnings } = dependencies;
+  const { admin, issuer, db, now, vault, accounts, audit, keyring, page, warnings } = dependencies;
   const { users, applications, roles, sessions, keys, mail, settings, statistics } = admin;
-  const frame = createFrame({ page, authority: admin.authority });
+  const storedForms = createStoredForms({ db, vault, now });
+  const frame = createFrame({ page, authority: admin.authority, storedForms });
   const names = createNames({ db });
   const identityProvider = () => ({
     issuer,
@@ -55,6 +62,7 @@ export function createConsole(dependencies: ConsoleDependencies) {
       keyRoutes({ frame, keys }),
       mailRoutes({ frame, mail }),
       settingRoutes({ frame, settings }),
+      confirmationRoutes({ frame, storedForms, signedIn: page.signedIn }),
     ],
   };
 }

@@ -22,7 +22,20 @@ export interface Actor {
   actorApp?: string;
   /** The actor's permissions, as `resource:action`; absent: those of the account's roles. An actor cannot grant more. */
   holds?: 'everything' | readonly string[];
+  /** How strong and recent the sign-in of the account is; dangerous changes of an administrator need it. */
+  proof?: Proof;
   request?: RequestInfo;
+}
+
+/** The sign-in behind a request (mfa/step-up.ts). */
+export interface Proof {
+  /** Recent, and as strong as the account can prove. */
+  isFresh: boolean;
+  /** Recent, whatever its acr. */
+  isRecent: boolean;
+  /** The acr that a fresh sign-in reaches. */
+  acr: string;
+  authTime: Date;
 }
 
 export interface AuditInput extends Actor {

@@ -5,6 +5,7 @@ import type { Account } from '../accounts/account.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import type { Cookies } from '../http/cookies.ts';
 import type { Csrf } from '../http/csrf.ts';
+import type { Acr } from '../mfa/acr.ts';
 import type { Sessions } from '../oidc/store/sessions.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Db } from '../storage/database.ts';
@@ -23,9 +24,9 @@ export interface RpDependencies {
   provider(): Provider;
   sessions: Pick<Sessions, 'find' | 'recordActivity'>;
   /** The strongest acr that this account can reach. */
-  strongestAcr(account: Account): Promise<string>;
+  strongestAcr(account: Account): Promise<Acr>;
   /** The acr that the settings demand of users with a right in Gatehouse; undefined for others. */
-  staffAcr(account: Account): string | undefined;
+  staffAcr(account: Account): Acr | undefined;
 }
 
 export function createRp(dependencies: RpDependencies) {

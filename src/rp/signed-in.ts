@@ -1,18 +1,21 @@
 // Pages for signed-in users: whose session it is, and whether the authentication is recent.
 import type { Account } from '../accounts/account.ts';
 import type { Accounts } from '../accounts/accounts.ts';
+import type { Proof } from '../audit/audit.ts';
 import type { Context, Middleware } from '../http/context.ts';
 import type { Cookies } from '../http/cookies.ts';
 import { unauthorized } from '../http/errors.ts';
 import { isPage } from '../http/pages/page-request.ts';
-import { limits } from '../limits.ts';
-import { acrLevel, MFA_ACR } from '../mfa/acr.ts';
+import type { Acr } from '../mfa/acr.ts';
+import { administrationAcr, opensAdministration, proofOf } from '../mfa/step-up.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { RpSession, RpSessions } from './sessions.ts';
 
 export interface SignedInUser {
   account: Account;
   session: RpSession;
+  /** How strong and recent the sign-in is; known behind `secondFactor`. */
+  proof?: Proof;
 }
 
 export interface SignedIn {
@@ -20,11 +23,11 @@ export interface SignedIn {
   requireSignIn: Middleware;
   /** Behind `requireSignIn`: the strongest authentication that the account can reach, in the last minutes. */
   recentAuthentication: Middleware;
-  /** The same for a form whose page has the same path: the authentication leads back there. */
-  recentAuthenticationHere: Middleware;
   /** Behind `requireSignIn`: the second factor, where the account has one or the settings demand it; it need not be recent. */
   secondFactor: Middleware;
   userOf(ctx: Context): SignedInUser;
+  /** Behind `secondFactor`: the address of a sign-in that gives a fresh proof and leads back to `returnTo`. */
+  stepUpUrl(ctx: Context, returnTo: string): string;
 }
 
 export interface SignedInDependencies {
@@ -32,9 +35,9 @@ export interface SignedInDependencies {
   rpSessions: RpSessions;
   accounts: Pick<Accounts, 'find'>;
   /** The strongest acr that this account can reach. */
-  strongestAcr(account: Account): Promise<string>;
+  strongestAcr(account: Account): Promise<Acr>;
   /** The acr that the settings demand of users with a right in Gatehouse; undefined for others. */
-  staffAcr(account: Account): string | undefined;
+  staffAcr(account: Account): Acr | undefined;
   /** Records a request that the user made with the session. */
   recordActivity(ssoUid: string): Promise<void>;
   now: Clock;
@@ -65,42 +68,42 @@ export function createSignedIn(dependencies: SignedInDependencies): SignedIn {
       redirectToLogin(ctx, { return_to: ctx.url });
     },
 
-    recentAuthentication: requireRecentAuthentication(dependencies, userOf, () => '/account'),
-    recentAuthenticationHere: requireRecentAuthentication(dependencies, userOf, (ctx) => ctx.path),
-    secondFactor: requireSecondFactor(dependencies, userOf),
+    recentAuthentication: requireRecentAuthentication(dependencies, userOf),
+    secondFactor: requireSecondFactor(dependencies, userOf, users),
+    stepUpUrl(ctx, returnTo) {
+      const { account, proof } = userOf(ctx);
+      if (!proof) throw new TypeError('the route lacks the middleware secondFactor');
+      return loginUrl(stepUp(account, proof, returnTo));
+    },
   };
 }
 
-/** @param pageOf the page of the form of a rejected POST */
 function requireRecentAuthentication(
   { strongestAcr, now }: SignedInDependencies,
   userOf: SignedIn['userOf'],
-  pageOf: (ctx: Context) => string,
+): Middleware {
+  return async (ctx, next) => {
+    const { account, session } = userOf(ctx);
+    const proof = proofOf(session, await strongestAcr(account), now());
+    if (proof.isFresh) return next();
+    demandProof(ctx, stepUp(account, proof, isRead(ctx) ? ctx.url : '/account'));
+  };
+}
+
+function requireSecondFactor(
+  { strongestAcr, staffAcr, now }: SignedInDependencies,
+  userOf: SignedIn['userOf'],
+  users: WeakMap<object, SignedInUser>,
 ): Middleware {
   return async (ctx, next) => {
     const { account, session } = userOf(ctx);
     const strongest = await strongestAcr(account);
-    const isRecent = (now().getTime() - session.authTime.getTime()) / 1000 <= limits.recentAuthentication.seconds;
-    // A user who has lost the strongest factor signs in with a recovery code in order to replace it.
-    const isStrong = acrLevel(session.acr) >= acrLevel(strongest) || session.amr.includes('recovery');
-    if (isRecent && isStrong) return next();
-    const back = isRead(ctx) ? ctx.url : pageOf(ctx);
-    const stepUp = { return_to: back, acr_values: strongest, login_hint: account.username };
-    // A recent authentication needs only the missing factor.
-    demandProof(ctx, isRecent ? stepUp : { ...stepUp, prompt: 'login' });
-  };
-}
-
-function requireSecondFactor({ strongestAcr, staffAcr }: SignedInDependencies, userOf: SignedIn['userOf']): Middleware {
-  return async (ctx, next) => {
-    const { account, session } = userOf(ctx);
-    const strongest = await strongestAcr(account);
-    const own = acrLevel(strongest) > acrLevel(MFA_ACR) ? MFA_ACR : strongest;
-    const demanded = staffAcr(account) ?? own;
-    const required = acrLevel(demanded) > acrLevel(own) ? demanded : own;
-    if (acrLevel(session.acr) >= acrLevel(required)) return next();
+    const levels = { strongest, staff: staffAcr(account) };
+    if (opensAdministration(session, levels)) {
+      users.set(ctx.req, { account, session, proof: proofOf(session, strongest, now()) });
+      return next();
+    }
     if (session.amr.includes('recovery')) {
-      if (acrLevel(session.acr) >= acrLevel(demanded)) return next();
       // A recovery code replaces a lost factor on the account pages, and opens nothing that demands a passkey.
       throw unauthorized('proof_needed', {
         message: 'This page needs a passkey.',
@@ -109,8 +112,14 @@ function requireSecondFactor({ strongestAcr, staffAcr }: SignedInDependencies, u
       });
     }
     const back = isRead(ctx) ? ctx.url : ctx.path;
-    demandProof(ctx, { return_to: back, acr_values: required, login_hint: account.username });
+    demandProof(ctx, { return_to: back, acr_values: administrationAcr(levels), login_hint: account.username });
   };
+}
+
+/** The parameters of a sign-in with the strongest factor. A recent authentication needs only the missing factor. */
+function stepUp(account: Account, { acr, isRecent }: Proof, returnTo: string): Record<string, string> {
+  const parameters = { return_to: returnTo, acr_values: acr, login_hint: account.username };
+  return isRecent ? parameters : { ...parameters, prompt: 'login' };
 }
 
 /** Redirects a page to the sign-in with these parameters. Rejects a form with a link to it: its input would be lost. */

@@ -67,6 +67,8 @@ export function createAdministration({ services, http, protocols, userPages, ...
     admin,
     issuer,
     db,
+    now,
+    vault,
     accounts,
     audit,
     keyring,
@@ -117,6 +119,8 @@ export function createAdministration({ services, http, protocols, userPages, ...
     authority: admin.authority,
     rateLimits,
     tokens,
+    strongestAcr: services.signInPolicy.strongestAcr,
+    staffAcr: services.signInPolicy.staffAcr,
   });
   const authzen = createAuthzen({
     ...{ issuer, accounts, applications, audit, permissions, rateLimits, tokens, accountOf },

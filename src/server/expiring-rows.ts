@@ -59,6 +59,10 @@ export const expiringRows: readonly SweepTarget[] = [
     remove: (db, before, limit) => db.rpSession.deleteMany({ where: { expiresAt: { lt: before } }, limit }),
   },
   {
+    table: 'stored_forms',
+    remove: (db, before, limit) => db.storedForm.deleteMany({ where: { expiresAt: { lt: before } }, limit }),
+  },
+  {
     table: 'client_secrets',
     remove: (db, before, limit) => db.clientSecret.deleteMany({ where: { expiresAt: { lt: before } }, limit }),
   },

@@ -18,4 +18,5 @@ export const sealedColumns: readonly SealedColumn[] = [
   { table: 'settings', key: 'key', column: 'value', json: true },
   { table: 'mail_messages', key: 'id', column: 'body_sealed' },
   { table: 'idempotency_keys', key: 'id', column: 'response_sealed' },
+  { table: 'stored_forms', key: 'id', column: 'form_sealed' },
 ];

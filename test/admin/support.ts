@@ -79,11 +79,20 @@ export async function aPerson(
   return caller(idp, await tokenOf(idp, app, user, scope), app, user);
 }
 
-/** Signs the user in and exchanges the code for a token of the admin API. */
-export async function tokenOf(idp: TestIdp, app: Application, user: TestUser, scope: string): Promise<string> {
+/** Signs the user in, with a code of the authenticator where it is asked for, and gets a token of the admin API. */
+export async function tokenOf(
+  idp: TestIdp,
+  app: Application,
+  user: TestUser,
+  scope: string,
+  { parameters = {}, totp }: { parameters?: Record<string, string>; totp?: () => string } = {},
+): Promise<string> {
   const resource = adminApi(idp.issuer);
-  const started = await app.rp.start({ scope, resource });
-  const page = await completeSignIn(httpClient(idp.issuer), started.url, { user });
+  const started = await app.rp.start({ scope, resource, ...parameters });
+  const browser = httpClient(idp.issuer);
+  let page = await completeSignIn(browser, started.url, { user });
+  if (totp && page.location === undefined)
+    page = await completeSignIn(browser, await browser.submit(page, { code: totp() }), { user });
   const { config } = app.rp;
   const callback = new URL(page.location ?? page.url);
   const tokens = await oidc.authorizationCodeGrant(config, callback, started.checks, { resource });

@@ -22,7 +22,11 @@ const enrol = (level: string, ...methods: string[]) => ({ need: 'enrolment', met
 
 describe('the factor that a sign-in still needs', () => {
   test.each<[string, PolicyInput, object]>([
-    ['no proven factor: the first factor', { setting: 'required', factors: both, proven: [] }, { need: 'first-factor' }],
+    [
+      'no proven factor: the first factor',
+      { setting: 'required', factors: both, proven: [] },
+      { need: 'first-factor' },
+    ],
 
     // The setting
     ['off: a password is enough', { setting: 'off', factors: both, proven: password }, done(PASSWORD_ACR)],

@@ -48,6 +48,7 @@ const owners: Record<string, string> = {
   Setting: 'settings',
   SignInAttempt: 'sign-in',
   SigningKey: 'keys',
+  StoredForm: 'admin',
   TotpCredential: 'mfa',
   User: 'accounts',
   UserRole: 'rbac',

@@ -2,16 +2,20 @@
 // of the user that its scopes name, an application's own token those that its scopes name. Read at each call.
 import type { Account } from '../../accounts/account.ts';
 import type { Accounts } from '../../accounts/accounts.ts';
-import type { Actor } from '../../audit/audit.ts';
+import type { Actor, Proof } from '../../audit/audit.ts';
 import { bearerOf } from '../../http/authorization-header.ts';
 import type { Context } from '../../http/context.ts';
 import { type AppError, forbidden, tooManyRequests, unauthorized } from '../../http/errors.ts';
+import type { Acr } from '../../mfa/acr.ts';
+import { administrationAcr, opensAdministration, proofOf, type StatedSignIn } from '../../mfa/step-up.ts';
 import type { ApiTokens } from '../../oidc/store/api-access-tokens.ts';
+import type { Clock } from '../../platform/clock.ts';
 import { addressKey } from '../../rate-limits/lockout.ts';
 import type { RateLimits } from '../../rate-limits/rate-limits.ts';
 import type { Authority } from '../../rbac/authority.ts';
 import { EVERYTHING_SCOPE, ownPermissions } from '../../rbac/built-in.ts';
 import { meets, type Need, permissionsOf, withoutLimit } from '../../rbac/rights.ts';
+import { stepUpChallenge } from '../proof/sensitive-changes.ts';
 
 export interface Caller {
   /** client_id of the application that calls. */
@@ -24,7 +28,7 @@ export interface Caller {
 }
 
 export interface Callers {
-  /** Throws 401 without a valid token, 429 after too many calls. */
+  /** Throws 401 without a valid token or below the required acr, 429 after too many calls. */
   identify(ctx: Context): Promise<Caller>;
 }
 
@@ -33,15 +37,33 @@ export interface CallersDependencies {
   accounts: Pick<Accounts, 'find'>;
   authority: Pick<Authority, 'rightsOf'>;
   rateLimits: Pick<RateLimits, 'consume' | 'peek'>;
+  now: Clock;
+  /** The strongest acr that this account can reach. */
+  strongestAcr(account: Account): Promise<Acr>;
+  /** The acr that the settings demand of users with a right in Gatehouse; undefined for others. */
+  staffAcr(account: Account): Acr | undefined;
   /** The audience that tokens must have (RFC 8707). */
   audience: string;
 }
 
 /** Authenticates callers, with rate limits by address (failures) and by caller. */
-export function createCallers({ tokens, accounts, authority, rateLimits, audience }: CallersDependencies): Callers {
+export function createCallers(dependencies: CallersDependencies): Callers {
+  const { tokens, accounts, authority, rateLimits, now, strongestAcr, staffAcr, audience } = dependencies;
+
   async function reject(ctx: Context, error: AppError): Promise<never> {
     await rateLimits.consume('api:address', addressKey(ctx.state.request.address));
     throw error;
+  }
+
+  /** Throws insufficient_user_authentication (RFC 9470) below the level that the console requires. */
+  async function proofAtRequiredLevel(account: Account, signIn: StatedSignIn): Promise<Proof> {
+    const levels = { strongest: await strongestAcr(account), staff: staffAcr(account) };
+    if (opensAdministration(signIn, levels)) return proofOf(signIn, levels.strongest, now());
+    throw unauthorized('proof_needed', {
+      message: 'The sign-in behind this access token is too weak for administration.',
+      advice: 'Sign in again with your second factor.',
+      headers: { 'WWW-Authenticate': stepUpChallenge({ acr: administrationAcr(levels) }) },
+    });
   }
 
   return {
@@ -54,14 +76,21 @@ export function createCallers({ tokens, accounts, authority, rateLimits, audienc
       const token = await tokens.find(value);
       if (token?.audience !== audience)
         return reject(ctx, unauthorized('invalid_token', challenge(audience, 'invalid_token')));
-      const { clientId: app, accountId, scopes } = token;
+      const { clientId: app, accountId, scopes, signIn } = token;
       const account = accountId === undefined ? undefined : await accounts.find(accountId);
       if (accountId !== undefined && !account?.isActive)
         return reject(ctx, unauthorized('invalid_token', challenge(audience, 'invalid_token')));
+      const proof = account && (await proofAtRequiredLevel(account, signIn));
       const counted = await rateLimits.consume('api:caller', account ? `${app} ${account.id}` : app);
       if (!counted.allowed) throw tooManyRequests(counted.retryAfterSeconds, { message: 'There were too many calls.' });
       const rights = rightsOf(scopes, account && (await authority.rightsOf(account.id)));
-      const by: Actor = { actorApp: app, holds: rights, request, ...(account && { actorId: account.id }) };
+      const by: Actor = {
+        actorApp: app,
+        holds: rights,
+        request,
+        ...(account && { actorId: account.id }),
+        ...(proof && { proof }),
+      };
       return { app, rights, by, ...(account && { account }) };
     },
   };

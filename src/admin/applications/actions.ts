@@ -19,6 +19,7 @@ import { lockRow } from '../../storage/row-lock.ts';
 import type { Sql } from '../../storage/statements.ts';
 import type { OnCreated } from '../api/idempotency.ts';
 import { assertVersion, type Expected, etagOf } from '../api/versions.ts';
+import { assertFreshProof } from '../proof/sensitive-changes.ts';
 import { mergePatch, rolesOf } from './declaration-values.ts';
 import {
   createSamlDeclarations,
@@ -31,6 +32,7 @@ import {
   type SamlDeclarationsDependencies,
 } from './saml-declarations.ts';
 import { type SecretActions, secretActions } from './secret-actions.ts';
+import { changesTrust } from './trusted-fields.ts';
 
 export type ApplicationDetails = { application: Application; secrets: Omit<OpenSecret, 'hash' | 'value'>[] };
 
@@ -74,7 +76,7 @@ export interface ApplicationAdminDependencies extends SamlDeclarationsDependenci
   waitingMetadata: WaitingMetadataDecisions;
 }
 
-/** Every change throws forbidden, precondition_failed, or invalid_input with the field. */
+/** Sensitive changes throw StepUpNeeded. Every change throws forbidden, precondition_failed, or invalid_input with the field. */
 export function createApplicationAdmin(dependencies: ApplicationAdminDependencies): ApplicationAdmin {
   const { applications, authority } = dependencies;
   const declarations = createSamlDeclarations(dependencies);
@@ -107,7 +109,8 @@ export function createApplicationAdmin(dependencies: ApplicationAdminDependencie
     },
 
     async decideMetadata(id, decision, document, by) {
-      await lookup.findManaged(id, by);
+      const { name } = await lookup.findManaged(id, by);
+      assertFreshProof(by, 'application.change', name);
       await dependencies.waitingMetadata[decision](id, document, by);
       return applications.get(id);
     },
@@ -157,6 +160,7 @@ function registrationActions(
         await authority.assertMay(by, { what: 'permissions', permissions: rightsOfClient(declaration) }, tx);
         await authority.assertMay(by, { what: 'access', roles: rolesOf(declaration.access) }, tx);
         const registered = await applications.createOidc(declaration as Partial<OidcClientInput>, { by, tx });
+        assertFreshProof(by, 'application.register', registered.application.name);
         await onCreated(registered, tx);
         return registered;
       });
@@ -168,6 +172,7 @@ function registrationActions(
         await authority.assertMay(by, { what: 'access', roles: rolesOf(declaration.access) }, tx);
         const input = { entityId: resolved.entityId, ...inputOf(resolved) };
         const application = await applications.createSaml(input, { by, tx });
+        assertFreshProof(by, 'application.register', application.name);
         await onCreated(application, tx);
         return application;
       });
@@ -196,7 +201,9 @@ function updateActions(
     return transaction(db, async (tx) => {
       assertUnchanged(before, await lockForChange(before.id, by, expected, tx));
       await assertMayOpen(before.access, declaration.access, by, tx);
-      return applications.updateOidc(before.id, declaration as OidcClientInput, { by, tx });
+      const changed = await applications.updateOidc(before.id, declaration as OidcClientInput, { by, tx });
+      if (changesTrust(before, changed.application)) assertFreshProof(by, 'application.change', before.name);
+      return changed;
     });
   }
 
@@ -204,7 +211,9 @@ function updateActions(
     return transaction(db, async (tx) => {
       assertUnchanged(before, await lockForChange(before.id, by, expected, tx));
       await assertMayOpen(before.access, inputOf(resolved).access, by, tx);
-      return applications.updateSaml(before.id, inputOf(resolved), { by, tx });
+      const changed = await applications.updateSaml(before.id, inputOf(resolved), { by, tx });
+      if (changesTrust(before, changed)) assertFreshProof(by, 'application.change', before.name);
+      return changed;
     });
   }
 
@@ -249,14 +258,16 @@ function stateActions(
 ): Pick<ApplicationAdmin, 'setEnabled' | 'remove'> {
   return {
     async setEnabled(id, enabled, by) {
-      await findManaged(id, by);
+      const { name } = await findManaged(id, by);
+      assertFreshProof(by, enabled ? 'application.enable' : 'application.disable', name);
       await applications.setEnabled(id, enabled, { by });
       return applications.get(id);
     },
 
     remove: (id, by, expected = 'any') =>
       transaction(db, async (tx) => {
-        await lockForChange(id, by, expected, tx);
+        const { name } = await lockForChange(id, by, expected, tx);
+        assertFreshProof(by, 'application.delete', name);
         await applications.remove(id, { by, tx });
       }),
   };

@@ -4,8 +4,7 @@ import type { Application } from '../../applications/application.ts';
 import type { Context, Extras, State } from '../../http/context.ts';
 import { bodyLimit } from '../../http/input.ts';
 import { within } from '../../rbac/rights.ts';
-import { type Field, VERSION } from '../console/blocks.ts';
-import type { Problem } from '../console/frame.ts';
+import { type ConsolePage, type Field, VERSION } from '../console/blocks.ts';
 import { accessOf, editFields, patchOf } from './console-fields.ts';
 import { MAX_FORM_BYTES, readForm, withAnswers } from './console-form.ts';
 import type { ApplicationPagesDependencies } from './console-parts.ts';
@@ -20,7 +19,7 @@ export function addEditRoutes(
 ): void {
   router.get('/:id/edit', ...frame.page(within(WRITE)), async (ctx) => {
     const { application } = await applications.get(ctx.params.id ?? '', frame.by(ctx), WRITE);
-    await showEdit(ctx, application, editFields(application));
+    frame.show(ctx, await editPage(ctx, application, editFields(application)));
   });
 
   router.post('/:id/edit', bodyLimit(MAX_FORM_BYTES), ...frame.change(within(WRITE)), async (ctx) => {
@@ -38,34 +37,29 @@ export function addEditRoutes(
         );
         frame.back(ctx, `/admin/applications/${id}`, 'Saved.');
       },
-      (problem) => {
+      () => {
         const typed = { ...application, access: accessOf(given.one, given.roles) };
-        return showEdit(ctx, typed, withAnswers(editFields(application), given.one), problem);
+        return editPage(ctx, typed, withAnswers(editFields(application), given.one));
       },
     );
   });
 
-  async function showEdit(ctx: Context, application: Application, fields: readonly Field[], problem?: Problem) {
+  async function editPage(ctx: Context, application: Application, fields: readonly Field[]): Promise<ConsolePage> {
     const { access } = application;
     const named = access === 'everyone' ? [] : access.roles;
     const names = [...new Set([...(await roles.assignable(frame.by(ctx))), ...named])].sort();
-    frame.show(
-      ctx,
-      {
-        title: `Edit ${application.name}`,
-        back: { href: `/admin/applications/${application.id}`, label: application.name },
-        ...problem,
-        blocks: [
-          {
-            kind: 'form',
-            action: `/admin/applications/${application.id}/edit`,
-            fields: [...fields, ...accessFields(application, names)],
-            button: 'Save',
-            cancel: `/admin/applications/${application.id}`,
-          },
-        ],
-      },
-      problem?.status,
-    );
+    return {
+      title: `Edit ${application.name}`,
+      back: { href: `/admin/applications/${application.id}`, label: application.name },
+      blocks: [
+        {
+          kind: 'form',
+          action: `/admin/applications/${application.id}/edit`,
+          fields: [...fields, ...accessFields(application, names)],
+          button: 'Save',
+          cancel: `/admin/applications/${application.id}`,
+        },
+      ],
+    };
   }
 }

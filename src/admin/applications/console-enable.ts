@@ -40,7 +40,7 @@ export function addEnableAndDeleteRoutes(
     consequence: string,
     act: (ctx: Context, id: string) => Promise<void>,
   ) {
-    router.get(`/:id/${path}`, ...frame.sensitive(within(WRITE)), async (ctx) => {
+    router.get(`/:id/${path}`, ...frame.page(within(WRITE)), async (ctx) => {
       const { id = '' } = ctx.params;
       const { application } = await applications.get(id, frame.by(ctx), WRITE);
       frame.show(ctx, {
@@ -59,7 +59,7 @@ export function addEnableAndDeleteRoutes(
         ],
       });
     });
-    router.post(`/:id/${path}`, ...frame.sensitive(within(WRITE)), (ctx) => act(ctx, ctx.params.id ?? ''));
+    router.post(`/:id/${path}`, ...frame.change(within(WRITE)), (ctx) => act(ctx, ctx.params.id ?? ''));
   }
 }
 

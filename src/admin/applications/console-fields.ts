@@ -142,6 +142,8 @@ export function patchOf(application: Application, given: Record<string, string>,
     access: accessOf(given, roles),
   };
   const orNull = (value: string | undefined) => value || null;
+  // An empty list would differ from the absent one, which means the same.
+  const listOrNull = (value: string) => (lines(value).length > 0 ? lines(value) : null);
   if (application.protocol === 'oidc') {
     return {
       ...common,
@@ -150,7 +152,7 @@ export function patchOf(application: Application, given: Record<string, string>,
       post_logout_redirect_uris: lines(given.post_logout_redirect_uris),
       grant_types: lines(given.grant_types),
       scope: orNull(given.scope),
-      ...(given.resources === undefined ? {} : { resources: lines(given.resources) }),
+      ...(given.resources === undefined ? {} : { resources: listOrNull(given.resources) }),
       access_evaluation: given.all_users === 'on' ? 'all_users' : null,
       backchannel_logout_uri: orNull(given.backchannel_logout_uri),
     };

@@ -5,8 +5,7 @@ import type { Context, Extras, State } from '../../http/context.ts';
 import { notFound } from '../../http/errors.ts';
 import { parseForm } from '../../http/input.ts';
 import { within } from '../../rbac/rights.ts';
-import type { Block, Cell } from '../console/blocks.ts';
-import type { Problem } from '../console/frame.ts';
+import type { Block, Cell, ConsolePage } from '../console/blocks.ts';
 import type { ApplicationPagesDependencies } from './console-parts.ts';
 
 const WRITE = 'gatehouse.applications:write' as const;
@@ -18,9 +17,11 @@ export function addMetadataRoutes(
   router: Router<State, Extras>,
   { frame, applications }: ApplicationPagesDependencies,
 ): void {
-  router.get('/:id/metadata', ...frame.sensitive(within(WRITE)), (ctx) => show(ctx, ctx.params.id ?? ''));
+  router.get('/:id/metadata', ...frame.page(within(WRITE)), async (ctx) =>
+    frame.show(ctx, await decisionPage(ctx, ctx.params.id ?? '')),
+  );
 
-  router.post('/:id/metadata', ...frame.sensitive(within(WRITE)), async (ctx) => {
+  router.post('/:id/metadata', ...frame.change(within(WRITE)), async (ctx) => {
     const { id = '' } = ctx.params;
     const { decision, document } = await parseForm(ctx, decisionForm.loose());
     await frame.attempt(
@@ -30,11 +31,11 @@ export function addMetadataRoutes(
         const message = decision === 'approve' ? 'The new metadata is registered.' : 'The new metadata was dropped.';
         frame.back(ctx, `/admin/applications/${id}`, message);
       },
-      (problem) => show(ctx, id, problem),
+      () => decisionPage(ctx, id),
     );
   });
 
-  async function show(ctx: Context, id: string, problem?: Problem): Promise<void> {
+  async function decisionPage(ctx: Context, id: string): Promise<ConsolePage> {
     const { application } = await applications.get(id, frame.by(ctx), WRITE);
     const waiting = await applications.waitingMetadata(id, frame.by(ctx), WRITE);
     if (!waiting) throw notFound({ message: 'No changed metadata of this application waits for approval.' });
@@ -50,10 +51,9 @@ export function addMetadataRoutes(
       button,
       look: value === 'approve' ? 'primary' : 'danger',
     });
-    frame.show(ctx, {
+    return {
       title: `New metadata of ${application.name}`,
       back: { href: path, label: application.name },
-      ...problem,
       blocks: [
         {
           kind: 'text',
@@ -85,7 +85,7 @@ export function addMetadataRoutes(
         ),
         decision('reject', 'The registered metadata stays. The same changes are not reported again.', 'Reject'),
       ],
-    });
+    };
   }
 }
 

@@ -6,7 +6,6 @@ import type { Context, Extras, State } from '../../http/context.ts';
 import { notFound } from '../../http/errors.ts';
 import { bodyLimit } from '../../http/input.ts';
 import type { ConsolePage } from '../console/blocks.ts';
-import type { Problem } from '../console/frame.ts';
 import { MAX_FORM_BYTES, readForm, withAnswers } from './console-form.ts';
 import type { ApplicationPagesDependencies } from './console-parts.ts';
 import { setupInstructionBlocks } from './console-parts.ts';
@@ -33,7 +32,7 @@ export function addNewApplicationRoutes(
     }),
   );
 
-  router.get('/new/:preset', ...frame.page(WRITE), (ctx) => showNew(ctx, requirePreset(ctx), {}));
+  router.get('/new/:preset', ...frame.page(WRITE), (ctx) => frame.show(ctx, newPage(requirePreset(ctx), {})));
 
   router.post('/new/:preset', bodyLimit(MAX_FORM_BYTES), ...frame.change(WRITE), async (ctx) => {
     const preset = requirePreset(ctx);
@@ -54,27 +53,26 @@ export function addNewApplicationRoutes(
           201,
         );
       },
-      (problem) => showNew(ctx, preset, input.one, problem),
+      () => newPage(preset, input.one),
     );
   });
+}
 
-  function showNew(ctx: Context, preset: Preset, input: Record<string, string>, problem?: Problem): void {
-    const page = {
-      title: `New application: ${preset.title}`,
-      back: { href: '/admin/applications/new', label: 'New application' },
-      ...problem,
-      blocks: [
-        {
-          kind: 'form' as const,
-          action: `/admin/applications/new/${preset.id}`,
-          fields: withAnswers(preset.fields, input),
-          button: 'Register',
-          cancel: '/admin/applications',
-        },
-      ],
-    };
-    frame.show(ctx, page, problem?.status);
-  }
+/** The form of a preset, with what was typed into it. */
+function newPage(preset: Preset, input: Record<string, string>): ConsolePage {
+  return {
+    title: `New application: ${preset.title}`,
+    back: { href: '/admin/applications/new', label: 'New application' },
+    blocks: [
+      {
+        kind: 'form',
+        action: `/admin/applications/new/${preset.id}`,
+        fields: withAnswers(preset.fields, input),
+        button: 'Register',
+        cancel: '/admin/applications',
+      },
+    ],
+  };
 }
 
 /** The page after the registration: the settings for the application's side, with the secret. */

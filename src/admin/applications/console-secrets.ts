@@ -25,7 +25,7 @@ export function addSecretRoutes(
   router: Router<State, Extras>,
   { frame, applications, identityProvider }: ApplicationPagesDependencies,
 ): void {
-  router.get('/:id/secret', ...frame.sensitive(within(WRITE)), async (ctx) => {
+  router.get('/:id/secret', ...frame.page(within(WRITE)), async (ctx) => {
     const { id = '' } = ctx.params;
     const { application } = await applications.get(id, frame.by(ctx), WRITE);
     const replacesOldSecret = newSecretReplacesOld(application);
@@ -55,7 +55,7 @@ export function addSecretRoutes(
     });
   });
 
-  router.post('/:id/secret', ...frame.sensitive(within(WRITE)), async (ctx) => {
+  router.post('/:id/secret', ...frame.change(within(WRITE)), async (ctx) => {
     const { id = '' } = ctx.params;
     const { overlap } = await parseForm(ctx, overlapForm.loose());
     const { value } = await applications.addSecret(id, Number(overlap), frame.by(ctx));

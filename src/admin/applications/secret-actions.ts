@@ -5,6 +5,7 @@ import type { Actor } from '../../audit/audit.ts';
 import { limits } from '../../limits.ts';
 import { type Db, transaction } from '../../storage/database.ts';
 import type { OnCreated } from '../api/idempotency.ts';
+import { assertFreshProof } from '../proof/sensitive-changes.ts';
 
 export interface NewSecret {
   id: string;
@@ -27,6 +28,7 @@ export function secretActions(
   return {
     async addSecret(id, overlapSeconds, by, onCreated = async () => {}) {
       const application = await findManaged(id, by);
+      assertFreshProof(by, 'application.add-secret', application.name);
       const replacesOldSecret = newSecretReplacesOld(application);
       const replace =
         overlapSeconds === 0 || replacesOldSecret ? 'now' : Math.min(overlapSeconds, limits.secretOverlap.maxSeconds);
@@ -38,7 +40,8 @@ export function secretActions(
     },
 
     async removeSecret(id, secretId, by) {
-      await findManaged(id, by);
+      const { name } = await findManaged(id, by);
+      assertFreshProof(by, 'application.remove-secret', name);
       await applications.removeSecret(id, secretId, { by });
     },
   };

@@ -6,9 +6,13 @@ import type { Account } from '../../accounts/account.ts';
 import type { Actor } from '../../audit/audit.ts';
 import type { Context, Middleware } from '../../http/context.ts';
 import { AppError, forbidden } from '../../http/errors.ts';
+import { readForm } from '../../http/input.ts';
 import type { Authority } from '../../rbac/authority.ts';
 import { OWN_PREFIX, type OwnPermission } from '../../rbac/built-in.ts';
 import { meets, type Need, permits, type Rights, type Target, within } from '../../rbac/rights.ts';
+import { pressedButtonPage } from '../proof/confirmation-pages.ts';
+import { StepUpNeeded } from '../proof/sensitive-changes.ts';
+import { CONFIRM, type StoredForms } from '../proof/stored-forms.ts';
 import type { ConsolePage } from './blocks.ts';
 
 export interface Frame {
@@ -16,8 +20,6 @@ export interface Frame {
   page(...needed: Need[]): Middleware[];
   /** Middleware of a form's target: the same, and the CSRF token. */
   change(...needed: Need[]): Middleware[];
-  /** Middleware of the form and the target of a sensitive action, at one path: signed in within minutes, and permitted. */
-  sensitive(...needed: Need[]): Middleware[];
   /** Whether the administrator has the permission, for everything or for this user or application. */
   may(ctx: Context, permission: OwnPermission, target?: Target): boolean;
   /** The first page that the administrator may open. */
@@ -27,23 +29,23 @@ export interface Frame {
   /** Throws 403. For a form whose permission depends on what it changes. */
   assertMay(ctx: Context, permission: OwnPermission): void;
   account(ctx: Context): Account;
+  /** The administrator as the actor, with the proof of the sign-in. */
   by(ctx: Context): Actor;
-  show(ctx: Context, page: ConsolePage, status?: number): void;
+  /** @param at the path that the navigation marks; that of the request by default */
+  show(ctx: Context, page: ConsolePage, status?: number, at?: string): void;
   /** Redirects to a page, which then shows this sentence once. */
   back(ctx: Context, path: string, sentence?: string): void;
-  /** Runs `work`; after a fault that the administrator can fix, `again` shows the form as it was sent. */
-  attempt(ctx: Context, work: () => Promise<void>, again: (problem: Problem) => Promise<void> | void): Promise<void>;
-}
-
-export interface Problem {
-  status: number;
-  problem: string;
-  faults: { field: string; message: string }[];
+  /**
+   * Runs `work`. After a fault that the administrator can fix, or for want of a fresh sign-in, the page of `again` is shown:
+   * the form as it was sent.
+   */
+  attempt(ctx: Context, work: () => Promise<void>, again: () => Promise<ConsolePage> | ConsolePage): Promise<void>;
 }
 
 export interface FrameDependencies {
   page: AccountPageHelpers;
   authority: Pick<Authority, 'rightsOf'>;
+  storedForms: Pick<StoredForms, 'add'>;
 }
 
 /** The navigation: each entry with the permission that it needs, and another path that belongs to it. */
@@ -70,7 +72,7 @@ const CHANGED_MEANWHILE =
   'Another administrator changed this after you opened it. Open it again, and repeat your change.';
 
 /** The frame, on the sign-in and CSRF protection of the account pages. */
-export function createFrame({ page: own, authority }: FrameDependencies): Frame {
+export function createFrame({ page: own, authority, storedForms }: FrameDependencies): Frame {
   const { signedIn, protect } = own;
   /** What the administrator of each request may do. */
   const rights = new WeakMap<object, Rights>();
@@ -86,7 +88,8 @@ export function createFrame({ page: own, authority }: FrameDependencies): Frame 
       const isStaff = permissions === 'everything' || permissions.some((right) => right.startsWith(OWN_PREFIX));
       const missing = needed.filter((need) => !meets(permissions, need));
       if (isStaff && missing.length === 0) {
-        return next().catch((error: unknown) => {
+        return next().catch(async (error: unknown) => {
+          if (error instanceof StepUpNeeded) return confirm(ctx, error, await pressedButton(ctx, error));
           throw withLinkToList(error, ctx.path);
         });
       }
@@ -95,6 +98,19 @@ export function createFrame({ page: own, authority }: FrameDependencies): Frame 
         next: isStaff ? firstPage(permissions) : { href: '/dashboard', label: 'Your applications' },
       });
     };
+
+  /** Leads to the confirmation page, which later shows `page` again. */
+  async function confirm(ctx: Context, { change }: StepUpNeeded, page: ConsolePage): Promise<void> {
+    const value = await storedForms.add(signedIn.userOf(ctx).account.id, { change, path: ctx.path, page });
+    own.redirectWithNotice(ctx, `${CONFIRM}/${value}`);
+  }
+
+  const show: Frame['show'] = (ctx, page, status = 200, at = ctx.path) => {
+    const { account } = signedIn.userOf(ctx);
+    const navigation = navigationAt(at, (need) => meets(rightsAt(ctx), need));
+    const console = { navigation, name: account.name ?? account.username, notice: own.takeNotice(ctx) };
+    ctx.render('admin/page', { ...page, console }, status);
+  };
 
   return {
     may,
@@ -105,25 +121,24 @@ export function createFrame({ page: own, authority }: FrameDependencies): Frame 
     },
     page: (...needed) => [signedIn.requireSignIn, signedIn.secondFactor, permitted(needed)],
     change: (...needed) => [signedIn.requireSignIn, signedIn.secondFactor, protect, permitted(needed)],
-    sensitive: (...needed) => [
-      signedIn.requireSignIn,
-      signedIn.secondFactor,
-      protect,
-      permitted(needed),
-      signedIn.recentAuthenticationHere,
-    ],
     account: (ctx) => signedIn.userOf(ctx).account,
-    by: own.actorOf,
+    by(ctx) {
+      const { proof } = signedIn.userOf(ctx);
+      return { ...own.actorOf(ctx), ...(proof && { proof }) };
+    },
     back: own.redirectWithNotice,
 
-    show(ctx, page, status = 200) {
-      const { account } = signedIn.userOf(ctx);
-      const navigation = navigationAt(ctx.path, (need) => meets(rightsAt(ctx), need));
-      const console = { navigation, name: account.name ?? account.username, notice: own.takeNotice(ctx) };
-      ctx.render('admin/page', { ...page, console }, status);
-    },
+    show,
 
-    attempt,
+    async attempt(ctx, work, again) {
+      try {
+        await work();
+      } catch (error) {
+        if (error instanceof StepUpNeeded) return confirm(ctx, error, await again());
+        const { status, ...problem } = problemOf(ctx, error);
+        show(ctx, { ...(await again()), ...problem }, status);
+      }
+    },
   };
 }
 
@@ -131,6 +146,14 @@ export function createFrame({ page: own, authority }: FrameDependencies): Frame 
 function firstPage(rights: Rights): { href: string; label: string } {
   const entry = NAVIGATION.find(({ needs }) => meets(rights, needs));
   return entry ? { href: entry.href, label: entry.label } : { href: '/dashboard', label: 'Your applications' };
+}
+
+/** The button that was pressed, on a page of its own; Cancel leads back to where it was. */
+async function pressedButton(ctx: Context, { change }: StepUpNeeded): Promise<ConsolePage> {
+  const { _csrf, ...fields } = await readForm(ctx, { lists: 'every field' });
+  const referer = ctx.get('Referer');
+  const from = URL.canParse(referer) ? new URL(referer).pathname : '';
+  return pressedButtonPage(change, ctx.path, fields, from.startsWith('/admin/') ? from : '/admin');
 }
 
 /** The entries that this administrator may open, the current one marked. */
@@ -143,17 +166,13 @@ function navigationAt(path: string, may: (need: Need) => boolean) {
   }));
 }
 
-const attempt: Frame['attempt'] = async (ctx, work, again) => {
-  try {
-    await work();
-  } catch (error) {
-    if (!(error instanceof AppError) || ![400, 404, 409, 412, 422].includes(error.status)) throw error;
-    const { status, fields: faults } = error;
-    const message = status === 412 ? CHANGED_MEANWHILE : error.message;
-    ctx.state.log.info({ problem: error.code, faults }, 'form rejected');
-    await again({ status, problem: message, faults });
-  }
-};
+/** What the page says about a fault that the administrator can fix. Throws any other. */
+function problemOf(ctx: Context, error: unknown) {
+  if (!(error instanceof AppError) || ![400, 404, 409, 412, 422].includes(error.status)) throw error;
+  const { status, fields: faults } = error;
+  ctx.state.log.info({ problem: error.code, faults }, 'form rejected');
+  return { status, problem: status === 412 ? CHANGED_MEANWHILE : error.message, faults };
+}
 
 /** The error page of a missing entry, or of a conflict, links to the list that the entry belongs to. */
 function withLinkToList(error: unknown, path: string): unknown {

@@ -2,13 +2,20 @@
 import type { Actor } from '../../audit/audit.ts';
 import type { KeyInfo, Keyring, RotationOutcome } from '../../keys/keyring.ts';
 import type { RotationRequest } from '../../keys/rotation.ts';
+import { assertFreshProof } from '../proof/sensitive-changes.ts';
 
 export interface KeyAdmin {
   list(): Promise<KeyInfo[]>;
   rotate(request: RotationRequest, by: Actor): Promise<RotationOutcome>;
 }
 
-/** The keyring, as administrators use it. */
+/** The keyring, as administrators use it. `rotate` throws StepUpNeeded. */
 export function createKeyAdmin({ keyring }: { keyring: Keyring }): KeyAdmin {
-  return { list: () => keyring.list(), rotate: (request, by) => keyring.rotate(request, by) };
+  return {
+    list: () => keyring.list(),
+    async rotate(request, by) {
+      assertFreshProof(by, 'keys.rotate');
+      return keyring.rotate(request, by);
+    },
+  };
 }

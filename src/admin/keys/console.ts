@@ -41,7 +41,7 @@ export function keyRoutes({ frame, keys }: KeyPagesDependencies): Router<State, 
     });
   });
 
-  router.get('/rotate', ...frame.sensitive(WRITE), (ctx) =>
+  router.get('/rotate', ...frame.page(WRITE), (ctx) =>
     frame.show(ctx, {
       title: 'Rotate keys',
       back: { href: '/admin/keys', label: 'Keys' },
@@ -49,7 +49,7 @@ export function keyRoutes({ frame, keys }: KeyPagesDependencies): Router<State, 
     }),
   );
 
-  router.post('/rotate', ...frame.sensitive(WRITE), async (ctx) => {
+  router.post('/rotate', ...frame.change(WRITE), async (ctx) => {
     const { use, step } = await parseForm(ctx, rotateForm.loose());
     const request = { use, ...(step === 'activate' && { activate: true }), ...(step === 'force' && { force: true }) };
     const { outcome } = await keys.rotate(request, frame.by(ctx));

@@ -8,6 +8,7 @@ import { lockRow } from '../../storage/row-lock.ts';
 import type { Sql } from '../../storage/statements.ts';
 import type { OnCreated } from '../api/idempotency.ts';
 import { assertVersion, type Expected } from '../api/versions.ts';
+import { assertFreshProof } from '../proof/sensitive-changes.ts';
 
 /** Scope -> permission. */
 type Ties = Readonly<Record<string, string>>;
@@ -31,7 +32,7 @@ export interface ResourceAdminDependencies {
   authority: Pick<Authority, 'assertMay'>;
 }
 
-/** Changes throw forbidden, precondition_failed for another version, and not_found. */
+/** Changes throw StepUpNeeded, forbidden, precondition_failed for another version, and not_found. */
 export function createResourceAdmin(dependencies: ResourceAdminDependencies): ResourceAdmin {
   const { db, sql, resources, authority } = dependencies;
 
@@ -56,6 +57,7 @@ export function createResourceAdmin(dependencies: ResourceAdminDependencies): Re
       transaction(db, async (tx) => {
         await assertMayTie({}, resource.scopePermissions, by, tx);
         const made = await resources.create(resource, by, tx);
+        assertFreshProof(by, 'resource.create', made.identifier);
         await onCreated(made, tx);
         return made;
       }),
@@ -64,6 +66,7 @@ export function createResourceAdmin(dependencies: ResourceAdminDependencies): Re
       transaction(db, async (tx) => {
         const before = (await assertExpected(identifier, expected, tx)).scopePermissions;
         await assertMayTie(before, changes.scopePermissions ?? before, by, tx);
+        assertFreshProof(by, 'resource.change', identifier);
         return resources.update(identifier, changes, by, tx);
       }),
 
@@ -71,6 +74,7 @@ export function createResourceAdmin(dependencies: ResourceAdminDependencies): Re
       transaction(db, async (tx) => {
         const { scopePermissions } = await assertExpected(identifier, expected, tx);
         await assertMayTie(scopePermissions, {}, by, tx);
+        assertFreshProof(by, 'resource.delete', identifier);
         await resources.remove(identifier, by, tx);
       }),
   };

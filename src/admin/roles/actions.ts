@@ -8,6 +8,7 @@ import { lockRow } from '../../storage/row-lock.ts';
 import type { Sql } from '../../storage/statements.ts';
 import type { OnCreated } from '../api/idempotency.ts';
 import { assertVersion, type Expected } from '../api/versions.ts';
+import { assertFreshProof } from '../proof/sensitive-changes.ts';
 
 export interface RoleAdmin {
   list(): Promise<Role[]>;
@@ -29,7 +30,7 @@ export interface RoleAdminDependencies {
   authority: Pick<Authority, 'assignable'>;
 }
 
-/** Changes throw owned_by_file for a role of the configuration file, and precondition_failed for another version. */
+/** Sensitive changes throw StepUpNeeded; all throw owned_by_file for a role of the file, and precondition_failed for another version. */
 export function createRoleAdmin({ db, sql, roles, authority }: RoleAdminDependencies): RoleAdmin {
   async function changeable(id: string, expected: Expected, tx: Tx): Promise<Role> {
     await lockRow(tx, sql, 'roles', id);
@@ -46,15 +47,26 @@ export function createRoleAdmin({ db, sql, roles, authority }: RoleAdminDependen
     create: (role, by, onCreated = async () => {}) =>
       transaction(db, async (tx) => {
         const made = await roles.create(role, by, tx);
+        assertFreshProof(by, 'role.create', made.name);
         await onCreated(made, tx);
         return made;
       }),
 
     update: (id, changes, by, expected = 'any') =>
-      transaction(db, async (tx) => roles.update((await changeable(id, expected, tx)).name, changes, by, tx)),
+      transaction(db, async (tx) => {
+        const before = await changeable(id, expected, tx);
+        const after = await roles.update(before.name, changes, by, tx);
+        const isSame = after.name === before.name && String(after.permissions) === String(before.permissions);
+        if (!isSame) assertFreshProof(by, 'role.change', before.name);
+        return after;
+      }),
 
     remove: (id, by, expected = 'any') =>
-      transaction(db, async (tx) => roles.remove((await changeable(id, expected, tx)).name, by, tx)),
+      transaction(db, async (tx) => {
+        const { name } = await changeable(id, expected, tx);
+        assertFreshProof(by, 'role.delete', name);
+        await roles.remove(name, by, tx);
+      }),
 
     async permissions() {
       const all = await roles.list();

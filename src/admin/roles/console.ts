@@ -6,7 +6,7 @@ import { parseForm } from '../../http/input.ts';
 import type { Role } from '../../rbac/roles.ts';
 import { etagOf } from '../api/versions.ts';
 import { type Block, type Cell, type ConsolePage, type Field, versionField } from '../console/blocks.ts';
-import type { Frame, Problem } from '../console/frame.ts';
+import type { Frame } from '../console/frame.ts';
 import { lines } from '../console/text-area.ts';
 import type { RoleAdmin } from './actions.ts';
 
@@ -78,7 +78,7 @@ function roleList(router: Router<State, Extras>, { frame, roles }: RolePagesDepe
 
 function roleForms(router: Router<State, Extras>, { frame, roles }: RolePagesDependencies): void {
   router.get('/new', ...frame.page(WRITE), (ctx) =>
-    show(ctx, undefined, { name: '', description: '', permissions: '', version: '' }),
+    frame.show(ctx, rolePage(undefined, { name: '', description: '', permissions: '', version: '' }, true)),
   );
 
   router.post('/new', ...frame.change(WRITE), async (ctx) => {
@@ -89,13 +89,14 @@ function roleForms(router: Router<State, Extras>, { frame, roles }: RolePagesDep
         const role = await roles.create(inputOf(given), frame.by(ctx));
         frame.back(ctx, `/admin/roles/${role.id}`, 'The role was created.');
       },
-      (problem) => show(ctx, undefined, given, problem),
+      () => rolePage(undefined, given, true),
     );
   });
 
   router.get('/:id', ...frame.page(READ), async (ctx) => {
     const role = await roles.get(ctx.params.id ?? '');
-    await show(ctx, role, { ...role, permissions: role.permissions.join('\n'), version: etagOf(role) });
+    const shown = { ...role, permissions: role.permissions.join('\n'), version: etagOf(role) };
+    frame.show(ctx, rolePage(role, shown, await mayEdit(ctx, role)));
   });
 
   router.post('/:id', ...frame.change(WRITE), async (ctx) => {
@@ -107,15 +108,13 @@ function roleForms(router: Router<State, Extras>, { frame, roles }: RolePagesDep
         await roles.update(role.id, inputOf(given), frame.by(ctx), given.version);
         frame.back(ctx, `/admin/roles/${role.id}`, 'Saved.');
       },
-      (problem) => show(ctx, role, given, problem),
+      async () => rolePage(role, given, await mayEdit(ctx, role)),
     );
   });
 
-  async function show(ctx: Context, role: Role | undefined, given: RoleForm, problem?: Problem): Promise<void> {
-    const isReadOnly =
-      role && (role.source !== 'local' || !(await roles.assignable(frame.by(ctx))).includes(role.name));
-    const page = rolePage(role, given, frame.may(ctx, WRITE) && !isReadOnly);
-    frame.show(ctx, { ...page, ...problem }, problem?.status);
+  async function mayEdit(ctx: Context, role: Role): Promise<boolean> {
+    if (role.source !== 'local' || !frame.may(ctx, WRITE)) return false;
+    return (await roles.assignable(frame.by(ctx))).includes(role.name);
   }
 }
 
@@ -145,7 +144,7 @@ function rolePage(role: Role | undefined, given: RoleForm, mayEdit: boolean): Co
 }
 
 function roleDeletion(router: Router<State, Extras>, { frame, roles }: RolePagesDependencies): void {
-  router.get('/:id/delete', ...frame.sensitive(WRITE), async (ctx) => {
+  router.get('/:id/delete', ...frame.page(WRITE), async (ctx) => {
     const role = await roles.get(ctx.params.id ?? '');
     const at = `/admin/roles/${role.id}`;
     const lead = 'Users who have it lose its permissions, and access to the applications that require it.';
@@ -158,7 +157,7 @@ function roleDeletion(router: Router<State, Extras>, { frame, roles }: RolePages
     });
   });
 
-  router.post('/:id/delete', ...frame.sensitive(WRITE), async (ctx) => {
+  router.post('/:id/delete', ...frame.change(WRITE), async (ctx) => {
     await roles.remove(ctx.params.id ?? '', frame.by(ctx));
     frame.back(ctx, '/admin/roles', 'The role was deleted.');
   });

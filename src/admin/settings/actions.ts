@@ -15,6 +15,7 @@ import {
 } from '../../settings/settings.ts';
 import { type Db, type Tx, transaction } from '../../storage/database.ts';
 import { assertVersion, type Expected } from '../api/versions.ts';
+import { assertFreshProof } from '../proof/sensitive-changes.ts';
 import { settingPermission } from './setting-groups.ts';
 
 export interface SettingAdmin {
@@ -32,7 +33,7 @@ export interface SettingAdminDependencies {
   authority: Pick<Authority, 'extent'>;
 }
 
-/** Changes throw forbidden, owned_by_file for a setting of the configuration file, and precondition_failed for another version. */
+/** Changes throw StepUpNeeded, forbidden, owned_by_file for a setting of the configuration file, and precondition_failed for another version. */
 export function createSettingAdmin(dependencies: SettingAdminDependencies): SettingAdmin {
   const { db, audit, settings, authority } = dependencies;
 
@@ -44,6 +45,7 @@ export function createSettingAdmin(dependencies: SettingAdminDependencies): Sett
     }
     const after = withStoredSecrets(name, before.value, value);
     if (JSON.stringify(after) === JSON.stringify(before.value)) return;
+    assertFreshProof(by, 'settings.change');
     if (after === null) await settings.unset(name, tx);
     else await settings.set<SettingName>(name, after as SettingValues[SettingName], { tx });
     const data = { setting: name, before: withoutSecrets(name, before.value), after: withoutSecrets(name, after) };

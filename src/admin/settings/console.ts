@@ -14,7 +14,7 @@ import {
 } from '../../settings/settings.ts';
 import { etagOf } from '../api/versions.ts';
 import { type Cell, type ConsolePage, type Field, VERSION, versionField } from '../console/blocks.ts';
-import type { Frame, Problem } from '../console/frame.ts';
+import type { Frame } from '../console/frame.ts';
 import { lines } from '../console/text-area.ts';
 import type { SettingAdmin, SettingChanges } from './actions.ts';
 import { settingTexts } from './console-texts.ts';
@@ -31,9 +31,11 @@ export function settingRoutes({ frame, settings }: { frame: Frame; settings: Set
     frame.show(ctx, settingsPage(await settings.list(), frame.meets(ctx, CHANGE)));
   });
 
-  router.get('/edit', ...frame.sensitive(CHANGE), async (ctx) => show(ctx, await settings.list()));
+  router.get('/edit', ...frame.page(CHANGE), async (ctx) => {
+    frame.show(ctx, editPage(ctx, await settings.list()));
+  });
 
-  router.post('/edit', ...frame.sensitive(CHANGE), async (ctx) => {
+  router.post('/edit', ...frame.change(CHANGE), async (ctx) => {
     const given = await parseForm(ctx, form);
     const entries = await settings.list();
     await frame.attempt(
@@ -42,26 +44,21 @@ export function settingRoutes({ frame, settings }: { frame: Frame; settings: Set
         await settings.update(changesOf(entries, given), frame.by(ctx), given[VERSION] ?? '');
         frame.back(ctx, '/admin/settings', 'Saved.');
       },
-      (problem) => show(ctx, entries, problem, given),
+      () => editPage(ctx, entries, given),
     );
   });
 
-  function show(ctx: Context, entries: SettingEntry[], problem?: Problem, given: Record<string, string> = {}): void {
+  function editPage(ctx: Context, entries: SettingEntry[], given: Record<string, string> = {}): ConsolePage {
     const editable = entries.filter(({ name, source }) => source !== 'file' && frame.may(ctx, settingPermission(name)));
     const fields = [
       versionField(given[VERSION] ?? etagOf(entries)),
       ...editable.map(({ name, value }) => fieldOf(name, given[name] ?? textOf(value))),
     ];
-    frame.show(
-      ctx,
-      {
-        title: 'Change settings',
-        back: { href: '/admin/settings', label: 'Settings' },
-        ...problem,
-        blocks: [{ kind: 'form', action: '/admin/settings/edit', fields, button: 'Save', cancel: '/admin/settings' }],
-      },
-      problem?.status,
-    );
+    return {
+      title: 'Change settings',
+      back: { href: '/admin/settings', label: 'Settings' },
+      blocks: [{ kind: 'form', action: '/admin/settings/edit', fields, button: 'Save', cancel: '/admin/settings' }],
+    };
   }
 
   return router;

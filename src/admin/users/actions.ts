@@ -19,12 +19,13 @@ import type { OwnPermission } from '../../rbac/built-in.ts';
 import type { Roles } from '../../rbac/roles.ts';
 import type { PasswordReset } from '../../recovery/password-reset.ts';
 import type { Invitations } from '../../registration/invitation.ts';
-import { type Db, transaction } from '../../storage/database.ts';
+import { type Db, type Tx, transaction } from '../../storage/database.ts';
 import type { Sql } from '../../storage/statements.ts';
 import type { OnCreated } from '../api/idempotency.ts';
 import type { Expected } from '../api/versions.ts';
+import { assertFreshProof } from '../proof/sensitive-changes.ts';
 import { assertMayCreate, type CreatedUser, createUser, type NewUser } from './creation.ts';
-import { createUserLookup, type UserLookup } from './lookup.ts';
+import { changesLogin, createUserLookup, type UserLookup } from './lookup.ts';
 import { assertMailed, passwordRejected } from './outcomes.ts';
 
 export type { CreatedUser, NewUser } from './creation.ts';
@@ -42,6 +43,8 @@ export interface UserDetails {
 /** To give and take roles: one of these, and the right to manage the role. */
 const ASSIGN: readonly OwnPermission[] = ['gatehouse.users:write', 'gatehouse.roles:write'];
 
+export type UserChanges = Partial<Profile> & { roles?: readonly string[] };
+
 export interface UserAdmin {
   /** Only users that the actor may see. */
   list(query: Omit<ListAccounts, 'memberOf'>, by: Actor): Promise<AccountPage>;
@@ -53,7 +56,8 @@ export interface UserAdmin {
   create(user: NewUser, by: Actor, onCreated?: OnCreated<CreatedUser>): Promise<CreatedUser>;
   /** Whether the actor may change this user with one of these permissions. */
   mayChange(id: string, by: Actor, needs: readonly OwnPermission[]): Promise<boolean>;
-  update(id: string, changes: Partial<Profile>, by: Actor, expected?: Expected): Promise<Account>;
+  /** The profile, and the roles where they are given, in one transaction. */
+  update(id: string, changes: UserChanges, by: Actor, expected?: Expected): Promise<Account>;
   setRoles(id: string, names: readonly string[], by: Actor, expected?: Expected): Promise<Account>;
   /** Disabling ends every session. */
   setActive(id: string, isActive: boolean, by: Actor, expected?: Expected): Promise<Account>;
@@ -90,7 +94,10 @@ export interface UserAdminDependencies {
   passwordReset: Pick<PasswordReset, 'sendLink'>;
 }
 
-/** Changes throw not_found, and forbidden for a user who has more permissions or other roles than the actor (not endSessions). */
+/**
+ * Sensitive changes throw StepUpNeeded. All throw not_found, and forbidden for a user who has more permissions or other roles
+ * than the actor (not endSessions).
+ */
 export function createUserAdmin(dependencies: UserAdminDependencies): UserAdmin {
   const lookup = createUserLookup(dependencies);
   return {
@@ -98,7 +105,10 @@ export function createUserAdmin(dependencies: UserAdminDependencies): UserAdmin 
     assertMayCreate: (names, by) => assertMayCreate(dependencies, names, by),
     async create(user, by, onCreated = async () => {}) {
       await assertMayCreate(dependencies, user.roles ?? [], by);
-      return createUser(dependencies, lookup, user, by, onCreated);
+      return createUser(dependencies, lookup, user, by, async (created, tx) => {
+        if (user.roles?.length) assertFreshProof(by, 'user.create-with-roles', user.username);
+        await onCreated(created, tx);
+      });
     },
     ...accountActions(dependencies, lookup),
     ...passwordActions(dependencies, lookup),
@@ -144,25 +154,34 @@ function accountActions(
   { db, accounts, roles, endSession }: UserAdminDependencies,
   { find, lockForChange }: UserLookup,
 ): Pick<UserAdmin, 'update' | 'setRoles' | 'setActive' | 'remove'> {
+  async function changeRoles(account: Account, names: readonly string[], by: Actor, tx: Tx): Promise<Account> {
+    await roles.setRoles(account.id, [...new Set(names)], by, tx);
+    const changed = await find(account.id, tx);
+    if (String(changed.roles) !== String(account.roles)) assertFreshProof(by, 'user.change-roles', account.username);
+    return changed;
+  }
+
   return {
-    update: (id, changes, by, expected = 'any') =>
+    update: (id, { roles: names, ...changes }, by, expected = 'any') =>
       transaction(db, async (tx) => {
-        const { source } = await lockForChange(id, by, expected, tx);
-        if (source === 'file') throw forbidden('owned_by_file');
-        return accounts.update(id, changes, by, tx);
+        const before = await lockForChange(id, by, expected, tx);
+        if (before.source === 'file') throw forbidden('owned_by_file');
+        const after = await accounts.update(id, changes, by, tx);
+        if (changesLogin(before, after)) assertFreshProof(by, 'user.change-login', before.username);
+        return names === undefined ? after : changeRoles(after, names, by, tx);
       }),
 
     setRoles: (id, names, by, expected = 'any') =>
       transaction(db, async (tx) => {
-        const { source } = await lockForChange(id, by, expected, tx, ASSIGN);
-        if (source === 'file') throw forbidden('owned_by_file');
-        await roles.setRoles(id, [...new Set(names)], by, tx);
-        return find(id, tx);
+        const account = await lockForChange(id, by, expected, tx, ASSIGN);
+        if (account.source === 'file') throw forbidden('owned_by_file');
+        return changeRoles(account, names, by, tx);
       }),
 
     setActive: (id, isActive, by, expected = 'any') =>
       transaction(db, async (tx) => {
-        await lockForChange(id, by, expected, tx);
+        const { username } = await lockForChange(id, by, expected, tx);
+        assertFreshProof(by, isActive ? 'user.enable' : 'user.disable', username);
         if (!isActive) await roles.assertNotLastAdmin(id, tx);
         const changed = await accounts.setActive(id, isActive, by, tx);
         if (changed && !isActive) await endSession.all(id, 'account-disabled', by, tx);
@@ -171,8 +190,9 @@ function accountActions(
 
     remove: (id, by, expected = 'any') =>
       transaction(db, async (tx) => {
-        const { source } = await lockForChange(id, by, expected, tx);
+        const { source, username } = await lockForChange(id, by, expected, tx);
         if (source === 'file') throw forbidden('owned_by_file');
+        assertFreshProof(by, 'user.delete', username);
         await roles.assertNotLastAdmin(id, tx);
         await endSession.all(id, 'account-deleted', by, tx);
         await accounts.remove(id, by, tx);
@@ -195,6 +215,7 @@ function passwordActions(
 
     async setPassword(id, password, by) {
       const account = await findManaged(id, by);
+      assertFreshProof(by, 'user.set-password', account.username);
       const plain = password ?? newOneTimePassword();
       const mustChange = password === undefined;
       const outcome = await credentials.setPassword(account, plain, { ...by, mustChange });
@@ -206,7 +227,8 @@ function passwordActions(
     },
 
     async forcePasswordChange(id, by) {
-      await findManaged(id, by);
+      const { username } = await findManaged(id, by);
+      assertFreshProof(by, 'user.force-password-change', username);
       await credentials.forceChange(id, by);
       await endSession.all(id, 'ended-by-admin', by);
     },
@@ -226,6 +248,7 @@ function recoveryActions(
 
     async resetFactors(id, by) {
       const account = await findManaged(id, by, ['gatehouse.users:reset-factors']);
+      assertFreshProof(by, 'user.reset-factors', account.username);
       await mfa.factors.reset(id, by);
       await mfa.knownBrowsers.endTrust(id);
       await endSession.all(id, 'ended-by-admin', by);
@@ -233,14 +256,16 @@ function recoveryActions(
     },
 
     async allowFirstFactor(id, by) {
-      await findManaged(id, by, ['gatehouse.users:reset-factors']);
+      const { username } = await findManaged(id, by, ['gatehouse.users:reset-factors']);
+      assertFreshProof(by, 'user.allow-factor', username);
       await mfa.firstFactor.allow(id, by);
     },
 
     // It gives nobody anything, so it takes no more than the permission, also for users with more rights.
     async endSessions(id, by) {
       await authority.assertCovers(by, 'gatehouse.sessions:end', id);
-      await find(id);
+      const { username } = await find(id);
+      assertFreshProof(by, 'user.end-sessions', username);
       return endSession.all(id, 'ended-by-admin', by);
     },
   };

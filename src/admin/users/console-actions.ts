@@ -144,7 +144,7 @@ export function userActionPages(
       router.post(`/:id/${path}`, ...frame.change(within(needs)), (ctx) => done(ctx));
       continue;
     }
-    router.get(`/:id/${path}`, ...frame.sensitive(within(needs)), async (ctx) => {
+    router.get(`/:id/${path}`, ...frame.page(within(needs)), async (ctx) => {
       const { account } = await users.get(ctx.params.id ?? '', frame.by(ctx), needs);
       const at = `/admin/users/${account.id}`;
       frame.show(ctx, {
@@ -163,6 +163,6 @@ export function userActionPages(
         ],
       });
     });
-    router.post(`/:id/${path}`, ...frame.sensitive(within(needs)), (ctx) => done(ctx));
+    router.post(`/:id/${path}`, ...frame.change(within(needs)), (ctx) => done(ctx));
   }
 }

@@ -6,8 +6,8 @@ import type { Context, Extras, State } from '../../http/context.ts';
 import { parseForm } from '../../http/input.ts';
 import { within } from '../../rbac/rights.ts';
 import { etagOf } from '../api/versions.ts';
-import { type Field, versionField } from '../console/blocks.ts';
-import type { Frame, Problem } from '../console/frame.ts';
+import { type ConsolePage, type Field, versionField } from '../console/blocks.ts';
+import type { Frame } from '../console/frame.ts';
 import type { RoleAdmin } from '../roles/actions.ts';
 import type { UserAdmin } from './actions.ts';
 import { showOneTimePassword } from './console-password.ts';
@@ -44,7 +44,7 @@ export function userFormPages(router: Router<State, Extras>, dependencies: UserF
 function newUserPages(router: Router<State, Extras>, dependencies: UserFormsDependencies): void {
   const { frame, users } = dependencies;
 
-  router.get('/new', ...frame.page(within(WRITE)), (ctx) => showNew(ctx, undefined));
+  router.get('/new', ...frame.page(within(WRITE)), async (ctx) => frame.show(ctx, await newPage(ctx, undefined)));
 
   router.post('/new', ...frame.change(within(WRITE)), async (ctx) => {
     const given = await readUserForm(ctx);
@@ -62,29 +62,24 @@ function newUserPages(router: Router<State, Extras>, dependencies: UserFormsDepe
         if (!oneTimePassword) return frame.back(ctx, `/admin/users/${account.id}`, 'The invitation is on its way.');
         showOneTimePassword(frame, ctx, account, oneTimePassword, 201);
       },
-      (problem) => showNew(ctx, given, problem),
+      () => newPage(ctx, given),
     );
   });
 
-  async function showNew(ctx: Context, given: UserForm | undefined, problem?: Problem): Promise<void> {
-    frame.show(
-      ctx,
-      {
-        title: 'New user',
-        back: { href: '/admin/users', label: 'Users' },
-        ...problem,
-        blocks: [
-          {
-            kind: 'form',
-            action: '/admin/users/new',
-            fields: [...(await fieldsFor(dependencies, ctx, given)), firstSignIn(given)],
-            button: 'Create',
-            cancel: '/admin/users',
-          },
-        ],
-      },
-      problem?.status,
-    );
+  async function newPage(ctx: Context, given: UserForm | undefined): Promise<ConsolePage> {
+    return {
+      title: 'New user',
+      back: { href: '/admin/users', label: 'Users' },
+      blocks: [
+        {
+          kind: 'form',
+          action: '/admin/users/new',
+          fields: [...(await fieldsFor(dependencies, ctx, given)), firstSignIn(given)],
+          button: 'Create',
+          cancel: '/admin/users',
+        },
+      ],
+    };
   }
 }
 
@@ -93,7 +88,7 @@ function editUserPages(router: Router<State, Extras>, dependencies: UserFormsDep
 
   router.get('/:id/edit', ...frame.page(within(WRITE)), async (ctx) => {
     const { account } = await users.get(ctx.params.id ?? '', frame.by(ctx), WRITE);
-    await showEdit(ctx, account, valuesOf(account));
+    frame.show(ctx, await editPage(ctx, account, valuesOf(account)));
   });
 
   router.post('/:id/edit', ...frame.change(within(WRITE)), async (ctx) => {
@@ -102,42 +97,36 @@ function editUserPages(router: Router<State, Extras>, dependencies: UserFormsDep
     await frame.attempt(
       ctx,
       async () => {
-        await users.update(account.id, { ...profileOf(given), username: given.username }, frame.by(ctx), given.version);
-        await setRoles(ctx, account, given);
+        const held = await rolesOf(ctx, account, given);
+        const changes = { ...profileOf(given), username: given.username, roles: held };
+        await users.update(account.id, changes, frame.by(ctx), given.version);
         frame.back(ctx, `/admin/users/${account.id}`, 'Saved.');
       },
-      (problem) => showEdit(ctx, account, given, problem),
+      () => editPage(ctx, account, given),
     );
   });
 
   /** The roles of the form, and those of the user that the form did not offer. */
-  async function setRoles(ctx: Context, account: Account, given: UserForm): Promise<void> {
+  async function rolesOf(ctx: Context, account: Account, given: UserForm): Promise<string[]> {
     const offered = await roles.assignable(frame.by(ctx));
-    const wanted = [...given.roles, ...account.roles.filter((name) => !offered.includes(name))];
-    const isSame = wanted.length === account.roles.length && wanted.every((name) => account.roles.includes(name));
-    if (!isSame) await users.setRoles(account.id, wanted, frame.by(ctx));
+    return [...given.roles, ...account.roles.filter((name) => !offered.includes(name))];
   }
 
-  async function showEdit(ctx: Context, account: Account, given: UserForm, problem?: Problem): Promise<void> {
+  async function editPage(ctx: Context, account: Account, given: UserForm): Promise<ConsolePage> {
     const at = `/admin/users/${account.id}`;
-    frame.show(
-      ctx,
-      {
-        title: `Edit ${account.username}`,
-        back: { href: at, label: account.username },
-        ...problem,
-        blocks: [
-          {
-            kind: 'form',
-            action: `${at}/edit`,
-            fields: [versionField(given.version), ...(await fieldsFor(dependencies, ctx, given))],
-            button: 'Save',
-            cancel: at,
-          },
-        ],
-      },
-      problem?.status,
-    );
+    return {
+      title: `Edit ${account.username}`,
+      back: { href: at, label: account.username },
+      blocks: [
+        {
+          kind: 'form',
+          action: `${at}/edit`,
+          fields: [versionField(given.version), ...(await fieldsFor(dependencies, ctx, given))],
+          button: 'Save',
+          cancel: at,
+        },
+      ],
+    };
   }
 }
 

@@ -4,12 +4,12 @@ import { Readable } from 'node:stream';
 import Router from '@koa/router';
 import { z } from 'zod';
 import type { Audit } from '../../audit/audit.ts';
-import type { Context, Extras, State } from '../../http/context.ts';
+import type { Extras, State } from '../../http/context.ts';
 import { badRequest } from '../../http/errors.ts';
 import { acceptUploads, parseForm } from '../../http/input.ts';
 import { within } from '../../rbac/rights.ts';
-import type { Block, ConsolePage } from '../console/blocks.ts';
-import type { Frame, Problem } from '../console/frame.ts';
+import type { Block, ConsolePage, FormBlock } from '../console/blocks.ts';
+import type { Frame } from '../console/frame.ts';
 import { IMPORT_COLUMNS, type ImportResult, type UserImport } from './import.ts';
 
 const WRITE = 'gatehouse.users:write' as const;
@@ -51,7 +51,7 @@ export interface ImportDependencies {
 export function importRoutes({ frame, imports, audit }: ImportDependencies): Router<State, Extras> {
   const router = new Router<State, Extras>({ prefix: '/admin/import' });
 
-  router.get('/', ...frame.page(within(WRITE)), (ctx) => show(ctx, '', true));
+  router.get('/', ...frame.page(within(WRITE)), (ctx) => frame.show(ctx, importPage('', true)));
 
   router.post('/', acceptUploads(MAX_BYTES + MAX_STATE_BYTES), ...frame.change(within(WRITE)), async (ctx) => {
     const form = await parseForm(ctx, importForm.loose());
@@ -66,7 +66,7 @@ export function importRoutes({ frame, imports, audit }: ImportDependencies): Rou
         const result = await imports.run(csv, { isTrial, done, limit }, frame.by(ctx));
         frame.show(ctx, resultPage(result, { csv, isTrial, before }));
       },
-      (problem) => show(ctx, csv, isTrial, problem),
+      () => (done === 0 ? importPage(csv, isTrial) : resumePage({ csv, isTrial, ...before })),
     );
   });
 
@@ -78,8 +78,16 @@ export function importRoutes({ frame, imports, audit }: ImportDependencies): Rou
     ctx.body = Readable.from(imports.exportAll(frame.by(ctx)));
   });
 
-  function show(ctx: Context, csv: string, isTrial: boolean, problem?: Problem): void {
-    const blocks: Block[] = [
+  return router;
+}
+
+/** The form, with what was typed into it; the content of a file is its text. */
+function importPage(csv: string, isTrial: boolean): ConsolePage {
+  return {
+    title: 'Import users',
+    back: { href: '/admin/users', label: 'Users' },
+    actions: [{ label: 'All users as CSV', href: '/admin/import/export' }],
+    blocks: [
       {
         kind: 'form',
         lead: `The first line names the columns: ${IMPORT_COLUMNS.join(', ')}. Only username is needed; several roles have semicolons between them. A user with neither a password hash nor an invitation sets a password by “Forgot password”.`,
@@ -93,18 +101,20 @@ export function importRoutes({ frame, imports, audit }: ImportDependencies): Rou
         cancel: '/admin/users',
         isUpload: true,
       },
-    ];
-    const page = {
-      title: 'Import users',
-      back: { href: '/admin/users', label: 'Users' },
-      actions: [{ label: 'All users as CSV', href: '/admin/import/export' }],
-      ...problem,
-      blocks,
-    };
-    frame.show(ctx, page, problem?.status);
-  }
+    ],
+  };
+}
 
-  return router;
+/** An import that stopped between two requests, for want of a fresh sign-in. */
+function resumePage(state: Progress & { csv: string; isTrial: boolean }): ConsolePage {
+  return {
+    title: 'Import users',
+    back: { href: '/admin/import', label: 'Import' },
+    blocks: [
+      { kind: 'text', text: `${state.done} rows are done.` },
+      { ...continueForm(state, 'Continue with the rest'), autoSubmit: false },
+    ],
+  };
 }
 
 /** What this request did, and the form of the next one. */
@@ -129,7 +139,9 @@ function resultPage(
         text: `${done} of ${total} rows: ${done - failed} ${isTrial ? 'would be created' : 'are created'}, ${failed} not.`,
       },
       ...(isFinished ? [] : [{ kind: 'progress' as const, label: 'Progress', done, total }]),
-      isFinished ? nextStep(isTrial, csv) : continueForm({ csv, isTrial, done, failed, faults, left: total - done }),
+      isFinished
+        ? nextStep(isTrial, csv)
+        : continueForm({ csv, isTrial, done, failed, faults }, `Continue with the other ${total - done}`),
       {
         kind: 'table',
         title: isTrial ? 'Would not be created' : 'Not created',
@@ -153,20 +165,16 @@ interface Progress {
 
 const hidden = (name: string, value: string | number) => ({ name, label: '', type: 'hidden' as const, value });
 
-function continueForm({
-  csv,
-  isTrial,
-  done,
-  failed,
-  faults,
-  left,
-}: Progress & { csv: string; isTrial: boolean; left: number }): Block {
+function continueForm(
+  { csv, isTrial, done, failed, faults }: Progress & { csv: string; isTrial: boolean },
+  button: string,
+): FormBlock {
   const state = [hidden('done', done), hidden('failed', failed), hidden('faults', JSON.stringify(faults))];
   return {
     kind: 'form',
     action: '/admin/import',
     fields: [hidden('csv', csv), ...(isTrial ? [hidden('trial', 'on')] : []), ...state],
-    button: `Continue with the other ${left}`,
+    button,
     cancel: '/admin/import',
     isUpload: true,
     autoSubmit: true,

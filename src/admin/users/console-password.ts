@@ -13,7 +13,7 @@ export function oneTimePasswordPages(
   router: Router<State, Extras>,
   { frame, users }: { frame: Frame; users: UserAdmin },
 ): void {
-  router.get('/:id/password', ...frame.sensitive(within(WRITE)), async (ctx) => {
+  router.get('/:id/password', ...frame.page(within(WRITE)), async (ctx) => {
     const { account } = await users.get(ctx.params.id ?? '', frame.by(ctx), WRITE);
     const at = `/admin/users/${account.id}`;
     frame.show(ctx, {
@@ -33,7 +33,7 @@ export function oneTimePasswordPages(
     });
   });
 
-  router.post('/:id/password', ...frame.sensitive(within(WRITE)), async (ctx) => {
+  router.post('/:id/password', ...frame.change(within(WRITE)), async (ctx) => {
     const { account } = await users.get(ctx.params.id ?? '', frame.by(ctx), WRITE);
     const { oneTimePassword = '' } = await users.setPassword(account.id, undefined, frame.by(ctx));
     showOneTimePassword(frame, ctx, account, oneTimePassword);

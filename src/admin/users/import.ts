@@ -6,6 +6,7 @@ import { profileColumns } from '../../accounts/profile.ts';
 import type { Actor } from '../../audit/audit.ts';
 import { csvCell } from '../../audit/export.ts';
 import { AppError, badRequest } from '../../http/errors.ts';
+import { assertFreshProof } from '../proof/sensitive-changes.ts';
 import type { RoleAdmin } from '../roles/actions.ts';
 import type { UserAdmin } from './actions.ts';
 import { parseCsv } from './csv.ts';
@@ -60,6 +61,11 @@ export function createUserImport({ accounts, users, roles }: UserImportDependenc
         const message = `The first line has to name the columns: ${IMPORT_COLUMNS.join(', ')}. Only username is needed.`;
         throw badRequest('invalid_input', { fields: [{ field: 'csv', message }] });
       }
+      const givesRoles = lines
+        .slice(done, done + limit)
+        .some(({ cells }) => rolesOf(valuesOf(columns, cells)).length > 0);
+      // Before the first row, so that no run stops between two rows.
+      if (givesRoles && !isTrial) assertFreshProof(by, 'users.import-with-roles');
       const known = new Set((await roles.list()).map(({ name }) => name));
       const lineOfUser = new Map<string, number>();
       const rows: ImportRow[] = [];

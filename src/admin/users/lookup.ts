@@ -56,3 +56,25 @@ export function versionOf({
 }: Account): unknown {
   return Object.entries(account).sort(([a], [b]) => (a < b ? -1 : 1));
 }
+
+/** Every other field of an account affects how its user signs in, or what applications let the user do. */
+const HARMLESS = [
+  'name',
+  'givenName',
+  'familyName',
+  'picture',
+  'locale',
+  'zoneinfo',
+  'roles',
+  'permissions',
+  'updatedAt',
+];
+
+/** Whether the accounts differ in the user name, the e-mail address, the attributes, or another field that is not harmless. */
+export function changesLogin(before: Account, after: Account): boolean {
+  const rest = (account: Account) =>
+    Object.entries(account)
+      .filter(([name]) => !HARMLESS.includes(name))
+      .sort(([a], [b]) => (a < b ? -1 : 1));
+  return JSON.stringify(rest(before)) !== JSON.stringify(rest(after));
+}

@@ -1,13 +1,15 @@
 // /admin/refusals: why a request was rejected, by the code on the user's page, with one button for each safe fix.
 import Router from '@koa/router';
 import { z } from 'zod';
-import type { Action, Block } from '../../admin/console/blocks.ts';
+import type { Action, Block, Cell, ConsolePage } from '../../admin/console/blocks.ts';
 import { type Frame, listPath } from '../../admin/console/frame.ts';
 import { applicationCell, type Names, userCell } from '../../admin/console/names.ts';
-import type { Extras, State } from '../../http/context.ts';
+import type { Context, Extras, State } from '../../http/context.ts';
 import { parseForm, parseQuery } from '../../http/input.ts';
+import type { OwnPermission } from '../../rbac/built-in.ts';
 import type { Rejection } from '../../rejections/rejections.ts';
 import type { Explanation, RejectionAdmin } from './explanation.ts';
+import type { Fix } from './fixes.ts';
 
 export interface RejectionPagesDependencies {
   frame: Frame;
@@ -82,28 +84,18 @@ function rejectionDetails(
   router: Router<State, Extras>,
   { frame, rejections }: Omit<RejectionPagesDependencies, 'names'>,
 ): void {
+  const mayOf = (ctx: Context) => (permission: OwnPermission) => frame.may(ctx, permission);
+
   router.get('/:code', ...frame.page(READ), async (ctx) => {
-    const explanation = await rejections.explain(ctx.params.code ?? '');
-    const { rejection } = explanation;
-    const may = (permission: Parameters<Frame['may']>[1]) => frame.may(ctx, permission);
-    frame.show(ctx, {
-      title: `Rejected request ${rejection.code}`,
-      back: { href: '/admin/refusals', label: 'Rejected requests' },
-      blocks: [
-        { kind: 'text', tone: 'lead', text: rejection.message },
-        ...fixBlocks(explanation, may),
-        rulesBlock(explanation),
-        requestBlock(explanation),
-        receivedBlock(rejection),
-      ],
-    });
+    frame.show(ctx, detailsPage(await rejections.explain(ctx.params.code ?? ''), mayOf(ctx)));
   });
 
   // The fix decides which permission it takes, so it is looked up before anything is changed.
   router.post('/:code', ...frame.change(READ), async (ctx) => {
     const { code = '' } = ctx.params;
     const { fix } = await parseForm(ctx, fixForm.loose());
-    const wanted = (await rejections.explain(code)).fixes.find(({ id }) => id === fix);
+    const explanation = await rejections.explain(code);
+    const wanted = explanation.fixes.find(({ id }) => id === fix);
     frame.assertMay(ctx, wanted?.needs ?? 'gatehouse.applications:write');
     const address = `/admin/refusals/${code}`;
     await frame.attempt(
@@ -112,22 +104,60 @@ function rejectionDetails(
         const { isFixed } = await rejections.fix(code, fix, frame.by(ctx));
         frame.back(ctx, address, isFixed ? 'Fixed.' : 'Changed.');
       },
-      ({ problem, faults }) => frame.back(ctx, address, faults.map(({ message }) => message).join(' ') || problem),
+      () => (wanted ? fixPage(address, wanted) : detailsPage(explanation, mayOf(ctx))),
     );
   });
 }
 
-type May = (permission: Parameters<Frame['may']>[1]) => boolean;
+function detailsPage(explanation: Explanation, may: May): ConsolePage {
+  const { rejection } = explanation;
+  return {
+    title: `Rejected request ${rejection.code}`,
+    back: { href: '/admin/refusals', label: 'Rejected requests' },
+    blocks: [
+      { kind: 'text', tone: 'lead', text: rejection.message },
+      ...fixBlocks(explanation, may),
+      rulesBlock(explanation),
+      requestBlock(explanation),
+      receivedBlock(rejection),
+    ],
+  };
+}
+
+/** One fix on a page of its own: after a fault, and after the sign-in that it needs. */
+function fixPage(address: string, { id, label, adds, warning }: Fix): ConsolePage {
+  const added: Cell = { text: adds ?? '', code: true };
+  return {
+    title: label,
+    back: { href: address, label: 'Rejected request' },
+    blocks: [
+      ...(adds === undefined ? [] : [{ kind: 'facts' as const, rows: [{ label: 'Address', value: added }] }]),
+      ...(warning ? [{ kind: 'text' as const, tone: 'warning' as const, text: warning }] : []),
+      {
+        kind: 'form',
+        action: address,
+        fields: [{ name: 'fix', label: '', type: 'hidden', value: id }],
+        button: label,
+        cancel: address,
+      },
+    ],
+  };
+}
+
+type May = (permission: OwnPermission) => boolean;
 
 /** What is known about a fix, and the buttons that this administrator may use. */
 function fixBlocks(explanation: Explanation, may: May): Block[] {
-  const { application, isFixed, note } = explanation;
+  const { application, isFixed, note, fixes } = explanation;
   const items = [...fixButtons(explanation, may), ...fixLinks(explanation, may)];
   const blocks: Block[] = [];
   if (isFixed) {
     blocks.push({ kind: 'text', tone: 'notice', text: 'This is fixed: the rule that failed would pass now.' });
   }
   if (note) blocks.push({ kind: 'text', tone: 'small', text: note });
+  for (const { warning, needs } of fixes) {
+    if (warning && may(needs)) blocks.push({ kind: 'text', tone: 'warning', text: warning });
+  }
   if (items.length > 0) blocks.push({ kind: 'actions', title: 'Fix it', items });
   if (application?.source === 'file') {
     const text = 'The configuration file declares this application, so it is fixed there.';

@@ -67,7 +67,7 @@ export function createRejectionAdmin(dependencies: RejectionAdminDependencies): 
         isFixed,
         rules: explainedRules(about),
         account: account && { id: account.id, username: account.username },
-        fixes: fixes.map(({ id, label, needs }) => ({ id, label, needs })),
+        fixes: fixes.map(({ apply: _apply, ...fix }) => fix),
         note: isBroken ? noteOn(failed, application) : undefined,
       },
     };

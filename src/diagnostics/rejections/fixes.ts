@@ -11,6 +11,10 @@ import { type Case, isRegistered } from './evaluation.ts';
 export interface Fix {
   id: string;
   label: string;
+  /** The address that it registers. */
+  adds?: string | undefined;
+  /** What to find out before it. */
+  warning?: string | undefined;
   /** The permission for the change. */
   needs: 'gatehouse.applications:write' | 'gatehouse.roles:write';
 }
@@ -28,6 +32,8 @@ export interface FixDependencies {
 interface Change {
   id: string;
   label: string;
+  /** The address that it registers, and those that the application has. */
+  address?: { added: string; registered: readonly string[] };
   patch: Record<string, unknown>;
 }
 
@@ -64,7 +70,24 @@ export function fixesOf(rule: RuleId, about: Case, { applicationAdmin, userAdmin
   const change =
     application.protocol === 'oidc' ? oidcChange(rule, application, about) : samlChange(rule, application, about);
   if (!change) return [];
-  return [{ id: change.id, label: change.label, needs, apply: (by) => applicationAdmin.update(id, change.patch, by) }];
+  const { address, label, patch } = change;
+  const warning = address && newOriginWarning(name, address.added, address.registered);
+  const apply = (by: Actor) => applicationAdmin.update(id, patch, by);
+  return [{ id: change.id, label, adds: address?.added, warning, needs, apply }];
+}
+
+/** Anyone can send a request with an address of their own, and so have its fix offered. */
+function newOriginWarning(name: string, added: string, registered: readonly string[]): string | undefined {
+  const origin = originOf(added);
+  if (registered.some((uri) => originOf(uri) === origin)) return undefined;
+  return `${origin} is new for ${name}: none of its registered addresses is there. Whoever runs it receives the sign-ins of your users. Anyone can send a request like this one, so add it only if the people who run ${name} confirm it.`;
+}
+
+/** Scheme, host and port; the scheme alone for `com.example.app:/callback` (RFC 8252 7.1). */
+function originOf(uri: string): string {
+  if (!URL.canParse(uri)) return uri;
+  const { protocol, host } = new URL(uri);
+  return host ? `${protocol}//${host}` : protocol;
 }
 
 /** Why no fix is offered, or what the fix cannot know. */
@@ -88,11 +111,14 @@ function oidcChange(rule: RuleId, { metadata }: OidcApplication, { rejection }: 
   const { redirect_uri, post_logout_redirect_uri, grant_type, scope = '', resource } = rejection.received;
   if (rule === 'redirect_uri' && redirect_uri) {
     const patch = { redirect_uris: [...metadata.redirect_uris, redirect_uri] };
-    return { id: 'redirect-uri', label: 'Add this redirect URI', patch };
+    const address = { added: redirect_uri, registered: metadata.redirect_uris };
+    return { id: 'redirect-uri', label: 'Add this redirect URI', address, patch };
   }
   if (rule === 'post_logout_redirect_uri' && post_logout_redirect_uri) {
     const patch = { post_logout_redirect_uris: [...metadata.post_logout_redirect_uris, post_logout_redirect_uri] };
-    return { id: 'post-logout-redirect-uri', label: 'Add this post-logout redirect URI', patch };
+    const registered = [...metadata.redirect_uris, ...metadata.post_logout_redirect_uris];
+    const address = { added: post_logout_redirect_uri, registered };
+    return { id: 'post-logout-redirect-uri', label: 'Add this post-logout redirect URI', address, patch };
   }
   if (rule === 'grant' && grant_type) {
     const patch = { grant_types: [...metadata.grant_types, grant_type] };
@@ -123,8 +149,9 @@ function samlChange(
     return { id: 'name-id', label: `Give it ${format} identifiers`, patch: { name_id_format: format } };
   }
   if (rule === 'acs' && acs) {
-    const patch = { acs_url: [...(metadata.acs ?? []).map(({ url }) => url), acs] };
-    return { id: 'acs', label: 'Add this ACS URL', patch };
+    const registered = (metadata.acs ?? []).map(({ url }) => url);
+    const address = { added: acs, registered };
+    return { id: 'acs', label: 'Add this ACS URL', address, patch: { acs_url: [...registered, acs] } };
   }
   // Named only when its key made the signature of the request (saml/sso/rejected-requests.ts).
   if (rule === 'certificate' && certificate && !isRegistered(certificate, certificates)) {

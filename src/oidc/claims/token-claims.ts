@@ -1,5 +1,6 @@
-// Roles and permissions in JWT access tokens (RFC 9068 2.2.3): those that are visible to the application, when the user has
-// granted the scopes `roles` and `permissions`. Opaque tokens hold none, because their reader uses introspection.
+// Claims of access tokens beside the standard ones of the engine. Each names the sign-in behind it (acr, amr, auth_time;
+// RFC 9068 2.2.1 and RFC 9470 6), for introspection where the token is opaque. JWT access tokens also hold roles and permissions
+// (RFC 9068 2.2.3): those that are visible to the application, when the user has granted the scopes `roles` and `permissions`.
 import type { KoaContextWithOIDC } from '../engine/library.ts';
 
 interface IssuedToken {
@@ -18,12 +19,13 @@ export async function extraTokenClaims(
   const token = issued as IssuedToken;
   const { Grant: grant, AuthorizationCode, RefreshToken, DeviceCode } = oidc.entities;
   const source = AuthorizationCode ?? RefreshToken ?? DeviceCode;
-  if (token.kind !== 'AccessToken' || token.resourceServer?.accessTokenFormat !== 'jwt' || !grant || !source) {
-    return undefined;
-  }
+  if (token.kind !== 'AccessToken' || !grant || !source) return undefined;
+  const { acr, amr, authTime } = source;
+  const signIn = { ...(acr && { acr }), ...(amr && { amr }), ...(authTime && { auth_time: authTime }) };
+  if (token.resourceServer?.accessTokenFormat !== 'jwt') return signIn;
   const allowed = grant.getOIDCScopeFiltered(source.scopes).split(' ');
   const wanted = BY_SCOPE.filter((scope) => allowed.includes(scope));
-  if (wanted.length === 0 || !oidc.account) return undefined;
+  if (wanted.length === 0 || !oidc.account) return signIn;
   const claims = await oidc.account.claims('access_token', wanted.join(' '), {}, []);
-  return Object.fromEntries(wanted.map((scope) => [scope, claims[scope]]));
+  return { ...signIn, ...Object.fromEntries(wanted.map((scope) => [scope, claims[scope]])) };
 }

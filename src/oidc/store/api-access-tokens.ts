@@ -1,5 +1,7 @@
 // Access tokens for the APIs of this server itself: admin API and access evaluation. They are opaque and stored, so that a
 // logout, a lost role or a disabled application ends them at once.
+import { z } from 'zod';
+import type { StatedSignIn } from '../../mfa/step-up.ts';
 import type { Provider } from '../engine/library.ts';
 
 export interface ApiToken {
@@ -7,6 +9,8 @@ export interface ApiToken {
   /** Absent when the application acts by itself (client_credentials). */
   accountId: string | undefined;
   scopes: string[];
+  /** The sign-in behind a user's token. */
+  signIn: StatedSignIn;
   /** The resource that it was requested for (RFC 8707). */
   audience: string | undefined;
 }
@@ -38,6 +42,7 @@ export function createApiTokens({ provider }: { provider(): Provider }): ApiToke
         clientId,
         accountId,
         scopes: scope.split(' ').filter(Boolean),
+        signIn: signInOf('extra' in token ? token.extra : undefined),
         audience: typeof aud === 'string' ? aud : undefined,
       };
     },
@@ -48,4 +53,16 @@ export function createApiTokens({ provider }: { provider(): Provider }): ApiToke
       return client.compareClientSecret(secret);
     },
   };
+}
+
+const storedSignIn = z.object({
+  acr: z.string().optional(),
+  amr: z.array(z.string()).default([]),
+  auth_time: z.number().default(0),
+});
+
+/** What `oidc/claims/token-claims.ts` stored with the token. */
+function signInOf(extra: unknown): StatedSignIn {
+  const { acr, amr, auth_time } = storedSignIn.parse(extra ?? {});
+  return { acr, amr, authTime: new Date(auth_time * 1000) };
 }

@@ -176,13 +176,14 @@ describe('a registered application', () => {
       expect(events.map((event) => event.type)).toContain(type);
   });
 
-  it('requires a recent sign-in for something dangerous', async () => {
+  it('is deleted only after a fresh sign-in', async () => {
     const { applicationId } = await aClient(idp.services, { redirect_uris: ['https://d.example.com/cb'] });
     await idp.services.db.rpSession.updateMany({ data: { authTime: new Date(Date.now() - 3_600_000) } });
-    const redirected = await admin.get(`/admin/applications/${applicationId}/delete`);
-    expect(redirected.location).toContain('prompt=login');
+    const sent = await admin.submit(await admin.get(`/admin/applications/${applicationId}/delete`));
+    const asked = await admin.follow(sent);
+    expect(asked.text).toContain('prompt=login');
     await idp.services.db.rpSession.updateMany({ data: { authTime: new Date() } });
-    const done = await admin.submit(await admin.get(`/admin/applications/${applicationId}/delete`));
+    const done = await admin.submit(await admin.get(asked.url));
     expect((await admin.follow(done)).text).toContain('It was deleted.');
   });
 

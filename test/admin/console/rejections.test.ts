@@ -7,7 +7,7 @@ import { type HttpClient, httpClient, type Page } from '../../support/http.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
 import { listen } from '../../support/listen.ts';
 import { textOf } from '../../support/pages/html.ts';
-import { consoleOf, staff } from './support.ts';
+import { confirmation, consoleOf, signedInLongAgo, signInAgain, staff } from './support.ts';
 
 let idp: TestIdp;
 let admin: HttpClient;
@@ -72,6 +72,33 @@ describe('a rejected authorization request', () => {
     await fix(codeIn(rejected), 'The redirect URI is registered', 'Add this redirect URI', other, REDIRECT);
     expect((await authorize(clientId, { redirect_uri: other })).location).toContain('/signin/');
     expect(await lastChange(clientId)).toContain('application.updated');
+  });
+
+  it('warns when the origin of a redirect URI is new for the application, and needs a fresh sign-in for the fix', async () => {
+    const ann = await staff(idp, 'admin');
+    const client = await consoleOf(idp, ann);
+    const { clientId, applicationId } = await aClient(idp.services, {
+      client_name: 'Wiki',
+      redirect_uris: [REDIRECT],
+    });
+    const warned = async (redirect_uri: string) => {
+      const page = await client.get(`/admin/refusals/${codeIn(await authorize(clientId, { redirect_uri }))}`);
+      return [textOf(page.text).includes('is new for Wiki'), page] as const;
+    };
+    expect((await warned('https://app.example.com/other'))[0]).toBe(false);
+    for (const other of ['https://app.example.com:8443/cb', 'http://app.example.com/cb'])
+      expect([other, (await warned(other))[0]]).toEqual([other, true]);
+    const evil = 'https://app.example.com.evil.example/cb';
+    const [isWarned, page] = await warned(evil);
+    expect(isWarned).toBe(true);
+    await signedInLongAgo(idp, ann);
+    const asked = await confirmation(client, await client.submit(page, {}, { button: 'Add this redirect URI' }));
+    expect(textOf(asked.text)).toContain('You are about to change the registration of Wiki');
+    const again = await signInAgain(client, asked, ann);
+    expect(textOf(again.text)).toContain(`Address ${evil}`);
+    expect(textOf(again.text)).toContain('https://app.example.com.evil.example is new for Wiki');
+    expect(JSON.stringify(await idp.services.applications.get(applicationId))).not.toContain(evil);
+    expect(textOf((await client.follow(await client.submit(again))).text)).toContain('Fixed.');
   });
 
   it('is fixed by enabling the disabled application', async () => {

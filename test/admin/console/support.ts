@@ -1,7 +1,11 @@
 // Users of the console in tests, signed in with the HTTP client.
+
+import { expect } from 'vitest';
+import { limits } from '../../../src/limits.ts';
 import { aUser, type TestUser } from '../../support/factories.ts';
-import { type HttpClient, httpClient } from '../../support/http.ts';
+import { type HttpClient, httpClient, type Page } from '../../support/http.ts';
 import type { TestIdp } from '../../support/idp.ts';
+import { linksOf, textOf } from '../../support/pages/html.ts';
 
 /** A new user with these roles. */
 export async function staff({ services }: TestIdp, ...roles: string[]): Promise<TestUser> {
@@ -16,4 +20,29 @@ export async function consoleOf(idp: TestIdp, user: TestUser): Promise<HttpClien
   const page = await client.follow(await client.get('/admin'));
   await client.follow(await client.submit(page, { username: user.username, password: user.password }));
   return client;
+}
+
+/** Makes the sign-in of this user too old for a sensitive change: the engine has no clock of its own to set. */
+export async function signedInLongAgo({ services }: TestIdp, { account }: TestUser): Promise<void> {
+  const authTime = new Date(Date.now() - (limits.recentAuthentication.seconds + 60) * 1000);
+  await services.db.rpSession.updateMany({ where: { userId: account.id }, data: { authTime } });
+}
+
+/** The confirmation page that a sent form leads to. */
+export async function confirmation(client: HttpClient, sent: Page): Promise<Page> {
+  expect([sent.status, sent.location]).toEqual([303, expect.stringContaining('/admin/confirm/')]);
+  const page = await client.follow(sent);
+  expect(textOf(page.text)).toContain('Confirm that it is you');
+  return page;
+}
+
+/** The address to which the confirmation page sends the user. */
+export function signInLink(page: Page): string {
+  return linksOf(page.text, page.url).find(({ label }) => label === 'Sign in again')?.href ?? '';
+}
+
+/** Signs in as the confirmation page asks, and follows back to the form. */
+export async function signInAgain(client: HttpClient, page: Page, { username, password }: TestUser): Promise<Page> {
+  const form = await client.follow(await client.get(signInLink(page)));
+  return client.follow(await client.submit(form, { username, password }));
 }

@@ -85,7 +85,10 @@ describe('a message', () => {
     ['elements', signXml(authnRequestXml({ body: extensions('<a xmlns="urn:a"/>'.repeat(185)) }))],
     ['namespaces', signXml(authnRequestXml({ body: extensions(manyNamespaces(185)) }))],
     ['text', signXml(authnRequestXml({ body: extensions(`<a xmlns="urn:a">${'x'.repeat(29_000)}</a>`) }))],
-    ['the signature of another message', signXml(authnRequestXml()).replace(sp.acs, `${sp.acs}${'&lt;'.repeat(7_000)}`)],
+    [
+      'the signature of another message',
+      signXml(authnRequestXml()).replace(sp.acs, `${sp.acs}${'&lt;'.repeat(7_000)}`),
+    ],
   ])('is handled within the time limit, full of %s', (_name, xml) => {
     const cpu = Array.from({ length: 15 }, () => {
       const before = process.cpuUsage();

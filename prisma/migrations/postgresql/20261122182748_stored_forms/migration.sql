@@ -1,0 +1,16 @@
+-- CreateTable
+CREATE TABLE "stored_forms" (
+    "id" TEXT NOT NULL,
+    "user_id" TEXT NOT NULL,
+    "form_sealed" TEXT NOT NULL,
+    "created_at" TIMESTAMP(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "expires_at" TIMESTAMP(3) NOT NULL,
+
+    CONSTRAINT "stored_forms_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateIndex
+CREATE INDEX "stored_forms_user_id_idx" ON "stored_forms"("user_id");
+
+-- CreateIndex
+CREATE INDEX "stored_forms_expires_at_idx" ON "stored_forms"("expires_at");

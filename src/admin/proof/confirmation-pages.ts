@@ -1,0 +1,62 @@
+// The pages around a sensitive change without a fresh sign-in: who is signed in and why it is needed, then the form again.
+import type { Account } from '../../accounts/account.ts';
+import type { Proof } from '../../audit/audit.ts';
+import type { Fields } from '../../http/input.ts';
+import { limits } from '../../limits.ts';
+import type { ConsolePage, Field } from '../console/blocks.ts';
+import type { StoredForm } from './stored-forms.ts';
+
+const MINUTES = limits.recentAuthentication.seconds / 60;
+
+/** Says who is signed in and why a sign-in is needed, with a link to it. */
+export function confirmationPage(
+  { change, page }: StoredForm,
+  { account, proof, signInUrl }: { account: Account; proof: Proof | undefined; signInUrl: string },
+): ConsolePage {
+  const reason = proof?.isRecent
+    ? 'This needs your strongest factor, which you did not use at your last sign-in.'
+    : `This needs a sign-in from the last ${MINUTES} minutes, so that nobody else can do it at a computer where you are signed in.`;
+  return {
+    title: 'Confirm that it is you',
+    ...(page.back && { back: page.back }),
+    blocks: [
+      { kind: 'text', tone: 'lead', text: `You are about to ${change}. ${reason}` },
+      {
+        kind: 'facts',
+        rows: [
+          { label: 'Signed in as', value: { text: account.name ?? account.username, small: account.username } },
+          { label: 'Last sign-in', value: proof?.authTime },
+        ],
+      },
+      {
+        kind: 'text',
+        text: 'Nothing has been changed yet. After the sign-in the form is here again, as you filled it in.',
+      },
+      {
+        kind: 'actions',
+        items: [
+          { label: 'Sign in again', href: signInUrl, look: 'primary' },
+          { label: 'Cancel', href: page.back?.href ?? '/admin', look: 'secondary' },
+        ],
+      },
+    ],
+  };
+}
+
+/** The form as it was filled in, after the sign-in. */
+export function filledInPage({ change, page }: StoredForm): ConsolePage {
+  const text = `Thank you. Nothing has been changed yet: check the form and send it to ${change}.`;
+  return { ...page, blocks: [{ kind: 'text', tone: 'notice', text }, ...page.blocks] };
+}
+
+/** A button that was pressed on a page without fields: the same button on a page of its own. */
+export function pressedButtonPage(change: string, path: string, sent: Fields, cancel: string): ConsolePage {
+  const fields = Object.entries(sent).flatMap(([name, values]) =>
+    [values].flat().map((value): Field => ({ name, label: '', type: 'hidden', value })),
+  );
+  return {
+    title: `${change.charAt(0).toUpperCase()}${change.slice(1)}`,
+    back: { href: cancel, label: 'Back' },
+    blocks: [{ kind: 'form', action: path, fields, button: 'Do it now', look: 'danger', cancel }],
+  };
+}

@@ -1,0 +1,41 @@
+// Step-up authentication (RFC 9470): whether a sign-in is strong and recent enough. Asked for account pages, the console and
+// user tokens of the admin API alike. Pure.
+import type { Proof } from '../audit/audit.ts';
+import { limits } from '../limits.ts';
+import { type Acr, acrLevel, MFA_ACR, PASSWORD_ACR } from './acr.ts';
+
+/** What a session or an access token states about its sign-in. */
+export interface StatedSignIn {
+  acr: string | undefined;
+  amr: readonly string[];
+  authTime: Date;
+}
+
+export interface AccountLevels {
+  /** The strongest acr that the account can prove. */
+  strongest: Acr;
+  /** The acr that the settings demand of users with a right in Gatehouse; undefined for others. */
+  staff: Acr | undefined;
+}
+
+/** The acr that console and admin API require: the second factor where the account has one, and what the settings demand. */
+export function administrationAcr({ strongest, staff = PASSWORD_ACR }: AccountLevels): Acr {
+  const own = acrLevel(strongest) > acrLevel(MFA_ACR) ? MFA_ACR : strongest;
+  return acrLevel(staff) > acrLevel(own) ? staff : own;
+}
+
+/** Whether the sign-in suffices for console and admin API. A recovery code replaces a lost factor, not what settings demand. */
+export function opensAdministration(signIn: StatedSignIn, levels: AccountLevels): boolean {
+  const isReached = (required: Acr) => acrLevel(signIn.acr) >= acrLevel(required);
+  if (isReached(administrationAcr(levels))) return true;
+  return signIn.amr.includes('recovery') && isReached(levels.staff ?? MFA_ACR);
+}
+
+/** @param strongest the strongest acr that the account can prove */
+export function proofOf(signIn: StatedSignIn, strongest: Acr, now: Date): Proof {
+  const ageSeconds = (now.getTime() - signIn.authTime.getTime()) / 1000;
+  const isRecent = ageSeconds <= limits.recentAuthentication.seconds;
+  // A user who has lost the strongest factor signs in with a recovery code in order to replace it.
+  const isStrong = acrLevel(signIn.acr) >= acrLevel(strongest) || signIn.amr.includes('recovery');
+  return { isFresh: isRecent && isStrong, isRecent, acr: strongest, authTime: signIn.authTime };
+}

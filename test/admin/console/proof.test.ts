@@ -1,0 +1,229 @@
+// Sensitive changes in the console without a fresh sign-in: nothing changes, a page says why, and after the sign-in the form is
+// there again as it was filled in.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { CONFIRM } from '../../../src/admin/proof/stored-forms.ts';
+import { limits } from '../../../src/limits.ts';
+import { MFA_ACR } from '../../../src/mfa/acr.ts';
+import { aClient, aUser, type TestUser } from '../../support/factories.ts';
+import type { HttpClient } from '../../support/http.ts';
+import { startIdp, type TestIdp } from '../../support/idp.ts';
+import { linksOf, textOf } from '../../support/pages/html.ts';
+import { confirmation, consoleOf, signedInLongAgo, signInAgain, signInLink, staff } from './support.ts';
+
+const SECRET = 'sms-token-that-was-typed';
+
+let idp: TestIdp;
+let ann: TestUser;
+let admin: HttpClient;
+beforeAll(async () => {
+  idp = await startIdp();
+  await idp.services.settings.set('rate_limits', false);
+  await idp.services.roles.create({ name: 'editor', permissions: ['articles:write'] });
+  await idp.services.roles.create({ name: 'reader', permissions: ['articles:read'] });
+});
+afterAll(() => idp?.stop());
+beforeEach(async () => {
+  ann = await staff(idp, 'admin');
+  admin = await consoleOf(idp, ann);
+  await signedInLongAgo(idp, ann);
+});
+
+describe('a sensitive change without a fresh sign-in', () => {
+  it('changes nothing, says who is signed in and why it asks, and returns to the filled-in form', async () => {
+    const { account, username } = await aUser(idp.services);
+    const roles = ['editor', 'reader'];
+    const form = await admin.get(`/admin/users/${account.id}/edit`);
+    const page = await confirmation(admin, await admin.submit(form, { name: 'Typed Name', roles }));
+    expect(textOf(page.text)).toContain(`You are about to change the roles of ${username}.`);
+    expect(textOf(page.text)).toContain('This needs a sign-in from the last 10 minutes');
+    expect(textOf(page.text)).toContain(`Signed in as Ann Example ${ann.username}`);
+    expect(await idp.services.accounts.find(account.id)).toMatchObject({ name: account.name, roles: [] });
+    const query = new URL(signInLink(page)).searchParams;
+    expect(Object.fromEntries(query)).toMatchObject({ prompt: 'login', login_hint: ann.username });
+
+    const again = await signInAgain(admin, page, ann);
+    expect([again.status, again.url]).toEqual([200, page.url]);
+    expect(textOf(again.text)).toContain('Nothing has been changed yet');
+    expect(again.forms[0]).toMatchObject({ fields: { name: 'Typed Name' }, ticks: { roles } });
+    expect((await idp.services.accounts.find(account.id))?.roles).toEqual([]);
+    expect((await admin.submit(again)).location).toBe(`${idp.issuer}/admin/users/${account.id}`);
+    expect(await idp.services.accounts.find(account.id)).toMatchObject({ name: 'Typed Name', roles });
+  });
+
+  it('is asked for again until the sign-in is fresh, and is not while it is', async () => {
+    const { account } = await aUser(idp.services);
+    const sent = await admin.submit(await admin.get(`/admin/users/${account.id}/disable`));
+    const page = await confirmation(admin, sent);
+    const reloaded = await admin.get(page.url);
+    expect(textOf(reloaded.text)).toContain('Confirm that it is you');
+    expect(reloaded.forms).toEqual([]);
+    const again = await signInAgain(admin, page, ann);
+    expect(textOf((await admin.follow(await admin.submit(again))).text)).toContain('The account is disabled.');
+    const other = await aUser(idp.services);
+    const next = await admin.submit(await admin.get(`/admin/users/${other.account.id}/disable`));
+    expect(textOf((await admin.follow(next)).text)).toContain('The account is disabled.');
+  });
+
+  it('asks for the strongest factor of the account, however recent the sign-in is', async () => {
+    const { account } = await aUser(idp.services);
+    const key = { id: `key-of-${ann.username}`, userId: ann.account.id, name: 'Key', userVerified: true };
+    await idp.services.db.passkey.create({ data: { ...key, publicKey: new Uint8Array(1) } });
+    const data = { authTime: new Date(), acr: MFA_ACR };
+    await idp.services.db.rpSession.updateMany({ where: { userId: ann.account.id }, data });
+    const sent = await admin.submit(await admin.get(`/admin/users/${account.id}/disable`));
+    const page = await confirmation(admin, sent);
+    expect(textOf(page.text)).toContain('This needs your strongest factor');
+    const query = Object.fromEntries(new URL(signInLink(page)).searchParams);
+    // The password was typed a moment ago: only the factor is missing.
+    expect(query).toEqual({ acr_values: 'phr', login_hint: ann.username, return_to: new URL(page.url).pathname });
+  });
+
+  it('is stored encrypted, and puts nothing that was typed into an address', async () => {
+    const value = JSON.stringify({ url: 'https://sms.example.com/', token: SECRET });
+    const sent = await admin.submit(await admin.get('/admin/settings/edit'), { sms_gateway: value });
+    const page = await confirmation(admin, sent);
+    expect(`${sent.location}${page.text}`).not.toContain(SECRET);
+    const rows = await idp.services.db.storedForm.findMany({ where: { userId: ann.account.id } });
+    expect(rows).toHaveLength(1);
+    expect(JSON.stringify(rows)).not.toContain(SECRET);
+    expect(page.url).not.toContain(rows[0]?.id);
+    const again = await signInAgain(admin, page, ann);
+    expect(again.forms[0]?.fields.sms_gateway).toBe(value);
+    await admin.submit(again);
+    expect((await idp.services.settings.reload()).sms_gateway?.token).toBe(SECRET);
+    expect(idp.log.join('\n')).not.toContain(SECRET);
+    await idp.services.settings.unset('sms_gateway');
+  });
+
+  it('is not shown to another user', async () => {
+    const { account } = await aUser(idp.services);
+    const sent = await admin.submit(await admin.get(`/admin/users/${account.id}/delete`));
+    const page = await confirmation(admin, sent);
+    const other = await consoleOf(idp, await staff(idp, 'admin'));
+    const answer = await other.get(page.url);
+    expect([answer.status, answer.forms]).toEqual([404, []]);
+    expect(textOf(answer.text)).toContain('another user filled it in');
+    expect(await idp.services.accounts.find(account.id)).toBeDefined();
+  });
+
+  it('needs the CSRF token of the user once more', async () => {
+    const { account } = await aUser(idp.services);
+    const sent = await admin.submit(await admin.get(`/admin/users/${account.id}/delete`));
+    const again = await signInAgain(admin, await confirmation(admin, sent), ann);
+    expect((await admin.submit(again, { _csrf: 'wrong' })).status).toBe(403);
+    expect((await admin.submit(again, {}, { headers: { 'sec-fetch-site': 'cross-site' } })).status).toBe(403);
+    expect(await idp.services.accounts.find(account.id)).toBeDefined();
+  });
+
+  it('expires, and the oldest of a user give way', async () => {
+    const { account } = await aUser(idp.services);
+    const at = `/admin/users/${account.id}/delete`;
+    const first = await confirmation(admin, await admin.submit(await admin.get(at)));
+    for (let count = 0; count < limits.storedForm.perUser; count += 1) await admin.submit(await admin.get(at));
+    expect(await idp.services.db.storedForm.count({ where: { userId: ann.account.id } })).toBe(
+      limits.storedForm.perUser,
+    );
+    expect((await admin.get(first.url)).status).toBe(404);
+    const last = await confirmation(admin, await admin.submit(await admin.get(at)));
+    await idp.services.db.storedForm.updateMany({ data: { expiresAt: new Date(0) } });
+    expect((await admin.get(last.url)).status).toBe(404);
+  });
+
+  it('is a button of a page too, which is on a page of its own after the sign-in', async () => {
+    const { applicationId } = await aClient(idp.services, {
+      client_name: 'Wiki <1>',
+      redirect_uris: ['https://wiki.example.com/cb'],
+    });
+    await idp.services.applications.setEnabled(applicationId, false);
+    const details = await admin.get(`/admin/applications/${applicationId}`);
+    const headers = { referer: details.url };
+    const page = await confirmation(admin, await admin.submit(details, {}, { form: '/enable', headers }));
+    expect(linksOf(page.text, page.url)).toContainEqual({ href: details.url, label: 'Cancel' });
+    const again = await signInAgain(admin, page, ann);
+    expect(textOf(again.text)).toContain('Enable the application Wiki <1>');
+    await admin.submit(again, {}, { button: 'Do it now' });
+    expect((await idp.services.applications.get(applicationId)).enabled).toBe(true);
+  });
+});
+
+describe('every sensitive form and button of the console', () => {
+  it('leads to the confirmation page, and changes nothing', async () => {
+    const { account } = await aUser(idp.services, { username: 'sensitive' });
+    const role = await idp.services.roles.create({ name: 'sensitive' });
+    const client = await aClient(idp.services, { redirect_uris: ['https://s.example.com/cb'] });
+    const off = await aClient(idp.services, { redirect_uris: ['https://off.example.com/cb'] });
+    await idp.services.applications.setEnabled(off.applicationId, false);
+    await idp.services.applications.addSecret(client.applicationId, { replace: 60 });
+    const user = `/admin/users/${account.id}`;
+    const application = `/admin/applications/${client.applicationId}`;
+    const forms: [page: string, fields?: Record<string, string>, form?: string][] = [
+      ['/admin/users/new', { username: 'with-role', begin: 'password', roles: 'editor' }],
+      [`${user}/edit`, { email: 'moved@example.com' }],
+      [`${user}/edit`, { username: 'renamed' }],
+      [`${user}/edit`, { roles: 'editor' }],
+      [`${user}/password`],
+      [`${user}/force-change`],
+      [`${user}/end-sessions`],
+      [`${user}/disable`],
+      [`${user}/delete`],
+      [`${user}/reset-factors`],
+      ['/admin/roles/new', { name: 'made' }],
+      [`/admin/roles/${role.id}`, { permissions: 'articles:read' }],
+      [`/admin/roles/${role.id}/delete`],
+      ['/admin/applications/new/web', { name: 'Made', redirect_uris: 'https://made.example.com/cb' }],
+      [`${application}/edit`, { redirect_uris: 'https://moved.example.com/cb' }],
+      [`${application}/edit`, { implicit: 'on', name: 'Asks no consent', scope: 'openid' }],
+      [`${application}/secret`],
+      [application, {}, '/secrets/'],
+      [`${application}/disable`],
+      [`${application}/delete`],
+      [`/admin/applications/${off.applicationId}`, {}, '/enable'],
+      ['/admin/keys/rotate'],
+      ['/admin/settings/edit', { session_hours: '5' }],
+      ['/admin/test', {}, '/admin/test'],
+    ];
+    for (const [path, fields = {}, form] of forms) {
+      const sent = await admin.submit(await admin.get(path), fields, form ? { form } : {});
+      expect([path, fields, sent.status, sent.location]).toEqual([path, fields, 303, expect.stringContaining(CONFIRM)]);
+    }
+    const audited = await idp.services.audit.list({ actorId: ann.account.id });
+    expect(audited.filter(({ type }) => !type.startsWith('sign-in.'))).toEqual([]);
+  });
+});
+
+describe('an import of users', () => {
+  const importing = async (csv: string, trial: boolean) => {
+    const _csrf = (await admin.get('/admin/import')).forms[0]?.fields._csrf ?? '';
+    const headers = { origin: new URL(idp.issuer).origin };
+    return admin.post('/admin/import', { form: { _csrf, csv, ...(trial && { trial: 'on' }) }, headers });
+  };
+
+  it('needs a fresh sign-in where it gives roles, and not for a trial run', async () => {
+    const csv = 'username,roles\nimported-1,\nimported-2,editor\n';
+    expect(textOf((await importing(csv, true)).text)).toContain('2 of 2 rows: 2 would be created');
+    const page = await confirmation(admin, await importing(csv, false));
+    expect(await idp.services.accounts.findByLogin('imported-1')).toBeUndefined();
+    const again = await signInAgain(admin, page, ann);
+    expect(again.forms[0]?.fields.csv).toBe(csv);
+    await signedInLongAgo(idp, ann);
+    expect(textOf((await importing('username\nimported-3\n', false)).text)).toContain('1 of 1 rows: 1 are created');
+  });
+});
+
+describe('a change that is not sensitive', () => {
+  it('needs no fresh sign-in', async () => {
+    const { account } = await aUser(idp.services);
+    const { applicationId } = await aClient(idp.services, { redirect_uris: ['https://plain.example.com/cb'] });
+    const { id } = await idp.services.roles.create({ name: 'described' });
+    for (const [path, fields] of [
+      [`/admin/users/${account.id}/edit`, { name: 'Only the name' }],
+      [`/admin/applications/${applicationId}/edit`, { name: 'Only the name' }],
+      [`/admin/roles/${id}`, { description: 'Only the description' }],
+    ] as const) {
+      const sent = await admin.submit(await admin.get(path), fields);
+      expect([path, sent.status, sent.location]).toEqual([path, 303, expect.not.stringContaining('/confirm/')]);
+    }
+    const fields = { username: 'no-roles', begin: 'password' };
+    expect((await admin.submit(await admin.get('/admin/users/new'), fields)).status).toBe(201);
+  });
+});

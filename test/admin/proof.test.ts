@@ -1,0 +1,182 @@
+// User tokens of the admin API: sensitive changes need a fresh sign-in, and every call the acr that the console requires
+// (RFC 9470). Applications that act by themselves are not asked.
+import { generateSync } from 'otplib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { limits } from '../../src/limits.ts';
+import { MFA_ACR, PASSWORD_ACR } from '../../src/mfa/acr.ts';
+import { aClient, aUser } from '../support/factories.ts';
+import type { Page } from '../support/http.ts';
+import { startIdp, type TestIdp } from '../support/idp.ts';
+import { type ApiCaller, aPerson, aService, caller, described, tokenOf } from './support.ts';
+
+let idp: TestIdp;
+let admin: ApiCaller;
+beforeAll(async () => {
+  idp = await startIdp();
+  await idp.services.settings.set('rate_limits', false);
+  admin = await aPerson(idp, ['admin']);
+});
+afterAll(() => idp?.stop());
+
+/** Makes the sign-in behind every access token of this user older than a fresh one. */
+async function signedInLongAgo({ user }: ApiCaller): Promise<void> {
+  const { db } = idp.services;
+  const rows = await db.oidcArtifact.findMany({ where: { model: 'AccessToken', accountId: user?.account.id ?? '' } });
+  for (const { id, payload } of rows) {
+    const stored = JSON.parse(payload) as { extra: { auth_time: number } };
+    stored.extra.auth_time -= limits.recentAuthentication.seconds + 60;
+    await db.oidcArtifact.update({ where: { id }, data: { payload: JSON.stringify(stored) } });
+  }
+}
+
+const isChallenge = ({ status, headers }: Page) =>
+  status === 401 && (headers['www-authenticate'] ?? '').includes('error="insufficient_user_authentication"');
+
+const any = { 'if-match': '*' };
+
+/** Each operation that changes something, with a call that would succeed; and whether it is sensitive. */
+async function calls(): Promise<Record<string, { sensitive: boolean; call: [string, string, unknown?] }>> {
+  const { services } = idp;
+  const { account } = await aUser(services);
+  const user = `/users/${account.id}`;
+  const role = await services.roles.create({ name: `role-${account.username}`, permissions: ['articles:read'] });
+  const client = await aClient(services, { redirect_uris: ['https://call.example.com/cb'] });
+  const application = `/applications/${client.applicationId}`;
+  const { id: secret } = await services.applications.addSecret(client.applicationId, { replace: 60 });
+  const resource = `urn:api:${account.username}`;
+  await services.db.resource.create({ data: { identifier: resource, scopes: '["a"]' } });
+  const mail = `mail-${account.username}`;
+  const queued = { recipient: 'x@example.com', subject: 'Hi', bodySealed: 'x', createdAt: new Date() };
+  await services.db.mailMessage.create({ data: { ...queued, id: mail, nextTryAt: new Date(), failedAt: new Date() } });
+  const session = async () => {
+    const person = await aPerson(idp, [], { tool: admin.app });
+    const [one] = await services.sessions.list(person.user?.account.id ?? '');
+    return one?.uid ?? '';
+  };
+  const declared = { protocol: 'oidc', redirect_uris: ['https://new.example.com/cb'] };
+  const metadata_url = 'https://sp.example.invalid/metadata';
+  const yes = (...call: [string, string, unknown?]) => ({ sensitive: true, call });
+  const no = (...call: [string, string, unknown?]) => ({ sensitive: false, call });
+  return {
+    createUser: yes('POST', '/users', { username: `with-${account.username}`, roles: [role.name] }),
+    updateUser: yes('PATCH', user, { email: 'moved@example.com' }),
+    setUserRoles: yes('PUT', `${user}/roles`, { roles: [role.name] }),
+    enableUser: yes('POST', `${user}/enable`),
+    disableUser: yes('POST', `${user}/disable`),
+    inviteUser: no('POST', `${user}/invite`),
+    sendPasswordReset: no('POST', `${user}/password-reset`),
+    setPassword: yes('POST', `${user}/password`, {}),
+    forcePasswordChange: yes('POST', `${user}/password-change`),
+    unlockUser: no('POST', `${user}/unlock`),
+    resetFactors: yes('POST', `${user}/reset-factors`),
+    allowFirstFactor: yes('POST', `${user}/allow-factor`),
+    endSession: no('DELETE', `/sessions/${await session()}`),
+    endUserSessions: yes('DELETE', `${user}/sessions`),
+    endApplicationSessions: no('DELETE', `${application}/sessions`),
+    deleteUser: yes('DELETE', user),
+    createRole: yes('POST', '/roles', { name: `new-${account.username}`, permissions: ['articles:read'] }),
+    updateRole: yes('PATCH', `/roles/${role.id}`, { permissions: [] }),
+    deleteRole: yes('DELETE', `/roles/${role.id}`),
+    createApplication: yes('POST', '/applications', declared),
+    updateApplication: yes('PATCH', application, { redirect_uris: ['https://moved.example.com/cb'] }),
+    enableApplication: yes('POST', `${application}/enable`),
+    disableApplication: yes('POST', `${application}/disable`),
+    addSecret: yes('POST', `${application}/secrets`, {}),
+    removeSecret: yes('DELETE', `${application}/secrets/${secret}`),
+    deleteApplication: yes('DELETE', application),
+    approveMetadataChange: yes('POST', `${application}/metadata-change/approve`, { document: 'x' }),
+    rejectMetadataChange: yes('POST', `${application}/metadata-change/reject`, { document: 'x' }),
+    readMetadata: no('POST', '/saml-metadata', { metadata_url }),
+    createResource: yes('POST', '/resources', { identifier: `${resource}:new` }),
+    updateResource: yes('PATCH', `/resources/${resource}`, { scopes: [] }),
+    deleteResource: yes('DELETE', `/resources/${resource}`),
+    rotateKeys: yes('POST', '/keys/rotate', { use: 'saml' }),
+    updateSettings: yes('PATCH', '/settings', { session_hours: 11 }),
+    planConfiguration: no('POST', '/configuration/plan', 'users: []\n'),
+    retryMail: no('POST', `/mail/${mail}/retry`),
+  };
+}
+
+const send = (who: ApiCaller, operationId: string, [method, path, body]: [string, string, unknown?]) =>
+  who.send(method, path, body, operationId === 'planConfiguration' ? { 'content-type': 'application/yaml' } : any);
+
+describe('a user token whose sign-in is not fresh', () => {
+  it('is challenged at every sensitive operation, which changes nothing, and at no other', async () => {
+    const { document } = await described(idp);
+    const changing = Object.values(document.paths).flatMap((path) =>
+      Object.entries(path).flatMap(([method, { operationId }]) => (method === 'get' ? [] : [operationId])),
+    );
+    const table = await calls();
+    // A new operation has to say what it is.
+    expect(Object.keys(table).sort()).toEqual(changing.sort());
+    await signedInLongAgo(admin);
+    const audited = () => idp.services.audit.list({ actorId: admin.user?.account.id ?? '' });
+    for (const [operationId, { sensitive, call }] of Object.entries(table)) {
+      const before = (await audited()).length;
+      const page = await send(admin, operationId, call);
+      expect([operationId, isChallenge(page), page.text], operationId).toEqual([operationId, sensitive, page.text]);
+      if (sensitive) expect([operationId, (await audited()).length]).toEqual([operationId, before]);
+      else expect([operationId, page.status], page.text).toEqual([operationId, expect.not.stringMatching('401')]);
+    }
+  });
+
+  it('learns from the challenge what to ask the user for, and is accepted after that sign-in', async () => {
+    const person = await aPerson(idp, ['admin'], { tool: admin.app });
+    const { account } = await aUser(idp.services);
+    await signedInLongAgo(person);
+    const page = await person.send('POST', `/users/${account.id}/disable`);
+    expect(page.json()).toMatchObject({ code: 'proof_needed', detail: expect.stringContaining('To disable') });
+    const challenge = page.headers['www-authenticate'] ?? '';
+    expect(challenge).toBe(
+      `Bearer error="insufficient_user_authentication", error_description="A fresh sign-in is needed", acr_values="${PASSWORD_ACR}", max_age="${limits.recentAuthentication.seconds}"`,
+    );
+    const parameters = { max_age: String(limits.recentAuthentication.seconds), acr_values: PASSWORD_ACR };
+    const user = person.user ?? (await aUser(idp.services));
+    const token = await tokenOf(idp, person.app, user, 'openid admin:*', { parameters });
+    const fresh = caller(idp, token, person.app, user);
+    expect((await fresh.send('POST', `/users/${account.id}/disable`)).json()).toMatchObject({ active: false });
+  });
+
+  it('may still make changes that are not sensitive', async () => {
+    const { account } = await aUser(idp.services);
+    await signedInLongAgo(admin);
+    const plain = await admin.send('PATCH', `/users/${account.id}`, { name: 'Renamed' }, any);
+    expect(plain.json()).toMatchObject({ name: 'Renamed' });
+    expect((await admin.send('POST', '/users', { username: 'without-roles' })).status).toBe(201);
+  });
+});
+
+describe('an application that acts by itself', () => {
+  it('is not asked for a sign-in', async () => {
+    const service = await aService(idp);
+    for (const [operationId, { sensitive, call }] of Object.entries(await calls())) {
+      // No metadata waits for a decision.
+      if (!sensitive || /^delete|MetadataChange$/.test(operationId)) continue;
+      const page = await send(service, operationId, call);
+      expect([operationId, page.status < 300], page.text).toEqual([operationId, true]);
+    }
+  });
+});
+
+describe('a user token below the acr that the console requires', () => {
+  it('is challenged at every call, and the token of a sign-in with the second factor is not', async () => {
+    const person = await aPerson(idp, ['auditor'], { tool: admin.app });
+    expect((await person.get('/me')).status).toBe(200);
+    const { user } = person;
+    if (!user) throw new Error('no user');
+    const { totp } = idp.services.mfa;
+    const { secret, sealed } = totp.begin(user.account);
+    await totp.confirm(user.account, sealed, generateSync({ secret }));
+    for (const path of ['/me', '/users']) {
+      const page = await person.get(path);
+      expect([page.status, page.headers['www-authenticate']]).toEqual([
+        401,
+        `Bearer error="insufficient_user_authentication", error_description="A stronger sign-in is needed", acr_values="${MFA_ACR}"`,
+      ]);
+    }
+    // The code of the next step: the one of this step was used to set it up.
+    const code = () => generateSync({ secret, epoch: Date.now() / 1000 + limits.totp.stepSeconds });
+    const token = await tokenOf(idp, person.app, user, 'openid admin:*', { totp: code });
+    expect((await caller(idp, token, person.app, user).get('/me')).status).toBe(200);
+  });
+});
