@@ -1,0 +1,54 @@
+// Applications, signing keys, sessions with their logout, roles, and the configuration file that declares all of it.
+import { createApplications } from '../applications/applications.ts';
+import { createConfigFile } from '../config-file/config-file.ts';
+import { createFileReader } from '../config-file/file-reader.ts';
+import { createKeyring } from '../keys/keyring.ts';
+import { createEndSession } from '../logout/end-session.ts';
+import { createLogoutRuns } from '../logout/logout-runs.ts';
+import { createLogoutOnRoleChange } from '../logout/role-change.ts';
+import { removeClientArtifacts } from '../oidc/store/removals.ts';
+import { createSessions } from '../oidc/store/sessions.ts';
+import { createRoles } from '../rbac/roles.ts';
+import { FIRST_PARTY_CLIENT_ID } from '../rp/first-party-client.ts';
+import { createMetadataFetch } from '../saml/metadata/fetch.ts';
+import { parseServiceProviderMetadata } from '../saml/metadata/parse.ts';
+import { removeServiceProviderData } from '../saml/slo/removals.ts';
+import type { Base } from './base.ts';
+import type { UserServices } from './users.ts';
+
+export interface ApplicationServicesDependencies {
+  base: Base;
+  users: UserServices;
+  /** Called when a logout delivery is queued. */
+  logoutQueued(): void;
+}
+
+export function createApplicationServices({ base, users, logoutQueued }: ApplicationServicesDependencies) {
+  const { config, logger, now, db, sql, vault, audit, protectedRows, settings, outgoing } = base;
+  const { accounts, credentials, mfa, passwords } = users;
+  const { knownBrowsers } = mfa;
+  const { issuer } = config;
+  const setting = settings.latest;
+  const applications = createApplications({ db, vault, audit, now, removeClientArtifacts, removeServiceProviderData });
+  const sessionSeconds = () => setting().session_hours * 3600;
+  const keyring = createKeyring({ db, vault, now, issuer, logger, audit, sessionSeconds });
+  const idleSeconds = () => setting().session_idle_minutes * 60;
+  const sessions = createSessions({ db, sql, now, idleSeconds });
+  const runs = createLogoutRuns({ db, now, audit, deliverSoon: logoutQueued });
+  const endSession = createEndSession({
+    ...{ db, now, audit, sessions, runs, ownClientId: FIRST_PARTY_CLIENT_ID, deliverSoon: logoutQueued },
+    endTrust: async (accountId, uids, tx) =>
+      knownBrowsers.endTrust(accountId, tx, uids === 'all' ? undefined : await sessions.browsersOf(uids, tx)),
+  });
+  const isEnabled = () => setting().sign_out_on_role_change;
+  const rolesChanged = createLogoutOnRoleChange({ isEnabled, sessions, endSession });
+  const roles = createRoles({ db, now, audit, accounts, protectedRows, rolesChanged });
+  const fetchMetadata = createMetadataFetch({ outgoing });
+  const configFile = createConfigFile({
+    ...{ db, now, vault, audit, accounts, applications, roles, settings, passwords, totp: mfa.totp, fetchMetadata },
+    ...{ importHash: credentials.importHash, endAllSessions: endSession.all },
+    parseMetadata: (xml) => parseServiceProviderMetadata(xml, now()),
+  });
+  const fileReader = createFileReader();
+  return { applications, keyring, sessions, runs, endSession, roles, fetchMetadata, configFile, fileReader };
+}

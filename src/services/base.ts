@@ -1,0 +1,71 @@
+// What every domain needs: the database, keys, the audit log, settings, outgoing calls and mail.
+import { type AlarmKind, createAlarm } from '../audit/alarm.ts';
+import { createAudit } from '../audit/audit.ts';
+import { createAuditChain } from '../audit/chain.ts';
+import { createOutsideCheckpoints } from '../audit/outside-checkpoints.ts';
+import { createProtectedRows } from '../audit/protected-rows.ts';
+import { createRepeatedEntries } from '../audit/repeated-entries.ts';
+import type { Config } from '../config.ts';
+import { openDataKeys } from '../keys/data-keys.ts';
+import { limits } from '../limits.ts';
+import { createMail } from '../mail/create-mail.ts';
+import { type AdministratorMail, recipientOf } from '../mail/messages.ts';
+import { createOutgoingFetch } from '../network/outgoing-fetch.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Logger } from '../platform/logger.ts';
+import { viewsDir } from '../platform/package.ts';
+import { createVault } from '../platform/vault.ts';
+import { siteKey } from '../rate-limits/network-limits.ts';
+import { listAdministrators } from '../rbac/administrators.ts';
+import { createSettings } from '../settings/settings.ts';
+import { openDatabase, type Tx } from '../storage/database.ts';
+import { migrate } from '../storage/migrations/migrate.ts';
+
+export interface BaseOptions {
+  config: Config;
+  logger: Logger;
+  now: Clock;
+  /** Called when a mail is queued. */
+  mailQueued(): void;
+  /** Counts an alarm in the metrics. */
+  alarmRaised(kind: AlarmKind): void;
+}
+
+export type Base = Omit<Awaited<ReturnType<typeof createBase>>, 'closeDatabase'>;
+
+/** Migrates and opens the database. Throws DatabaseError. */
+export async function createBase({ config, logger, now, mailQueued, alarmRaised }: BaseOptions) {
+  const { issuer, loopback: allowLoopback } = config;
+  for (const name of await migrate(config.databaseUrl)) logger.info({ migration: name }, 'migration applied');
+  const { db, sql, close: closeDatabase } = await openDatabase(config.databaseUrl);
+  const dataKeys = await openDataKeys({ db, vault: createVault(config.secrets), now });
+  const vault = createVault(config.secrets, dataKeys.mac);
+  const audit = createAudit({ db, sql, vault, logger, now });
+  const repeatedEntries = createRepeatedEntries({ audit, now, logger, networkOf: siteKey });
+  const settings = createSettings({ db, now, vault });
+  const setting = settings.latest;
+  await settings.reload();
+  const network = () => ({ allowedNetworks: setting().outgoing_networks, allowLoopback, ...limits.outgoing });
+  const outgoing: typeof fetch = (input, init) => createOutgoingFetch(network())(input, init);
+  const { outbox, notifyOwner } = createMail({ db, vault, now, issuer, viewsDir, queued: mailQueued });
+  const notifyAdministrators = async (message: AdministratorMail, tx?: Tx) => {
+    for (const administrator of await listAdministrators(db)) {
+      const to = recipientOf(administrator);
+      if (to) await outbox.send({ ...message, to }, tx);
+    }
+  };
+  const alarm = createAlarm({
+    ...{ audit, logger, now, counted: alarmRaised },
+    notify: (message) => notifyAdministrators({ kind: 'integrity-alarm', message, at: now() }),
+  });
+  const protectedRows = createProtectedRows({ vault, alarm });
+  const checkpointKey = dataKeys.checkpoint;
+  const { checkpointFile: file, checkpointUrl: url } = config;
+  const checkpoints = createOutsideCheckpoints({ file, url, key: checkpointKey, fetch: outgoing, logger });
+  const auditChain = createAuditChain({ db, sql, vault, now, checkpointKey, outside: checkpoints, alarm });
+  await auditChain.begin();
+  return {
+    ...{ config, logger, now, db, sql, vault, audit, repeatedEntries, auditChain, checkpoints, alarm, protectedRows },
+    ...{ settings, outgoing, outbox, notifyAdministrators, notifyOwner, closeDatabase },
+  };
+}

@@ -1,0 +1,63 @@
+// Users: accounts, passwords, second factors, rights, and the limits on guessing them.
+import { createAccounts } from '../accounts/accounts.ts';
+import { createConsents } from '../consents/consents.ts';
+import { createPasswordServices } from '../credentials/create-credentials.ts';
+import { createCodeDelivery } from '../mfa/code-delivery.ts';
+import { createMfa } from '../mfa/create-mfa.ts';
+import { createLimits } from '../rate-limits/create-limits.ts';
+import { addressKey } from '../rate-limits/lockout.ts';
+import { createPermissions } from '../rbac/permissions.ts';
+import { createRejections } from '../rejections/rejections.ts';
+import { abandonSignIns } from '../sign-in/abandon-sign-ins.ts';
+import { createSignInPolicy } from '../sign-in/sign-in-policy.ts';
+import { createSmsGateway } from '../sms/gateway.ts';
+import type { Base } from './base.ts';
+
+export type UserServices = Omit<ReturnType<typeof createUserServices>, 'closePasswords'>;
+
+export function createUserServices(base: Base) {
+  const { config, logger, now, db, sql, vault, audit, protectedRows, settings, outgoing, outbox } = base;
+  const { issuerUrl } = config;
+  const setting = settings.latest;
+  const accounts = createAccounts({
+    db,
+    sql,
+    now,
+    audit,
+    protectedRows,
+    attributeSchema: () => setting().user_attributes,
+    usernameDomains: () => setting().username_domains,
+  });
+  const permissions = createPermissions({ accounts });
+  const consents = createConsents({ db, now });
+  const mfa = createMfa({
+    ...{ db, sql, vault, now, audit, protectedRows, issuerUrl, settings: setting },
+    requiredSince: async () => (setting().mfa === 'required' ? settings.changedAt('mfa') : undefined),
+  });
+  const { factors, knownBrowsers, oneTimeCodes, phones } = mfa;
+  const isLookupOn = () => setting().breached_password_lookup;
+  const { hasSecondFactor } = factors;
+  const { close: closePasswords, ...passwordServices } = createPasswordServices({
+    ...{ db, sql, now, audit, protectedRows, logger, issuerUrl, outgoing, isLookupOn, hasSecondFactor, abandonSignIns },
+  });
+  const { credentials } = passwordServices;
+  const limiters = createLimits({ db, sql, now, vault, knownBrowsers, isEnabled: () => setting().rate_limits });
+  const { rateLimits, mailLimits } = limiters;
+  const admit = async (address: string) => (await rateLimits.consume('refusals:address', addressKey(address))).allowed;
+  const rejections = createRejections({ db, now, logger, admit });
+  const sms = createSmsGateway({ gateway: () => setting().sms_gateway, fetch: outgoing, logger, host: issuerUrl.host });
+  const emailCodes = () => setting().email_codes;
+  const sending = { outbox, sms, rateLimits, mailLimits };
+  const codeDelivery = createCodeDelivery({ ...sending, oneTimeCodes, phones, audit, emailCodes });
+  const signInPolicy = createSignInPolicy({
+    credentials,
+    factors,
+    firstFactor: mfa.firstFactor,
+    codeDelivery,
+    settings: setting,
+  });
+  return {
+    ...{ accounts, permissions, consents, mfa, ...passwordServices, ...limiters, rejections, sms, codeDelivery },
+    ...{ signInPolicy, closePasswords },
+  };
+}
