@@ -38,7 +38,7 @@ function watch() {
   return async () => {
     clearImmediate(next);
     delays.disable();
-    await sleep(20); // what was collected last is told a little later
+    await sleep(20); // the last collections are reported a little later
     collector.disconnect();
     const isCollected = ({ from, to }) =>
       pauses.some(({ startTime, duration }) => startTime < to && startTime + duration > from);

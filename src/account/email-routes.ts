@@ -13,7 +13,7 @@ export interface EmailRoutesDependencies {
   emailVerification: Pick<EmailVerification, 'requestVerification' | 'requestEmailChange'>;
 }
 
-const HERE = '/account/email';
+const PATH = '/account/email';
 const form = z.object({ email: z.string().max(254) });
 
 const PROBLEMS: Partial<Record<EmailRequest['outcome'], string>> = {
@@ -23,7 +23,7 @@ const PROBLEMS: Partial<Record<EmailRequest['outcome'], string>> = {
 
 export function emailRoutes({ page, emailVerification }: EmailRoutesDependencies): Router<State, Extras> {
   const { signedIn, protect } = page;
-  const router = new Router<State, Extras>({ prefix: HERE });
+  const router = new Router<State, Extras>({ prefix: PATH });
 
   router.get('/', signedIn.requireSignIn, signedIn.recentAuthentication, (ctx) => show(ctx));
 

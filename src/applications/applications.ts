@@ -19,7 +19,7 @@ import {
 } from './read.ts';
 import { createOidc, updateOidc } from './register-oidc.ts';
 import { createSaml, updateSaml } from './register-saml.ts';
-import { type AddSecret, createSecrets, type OpenSecret } from './secrets.ts';
+import { type AddSecret, createSecrets, type UnexpiredSecret } from './secrets.ts';
 
 export type { Change, Registered, SamlInput } from './changes.ts';
 
@@ -41,7 +41,7 @@ export interface Applications {
   addSecret(id: string, options?: Omit<AddSecret, 'sealed'>, change?: Change): Promise<{ id: string; value: string }>;
   removeSecret(id: string, secretId: string, change?: Change): Promise<void>;
   /** The unexpired secrets, newest first; values only where they are sealed. */
-  openSecrets(id: string, tx?: Tx): Promise<OpenSecret[]>;
+  unexpiredSecrets(id: string, tx?: Tx): Promise<UnexpiredSecret[]>;
   /** Whether `value` is one of them. */
   hasSecret(id: string, value: string, tx?: Tx): Promise<boolean>;
 }
@@ -75,8 +75,8 @@ export function createApplications(dependencies: ApplicationsDependencies): Appl
     remove: (id, change = {}) => removeApplication(context, id, change),
     addSecret: (id, options = {}, change = {}) => addSecret(context, id, options, change),
     removeSecret: (id, secretId, change = {}) => removeSecret(context, id, secretId, change),
-    openSecrets: (id, tx = db) => secrets.open(id, tx),
+    unexpiredSecrets: (id, tx = db) => secrets.listUnexpired(id, tx),
     hasSecret: async (id, value, tx = db) =>
-      (await secrets.open(id, tx)).some((secret) => secrets.matches(secret, value)),
+      (await secrets.listUnexpired(id, tx)).some((secret) => secrets.matches(secret, value)),
   };
 }

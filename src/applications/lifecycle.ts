@@ -34,7 +34,7 @@ export function removeApplication(
     const before = await changeableApplication(id, source, tx);
     const { clientId, name } = before;
     await tx.application.delete({ where: { id }, select: { id: true } });
-    // Nothing may come back to life when the same client_id is registered again, perhaps by another owner.
+    // No old token may be valid when the same client_id is registered again, perhaps by another owner.
     await context.removeClientArtifacts(clientId, tx);
     await context.removeServiceProviderData(id, tx);
     await recordChange(context, 'application.deleted', clientId, tx, by, { name, before: declared(before) });

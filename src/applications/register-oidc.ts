@@ -71,7 +71,7 @@ async function updateSecrets(
 ): Promise<string | undefined> {
   const sealed = needsSecretValue(client);
   if (!usesSecret(client)) await tx.clientSecret.deleteMany({ where: { applicationId: id } });
-  const open = await secrets.open(id, tx);
+  const open = await secrets.listUnexpired(id, tx);
   // An HMAC needs the value of the secret, and a hash cannot be turned back into it.
   const unusable = sealed && open.some((secret) => secret.value === undefined);
   if (!sealed) await secrets.hashAll(id, tx);

@@ -13,15 +13,15 @@ const SECRET_PURPOSE = 'client-secret';
 const MAX_SECRETS = 5;
 
 /** One unexpired secret: `value` where it is sealed, `hash` where it is not. */
-export type OpenSecret = { id: string; createdAt: Date; expiresAt: Date | null; hash?: string; value?: string };
+export type UnexpiredSecret = { id: string; createdAt: Date; expiresAt: Date | null; hash?: string; value?: string };
 
 export interface Secrets {
   /** The unexpired secrets of an application, newest first. */
-  open(applicationId: string, tx: Tx): Promise<OpenSecret[]>;
+  listUnexpired(applicationId: string, tx: Tx): Promise<UnexpiredSecret[]>;
   /** Stores `value` (or a new one) and returns it; the others end when `replace` says so. */
   add(applicationId: string, options: AddSecret, tx: Tx): Promise<{ id: string; value: string }>;
   /** Whether a stored secret is `value`. */
-  matches(secret: OpenSecret, value: string): boolean;
+  matches(secret: UnexpiredSecret, value: string): boolean;
   /** Sealed secrets become hashes, for an application that no longer needs their values. */
   hashAll(applicationId: string, tx: Tx): Promise<void>;
 }
@@ -36,7 +36,7 @@ export type AddSecret = {
 /** The store of client secrets; every call joins the caller's transaction. */
 export function createSecrets({ vault, now }: { vault: Vault; now: Clock }): Secrets {
   return {
-    async open(applicationId, tx) {
+    async listUnexpired(applicationId, tx) {
       const rows = await tx.clientSecret.findMany({ where: { applicationId }, orderBy: { createdAt: 'desc' } });
       return rows
         .filter((row) => row.expiresAt === null || row.expiresAt > now())
@@ -68,7 +68,7 @@ export function createSecrets({ vault, now }: { vault: Vault; now: Clock }): Sec
       (hash !== undefined && vault.macMatches(candidate, hash, SECRET_PURPOSE)),
 
     async hashAll(applicationId, tx) {
-      for (const { id, value } of await this.open(applicationId, tx)) {
+      for (const { id, value } of await this.listUnexpired(applicationId, tx)) {
         if (value === undefined) continue;
         await tx.clientSecret.update({ where: { id }, data: { secretSealed: null, secretHash: hash(value) } });
       }

@@ -4,7 +4,7 @@ import type { KeyObject } from 'node:crypto';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Vault } from '../platform/vault.ts';
 import type { Db } from '../storage/database.ts';
-import { type ChainFault, createFaults, entry, type Faults, place } from './chain-faults.ts';
+import { type ChainFault, createFaults, describeEntry, describeGap, type Faults } from './chain-faults.ts';
 import { type Anchor, type ChainRow, GENESIS, isGenuine, linkHash } from './chain-link.ts';
 import { type Checkpoint, isSigned, type SignedCheckpoints } from './checkpoint.ts';
 import { isContentIntact, isRowGenuine } from './row-mac.ts';
@@ -27,7 +27,7 @@ export interface ChainCheckDependencies {
 
 type Check = ChainCheckDependencies & { faults: Faults; bySeq: Map<number, Checkpoint[]> };
 /** The entry before the next one; `hash` is unknown after a gap. */
-interface Last {
+interface PreviousEntry {
   seq: number;
   hash: string | undefined;
   row?: ChainRow;
@@ -127,9 +127,9 @@ async function checkEntries(
   check: Check,
   start: Omit<Anchor, 'id'>,
   until: number,
-): Promise<{ entries: number; last: Last }> {
+): Promise<{ entries: number; last: PreviousEntry }> {
   const { db, faults, pageSize = PAGE } = check;
-  let last: Last = start;
+  let last: PreviousEntry = start;
   let entries = 0;
   for (;;) {
     const rows = await db.auditEvent.findMany({
@@ -160,10 +160,10 @@ async function checkEntries(
 }
 
 /** Reports what is wrong with one entry: its content, its writer, its place or its hash at a checkpoint. */
-function checkEntry({ vault, faults, bySeq }: Check, last: Last, row: ChainRow): void {
+function checkEntry({ vault, faults, bySeq }: Check, last: PreviousEntry, row: ChainRow): void {
   const seq = row.chainSeq ?? 0;
   const report = (kind: ChainFault['kind'], what: string) =>
-    faults.add({ kind, seq, id: row.id, at: row.at, message: `${entry(row)} ${what}` });
+    faults.add({ kind, seq, id: row.id, at: row.at, message: `${describeEntry(row)} ${what}` });
   if (!isContentIntact(row)) report('changed', 'was changed.');
   else if (vault && !isRowGenuine(row, vault)) report('changed', 'was changed or added: its MAC is invalid.');
   else if (last.hash !== undefined && row.chainHash !== linkHash(last.hash, row))
@@ -176,7 +176,11 @@ function checkEntry({ vault, faults, bySeq }: Check, last: Last, row: ChainRow):
 }
 
 /** Reports the entries that are missing between two others, and names those that only lost their place in the chain. */
-async function addRemoved({ db, faults }: Check, last: Last, next: { seq: number; row?: ChainRow }): Promise<Last> {
+async function addRemoved(
+  { db, faults }: Check,
+  last: PreviousEntry,
+  next: { seq: number; row?: ChainRow },
+): Promise<PreviousEntry> {
   const missing = next.seq - last.seq - 1;
   const unchained = await db.auditEvent.findMany({
     where: { chainSeq: null, id: { gt: last.row?.id ?? 0, ...(next.row && { lt: next.row.id }) } },
@@ -197,7 +201,7 @@ async function addRemoved({ db, faults }: Check, last: Last, next: { seq: number
           seq: last.seq + 1 + index,
           id: row.id,
           at: row.at,
-          message: `${entry(row)} was taken out of the chain.`,
+          message: `${describeEntry(row)} was taken out of the chain.`,
         });
       return { seq, hash };
     }
@@ -206,7 +210,7 @@ async function addRemoved({ db, faults }: Check, last: Last, next: { seq: number
     missing === 1
       ? `The entry at position ${last.seq + 1}`
       : `The entries at positions ${last.seq + 1} to ${next.seq - 1}`;
-  const message = `${which}${place(last.row?.id, next.row?.id)} ${missing === 1 ? 'was' : 'were'} removed.`;
+  const message = `${which}${describeGap(last.row?.id, next.row?.id)} ${missing === 1 ? 'was' : 'were'} removed.`;
   faults.add({ kind: 'removed', seq: last.seq + 1, message, ...(last.row && { at: last.row.at }) });
   return { seq: next.seq - 1, hash: undefined };
 }
@@ -219,7 +223,7 @@ async function checkOutsideOfChain({ db, faults }: Check, start: number): Promis
   const rows = await db.auditEvent.findMany({
     where: { OR: [{ chainSeq: { lte: Math.min(start, tail) } }, { chainSeq: { gt: newest } }] },
     orderBy: { chainSeq: 'asc' },
-    take: faults.room(),
+    take: faults.remaining(),
   });
   for (const row of rows)
     faults.add({
@@ -227,7 +231,7 @@ async function checkOutsideOfChain({ db, faults }: Check, start: number): Promis
       seq: row.chainSeq ?? 0,
       id: row.id,
       at: row.at,
-      message: `${entry(row)} was added: it is not part of the chain.`,
+      message: `${describeEntry(row)} was added: it is not part of the chain.`,
     });
 }
 
@@ -242,7 +246,7 @@ async function checkUnsealed(db: Db, vault: Pick<Vault, 'macMatches'>, faults: F
         seq: 0,
         id: row.id,
         at: row.at,
-        message: `${entry(row)} was added by another program.`,
+        message: `${describeEntry(row)} was added by another program.`,
       });
     count += rows.count;
     if (rows.count < 100) return count;

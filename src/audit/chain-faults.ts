@@ -19,7 +19,7 @@ export interface Faults {
   readonly list: ChainFault[];
   add(fault: ChainFault): void;
   /** How many more are collected. */
-  room(): number;
+  remaining(): number;
   isFull(): boolean;
 }
 
@@ -28,24 +28,24 @@ const MAX_FAULTS = 100;
 
 export function createFaults(): Faults {
   const list: ChainFault[] = [];
-  const room = () => MAX_FAULTS - list.length;
+  const remaining = () => MAX_FAULTS - list.length;
   return {
     list,
-    room,
-    isFull: () => room() <= 0,
+    remaining,
+    isFull: () => remaining() <= 0,
     add(fault) {
-      if (room() > 0) list.push(fault);
+      if (remaining() > 0) list.push(fault);
     },
   };
 }
 
 /** `Entry 17 of 2026-03-01T12:00:00.000Z`. */
-export function entry({ id, at }: { id: number; at: Date }): string {
+export function describeEntry({ id, at }: { id: number; at: Date }): string {
   return `Entry ${id} of ${at.toISOString()}`;
 }
 
 /** Between which entries something is missing, in brackets; empty when neither is known. */
-export function place(before: number | undefined, next: number | undefined): string {
+export function describeGap(before: number | undefined, next: number | undefined): string {
   const parts = [before && `after entry ${before}`, next && `before entry ${next}`].filter(Boolean);
   return parts.length === 0 ? '' : ` (${parts.join(', ')})`;
 }

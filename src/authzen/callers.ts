@@ -34,10 +34,10 @@ export interface EvaluationCallersDependencies {
   audience: string;
 }
 
-export function createEvaluationCallers(needs: EvaluationCallersDependencies): EvaluationCallers {
-  const { tokens, applications, rateLimits, audience } = needs;
+export function createEvaluationCallers(dependencies: EvaluationCallersDependencies): EvaluationCallers {
+  const { tokens, applications, rateLimits, audience } = dependencies;
 
-  async function proven(ctx: Context): Promise<string | undefined> {
+  async function authenticatedClientId(ctx: Context): Promise<string | undefined> {
     const bearer = bearerOf(ctx);
     if (bearer !== undefined) {
       const token = await tokens.find(bearer);
@@ -53,7 +53,7 @@ export function createEvaluationCallers(needs: EvaluationCallersDependencies): E
       const address = addressKey(ctx.state.request.address);
       const failures = await rateLimits.peek('api:address', address);
       if (!failures.allowed) throw tooManyRequests(failures.retryAfterSeconds);
-      const clientId = await proven(ctx);
+      const clientId = await authenticatedClientId(ctx);
       const application = clientId === undefined ? undefined : await applications.find(clientId);
       if (application?.protocol !== 'oidc' || !application.enabled) {
         await rateLimits.consume('api:address', address);

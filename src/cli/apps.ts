@@ -37,7 +37,7 @@ export const appShow: Command = {
   options: jsonOption,
   run: (input, io) =>
     withApp(input, io, async (application, { applications }) => {
-      const secrets = await applications.openSecrets(application.id);
+      const secrets = await applications.unexpiredSecrets(application.id);
       const visibleSecrets = secrets.map(({ id, createdAt, expiresAt }) => ({ id, createdAt, expiresAt }));
       if (input.flag('json')) {
         io.json({ ...application, secrets: visibleSecrets });

@@ -2,6 +2,6 @@
 import type { ScheduledJob } from '../jobs/scheduler.ts';
 import type { Keyring } from './keyring.ts';
 
-export function keyJobs(keyring: Pick<Keyring, 'tend'>): ScheduledJob[] {
-  return [{ name: 'keys', everySeconds: 60, run: () => keyring.tend() }];
+export function keyJobs(keyring: Pick<Keyring, 'runSchedule'>): ScheduledJob[] {
+  return [{ name: 'keys', everySeconds: 60, run: () => keyring.runSchedule() }];
 }

@@ -62,7 +62,7 @@ export function createCurrentKeySet({ db, vault }: { db: Db; vault: Vault }) {
     },
 
     /** Reads the table when it differs from the set, then runs the listeners; true when it differed. */
-    async follow(): Promise<boolean> {
+    async reload(): Promise<boolean> {
       const before = current;
       if (before?.version === (await keySetVersion(db))) return false;
       current = openKeySet(await readKeys(db), before, vault);

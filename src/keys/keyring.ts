@@ -46,8 +46,8 @@ export interface Keyring {
   load(): Promise<void>;
   /** Reads the table again; true when the set changed. Every instance calls it every limits.keys.reloadSeconds. */
   refresh(): Promise<boolean>;
-  /** Runs the scheduled steps: rotates old keys, removes retired ones, logs warnings. A periodic job of one instance. */
-  tend(): Promise<void>;
+  /** Runs the scheduled steps that are due: rotates old keys, removes retired ones, logs warnings. A periodic job of one instance. */
+  runSchedule(): Promise<void>;
   /** Calls the listener after every change of the set; returns a function that removes it. */
   onChange(listener: KeySetListener): () => void;
   /** Private keys for the OIDC engine, which signs with the first of its algorithm: active, then next, then retired. */
@@ -76,14 +76,14 @@ export function createKeyring(deps: KeyringDependencies): Keyring {
 
   async function load(): Promise<void> {
     await applyDueSteps(context);
-    await current.follow();
+    await current.reload();
     const resealed = await resealKeys(current.get().rows, context);
     if (resealed > 0) logger.info({ resealed }, 'signing keys sealed under the new secret');
   }
 
-  async function tend(): Promise<void> {
+  async function runSchedule(): Promise<void> {
     await applyDueSteps(context);
-    await current.follow();
+    await current.reload();
     for (const { kid, until } of expiringCertificates())
       logger.warn({ kid, until }, 'the SAML signing certificate ends soon: publish the next one');
   }
@@ -95,9 +95,9 @@ export function createKeyring(deps: KeyringDependencies): Keyring {
 
   return {
     load: () => inSequence(load),
-    refresh: () => inSequence(current.follow),
-    tend: () => inSequence(tend),
-    rotate: (request, by = {}) => inSequence(() => rotateKeys(context, request, by, current.follow)),
+    refresh: () => inSequence(current.reload),
+    runSchedule: () => inSequence(runSchedule),
+    rotate: (request, by = {}) => inSequence(() => rotateKeys(context, request, by, current.reload)),
     onChange: current.onChange,
     jwks: () => jwksOf(current.get()),
     list: () => listKeys(db),

@@ -1,7 +1,7 @@
 // The mail to administrators about metadata of a service provider that changed at its URL, or expired.
 import { describeTime } from './wording.ts';
 
-/** What administrators are told about changed metadata of a service provider. */
+/** What the mail to administrators contains about changed metadata of a service provider. */
 export interface MetadataNotice {
   application: string;
   applicationId: string;

@@ -15,7 +15,7 @@ export interface Attempt {
   /** When the password given here was set, in epoch milliseconds. A later password makes this attempt invalid. */
   passwordSetAt?: number | undefined;
   /** The user chose to sign in with another account than that of the session. */
-  wantsOther: boolean;
+  choosesOtherAccount: boolean;
   /** The WebAuthn challenge of the page of this step. */
   challenge?: string | undefined;
   /** A code was sent through this channel. */
@@ -57,16 +57,25 @@ export function createAttempts({ db, sql, now }: AttemptsDependencies): Attempts
     async find(uid) {
       const [row] = await sql.query<Row>(statements.find, uid);
       if (!row || row.expiresAt <= now())
-        return { uid, userId: undefined, amr: [], wantsOther: false, trustBrowser: false };
+        return { uid, userId: undefined, amr: [], choosesOtherAccount: false, trustBrowser: false };
       const data = JSON.parse(row.data) as Partial<Attempt>;
-      const { wantsOther = false, trustBrowser = false, challenge, sent, passwordSetAt } = data;
+      const { choosesOtherAccount = false, trustBrowser = false, challenge, sent, passwordSetAt } = data;
       const amr = JSON.parse(row.factors) as string[];
-      return { uid, userId: row.userId ?? undefined, amr, wantsOther, trustBrowser, challenge, sent, passwordSetAt };
+      return {
+        uid,
+        userId: row.userId ?? undefined,
+        amr,
+        choosesOtherAccount,
+        trustBrowser,
+        challenge,
+        sent,
+        passwordSetAt,
+      };
     },
 
-    async save({ uid, userId, amr, wantsOther, trustBrowser, challenge, sent, passwordSetAt }) {
+    async save({ uid, userId, amr, choosesOtherAccount, trustBrowser, challenge, sent, passwordSetAt }) {
       const expiresAt = new Date(now().getTime() + limits.interaction.seconds * 1000);
-      const data = JSON.stringify({ wantsOther, trustBrowser, challenge, sent, passwordSetAt });
+      const data = JSON.stringify({ choosesOtherAccount, trustBrowser, challenge, sent, passwordSetAt });
       await sql.execute(statements.save, uid, userId ?? null, JSON.stringify(amr), data, expiresAt);
     },
 
@@ -76,7 +85,7 @@ export function createAttempts({ db, sql, now }: AttemptsDependencies): Attempts
   };
 }
 
-/** Removes the account's sign-ins that are not finished, such as those that proved a password which is void now. */
+/** Removes the account's sign-ins that are not finished, such as those that proved a password which has been replaced. */
 export async function removeAttemptsOf(userId: string, tx: Tx): Promise<void> {
   await tx.signInAttempt.deleteMany({ where: { userId } });
 }

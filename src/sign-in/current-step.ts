@@ -93,7 +93,7 @@ async function resolve(
   const needsPassword = saml.needsPassword && !amr.includes('pwd');
   const isIdentified = account !== undefined && amr.length > 0 && !needsPassword;
   // "Use another account" turns every prompt into a sign-in.
-  const prompt = attempt.wantsOther ? 'login' : interaction.prompt.name;
+  const prompt = attempt.choosesOtherAccount ? 'login' : interaction.prompt.name;
   const { methods, level, channels, ...state } =
     isIdentified && !SESSION_PROMPTS.includes(prompt)
       ? await policy.requirementsOf(account, {
@@ -124,10 +124,10 @@ async function resolve(
 async function subjectOf(
   accounts: StepsDependencies['accounts'],
   { prompt, session }: Interaction,
-  { userId, wantsOther }: Attempt,
+  { userId, choosesOtherAccount }: Attempt,
 ) {
-  const stepsUp = isStepUp({ prompt: prompt.name, reasons: prompt.reasons }) && !wantsOther;
-  const isAboutSession = stepsUp || (SESSION_PROMPTS.includes(prompt.name) && !wantsOther);
+  const stepsUp = isStepUp({ prompt: prompt.name, reasons: prompt.reasons }) && !choosesOtherAccount;
+  const isAboutSession = stepsUp || (SESSION_PROMPTS.includes(prompt.name) && !choosesOtherAccount);
   const accountId = userId ?? (isAboutSession ? session?.accountId : undefined);
   const account = accountId ? await accounts.find(accountId) : undefined;
   // What the session has proven counts again only while the same user adds to it.

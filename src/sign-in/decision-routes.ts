@@ -53,7 +53,7 @@ export function decisionRoutes(dependencies: DecisionRoutesDependencies): Router
   });
 
   const useAnotherAccount = (ctx: Context, current: CurrentStep) =>
-    flow.proceed(ctx, current, { userId: undefined, amr: [], wantsOther: true, passwordSetAt: undefined });
+    flow.proceed(ctx, current, { userId: undefined, amr: [], choosesOtherAccount: true, passwordSetAt: undefined });
 
   return router;
 }

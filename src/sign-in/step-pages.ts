@@ -118,7 +118,7 @@ async function showIdentify(dependencies: StepPagesDependencies, page: Page): Pr
   const { ctx, current, appName, state } = page;
   const { account, attempt, interaction, needsPassword } = current;
   const { problem, next, loginHint, status = 200, waiting } = state;
-  const hint = attempt.wantsOther ? '' : (account?.username ?? String(interaction.params.login_hint ?? ''));
+  const hint = attempt.choosesOtherAccount ? '' : (account?.username ?? String(interaction.params.login_hint ?? ''));
   const login = loginHint ?? hint;
   const register = registrationPath();
   ctx.render(

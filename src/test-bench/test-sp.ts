@@ -55,7 +55,7 @@ export function createTestSp(dependencies: TestSpDependencies) {
     sloUrl: `${dependencies.entityId}/slo`,
     key: testSpKey(dependencies.credential),
   };
-  return { entityId: dependencies.entityId, ...sending(provider), ...receiving(provider) };
+  return { entityId: dependencies.entityId, ...createSender(provider), ...createReceiver(provider) };
 }
 
 interface ServiceProvider extends TestSpDependencies {
@@ -65,7 +65,7 @@ interface ServiceProvider extends TestSpDependencies {
 }
 
 /** Its registration, and the requests that it sends. */
-function sending(provider: ServiceProvider) {
+function createSender(provider: ServiceProvider) {
   const { issuer, entityId, acsUrl, sloUrl, now, key } = provider;
   return {
     /** Its registration. */
@@ -108,7 +108,7 @@ function sending(provider: ServiceProvider) {
 }
 
 /** The messages that it receives. */
-function receiving(provider: ServiceProvider) {
+function createReceiver(provider: ServiceProvider) {
   const { issuer, entityId, acsUrl, sloUrl, now, skewSeconds, key } = provider;
   const identityProvider = `${issuer}/saml/metadata`;
   return {

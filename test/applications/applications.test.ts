@@ -61,7 +61,7 @@ describe('a client secret', () => {
     const { application, clientSecret } = await applications.createOidc({ redirect_uris: uri, ...more });
     const [row] = await secretsOf(application.id);
     expect(row).toMatchObject({ secretHash: null, secretSealed: expect.not.stringContaining(clientSecret ?? '') });
-    expect(await applications.openSecrets(application.id)).toMatchObject([{ value: clientSecret }]);
+    expect(await applications.unexpiredSecrets(application.id)).toMatchObject([{ value: clientSecret }]);
   });
 
   it('follows a change of method: sealed becomes hashed, hashed is replaced', async () => {
@@ -77,7 +77,7 @@ describe('a client secret', () => {
       redirect_uris: uri,
       id_token_signed_response_alg: 'HS256',
     });
-    expect(await applications.openSecrets(application.id)).toMatchObject([{ value: sealed.clientSecret }]);
+    expect(await applications.unexpiredSecrets(application.id)).toMatchObject([{ value: sealed.clientSecret }]);
     expect(await applications.hasSecret(application.id, clientSecret)).toBe(false);
     await applications.updateOidc(application.id, { redirect_uris: uri, token_endpoint_auth_method: 'none' });
     expect(await secretsOf(application.id)).toEqual([]);
@@ -127,7 +127,7 @@ describe('an application', () => {
       { client_id: 'filed', redirect_uris: uri, access: { roles: ['editor'] } },
       { source: 'file' },
     );
-    expect(await applications.openSecrets(application.id)).toEqual([]);
+    expect(await applications.unexpiredSecrets(application.id)).toEqual([]);
     for (const change of [
       () => applications.updateOidc(application.id, { redirect_uris: uri }),
       () => applications.setEnabled(application.id, false),

@@ -107,7 +107,7 @@ describe('a change of GATEHOUSE_SECRET', () => {
     await restart(asText(newSecret));
     expect((await session.get('/account')).text).toContain('Your account');
     expect((await token(basic)).status).toBe(200);
-    const [secret] = await idp.services.applications.openSecrets(sealed.applicationId);
+    const [secret] = await idp.services.applications.unexpiredSecrets(sealed.applicationId);
     expect(secret?.value).toBe(sealed.clientSecret);
     expect((await idp.services.settings.reload()).sms_gateway?.token).toBe('gateway-token');
     const browser = httpClient(idp.issuer);

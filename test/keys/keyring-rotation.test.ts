@@ -40,17 +40,17 @@ describe('rotation of the OIDC keys', () => {
   it('happens after 90 days, and removes the old key when nothing that it signed is valid any more', async () => {
     const [oldKey] = kids(keyring, 'RS256');
     clock.advance({ days: limits.keys.rotateAfterDays, seconds: -1 });
-    await keyring.tend();
+    await keyring.runSchedule();
     expect(kids(keyring, 'RS256')[0]).toBe(oldKey);
     clock.advance({ seconds: 1 });
-    await keyring.tend();
+    await keyring.runSchedule();
     expect(kids(keyring, 'RS256')).toHaveLength(3);
     expect(kids(keyring, 'RS256')[2]).toBe(oldKey);
     clock.advance({ seconds: limits.keys.retireAfterSeconds - 1 });
-    await keyring.tend();
+    await keyring.runSchedule();
     expect(kids(keyring, 'RS256')).toContain(oldKey);
     clock.advance({ seconds: 1 });
-    await keyring.tend();
+    await keyring.runSchedule();
     expect(kids(keyring, 'RS256')).toHaveLength(2);
     expect(await test.database.db.signingKey.findUnique({ where: { id: oldKey ?? '' } })).toBeNull();
   });
@@ -69,10 +69,10 @@ describe('rotation of the OIDC keys', () => {
     expect(byAnn).toContainEqual({ type: 'key.retired', actorId: 'ann', kid: oldKey, forced: true });
     expect(byAnn.filter(({ type }) => type === 'key.created')).toHaveLength(2);
     clock.advance({ seconds: limits.keys.retireAfterSeconds });
-    await keyring.tend();
+    await keyring.runSchedule();
     expect(await auditRows()).toContainEqual({ type: 'key.removed', actorId: null, kid: oldKey, scheduled: true });
     const count = (await auditRows()).length;
-    await keyring.tend();
+    await keyring.runSchedule();
     expect(await auditRows()).toHaveLength(count);
   });
 
@@ -82,10 +82,10 @@ describe('rotation of the OIDC keys', () => {
     const [oldKey] = kids(longSessions, 'RS256');
     await longSessions.rotate({ use: 'oidc', force: true });
     clock.advance({ days: 30 });
-    await longSessions.tend();
+    await longSessions.runSchedule();
     expect(kids(longSessions, 'RS256')).toContain(oldKey);
     clock.advance({ hours: 1 });
-    await longSessions.tend();
+    await longSessions.runSchedule();
     expect(kids(longSessions, 'RS256')).not.toContain(oldKey);
   });
 });

@@ -34,7 +34,7 @@ it('publishes the next certificate before it signs, and the old one afterwards',
   expect(states()).toEqual(['active', 'retired']);
 
   clock.advance({ seconds: limits.keys.retireAfterSeconds });
-  await keyring.tend();
+  await keyring.runSchedule();
   expect(states()).toEqual(['active']);
 });
 
@@ -46,12 +46,12 @@ it('never rotates the certificate on schedule, but warns in its last 30 days', a
   const { kid, until } = keyring.samlCredential();
   const secondsLeft = (until.getTime() - clock.now().getTime()) / 1000;
   clock.advance({ days: -limits.saml.certificateWarningDays, seconds: secondsLeft - 1 });
-  await keyring.tend();
+  await keyring.runSchedule();
   expect(keyring.expiringCertificates()).toEqual([]);
   expect(log.join()).not.toContain('ends soon');
 
   clock.advance({ seconds: 1 });
-  await keyring.tend();
+  await keyring.runSchedule();
   expect(keyring.expiringCertificates()).toMatchObject([{ kid, until }]);
   expect(log.join()).toContain('ends soon');
   expect(keyring.samlCredential().kid).toBe(kid);

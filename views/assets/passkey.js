@@ -8,7 +8,7 @@
     return;
   }
 
-  const told = (form, text) => {
+  const showMessage = (form, text) => {
     const place = form.querySelector('[role="status"]');
     if (place) place.textContent = text;
   };
@@ -33,7 +33,7 @@
       } catch (error) {
         // Abandoned by the user, or by the button taking over from the offer in the field.
         if (useBrowserAutofill) return;
-        told(
+        showMessage(
           form,
           error.name === 'InvalidStateError'
             ? 'This device is already registered.'
@@ -46,7 +46,7 @@
     button.type = 'button';
     button.addEventListener('click', () => {
       button.disabled = true;
-      told(form, '');
+      showMessage(form, '');
       ask(false);
     });
     if (form.dataset.webauthn === 'autofill') {

@@ -4,7 +4,7 @@
     const box = document.querySelector(`[data-strength-of="${input.id}"]`);
     const text = box.querySelector('[role="status"]');
     const token = input.form.elements._csrf.value;
-    let asked = 0;
+    let requestNumber = 0;
     let timer;
 
     const show = ({ score, label, advice }) => {
@@ -17,8 +17,8 @@
     };
 
     const ask = async () => {
-      asked += 1;
-      const number = asked;
+      requestNumber += 1;
+      const number = requestNumber;
       const body = JSON.stringify({
         password: input.value,
         known: [...input.form.elements].flatMap((field) =>
@@ -28,7 +28,7 @@
       const headers = { 'Content-Type': 'application/json', Accept: 'application/json', 'X-CSRF-Token': token };
       const answer = await fetch('/password-strength', { method: 'POST', headers, body }).catch(() => undefined);
       // Typing went on meanwhile, or the meter is busy: the next answer counts.
-      if (answer?.ok && number === asked && input.value !== '') show(await answer.json());
+      if (answer?.ok && number === requestNumber && input.value !== '') show(await answer.json());
     };
 
     input.addEventListener('input', () => {

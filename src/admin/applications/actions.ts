@@ -6,7 +6,7 @@ import type { Application, OidcApplication } from '../../applications/applicatio
 import type { Applications, Registered } from '../../applications/applications.ts';
 import type { OidcClientInput } from '../../applications/oidc-client.ts';
 import type { ApplicationPage, ListApplications } from '../../applications/read.ts';
-import type { OpenSecret } from '../../applications/secrets.ts';
+import type { UnexpiredSecret } from '../../applications/secrets.ts';
 import type { Actor } from '../../audit/audit.ts';
 import { applicationEntry } from '../../config-file/export.ts';
 import { conflict, notFound } from '../../http/errors.ts';
@@ -34,7 +34,7 @@ import {
 import { type SecretActions, secretActions } from './secret-actions.ts';
 import { changesTrust } from './trusted-fields.ts';
 
-export type ApplicationDetails = { application: Application; secrets: Omit<OpenSecret, 'hash' | 'value'>[] };
+export type ApplicationDetails = { application: Application; secrets: Omit<UnexpiredSecret, 'hash' | 'value'>[] };
 
 /** `onCreated` runs in the transaction of a creation. */
 export interface ApplicationAdmin extends SecretActions {
@@ -86,7 +86,7 @@ export function createApplicationAdmin(dependencies: ApplicationAdminDependencie
     const application = await applications.get(id);
     const extent = await authority.extent(by, needs);
     if (extent !== 'all' && !extent.includes(application.clientId)) throw notFound({ detail: { applicationId: id } });
-    const open = await applications.openSecrets(id);
+    const open = await applications.unexpiredSecrets(id);
     return { application, secrets: open.map(({ hash: _hash, value: _value, ...secret }) => secret) };
   };
 

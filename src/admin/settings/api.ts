@@ -98,7 +98,7 @@ export function settingEndpoints(settings: SettingAdmin, configuration: Configur
       summary: 'Everything as a configuration file, secrets left out',
       streams: ['application/yaml'],
       handle: async () => ({
-        stream: once(configuration.export),
+        stream: asStream(configuration.export),
         type: 'application/yaml',
         fileName: 'gatehouse.yaml',
       }),
@@ -120,6 +120,6 @@ async function* planText({ steps, unchanged, warnings }: Plan): AsyncGenerator<s
   yield `"unchanged":${unchanged},"warnings":${JSON.stringify(warnings)}}`;
 }
 
-async function* once(make: () => Promise<string>): AsyncGenerator<string> {
+async function* asStream(make: () => Promise<string>): AsyncGenerator<string> {
   yield await make();
 }

@@ -16,7 +16,7 @@ import { assertMailed, passwordRejected } from './outcomes.ts';
 
 export interface NewUser extends NewAccount {
   roles?: readonly string[] | undefined;
-  /** Without any of the next four a one-time password is generated. */
+  /** When this and the next three are all absent, a one-time password is generated. */
   password?: string | undefined;
   passwordHash?: string | undefined;
   invite?: boolean | undefined;

@@ -1,4 +1,4 @@
-// What an administrator is told when a mail was not sent or a password is rejected.
+// What an administrator reads when a mail was not sent or a password is rejected.
 import { type PasswordFault, passwordAdvice } from '../../credentials/password-policy.ts';
 import { badRequest, conflict } from '../../http/errors.ts';
 

@@ -209,7 +209,7 @@ async function secretFindings({ config, database, logger, now }: Opened): Promis
   const findings: Finding[] = [];
   for (const { id, clientId, protocol, metadata, enabled } of await applications.all()) {
     if (!enabled || protocol !== 'oidc' || !usesSecret(metadata)) continue;
-    const open = await applications.openSecrets(id);
+    const open = await applications.unexpiredSecrets(id);
     if (open.some(({ value }) => !needsSecretValue(metadata) || value !== undefined)) continue;
     findings.push(
       warning('secrets', `client ${clientId} has no usable secret`, `Run: gatehouse app secret ${clientId}`),

@@ -1,4 +1,5 @@
-// /api/admin/refusals: the reason for the code that a user reads on the error page.
+// /api/admin/refusals: the reason for the code that a user reads on the error page. The words refusal, mended and mends in
+// paths and JSON fields are a contract; the code says rejection, isFixed and fixes.
 import { z } from 'zod';
 import { type Endpoint, endpoint } from '../../admin/api/endpoint.ts';
 import { iso, paged, pageOf, text, time } from '../../admin/api/parts.ts';
