@@ -1,6 +1,7 @@
 // Plans the configuration file: each section against what is stored, and the order of the steps.
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Accounts } from '../../accounts/accounts.ts';
 import type { Application } from '../../applications/application.ts';
 import type { Applications } from '../../applications/applications.ts';
@@ -52,15 +53,21 @@ export async function planFile(
     ...declared.roles.map(({ name }) => name),
   ]);
   const stored = new Map((await applications.all()).map((application) => [application.clientId, application]));
+  await nextTurn(); // SQLite answers within the turn of the event loop: other requests get theirs between the sections
   const owned = [...stored.values()].filter(({ source }) => source === 'file');
 
   const settingsPlan = await planSettings(declared.settings, settings, options);
+  await nextTurn();
   const resourcesPlan = await planResources(declared.resources, dependencies);
+  await nextTurn();
   const rolesPlan = await planRoles(declared.roles, roleRows, dependencies.roles);
+  await nextTurn();
   const clientsPlan = await planClients(declared.clients, stored, applications, options);
+  await nextTurn();
   const clientIds = new Set(declared.clients.map(({ client_id }) => client_id));
   const forProviders = { applications, reader, clientIds };
   const providersPlan = await planServiceProviders(declared.service_providers, stored, forProviders);
+  await nextTurn();
   const forUsers = {
     attributeSchema: await settingAfter('user_attributes', declared.settings, settings),
     usernameDomains: await settingAfter('username_domains', declared.settings, settings),
