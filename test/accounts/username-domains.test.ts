@@ -58,14 +58,14 @@ describe('a user name with an @', () => {
 });
 
 describe('an address', () => {
-  it('that is the e-mail address of an account is no user name of another', async () => {
+  it('is rejected when it is the e-mail address of another account', async () => {
     await accounts.create({ username: 'fay', email: 'fay@corp.example' });
     const gus = await accounts.create({ username: 'gus' });
     await expect(accounts.create({ username: 'FAY@corp.example' })).rejects.toEqual(code('user_name_taken'));
     await expect(accounts.update(gus.id, { username: 'fay@corp.example' })).rejects.toEqual(code('user_name_taken'));
   });
 
-  it('that is the user name of an account is no e-mail address of another, also after the setting was emptied', async () => {
+  it('is rejected as e-mail address when it is the user name of another account, also after the setting was emptied', async () => {
     const owner = await accounts.create({ username: 'hal@corp.example' });
     const ida = await accounts.create({ username: 'ida', email: 'ida@mail.example' });
     for (const email of ['hal@corp.example', 'HAL@CORP.EXAMPLE']) {

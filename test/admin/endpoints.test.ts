@@ -183,7 +183,7 @@ describe('applications', () => {
     await ok('POST', '/applications', { protocol: 'saml', ...byHand }, { status: 201 });
   });
 
-  it('of SAML have changed metadata rejected or approved', async () => {
+  it('approve or reject the changed metadata of SAML applications', async () => {
     const { applications, db } = idp.services;
     const url = 'https://urls.example/metadata';
     const entry = serviceProvider.parse({ name: 'By URL', metadata_url: url });
