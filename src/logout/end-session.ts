@@ -2,11 +2,12 @@
 // remembered second factor are removed in one transaction with the list of applications to notify, so that no slow
 // application and no crash keeps a session alive or an application uninformed.
 import type { Actor, Audit } from '../audit/audit.ts';
+import { deleteLinkTokens } from '../mail/link-tokens.ts';
 import type { SessionEntry, Sessions } from '../oidc/store/sessions.ts';
 import type { Clock } from '../platform/clock.ts';
 import { randomId } from '../platform/random.ts';
 import { removeAccountParticipants, removeSessionParticipants } from '../saml/slo/removals.ts';
-import { removeAttemptsOf } from '../sign-in/attempts.ts';
+import { abandonSignIns } from '../sign-in/abandon-sign-ins.ts';
 import { type Db, type Tx, transaction } from '../storage/database.ts';
 import type { FrontChannel, RunRef } from './logout-run.ts';
 import type { LogoutRuns } from './logout-runs.ts';
@@ -45,7 +46,8 @@ export interface EndSession {
   all(accountId: string, reason: EndReason, by?: Actor, tx?: Tx): Promise<number>;
   /**
    * Signs the user out everywhere: ends their sessions but `except`, and revokes their tokens, offline ones included. Only
-   * tokens that end with the session `except` stay.
+   * tokens that end with the session `except` stay. Sign-ins that are not finished, the trust in other browsers and the link
+   * of a change of address end too.
    */
   everywhere(accountId: string, by: EndBy & { except?: string }): Promise<EndResult | undefined>;
   /** Ends the oldest sessions of an account that has more than `max`. */
@@ -66,8 +68,8 @@ export interface EndSessionDependencies {
   runs: LogoutRuns;
   /** client_id of this server's own pages, which need no notification. */
   ownClientId: string;
-  /** Forgets the second factor in the browsers of these sessions, or in all browsers of the account. */
-  endTrust(accountId: string, sessionUids: readonly string[] | 'all', tx: Tx): Promise<void>;
+  /** Forgets the second factor in the browsers of these sessions, or in all of the account but that of the session `except`. */
+  endTrust(accountId: string, of: { sessions?: readonly string[]; except?: string | undefined }, tx: Tx): Promise<void>;
   /** Starts the deliveries without waiting for the next run of their job. */
   deliverSoon(): void;
 }
@@ -112,6 +114,7 @@ export function createEndSession(dependencies: EndSessionDependencies): EndSessi
           live.find(({ uid }) => uid === except),
           tx,
         );
+        await endPending(dependencies, accountId, except, tx);
         const { actorId, request } = by;
         const about = {
           reason: 'ended-by-person',
@@ -193,7 +196,7 @@ async function endSome(
   if (!first) return undefined;
   const uids = ended.map(({ uid }) => uid);
   // A browser is remembered for longer than a session lasts; a session that ends by itself does not end that.
-  if (reason !== 'expired' && reason !== 'session-limit') await endTrust(first.accountId, uids, tx);
+  if (reason !== 'expired' && reason !== 'session-limit') await endTrust(first.accountId, { sessions: uids }, tx);
   const run = await plan(dependencies, ended, reason, by, tx);
   const { actorId, clientId, request } = by;
   await audit.record(
@@ -220,16 +223,29 @@ async function endAll(
   by: Actor,
   tx: Tx,
 ): Promise<number> {
-  const { sessions, audit, endTrust } = dependencies;
+  const { sessions, audit } = dependencies;
   const live = await sessions.removeAllOf(accountId, tx);
-  // A sign-in attempt that used the old password must not complete.
-  await removeAttemptsOf(accountId, tx);
-  await endTrust(accountId, 'all', tx);
+  await endPending(dependencies, accountId, undefined, tx);
   const run = live.length > 0 ? await plan(dependencies, live, reason, {}, tx) : undefined;
   await removeAccountParticipants(accountId, tx);
   const data = { count: live.length, ...(run && { run: run.id }) };
   await audit.record({ type: 'sessions.ended-all', outcome: 'success', reason, subjectId: accountId, data, ...by }, tx);
   return live.length;
+}
+
+/**
+ * Ends what could become a session or a change of the account later: sign-ins that are not finished, the trust in every browser
+ * but that of the session `except`, and the link of a change of address, which another user of the account may have requested.
+ */
+async function endPending(
+  { endTrust }: EndSessionDependencies,
+  accountId: string,
+  except: string | undefined,
+  tx: Tx,
+): Promise<void> {
+  await abandonSignIns(accountId, tx);
+  await endTrust(accountId, { except }, tx);
+  await deleteLinkTokens(tx, accountId, ['change-email']);
 }
 
 /** Ends these sessions, those of each account in a logout run of its own. Returns the first run. */

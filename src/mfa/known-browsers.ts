@@ -29,7 +29,7 @@ export interface KnownBrowsers {
   /** After a completed sign-in. Set the cookie to the result's `cookie`. */
   remember(cookie: string | undefined, userId: string, options?: RememberOptions): Promise<RememberedBrowser>;
   /** Demands the second factor again in these browsers, or in all: after a password change, or a logout in them. */
-  endTrust(userId: string, tx?: Tx, ids?: readonly string[]): Promise<void>;
+  endTrust(userId: string, tx?: Tx, of?: { only?: readonly string[]; except?: readonly string[] }): Promise<void>;
   list(userId: string): Promise<BrowserSummary[]>;
   forget(userId: string, id?: string, tx?: Tx): Promise<number>;
 }
@@ -79,9 +79,10 @@ export function createKnownBrowsers(dependencies: KnownBrowsersDependencies): Kn
 
     remember: (cookie, userId, options = {}) => remember(dependencies, tokensOf(cookie), userId, options),
 
-    async endTrust(userId, tx = db, ids = undefined) {
+    async endTrust(userId, tx = db, { only, except = [] } = {}) {
+      const id = { notIn: [...except], ...(only && { in: [...only] }) };
       await tx.knownBrowser.updateMany({
-        where: { userId, trustedUntil: { not: null }, ...(ids && { id: { in: [...ids] } }) },
+        where: { userId, trustedUntil: { not: null }, id },
         data: { trustedUntil: null },
       });
     },

@@ -99,9 +99,7 @@ export function createUserPages(services: Services, http: HttpServices, { oidc, 
     ownClientId: FIRST_PARTY_CLIENT_ID,
     samlRequirements: saml.requirements,
     async endOtherSessions(accountId, keptSession, by) {
-      const uids = (await sessions.list(accountId)).map(({ uid }) => uid);
-      const others = uids.filter((uid) => uid !== keptSession);
-      await endSession.several(others, 'ended-by-person', by);
+      await endSession.everywhere(accountId, { ...by, ...(keptSession && { except: keptSession }) });
     },
   });
   return { recovery, registration, rp, account, signIn };

@@ -37,8 +37,11 @@ export function createApplicationServices({ base, users, logoutQueued }: Applica
   const runs = createLogoutRuns({ db, now, audit, deliverSoon: logoutQueued });
   const endSession = createEndSession({
     ...{ db, now, audit, sessions, runs, ownClientId: FIRST_PARTY_CLIENT_ID, deliverSoon: logoutQueued },
-    endTrust: async (accountId, uids, tx) =>
-      knownBrowsers.endTrust(accountId, tx, uids === 'all' ? undefined : await sessions.browsersOf(uids, tx)),
+    endTrust: async (accountId, { sessions: uids, except }, tx) =>
+      knownBrowsers.endTrust(accountId, tx, {
+        ...(uids && { only: await sessions.browsersOf(uids, tx) }),
+        ...(except && { except: await sessions.browsersOf([except], tx) }),
+      }),
   });
   const isEnabled = () => setting().sign_out_on_role_change;
   const rolesChanged = createLogoutOnRoleChange({ isEnabled, sessions, endSession });

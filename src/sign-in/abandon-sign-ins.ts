@@ -1,4 +1,4 @@
-// Ends the sign-ins of an account that are not finished, when the password that they began with is void.
+// Ends the sign-ins of an account that are not finished: when the password that they began with is void, or its sessions end.
 import { removeInteractions } from '../oidc/store/removals.ts';
 import type { Tx } from '../storage/database.ts';
 import { removeAttemptsOf } from './attempts.ts';
