@@ -16,17 +16,13 @@ import { openDatabase } from '../../src/storage/database.ts';
 import { together } from '../accounts/fixture.ts';
 import { type CredentialsFixture, openCredentials } from './fixture.ts';
 
-vi.mock(import('../../src/credentials/imported-hash.ts'), async (importOriginal) => {
-  const original = await importOriginal();
-  return { ...original, verifyDerived: vi.fn(original.verifyDerived) };
-});
-
 const password = 'a walk along the river';
 const wrong = 'not the password, I fear';
 
+const derive = vi.fn(verifyDerived);
 let fixture: CredentialsFixture;
 beforeAll(async () => {
-  fixture = await openCredentials();
+  fixture = await openCredentials({ derive });
 });
 afterAll(() => fixture.close());
 
@@ -83,7 +79,7 @@ const makers: [string, (plain: string) => Promise<string> | string][] = [
 /** Counts the hashes that are computed until `take`: for each scheme the sum of what its time is proportional to. */
 function countWork(): { take(): Record<string, number> } {
   const argon2Calls = vi.spyOn(argon2, 'verify').mock;
-  const derivations = vi.mocked(verifyDerived).mock;
+  const derivations = derive.mock;
   const tasks = vi.spyOn(Worker.prototype, 'postMessage').mock;
   const take = () => {
     const sums: Record<string, number> = {};
@@ -169,7 +165,7 @@ describe('a failed check', () => {
 
   it('does so on another instance from its first check on, and at any time after the import', async () => {
     const second = await openDatabase(fixture.url);
-    const passwords = createPasswords();
+    const passwords = createPasswords({ derive });
     const other = createCredentials({
       ...fixture,
       ...second,

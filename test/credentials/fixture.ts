@@ -1,14 +1,14 @@
 // Credentials on a real database, with real hashing and the real list of common passwords.
 import { createBreached } from '../../src/credentials/breached.ts';
 import { createCredentials } from '../../src/credentials/credentials.ts';
-import { createPasswords } from '../../src/credentials/password.ts';
+import { createPasswords, type PasswordsOptions } from '../../src/credentials/password.ts';
 import { createStrengthMeter } from '../../src/credentials/strength.ts';
 import { abandonSignIns } from '../../src/sign-in/abandon-sign-ins.ts';
 import { openPeople } from '../accounts/fixture.ts';
 
-export async function openCredentials() {
+export async function openCredentials(options: PasswordsOptions = {}) {
   const people = await openPeople();
-  const passwords = createPasswords();
+  const passwords = createPasswords(options);
   const strength = createStrengthMeter();
   const withSecondFactor = new Set<string>();
   const credentials = createCredentials({
