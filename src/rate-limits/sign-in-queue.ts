@@ -44,33 +44,14 @@ const { seconds, pollMilliseconds } = limits.signInQueue;
 export function createSignInQueue(options: SignInQueueOptions = {}): SignInQueue {
   const { concurrency = limits.signInQueue.concurrency, maxWaiting = limits.signInQueue.maxWaiting } = options;
   const { after = timer } = options;
-  const lanes = { known: new Map() as Lane, others: new Map() as Lane };
-  /** Counters with attempts in flight that others wait for, and how to stop their timer. */
-  const blocked = new Map<string, () => void>();
+  const turns = createTurns(maxWaiting);
+  const blocked = createBlockedCounters(after);
   let running = 0;
-  let waitingCount = 0;
-  let knownInARow = 0;
   let ended = 0;
-
-  const laneOf = ({ place }: Waiting) => (place.isKnownBrowser ? lanes.known : lanes.others);
-  const isFree = ({ place }: Waiting) => !place.counters.some((counter) => blocked.has(counter));
-
-  function next(): Waiting | undefined {
-    const isOthersTurn = knownInARow >= KNOWN_IN_A_ROW;
-    const order = isOthersTurn ? [lanes.others, lanes.known] : [lanes.known, lanes.others];
-    for (const lane of order) {
-      const found = takeFirst(lane, isFree);
-      if (!found) continue;
-      knownInARow = lane === lanes.known ? knownInARow + 1 : 0;
-      waitingCount -= 1;
-      return found;
-    }
-    return undefined;
-  }
 
   function startNext(): void {
     while (running < concurrency) {
-      const waiting = next();
+      const waiting = turns.next(blocked.isFree);
       if (!waiting) return;
       void work(waiting);
     }
@@ -83,57 +64,14 @@ export function createSignInQueue(options: SignInQueueOptions = {}): SignInQueue
     running -= 1;
     if (result === 'done') {
       ended += 1;
-      for (const counter of waiting.place.counters) unblock(counter);
+      for (const counter of waiting.place.counters) blocked.remove(counter);
     } else if (waiting.isLate) waiting.leave();
     else {
       // When another attempt has ended meanwhile, it may have been the one that this attempt waits for.
-      if (ended === endedBefore) block(result.waitsFor);
-      add(waiting, 'first');
+      if (ended === endedBefore) blocked.add(result.waitsFor, startNext);
+      turns.add(waiting, 'first');
     }
     startNext();
-  }
-
-  function block(counter: string): void {
-    const unblockLater = () => {
-      unblock(counter);
-      startNext();
-    };
-    // Attempts in flight on another instance end unnoticed.
-    if (!blocked.has(counter)) blocked.set(counter, after(pollMilliseconds, unblockLater));
-  }
-
-  function unblock(counter: string): void {
-    blocked.get(counter)?.();
-    blocked.delete(counter);
-  }
-
-  function add(waiting: Waiting, where: 'first' | 'last'): void {
-    const lane = laneOf(waiting);
-    const { address } = waiting.place;
-    const attempts = lane.get(address) ?? [];
-    lane.set(address, where === 'first' ? [waiting, ...attempts] : [...attempts, waiting]);
-    waitingCount += 1;
-    if (waitingCount > maxWaiting) removeNewestOfLongest();
-  }
-
-  /** Makes room: the address with the most waiting attempts loses its newest. */
-  function removeNewestOfLongest(): void {
-    const queues = [lanes.others, lanes.known].flatMap((lane) => [...lane.values()]);
-    const longest = queues.reduce((one, other) => (other.length > one.length ? other : one));
-    const newest = longest.at(-1);
-    if (newest) remove(newest);
-  }
-
-  function remove(waiting: Waiting): void {
-    const lane = laneOf(waiting);
-    const { address } = waiting.place;
-    const attempts = lane.get(address) ?? [];
-    if (!attempts.includes(waiting)) return; // it runs at this moment
-    const left = attempts.filter((one) => one !== waiting);
-    if (left.length > 0) lane.set(address, left);
-    else lane.delete(address);
-    waitingCount -= 1;
-    waiting.leave();
   }
 
   return {
@@ -157,11 +95,91 @@ export function createSignInQueue(options: SignInQueueOptions = {}): SignInQueue
         };
         const cancel = after(seconds * 1000, () => {
           waiting.isLate = true;
-          remove(waiting);
+          turns.remove(waiting);
         });
-        add(waiting, 'last');
+        turns.add(waiting, 'last');
         startNext();
       });
+    },
+  };
+}
+
+/** The waiting attempts, and whose turn it is. */
+function createTurns(maxWaiting: number) {
+  const lanes = { known: new Map() as Lane, others: new Map() as Lane };
+  let count = 0;
+  let knownInARow = 0;
+  const laneOf = ({ place }: Waiting) => (place.isKnownBrowser ? lanes.known : lanes.others);
+
+  /** Makes room: the address with the most waiting attempts loses its newest. */
+  function removeNewestOfLongest(): void {
+    const queues = [lanes.others, lanes.known].flatMap((lane) => [...lane.values()]);
+    const longest = queues.reduce((one, other) => (other.length > one.length ? other : one));
+    const newest = longest.at(-1);
+    if (newest) remove(newest);
+  }
+
+  function remove(waiting: Waiting): void {
+    const lane = laneOf(waiting);
+    const { address } = waiting.place;
+    const attempts = lane.get(address) ?? [];
+    if (!attempts.includes(waiting)) return; // it runs at this moment
+    const left = attempts.filter((one) => one !== waiting);
+    if (left.length > 0) lane.set(address, left);
+    else lane.delete(address);
+    count -= 1;
+    waiting.leave();
+  }
+
+  return {
+    remove,
+
+    next(isFree: (waiting: Waiting) => boolean): Waiting | undefined {
+      const isOthersTurn = knownInARow >= KNOWN_IN_A_ROW;
+      const order = isOthersTurn ? [lanes.others, lanes.known] : [lanes.known, lanes.others];
+      for (const lane of order) {
+        const found = takeFirst(lane, isFree);
+        if (!found) continue;
+        knownInARow = lane === lanes.known ? knownInARow + 1 : 0;
+        count -= 1;
+        return found;
+      }
+      return undefined;
+    },
+
+    add(waiting: Waiting, where: 'first' | 'last'): void {
+      const lane = laneOf(waiting);
+      const { address } = waiting.place;
+      const attempts = lane.get(address) ?? [];
+      lane.set(address, where === 'first' ? [waiting, ...attempts] : [...attempts, waiting]);
+      count += 1;
+      if (count > maxWaiting) removeNewestOfLongest();
+    },
+  };
+}
+
+/** Counters with attempts in flight that others wait for. */
+function createBlockedCounters(after: NonNullable<SignInQueueOptions['after']>) {
+  /** How to stop the timer of each. */
+  const cancels = new Map<string, () => void>();
+
+  function remove(counter: string): void {
+    cancels.get(counter)?.();
+    cancels.delete(counter);
+  }
+
+  return {
+    remove,
+    isFree: ({ place }: Waiting) => !place.counters.some((counter) => cancels.has(counter)),
+
+    /** Until it is removed, or for a while: attempts in flight on another instance end unnoticed. */
+    add(counter: string, removed: () => void): void {
+      if (cancels.has(counter)) return;
+      const removeLater = () => {
+        remove(counter);
+        removed();
+      };
+      cancels.set(counter, after(pollMilliseconds, removeLater));
     },
   };
 }
