@@ -181,7 +181,7 @@ export const limits = {
   /** How long a rejected request can be looked up. */
   rejections: { keepDays: 14 },
   /** How old a cached setting may be on another instance. */
-  settings: { cacheSeconds: 5, maxSchemaBytes: 16 * KIB },
+  settings: { cacheSeconds: 5, maxSchemaBytes: 16 * KIB, schemaCheckMs: 250 },
 
   /** One or two seconds of work on a phone, valid as long as its page; a browser without scripts waits instead. */
   captcha: { cost: 2_000, minCounter: 1_000, maxCounter: 2_000, seconds: HOUR, waitSeconds: 30 },

@@ -1,5 +1,8 @@
-// Compiles the JSON Schemas that administrators write (2020-12, without conditions and external references), with a cache.
+// Compiles the JSON Schemas that administrators write (2020-12, without conditions and external references), with a cache. A check
+// has a time limit, because a pattern such as ^(a+)+$ takes years for some values.
+import vm from 'node:vm';
 import { z } from 'zod';
+import { limits } from '../limits.ts';
 
 export interface JsonFault {
   path: readonly (string | number)[];
@@ -11,6 +14,8 @@ export type JsonCheck = (value: unknown) => JsonFault[];
 
 const MAX_CACHED = 20;
 const cache = new Map<string, JsonCheck>();
+const timed = vm.createContext({});
+const runTimed = new vm.Script('run()');
 
 /** The check of a schema; throws when the schema is invalid or uses an unsupported keyword. */
 export function compileJsonSchema(schema: Readonly<Record<string, unknown>>): JsonCheck {
@@ -19,7 +24,8 @@ export function compileJsonSchema(schema: Readonly<Record<string, unknown>>): Js
   if (cached) return cached;
   const compiled = z.fromJSONSchema(schema as Parameters<typeof z.fromJSONSchema>[0]);
   const check: JsonCheck = (value) => {
-    const result = compiled.safeParse(value);
+    const result = withinTime(() => compiled.safeParse(value));
+    if (!result) return [{ path: [], message: 'A pattern of the schema takes too long to check this.' }];
     if (result.success) return [];
     return result.error.issues.flatMap((issue) => {
       const path = issue.path.map((part) => (typeof part === 'number' ? part : String(part)));
@@ -30,4 +36,18 @@ export function compileJsonSchema(schema: Readonly<Record<string, unknown>>): Js
   if (cache.size >= MAX_CACHED) cache.clear();
   cache.set(text, check);
   return check;
+}
+
+/** The result of `work`; undefined when it took too long. node:vm is what can stop a regular expression; it is no sandbox here. */
+function withinTime<Result>(work: () => Result): Result | undefined {
+  timed.run = work;
+  try {
+    return runTimed.runInContext(timed, { timeout: limits.settings.schemaCheckMs }) as Result;
+  } catch (error) {
+    // By its code: an error of node:vm may belong to another realm, where instanceof does not work.
+    if (Reflect.get(Object(error), 'code') === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return undefined;
+    throw error;
+  } finally {
+    timed.run = undefined;
+  }
 }

@@ -31,6 +31,13 @@ describe('custom attributes', () => {
     expect(attributeFaults({ 'a.b:c': 'x', ünïcode: 'x' }, {})).toEqual([]);
   });
 
+  it('are rejected when a pattern of the schema takes too long to check them', () => {
+    const slow = { type: 'object', properties: { department: { type: 'string', pattern: '^(a+)+$' } } };
+    const faults = attributeFaults({ department: `${'a'.repeat(26)}!` }, slow);
+    expect(faults).toMatchObject([{ message: 'A pattern of the schema takes too long to check this.' }]);
+    expect(attributeFaults({ department: 'aaa' }, slow)).toEqual([]);
+  });
+
   it('must match the schema, and each fault has its path', () => {
     expect(attributeFaults({ department: 'Library', level: 3, desk: { floor: 2 } }, schema)).toEqual([]);
     const faults = attributeFaults({ department: 'Kitchen', level: 0, desk: { floor: 'two' }, other: 'x' }, schema);
