@@ -77,22 +77,7 @@ export function createSignInQueue(options: SignInQueueOptions = {}): SignInQueue
   return {
     run<T>(place: QueuedAttempt, attempt: () => Promise<AttemptStep<T>>): Promise<T | 'busy'> {
       return new Promise((resolve, reject) => {
-        const waiting: Waiting = {
-          place,
-          isLate: false,
-          leave: () => resolve('busy'),
-          async run() {
-            try {
-              const step = await attempt();
-              if ('waitsFor' in step) return step;
-              resolve(step.done);
-            } catch (error) {
-              reject(error);
-            }
-            cancel();
-            return 'done';
-          },
-        };
+        const waiting = waitingAttempt(place, attempt, { resolve, reject, ended: () => cancel() });
         const cancel = after(seconds * 1000, () => {
           waiting.isLate = true;
           turns.remove(waiting);
@@ -100,6 +85,32 @@ export function createSignInQueue(options: SignInQueueOptions = {}): SignInQueue
         turns.add(waiting, 'last');
         startNext();
       });
+    },
+  };
+}
+
+interface Settle<T> {
+  resolve(result: T | 'busy'): void;
+  reject(error: unknown): void;
+  /** Called when the attempt needs no turn any more. */
+  ended(): void;
+}
+
+function waitingAttempt<T>(place: QueuedAttempt, attempt: () => Promise<AttemptStep<T>>, settle: Settle<T>): Waiting {
+  return {
+    place,
+    isLate: false,
+    leave: () => settle.resolve('busy'),
+    async run() {
+      try {
+        const step = await attempt();
+        if ('waitsFor' in step) return step;
+        settle.resolve(step.done);
+      } catch (error) {
+        settle.reject(error);
+      }
+      settle.ended();
+      return 'done';
     },
   };
 }
