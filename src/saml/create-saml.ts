@@ -99,11 +99,9 @@ export function createSaml(dependencies: SamlDependencies) {
     rejections,
   });
 
-  const waitingMetadata = createWaitingMetadata({ db, now, audit, applications });
-
   return {
     /** Changed metadata that waits for an administrator. */
-    waitingMetadata: waitingMetadata.decisions,
+    waitingMetadata: createWaitingMetadata({ db, now, audit, applications }),
     routes: samlRoutes({
       base,
       metadata,
@@ -151,7 +149,7 @@ export function createSaml(dependencies: SamlDependencies) {
     },
     jobs: samlJobs({
       refreshMetadata: createMetadataRefresh({
-        ...{ db, sql, applications, audit, logger, now, fetchMetadata, waitingMetadata },
+        ...{ db, sql, applications, audit, logger, now, fetchMetadata },
         notifyAdministrators: dependencies.notifyAdministrators,
       }),
       notifyOfCertificates: createCertificateNotice({ db, sql, now, keyring, applications, serviceProviders, outbox }),

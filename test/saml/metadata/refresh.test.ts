@@ -5,7 +5,6 @@ import { serviceProvider, settingsOf } from '../../../src/applications/service-p
 import { createMetadataFetch } from '../../../src/saml/metadata/fetch.ts';
 import { METADATA_JOB } from '../../../src/saml/metadata/jobs.ts';
 import { createMetadataRefresh } from '../../../src/saml/metadata/refresh.ts';
-import { createWaitingMetadata } from '../../../src/saml/metadata/waiting-metadata.ts';
 import { consoleOf, staff } from '../../admin/console/support.ts';
 import { type ApiCaller, aService } from '../../admin/support.ts';
 import { testClock } from '../../support/clock.ts';
@@ -78,7 +77,6 @@ beforeAll(async () => {
   refresh = createMetadataRefresh({
     ...services,
     now: clock.now, // of the job; the server has the real time
-    waitingMetadata: createWaitingMetadata({ ...services, now: clock.now }),
     fetchMetadata: createMetadataFetch({ outgoing: services.outgoing }),
   });
   const administrator = await staff(idp, 'admin');

@@ -1,0 +1,75 @@
+// What a refresh of metadata reports: to the log, to the audit log, and by mail to the administrators.
+import type { SamlApplication } from '../../applications/application.ts';
+import type { Audit } from '../../audit/audit.ts';
+import type { AdministratorMail } from '../../mail/messages.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { Logger } from '../../platform/logger.ts';
+import { type Db, type Tx, transaction } from '../../storage/database.ts';
+import { isFirstUse } from '../../storage/single-use.ts';
+import type { Sql } from '../../storage/statements.ts';
+import type { MetadataChange } from './differences.ts';
+import { metadataEnd } from './service-providers.ts';
+
+export interface RefreshReportsDependencies {
+  db: Db;
+  sql: Sql;
+  audit: Pick<Audit, 'record'>;
+  logger: Logger;
+  now: Clock;
+  /** Queues a mail to each administrator. */
+  notifyAdministrators(message: AdministratorMail, tx: Tx): Promise<void>;
+}
+
+export interface RefreshReports {
+  rejected(application: SamlApplication, url: string, reason: string): Promise<void>;
+  waiting(application: SamlApplication, url: string, changes: readonly MetadataChange[], tx: Tx): Promise<void>;
+  applied(application: SamlApplication, url: string, changes: readonly MetadataChange[], tx: Tx): Promise<void>;
+  /** Reports once that the registered document has expired; until the grace period ends it stays in use. */
+  expired(application: SamlApplication): Promise<void>;
+}
+
+export function createRefreshReports(dependencies: RefreshReportsDependencies): RefreshReports {
+  const { db, sql, audit, logger, now, notifyAdministrators } = dependencies;
+  return {
+    async rejected({ clientId, name }, url, reason) {
+      logger.warn({ clientId, url, reason }, `metadata of ${name} was rejected; the last valid one stays in use`);
+      await audit.record({ type: 'application.metadata-refused', outcome: 'failure', clientId, reason, data: { url } });
+    },
+
+    async waiting({ id, clientId, name }, url, changes, tx) {
+      const judged = changes.filter((change) => change.needsApproval);
+      const data = { url, changes: judged.map((one) => ({ ...one })) };
+      logger.warn({ clientId, url }, `changed metadata of ${name} waits for the approval of an administrator`);
+      await audit.record({ type: 'application.metadata-waiting', outcome: 'success', clientId, data }, tx);
+      await notifyAdministrators({ ...noticeOf(name, id, judged), state: 'waiting' }, tx);
+    },
+
+    async applied({ id, clientId, name }, url, changes, tx) {
+      const data = { url, changes: changes.map((one) => ({ ...one })) };
+      await audit.record({ type: 'application.metadata-applied', outcome: 'success', clientId, data }, tx);
+      await notifyAdministrators({ ...noticeOf(name, id, changes), state: 'applied' }, tx);
+    },
+
+    async expired({ id, clientId, name, metadata }) {
+      const end = metadataEnd(metadata);
+      if (!end || end.validUntil > now()) return;
+      const { validUntil, endsAt } = end;
+      await transaction(db, async (tx) => {
+        const rememberUntil = new Date(endsAt.getTime() + 365 * 24 * 3600 * 1000);
+        const key = `metadata-expired:${id}:${validUntil.getTime()}`;
+        if (!(await isFirstUse(sql.in(tx), key, rememberUntil))) return;
+        logger.warn(
+          { clientId, validUntil, endsAt },
+          `the metadata of ${name} has expired and no valid one can be read`,
+        );
+        const data = { validUntil: validUntil.toISOString(), endsAt: endsAt.toISOString() };
+        await audit.record({ type: 'application.metadata-expired', outcome: 'failure', clientId, data }, tx);
+        await notifyAdministrators({ ...noticeOf(name, id, []), state: 'expired', until: endsAt }, tx);
+      });
+    },
+  };
+}
+
+function noticeOf(application: string, applicationId: string, changes: readonly MetadataChange[]) {
+  return { kind: 'saml-metadata' as const, application, applicationId, changes: changes.map(({ what }) => what) };
+}

@@ -1,0 +1,58 @@
+// What the refresh of metadata stores about each service provider: when it is read next, and the document that waits for the
+// approval of an administrator (waiting-metadata.ts).
+import type { Clock } from '../../platform/clock.ts';
+import type { Db, Tx } from '../../storage/database.ts';
+import { changesKey, type MetadataChange } from './differences.ts';
+
+export interface RefreshState {
+  /** Whether the metadata has to be read now. */
+  isDue(applicationId: string, url: string): Promise<boolean>;
+  /** Stores that it was read; nothing waits any more. */
+  read(applicationId: string, url: string, nextReadAt: Date, tx?: Tx): Promise<void>;
+  /** Stores that it could not be read; what waits goes on waiting. */
+  failed(applicationId: string, url: string, nextReadAt: Date): Promise<void>;
+  /** Stores the document that waits. `new`: its changes were not reported before; `rejected`: an administrator rejected them. */
+  wait(
+    applicationId: string,
+    url: string,
+    nextReadAt: Date,
+    received: { xml: string; changes: readonly MetadataChange[] },
+    tx: Tx,
+  ): Promise<'new' | 'known' | 'rejected'>;
+}
+
+/** The columns of a row where no document waits. */
+export const NOTHING_WAITS = { pendingXml: null, pendingKey: null, pendingSince: null };
+
+export function createRefreshState({ db, now }: { db: Db; now: Clock }): RefreshState {
+  return {
+    async isDue(applicationId, url) {
+      const state = await db.samlMetadata.findUnique({
+        where: { applicationId },
+        select: { url: true, nextReadAt: true },
+      });
+      return state?.url !== url || state.nextReadAt <= now();
+    },
+
+    async read(applicationId, url, nextReadAt, tx = db) {
+      const data = { url, nextReadAt, ...NOTHING_WAITS };
+      await tx.samlMetadata.upsert({ where: { applicationId }, create: { ...data, applicationId }, update: data });
+    },
+
+    async failed(applicationId, url, nextReadAt) {
+      const data = { url, nextReadAt };
+      await db.samlMetadata.upsert({ where: { applicationId }, create: { ...data, applicationId }, update: data });
+    },
+
+    async wait(applicationId, url, nextReadAt, { xml, changes }, tx) {
+      const state = await tx.samlMetadata.findUnique({ where: { applicationId } });
+      const key = changesKey(changes);
+      const isRejected = state?.rejectedKey === key;
+      const isKnown = state?.pendingKey === key;
+      const pending = { pendingXml: xml, pendingKey: key, pendingSince: isKnown ? state.pendingSince : now() };
+      const data = { url, nextReadAt, ...(isRejected ? NOTHING_WAITS : { ...pending, rejectedKey: null }) };
+      await tx.samlMetadata.upsert({ where: { applicationId }, create: { ...data, applicationId }, update: data });
+      return isRejected ? 'rejected' : isKnown ? 'known' : 'new';
+    },
+  };
+}
