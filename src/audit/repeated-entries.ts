@@ -6,7 +6,7 @@ import type { Logger } from '../platform/logger.ts';
 import type { Audit, AuditInput } from './audit.ts';
 
 export interface RepeatedEntries {
-  /** Writes the entry, or counts it. Entries are equal in type, reason, client and network. */
+  /** Writes the entry, or counts it. Entries are equal in type, reason, client, subject and network. */
   record(entry: AuditInput): Promise<void>;
   /** Writes the number of all entries that were only counted; call it before the process stops. */
   flush(): Promise<void>;
@@ -59,8 +59,8 @@ export function createRepeatedEntries(dependencies: RepeatedEntriesDependencies)
   return {
     async record(entry) {
       await closeEnded();
-      const { type, reason, clientId, request } = entry;
-      const key = JSON.stringify([type, reason, clientId, request && networkOf(request.address)]);
+      const { type, reason, clientId, subjectId, request } = entry;
+      const key = JSON.stringify([type, reason, clientId, subjectId, request && networkOf(request.address)]);
       const repeated = open.get(key);
       if (repeated) {
         repeated.count += 1;

@@ -124,6 +124,7 @@ export function createSaml(dependencies: SamlDependencies) {
         sessionParticipants,
         accounts,
         audit,
+        repeatedEntries,
         rejections,
         metrics,
         sessionSeconds: () => settings.latest().session_hours * 3600,

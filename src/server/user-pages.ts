@@ -16,7 +16,7 @@ export type UserPages = ReturnType<typeof createUserPages>;
 export function createUserPages(services: Services, http: HttpServices, { oidc, saml }: Protocols) {
   const { accounts, audit, captcha, codeDelivery, config, consents, credentials, db, endSession, lockout } = services;
   const { mailLimits, mfa, notifyOwner, now, outbox, rateLimits, rejections, serviceNames, sessions } = services;
-  const { settings, signInPolicy, sql, strengthMeter, vault } = services;
+  const { repeatedEntries, settings, signInPolicy, sql, strengthMeter, vault } = services;
   const { issuer } = config;
   const { cookies, csrf, metrics } = http;
   const { factors, knownBrowsers } = mfa;
@@ -79,6 +79,7 @@ export function createUserPages(services: Services, http: HttpServices, { oidc, 
     issuer,
     accounts,
     audit,
+    repeatedEntries,
     captcha,
     codeDelivery,
     consents,

@@ -4,6 +4,7 @@ import type { Account } from '../accounts/account.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import { createStartPages } from '../applications/start-url.ts';
 import type { Actor, Audit } from '../audit/audit.ts';
+import type { RepeatedEntries } from '../audit/repeated-entries.ts';
 import type { Consents } from '../consents/consents.ts';
 import type { Credentials } from '../credentials/credentials.ts';
 import { minimumLength } from '../credentials/password-policy.ts';
@@ -51,6 +52,7 @@ export interface SignInDependencies {
   issuer: string;
   accounts: Accounts;
   audit: Audit;
+  repeatedEntries: Pick<RepeatedEntries, 'record'>;
   captcha: Captcha;
   clients: Pick<ClientSource, 'facts'>;
   codeDelivery: CodeDelivery;
@@ -78,7 +80,8 @@ export interface SignInDependencies {
 
 /** The routers below /signin/:uid. */
 export function createSignIn(dependencies: SignInDependencies) {
-  const { db, sql, now, issuer, accounts, audit, captcha, clients, codeDelivery, consents, cookies } = dependencies;
+  const { db, sql, now, issuer, accounts, audit, repeatedEntries, captcha, clients, codeDelivery, consents, cookies } =
+    dependencies;
   const { credentials, csrf, engine, lockout, metrics, mfa, ownClientId, rateLimits } = dependencies;
   const { samlRequirements, settings, signInPolicy: policy, notifyOwner } = dependencies;
   const { passkeys, totp, recoveryCodes, oneTimeCodes, knownBrowsers } = mfa;
@@ -107,12 +110,21 @@ export function createSignIn(dependencies: SignInDependencies) {
     accounts,
     credentials,
     audit,
+    repeatedEntries,
     lockout,
     captcha,
     browserCookie,
     counted: (outcome) => counted(outcome, 'password'),
   });
-  const codes = createSecondFactorCodes({ totp, recoveryCodes, oneTimeCodes, rateLimits, audit, counted });
+  const codes = createSecondFactorCodes({
+    totp,
+    recoveryCodes,
+    oneTimeCodes,
+    rateLimits,
+    audit,
+    repeatedEntries,
+    counted,
+  });
   const factorPages = createFactorPages({ attempts, passkeys, totp, rememberDays });
   const pages = createPages(dependencies, { factorPages, firstFactor, expiredSignIns });
 
@@ -124,7 +136,7 @@ export function createSignIn(dependencies: SignInDependencies) {
       dispatchRoutes({ flow, pages, interactions, attempts, protect }),
       passwordRoutes({ flow, pages, firstFactor, credentials, passwordChanged, protect }),
       decisionRoutes({ flow, interactions, consents, audit, protect }),
-      secondFactorRoutes({ flow, pages, codes, attempts, codeDelivery, passkeys, audit, protect }),
+      secondFactorRoutes({ flow, pages, codes, attempts, codeDelivery, passkeys, audit, repeatedEntries, protect }),
       enrolmentRoutes({ flow, pages, attempts, ...enrolment, protect }),
     ],
   };

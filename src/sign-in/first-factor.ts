@@ -3,6 +3,7 @@
 import type { Account } from '../accounts/account.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import type { Audit } from '../audit/audit.ts';
+import type { RepeatedEntries } from '../audit/repeated-entries.ts';
 import type { Credentials } from '../credentials/credentials.ts';
 import type { Context } from '../http/context.ts';
 import type { Captcha, CaptchaAnswer, CaptchaChallenge, CaptchaWait } from '../rate-limits/captcha.ts';
@@ -33,6 +34,7 @@ export interface FirstFactorDependencies {
   accounts: Pick<Accounts, 'findByLogin'>;
   credentials: Pick<Credentials, 'checkPassword'>;
   audit: Audit;
+  repeatedEntries: Pick<RepeatedEntries, 'record'>;
   lockout: Lockout;
   captcha: Captcha;
   browserCookie: Pick<KnownBrowserCookie, 'knownTo'>;
@@ -46,7 +48,7 @@ const THROTTLED = { wait: 'too_many_tries', captcha: 'captcha_unsolved', busy: '
 const NO_ACCOUNT = 'none';
 
 export function createFirstFactor(dependencies: FirstFactorDependencies): FirstFactor {
-  const { accounts, credentials, audit, lockout, captcha, browserCookie, counted } = dependencies;
+  const { accounts, credentials, audit, repeatedEntries, lockout, captcha, browserCookie, counted } = dependencies;
 
   async function attemptOf(ctx: Context, login: string) {
     const account = await accounts.findByLogin(login);
@@ -58,7 +60,7 @@ export function createFirstFactor(dependencies: FirstFactorDependencies): FirstF
   async function recordThrottled(ctx: Context, reason: keyof typeof THROTTLED): Promise<void> {
     counted('throttled');
     const { request } = ctx.state;
-    await audit.record({ type: 'sign-in.throttled', outcome: 'failure', reason: THROTTLED[reason], request });
+    await repeatedEntries.record({ type: 'sign-in.throttled', outcome: 'failure', reason: THROTTLED[reason], request });
   }
 
   return {

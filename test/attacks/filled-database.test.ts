@@ -1,5 +1,7 @@
 // Requests of anyone that store something: rejected ones in the audit log, accepted ones until the sign-in has ended.
+
 import { beforeAll, describe, expect, it } from 'vitest';
+import { randomToken } from '../../src/platform/random.ts';
 import { type Application, anApplication, authorizeUrl, outcome, signIn } from '../oidc/support.ts';
 import { aUser, type TestUser } from '../support/factories.ts';
 import { httpClient } from '../support/http.ts';
@@ -16,6 +18,36 @@ beforeAll(async () => {
 });
 
 const stored = () => idp.services.db.oidcArtifact.count({ where: { model: 'Interaction' } });
+
+describe('a form of the sign-in that anyone sends again and again', () => {
+  /** Sends the form with these fields forty times. Returns what the audit entries of the type say about repetitions. */
+  async function entriesAfter(type: string, fields: Record<string, string>, extra: { path?: string } = {}) {
+    const browser = httpClient(idp.issuer);
+    const page = await browser.follow(await browser.get(authorizeUrl(idp, app.clientId)));
+    const forms = page.forms.map((form) => ({ ...form, action: `${page.url}${extra.path ?? '/password'}` }));
+    const before = await idp.services.db.auditEvent.count({ where: { type } });
+    for (let count = 0; count < 40; count += 1) {
+      expect([401, 429]).toContain((await browser.submit({ ...page, forms }, fields, { form: '/signin/' })).status);
+    }
+    await idp.services.repeatedEntries.flush();
+    const entries = await idp.services.db.auditEvent.findMany({
+      where: { type },
+      orderBy: { id: 'asc' },
+      skip: before,
+    });
+    return entries.map(({ data }) => (JSON.parse(data) as { repeated?: number }).repeated);
+  }
+
+  it('is audited with the number of the attempts that were not checked', async () => {
+    const fields = { username: `nobody-${randomToken(6)}`, password: 'a wrong pass phrase' };
+    expect(await entriesAfter('sign-in.throttled', fields)).toEqual([undefined, 36]);
+  });
+
+  it('is audited once for passkeys that are malformed', async () => {
+    const repeated = await entriesAfter('sign-in.passkey', { response: '{}' }, { path: '/passkey' });
+    expect(repeated).toEqual([undefined, 39]);
+  });
+});
 
 describe('an anonymous authorization request', () => {
   it('is audited once when it is rejected many times, and each time it is answered alike', async () => {

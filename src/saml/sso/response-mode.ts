@@ -4,6 +4,7 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { KoaContextWithOIDC } from 'oidc-provider';
 import type { Accounts } from '../../accounts/accounts.ts';
 import type { Audit } from '../../audit/audit.ts';
+import type { RepeatedEntries } from '../../audit/repeated-entries.ts';
 import type { Context } from '../../http/context.ts';
 import { AppError, badRequest } from '../../http/errors.ts';
 import { appContext } from '../../oidc/engine/app-context.ts';
@@ -29,6 +30,7 @@ export interface ResponseModeDependencies {
   sessionParticipants: Pick<SessionParticipants, 'add' | 'inSession'>;
   accounts: Pick<Accounts, 'find'>;
   audit: Audit;
+  repeatedEntries: Pick<RepeatedEntries, 'record'>;
   rejections: Pick<Rejections, 'record'>;
   metrics: Pick<Metrics, 'samlResponses'>;
   /** Lifetime of a session from its sign-in, and from the last request of its user. */
@@ -184,7 +186,7 @@ function engineFailure(error: string): Failure {
 }
 
 /** Makes the Response with a status, audits it, and records the rejection unless the status is NoPassive. */
-function failureResponses({ responses, audit, rejections, metrics }: ResponseModeDependencies) {
+function failureResponses({ responses, audit, repeatedEntries, rejections, metrics }: ResponseModeDependencies) {
   return async (
     ctx: KoaContextWithOIDC,
     sp: ServiceProvider,
@@ -193,7 +195,8 @@ function failureResponses({ responses, audit, rejections, metrics }: ResponseMod
   ): Promise<string> => {
     const subjectId = ctx.oidc.session?.accountId;
     const { request } = appContext(ctx).state;
-    await audit.record({
+    // Without a user anyone can cause it, such as by IsPassive.
+    await (subjectId ? audit : repeatedEntries).record({
       type: 'saml.response',
       outcome: 'failure',
       reason,

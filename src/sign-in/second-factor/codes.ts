@@ -2,6 +2,7 @@
 // limited per account over all instances, and counted before the code is checked.
 import type { Account } from '../../accounts/account.ts';
 import type { Audit } from '../../audit/audit.ts';
+import type { RepeatedEntries } from '../../audit/repeated-entries.ts';
 import type { OneTimeCodes } from '../../mfa/one-time-codes.ts';
 import type { SecondFactor } from '../../mfa/policy.ts';
 import type { RecoveryCodes } from '../../mfa/recovery-codes.ts';
@@ -28,12 +29,13 @@ export interface SecondFactorCodesDependencies {
   oneTimeCodes: Pick<OneTimeCodes, 'verify'>;
   rateLimits: RateLimits;
   audit: Audit;
+  repeatedEntries: Pick<RepeatedEntries, 'record'>;
   /** For the metrics. */
   counted(outcome: 'success' | 'failure' | 'throttled', method: CodeMethod): void;
 }
 
 export function createSecondFactorCodes(dependencies: SecondFactorCodesDependencies): SecondFactorCodes {
-  const { totp, recoveryCodes, oneTimeCodes, rateLimits, audit, counted } = dependencies;
+  const { totp, recoveryCodes, oneTimeCodes, rateLimits, audit, repeatedEntries, counted } = dependencies;
 
   async function check(userId: string, method: CodeMethod, sentTo: string, code: string, request: RequestInfo) {
     switch (method) {
@@ -51,7 +53,7 @@ export function createSecondFactorCodes(dependencies: SecondFactorCodesDependenc
       const verdict = await rateLimits.consume('code:account', account.id);
       if (!verdict.allowed) {
         counted('throttled', method);
-        await audit.record({
+        await repeatedEntries.record({
           type: 'sign-in.throttled',
           outcome: 'failure',
           reason: 'too_many_codes',

@@ -3,6 +3,7 @@
 import Router from '@koa/router';
 import { z } from 'zod';
 import type { Audit } from '../../audit/audit.ts';
+import type { RepeatedEntries } from '../../audit/repeated-entries.ts';
 import type { Extras, Middleware, State } from '../../http/context.ts';
 import { badRequest } from '../../http/errors.ts';
 import { parseForm } from '../../http/input.ts';
@@ -22,6 +23,7 @@ export interface SecondFactorRoutesDependencies {
   codes: SecondFactorCodes;
   passkeys: Pick<Passkeys, 'authenticate'>;
   audit: Audit;
+  repeatedEntries: Pick<RepeatedEntries, 'record'>;
   attempts: Pick<Attempts, 'save'>;
   codeDelivery: Pick<CodeDelivery, 'send'>;
   protect: Middleware;
@@ -77,7 +79,7 @@ async function sendCode(dependencies: SecondFactorRoutesDependencies, ctx: StepC
 
 /** As the second factor, or in place of the password. */
 async function verifyPasskey(dependencies: SecondFactorRoutesDependencies, ctx: StepContext): Promise<void> {
-  const { flow, pages, passkeys, audit } = dependencies;
+  const { flow, pages, passkeys, audit, repeatedEntries } = dependencies;
   const current = await flow.expect(ctx, 'second-factor', 'identify');
   if (!current) return;
   if (current.step === 'identify' && current.needsPassword)
@@ -87,17 +89,14 @@ async function verifyPasskey(dependencies: SecondFactorRoutesDependencies, ctx: 
   const { challenge } = current.attempt;
   const owner = current.step === 'second-factor' ? keysOfAccount(current) : undefined;
   const result = answer && challenge ? await passkeys.authenticate(answer, { challenge, ...owner }) : undefined;
-  const isRight = result?.outcome === 'ok';
-  await audit.record({
-    type: 'sign-in.passkey',
-    outcome: isRight ? 'success' : 'failure',
-    request: ctx.state.request,
-    ...(isRight ? { actorId: result.userId, subjectId: result.userId } : { reason: result?.outcome ?? 'malformed' }),
-  });
-  if (!isRight) {
+  const about = { type: 'sign-in.passkey', request: ctx.state.request } as const;
+  if (result?.outcome !== 'ok') {
+    // Anyone can send this form, and as often as they like.
+    await repeatedEntries.record({ ...about, outcome: 'failure', reason: result?.outcome ?? 'malformed' });
     const problem = 'This passkey was not accepted. Try again, or sign in another way.';
     return pages.show(ctx, current, { problem, status: 401, method: 'passkey' });
   }
+  await audit.record({ ...about, outcome: 'success', actorId: result.userId, subjectId: result.userId });
   if (current.step === 'identify')
     return flow.proceed(ctx, current, { userId: result.userId, amr: result.amr, challenge: undefined });
   await flow.proceed(ctx, current, proven(current, result.amr, remember));

@@ -46,7 +46,9 @@ describe('a SAML sign-in', () => {
   });
 
   it('states the end of the session as SessionNotOnOrAfter, which a passive request does not move', async () => {
-    const { db, sessions } = idp.services;
+    const { db, sessions, endSession } = idp.services;
+    // The only session of the user, so that it is the one that is listed.
+    await endSession.all(user.account.id, 'signed-out');
     const browser = httpClient(idp.issuer);
     await openSaml(browser, await sp.saml.getAuthorizeUrlAsync('', undefined, {}));
     const [session] = await sessions.list(user.account.id);
