@@ -18,10 +18,10 @@ beforeAll(async () => {
 });
 
 /** The form with the Response that is posted to the service provider after the sign-in. */
-async function openSaml(browser: HttpClient, url: string) {
+async function openSaml(browser: HttpClient, url: string, { username, password }: TestUser = user) {
   const page = await browser.follow(await browser.get(url));
   if (!page.text.includes('name="username"')) return page;
-  return browser.follow(await browser.submit(page, { username: user.username, password: user.password }));
+  return browser.follow(await browser.submit(page, { username, password }));
 }
 
 describe('a SAML sign-in', () => {
@@ -50,8 +50,9 @@ describe('a SAML sign-in', () => {
     // The only session of the user, so that it is the one that is listed.
     await endSession.all(user.account.id, 'signed-out');
     const browser = httpClient(idp.issuer);
-    await openSaml(browser, await sp.saml.getAuthorizeUrlAsync('', undefined, {}));
-    const [session] = await sessions.list(user.account.id);
+    const own = await aUser(idp.services); // of whom this browser has the only session
+    await openSaml(browser, await sp.saml.getAuthorizeUrlAsync('', undefined, {}), own);
+    const [session] = await sessions.list(own.account.id);
     // As if the user had done nothing for fifty minutes.
     const end = Math.floor(Date.now() / 1000) + 600;
     await db.oidcArtifact.updateMany({ where: { uid: session?.uid ?? '' }, data: { expiresAt: BigInt(end) } });
