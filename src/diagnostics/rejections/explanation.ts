@@ -68,7 +68,7 @@ export function createRejectionAdmin(dependencies: RejectionAdminDependencies): 
         rules: explainedRules(about),
         account: account && { id: account.id, username: account.username },
         fixes: fixes.map(({ apply: _apply, ...fix }) => fix),
-        note: isBroken ? noteOn(failed, application) : undefined,
+        note: isBroken ? noteOn(failed, about) : undefined,
       },
     };
   }

@@ -5,6 +5,7 @@ import type { UserAdmin } from '../../admin/users/actions.ts';
 import { missingRoles } from '../../applications/access-decision.ts';
 import type { Application, OidcApplication, SamlApplication } from '../../applications/application.ts';
 import type { Actor } from '../../audit/audit.ts';
+import { rightsOfClient } from '../../rbac/built-in.ts';
 import type { RuleId } from '../../rejections/rules.ts';
 import { type Case, isRegistered } from './evaluation.ts';
 
@@ -69,7 +70,7 @@ export function fixesOf(rule: RuleId, about: Case, { applicationAdmin, userAdmin
   }
   const change =
     application.protocol === 'oidc' ? oidcChange(rule, application, about) : samlChange(rule, application, about);
-  if (!change) return [];
+  if (!change || givesRights(application, change)) return [];
   const { address, label, patch } = change;
   const warning = address && newOriginWarning(name, address.added, address.registered);
   const apply = (by: Actor) => applicationAdmin.update(id, patch, by);
@@ -90,8 +91,21 @@ function originOf(uri: string): string {
   return host ? `${protocol}//${host}` : protocol;
 }
 
+/** A request can name any API and scope, so no button gives rights in Gatehouse: that takes a deliberate change of the application. */
+function givesRights(application: Application, { patch }: Change): boolean {
+  if (application.protocol !== 'oidc') return false;
+  const held = rightsOfClient(application.metadata);
+  return rightsOfClient({ ...application.metadata, ...patch }).some((right) => !held.includes(right));
+}
+
 /** Why no fix is offered, or what the fix cannot know. */
-export function noteOn(rule: RuleId, application: Application | undefined): string | undefined {
+export function noteOn(rule: RuleId, about: Case): string | undefined {
+  const { application } = about;
+  if (application?.protocol === 'oidc') {
+    const change = oidcChange(rule, application, about);
+    if (!change || !givesRights(application, change)) return undefined;
+    return `${application.name} asks for rights in Gatehouse itself, which no button gives. If it is meant to have them, edit the application.`;
+  }
   if (application?.protocol !== 'saml' || application.source === 'file' || !isSetByMetadata(rule, application))
     return undefined;
   const what =

@@ -1,6 +1,7 @@
 // Thirteen wrongly registered applications: an administrator finds each rejection by its code, sees the broken rule, and
 // fixes it in the console without reading a log.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { adminApi } from '../../../src/rbac/built-in.ts';
 import { aServiceProvider } from '../../support/applications/sp.ts';
 import { aClient, aUser, PASSWORD } from '../../support/factories.ts';
 import { type HttpClient, httpClient, type Page } from '../../support/http.ts';
@@ -167,6 +168,39 @@ describe('a rejected token request', () => {
     expect(rejected.json().error).toBe('invalid_target');
     await fix(codeIn(rejected), 'this application may ask for it', 'Let it ask for this API', resource);
     expect((await token(form, [clientId, clientSecret])).json().access_token).toBeTruthy();
+  });
+
+  it('offers no button that gives the application rights in Gatehouse', async () => {
+    const own = adminApi(idp.issuer);
+    const csrf = String((await admin.get('/admin/import')).forms.at(-1)?.fields._csrf);
+    // An application manager may register this scope, because without the API it gives nothing.
+    const prepared = await aClient(idp.services, {
+      grant_types: ['client_credentials'],
+      resources: ['https://other.example.com'],
+      scope: 'admin:*',
+    });
+    const reader = await aClient(idp.services, {
+      redirect_uris: [REDIRECT],
+      resources: [own],
+      scope: 'openid gatehouse.users:read',
+    });
+    const forApi = { grant_type: 'client_credentials', scope: 'admin:*', resource: own };
+    const requests = [
+      { fix: 'resource', send: () => token(forApi, [prepared.clientId, prepared.clientSecret]) },
+      { fix: 'scope', send: () => authorize(reader.clientId, { scope: 'openid email gatehouse.users:write' }) },
+    ];
+    for (const { fix, send } of requests) {
+      const rejected = await send();
+      const description = rejected.location && new URL(rejected.location).searchParams.get('error_description');
+      const code = CODE.exec(description ?? textOf(rejected.text))?.[0];
+      expect(textOf((await admin.get(`/admin/refusals/${code}`)).text)).toContain('rights in Gatehouse itself');
+      const pressed = await admin.post(`/admin/refusals/${code}`, {
+        form: { _csrf: csrf, fix },
+        headers: { origin: idp.issuer, 'sec-fetch-site': 'same-origin' },
+      });
+      expect(pressed.text).toContain('This fix is not offered any more.');
+      expect((await send()).location ?? '').not.toContain('/signin/');
+    }
   });
 
   it('offers no fix for missing client authentication', async () => {
