@@ -1,6 +1,7 @@
 // Requests from denied networks (setting denied_networks) get 403 on every route, and the audit log records them.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSettingAdmin } from '../../src/admin/settings/actions.ts';
+import { MFA_ACR } from '../../src/mfa/acr.ts';
 import { createAuthority } from '../../src/rbac/authority.ts';
 import { aUser } from '../support/factories.ts';
 import { httpClient } from '../support/http.ts';
@@ -81,7 +82,8 @@ describe('the setting', () => {
     const { account } = await aUser(idp.services);
     await idp.services.roles.assign(account.id, 'admin');
     const request = { requestId: 'r', address: '203.0.113.9', userAgent: '' };
-    const by = { actorId: account.id, request };
+    const proof = { isFresh: true, isRecent: true, acr: MFA_ACR, authTime: new Date() };
+    const by = { actorId: account.id, request, proof };
     await expect(admin.update({ denied_networks: ['203.0.113.0/24'] }, by)).rejects.toMatchObject({
       code: 'invalid_input',
       fields: [{ field: 'denied_networks' }],
