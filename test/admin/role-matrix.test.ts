@@ -145,6 +145,8 @@ const otherActions: Record<string, (actor: ApiCaller) => Promise<boolean>> = {
     ),
   'change the name of an application of another role': async (actor) =>
     isAllowed(actor.send('PATCH', await anApplicationOf(ROLES.other), { client_name: 'Another name' }, any)),
+  'delete an application of another role': async (actor) =>
+    isAllowed(actor.send('DELETE', await anApplicationOf(ROLES.other), undefined, any)),
   'give an application rights in Gatehouse': async (actor) => {
     const grown = { grant_types: ['client_credentials'], resources: [adminApi(idp.issuer)] };
     const patch = { ...grown, redirect_uris: [], scope: 'gatehouse.users:read', access: 'everyone' };

@@ -253,7 +253,7 @@ function updateActions(
 }
 
 function stateActions(
-  { db, applications }: ApplicationAdminDependencies,
+  { db, applications, authority }: ApplicationAdminDependencies,
   { lockForChange, findManaged }: ApplicationLookup,
 ): Pick<ApplicationAdmin, 'setEnabled' | 'remove'> {
   return {
@@ -266,7 +266,9 @@ function stateActions(
 
     remove: (id, by, expected = 'any') =>
       transaction(db, async (tx) => {
-        const { name } = await lockForChange(id, by, expected, tx);
+        const { name, access } = await lockForChange(id, by, expected, tx);
+        // It ends the access rule, and the same application could be registered again for everyone.
+        await authority.assertMay(by, { what: 'access', roles: rolesOf(access) }, tx);
         assertFreshProof(by, 'application.delete', name);
         await applications.remove(id, { by, tx });
       }),
