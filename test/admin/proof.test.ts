@@ -7,7 +7,7 @@ import { MFA_ACR, PASSWORD_ACR } from '../../src/mfa/acr.ts';
 import { aClient, aUser } from '../support/factories.ts';
 import type { Page } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
-import { type ApiCaller, aPerson, aService, caller, described, tokenOf } from './support.ts';
+import { type ApiCaller, aPerson, aService, caller, described, tokenOf, tokenOfLongAgo } from './support.ts';
 
 let idp: TestIdp;
 let admin: ApiCaller;
@@ -17,17 +17,6 @@ beforeAll(async () => {
   admin = await aPerson(idp, ['admin']);
 });
 afterAll(() => idp?.stop());
-
-/** Makes the sign-in behind every access token of this user older than a fresh one. */
-async function signedInLongAgo({ user }: ApiCaller): Promise<void> {
-  const { db } = idp.services;
-  const rows = await db.oidcArtifact.findMany({ where: { model: 'AccessToken', accountId: user?.account.id ?? '' } });
-  for (const { id, payload } of rows) {
-    const stored = JSON.parse(payload) as { extra: { auth_time: number } };
-    stored.extra.auth_time -= limits.recentAuthentication.seconds + 60;
-    await db.oidcArtifact.update({ where: { id }, data: { payload: JSON.stringify(stored) } });
-  }
-}
 
 const isChallenge = ({ status, headers }: Page) =>
   status === 401 && (headers['www-authenticate'] ?? '').includes('error="insufficient_user_authentication"');
@@ -109,7 +98,7 @@ describe('a user token whose sign-in is not fresh', () => {
     const table = await calls();
     // A new operation has to say what it is.
     expect(Object.keys(table).sort()).toEqual(changing.sort());
-    await signedInLongAgo(admin);
+    await tokenOfLongAgo(idp, admin);
     const audited = () => idp.services.audit.list({ actorId: admin.user?.account.id ?? '' });
     for (const [operationId, { sensitive, call }] of Object.entries(table)) {
       const before = (await audited()).length;
@@ -123,7 +112,7 @@ describe('a user token whose sign-in is not fresh', () => {
   it('learns from the challenge what to ask the user for, and is accepted after that sign-in', async () => {
     const person = await aPerson(idp, ['admin'], { tool: admin.app });
     const { account } = await aUser(idp.services);
-    await signedInLongAgo(person);
+    await tokenOfLongAgo(idp, person);
     const page = await person.send('POST', `/users/${account.id}/disable`);
     expect(page.json()).toMatchObject({ code: 'proof_needed', detail: expect.stringContaining('To disable') });
     const challenge = page.headers['www-authenticate'] ?? '';
@@ -139,7 +128,7 @@ describe('a user token whose sign-in is not fresh', () => {
 
   it('may still make changes that are not sensitive', async () => {
     const { account } = await aUser(idp.services);
-    await signedInLongAgo(admin);
+    await tokenOfLongAgo(idp, admin);
     const plain = await admin.send('PATCH', `/users/${account.id}`, { name: 'Renamed' }, any);
     expect(plain.json()).toMatchObject({ name: 'Renamed' });
     expect((await admin.send('POST', '/users', { username: 'without-roles' })).status).toBe(201);

@@ -2,6 +2,7 @@
 // OpenAPI document.
 import * as oidc from 'openid-client';
 import { expect } from 'vitest';
+import { limits } from '../../src/limits.ts';
 import { adminApi } from '../../src/rbac/built-in.ts';
 import { type Application, anApplication, type ClientInput, completeSignIn, postAs } from '../oidc/support.ts';
 import { aUser, type TestUser } from '../support/factories.ts';
@@ -97,4 +98,15 @@ export async function tokenOf(
   const callback = new URL(page.location ?? page.url);
   const tokens = await oidc.authorizationCodeGrant(config, callback, started.checks, { resource });
   return tokens.access_token;
+}
+
+/** Makes the sign-in behind every access token of this user older than a fresh one. */
+export async function tokenOfLongAgo({ services }: TestIdp, { user }: ApiCaller): Promise<void> {
+  const { db } = services;
+  const rows = await db.oidcArtifact.findMany({ where: { model: 'AccessToken', accountId: user?.account.id ?? '' } });
+  for (const { id, payload } of rows) {
+    const stored = JSON.parse(payload) as { extra: { auth_time: number } };
+    stored.extra.auth_time -= limits.recentAuthentication.seconds + 60;
+    await db.oidcArtifact.update({ where: { id }, data: { payload: JSON.stringify(stored) } });
+  }
 }

@@ -1,16 +1,18 @@
-// /admin/applications/:id/metadata: metadata that changed at its URL, received beside registered, to approve or reject.
+// /admin/applications/:id/metadata: metadata that changed at its URL, compared with what is registered, to approve or reject.
 import type Router from '@koa/router';
 import { z } from 'zod';
+import type { Application } from '../../applications/application.ts';
 import type { Context, Extras, State } from '../../http/context.ts';
 import { notFound } from '../../http/errors.ts';
 import { parseForm } from '../../http/input.ts';
 import { within } from '../../rbac/rights.ts';
-import type { Block, Cell, ConsolePage } from '../console/blocks.ts';
+import type { MetadataChange } from '../../saml/metadata/differences.ts';
+import type { WaitingMetadata } from '../../saml/metadata/waiting-metadata.ts';
+import type { Block, Cell, ConsolePage, Mark } from '../console/blocks.ts';
 import type { ApplicationPagesDependencies } from './console-parts.ts';
 
 const WRITE = 'gatehouse.applications:write' as const;
-const decisionForm = z.object({ decision: z.enum(['approve', 'reject']), document: z.string().max(100) });
-const codes = (text: string): Cell => text.split('\n').map((line) => ({ text: line, code: true }));
+const decision = z.object({ decision: z.enum(['approve', 'reject']), document: z.string().max(100) });
 
 /** The page and its action. */
 export function addMetadataRoutes(
@@ -23,12 +25,12 @@ export function addMetadataRoutes(
 
   router.post('/:id/metadata', ...frame.change(within(WRITE)), async (ctx) => {
     const { id = '' } = ctx.params;
-    const { decision, document } = await parseForm(ctx, decisionForm.loose());
+    const { decision: decided, document } = await parseForm(ctx, decision.loose());
     await frame.attempt(
       ctx,
       async () => {
-        await applications.decideMetadata(id, decision, document, frame.by(ctx));
-        const message = decision === 'approve' ? 'The new metadata is registered.' : 'The new metadata was dropped.';
+        await applications.decideMetadata(id, decided, document, frame.by(ctx));
+        const message = decided === 'approve' ? 'The new metadata is registered.' : 'The new metadata was dropped.';
         frame.back(ctx, `/admin/applications/${id}`, message);
       },
       () => decisionPage(ctx, id),
@@ -40,53 +42,91 @@ export function addMetadataRoutes(
     const waiting = await applications.waitingMetadata(id, frame.by(ctx), WRITE);
     if (!waiting) throw notFound({ message: 'No changed metadata of this application waits for approval.' });
     const path = `/admin/applications/${id}`;
-    const decision = (value: 'approve' | 'reject', lead: string, button: string): Block => ({
-      kind: 'form',
-      lead,
-      action: `${path}/metadata`,
-      fields: [
-        { name: 'decision', label: '', type: 'hidden', value },
-        { name: 'document', label: '', type: 'hidden', value: waiting.document },
-      ],
-      button,
-      look: value === 'approve' ? 'primary' : 'danger',
-    });
     return {
       title: `New metadata of ${application.name}`,
       back: { href: path, label: application.name },
-      blocks: [
-        {
-          kind: 'text',
-          tone: 'lead',
-          text: 'The metadata at its address changed where only an administrator may change it. Until you approve it, the registered metadata stays in use. Ask the operators of the application whether they made the change, by another way than its own pages.',
-        },
-        {
-          kind: 'table',
-          caption: 'What changes',
-          columns: ['What', 'Received', 'Registered'],
-          rows: waiting.changes.map(({ what, received, registered, needsApproval }) => [
-            { text: what, small: needsApproval ? 'needs approval' : 'applied without approval' },
-            codes(received),
-            codes(registered),
-          ]),
-          empty: 'Nothing that matters here.',
-        },
-        {
-          kind: 'facts',
-          rows: [
-            { label: 'First received', value: waiting.receivedAt },
-            { label: 'SHA-256 of the document', value: { text: waiting.document, code: true } },
-          ],
-        },
-        decision(
-          'approve',
-          'Users are sent to the new addresses, and the new keys are trusted, from the next sign-in on.',
-          'Approve',
-        ),
-        decision('reject', 'The registered metadata stays. The same changes are not reported again.', 'Reject'),
-      ],
+      blocks: comparison(application, waiting).concat(decisionForms(`${path}/metadata`, waiting.document)),
     };
   }
+}
+
+/** What changed, and where the document comes from. */
+function comparison({ name, metadata }: Application, { document, receivedAt, changes }: WaitingMetadata): Block[] {
+  const url = 'metadata_url' in metadata ? metadata.metadata_url : undefined;
+  const lead =
+    'The metadata changed something that only an administrator may change. The registered metadata stays in use.';
+  const warning = `Before you approve it, ask the people who run ${name} whether they made this change: by phone, for example, and not through the application itself.`;
+  return [
+    { kind: 'text', tone: 'lead', text: lead },
+    {
+      kind: 'table',
+      caption: 'What changes',
+      columns: ['What', 'Registered', 'Received'],
+      rows: changes.map(changeRow),
+      empty: 'The registered metadata says the same by now.',
+    },
+    {
+      kind: 'facts',
+      rows: [
+        { label: 'Received from', value: { text: url ?? '', code: true } },
+        { label: 'First received', value: receivedAt },
+        { label: 'SHA-256 of the document', value: { text: document, code: true } },
+      ],
+    },
+    { kind: 'text', tone: 'warning', text: warning },
+  ];
+}
+
+function changeRow({ what, received, registered, needsApproval }: MetadataChange): Cell[] {
+  const [text = what, small] = withoutDetail(what);
+  const [before, after] = [registered.split('\n'), received.split('\n')];
+  // In a row of one value each, the columns say it already.
+  const isList = before.length + after.length > 2;
+  const values = (lines: string[], others: string[], tag: Mark): Cell =>
+    lines.map((line) => [value(line), ...(isList ? difference(line, others, tag) : [])]);
+  return [
+    [[{ text, small }], needsApproval ? { text: 'needs approval', tone: 'warn' } : 'needs no approval'],
+    values(before, after, { text: 'removed', tone: 'plain' }),
+    values(after, before, { text: 'new', tone: 'warn' }),
+  ];
+}
+
+/** The tag of a value that the other side lacks. The same address with another binding or index is changed. */
+function difference(line: string, others: readonly string[], tag: Mark): Mark[] {
+  if (others.includes(line)) return [];
+  const [address = ''] = withoutDetail(line);
+  const isKnown = /^https?:/.test(address) && others.some((other) => withoutDetail(other)[0] === address);
+  return [isKnown ? { text: 'changed', tone: 'plain' } : tag];
+}
+
+/** An address or a certificate, and in small letters its binding or fingerprint; or a word such as `required`. */
+function value(line: string): Mark {
+  const [text = line, small] = withoutDetail(line);
+  return small === undefined ? { text } : { text, small, code: true };
+}
+
+/** The text before a last part in brackets, and that part. */
+function withoutDetail(text: string): string[] {
+  return /^(.+) \(([^()]+)\)$/.exec(text)?.slice(1) ?? [text];
+}
+
+/** The two answers, which name the document that the page compares. */
+function decisionForms(action: string, document: string): Block[] {
+  const form = (name: 'approve' | 'reject', button: string, look: 'primary' | 'secondary', lead: string): Block => ({
+    kind: 'form',
+    lead,
+    action,
+    fields: [
+      { name: 'decision', label: '', type: 'hidden', value: name },
+      { name: 'document', label: '', type: 'hidden', value: document },
+    ],
+    button,
+    look,
+  });
+  return [
+    form('approve', 'Approve', 'primary', 'The new addresses and keys are used from the next sign-in on.'),
+    form('reject', 'Reject', 'secondary', 'The registered metadata stays. The same changes are not reported again.'),
+  ];
 }
 
 /** For the page of the application. */

@@ -104,11 +104,11 @@ function addDetailsRoute(
         ...(application.source === 'file' ? [{ text: 'managed by the configuration file' }] : []),
       ],
       actions: [
-        ...(frame.may(ctx, WRITE) && application.enabled
-          ? [{ label: 'Test sign-in', href: `/admin/test/${id}`, look: 'primary' as const }]
-          : []),
         ...(isWaiting && frame.may(ctx, WRITE, { application: application.clientId })
-          ? [{ label: 'Look at its new metadata', href: `${path}/metadata` }]
+          ? [{ label: 'Compare its new metadata', href: `${path}/metadata`, look: 'primary' as const }]
+          : []),
+        ...(frame.may(ctx, WRITE) && application.enabled
+          ? [{ label: 'Test sign-in', href: `/admin/test/${id}`, look: isWaiting ? undefined : ('primary' as const) }]
           : []),
         ...(mayWrite ? [{ label: 'Edit', href: `${path}/edit` }] : []),
       ],

@@ -6,7 +6,7 @@ import { createMetadataFetch } from '../../../src/saml/metadata/fetch.ts';
 import { METADATA_JOB } from '../../../src/saml/metadata/jobs.ts';
 import { createMetadataRefresh } from '../../../src/saml/metadata/refresh.ts';
 import { consoleOf, staff } from '../../admin/console/support.ts';
-import { type ApiCaller, aService } from '../../admin/support.ts';
+import { type ApiCaller, aPerson, aService, tokenOfLongAgo } from '../../admin/support.ts';
 import { testClock } from '../../support/clock.ts';
 import { type HttpClient, httpClient } from '../../support/http.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
@@ -258,6 +258,32 @@ describe('changed metadata', () => {
     expect(await refreshWith({ acs: [NEW_ACS] })).toBe('waiting');
     expect((await api.send('POST', `${path}/approve`, { document: await document() })).status).toBe(200);
     expect(await stored()).toBe(metadata({ acs: [NEW_ACS] }));
+  });
+
+  it('is approved or rejected over the API by a user only after a fresh sign-in', async () => {
+    await refreshWith({ acs: [NEW_ACS] });
+    const decide = async (by: ApiCaller, decision: string) =>
+      by.send('POST', `/applications/${id}/metadata-change/${decision}`, { document: await document() });
+    const person = await aPerson(idp, ['application-manager']);
+    await tokenOfLongAgo(idp, person);
+    for (const decision of ['approve', 'reject']) {
+      const page = await decide(person, decision);
+      expect([page.status, page.json<{ code: string }>().code]).toEqual([401, 'proof_needed']);
+      expect(page.headers['www-authenticate']).toContain('error="insufficient_user_authentication"');
+    }
+    expect(await stored()).toBe(metadata());
+    expect((await decide(await aPerson(idp, ['application-manager']), 'approve')).status).toBe(200);
+    expect(await stored()).toBe(metadata({ acs: [NEW_ACS] }));
+  });
+
+  it('is compared in the console address by address', async () => {
+    const second = 'https://wiki.example/second';
+    await register({ acs: [second, oldAcs] });
+    await refreshWith({ acs: [NEW_ACS, second] });
+    const words = textOf((await pages.get(`/admin/applications/${id}/metadata`)).text);
+    expect(words).toContain(`${second} HTTP-POST, index 0 changed ${oldAcs} HTTP-POST, index 1 removed`);
+    expect(words).toContain(`${NEW_ACS} HTTP-POST, index 0 new ${second} HTTP-POST, index 1 changed`);
+    expect(words).toContain(`Received from ${web.origin}/metadata`);
   });
 
   it('waits no more once the URL has the registered metadata again', async () => {
