@@ -88,7 +88,7 @@ export const oidcMetadata = z.strictObject({
   subject_type: z.enum(['public', 'pairwise']).default('public'),
   sector_identifier_uri: httpsUri.optional(),
   scope: scopes.optional(),
-  resources: uniqueList(text).optional(), // not in the standard: which APIs it may ask for; all when absent
+  resources: uniqueList(text).optional(), // not in the standard: which APIs it may ask for; none when absent
   claims: ownClaims.optional(), // not in the standard: claim -> user field
   ...viewFields, // not in the standard: which roles and permissions it receives
   access_evaluation: z.enum(['own_users', 'all_users']).optional(), // not in the standard: whom it may evaluate; own_users when absent

@@ -142,12 +142,9 @@ function oidcChange(rule: RuleId, { metadata }: OidcApplication, { rejection }: 
     const scopes = [...new Set([...metadata.scope.split(' '), ...scope.split(' ')])].filter(Boolean);
     return { id: 'scope', label: 'Allow these scopes', patch: { scope: scopes.join(' ') } };
   }
-  if (rule === 'resource' && resource && metadata.resources) {
-    return {
-      id: 'resource',
-      label: 'Let it ask for this API',
-      patch: { resources: [...metadata.resources, resource] },
-    };
+  if (rule === 'resource' && resource) {
+    const resources = [...new Set([...(metadata.resources ?? []), ...resource.split(' ')])];
+    return { id: 'resource', label: 'Let it ask for this API', patch: { resources } };
   }
   return undefined;
 }

@@ -1,7 +1,7 @@
 // The scopes that the engine knows: those for claims about users. All others belong to APIs.
 import { claimsByScope } from '../../accounts/claims.ts';
 
-const engineScopes: readonly string[] = ['offline_access', ...Object.keys(claimsByScope)];
+export const engineScopes: readonly string[] = ['offline_access', ...Object.keys(claimsByScope)];
 
 /**
  * The part of a client's registered `scope` that the engine gets: it rejects a client with a scope that it does not know,

@@ -1,10 +1,10 @@
 // The rules of OpenID Connect requests. The engine reports an error code and no rule, so when it rejects a request these rules
 // name the one that was broken, from the code and the request; the console evaluates them again to see whether a fix has
 // helped. A check of this server reports its own violation.
-import { claimsByScope } from '../../accounts/claims.ts';
 import type { OidcMetadata } from '../../applications/oidc-client.ts';
 import type { ReceivedParameters, RejectionEndpoint } from '../../rejections/rejections.ts';
 import { type RuleId, type RuleResult, type RuleViolation, ruleResults } from '../../rejections/rules.ts';
+import { engineScope, engineScopes } from '../claims/scopes.ts';
 
 /** A request with what is registered for its client. */
 export interface EvaluatedRequest {
@@ -38,7 +38,6 @@ interface RequestRule {
 
 /** RFC 7636 4.2: the S256 challenge of a verifier. */
 const CHALLENGE = /^[A-Za-z0-9\-._~]{43,128}$/;
-const KNOWN_SCOPES = [...Object.keys(claimsByScope), 'offline_access'];
 
 const grantOf = ({ received }: EvaluatedRequest) => received.grant_type ?? 'authorization_code';
 
@@ -138,11 +137,13 @@ const requestRules: readonly RequestRule[] = [
     endpoints: ['authorize', 'par', 'token'],
     errors: ['invalid_scope'],
     received: ({ received }) => received.scope,
-    expected: ({ metadata }) => metadata?.scope ?? 'every one',
+    expected: ({ metadata }) => metadata && (metadata.scope ?? 'all of OpenID Connect, none of an API'),
+    // Of the scopes of an API the engine grants those that are registered, and rejects none.
     passes: ({ received: { scope = '' }, metadata }) => {
-      const allowed = metadata?.scope?.split(' ');
-      const unknownOrAllowed = (one: string) => !KNOWN_SCOPES.includes(one) || allowed?.includes(one);
-      return allowed === undefined || scope.split(' ').filter(Boolean).every(unknownOrAllowed);
+      if (!metadata) return undefined;
+      if (metadata.scope === undefined) return true;
+      const allowed = engineScope(metadata.scope).split(' ');
+      return scope.split(' ').every((one) => !engineScopes.includes(one) || allowed.includes(one));
     },
   },
   {
@@ -150,9 +151,11 @@ const requestRules: readonly RequestRule[] = [
     endpoints: ['authorize', 'par', 'token'],
     errors: ['invalid_target'],
     received: ({ received }) => received.resource,
-    expected: ({ metadata }) => metadata?.resources?.join('\n') ?? 'every registered one',
+    expected: ({ metadata }) => metadata && (metadata.resources?.join('\n') || 'none'),
     passes: ({ received: { resource }, metadata }) =>
-      resource === undefined ? undefined : metadata?.resources?.includes(resource),
+      resource === undefined
+        ? undefined
+        : metadata && resource.split(' ').every((one) => metadata.resources?.includes(one) ?? false),
   },
   {
     id: 'access',

@@ -155,18 +155,21 @@ describe('a rejected authorization request', () => {
 });
 
 describe('a rejected token request', () => {
-  it('is fixed by allowing the requested API', async () => {
-    const resource = 'https://api.example.com';
+  it.each<[string, string, object]>([
+    ['another API is registered', 'https://other.example.com', { resources: ['https://other.example.com'] }],
+    ['no API is registered', 'none', {}],
+  ])('is fixed by allowing the requested API where %s', async (_name, expected, fields) => {
+    const resource = `https://api.example.com/${crypto.randomUUID()}`;
     await idp.services.db.resource.create({ data: { identifier: resource, scopes: '["read"]' } });
     const { clientId, clientSecret } = await aClient(idp.services, {
       grant_types: ['client_credentials'],
-      resources: ['https://other.example.com'],
       scope: 'read',
+      ...fields,
     });
     const form = { grant_type: 'client_credentials', scope: 'read', resource };
     const rejected = await token(form, [clientId, clientSecret]);
     expect(rejected.json().error).toBe('invalid_target');
-    await fix(codeIn(rejected), 'this application may ask for it', 'Let it ask for this API', resource);
+    await fix(codeIn(rejected), 'this application may ask for it', 'Let it ask for this API', resource, expected);
     expect((await token(form, [clientId, clientSecret])).json().access_token).toBeTruthy();
   });
 

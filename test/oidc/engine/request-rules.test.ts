@@ -1,7 +1,7 @@
 // Which rule a request broke that the engine rejected with an error code.
 import { describe, expect, it } from 'vitest';
 import { metadataOf, oidcMetadata } from '../../../src/applications/oidc-client.ts';
-import { type EvaluatedRequest, evaluateRules } from '../../../src/oidc/engine/request-rules.ts';
+import { type EvaluatedRequest, evaluateRules, passesRule } from '../../../src/oidc/engine/request-rules.ts';
 
 const REDIRECT = 'https://app.example.com/cb';
 const AFTER = 'https://app.example.com/bye';
@@ -90,5 +90,43 @@ describe('evaluateRules', () => {
     const violation = { rule: 'request', received: 'edited', expected: 'a pending AuthnRequest' } as const;
     const results = evaluateRules(authorize, 'invalid_request', violation);
     expect(results.find(({ state }) => state === 'failed')).toEqual({ ...violation, state: 'failed' });
+  });
+});
+
+describe('passesRule', () => {
+  const API = 'https://api.example.com';
+  const OTHER = 'https://other.example.com';
+  const registered = (fields: object) => ({ ...authorize, metadata: { ...metadata, scope: undefined, ...fields } });
+
+  it.each<[string, boolean | undefined, object, string | undefined]>([
+    ['is broken by any API where none is registered', false, {}, API],
+    ['is broken by another API than the registered one', false, { resources: [OTHER] }, API],
+    ['is passed by a registered API', true, { resources: [OTHER, API] }, API],
+    ['is broken by one of several APIs', false, { resources: [API] }, `${API} ${OTHER}`],
+    ['cannot be evaluated without an API', undefined, { resources: [API] }, undefined],
+  ])('says that the rule of resource %s', (_name, expected, fields, resource) => {
+    expect(passesRule('resource', at(registered(fields), { resource }))).toBe(expected);
+  });
+
+  it.each<[string, boolean, object, string]>([
+    ['is passed by each scope of OpenID Connect where none is registered', true, {}, 'openid email offline_access'],
+    ['is passed by a scope of an API, which the engine grants only if it is registered', true, {}, 'openid read'],
+    [
+      'is broken by another scope of OpenID Connect than the registered one',
+      false,
+      { scope: 'openid' },
+      'openid email',
+    ],
+    ['is passed by openid where only scopes of an API are registered', true, { scope: 'read' }, 'openid read'],
+    ['is broken by email where only scopes of an API are registered', false, { scope: 'read' }, 'openid email'],
+  ])('says that the rule of scope %s', (_name, expected, fields, scope) => {
+    expect(passesRule('scope', at(registered(fields), { scope }))).toBe(expected);
+  });
+
+  it('names no API and the scopes of OpenID Connect as allowed where none is registered', () => {
+    const results = evaluateRules(registered({}), 'invalid_target');
+    expect(results.find(({ rule }) => rule === 'resource')).toMatchObject({ state: 'failed', expected: 'none' });
+    const scope = results.find(({ rule }) => rule === 'scope');
+    expect(scope?.expected).toBe('all of OpenID Connect, none of an API');
   });
 });
