@@ -17,8 +17,8 @@ export type Change =
   | { what: 'user'; id: string; needs: readonly OwnPermission[] }
   /** The application itself changes, by its client_id or entity ID. */
   | { what: 'application'; identifier: string }
-  /** An access rule changes that names these roles before or after. */
-  | { what: 'access'; roles: readonly string[] };
+  /** An access rule changes or ends that names these roles before or after; `isClosed`: before, it named none. */
+  | { what: 'access'; roles: readonly string[]; isClosed?: boolean };
 
 export interface Authority {
   /** Throws forbidden, or not_found for a user or an application outside the limits of the actor's permission. */
@@ -92,7 +92,7 @@ export function createAuthority({ accounts }: { accounts: Pick<Accounts, 'find'>
       if (change.what === 'application') return assertCoversApplication(rights, change.identifier);
       const actor = { rights, roles: await ownRolesOf(by, tx) };
       if (change.what === 'role') return assertMayUseRole(actor, change.role);
-      if (change.what === 'access') return assertMayOpen(actor, change.roles);
+      if (change.what === 'access') return assertMayOpen(actor, change);
       return assertMayChangeUser(by, actor, change.id, change.needs, tx);
     },
 
@@ -140,8 +140,16 @@ function assertMayUseRole(actor: Held, role: { name: string; permissions: readon
   throw forbidden('forbidden', { message, detail: { role: role.name } });
 }
 
-function assertMayOpen(actor: Held, names: readonly string[]): void {
-  const other = names.find((name) => !mayManageRole(actor, name, []));
+function assertMayOpen(
+  actor: Held,
+  { roles, isClosed = false }: { roles: readonly string[]; isClosed?: boolean },
+): void {
+  // The roles that it named were deleted: no role can be the right to open it again.
+  if (isClosed && !permits(actor.rights, 'gatehouse.roles:manage')) {
+    const message = 'The access rule names no role any more. Changing it takes the permission to manage all roles.';
+    throw forbidden('forbidden', { message });
+  }
+  const other = roles.find((name) => !mayManageRole(actor, name, []));
   if (other === undefined) return;
   const message = `The access rule names the role ${other}, which you neither have nor may manage.`;
   throw forbidden('forbidden', { message });

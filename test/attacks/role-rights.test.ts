@@ -138,6 +138,19 @@ describe('a role that the actor does not have', () => {
     expect(renamed.status, renamed.text).toBe(200);
   });
 
+  it('protects its application after it was deleted, which lets nobody in', async () => {
+    const { roles, applications } = idp.services;
+    await roles.create({ name: 'short-lived' });
+    const access = { roles: ['short-lived'] };
+    const declared = { client_id: 'orphan', redirect_uris: ['https://orphan.example/cb'], access };
+    const { id } = (await applications.createOidc(declared)).application;
+    await roles.remove('short-lived');
+    await rejected(clerk.send('PATCH', `/applications/${id}`, { access: 'everyone' }, any));
+    await rejected(clerk.send('PATCH', `/applications/${id}`, { access: { roles: ['rights-clerk'] } }, any));
+    await rejected(clerk.send('DELETE', `/applications/${id}`, undefined, any));
+    expect((await applications.get(id)).access).toEqual({ roles: [] });
+  });
+
   it('is given, taken and changed with its holder by an actor who may manage it', async () => {
     await idp.services.roles.create({
       name: 'finance-desk',

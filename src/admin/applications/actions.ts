@@ -20,7 +20,7 @@ import type { Sql } from '../../storage/statements.ts';
 import type { OnCreated } from '../api/idempotency.ts';
 import { assertVersion, type Expected, etagOf } from '../api/versions.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';
-import { mergePatch, rolesOf } from './declaration-values.ts';
+import { isClosed, mergePatch, rolesOf } from './declaration-values.ts';
 import {
   createSamlDeclarations,
   type Declaration,
@@ -188,8 +188,8 @@ function updateActions(
   /** A changed access rule gives what was meant for the roles that it names, or takes it from them. */
   async function assertMayOpen(before: unknown, after: unknown, by: Actor, tx: Tx) {
     const [old, next] = [rolesOf(before), rolesOf(after)];
-    if (isDeepStrictEqual(new Set(old), new Set(next))) return;
-    await authority.assertMay(by, { what: 'access', roles: [...old, ...next] }, tx);
+    if (isDeepStrictEqual(new Set(old), new Set(next)) && isClosed(before) === isClosed(after)) return;
+    await authority.assertMay(by, { what: 'access', roles: [...old, ...next], isClosed: isClosed(before) }, tx);
   }
 
   async function updateOidc(before: OidcApplication, merged: Declaration, by: Actor, expected: Expected) {
@@ -268,7 +268,7 @@ function stateActions(
       transaction(db, async (tx) => {
         const { name, access } = await lockForChange(id, by, expected, tx);
         // It ends the access rule, and the same application could be registered again for everyone.
-        await authority.assertMay(by, { what: 'access', roles: rolesOf(access) }, tx);
+        await authority.assertMay(by, { what: 'access', roles: rolesOf(access), isClosed: isClosed(access) }, tx);
         assertFreshProof(by, 'application.delete', name);
         await applications.remove(id, { by, tx });
       }),

@@ -18,6 +18,11 @@ export function rolesOf(access: unknown): string[] {
   return Array.isArray(roles) ? roles.filter((role) => typeof role === 'string') : [];
 }
 
+/** Whether an access rule lets nobody in, because it names no role (any more). */
+export function isClosed(access: unknown): boolean {
+  return isGroup(access) && rolesOf(access).length === 0;
+}
+
 function isGroup(value: unknown): value is Declaration {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
