@@ -10,7 +10,13 @@ export type ProtectedTable =
   | 'passkeys'
   | 'phone_factors'
   | 'password_reset_tokens'
-  | 'mail_tokens';
+  | 'mail_tokens'
+  | 'connections'
+  | 'connection_documents'
+  | 'connection_domains'
+  | 'connection_role_mappings'
+  | 'external_identities'
+  | 'upstream_sessions';
 
 export interface ProtectedRows {
   /** The MAC to store with a row. `fields` are its key, first, and every value that decides what the row gives or proves. */

@@ -63,6 +63,15 @@ export const expiringRows: readonly SweepTarget[] = [
     remove: (db, before, limit) => db.storedForm.deleteMany({ where: { expiresAt: { lt: before } }, limit }),
   },
   {
+    table: 'upstream_requests',
+    remove: (db, before, limit) => db.upstreamRequest.deleteMany({ where: { expiresAt: { lt: before } }, limit }),
+  },
+  {
+    table: 'upstream_sessions',
+    keepSeconds: 60,
+    remove: (db, before, limit) => db.upstreamSession.deleteMany({ where: { expiresAt: { lt: before } }, limit }),
+  },
+  {
     table: 'client_secrets',
     remove: (db, before, limit) => db.clientSecret.deleteMany({ where: { expiresAt: { lt: before } }, limit }),
   },

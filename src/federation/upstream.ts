@@ -1,0 +1,56 @@
+// What the protocols of upstream identity providers have in common. Each kind of connection implements UpstreamProtocol; matching,
+// mapping, assurance and linking see only these types.
+import type { Connection } from '../connections/connection.ts';
+
+/** What a sign-in demands of the upstream. */
+export interface UpstreamRequirements {
+  /** acr values or AuthnContext classes, as the upstream names them. */
+  acrValues: string[];
+  /** The oldest acceptable authentication (OIDC Core 3.1.2.1 max_age). */
+  maxAgeSeconds?: number | undefined;
+  /** The user must authenticate again (prompt=login, ForceAuthn). */
+  forced: boolean;
+  loginHint?: string | undefined;
+}
+
+/** Where the browser goes with the request. */
+export type UpstreamRedirect =
+  | { method: 'redirect'; url: string }
+  | { method: 'post'; url: string; fields: Record<string, string> };
+
+/** A request on its way: what is sent, and what redeeming the answer needs. */
+export interface BegunRequest {
+  /** The state or the ID of the AuthnRequest; its SHA-256 finds the request again. */
+  handle: string;
+  redirect: UpstreamRedirect;
+  /** Stored encrypted: nonce, PKCE verifier, the time of the request. */
+  memory: Record<string, unknown>;
+}
+
+/** The parameters of an answer, as the browser brought them to the callback. */
+export type UpstreamAnswer = Record<string, string>;
+
+/** Who the upstream says the user is; everything in it was verified. */
+export interface UpstreamIdentity {
+  /** Unique and stable at the connection: `sub`, `tid:oid`, persistent NameID, objectGUID. */
+  subject: string;
+  claims: Record<string, unknown>;
+  /** Undefined: the connection has no groups. An incomplete list changes no roles. */
+  groups: { names: string[]; isComplete: boolean } | undefined;
+  acr: string | undefined;
+  amr: string[];
+  /** When the user authenticated; undefined where the upstream does not say. */
+  authTime: Date | undefined;
+  /** What a logout at the upstream needs; undefined where it has none. */
+  session:
+    | { kind: 'oidc'; sid: string | undefined; idToken: string }
+    | { kind: 'saml'; sessionIndex: string | undefined; nameId: Record<string, string> }
+    | undefined;
+}
+
+/** One kind of connection with a redirect. Errors are thrown as FederationError. */
+export interface UpstreamProtocol {
+  begin(connection: Connection, requirements: UpstreamRequirements): Promise<BegunRequest>;
+  /** Verifies the answer and returns the identity. */
+  redeem(connection: Connection, memory: Record<string, unknown>, answer: UpstreamAnswer): Promise<UpstreamIdentity>;
+}
