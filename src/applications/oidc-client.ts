@@ -83,6 +83,7 @@ export const oidcMetadata = z.strictObject({
   require_signed_request_object: z.boolean().optional(),
   require_pushed_authorization_requests: z.boolean().optional(),
   dpop_bound_access_tokens: z.boolean().optional(),
+  require_pkce: z.boolean().optional(), // not in the standard: false lets a confidential client leave PKCE out
   jwks: jwks.optional(),
   jwks_uri: webUri.optional(),
   subject_type: z.enum(['public', 'pairwise']).default('public'),
@@ -126,6 +127,11 @@ export type Access = z.output<typeof access>;
 /** Whether the client proves itself, or has something signed, with a shared secret. */
 export function usesSecret(client: Pick<OidcMetadata, 'token_endpoint_auth_method'>): boolean {
   return client.token_endpoint_auth_method.startsWith('client_secret_');
+}
+
+/** Whether a request of the client needs a PKCE challenge: always, unless a confidential client is registered without. */
+export function needsPkce(client: Partial<OidcMetadata>): boolean {
+  return client.require_pkce !== false || client.token_endpoint_auth_method === 'none';
 }
 
 /** Whether the secret's value is needed, because an HMAC cannot be checked against a hash. */

@@ -41,6 +41,8 @@ export function oidcRules(client: OidcMetadata & { client_secret?: string | unde
     );
   }
 
+  if (client.require_pkce === false && method === 'none')
+    reject('require_pkce', 'must not be false: a client without authentication is protected by PKCE alone');
   if (!usesSecret(client) && client.client_secret !== undefined) {
     reject('client_secret', `must not be set: nothing here uses it (token_endpoint_auth_method is ${method})`);
   }

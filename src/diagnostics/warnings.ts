@@ -106,11 +106,15 @@ async function healthOf({ db, now, keyring, settings, config }: WarningsDependen
   const minutes = waiting ? Math.floor((now().getTime() - waiting.createdAt.getTime()) / 60_000) : 0;
   const keys = await keyring.list();
   const waitingMetadata = await db.samlMetadata.count({ where: { pendingXml: { not: null } } });
+  const withoutPkce = await db.application.count({
+    where: { protocol: 'oidc', enabled: true, metadata: { contains: '"require_pkce":false' } },
+  });
   const active = keys.filter(({ state }) => state === 'active').length;
   const row = (what: string, state: 'good' | 'warn' | 'bad', text: string) => ({ what, state, text });
   return [
     row('Database', 'good', 'answers'),
     ...(waitingMetadata > 0 ? [row('SAML metadata', 'warn', `${waitingMetadata} changed, waiting for approval`)] : []),
+    ...(withoutPkce > 0 ? [row('PKCE', 'warn', `${withoutPkce} applications may sign in without it`)] : []),
     active > 0 ? row('Signing keys', 'good', `${active} active`) : row('Signing keys', 'bad', 'no key signs'),
     config.smtpUrl
       ? row(

@@ -3,6 +3,7 @@
 import type { Account } from '../accounts/account.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import type { Applications } from '../applications/applications.ts';
+import { needsPkce } from '../applications/oidc-client.ts';
 import type { Audit } from '../audit/audit.ts';
 import type { RepeatedEntries } from '../audit/repeated-entries.ts';
 import type { Consents } from '../consents/consents.ts';
@@ -230,6 +231,7 @@ function configurationOf(dependencies: OidcDependencies, shared: Shared): Config
       countSignInStart: (address) => countSignInStart(rateLimits, address),
       isRunningTest: (ctx, params) => testTickets.matches(appContext(ctx), params),
     }),
+    needsPkce: (clientId) => needsPkce(clients.cachedFacts(clientId)?.metadata ?? {}),
     acrValues: [...acrValues],
     cookieKeys: dependencies.cookieKeys,
     secure: dependencies.secure,

@@ -80,8 +80,12 @@ describe('gatehouse doctor', () => {
       GATEHOUSE_SECRET: Buffer.alloc(32, 9).toString('base64url'),
       GATEHOUSE_CONFIG: bad,
     };
+    const { metadata, id } = await cli.db.application.findFirstOrThrow({ where: { clientId: 'web' } });
+    const withoutPkce = JSON.stringify({ ...JSON.parse(metadata), require_pkce: false });
+    await cli.db.application.update({ where: { id }, data: { metadata: withoutPkce } });
     const { code, of } = await doctor(env);
     expect(code).toBe(1);
+    expect(of('pkce')).toMatchObject({ status: 'warning', message: 'client web may sign users in without PKCE' });
     expect(of('proxy')).toMatchObject({ status: 'failure', advice: expect.stringContaining('TRUST_PROXY') });
     expect(of('keys')).toMatchObject({ status: 'failure', advice: expect.stringContaining('GATEHOUSE_SECRET') });
     expect(of('rate limits')).toMatchObject({

@@ -50,6 +50,17 @@ function oidcFields({ metadata }: OidcApplication): Field[] {
       checked: metadata.access_evaluation === 'all_users',
       hint: 'For a gateway or a batch job that calls access evaluation (AuthZEN).',
     },
+    ...(metadata.token_endpoint_auth_method === 'none'
+      ? []
+      : [
+          {
+            name: 'without_pkce',
+            label: 'Accept requests without PKCE',
+            type: 'checkbox' as const,
+            checked: metadata.require_pkce === false,
+            hint: 'Less secure. Only for software that can not send a PKCE challenge.',
+          },
+        ]),
     {
       name: 'backchannel_logout_uri',
       label: 'Back-channel logout address',
@@ -154,6 +165,7 @@ export function patchOf(application: Application, given: Record<string, string>,
       scope: orNull(given.scope),
       ...(given.resources === undefined ? {} : { resources: listOrNull(given.resources) }),
       access_evaluation: given.all_users === 'on' ? 'all_users' : null,
+      require_pkce: given.without_pkce === 'on' ? false : application.metadata.require_pkce || null,
       backchannel_logout_uri: orNull(given.backchannel_logout_uri),
     };
   }

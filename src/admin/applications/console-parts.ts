@@ -1,6 +1,7 @@
 // What the pages of applications share: their dependencies, and how a registration, its access rule and the settings for the
 // other side are displayed.
 import type { Application } from '../../applications/application.ts';
+import { needsPkce } from '../../applications/oidc-client.ts';
 import type { Block, Cell, Field } from '../console/blocks.ts';
 import type { Frame } from '../console/frame.ts';
 import type { RoleAdmin } from '../roles/actions.ts';
@@ -38,6 +39,7 @@ export function detailsBlock(application: Application): Block {
       { label: 'After signing out', value: codes(metadata.post_logout_redirect_uris) },
       { label: 'Grants', value: codes(metadata.grant_types) },
       { label: 'Client authentication', value: { text: metadata.token_endpoint_auth_method, code: true } },
+      ...(needsPkce(metadata) ? [] : [{ label: 'PKCE', value: { text: 'not required', tone: 'warn' as const } }]),
       ...(metadata.scope ? [{ label: 'Scopes', value: { text: metadata.scope, code: true } }] : []),
     );
   } else {
@@ -59,6 +61,19 @@ export function detailsBlock(application: Application): Block {
   return { kind: 'facts', title: 'Registered', rows };
 }
 
+/** Warns of an application whose requests need no PKCE challenge. */
+export function pkceWarning(application: Application): Block[] {
+  if (!isWithoutPkce(application)) return [];
+  const text =
+    'Its requests need no PKCE challenge, so a code that is stolen on its way through the browser may be injected into another ' +
+    'sign-in. Require PKCE again as soon as the application sends it.';
+  return [{ kind: 'text', tone: 'warning', text }];
+}
+
+function isWithoutPkce(application: Application): boolean {
+  return application.protocol === 'oidc' && !needsPkce(application.metadata);
+}
+
 /** The settings for the application's side, ready to paste. */
 export function setupInstructionBlocks(application: Application, side: IdentityProvider): Block[] {
   const { protocol, metadata, clientId } = application;
@@ -77,7 +92,7 @@ export function setupInstructionBlocks(application: Application, side: IdentityP
           `UserInfo endpoint: ${issuer}/userinfo`,
           `Sign-out endpoint: ${issuer}/end-session`,
           'Scopes: openid profile email roles',
-          'PKCE: S256 (required)',
+          `PKCE: S256 (${isWithoutPkce(application) ? 'recommended' : 'required'})`,
         ]
       : [
           `Metadata: ${issuer}/saml/metadata`,

@@ -13,6 +13,7 @@ import {
   type ApplicationPagesDependencies,
   accessCell,
   detailsBlock,
+  pkceWarning,
   protocolName,
   setupInstructionBlocks,
 } from './console-parts.ts';
@@ -114,6 +115,7 @@ function addDetailsRoute(
       ],
       blocks: [
         ...waitingMetadataNotice(isWaiting),
+        ...pkceWarning(application),
         ...(application.source === 'file'
           ? [
               {

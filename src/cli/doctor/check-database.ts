@@ -1,7 +1,7 @@
 // doctor: checks the database and its content. Read-only: migrates, creates and writes nothing.
 import { existsSync, statSync } from 'node:fs';
 import { createApplications } from '../../applications/applications.ts';
-import { needsSecretValue, usesSecret } from '../../applications/oidc-client.ts';
+import { needsPkce, needsSecretValue, usesSecret } from '../../applications/oidc-client.ts';
 import { createAudit } from '../../audit/audit.ts';
 import type { Config } from '../../config.ts';
 import { createKeyring } from '../../keys/keyring.ts';
@@ -68,7 +68,7 @@ export async function checkDatabase(needs: Needs): Promise<Finding[]> {
       );
       return findings;
     }
-    for (const check of [rotationFindings, settingsFindings, keyFindings, adminFinding, mailFindings, secretFindings])
+    for (const check of [rotationFindings, settingsFindings, keyFindings, adminFinding, mailFindings, clientFindings])
       findings.push(...(await check(opened)));
     return findings;
   } finally {
@@ -195,7 +195,7 @@ async function mailFindings({ database: { db } }: Opened): Promise<Finding[]> {
   ];
 }
 
-async function secretFindings({ config, database, logger, now }: Opened): Promise<Finding[]> {
+async function clientFindings({ config, database, logger, now }: Opened): Promise<Finding[]> {
   const { db } = database;
   const vault = createVault(config.secrets);
   const applications = createApplications({
@@ -208,7 +208,12 @@ async function secretFindings({ config, database, logger, now }: Opened): Promis
   });
   const findings: Finding[] = [];
   for (const { id, clientId, protocol, metadata, enabled } of await applications.all()) {
-    if (!enabled || protocol !== 'oidc' || !usesSecret(metadata)) continue;
+    if (!enabled || protocol !== 'oidc') continue;
+    if (!needsPkce(metadata)) {
+      const advice = 'Remove require_pkce: false as soon as the application sends a challenge.';
+      findings.push(warning('pkce', `client ${clientId} may sign users in without PKCE`, advice));
+    }
+    if (!usesSecret(metadata)) continue;
     const open = await applications.unexpiredSecrets(id);
     if (open.some(({ value }) => !needsSecretValue(metadata) || value !== undefined)) continue;
     findings.push(

@@ -39,7 +39,8 @@ export const ruleTexts: Record<RuleId, RuleText> = {
   passive: { label: 'It does not ask for two opposites' },
   pkce: {
     label: 'It brings a PKCE challenge',
-    explanation: 'Switch PKCE on in the application: without it a stolen code could be used.',
+    explanation:
+      'Switch PKCE on in the application: without it a stolen code could be used. Where the application can not, its registration may say require_pkce: false.',
   },
   post_logout_redirect_uri: {
     label: 'The address to go to after the sign-out is registered',

@@ -46,6 +46,8 @@ export interface ConfigurationDependencies {
   loadExistingGrant: Configuration['loadExistingGrant'];
   prompts: NonNullable<Configuration['interactions']>['policy'];
   checkRequest(ctx: KoaContextWithOIDC): Promise<void>;
+  /** Whether requests of this client need a PKCE challenge. */
+  needsPkce(clientId: string): boolean;
   acrValues: string[];
   cookieKeys: CookieKeys;
   secure: boolean;
@@ -69,9 +71,9 @@ export function createConfiguration(dependencies: ConfigurationDependencies): Co
     adapter: dependencies.adapter,
     routes: { ...routes },
 
-    // Flows: authorization code with PKCE and nothing else; `none` is the response type of SAML service providers only.
+    // Flows: authorization code, with PKCE unless the registration says otherwise, and nothing else; `none` is the response type of SAML service providers only.
     responseTypes: ['code', 'none'],
-    pkce: { required: () => true },
+    pkce: { required: (_ctx, { clientId }) => dependencies.needsPkce(clientId) },
     allowOmittingSingleRegisteredRedirectUri: false,
     scopes: ['openid', 'offline_access'],
     clientAuthMethods: ['client_secret_basic', 'client_secret_post', 'client_secret_jwt', 'private_key_jwt', 'none'],

@@ -1,7 +1,7 @@
 // The rules of OpenID Connect requests. The engine reports an error code and no rule, so when it rejects a request these rules
 // name the one that was broken, from the code and the request; the console evaluates them again to see whether a fix has
 // helped. A check of this server reports its own violation.
-import type { OidcMetadata } from '../../applications/oidc-client.ts';
+import { needsPkce, type OidcMetadata } from '../../applications/oidc-client.ts';
 import type { ReceivedParameters, RejectionEndpoint } from '../../rejections/rejections.ts';
 import { type RuleId, type RuleResult, type RuleViolation, ruleResults } from '../../rejections/rules.ts';
 import { engineScope, engineScopes } from '../claims/scopes.ts';
@@ -112,9 +112,11 @@ const requestRules: readonly RequestRule[] = [
     sharedErrors: ['invalid_request'],
     received: ({ received: { code_challenge_method, code_challenge } }) =>
       [code_challenge_method, code_challenge].filter(Boolean).join(' ') || undefined,
-    expected: () => 'S256, always',
+    expected: ({ metadata }) => (metadata && !needsPkce(metadata) ? 'S256, or none' : 'S256, always'),
     passes: ({ received: { code_challenge_method, code_challenge = '' }, metadata }) =>
-      metadata && code_challenge_method === 'S256' && CHALLENGE.test(code_challenge),
+      metadata &&
+      ((code_challenge_method === 'S256' && CHALLENGE.test(code_challenge)) ||
+        (!needsPkce(metadata) && code_challenge_method === undefined && code_challenge === '')),
   },
   {
     id: 'post_logout_redirect_uri',

@@ -117,7 +117,7 @@ sudo -u www-data php occ user_oidc:provider Gatehouse \\
 };
 
 // oidc-wp/openid-connect-generic: includes/…-settings-page.php (constants, redirect URI); its issue 208: it has no PKCE, which
-// this server requires; BeAPI/openid-connect-generic-pkce-addon sends challenge and verifier by the plugin's filters.
+// this server requires unless the registration says require_pkce: false; BeAPI/openid-connect-generic-pkce-addon sends challenge and verifier by the plugin's filters.
 export const wordpress: Preset = {
   id: 'wordpress',
   title: 'WordPress',
