@@ -41,9 +41,9 @@ import { resourceEndpoints } from './resources/api.ts';
 import { createRoleAdmin } from './roles/actions.ts';
 import { roleEndpoints } from './roles/api.ts';
 import { createSessionAdmin } from './sessions/actions.ts';
-import { sessionEndpoints } from './sessions/api.ts';
+import { sessionEndpoints, userSessionEndpoints } from './sessions/api.ts';
 import { createSettingAdmin } from './settings/actions.ts';
-import { settingEndpoints } from './settings/api.ts';
+import { configurationEndpoints, settingEndpoints } from './settings/api.ts';
 import { createConfigurationAdmin } from './settings/configuration.ts';
 import { createUserAdmin } from './users/actions.ts';
 import { userEndpoints } from './users/api.ts';
@@ -78,8 +78,14 @@ export interface AdminDependencies {
 
 export type Admin = ReturnType<typeof createAdmin>;
 
-/** The actions of each noun, every one of them with `by`, who acts; and the endpoints of the API that call them. */
+/** What an administrator can do, and the endpoints of the API for it. */
 export function createAdmin(dependencies: AdminDependencies) {
+  const actions = createAdminActions(dependencies);
+  return { ...actions, endpoints: adminEndpoints(actions, dependencies.audit) };
+}
+
+/** The actions of each noun. Every action takes `by`, the actor. */
+function createAdminActions(dependencies: AdminDependencies) {
   const { issuer, db, sql, now, accounts, audit, credentials, endSession, keyring, lockout } = dependencies;
   const { mfa, settings, notifyOwner } = dependencies;
   const authority = createAuthority({ accounts });
@@ -132,18 +138,6 @@ export function createAdmin(dependencies: AdminDependencies) {
   });
   const mail = createMailAdmin({ db, outbox: dependencies.outbox, audit, mailQueued: dependencies.mailQueued });
   const statistics = createStatistics({ db, sql, now });
-  const endpoints: Endpoint[] = [
-    ...userEndpoints(users),
-    ...sessionEndpoints(sessions, users),
-    ...roleEndpoints(roles),
-    ...applicationEndpoints(applications),
-    ...resourceEndpoints(resources),
-    ...keyEndpoints(keys),
-    ...auditEndpoints(audit, authority),
-    ...settingEndpoints(settingAdmin, configuration),
-    ...mailEndpoints(mail),
-    ...overviewEndpoints(statistics),
-  ];
   return {
     authority,
     users,
@@ -156,6 +150,24 @@ export function createAdmin(dependencies: AdminDependencies) {
     configuration,
     mail,
     statistics,
-    endpoints,
   };
+}
+
+/** The endpoints of the API that call these actions. */
+function adminEndpoints(actions: ReturnType<typeof createAdminActions>, audit: Audit): Endpoint[] {
+  const { authority, users, sessions, settings, configuration } = actions;
+  return [
+    ...userEndpoints(users),
+    ...sessionEndpoints(sessions),
+    ...userSessionEndpoints(sessions, users),
+    ...roleEndpoints(actions.roles),
+    ...applicationEndpoints(actions.applications),
+    ...resourceEndpoints(actions.resources),
+    ...keyEndpoints(actions.keys),
+    ...auditEndpoints(audit, authority),
+    ...settingEndpoints(settings),
+    ...configurationEndpoints(configuration),
+    ...mailEndpoints(actions.mail),
+    ...overviewEndpoints(actions.statistics),
+  ];
 }

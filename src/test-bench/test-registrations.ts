@@ -38,8 +38,8 @@ export function testRegistrationRoutes(dependencies: TestRegistrationDependencie
 
   router.post('/', ...frame.change(WRITE), async (ctx) => {
     // What is registered is always the same, so it takes no right to manage the role that it names.
-    await register(dependencies, { ...frame.by(ctx), holds: 'everything' });
-    frame.back(ctx, HOME, 'The test applications are registered.');
+    await register(dependencies, { ...frame.actor(ctx), holds: 'everything' });
+    frame.redirect(ctx, HOME, 'The test applications are registered.');
   });
 
   return router;

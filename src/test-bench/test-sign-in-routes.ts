@@ -78,7 +78,7 @@ function responseRoutes(router: Router<State, Extras>, dependencies: TestSignInD
     if (ticket?.userId !== frame.account(ctx).id) throw notBegun();
     const { code } = answer;
     if (code && ticket.clientId === TEST_CLIENT_ID) return testApp.showTokens(ctx, ticket, { ...answer, code });
-    const { application } = await applications.get(ticket.applicationId, frame.by(ctx), WRITE);
+    const { application } = await applications.get(ticket.applicationId, frame.actor(ctx), WRITE);
     const redeemed = code ? await claimsPreview.redeem({ ...ticket, code }).catch(() => undefined) : undefined;
     if (redeemed) {
       return show(frame, ctx, application, 'The sign-in works. The application would have received this.', [
@@ -110,7 +110,7 @@ function beginRoutes(router: Router<State, Extras>, dependencies: TestSignInDepe
   const { frame, applications, testSp } = dependencies;
 
   router.get('/:id', ...frame.page(WRITE), async (ctx) => {
-    const { application } = await applications.get(ctx.params.id ?? '', frame.by(ctx), WRITE);
+    const { application } = await applications.get(ctx.params.id ?? '', frame.actor(ctx), WRITE);
     frame.show(ctx, {
       title: `Test sign-in to ${application.name}`,
       back: { href: `/admin/applications/${application.id}`, label: application.name },
@@ -130,7 +130,7 @@ function beginRoutes(router: Router<State, Extras>, dependencies: TestSignInDepe
   });
 
   router.post('/:id', ...frame.change(WRITE), async (ctx) => {
-    const { application } = await applications.get(ctx.params.id ?? '', frame.by(ctx), WRITE);
+    const { application } = await applications.get(ctx.params.id ?? '', frame.actor(ctx), WRITE);
     const options = await parseForm(ctx, testForm.loose());
     ctx.status = 303;
     ctx.redirect(

@@ -7,7 +7,8 @@ import { applicationEntry } from '../../config-file/export.ts';
 import { limits } from '../../limits.ts';
 import type { SpMetadata } from '../../saml/metadata/parse.ts';
 import { iso, time } from '../api/parts.ts';
-import { type ApplicationDetails, applicationVersion } from './actions.ts';
+import type { ApplicationDetails } from './actions.ts';
+import { applicationVersion } from './managed-applications.ts';
 
 const { metadata_file: _file, ...saml } = serviceProvider.shape;
 export const newApplication = z

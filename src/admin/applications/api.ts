@@ -7,7 +7,7 @@ import { within } from '../../rbac/rights.ts';
 import { type Endpoint, endpoint } from '../api/endpoint.ts';
 import type { OnCreated } from '../api/idempotency.ts';
 import { byId, flag, id, paged, pageOf, text } from '../api/parts.ts';
-import { type ApplicationAdmin, applicationVersion } from './actions.ts';
+import type { ApplicationAdmin } from './actions.ts';
 import { metadataChangeEndpoints } from './api-metadata.ts';
 import {
   answer,
@@ -22,6 +22,7 @@ import {
   source,
   withSecret,
 } from './api-shape.ts';
+import { applicationVersion } from './managed-applications.ts';
 import type { NewSecret } from './secret-actions.ts';
 
 const tag = 'Applications';

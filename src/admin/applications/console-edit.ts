@@ -18,13 +18,13 @@ export function addEditRoutes(
   { frame, applications, roles }: ApplicationPagesDependencies,
 ): void {
   router.get('/:id/edit', ...frame.page(within(WRITE)), async (ctx) => {
-    const { application } = await applications.get(ctx.params.id ?? '', frame.by(ctx), WRITE);
+    const { application } = await applications.get(ctx.params.id ?? '', frame.actor(ctx), WRITE);
     frame.show(ctx, await editPage(ctx, application, editFields(application)));
   });
 
   router.post('/:id/edit', bodyLimit(MAX_FORM_BYTES), ...frame.change(within(WRITE)), async (ctx) => {
     const { id = '' } = ctx.params;
-    const { application } = await applications.get(id, frame.by(ctx), WRITE);
+    const { application } = await applications.get(id, frame.actor(ctx), WRITE);
     const given = await readForm(ctx);
     await frame.attempt(
       ctx,
@@ -32,10 +32,10 @@ export function addEditRoutes(
         await applications.update(
           id,
           patchOf(application, given.one, given.roles),
-          frame.by(ctx),
+          frame.actor(ctx),
           given.one[VERSION] ?? '',
         );
-        frame.back(ctx, `/admin/applications/${id}`, 'Saved.');
+        frame.redirect(ctx, `/admin/applications/${id}`, 'Saved.');
       },
       () => {
         const typed = { ...application, access: accessOf(given.one, given.roles) };
@@ -47,7 +47,7 @@ export function addEditRoutes(
   async function editPage(ctx: Context, application: Application, fields: readonly Field[]): Promise<ConsolePage> {
     const { access } = application;
     const named = access === 'everyone' ? [] : access.roles;
-    const names = [...new Set([...(await roles.assignable(frame.by(ctx))), ...named])].sort();
+    const names = [...new Set([...(await roles.assignable(frame.actor(ctx))), ...named])].sort();
     return {
       title: `Edit ${application.name}`,
       back: { href: `/admin/applications/${application.id}`, label: application.name },

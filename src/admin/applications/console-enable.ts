@@ -13,8 +13,8 @@ export function addEnableAndDeleteRoutes(
   { frame, applications }: ApplicationPagesDependencies,
 ): void {
   confirmed('disable', 'Disable', 'Users can no longer sign in to it, and its tokens end now.', async (ctx, id) => {
-    await applications.setEnabled(id, false, frame.by(ctx));
-    frame.back(ctx, `/admin/applications/${id}`, 'It is disabled.');
+    await applications.setEnabled(id, false, frame.actor(ctx));
+    frame.redirect(ctx, `/admin/applications/${id}`, 'It is disabled.');
   });
 
   confirmed(
@@ -22,15 +22,15 @@ export function addEnableAndDeleteRoutes(
     'Delete',
     'It is deleted for good, with its secrets and the consents of users.',
     async (ctx, id) => {
-      await applications.remove(id, frame.by(ctx));
-      frame.back(ctx, '/admin/applications', 'It was deleted.');
+      await applications.remove(id, frame.actor(ctx));
+      frame.redirect(ctx, '/admin/applications', 'It was deleted.');
     },
   );
 
   router.post('/:id/enable', ...frame.change(within(WRITE)), async (ctx) => {
     const { id = '' } = ctx.params;
-    await applications.setEnabled(id, true, frame.by(ctx));
-    frame.back(ctx, `/admin/applications/${id}`, 'It is enabled.');
+    await applications.setEnabled(id, true, frame.actor(ctx));
+    frame.redirect(ctx, `/admin/applications/${id}`, 'It is enabled.');
   });
 
   /** A page that asks for confirmation, and the action behind it. */
@@ -42,7 +42,7 @@ export function addEnableAndDeleteRoutes(
   ) {
     router.get(`/:id/${path}`, ...frame.page(within(WRITE)), async (ctx) => {
       const { id = '' } = ctx.params;
-      const { application } = await applications.get(id, frame.by(ctx), WRITE);
+      const { application } = await applications.get(id, frame.actor(ctx), WRITE);
       frame.show(ctx, {
         title: `${verb} ${application.name}?`,
         back: { href: `/admin/applications/${id}`, label: application.name },

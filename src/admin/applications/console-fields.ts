@@ -3,7 +3,7 @@ import type { Application, OidcApplication, SamlApplication } from '../../applic
 import { etagOf } from '../api/versions.ts';
 import { type Field, versionField } from '../console/blocks.ts';
 import { lines, parseNameValueLines } from '../console/text-area.ts';
-import { applicationVersion } from './actions.ts';
+import { applicationVersion } from './managed-applications.ts';
 import type { Declaration } from './saml-declarations.ts';
 
 export const editFields = (application: Application): Field[] => [

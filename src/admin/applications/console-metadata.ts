@@ -29,17 +29,17 @@ export function addMetadataRoutes(
     await frame.attempt(
       ctx,
       async () => {
-        await applications.decideMetadata(id, decided, document, frame.by(ctx));
+        await applications.decideMetadata(id, decided, document, frame.actor(ctx));
         const message = decided === 'approve' ? 'The new metadata is registered.' : 'The new metadata was dropped.';
-        frame.back(ctx, `/admin/applications/${id}`, message);
+        frame.redirect(ctx, `/admin/applications/${id}`, message);
       },
       () => decisionPage(ctx, id),
     );
   });
 
   async function decisionPage(ctx: Context, id: string): Promise<ConsolePage> {
-    const { application } = await applications.get(id, frame.by(ctx), WRITE);
-    const waiting = await applications.waitingMetadata(id, frame.by(ctx), WRITE);
+    const { application } = await applications.get(id, frame.actor(ctx), WRITE);
+    const waiting = await applications.waitingMetadata(id, frame.actor(ctx), WRITE);
     if (!waiting) throw notFound({ message: 'No changed metadata of this application waits for approval.' });
     const path = `/admin/applications/${id}`;
     return {

@@ -43,8 +43,8 @@ export function addNewApplicationRoutes(
         const declaration = preset.toDeclaration(input.one);
         const created =
           preset.protocol === 'oidc'
-            ? await applications.createOidc(declaration, frame.by(ctx))
-            : { application: await applications.createSaml(declaration, frame.by(ctx)) };
+            ? await applications.createOidc(declaration, frame.actor(ctx))
+            : { application: await applications.createSaml(declaration, frame.actor(ctx)) };
         const { clientId } = created.application;
         const clientSecret = 'clientSecret' in created ? created.clientSecret : undefined;
         frame.show(

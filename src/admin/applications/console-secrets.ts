@@ -27,7 +27,7 @@ export function addSecretRoutes(
 ): void {
   router.get('/:id/secret', ...frame.page(within(WRITE)), async (ctx) => {
     const { id = '' } = ctx.params;
-    const { application } = await applications.get(id, frame.by(ctx), WRITE);
+    const { application } = await applications.get(id, frame.actor(ctx), WRITE);
     const replacesOldSecret = newSecretReplacesOld(application);
     frame.show(ctx, {
       title: 'New secret',
@@ -58,8 +58,8 @@ export function addSecretRoutes(
   router.post('/:id/secret', ...frame.change(within(WRITE)), async (ctx) => {
     const { id = '' } = ctx.params;
     const { overlap } = await parseForm(ctx, overlapForm.loose());
-    const { value } = await applications.addSecret(id, Number(overlap), frame.by(ctx));
-    const { application } = await applications.get(id, frame.by(ctx), WRITE);
+    const { value } = await applications.addSecret(id, Number(overlap), frame.actor(ctx));
+    const { application } = await applications.get(id, frame.actor(ctx), WRITE);
     frame.show(ctx, {
       title: 'The new secret',
       back: { href: `/admin/applications/${id}`, label: application.name },
@@ -77,8 +77,8 @@ export function addSecretRoutes(
 
   router.post('/:id/secrets/:secretId/remove', ...frame.change(within(WRITE)), async (ctx) => {
     const { id = '', secretId = '' } = ctx.params;
-    await applications.removeSecret(id, secretId, frame.by(ctx));
-    frame.back(ctx, `/admin/applications/${id}`, 'The secret was revoked.');
+    await applications.removeSecret(id, secretId, frame.actor(ctx));
+    frame.redirect(ctx, `/admin/applications/${id}`, 'The secret was revoked.');
   });
 }
 

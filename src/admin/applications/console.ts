@@ -40,7 +40,10 @@ export function applicationRoutes(dependencies: ApplicationPagesDependencies): R
 function addListRoute(router: Router<State, Extras>, { frame, applications }: ApplicationPagesDependencies): void {
   router.get('/', ...frame.page(within(READ)), async (ctx) => {
     const { q, after, protocol } = parseQuery(ctx, query);
-    const page = await applications.list({ search: q, after, ...(protocol && { protocol }), limit: 50 }, frame.by(ctx));
+    const page = await applications.list(
+      { search: q, after, ...(protocol && { protocol }), limit: 50 },
+      frame.actor(ctx),
+    );
     frame.show(ctx, {
       title: 'Applications',
       actions: frame.may(ctx, WRITE)
@@ -92,11 +95,11 @@ function addDetailsRoute(
 ): void {
   router.get('/:id', ...frame.page(within(READ)), async (ctx) => {
     const { id = '' } = ctx.params;
-    const details = await applications.get(id, frame.by(ctx));
+    const details = await applications.get(id, frame.actor(ctx));
     const { application } = details;
     const mayWrite = frame.may(ctx, WRITE, { application: application.clientId }) && application.source !== 'file';
     const path = `/admin/applications/${id}`;
-    const isWaiting = (await applications.waitingMetadata(id, frame.by(ctx))) !== undefined;
+    const isWaiting = (await applications.waitingMetadata(id, frame.actor(ctx))) !== undefined;
     frame.show(ctx, {
       title: application.name,
       back: { href: '/admin/applications', label: 'Applications' },

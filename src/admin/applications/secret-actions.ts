@@ -1,11 +1,12 @@
 // Client secrets: a new one beside the others or instead of them, and the end of one.
-import { type Application, newSecretReplacesOld } from '../../applications/application.ts';
+import { newSecretReplacesOld } from '../../applications/application.ts';
 import type { Applications } from '../../applications/applications.ts';
 import type { Actor } from '../../audit/audit.ts';
 import { limits } from '../../limits.ts';
 import { type Db, transaction } from '../../storage/database.ts';
 import type { OnCreated } from '../api/idempotency.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';
+import type { ManagedApplications } from './managed-applications.ts';
 
 export interface NewSecret {
   id: string;
@@ -20,14 +21,13 @@ export interface SecretActions {
   removeSecret(id: string, secretId: string, by: Actor): Promise<void>;
 }
 
-/** `findManaged` finds the application, and throws not_found or forbidden. */
 export function secretActions(
   { db, applications }: { db: Db; applications: Applications },
-  { findManaged }: { findManaged(id: string, by: Actor): Promise<Application> },
+  managed: Pick<ManagedApplications, 'find'>,
 ): SecretActions {
   return {
     async addSecret(id, overlapSeconds, by, onCreated = async () => {}) {
-      const application = await findManaged(id, by);
+      const application = await managed.find(id, by);
       assertFreshProof(by, 'application.add-secret', application.name);
       const replacesOldSecret = newSecretReplacesOld(application);
       const replace =
@@ -40,7 +40,7 @@ export function secretActions(
     },
 
     async removeSecret(id, secretId, by) {
-      const { name } = await findManaged(id, by);
+      const { name } = await managed.find(id, by);
       assertFreshProof(by, 'application.remove-secret', name);
       await applications.removeSecret(id, secretId, { by });
     },

@@ -52,7 +52,7 @@ export function auditRoutes({
     const { before, ...given } = parseQuery(ctx, query);
     const entries = await audit.list({
       ...(await filterOf(accounts, given)),
-      ...(await visibleTo(authority, frame.by(ctx))),
+      ...(await visibleTo(authority, frame.actor(ctx))),
       ...(before && { before }),
       limit: PAGE + 1,
     });
@@ -81,11 +81,11 @@ export function auditRoutes({
   router.get('/export', ...frame.page(within(READ)), async (ctx: Context) => {
     const { format, ...given } = parseQuery(ctx, z.object({ ...filters, format: z.enum(['csv', 'jsonl']) }));
     const filter = await filterOf(accounts, given);
-    await audit.record({ ...frame.by(ctx), type: 'audit.exported', outcome: 'success', data: { format, filter } });
+    await audit.record({ ...frame.actor(ctx), type: 'audit.exported', outcome: 'success', data: { format, filter } });
     ctx.set('Cache-Control', 'no-store');
     ctx.set('Content-Disposition', `attachment; filename="audit.${format}"`);
     ctx.type = format === 'csv' ? 'text/csv; charset=utf-8; header=present' : 'application/jsonl; charset=utf-8';
-    const visible = { ...filter, ...(await visibleTo(authority, frame.by(ctx))) };
+    const visible = { ...filter, ...(await visibleTo(authority, frame.actor(ctx))) };
     ctx.body = Readable.from(format === 'csv' ? csv(audit, visible) : jsonLines(audit, visible));
   });
 

@@ -8,12 +8,14 @@ import type { Context, Middleware } from '../../http/context.ts';
 import { AppError, forbidden } from '../../http/errors.ts';
 import { readForm } from '../../http/input.ts';
 import type { Authority } from '../../rbac/authority.ts';
-import { OWN_PREFIX, type OwnPermission } from '../../rbac/built-in.ts';
-import { meets, type Need, permits, type Rights, type Target, within } from '../../rbac/rights.ts';
+import type { OwnPermission } from '../../rbac/built-in.ts';
+import { meets, type Need, permits, type Target } from '../../rbac/rights.ts';
 import { pressedButtonPage } from '../proof/confirmation-pages.ts';
 import { StepUpNeeded } from '../proof/sensitive-changes.ts';
 import { CONFIRM, type StoredForms } from '../proof/stored-forms.ts';
 import type { ConsolePage } from './blocks.ts';
+import { createConsoleRights } from './console-rights.ts';
+import { firstPage, navigationAt, withLinkToList } from './navigation.ts';
 
 export interface Frame {
   /** Middleware of a page: signed in, with the account's second factor, and permitted. */
@@ -30,11 +32,11 @@ export interface Frame {
   assertMay(ctx: Context, permission: OwnPermission): void;
   account(ctx: Context): Account;
   /** The administrator as the actor, with the proof of the sign-in. */
-  by(ctx: Context): Actor;
+  actor(ctx: Context): Actor;
   /** @param at the path that the navigation marks; that of the request by default */
   show(ctx: Context, page: ConsolePage, status?: number, at?: string): void;
   /** Redirects to a page, which then shows this sentence once. */
-  back(ctx: Context, path: string, sentence?: string): void;
+  redirect(ctx: Context, path: string, sentence?: string): void;
   /**
    * Runs `work`. After a fault that the administrator can fix, or for want of a fresh sign-in, the page of `again` is shown:
    * the form as it was sent.
@@ -48,56 +50,21 @@ export interface FrameDependencies {
   storedForms: Pick<StoredForms, 'add'>;
 }
 
-/** The navigation: each entry with the permission that it needs, and another path that belongs to it. */
-const NAVIGATION: readonly { href: string; label: string; needs: Need; also?: string }[] = [
-  { href: '/admin', label: 'Overview', needs: 'gatehouse.audit:read' },
-  {
-    href: '/admin/applications',
-    label: 'Applications',
-    needs: within('gatehouse.applications:read'),
-    also: '/admin/test',
-  },
-  { href: '/admin/users', label: 'Users', needs: within('gatehouse.users:read'), also: '/admin/import' },
-  { href: '/admin/roles', label: 'Roles', needs: 'gatehouse.roles:read' },
-  { href: '/admin/why', label: 'Access check', needs: 'gatehouse.audit:read' },
-  { href: '/admin/refusals', label: 'Rejected requests', needs: 'gatehouse.audit:read' },
-  { href: '/admin/sessions', label: 'Sessions', needs: within('gatehouse.sessions:read') },
-  { href: '/admin/audit', label: 'Audit', needs: within('gatehouse.audit:read') },
-  { href: '/admin/keys', label: 'Keys', needs: 'gatehouse.keys:read' },
-  { href: '/admin/mail', label: 'Mail', needs: 'gatehouse.mail:read' },
-  { href: '/admin/settings', label: 'Settings', needs: 'gatehouse.settings:read' },
-];
-
 const CHANGED_MEANWHILE =
   'Another administrator changed this after you opened it. Open it again, and repeat your change.';
 
 /** The frame, on the sign-in and CSRF protection of the account pages. */
 export function createFrame({ page: own, authority, storedForms }: FrameDependencies): Frame {
   const { signedIn, protect } = own;
-  /** What the administrator of each request may do. */
-  const rights = new WeakMap<object, Rights>();
-
-  const rightsAt = (ctx: Context): Rights => rights.get(ctx.req) ?? [];
+  const { rightsAt, requireRights } = createConsoleRights({ signedIn, authority });
   const may: Frame['may'] = (ctx, permission, target) => permits(rightsAt(ctx), permission, target);
 
-  const permitted =
-    (needed: readonly Need[]): Middleware =>
-    async (ctx, next) => {
-      const permissions = await authority.rightsOf(signedIn.userOf(ctx).account.id);
-      rights.set(ctx.req, permissions);
-      const isStaff = permissions === 'everything' || permissions.some((right) => right.startsWith(OWN_PREFIX));
-      const missing = needed.filter((need) => !meets(permissions, need));
-      if (isStaff && missing.length === 0) {
-        return next().catch(async (error: unknown) => {
-          if (error instanceof StepUpNeeded) return confirm(ctx, error, await pressedButton(ctx, error));
-          throw withLinkToList(error, ctx.path);
-        });
-      }
-      throw forbidden('forbidden', {
-        detail: { missing },
-        next: isStaff ? firstPage(permissions) : { href: '/dashboard', label: 'Your applications' },
-      });
-    };
+  /** Of a page and of a form's target: leads to the confirmation page when the change needs a fresh sign-in. */
+  const handleErrors: Middleware = (ctx, next) =>
+    next().catch(async (error: unknown) => {
+      if (error instanceof StepUpNeeded) return confirm(ctx, error, await pressedButton(ctx, error));
+      throw withLinkToList(error, ctx.path);
+    });
 
   /** Leads to the confirmation page, which later shows `page` again. */
   async function confirm(ctx: Context, { change }: StepUpNeeded, page: ConsolePage): Promise<void> {
@@ -119,14 +86,20 @@ export function createFrame({ page: own, authority, storedForms }: FrameDependen
     assertMay(ctx, permission) {
       if (!may(ctx, permission)) throw forbidden('forbidden', { detail: { missing: permission } });
     },
-    page: (...needed) => [signedIn.requireSignIn, signedIn.secondFactor, permitted(needed)],
-    change: (...needed) => [signedIn.requireSignIn, signedIn.secondFactor, protect, permitted(needed)],
+    page: (...needed) => [signedIn.requireSignIn, signedIn.secondFactor, requireRights(needed), handleErrors],
+    change: (...needed) => [
+      signedIn.requireSignIn,
+      signedIn.secondFactor,
+      protect,
+      requireRights(needed),
+      handleErrors,
+    ],
     account: (ctx) => signedIn.userOf(ctx).account,
-    by(ctx) {
+    actor(ctx) {
       const { proof } = signedIn.userOf(ctx);
       return { ...own.actorOf(ctx), ...(proof && { proof }) };
     },
-    back: own.redirectWithNotice,
+    redirect: own.redirectWithNotice,
 
     show,
 
@@ -142,12 +115,6 @@ export function createFrame({ page: own, authority, storedForms }: FrameDependen
   };
 }
 
-/** The first page of the console that these rights open. */
-function firstPage(rights: Rights): { href: string; label: string } {
-  const entry = NAVIGATION.find(({ needs }) => meets(rights, needs));
-  return entry ? { href: entry.href, label: entry.label } : { href: '/dashboard', label: 'Your applications' };
-}
-
 /** The button that was pressed, on a page of its own; Cancel leads back to where it was. */
 async function pressedButton(ctx: Context, { change }: StepUpNeeded): Promise<ConsolePage> {
   const { _csrf, ...fields } = await readForm(ctx, { lists: 'every field' });
@@ -156,42 +123,12 @@ async function pressedButton(ctx: Context, { change }: StepUpNeeded): Promise<Co
   return pressedButtonPage(change, ctx.path, fields, from.startsWith('/admin/') ? from : '/admin');
 }
 
-/** The entries that this administrator may open, the current one marked. */
-function navigationAt(path: string, may: (need: Need) => boolean) {
-  const isUnder = (entry: string) => path === entry || (entry !== '/admin' && path.startsWith(`${entry}/`));
-  return NAVIGATION.filter(({ needs }) => may(needs)).map(({ href, label, also }) => ({
-    href,
-    label,
-    isCurrent: isUnder(href) || (also !== undefined && isUnder(also)),
-  }));
-}
-
 /** What the page says about a fault that the administrator can fix. Throws any other. */
 function problemOf(ctx: Context, error: unknown) {
   if (!(error instanceof AppError) || ![400, 404, 409, 412, 422].includes(error.status)) throw error;
   const { status, fields: faults } = error;
   ctx.state.log.info({ problem: error.code, faults }, 'form rejected');
   return { status, problem: status === 412 ? CHANGED_MEANWHILE : error.message, faults };
-}
-
-/** The error page of a missing entry, or of a conflict, links to the list that the entry belongs to. */
-function withLinkToList(error: unknown, path: string): unknown {
-  if (!(error instanceof AppError) || ![404, 409].includes(error.status)) return error;
-  if (error.next && error.next.href !== '/') return error;
-  const { code, message, advice, detail, fields, rejectionCode } = error;
-  const list = NAVIGATION.find(({ href, also }) =>
-    [href, also].some((one) => one && one !== '/admin' && path.startsWith(`${one}/`)),
-  );
-  const next = list ? { href: list.href, label: list.label } : { href: '/admin', label: 'Overview' };
-  const about = {
-    message,
-    detail,
-    fields,
-    cause: error,
-    ...(advice && { advice }),
-    ...(rejectionCode && { rejectionCode }),
-  };
-  return new AppError(code, { ...about, next });
 }
 
 /** The query of a list: a search, and the cursor of the next page. */

@@ -52,8 +52,8 @@ export function keyRoutes({ frame, keys }: KeyPagesDependencies): Router<State, 
   router.post('/rotate', ...frame.change(WRITE), async (ctx) => {
     const { use, step } = await parseForm(ctx, rotateForm.loose());
     const request = { use, ...(step === 'activate' && { activate: true }), ...(step === 'force' && { force: true }) };
-    const { outcome } = await keys.rotate(request, frame.by(ctx));
-    frame.back(ctx, '/admin/keys', OUTCOMES[outcome] ?? outcome);
+    const { outcome } = await keys.rotate(request, frame.actor(ctx));
+    frame.redirect(ctx, '/admin/keys', OUTCOMES[outcome] ?? outcome);
   });
 
   return router;

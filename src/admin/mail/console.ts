@@ -49,8 +49,8 @@ export function mailRoutes({ frame, mail }: MailPagesDependencies): Router<State
   });
 
   router.post('/:id/retry', ...frame.change(WRITE), async (ctx) => {
-    await mail.retry(ctx.params.id ?? '', frame.by(ctx));
-    frame.back(ctx, '/admin/mail', 'It is sent again.');
+    await mail.retry(ctx.params.id ?? '', frame.actor(ctx));
+    frame.redirect(ctx, '/admin/mail', 'It is sent again.');
   });
 
   return router;

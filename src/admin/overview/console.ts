@@ -29,7 +29,7 @@ export function overviewRoutes({ frame, names, statistics, warnings }: OverviewD
   const router = new Router<State, Extras>({ prefix: '/admin' });
 
   router.get('/', ...frame.page(), async (ctx) => {
-    if (!frame.may(ctx, 'gatehouse.audit:read')) return frame.back(ctx, frame.firstPage(ctx));
+    if (!frame.may(ctx, 'gatehouse.audit:read')) return frame.redirect(ctx, frame.firstPage(ctx));
     const [counted, warned] = await Promise.all([statistics(DAYS), warnings()]);
     const applications = await names.applications(counted.byApplication.map(({ clientId }) => clientId));
     const mayOpen = frame.may(ctx, 'gatehouse.applications:read');

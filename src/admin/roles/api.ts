@@ -37,8 +37,6 @@ const permission = z.object({ permission: z.string(), roles: z.array(z.string())
 
 /** /roles and /permissions. */
 export function roleEndpoints(roles: RoleAdmin): Endpoint[] {
-  const answer = (one: Role) => ({ body: one, version: one });
-
   return [
     endpoint({
       method: 'get',
@@ -70,6 +68,24 @@ export function roleEndpoints(roles: RoleAdmin): Endpoint[] {
         return created(await roles.create(body, by, (made, tx) => record(created(made), tx)));
       },
     }),
+    ...singleRoleEndpoints(roles),
+    endpoint({
+      method: 'get',
+      path: '/permissions',
+      operationId: 'listPermissions',
+      tag,
+      needs: read,
+      summary: 'Every permission that a role has',
+      query: z.object(paged),
+      response: pageOf(permission),
+      handle: async ({ query }) => ({ body: pageBy(await roles.permissions(), (one) => one.permission, query) }),
+    }),
+  ];
+}
+
+/** /roles/{id}. */
+function singleRoleEndpoints(roles: RoleAdmin): Endpoint[] {
+  return [
     endpoint({
       method: 'get',
       path: '/roles/{id}',
@@ -107,18 +123,11 @@ export function roleEndpoints(roles: RoleAdmin): Endpoint[] {
       status: 204,
       handle: async ({ params, by, version }) => void (await roles.remove(params.id, by, version)),
     }),
-    endpoint({
-      method: 'get',
-      path: '/permissions',
-      operationId: 'listPermissions',
-      tag,
-      needs: read,
-      summary: 'Every permission that a role has',
-      query: z.object(paged),
-      response: pageOf(permission),
-      handle: async ({ query }) => ({ body: pageBy(await roles.permissions(), (one) => one.permission, query) }),
-    }),
   ];
+}
+
+function answer(role: Role) {
+  return { body: role, version: role };
 }
 
 /** One page of a list that is read as a whole; `keyOf` gives the unique key that it is sorted by. */

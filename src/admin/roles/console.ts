@@ -86,8 +86,8 @@ function roleForms(router: Router<State, Extras>, { frame, roles }: RolePagesDep
     await frame.attempt(
       ctx,
       async () => {
-        const role = await roles.create(inputOf(given), frame.by(ctx));
-        frame.back(ctx, `/admin/roles/${role.id}`, 'The role was created.');
+        const role = await roles.create(inputOf(given), frame.actor(ctx));
+        frame.redirect(ctx, `/admin/roles/${role.id}`, 'The role was created.');
       },
       () => rolePage(undefined, given, true),
     );
@@ -105,8 +105,8 @@ function roleForms(router: Router<State, Extras>, { frame, roles }: RolePagesDep
     await frame.attempt(
       ctx,
       async () => {
-        await roles.update(role.id, inputOf(given), frame.by(ctx), given.version);
-        frame.back(ctx, `/admin/roles/${role.id}`, 'Saved.');
+        await roles.update(role.id, inputOf(given), frame.actor(ctx), given.version);
+        frame.redirect(ctx, `/admin/roles/${role.id}`, 'Saved.');
       },
       async () => rolePage(role, given, await mayEdit(ctx, role)),
     );
@@ -114,7 +114,7 @@ function roleForms(router: Router<State, Extras>, { frame, roles }: RolePagesDep
 
   async function mayEdit(ctx: Context, role: Role): Promise<boolean> {
     if (role.source !== 'local' || !frame.may(ctx, WRITE)) return false;
-    return (await roles.assignable(frame.by(ctx))).includes(role.name);
+    return (await roles.assignable(frame.actor(ctx))).includes(role.name);
   }
 }
 
@@ -158,8 +158,8 @@ function roleDeletion(router: Router<State, Extras>, { frame, roles }: RolePages
   });
 
   router.post('/:id/delete', ...frame.change(WRITE), async (ctx) => {
-    await roles.remove(ctx.params.id ?? '', frame.by(ctx));
-    frame.back(ctx, '/admin/roles', 'The role was deleted.');
+    await roles.remove(ctx.params.id ?? '', frame.actor(ctx));
+    frame.redirect(ctx, '/admin/roles', 'The role was deleted.');
   });
 }
 

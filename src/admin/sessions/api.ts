@@ -30,8 +30,8 @@ const session = z
   })
   .meta({ id: 'Session' });
 
-/** /sessions, and the sessions of a user and of an application. */
-export function sessionEndpoints(sessions: SessionAdmin, users: Pick<UserAdmin, 'endSessions'>): Endpoint[] {
+/** /sessions, and the end of all sessions of an application. */
+export function sessionEndpoints(sessions: SessionAdmin): Endpoint[] {
   return [
     endpoint({
       method: 'get',
@@ -70,6 +70,26 @@ export function sessionEndpoints(sessions: SessionAdmin, users: Pick<UserAdmin, 
       handle: async ({ params, by }) => void (await sessions.end(params.uid, by)),
     }),
     endpoint({
+      method: 'delete',
+      path: '/applications/{id}/sessions',
+      operationId: 'endApplicationSessions',
+      tag,
+      needs: endMany,
+      summary: 'Ends every session that the application takes part in; all applications of these sessions are notified',
+      params: byId,
+      response: z.object({ ended: z.int() }),
+      handle: async ({ params, by }) => ({ body: { ended: await sessions.endOfApplication(params.id, by) } }),
+    }),
+  ];
+}
+
+/** /users/{id}/sessions. */
+export function userSessionEndpoints(
+  sessions: Pick<SessionAdmin, 'ofUser'>,
+  users: Pick<UserAdmin, 'endSessions'>,
+): Endpoint[] {
+  return [
+    endpoint({
       method: 'get',
       path: '/users/{id}/sessions',
       operationId: 'listUserSessions',
@@ -92,17 +112,6 @@ export function sessionEndpoints(sessions: SessionAdmin, users: Pick<UserAdmin, 
       params: byId,
       response: z.object({ ended: z.int() }),
       handle: async ({ params, by }) => ({ body: { ended: await users.endSessions(params.id, by) } }),
-    }),
-    endpoint({
-      method: 'delete',
-      path: '/applications/{id}/sessions',
-      operationId: 'endApplicationSessions',
-      tag,
-      needs: endMany,
-      summary: 'Ends every session that the application takes part in; all applications of these sessions are notified',
-      params: byId,
-      response: z.object({ ended: z.int() }),
-      handle: async ({ params, by }) => ({ body: { ended: await sessions.endOfApplication(params.id, by) } }),
     }),
   ];
 }

@@ -25,7 +25,7 @@ export function sessionRoutes({ frame, sessions }: SessionPagesDependencies): Ro
 
   router.get('/', ...frame.page(within(READ)), async (ctx) => {
     const { after } = parseQuery(ctx, query);
-    const page = await sessions.list({ after, limit: 50 }, frame.by(ctx));
+    const page = await sessions.list({ after, limit: 50 }, frame.actor(ctx));
     const mayEnd = frame.meets(ctx, within(END));
     frame.show(ctx, {
       title: 'Sessions',
@@ -46,7 +46,7 @@ export function sessionRoutes({ frame, sessions }: SessionPagesDependencies): Ro
   });
 
   router.get('/:uid/end', ...frame.page(within(END)), async (ctx) => {
-    const { uid, username } = await sessions.get(ctx.params.uid ?? '', frame.by(ctx), END);
+    const { uid, username } = await sessions.get(ctx.params.uid ?? '', frame.actor(ctx), END);
     const lead = 'It ends now, and its applications are notified.';
     const action = `/admin/sessions/${uid}/end`;
     frame.show(ctx, {
@@ -57,8 +57,8 @@ export function sessionRoutes({ frame, sessions }: SessionPagesDependencies): Ro
   });
 
   router.post('/:uid/end', ...frame.change(within(END)), async (ctx) => {
-    await sessions.end(ctx.params.uid ?? '', frame.by(ctx));
-    frame.back(ctx, '/admin/sessions', 'The session ended.');
+    await sessions.end(ctx.params.uid ?? '', frame.actor(ctx));
+    frame.redirect(ctx, '/admin/sessions', 'The session ended.');
   });
 
   return router;

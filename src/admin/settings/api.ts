@@ -35,8 +35,8 @@ const plan = z.object({
   warnings: z.array(z.string()),
 });
 
-/** /settings, /configuration and /configuration/plan. */
-export function settingEndpoints(settings: SettingAdmin, configuration: ConfigurationAdmin): Endpoint[] {
+/** /settings. */
+export function settingEndpoints(settings: SettingAdmin): Endpoint[] {
   const listed = (items: Awaited<ReturnType<SettingAdmin['list']>>) => ({
     body: {
       items: items.map((entry) => ({ ...entry, value: (entry.value ?? null) as z.output<typeof setting>['value'] })),
@@ -70,6 +70,12 @@ export function settingEndpoints(settings: SettingAdmin, configuration: Configur
       versioned: 'changes',
       handle: async ({ body, by, version }) => listed(await settings.update(body as SettingChanges, by, version)),
     }),
+  ];
+}
+
+/** /configuration and /configuration/plan. */
+export function configurationEndpoints(configuration: ConfigurationAdmin): Endpoint[] {
+  return [
     endpoint({
       method: 'post',
       path: '/configuration/plan',

@@ -41,8 +41,8 @@ export function settingRoutes({ frame, settings }: { frame: Frame; settings: Set
     await frame.attempt(
       ctx,
       async () => {
-        await settings.update(changesOf(entries, given), frame.by(ctx), given[VERSION] ?? '');
-        frame.back(ctx, '/admin/settings', 'Saved.');
+        await settings.update(changesOf(entries, given), frame.actor(ctx), given[VERSION] ?? '');
+        frame.redirect(ctx, '/admin/settings', 'Saved.');
       },
       () => editPage(ctx, entries, given),
     );

@@ -137,15 +137,15 @@ export function userActionPages(
   for (const { path, label, needs, consequence, run } of userActions) {
     const done = async (ctx: Context & { params: { id?: string } }) => {
       const { id = '' } = ctx.params;
-      const sentence = await run(users, id, frame.by(ctx));
-      frame.back(ctx, path === 'delete' ? '/admin/users' : `/admin/users/${id}`, sentence);
+      const sentence = await run(users, id, frame.actor(ctx));
+      frame.redirect(ctx, path === 'delete' ? '/admin/users' : `/admin/users/${id}`, sentence);
     };
     if (consequence === undefined) {
       router.post(`/:id/${path}`, ...frame.change(within(needs)), (ctx) => done(ctx));
       continue;
     }
     router.get(`/:id/${path}`, ...frame.page(within(needs)), async (ctx) => {
-      const { account } = await users.get(ctx.params.id ?? '', frame.by(ctx), needs);
+      const { account } = await users.get(ctx.params.id ?? '', frame.actor(ctx), needs);
       const at = `/admin/users/${account.id}`;
       frame.show(ctx, {
         title: `${label}: ${account.username}?`,

@@ -58,8 +58,8 @@ function newUserPages(router: Router<State, Extras>, dependencies: UserFormsDepe
           invite,
           roles: given.roles,
         };
-        const { account, oneTimePassword } = await users.create(profile, frame.by(ctx));
-        if (!oneTimePassword) return frame.back(ctx, `/admin/users/${account.id}`, 'The invitation is on its way.');
+        const { account, oneTimePassword } = await users.create(profile, frame.actor(ctx));
+        if (!oneTimePassword) return frame.redirect(ctx, `/admin/users/${account.id}`, 'The invitation is on its way.');
         showOneTimePassword(frame, ctx, account, oneTimePassword, 201);
       },
       () => newPage(ctx, given),
@@ -87,20 +87,20 @@ function editUserPages(router: Router<State, Extras>, dependencies: UserFormsDep
   const { frame, users, roles } = dependencies;
 
   router.get('/:id/edit', ...frame.page(within(WRITE)), async (ctx) => {
-    const { account } = await users.get(ctx.params.id ?? '', frame.by(ctx), WRITE);
+    const { account } = await users.get(ctx.params.id ?? '', frame.actor(ctx), WRITE);
     frame.show(ctx, await editPage(ctx, account, valuesOf(account)));
   });
 
   router.post('/:id/edit', ...frame.change(within(WRITE)), async (ctx) => {
-    const { account } = await users.get(ctx.params.id ?? '', frame.by(ctx), WRITE);
+    const { account } = await users.get(ctx.params.id ?? '', frame.actor(ctx), WRITE);
     const given = await readUserForm(ctx);
     await frame.attempt(
       ctx,
       async () => {
         const held = await rolesOf(ctx, account, given);
         const changes = { ...profileOf(given), username: given.username, roles: held };
-        await users.update(account.id, changes, frame.by(ctx), given.version);
-        frame.back(ctx, `/admin/users/${account.id}`, 'Saved.');
+        await users.update(account.id, changes, frame.actor(ctx), given.version);
+        frame.redirect(ctx, `/admin/users/${account.id}`, 'Saved.');
       },
       () => editPage(ctx, account, given),
     );
@@ -108,7 +108,7 @@ function editUserPages(router: Router<State, Extras>, dependencies: UserFormsDep
 
   /** The roles of the form, and those of the user that the form did not offer. */
   async function rolesOf(ctx: Context, account: Account, given: UserForm): Promise<string[]> {
-    const offered = await roles.assignable(frame.by(ctx));
+    const offered = await roles.assignable(frame.actor(ctx));
     return [...given.roles, ...account.roles.filter((name) => !offered.includes(name))];
   }
 
@@ -133,7 +133,7 @@ function editUserPages(router: Router<State, Extras>, dependencies: UserFormsDep
 const readUserForm = (ctx: Context) => parseForm(ctx, userForm.loose(), { lists: ['roles'] });
 
 async function fieldsFor({ frame, roles }: UserFormsDependencies, ctx: Context, given?: UserForm): Promise<Field[]> {
-  const names = (await roles.assignable(frame.by(ctx))).map((name) => ({ value: name, label: name }));
+  const names = (await roles.assignable(frame.actor(ctx))).map((name) => ({ value: name, label: name }));
   return [
     { name: 'username', label: 'User name', value: given?.username ?? '', required: true },
     { name: 'email', label: 'E-mail', type: 'email', value: given?.email ?? '' },

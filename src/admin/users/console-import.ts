@@ -63,7 +63,7 @@ export function importRoutes({ frame, imports, audit }: ImportDependencies): Rou
       ctx,
       async () => {
         const limit = isTrial ? BATCH.trial : BATCH.import;
-        const result = await imports.run(csv, { isTrial, done, limit }, frame.by(ctx));
+        const result = await imports.run(csv, { isTrial, done, limit }, frame.actor(ctx));
         frame.show(ctx, resultPage(result, { csv, isTrial, before }));
       },
       () => (done === 0 ? importPage(csv, isTrial) : resumePage({ csv, isTrial, ...before })),
@@ -71,11 +71,11 @@ export function importRoutes({ frame, imports, audit }: ImportDependencies): Rou
   });
 
   router.get('/export', ...frame.page(within('gatehouse.users:read')), async (ctx) => {
-    await audit.record({ ...frame.by(ctx), type: 'users.exported', outcome: 'success' });
+    await audit.record({ ...frame.actor(ctx), type: 'users.exported', outcome: 'success' });
     ctx.set('Cache-Control', 'no-store');
     ctx.set('Content-Disposition', 'attachment; filename="users.csv"');
     ctx.type = 'text/csv; charset=utf-8; header=present';
-    ctx.body = Readable.from(imports.exportAll(frame.by(ctx)));
+    ctx.body = Readable.from(imports.exportAll(frame.actor(ctx)));
   });
 
   return router;

@@ -6,7 +6,7 @@ import { parseQuery } from '../../http/input.ts';
 import { browserName } from '../../mail/browser-name.ts';
 import type { OwnPermission } from '../../rbac/built-in.ts';
 import { within } from '../../rbac/rights.ts';
-import type { Action, Block, Cell } from '../console/blocks.ts';
+import type { Action, Block, Cell, Mark } from '../console/blocks.ts';
 import { type Frame, listPath, listQuery } from '../console/frame.ts';
 import type { RoleAdmin } from '../roles/actions.ts';
 import type { SessionAdmin } from '../sessions/actions.ts';
@@ -53,7 +53,7 @@ function userList(router: Router<State, Extras>, { frame, users }: UserPagesDepe
         ...(role && { role }),
         limit: 50,
       },
-      frame.by(ctx),
+      frame.actor(ctx),
     );
     frame.show(ctx, {
       title: 'Users',
@@ -104,67 +104,67 @@ function userList(router: Router<State, Extras>, { frame, users }: UserPagesDepe
 function userPage(router: Router<State, Extras>, { frame, users, sessions }: UserPagesDependencies): void {
   router.get('/:id', ...frame.page(within(READ)), async (ctx) => {
     const { id = '' } = ctx.params;
-    const details = await users.get(id, frame.by(ctx));
+    const details = await users.get(id, frame.actor(ctx));
     const { account } = details;
     const at = `/admin/users/${id}`;
     const may = (permission: OwnPermission) => frame.may(ctx, permission, { roles: account.roles });
     // To end sessions takes the permission only; every other action depends on the roles of the user.
     const mayDo = async (permission: OwnPermission) =>
-      may(permission) && (permission === END || (await users.mayChange(id, frame.by(ctx), [permission])));
+      may(permission) && (permission === END || (await users.mayChange(id, frame.actor(ctx), [permission])));
     const mayWrite = await mayDo(WRITE);
     const offered: UserAction[] = [];
     for (const action of userActions) {
       if (action.isOffered(details) && (await mayDo(action.needs))) offered.push(action);
     }
-    const live = may('gatehouse.sessions:read') ? await sessions.ofUser(id, frame.by(ctx)) : [];
+    const live = may('gatehouse.sessions:read') ? await sessions.ofUser(id, frame.actor(ctx)) : [];
     frame.show(ctx, {
       title: account.name ?? account.username,
       back: { href: '/admin/users', label: 'Users' },
-      tags: [
-        account.isActive ? { text: 'active', tone: 'good' } : { text: 'disabled', tone: 'bad' },
-        ...(details.lockedSeconds > 0 ? [{ text: 'locked', tone: 'warn' as const }] : []),
-        ...(account.source === 'file' ? [{ text: 'owned by the configuration file' }] : []),
-      ],
+      tags: tagsOf(details),
       actions: [
         { label: 'Access check', href: `/admin/why?${new URLSearchParams({ user: account.username })}` },
         ...(mayWrite && account.source !== 'file'
           ? [{ label: 'Edit', href: `${at}/edit`, look: 'primary' as const }]
           : []),
       ],
-      blocks: [
-        detailsBlock(details),
-        ...(offered.length > 0 || mayWrite
-          ? [
-              {
-                kind: 'actions' as const,
-                title: 'Actions',
-                items: [
-                  ...(mayWrite ? [{ label: 'Create a one-time password', href: `${at}/password` }] : []),
-                  ...offered.map(
-                    ({ path, label, consequence }): Action =>
-                      consequence === undefined
-                        ? { label, post: `${at}/${path}` }
-                        : { label, href: `${at}/${path}`, look: 'danger' },
-                  ),
-                ],
-              },
-            ]
-          : []),
-        {
-          kind: 'table',
-          title: 'Sessions',
-          caption: 'Live sessions',
-          columns: ['Since', 'Browser', 'Applications'],
-          rows: live.map(({ signedInAt, device, participants }) => [
-            signedInAt,
-            device ? { text: browserName(device.userAgent) ?? 'Unknown browser', small: device.address } : null,
-            participants.map(({ clientId }) => clientId),
-          ]),
-          empty: 'There is none.',
-        },
-      ],
+      blocks: [detailsBlock(details), ...actionsBlock(at, offered, mayWrite), sessionsBlock(live)],
     });
   });
+}
+
+function tagsOf({ account, lockedSeconds }: UserDetails): Mark[] {
+  return [
+    account.isActive ? { text: 'active', tone: 'good' } : { text: 'disabled', tone: 'bad' },
+    ...(lockedSeconds > 0 ? [{ text: 'locked', tone: 'warn' as const }] : []),
+    ...(account.source === 'file' ? [{ text: 'owned by the configuration file' }] : []),
+  ];
+}
+
+/** The buttons; no block when the administrator may press none. */
+function actionsBlock(at: string, offered: readonly UserAction[], mayWrite: boolean): Block[] {
+  const items: Action[] = [
+    ...(mayWrite ? [{ label: 'Create a one-time password', href: `${at}/password` }] : []),
+    ...offered.map(
+      ({ path, label, consequence }): Action =>
+        consequence === undefined ? { label, post: `${at}/${path}` } : { label, href: `${at}/${path}`, look: 'danger' },
+    ),
+  ];
+  return items.length > 0 ? [{ kind: 'actions', title: 'Actions', items }] : [];
+}
+
+function sessionsBlock(live: Awaited<ReturnType<SessionAdmin['ofUser']>>): Block {
+  return {
+    kind: 'table',
+    title: 'Sessions',
+    caption: 'Live sessions',
+    columns: ['Since', 'Browser', 'Applications'],
+    rows: live.map(({ signedInAt, device, participants }) => [
+      signedInAt,
+      device ? { text: browserName(device.userAgent) ?? 'Unknown browser', small: device.address } : null,
+      participants.map(({ clientId }) => clientId),
+    ]),
+    empty: 'There is none.',
+  };
 }
 
 function detailsBlock({ account, password, factors, firstFactor }: UserDetails): Block {

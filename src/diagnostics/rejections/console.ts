@@ -41,7 +41,7 @@ export function rejectionRoutes({ frame, names, rejections }: RejectionPagesDepe
 function rejectionList(router: Router<State, Extras>, { frame, names, rejections }: RejectionPagesDependencies): void {
   router.get('/', ...frame.page(READ), async (ctx) => {
     const { code, client, user, request, after } = parseQuery(ctx, query);
-    if (code) return frame.back(ctx, `/admin/refusals/${encodeURIComponent(code)}`);
+    if (code) return frame.redirect(ctx, `/admin/refusals/${encodeURIComponent(code)}`);
     const page = await rejections.list({ clientId: client, subjectId: user, requestId: request, after });
     const [applications, users] = await Promise.all([
       names.applications(page.rejections.map(({ clientId }) => clientId ?? null)),
@@ -101,8 +101,8 @@ function rejectionDetails(
     await frame.attempt(
       ctx,
       async () => {
-        const { isFixed } = await rejections.fix(code, fix, frame.by(ctx));
-        frame.back(ctx, address, isFixed ? 'Fixed.' : 'Changed.');
+        const { isFixed } = await rejections.fix(code, fix, frame.actor(ctx));
+        frame.redirect(ctx, address, isFixed ? 'Fixed.' : 'Changed.');
       },
       () => (wanted ? fixPage(address, wanted) : detailsPage(explanation, mayOf(ctx))),
     );

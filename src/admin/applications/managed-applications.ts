@@ -1,0 +1,56 @@
+// Finds the application that an action changes: it checks the rights of the actor, and the version that the change was made of.
+import type { Application } from '../../applications/application.ts';
+import type { Applications } from '../../applications/applications.ts';
+import type { Actor } from '../../audit/audit.ts';
+import { applicationEntry } from '../../config-file/export.ts';
+import type { Authority } from '../../rbac/authority.ts';
+import { rightsOfClient } from '../../rbac/built-in.ts';
+import type { Tx } from '../../storage/database.ts';
+import { lockRow } from '../../storage/row-lock.ts';
+import type { Sql } from '../../storage/statements.ts';
+import { assertVersion, type Expected } from '../api/versions.ts';
+
+/** Both throw not_found, and forbidden. */
+export interface ManagedApplications {
+  find(id: string, by: Actor): Promise<Application>;
+  /** Locks its row. Throws precondition_failed unless it has the expected version. */
+  lockForChange(id: string, by: Actor, expected: Expected, tx: Tx): Promise<Application>;
+}
+
+export interface ManagedApplicationsDependencies {
+  sql: Sql;
+  applications: Pick<Applications, 'get'>;
+  authority: Pick<Authority, 'assertMay'>;
+}
+
+export function createManagedApplications(dependencies: ManagedApplicationsDependencies): ManagedApplications {
+  const { sql, applications, authority } = dependencies;
+
+  /** An actor who can change an application could use its permissions, so must have them. */
+  async function assertMayChange(application: Application, by: Actor, tx?: Tx) {
+    await authority.assertMay(by, { what: 'application', identifier: application.clientId }, tx);
+    if (application.protocol !== 'oidc') return;
+    await authority.assertMay(by, { what: 'permissions', permissions: rightsOfClient(application.metadata) }, tx);
+  }
+
+  return {
+    async find(id, by) {
+      const application = await applications.get(id);
+      await assertMayChange(application, by);
+      return application;
+    },
+
+    async lockForChange(id, by, expected, tx) {
+      await lockRow(tx, sql, 'applications', id);
+      const application = await applications.get(id, tx);
+      await assertMayChange(application, by, tx);
+      assertVersion(expected, applicationVersion(application));
+      return application;
+    },
+  };
+}
+
+/** What the ETag of an application is made of. */
+export function applicationVersion(application: Application): unknown {
+  return [application.source, applicationEntry(application)];
+}

@@ -1,0 +1,133 @@
+// Changes the declaration of an application: by a merge patch, or by the metadata of a service provider, fetched again.
+import { isDeepStrictEqual } from 'node:util';
+import type { Application, OidcApplication } from '../../applications/application.ts';
+import type { Applications } from '../../applications/applications.ts';
+import type { OidcClientInput } from '../../applications/oidc-client.ts';
+import type { Actor } from '../../audit/audit.ts';
+import { applicationEntry } from '../../config-file/export.ts';
+import { conflict } from '../../http/errors.ts';
+import type { Authority } from '../../rbac/authority.ts';
+import { rightsOfClient } from '../../rbac/built-in.ts';
+import type { WaitingMetadataDecisions } from '../../saml/metadata/waiting-metadata.ts';
+import { type Db, type Tx, transaction } from '../../storage/database.ts';
+import { assertVersion, type Expected, etagOf } from '../api/versions.ts';
+import { assertFreshProof } from '../proof/sensitive-changes.ts';
+import { isClosed, mergePatch, rolesOf } from './declaration-values.ts';
+import { applicationVersion, type ManagedApplications } from './managed-applications.ts';
+import {
+  type Declaration,
+  inputOf,
+  invalidInput,
+  type ResolvedDeclaration,
+  type SamlDeclarations,
+} from './saml-declarations.ts';
+import { changesTrust } from './trusted-fields.ts';
+
+export interface UpdateActions {
+  /** Applies a JSON merge patch (RFC 7396) to the declaration. */
+  update(
+    id: string,
+    patch: Declaration,
+    by: Actor,
+    expected?: Expected,
+  ): Promise<{ application: Application; clientSecret?: string }>;
+  /**
+   * Fetches the metadata of a service provider again and applies it. Throws conflict when it has not changed, or when its changes
+   * need approval; it waits for that then.
+   */
+  readMetadataAgain(id: string, by: Actor): Promise<Application>;
+}
+
+export interface UpdateActionsDependencies {
+  db: Db;
+  applications: Pick<Applications, 'updateOidc' | 'updateSaml'>;
+  authority: Pick<Authority, 'assertMay'>;
+  waitingMetadata: Pick<WaitingMetadataDecisions, 'receive'>;
+}
+
+export function updateActions(
+  dependencies: UpdateActionsDependencies,
+  declarations: SamlDeclarations,
+  managed: ManagedApplications,
+): UpdateActions {
+  const { replaceOidc, replaceSaml } = createReplacements(dependencies, managed);
+
+  return {
+    async update(id, patch, by, expected = 'any') {
+      const before = await managed.find(id, by);
+      const entry = applicationEntry(before);
+      const merged = mergePatch(entry, patch);
+      if (before.protocol === 'oidc') return replaceOidc(before, merged, by, expected);
+      // May fetch metadata, so it runs before the transaction; assertUnchanged() then checks that nothing changed meanwhile.
+      const resolved = await declarations.resolve(merged, { entry, xml: before.metadata.metadata_xml });
+      if (resolved.entityId !== before.clientId) {
+        const message = `never changes; the metadata says ${resolved.entityId}`;
+        throw invalidInput([{ path: ['entity_id'], message }]);
+      }
+      return { application: await replaceSaml(before, resolved, by, expected) };
+    },
+
+    async readMetadataAgain(id, by) {
+      const before = await managed.find(id, by);
+      const url = before.protocol === 'saml' ? before.metadata.metadata_url : undefined;
+      if (before.protocol !== 'saml' || url === undefined)
+        throw conflict('conflict', { message: 'It was not registered by the address of its metadata.' });
+      const resolved = await declarations.resolve(applicationEntry(before));
+      const { entityId, xml } = resolved;
+      if (entityId !== before.clientId)
+        throw conflict('conflict', { message: `The metadata at ${url} now describes another entity, ${entityId}.` });
+      if (xml === before.metadata.metadata_xml)
+        throw conflict('conflict', { message: `The metadata at ${url} still says the same as before.` });
+      if (xml !== undefined && (await dependencies.waitingMetadata.receive(before, xml))) {
+        const next = { href: `/admin/applications/${id}/metadata`, label: 'Compare and approve it' };
+        throw conflict('conflict', { message: 'The new metadata changes something that needs your approval.', next });
+      }
+      return replaceSaml(before, resolved, by, 'any');
+    },
+  };
+}
+
+/** Each replaces a declaration as a whole, in one transaction, after checking what the change needs of the actor. */
+function createReplacements(
+  { db, applications, authority }: UpdateActionsDependencies,
+  { lockForChange }: ManagedApplications,
+) {
+  /** A changed access rule gives what was meant for the roles that it names, or takes it from them. */
+  async function assertMayOpen(before: unknown, after: unknown, by: Actor, tx: Tx) {
+    const [old, next] = [rolesOf(before), rolesOf(after)];
+    if (isDeepStrictEqual(new Set(old), new Set(next)) && isClosed(before) === isClosed(after)) return;
+    await authority.assertMay(by, { what: 'access', roles: [...old, ...next], isClosed: isClosed(before) }, tx);
+  }
+
+  async function replaceOidc(before: OidcApplication, merged: Declaration, by: Actor, expected: Expected) {
+    const { client_id, client_secret, ...declaration } = merged;
+    if (client_id !== before.clientId) throw invalidInput([{ path: ['client_id'], message: 'never changes' }]);
+    if (client_secret !== undefined)
+      throw invalidInput([{ path: ['client_secret'], message: 'is made at /applications/{id}/secrets' }]);
+    await authority.assertMay(by, { what: 'permissions', permissions: rightsOfClient(declaration) });
+    return transaction(db, async (tx) => {
+      assertUnchanged(before, await lockForChange(before.id, by, expected, tx));
+      await assertMayOpen(before.access, declaration.access, by, tx);
+      const changed = await applications.updateOidc(before.id, declaration as OidcClientInput, { by, tx });
+      if (changesTrust(before, changed.application)) assertFreshProof(by, 'application.change', before.name);
+      return changed;
+    });
+  }
+
+  async function replaceSaml(before: Application, resolved: ResolvedDeclaration, by: Actor, expected: Expected) {
+    return transaction(db, async (tx) => {
+      assertUnchanged(before, await lockForChange(before.id, by, expected, tx));
+      await assertMayOpen(before.access, inputOf(resolved).access, by, tx);
+      const changed = await applications.updateSaml(before.id, inputOf(resolved), { by, tx });
+      if (changesTrust(before, changed)) assertFreshProof(by, 'application.change', before.name);
+      return changed;
+    });
+  }
+
+  return { replaceOidc, replaceSaml };
+}
+
+function assertUnchanged(before: Application, now: Application): void {
+  // Otherwise the patch was merged with an older version.
+  assertVersion(etagOf(applicationVersion(before)), applicationVersion(now));
+}
