@@ -1,6 +1,7 @@
 // The schema of an OIDC client: the field names of OpenID Connect Dynamic Client Registration, with consent and access
 // rules of this server. Every way to register a client uses it.
 import { z } from 'zod';
+import { keyAlgs } from '../keys/rotation.ts';
 import { limits } from '../limits.ts';
 import { acrValues } from '../mfa/acr.ts';
 import { ownClaims, viewFields } from './claim-settings.ts';
@@ -15,8 +16,8 @@ const authMethods = [
   'private_key_jwt',
   'none',
 ] as const;
-const idTokenAlgs = ['RS256', 'ES256', 'HS256'] as const;
-const assertionAlgs = ['RS256', 'PS256', 'ES256', 'EdDSA', 'HS256'] as const;
+const idTokenAlgs = [...keyAlgs, 'HS256'] as const;
+const assertionAlgs = [...keyAlgs, 'HS256'] as const;
 
 const visible = /^[\x20-\x7e]+$/; // VSCHAR, RFC 6749 appendix A
 const text = z
@@ -78,7 +79,7 @@ export const oidcMetadata = z.strictObject({
   token_endpoint_auth_signing_alg: z.enum(assertionAlgs).optional(),
   id_token_signed_response_alg: z.enum(idTokenAlgs).default('RS256'),
   userinfo_signed_response_alg: z.enum(idTokenAlgs).optional(),
-  introspection_signed_response_alg: z.enum(['RS256', 'ES256']).optional(),
+  introspection_signed_response_alg: z.enum(keyAlgs).optional(),
   request_object_signing_alg: z.enum(assertionAlgs).optional(),
   require_signed_request_object: z.boolean().optional(),
   require_pushed_authorization_requests: z.boolean().optional(),

@@ -1,6 +1,7 @@
 // Registered APIs (RFC 8707 resources): a client that asks for one gets a JWT access token with it as the only audience.
 import type { Actor, Audit } from '../audit/audit.ts';
 import { badRequest, conflict, forbidden, notFound } from '../http/errors.ts';
+import type { KeyAlg } from '../keys/rotation.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Fault } from '../platform/faults.ts';
 import { type Db, isUniqueViolation, type Tx, withinTransaction } from '../storage/database.ts';
@@ -11,7 +12,7 @@ export interface Resource {
   scopes: string[];
   /** Scope -> the permission (`resource:action`) that a user needs to get it; a scope without an entry needs none. */
   scopePermissions: Record<string, string>;
-  signingAlg: 'RS256' | 'ES256';
+  signingAlg: KeyAlg;
   source: string;
 }
 

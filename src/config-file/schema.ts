@@ -7,6 +7,7 @@ import { type Resource, scopePermissionFaults } from '../applications/resources.
 import type { ServiceProvider } from '../applications/service-provider.ts';
 import { resourceFault } from '../applications/uris.ts';
 import { isAcceptableHash } from '../credentials/password.ts';
+import { keyAlgs } from '../keys/rotation.ts';
 import { limits } from '../limits.ts';
 import { parseTotpKey } from '../mfa/totp-key.ts';
 import type { Fault } from '../platform/faults.ts';
@@ -45,7 +46,7 @@ export const resource = z.strictObject({
   scope_permissions: z
     .record(z.string(), permission.refine(isOrdinary, 'must not be a permission of Gatehouse itself'))
     .default({}),
-  signing_alg: z.enum(['RS256', 'ES256']).default('RS256'),
+  signing_alg: z.enum(keyAlgs).default('RS256'),
 });
 
 export const role = z.strictObject({

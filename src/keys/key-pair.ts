@@ -22,13 +22,24 @@ export class KeyringError extends Error {
 
 const generate = promisify(generateKeyPair);
 
+const keyTypes: Record<KeyAlg, KeyObject['asymmetricKeyType']> = {
+  RS256: 'rsa',
+  PS256: 'rsa',
+  ES256: 'ec',
+  EdDSA: 'ed25519',
+};
+
 /** Generates a key pair in the thread pool, because an RSA key on the event loop would stall every request. */
 export async function makeKeyPair(alg: KeyAlg): Promise<KeyPair> {
-  const { privateKey, publicKey } =
-    alg === 'RS256'
-      ? await generate('rsa', { modulusLength: limits.keys.rsaBits })
-      : await generate('ec', { namedCurve: 'P-256' });
+  const { privateKey, publicKey } = await generateFor(alg);
   return { kid: thumbprint(publicKey), privateKey, publicKey };
+}
+
+/** PS256 has an RSA key of its own: one key for two algorithms would weaken both (RFC 8725 3.1). */
+function generateFor(alg: KeyAlg) {
+  if (alg === 'EdDSA') return generate('ed25519');
+  if (alg === 'ES256') return generate('ec', { namedCurve: 'P-256' });
+  return generate('rsa', { modulusLength: limits.keys.rsaBits });
 }
 
 /** Encrypts the private part for its row. */
@@ -46,8 +57,7 @@ export function openKey(row: { kid: string; alg: KeyAlg; privateSealed: string }
       format: 'der',
     });
     const publicKey = createPublicKey(privateKey);
-    const expectedType = alg === 'RS256' ? 'rsa' : 'ec';
-    if (thumbprint(publicKey) !== kid || privateKey.asymmetricKeyType !== expectedType)
+    if (thumbprint(publicKey) !== kid || privateKey.asymmetricKeyType !== keyTypes[alg])
       throw new Error('the row holds another key');
     return { kid, privateKey, publicKey };
   } catch (cause) {
@@ -67,7 +77,8 @@ export function publicJwk({ kid, publicKey }: KeyPair, alg: KeyAlg): JsonWebKey 
 /** The RFC 7638 thumbprint: SHA-256 over the required members in alphabetical order, base64url. */
 function thumbprint(key: KeyObject): string {
   const { kty, e, n, crv, x, y } = key.export({ format: 'jwk' });
-  return sha256(JSON.stringify(kty === 'RSA' ? { e, kty, n } : { crv, kty, x, y }));
+  if (kty === 'RSA') return sha256(JSON.stringify({ e, kty, n }));
+  return sha256(JSON.stringify(kty === 'OKP' ? { crv, kty, x } : { crv, kty, x, y })); // OKP: RFC 8037 2
 }
 
 function contextOf(kid: string): string {

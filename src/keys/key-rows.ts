@@ -6,7 +6,7 @@ import type { Vault } from '../platform/vault.ts';
 import { type Db, type Tx, transaction } from '../storage/database.ts';
 import { selfSignedCertificate } from './certificate.ts';
 import { KeyringError, makeKeyPair, openKey, publicJwk, sealKey } from './key-pair.ts';
-import type { KeyAlg, KeyDates, KeyState, KeyUse, Step } from './rotation.ts';
+import { type KeyDates, type KeyState, type KeyUse, keyAlgs, type Step } from './rotation.ts';
 
 export interface KeyRow extends KeyDates {
   privateSealed: string;
@@ -26,7 +26,6 @@ export interface KeyRowsDependencies {
 export type NoteStep = (step: Step, kid: string, tx: Tx) => Promise<void>;
 
 const uses: KeyUse[] = ['oidc', 'saml'];
-const algs: KeyAlg[] = ['RS256', 'ES256'];
 const states: KeyState[] = ['active', 'next', 'retired'];
 
 /** Reads every key: active ones first, then next, then retired; of the same state and algorithm the newest first. */
@@ -37,13 +36,13 @@ export async function readKeys(db: Db): Promise<KeyRow[]> {
       ...rest,
       kid: id,
       use: oneOf(uses, use, id),
-      alg: oneOf(algs, alg, id),
+      alg: oneOf(keyAlgs, alg, id),
       state: oneOf(states, state, id),
     }))
     .sort(
       (a, b) =>
         states.indexOf(a.state) - states.indexOf(b.state) ||
-        algs.indexOf(a.alg) - algs.indexOf(b.alg) ||
+        keyAlgs.indexOf(a.alg) - keyAlgs.indexOf(b.alg) ||
         b.createdAt.getTime() - a.createdAt.getTime(),
     );
 }

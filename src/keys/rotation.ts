@@ -3,7 +3,9 @@
 import { limits } from '../limits.ts';
 
 export type KeyUse = 'oidc' | 'saml';
-export type KeyAlg = 'RS256' | 'ES256';
+/** The algorithms of signing keys (JWA, RFC 7518 3.1 and RFC 8037 3.1). EdDSA is Ed25519. */
+export const keyAlgs = ['RS256', 'PS256', 'ES256', 'EdDSA'] as const;
+export type KeyAlg = (typeof keyAlgs)[number];
 export type KeyState = 'next' | 'active' | 'retired';
 
 export interface KeyDates {
@@ -52,8 +54,7 @@ interface Slot {
 }
 
 const slots: Slot[] = [
-  { use: 'oidc', alg: 'RS256', isAutomatic: true },
-  { use: 'oidc', alg: 'ES256', isAutomatic: true },
+  ...keyAlgs.map((alg): Slot => ({ use: 'oidc', alg, isAutomatic: true })),
   { use: 'saml', alg: 'RS256', isAutomatic: false },
 ];
 

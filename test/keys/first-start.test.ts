@@ -12,21 +12,35 @@ beforeEach(async () => {
 });
 afterEach(() => test.close());
 
-const complete = ['oidc active RS256', 'saml active RS256', 'oidc active ES256', 'oidc next RS256', 'oidc next ES256'];
+const algs = ['RS256', 'PS256', 'ES256', 'EdDSA'];
+const complete = [
+  'saml active RS256',
+  ...algs.map((alg) => `oidc active ${alg}`),
+  ...algs.map((alg) => `oidc next ${alg}`),
+];
+
+const expectedKeys = {
+  RS256: ['rsa', { modulusLength: 2048 }],
+  PS256: ['rsa', { modulusLength: 2048 }],
+  ES256: ['ec', { namedCurve: 'prime256v1' }],
+  EdDSA: ['ed25519', {}],
+} as const;
 
 describe('the first start', () => {
-  it('creates active RSA and EC keys, their published successors and a SAML certificate', async () => {
+  it('creates an active key of each algorithm, their published successors and a SAML certificate', async () => {
     const { keyring } = anInstance(test.database);
     await keyring.load();
     expect((await statesOf(keyring)).sort()).toEqual([...complete].sort());
 
     const { keys } = keyring.jwks();
-    expect(keys.map(({ alg, use }) => `${alg} ${use}`)).toEqual(['RS256 sig', 'ES256 sig', 'RS256 sig', 'ES256 sig']);
+    expect(new Set(keys.map(({ kid }) => kid)).size).toBe(keys.length);
+    expect(keys.map(({ alg, use }) => `${alg} ${use}`)).toEqual([...algs, ...algs].map((alg) => `${alg} sig`));
     for (const jwk of keys) {
       expect(jwk.kid).toBe(await calculateJwkThumbprint(jwk));
-      const { asymmetricKeyDetails } = createPrivateKey({ key: jwk, format: 'jwk' });
-      const expected = jwk.alg === 'RS256' ? { modulusLength: 2048 } : { namedCurve: 'prime256v1' };
-      expect(asymmetricKeyDetails).toMatchObject(expected);
+      const { asymmetricKeyType, asymmetricKeyDetails } = createPrivateKey({ key: jwk, format: 'jwk' });
+      const [type, details] = expectedKeys[jwk.alg];
+      expect(asymmetricKeyType).toBe(type);
+      expect(asymmetricKeyDetails).toMatchObject(details);
     }
   });
 

@@ -24,7 +24,7 @@ describe('rotation of the OIDC keys', () => {
     const [oldKey, nextKey] = kids(keyring, 'RS256');
     expect(await keyring.rotate({ use: 'oidc' })).toMatchObject({ outcome: 'too-early' });
     clock.advance(published);
-    expect(await keyring.rotate({ use: 'oidc' })).toMatchObject({ outcome: 'rotated', activated: { length: 2 } });
+    expect(await keyring.rotate({ use: 'oidc' })).toMatchObject({ outcome: 'rotated', activated: { length: 4 } });
     const [signing, successor, retired] = kids(keyring, 'RS256');
     expect([signing, retired]).toEqual([nextKey, oldKey]);
     expect([oldKey, nextKey]).not.toContain(successor);
@@ -67,7 +67,7 @@ describe('rotation of the OIDC keys', () => {
       ...{ type: 'key.activated', actorId: 'ann', kid: nextKey, instead: oldKey, forced: true },
     });
     expect(byAnn).toContainEqual({ type: 'key.retired', actorId: 'ann', kid: oldKey, forced: true });
-    expect(byAnn.filter(({ type }) => type === 'key.created')).toHaveLength(2);
+    expect(byAnn.filter(({ type }) => type === 'key.created')).toHaveLength(4);
     clock.advance({ seconds: limits.keys.retireAfterSeconds });
     await keyring.runSchedule();
     expect(await auditRows()).toContainEqual({ type: 'key.removed', actorId: null, kid: oldKey, scheduled: true });
@@ -134,7 +134,7 @@ describe('several instances', () => {
       await Promise.all([keyring.refresh(), other.refresh()]);
       expect(other.jwks()).toEqual(keyring.jwks());
       const states = await statesOf(keyring);
-      expect(states.filter((state) => !state.includes('retired'))).toHaveLength(5);
+      expect(states.filter((state) => !state.includes('retired'))).toHaveLength(9);
     }
     await database.close();
   });

@@ -23,18 +23,20 @@ function key(kid: string, state: KeyState, ageAt: Partial<KeyDates> = {}, alg: K
 const complete = [
   key('rs', 'active', { activatedAt: start }),
   key('rs-next', 'next'),
-  key('es', 'active', { activatedAt: start }, 'ES256'),
-  key('es-next', 'next', {}, 'ES256'),
+  ...(['PS256', 'ES256', 'EdDSA'] as const).flatMap((alg) => [
+    key(alg, 'active', { activatedAt: start }, alg),
+    key(`${alg}-next`, 'next', {}, alg),
+  ]),
   key('saml', 'active', { activatedAt: start }, 'RS256', 'saml'),
 ];
 
 describe('the scheduled rotation', () => {
   it('creates, for an empty table, a signing key of each algorithm with its successor, and one SAML key', () => {
     expect(dueSteps([], start, policy)).toEqual([
-      { do: 'create', use: 'oidc', alg: 'RS256', state: 'active' },
-      { do: 'create', use: 'oidc', alg: 'RS256', state: 'next' },
-      { do: 'create', use: 'oidc', alg: 'ES256', state: 'active' },
-      { do: 'create', use: 'oidc', alg: 'ES256', state: 'next' },
+      ...['RS256', 'PS256', 'ES256', 'EdDSA'].flatMap((alg) => [
+        { do: 'create', use: 'oidc', alg, state: 'active' },
+        { do: 'create', use: 'oidc', alg, state: 'next' },
+      ]),
       { do: 'create', use: 'saml', alg: 'RS256', state: 'active' },
     ]);
   });
@@ -47,8 +49,10 @@ describe('the scheduled rotation', () => {
     expect(dueSteps(complete, at(90 * DAY), policy)).toEqual([
       { do: 'activate', kid: 'rs-next', instead: 'rs' },
       { do: 'create', use: 'oidc', alg: 'RS256', state: 'next' },
-      { do: 'activate', kid: 'es-next', instead: 'es' },
-      { do: 'create', use: 'oidc', alg: 'ES256', state: 'next' },
+      ...['PS256', 'ES256', 'EdDSA'].flatMap((alg) => [
+        { do: 'activate', kid: `${alg}-next`, instead: alg },
+        { do: 'create', use: 'oidc', alg, state: 'next' },
+      ]),
     ]);
   });
 
@@ -83,7 +87,7 @@ describe('a requested rotation', () => {
     expect(plan(complete, { use: 'oidc' }, HOUR - 1)).toMatchObject({ outcome: 'too-early', readyAt: at(HOUR) });
     const forced = plan(complete, { use: 'oidc', force: true }, 1);
     expect(forced).toEqual(plan(complete, { use: 'oidc' }, HOUR));
-    expect(forced).toMatchObject({ outcome: 'go', steps: { length: 4 } });
+    expect(forced).toMatchObject({ outcome: 'go', steps: { length: 8 } });
   });
 
   it('takes two steps for SAML: publish the next certificate, then sign with it', () => {

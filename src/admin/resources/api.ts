@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { Resource } from '../../applications/resources.ts';
 import { resource as declaredResource, resourceInput } from '../../config-file/schema.ts';
+import { keyAlgs } from '../../keys/rotation.ts';
 import { type Endpoint, endpoint } from '../api/endpoint.ts';
 import type { ResourceAdmin } from './actions.ts';
 
@@ -12,7 +13,7 @@ const resource = z
     scope_permissions: z
       .record(z.string(), z.string())
       .describe('Scope to the permission that a user needs to get it; a client that acts for itself never gets it'),
-    signing_alg: z.enum(['RS256', 'ES256']),
+    signing_alg: z.enum(keyAlgs),
     source: z.string(),
   })
   .meta({ id: 'Resource' });

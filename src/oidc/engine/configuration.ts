@@ -3,6 +3,7 @@
 
 import { claimsByScope } from '../../accounts/claims.ts';
 import type { CookieKeys } from '../../http/context.ts';
+import { keyAlgs } from '../../keys/rotation.ts';
 import { limits } from '../../limits.ts';
 import { clientBasedCORS } from './cors.ts';
 import { createIntrospectionPolicy } from './introspection.ts';
@@ -24,9 +25,8 @@ export const routes = {
   end_session: '/end-session',
 } as const;
 
-const SIGNING = ['RS256', 'ES256'] as const;
-const SIGNING_AND_HMAC = [...SIGNING, 'HS256'] as const;
-const CLIENT_SIGNING = [...SIGNING, 'PS256', 'EdDSA', 'Ed25519'] as const;
+const SIGNING_AND_HMAC = [...keyAlgs, 'HS256'] as const;
+const CLIENT_SIGNING = [...keyAlgs, 'Ed25519'] as const;
 
 type Features = NonNullable<Configuration['features']>;
 type LogoutOptions = NonNullable<Features['rpInitiatedLogout']>;
@@ -129,11 +129,11 @@ function signingAlgorithms(): Configuration['enabledJWA'] {
   return {
     idTokenSigningAlgValues: [...SIGNING_AND_HMAC],
     userinfoSigningAlgValues: [...SIGNING_AND_HMAC],
-    introspectionSigningAlgValues: [...SIGNING],
-    authorizationSigningAlgValues: [...SIGNING],
+    introspectionSigningAlgValues: [...keyAlgs],
+    authorizationSigningAlgValues: [...keyAlgs],
     clientAuthSigningAlgValues: [...CLIENT_SIGNING, 'HS256'],
     requestObjectSigningAlgValues: [...CLIENT_SIGNING, 'HS256'],
-    dPoPSigningAlgValues: ['ES256', 'EdDSA', 'Ed25519'],
+    dPoPSigningAlgValues: ['PS256', 'ES256', 'EdDSA', 'Ed25519'],
   };
 }
 

@@ -36,11 +36,11 @@ describe('the ID token', () => {
     expect(protectedHeader).toMatchObject({ alg: 'RS256', kid: expect.any(String) });
   });
 
-  it('is signed with ES256 for a client that registers it', async () => {
-    const client = await anApplication(idp, { id_token_signed_response_alg: 'ES256' });
+  it.each(['PS256', 'ES256', 'EdDSA'] as const)('is signed with %s for a client that registers it', async (alg) => {
+    const client = await anApplication(idp, { id_token_signed_response_alg: alg });
     const { tokens } = await signIn(httpClient(idp.issuer), client, user);
     const { protectedHeader } = await jose.jwtVerify(tokens.id_token ?? '', keys());
-    expect(protectedHeader.alg).toBe('ES256');
+    expect(protectedHeader.alg).toBe(alg);
   });
 
   it('is signed with the secret by HS256 for a client that registers it', async () => {
@@ -111,10 +111,11 @@ describe('the access token', () => {
     return new URL(page.location ?? '');
   }
 
-  it('is issued for a resource without openid, signed by the algorithm of the resource', async () => {
+  it.each(['PS256', 'ES256', 'EdDSA'])('is issued for a resource without openid, signed with its %s', async (alg) => {
+    await idp.services.db.resource.update({ where: { identifier: es }, data: { signingAlg: alg } });
     const machine = await oidc.clientCredentialsGrant(app.rp.config, { resource: es, scope: 'things' });
     const { payload, protectedHeader } = await jose.jwtVerify(machine.access_token, keys(), { audience: es });
-    expect(protectedHeader).toMatchObject({ typ: 'at+jwt', alg: 'ES256' });
+    expect(protectedHeader).toMatchObject({ typ: 'at+jwt', alg });
     expect(payload).toMatchObject({ sub: app.clientId, client_id: app.clientId, scope: 'things' });
   });
 
