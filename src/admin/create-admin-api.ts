@@ -2,6 +2,7 @@
 import type { Account } from '../accounts/account.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import type { Acr } from '../mfa/acr.ts';
+import type { StrongestProof } from '../mfa/step-up.ts';
 import type { ApiTokens } from '../oidc/store/api-access-tokens.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Vault } from '../platform/vault.ts';
@@ -28,8 +29,8 @@ export interface AdminApiDependencies {
   authority: Pick<Authority, 'rightsOf'>;
   rateLimits: RateLimits;
   tokens: Pick<ApiTokens, 'find'>;
-  /** The strongest acr that this account can reach. */
-  strongestAcr(account: Account): Promise<Acr>;
+  /** The strongest proof that this account can give. */
+  strongestProof(account: Account): Promise<StrongestProof>;
   /** The acr that the settings demand of users with a right in Gatehouse; undefined for others. */
   staffAcr(account: Account): Acr | undefined;
 }
@@ -47,7 +48,7 @@ export function createAdminApi(dependencies: AdminApiDependencies) {
     authority,
     rateLimits,
     tokens,
-    strongestAcr,
+    strongestProof,
     staffAcr,
   } = dependencies;
   const callers = createCallers({
@@ -56,7 +57,7 @@ export function createAdminApi(dependencies: AdminApiDependencies) {
     authority,
     rateLimits,
     now,
-    strongestAcr,
+    strongestProof,
     staffAcr,
     audience: adminApi(issuer),
   });

@@ -35,6 +35,8 @@ export interface Proof {
   isRecent: boolean;
   /** The acr that a fresh sign-in reaches. */
   acr: string;
+  /** A fresh sign-in includes a code by e-mail. */
+  mailedCode?: boolean;
   authTime: Date;
 }
 

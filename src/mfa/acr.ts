@@ -80,11 +80,25 @@ export function essentialAcrs(claim: AcrClaim | null | undefined): string[] {
 
 /** Both of an authorization request; `params.claims` is JSON that the engine has checked. */
 export function requestedAcrs(params: Record<string, unknown>): string[] {
-  const claims =
-    typeof params.claims === 'string'
-      ? (JSON.parse(params.claims) as { id_token?: { acr?: AcrClaim | null } | null } | null)
-      : undefined;
-  return [...voluntaryAcrs(params.acr_values), ...essentialAcrs(claims?.id_token?.acr)];
+  return [...voluntaryAcrs(params.acr_values), ...essentialAcrs(requestedClaims(params)?.acr)];
+}
+
+/**
+ * Whether an authorization request demands a code by e-mail, with `amr` as an essential claim (OIDC Core 5.5.1). No acr says
+ * that one was entered. `params.claims` is JSON that the engine has checked.
+ */
+export function demandsMailedCode(params: Record<string, unknown>): boolean {
+  const claim = requestedClaims(params)?.amr;
+  return claim?.essential === true && (claim.value === 'email' || claim.values?.includes?.('email') === true);
+}
+
+/** The claims parameter that demands a code by e-mail. */
+export const MAILED_CODE_CLAIMS = JSON.stringify({ id_token: { amr: { essential: true, values: ['email'] } } });
+
+function requestedClaims({ claims }: Record<string, unknown>) {
+  if (typeof claims !== 'string') return undefined;
+  return (JSON.parse(claims) as { id_token?: { acr?: AcrClaim | null; amr?: AcrClaim | null } | null } | null)
+    ?.id_token;
 }
 
 function isAmr(value: string): value is Amr {

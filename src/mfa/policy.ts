@@ -43,6 +43,8 @@ export interface PolicyInput {
   requestedAcr?: readonly string[];
   /** The user chose to skip the second factor in this browser, and the settings allow it. */
   isRememberedBrowser?: boolean;
+  /** The request demands a code by e-mail. Only accounts without a stronger factor are asked for it. */
+  demandsMailedCode?: boolean;
   /** On the account pages a recovery code replaces every other factor: there the user replaces a lost one. */
   recoveryStandsIn?: boolean;
 }
@@ -66,7 +68,11 @@ export function nextFactor(input: PolicyInput): Need {
   const reached = acrOf(input.proven);
   if (!reached) return { need: 'first-factor' };
   const level = requiredLevel(input);
-  if (isReached(input, reached, level)) return { need: 'nothing', acr: reached };
+  if (isReached(input, reached, level)) {
+    const isMissing = input.demandsMailedCode === true && mailedCodeIsStrongest(input.factors);
+    if (!isMissing || input.proven.includes('email')) return { need: 'nothing', acr: reached };
+    return { need: 'second-factor', methods: ['email'], level };
+  }
 
   const { setting, rule } = input;
   const methods = usable(input, level);
@@ -108,6 +114,11 @@ export function stricterRule(one: FactorRule, other: FactorRule): FactorRule {
 export function strongestLevel(factors: Factors): Acr {
   if (factors.verifyingPasskeys > 0) return PHISHING_RESISTANT_ACR;
   return hasSecondFactor(factors) || factors.sms ? MFA_ACR : PASSWORD_ACR;
+}
+
+/** Whether a code by e-mail is the best that the account can prove beside its password. */
+export function mailedCodeIsStrongest(factors: Factors): boolean {
+  return factors.email === true && strongestLevel(factors) === PASSWORD_ACR;
 }
 
 function isReached({ recoveryStandsIn, proven }: PolicyInput, reached: Acr, level: Acr): boolean {

@@ -11,6 +11,13 @@ export interface StatedSignIn {
   authTime: Date;
 }
 
+/** The strongest proof that an account can give now. */
+export interface StrongestProof {
+  acr: Acr;
+  /** A code by e-mail as well: the account has no stronger factor, and the settings allow such codes. */
+  mailedCode: boolean;
+}
+
 export interface AccountLevels {
   /** The strongest acr that the account can prove. */
   strongest: Acr;
@@ -31,11 +38,13 @@ export function opensAdministration(signIn: StatedSignIn, levels: AccountLevels)
   return signIn.amr.includes('recovery') && isReached(levels.staff ?? MFA_ACR);
 }
 
-/** @param strongest the strongest acr that the account can prove */
-export function proofOf(signIn: StatedSignIn, strongest: Acr, now: Date): Proof {
+/** Whether the sign-in behind a request is recent, and as strong as the account can prove. */
+export function proofOf(signIn: StatedSignIn, strongest: StrongestProof, now: Date): Proof {
   const ageSeconds = (now.getTime() - signIn.authTime.getTime()) / 1000;
   const isRecent = ageSeconds <= limits.recentAuthentication.seconds;
   // A user who has lost the strongest factor signs in with a recovery code in order to replace it.
-  const isStrong = acrLevel(signIn.acr) >= acrLevel(strongest) || signIn.amr.includes('recovery');
-  return { isFresh: isRecent && isStrong, isRecent, acr: strongest, authTime: signIn.authTime };
+  const isStrong = acrLevel(signIn.acr) >= acrLevel(strongest.acr) || signIn.amr.includes('recovery');
+  const needsMailedCode = strongest.mailedCode && !signIn.amr.includes('email');
+  const { acr, mailedCode } = strongest;
+  return { isFresh: isRecent && isStrong && !needsMailedCode, isRecent, acr, mailedCode, authTime: signIn.authTime };
 }

@@ -89,6 +89,8 @@ export interface OidcDependencies {
   canReach(account: Account, acrs: string[]): Promise<boolean>;
   /** The acr that the settings demand of each session of the account in this browser. */
   settingsAcr(ctx: Context, account: Account): Promise<Acr | undefined>;
+  /** Whether the account can enter a code by e-mail, and has no stronger factor. */
+  canEnterMailedCode(account: Account): Promise<boolean>;
   /** The server's own pages as a client that is not registered. */
   firstPartyClient: AdapterPayload & { client_id: string };
   /** Logout across both protocols (src/logout). */
@@ -258,11 +260,12 @@ function configurationOf(dependencies: OidcDependencies, shared: Shared): Config
 }
 
 function promptsOf(
-  { accounts, canReach, credentials, saml, settingsAcr }: OidcDependencies,
+  { accounts, canEnterMailedCode, canReach, credentials, saml, settingsAcr }: OidcDependencies,
   { clients, pairwiseIdentifier }: Shared,
 ) {
   return createPrompts({
     clients,
+    canEnterMailedCode,
     settingsAcr: (ctx, account) => settingsAcr(appContext(ctx), account),
     async canReach(accountId, requested) {
       const account = await accounts.find(accountId);

@@ -6,6 +6,7 @@ import type { Accounts } from '../accounts/accounts.ts';
 import type { Cookies } from '../http/cookies.ts';
 import type { Csrf } from '../http/csrf.ts';
 import type { Acr } from '../mfa/acr.ts';
+import type { StrongestProof } from '../mfa/step-up.ts';
 import type { Sessions } from '../oidc/store/sessions.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Db } from '../storage/database.ts';
@@ -23,14 +24,14 @@ export interface RpDependencies {
   csrf: Pick<Csrf, 'protect'>;
   provider(): Provider;
   sessions: Pick<Sessions, 'find' | 'recordActivity'>;
-  /** The strongest acr that this account can reach. */
-  strongestAcr(account: Account): Promise<Acr>;
+  /** The strongest proof that this account can give. */
+  strongestProof(account: Account): Promise<StrongestProof>;
   /** The acr that the settings demand of users with a right in Gatehouse; undefined for others. */
   staffAcr(account: Account): Acr | undefined;
 }
 
 export function createRp(dependencies: RpDependencies) {
-  const { db, now, issuer, accounts, cookies, csrf, provider, sessions, strongestAcr, staffAcr } = dependencies;
+  const { db, now, issuer, accounts, cookies, csrf, provider, sessions, strongestProof, staffAcr } = dependencies;
   const rpSessions = createRpSessions({ db, now, sessions });
   return {
     rpSessions,
@@ -39,7 +40,7 @@ export function createRp(dependencies: RpDependencies) {
       rpSessions,
       accounts,
       now,
-      strongestAcr,
+      strongestProof,
       staffAcr,
       recordActivity: sessions.recordActivity,
     }),

@@ -8,6 +8,7 @@ import { badRequest } from '../http/errors.ts';
 import { parseQuery } from '../http/input.ts';
 import { localPath } from '../http/local-path.ts';
 import { limits } from '../limits.ts';
+import { MAILED_CODE_CLAIMS } from '../mfa/acr.ts';
 import { randomToken, safeEqual, sha256 } from '../platform/random.ts';
 import { FIRST_PARTY_CLIENT_ID, type FirstPartyClient } from './first-party-client.ts';
 import type { RpSessions } from './sessions.ts';
@@ -27,6 +28,8 @@ const loginQuery = z.object({
   /** `login`: authenticate again; `select_account`: sign in with another account. */
   prompt: z.enum(['login', 'select_account']).optional(),
   acr_values: z.string().max(200).optional(),
+  /** A code by e-mail is demanded. */
+  amr: z.literal('email').optional(),
   login_hint: z.string().max(254).optional(),
 });
 const callbackQuery = z.object({
@@ -59,7 +62,7 @@ export function rpRoutes(dependencies: RpRoutesDependencies): Router<State, Extr
 }
 
 function startSignIn({ base, cookies }: RpRoutesDependencies, ctx: Context): void {
-  const { return_to, ...requested } = parseQuery(ctx, loginQuery);
+  const { return_to, amr, ...requested } = parseQuery(ctx, loginQuery);
   const signIn = {
     state: randomToken(limits.state.bytes),
     nonce: randomToken(),
@@ -79,6 +82,7 @@ function startSignIn({ base, cookies }: RpRoutesDependencies, ctx: Context): voi
     code_challenge: sha256(signIn.verifier),
     code_challenge_method: 'S256',
     ...requested,
+    ...(amr && { claims: MAILED_CODE_CLAIMS }),
   });
   redirect(ctx, `${base}/authorize?${parameters}`);
 }

@@ -7,7 +7,7 @@ import type { Cookies } from '../http/cookies.ts';
 import { unauthorized } from '../http/errors.ts';
 import { isPage } from '../http/pages/page-request.ts';
 import type { Acr } from '../mfa/acr.ts';
-import { administrationAcr, opensAdministration, proofOf } from '../mfa/step-up.ts';
+import { administrationAcr, opensAdministration, proofOf, type StrongestProof } from '../mfa/step-up.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { RpSession, RpSessions } from './sessions.ts';
 
@@ -34,8 +34,8 @@ export interface SignedInDependencies {
   cookies: Cookies;
   rpSessions: RpSessions;
   accounts: Pick<Accounts, 'find'>;
-  /** The strongest acr that this account can reach. */
-  strongestAcr(account: Account): Promise<Acr>;
+  /** The strongest proof that this account can give. */
+  strongestProof(account: Account): Promise<StrongestProof>;
   /** The acr that the settings demand of users with a right in Gatehouse; undefined for others. */
   staffAcr(account: Account): Acr | undefined;
   /** Records a request that the user made with the session. */
@@ -79,26 +79,26 @@ export function createSignedIn(dependencies: SignedInDependencies): SignedIn {
 }
 
 function requireRecentAuthentication(
-  { strongestAcr, now }: SignedInDependencies,
+  { strongestProof, now }: SignedInDependencies,
   userOf: SignedIn['userOf'],
 ): Middleware {
   return async (ctx, next) => {
     const { account, session } = userOf(ctx);
-    const proof = proofOf(session, await strongestAcr(account), now());
+    const proof = proofOf(session, await strongestProof(account), now());
     if (proof.isFresh) return next();
     demandProof(ctx, stepUp(account, proof, isRead(ctx) ? ctx.url : '/account'));
   };
 }
 
 function requireSecondFactor(
-  { strongestAcr, staffAcr, now }: SignedInDependencies,
+  { strongestProof, staffAcr, now }: SignedInDependencies,
   userOf: SignedIn['userOf'],
   users: WeakMap<object, SignedInUser>,
 ): Middleware {
   return async (ctx, next) => {
     const { account, session } = userOf(ctx);
-    const strongest = await strongestAcr(account);
-    const levels = { strongest, staff: staffAcr(account) };
+    const strongest = await strongestProof(account);
+    const levels = { strongest: strongest.acr, staff: staffAcr(account) };
     if (opensAdministration(session, levels)) {
       users.set(ctx.req, { account, session, proof: proofOf(session, strongest, now()) });
       return next();
@@ -117,8 +117,13 @@ function requireSecondFactor(
 }
 
 /** The parameters of a sign-in with the strongest factor. A recent authentication needs only the missing factor. */
-function stepUp(account: Account, { acr, isRecent }: Proof, returnTo: string): Record<string, string> {
-  const parameters = { return_to: returnTo, acr_values: acr, login_hint: account.username };
+function stepUp(account: Account, { acr, isRecent, mailedCode }: Proof, returnTo: string): Record<string, string> {
+  const parameters = {
+    return_to: returnTo,
+    acr_values: acr,
+    login_hint: account.username,
+    ...(mailedCode && { amr: 'email' }),
+  };
   return isRecent ? parameters : { ...parameters, prompt: 'login' };
 }
 

@@ -119,7 +119,7 @@ export function createAdministration({ services, http, protocols, userPages, ...
     authority: admin.authority,
     rateLimits,
     tokens,
-    strongestAcr: services.signInPolicy.strongestAcr,
+    strongestProof: services.signInPolicy.strongestProof,
     staffAcr: services.signInPolicy.staffAcr,
   });
   const authzen = createAuthzen({

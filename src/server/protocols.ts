@@ -73,6 +73,7 @@ export async function createProtocols(services: Services, { cookies, cookieKeys,
     // The engine's typings describe Node's own fetch.
     outgoingFetch: outgoing as never,
     canReach: (account, acrs) => signInPolicy.canReach(account, acrs, undefined),
+    canEnterMailedCode: async (account) => (await signInPolicy.strongestProof(account)).mailedCode,
     settingsAcr: (ctx, account) =>
       signInPolicy.settingsAcr(account, async () => {
         const known = await mfa.knownBrowsers.recognise(cookies.get(ctx, 'knownBrowser'), account.id);

@@ -11,6 +11,7 @@ import { minimumLength } from '../credentials/password-policy.ts';
 import type { Context } from '../http/context.ts';
 import type { Cookies } from '../http/cookies.ts';
 import type { Csrf } from '../http/csrf.ts';
+import { limits } from '../limits.ts';
 import { recipientOf } from '../mail/messages.ts';
 import type { NotifyOwner } from '../mail/notify-owner.ts';
 import type { Outbox } from '../mail/outbox.ts';
@@ -18,6 +19,7 @@ import { placeOf } from '../mail/wording.ts';
 import type { CodeDelivery } from '../mfa/code-delivery.ts';
 import type { Mfa } from '../mfa/create-mfa.ts';
 import type { ClientSource } from '../oidc/store/clients.ts';
+import type { Sessions } from '../oidc/store/sessions.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import type { Captcha } from '../rate-limits/captcha.ts';
@@ -58,6 +60,7 @@ export interface SignInDependencies {
   codeDelivery: CodeDelivery;
   consents: Consents;
   cookies: Cookies;
+  sessions: Pick<Sessions, 'find'>;
   credentials: Credentials;
   csrf: Pick<Csrf, 'protect'>;
   engine(): InteractionEngine & { Client: { find(clientId: string): Promise<Client | undefined> } };
@@ -102,6 +105,10 @@ export function createSignIn(dependencies: SignInDependencies) {
     ownClientId,
     samlRequirements,
     isTrustedBrowser: browserCookie.isTrusted,
+    async isRecentSession(uid) {
+      const signedInAt = (await dependencies.sessions.find(uid))?.signedInAt.getTime() ?? 0;
+      return now().getTime() - signedInAt <= limits.recentAuthentication.seconds * 1000;
+    },
   });
   const flow = createFlow({ steps, attempts, interactions, browserCookie, audit, credentials });
 

@@ -5,7 +5,7 @@ import type { Account } from '../accounts/account.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import type { Context } from '../http/context.ts';
 import { badRequest } from '../http/errors.ts';
-import { PASSWORD_ACR, requestedAcrs } from '../mfa/acr.ts';
+import { demandsMailedCode, PASSWORD_ACR, requestedAcrs } from '../mfa/acr.ts';
 import type { Attempt, Attempts } from './attempts.ts';
 import type { Interactions } from './interactions.ts';
 import { isStepUp, nextStep, type Step } from './next-step.ts';
@@ -53,6 +53,8 @@ export interface StepsDependencies {
   ownClientId: string;
   samlRequirements(ctx: Context, params: Record<string, unknown>): Promise<SamlRequirements>;
   isTrustedBrowser(ctx: Context, accountId: string): Promise<boolean>;
+  /** Whether the sign-in of the session is recent enough for changes of the account (`limits.recentAuthentication`). */
+  isRecentSession(uid: string): Promise<boolean>;
 }
 
 const NOTHING_MISSING: SignInRequirements = {
@@ -91,19 +93,24 @@ async function resolve(
   const amr = policy.amrOf([...new Set([...provenBySession, ...attempt.amr])]);
   const saml = await samlRequirements(ctx, interaction.params);
   const needsPassword = saml.needsPassword && !amr.includes('pwd');
-  const isIdentified = account !== undefined && amr.length > 0 && !needsPassword;
+  const isKnown = account !== undefined && amr.length > 0 && !needsPassword;
   // "Use another account" turns every prompt into a sign-in.
   const prompt = attempt.choosesOtherAccount ? 'login' : interaction.prompt.name;
   const { methods, level, channels, ...state } =
-    isIdentified && !SESSION_PROMPTS.includes(prompt)
+    isKnown && !SESSION_PROMPTS.includes(prompt)
       ? await policy.requirementsOf(account, {
           amr,
           requestedAcr: [...requestedAcrs(interaction.params), ...saml.acrs],
+          demandsMailedCode: demandsMailedCode(interaction.params),
           application: application.mfa,
           isOwnPages: clientId === ownClientId,
           isTrustedBrowser: await isTrustedBrowser(ctx, account.id),
         })
       : NOTHING_MISSING;
+  // A first factor is never set up in an old session, which another person may use: it begins with the password.
+  const setsUpFirst = state.missing === 'enrolment' || (state.missing === 'second-factor' && isMailedCode(methods));
+  const isOld = setsUpFirst && attempt.userId === undefined && !(await isRecent(dependencies, interaction));
+  const isIdentified = isKnown && !isOld;
   return {
     interaction,
     attempt,
@@ -118,6 +125,12 @@ async function resolve(
     amr,
     needsPassword,
   };
+}
+
+const isMailedCode = (methods: CurrentStep['methods']) => methods.length === 1 && methods[0] === 'email';
+
+async function isRecent({ isRecentSession }: StepsDependencies, { session }: Interaction): Promise<boolean> {
+  return session !== undefined && (await isRecentSession(session.uid));
 }
 
 /** The account of the attempt, or that of the session if the prompt is about it. */

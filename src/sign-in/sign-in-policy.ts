@@ -12,12 +12,14 @@ import {
   type FactorRule,
   hasSecondFactor,
   type MfaSetting,
+  mailedCodeIsStrongest,
   type Need,
   nextFactor,
   type SecondFactor,
   stricterRule,
   strongestLevel,
 } from '../mfa/policy.ts';
+import type { StrongestProof } from '../mfa/step-up.ts';
 import { isStaff } from '../rbac/built-in.ts';
 import type { Progress } from './next-step.ts';
 
@@ -36,6 +38,8 @@ export interface SignInContext {
   amr: string[];
   /** acr values of the request; any of them suffices. */
   requestedAcr: string[];
+  /** The request demands a code by e-mail. */
+  demandsMailedCode: boolean;
   application: ApplicationRule;
   /** The sign-in is for Gatehouse's own pages, where lost factors are replaced. */
   isOwnPages: boolean;
@@ -53,8 +57,8 @@ export interface SignInPolicy {
   settingsAcr(account: Account, isTrustedBrowser: () => Promise<boolean>): Promise<Acr | undefined>;
   /** The acr that the setting `admin_mfa` demands; undefined for users without a right in Gatehouse. */
   staffAcr(account: Account): Acr | undefined;
-  /** The strongest acr that the account can prove now. */
-  strongestAcr(account: Account): Promise<Acr>;
+  /** The strongest proof that the account can give now. */
+  strongestProof(account: Account): Promise<StrongestProof>;
 }
 
 export interface SignInPolicyDependencies {
@@ -101,7 +105,7 @@ export function createSignInPolicy(dependencies: SignInPolicyDependencies): Sign
     },
     acrOf: (amr) => acrOf(amr) ?? PASSWORD_ACR,
 
-    async requirementsOf(account, { amr, requestedAcr, application, isOwnPages, isTrustedBrowser }) {
+    async requirementsOf(account, { amr, application, isOwnPages, isTrustedBrowser, ...request }) {
       const { channels, factors: own } = await factorsOf(account);
       const status = amr.includes('pwd') ? await credentials.status(account.id) : undefined;
       const isShort = status !== undefined && !status.long && !hasSecondFactor(own);
@@ -111,7 +115,7 @@ export function createSignInPolicy(dependencies: SignInPolicyDependencies): Sign
         factors: own,
         proven: amr,
         rule: stricterRule(application, staffRule(account)),
-        requestedAcr,
+        ...request,
         isRememberedBrowser: isTrustedBrowser,
         recoveryStandsIn: isOwnPages,
       });
@@ -129,6 +133,9 @@ export function createSignInPolicy(dependencies: SignInPolicyDependencies): Sign
       return nextFactor(input).need !== 'impossible';
     },
 
-    strongestAcr: async (account) => strongestLevel((await factorsOf(account)).factors),
+    async strongestProof(account) {
+      const { factors: own } = await factorsOf(account);
+      return { acr: strongestLevel(own), mailedCode: mailedCodeIsStrongest(own) };
+    },
   };
 }

@@ -126,6 +126,25 @@ describe('a user token whose sign-in is not fresh', () => {
     expect((await fresh.send('POST', `/users/${account.id}/disable`)).json()).toMatchObject({ active: false });
   });
 
+  it('needs a code by e-mail where the account has no stronger proof', async () => {
+    await idp.services.settings.set('email_codes', true);
+    await idp.services.settings.reload();
+    const person = await aPerson(idp, ['admin'], { tool: admin.app });
+    const user = person.user ?? (await aUser(idp.services));
+    const { account } = await aUser(idp.services);
+    const page = await person.send('POST', `/users/${account.id}/disable`);
+    expect(isChallenge(page)).toBe(true);
+    expect(page.text).toContain('a code by e-mail');
+    const claims = /claims=(\{.+\})\./.exec(page.json<{ detail: string }>().detail)?.[1] ?? '';
+    // In place of the one in the mail.
+    const mailedCode = () => idp.services.mfa.oneTimeCodes.issue(user.account.id, 'email', user.account.email ?? '');
+    const token = await tokenOf(idp, person.app, user, 'openid admin:*', { parameters: { claims }, mailedCode });
+    const fresh = caller(idp, token, person.app, user);
+    expect((await fresh.send('POST', `/users/${account.id}/disable`)).json()).toMatchObject({ active: false });
+    await idp.services.settings.unset('email_codes');
+    await idp.services.settings.reload();
+  });
+
   it('may still make changes that are not sensitive', async () => {
     const { account } = await aUser(idp.services);
     await tokenOfLongAgo(idp, admin);

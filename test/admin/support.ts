@@ -80,13 +80,19 @@ export async function aPerson(
   return caller(idp, await tokenOf(idp, app, user, scope), app, user);
 }
 
+interface TokenOptions {
+  parameters?: Record<string, string>;
+  totp?: () => string;
+  mailedCode?: () => Promise<string>;
+}
+
 /** Signs the user in, with a code of the authenticator where it is asked for, and gets a token of the admin API. */
 export async function tokenOf(
   idp: TestIdp,
   app: Application,
   user: TestUser,
   scope: string,
-  { parameters = {}, totp }: { parameters?: Record<string, string>; totp?: () => string } = {},
+  { parameters = {}, totp, mailedCode }: TokenOptions = {},
 ): Promise<string> {
   const resource = adminApi(idp.issuer);
   const started = await app.rp.start({ scope, resource, ...parameters });
@@ -94,6 +100,10 @@ export async function tokenOf(
   let page = await completeSignIn(browser, started.url, { user });
   if (totp && page.location === undefined)
     page = await completeSignIn(browser, await browser.submit(page, { code: totp() }), { user });
+  if (mailedCode && page.location === undefined) {
+    const form = await browser.follow(await browser.submit(page, {}, { form: 'send-code' }));
+    page = await completeSignIn(browser, await browser.submit(form, { code: await mailedCode() }), { user });
+  }
   const { config } = app.rp;
   const callback = new URL(page.location ?? page.url);
   const tokens = await oidc.authorizationCodeGrant(config, callback, started.checks, { resource });

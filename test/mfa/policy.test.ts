@@ -43,6 +43,16 @@ describe('the factor that a sign-in still needs', () => {
       done(PASSWORD_ACR),
     ],
     [
+      'a request that demands a code by mail',
+      { setting: 'optional', factors: mail, proven: password, demandsMailedCode: true },
+      ask(PASSWORD_ACR, 'email'),
+    ],
+    [
+      'a request that demands a code by mail, of an account with a phone',
+      { setting: 'off', factors: { ...phone, email: true }, proven: password, demandsMailedCode: true },
+      done(PASSWORD_ACR),
+    ],
+    [
       'required, none set up',
       { setting: 'required', factors: none, proven: password },
       enrol(MFA_ACR, 'passkey', 'totp'),

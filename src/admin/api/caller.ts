@@ -7,7 +7,13 @@ import { bearerOf } from '../../http/authorization-header.ts';
 import type { Context } from '../../http/context.ts';
 import { type AppError, forbidden, tooManyRequests, unauthorized } from '../../http/errors.ts';
 import type { Acr } from '../../mfa/acr.ts';
-import { administrationAcr, opensAdministration, proofOf, type StatedSignIn } from '../../mfa/step-up.ts';
+import {
+  administrationAcr,
+  opensAdministration,
+  proofOf,
+  type StatedSignIn,
+  type StrongestProof,
+} from '../../mfa/step-up.ts';
 import type { ApiTokens } from '../../oidc/store/api-access-tokens.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { addressKey } from '../../rate-limits/lockout.ts';
@@ -38,8 +44,8 @@ export interface CallersDependencies {
   authority: Pick<Authority, 'rightsOf'>;
   rateLimits: Pick<RateLimits, 'consume' | 'peek'>;
   now: Clock;
-  /** The strongest acr that this account can reach. */
-  strongestAcr(account: Account): Promise<Acr>;
+  /** The strongest proof that this account can give. */
+  strongestProof(account: Account): Promise<StrongestProof>;
   /** The acr that the settings demand of users with a right in Gatehouse; undefined for others. */
   staffAcr(account: Account): Acr | undefined;
   /** The audience that tokens must have (RFC 8707). */
@@ -48,7 +54,7 @@ export interface CallersDependencies {
 
 /** Authenticates callers, with rate limits by address (failures) and by caller. */
 export function createCallers(dependencies: CallersDependencies): Callers {
-  const { tokens, accounts, authority, rateLimits, now, strongestAcr, staffAcr, audience } = dependencies;
+  const { tokens, accounts, authority, rateLimits, now, strongestProof, staffAcr, audience } = dependencies;
 
   async function reject(ctx: Context, error: AppError): Promise<never> {
     await rateLimits.consume('api:address', addressKey(ctx.state.request.address));
@@ -57,8 +63,9 @@ export function createCallers(dependencies: CallersDependencies): Callers {
 
   /** Throws insufficient_user_authentication (RFC 9470) below the level that the console requires. */
   async function proofAtRequiredLevel(account: Account, signIn: StatedSignIn): Promise<Proof> {
-    const levels = { strongest: await strongestAcr(account), staff: staffAcr(account) };
-    if (opensAdministration(signIn, levels)) return proofOf(signIn, levels.strongest, now());
+    const strongest = await strongestProof(account);
+    const levels = { strongest: strongest.acr, staff: staffAcr(account) };
+    if (opensAdministration(signIn, levels)) return proofOf(signIn, strongest, now());
     throw unauthorized('proof_needed', {
       message: 'The sign-in behind this access token is too weak for administration.',
       advice: 'Sign in again with your second factor.',

@@ -13,8 +13,9 @@ export function confirmationPage(
   { change, page }: StoredForm,
   { account, proof, signInUrl }: { account: Account; proof: Proof | undefined; signInUrl: string },
 ): ConsolePage {
+  const missing = proof?.mailedCode ? 'a code from your mailbox' : 'your strongest factor';
   const reason = proof?.isRecent
-    ? 'This needs your strongest factor, which you did not use at your last sign-in.'
+    ? `This needs ${missing}, which you did not use at your last sign-in.`
     : `This needs a sign-in from the last ${MINUTES} minutes, so that nobody else can do it at a computer where you are signed in.`;
   return {
     title: 'Confirm that it is you',

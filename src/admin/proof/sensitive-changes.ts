@@ -1,9 +1,9 @@
 // The changes of an administrator that need a fresh sign-in. Each action says which one it makes, and this file alone decides,
 // so that console and API apply the same rule. Applications, the command line and the configuration file act without a user.
-import type { Actor } from '../../audit/audit.ts';
+import type { Actor, Proof } from '../../audit/audit.ts';
 import { AppError } from '../../http/errors.ts';
 import { limits } from '../../limits.ts';
-import { MFA_ACR } from '../../mfa/acr.ts';
+import { MAILED_CODE_CLAIMS, MFA_ACR } from '../../mfa/acr.ts';
 
 /** What the confirmation page says; `…` is the name of what changes. */
 const sensitiveChanges = {
@@ -44,11 +44,13 @@ export class StepUpNeeded extends AppError {
   /** What the user is about to do, such as `delete the user bob`. */
   readonly change: string;
 
-  constructor(change: string, acr: string) {
+  constructor(change: string, { acr, mailedCode }: Pick<Proof, 'acr' | 'mailedCode'>) {
     const minutes = limits.recentAuthentication.seconds / 60;
     super('proof_needed', {
-      message: `To ${change}, you need a sign-in from the last ${minutes} minutes with your strongest factor.`,
-      advice: 'Sign in again.',
+      message: `To ${change}, you need a sign-in from the last ${minutes} minutes with ${mailedCode ? 'a code by e-mail' : 'your strongest factor'}.`,
+      advice: mailedCode
+        ? `Sign in again. The request for it has the parameter claims=${MAILED_CODE_CLAIMS}.`
+        : 'Sign in again.',
       headers: { 'WWW-Authenticate': stepUpChallenge({ acr, maxAge: limits.recentAuthentication.seconds }) },
     });
     this.change = change;
@@ -75,6 +77,6 @@ export function assertFreshProof(by: Actor, change: SensitiveChange, name = ''):
   if (by.proof?.isFresh) return;
   throw new StepUpNeeded(
     sensitiveChanges[change].replace('…', () => name),
-    by.proof?.acr ?? MFA_ACR,
+    by.proof ?? { acr: MFA_ACR },
   );
 }

@@ -50,7 +50,7 @@ export const settingTexts: Record<SettingName, { label: string; text: string }> 
   },
   email_codes: {
     label: 'Codes by e-mail',
-    text: 'Users without a second factor enter a code from their mailbox before they set one up. It never counts as a second factor.',
+    text: 'Users without a second factor enter a code from their mailbox before they set one up, or change their address or password. It never counts as a second factor.',
   },
   sms_gateway: {
     label: 'SMS gateway',

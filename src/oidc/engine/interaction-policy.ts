@@ -3,7 +3,15 @@
 
 import type { Account } from '../../accounts/account.ts';
 import { accessDecision, accessRuleOf } from '../../applications/access-decision.ts';
-import { type Acr, type AcrClaim, acrOfRule, essentialAcrs, satisfies, voluntaryAcrs } from '../../mfa/acr.ts';
+import {
+  type Acr,
+  type AcrClaim,
+  acrOfRule,
+  demandsMailedCode,
+  essentialAcrs,
+  satisfies,
+  voluntaryAcrs,
+} from '../../mfa/acr.ts';
 import { accountOf } from '../claims/find-account.ts';
 import type { ClientSource } from '../store/clients.ts';
 import { errors, interactionPolicy, type KoaContextWithOIDC } from './library.ts';
@@ -17,6 +25,8 @@ export interface PromptDependencies {
   canReach(accountId: string, requested: string[]): Promise<boolean>;
   /** The acr that the settings demand of each session of this account in this browser. */
   settingsAcr(ctx: KoaContextWithOIDC, account: Account): Promise<Acr | undefined>;
+  /** Whether this account can enter a code by e-mail, and has no stronger factor. */
+  canEnterMailedCode(account: Account): Promise<boolean>;
   /** What a SAML AuthnRequest requires of this sign-in; nothing for OpenID Connect. */
   samlRequirements(ctx: KoaContextWithOIDC): Promise<{ acrs: string[]; needsPassword: boolean }>;
   hasPassword(accountId: string): Promise<boolean>;
@@ -38,6 +48,7 @@ export function createPrompts(dependencies: PromptDependencies) {
   login.checks.add(requestedAcr(dependencies));
   login.checks.add(applicationAcr(dependencies));
   login.checks.add(settingsAcr(dependencies));
+  login.checks.add(requestedMailedCode(dependencies));
   login.checks.add(requestedPassword(dependencies));
   login.checks.remove('id_token_hint');
   login.checks.add(hintedAccount(dependencies));
@@ -131,6 +142,16 @@ function settingsAcr(dependencies: PromptDependencies) {
     if (!session?.accountId || !account || result?.login) return NO_NEED_TO_PROMPT;
     const demanded = await dependencies.settingsAcr(ctx, accountOf(account));
     return demanded && !satisfies([demanded], ctx.oidc.acr) ? REQUEST_PROMPT : NO_NEED_TO_PROMPT;
+  });
+}
+
+/** `amr` as an essential claim with the value `email`: for accounts without a stronger factor. */
+function requestedMailedCode({ canEnterMailedCode }: PromptDependencies) {
+  return new Check('acr', 'a code by e-mail was requested', async ({ oidc }) => {
+    const { session, account, result, params } = oidc;
+    if (!session?.accountId || !account || result?.login || session.amr?.includes('email')) return NO_NEED_TO_PROMPT;
+    const isDemanded = demandsMailedCode({ ...params }) && (await canEnterMailedCode(accountOf(account)));
+    return isDemanded ? REQUEST_PROMPT : NO_NEED_TO_PROMPT;
   });
 }
 

@@ -1,0 +1,153 @@
+// An attacker has the password of a user without a second factor. Where the settings allow codes by e-mail (email_codes), the
+// password alone changes nothing on the account pages: a code from the mailbox comes first.
+import { generateSync } from 'otplib';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { limits } from '../../src/limits.ts';
+import { mailOf } from '../recovery/support.ts';
+import { aUser, type TestUser } from '../support/factories.ts';
+import { type HttpClient, httpClient, type Page } from '../support/http.ts';
+import { startIdp, type TestIdp } from '../support/idp.ts';
+import { type Mailbox, mailbox } from '../support/mailbox.ts';
+import { atAccount, signedIn } from '../support/pages/account.ts';
+
+let box: Mailbox;
+let idp: TestIdp;
+let user: TestUser;
+let attacker: HttpClient;
+
+beforeAll(async () => {
+  box = await mailbox();
+  idp = await startIdp({ environment: { SMTP_URL: box.url } });
+  const { settings } = idp.services;
+  await settings.set('rate_limits', false);
+  await settings.set('email_codes', true);
+  await settings.set('sms_gateway', { url: 'https://sms.example.com/', token: 'x', sender: 'y' });
+  await settings.reload();
+});
+afterAll(async () => {
+  await idp?.stop();
+  await box?.close();
+});
+beforeEach(async () => {
+  user = await aUser(idp.services);
+  attacker = await signedIn(idp, user);
+});
+
+const pages = [
+  '/account/email',
+  '/account/password',
+  '/account/factors/app',
+  '/account/factors/passkey',
+  '/account/factors/phone',
+];
+const forms: [string, Record<string, string>][] = [
+  ['/account/email', { email: 'attacker@example.net' }],
+  ['/account/password', { password: 'nine purple kettles in november' }],
+  ['/account/factors/app', { code: '000000', sealed: 'x' }],
+  ['/account/factors/app/remove', {}],
+  ['/account/factors/recovery-codes', {}],
+  ['/account/factors/passkey', { response: '{}', sealed: 'x' }],
+  ['/account/factors/passkey/rename', { id: 'x', name: 'y' }],
+  ['/account/factors/passkey/remove', { id: 'x' }],
+  ['/account/factors/phone', { phone: '+49 170 1234567' }],
+  ['/account/factors/phone/confirm', { code: '000000', sealed: 'x' }],
+  ['/account/factors/phone/remove', {}],
+];
+
+const asksForMailedCode = (page: Page) =>
+  page.text.includes('We send a code to') && page.text.includes('Send the code');
+const open = async (browser: HttpClient, path: string) => browser.follow(await browser.get(path));
+const isEnrolment = (page: Page) => page.forms.some(({ action }) => action.includes('enrol-totp'));
+
+async function enterMailedCode(browser: HttpClient, page: Page): Promise<Page> {
+  const sent = await browser.follow(await browser.submit(page, {}, { form: 'send-code' }));
+  const mail = await mailOf(box, user.account.email ?? '', 'Your sign-in code');
+  return browser.follow(await browser.submit(sent, { code: /\b(\d{6})\b/.exec(mail.text)?.[1] ?? '' }));
+}
+
+/** The sign-in of every session of the user, as if it had been long ago. */
+async function signedInLongAgo(): Promise<void> {
+  const { db } = idp.services;
+  const seconds = limits.recentAuthentication.seconds + 60;
+  for (const { id, payload } of await db.oidcArtifact.findMany({
+    where: { model: 'Session', accountId: user.account.id },
+  })) {
+    const stored = JSON.parse(payload) as { loginTs: number };
+    stored.loginTs -= seconds;
+    await db.oidcArtifact.update({ where: { id }, data: { payload: JSON.stringify(stored) } });
+  }
+  const authTime = new Date(Date.now() - seconds * 1000);
+  await db.rpSession.updateMany({ where: { userId: user.account.id }, data: { authTime } });
+}
+
+describe('a stolen password, where codes by e-mail are on,', () => {
+  it.each(pages)('does not open %s without a code from the mailbox', async (path) => {
+    expect(asksForMailedCode(await open(attacker, path))).toBe(true);
+  });
+
+  it.each(forms)('does not change anything by a form sent to %s', async (path, fields) => {
+    const { _csrf = '' } =
+      (await attacker.get('/account/profile')).forms.find(({ fields: all }) => '_csrf' in all)?.fields ?? {};
+    const rejected = await attacker.post(path, { form: { ...fields, _csrf } });
+    expect([rejected.status, rejected.text.includes('Confirm that it is you')]).toEqual([401, true]);
+  });
+
+  it('changes the address after the code, until the sign-in is no longer recent', async () => {
+    const form = await enterMailedCode(attacker, await open(attacker, '/account/email'));
+    const done = await attacker.follow(await attacker.submit(form, { email: 'new@example.net' }));
+    expect(done.text).toContain('We have sent a link to new@example.net');
+    await signedInLongAgo();
+    const again = await open(attacker, '/account/email');
+    const question = await attacker.follow(
+      await attacker.submit(again, { username: user.username, password: user.password }),
+    );
+    expect(asksForMailedCode(question)).toBe(true);
+  });
+
+  it('sets up an authenticator app after the code, which replaces the code from then on', async () => {
+    const form = await enterMailedCode(attacker, await open(attacker, '/account/factors/app'));
+    const secret = /<code>([A-Z2-7 ]{16,})<\/code>/.exec(form.text)?.[1]?.replaceAll(' ', '') ?? '';
+    const codes = await attacker.submit(form, { code: generateSync({ secret }) });
+    expect(codes.text).toContain('recovery codes');
+    expect((await open(attacker, '/account/email')).forms.some(({ fields }) => 'email' in fields)).toBe(true);
+  });
+
+  it('does not change the own account in the console, for an administrator whose password is enough for it', async () => {
+    await idp.services.roles.assign(user.account.id, 'admin');
+    const at = `/admin/users/${user.account.id}`;
+    const edit = await attacker.get(`${at}/edit`);
+    const question = await attacker.follow(await attacker.submit(edit, { email: 'attacker@example.net' }));
+    expect(question.text).toContain('a code from your mailbox');
+    const link = /href="(\/login[^"]+)"/.exec(question.text)?.[1]?.replaceAll('&amp;', '&') ?? '';
+    expect(asksForMailedCode(await open(attacker, link))).toBe(true);
+  });
+});
+
+describe('a session whose sign-in was long ago', () => {
+  it.each([true, false])(
+    'begins with the password before a first factor is set up (codes by e-mail: %s)',
+    async (codes) => {
+      await idp.services.settings.set('email_codes', codes);
+      await idp.services.settings.reload();
+      await signedInLongAgo();
+      const page = await open(attacker, '/login?acr_values=urn:gatehouse:acr:mfa');
+      expect(isEnrolment(page) || asksForMailedCode(page)).toBe(false);
+      const next = await attacker.follow(
+        await attacker.submit(page, { username: user.username, password: user.password }),
+      );
+      expect(codes ? asksForMailedCode(next) : isEnrolment(next)).toBe(true);
+      await idp.services.settings.set('email_codes', true);
+      await idp.services.settings.reload();
+    },
+  );
+});
+
+it('needs no code by e-mail on the account pages where codes are off', async () => {
+  await idp.services.settings.set('email_codes', false);
+  await idp.services.settings.reload();
+  const browser = httpClient(idp.issuer);
+  await atAccount(idp, user, browser);
+  expect((await browser.get('/account/email')).status).toBe(200);
+  await idp.services.settings.set('email_codes', true);
+  await idp.services.settings.reload();
+});
