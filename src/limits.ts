@@ -107,6 +107,19 @@ export const limits = {
     certificateReminderDays: 7,
   },
 
+  /** Upstream identity providers: their secrets, their documents, and the DNS proof of domains. */
+  connections: {
+    maxSecrets: 5, // of one purpose; two are usual while one is rotated
+    readSeconds: DAY, // discovery, JWKS, metadata, DNS
+    retrySeconds: HOUR, // after a fault
+    unknownKeySeconds: MINUTE, // between two reads of the JWKS because of an unknown kid
+    warnDays: 30,
+    remindDays: 7,
+    failingDays: 2,
+    pollSeconds: 5 * MINUTE,
+    cached: 500,
+  },
+
   /** Key rotation: publish a new key, then sign with it, and keep the old one while others may still verify with it. */
   keys: {
     rotateAfterDays: 90,

@@ -5,6 +5,7 @@ import { type Clock, systemClock } from './platform/clock.ts';
 import type { Logger } from './platform/logger.ts';
 import { createApplicationServices } from './services/applications.ts';
 import { createBase } from './services/base.ts';
+import { createConnectionServices } from './services/connections.ts';
 import { createUserServices } from './services/users.ts';
 
 export type Services = Awaited<ReturnType<typeof createServices>>;
@@ -26,10 +27,12 @@ export async function createServices(options: ServicesOptions) {
   const { alarmRaised = () => {} } = options;
   const { closeDatabase, ...base } = await createBase({ config, logger, now, mailQueued, alarmRaised });
   const { closePasswords, ...users } = createUserServices(base);
+  const connections = createConnectionServices({ base, users });
   const applications = createApplicationServices({ base, users, logoutQueued });
   return {
     ...base,
     ...users,
+    ...connections,
     ...applications,
     async close() {
       await base.repeatedEntries.flush();

@@ -3,7 +3,7 @@
 import type Sqlite from 'better-sqlite3';
 
 const DIRECTORY =
-  /\b(users|roles|permissions|user_roles|role_permissions|applications|application_roles|client_secrets)\b/i;
+  /\b(users|roles|permissions|user_roles|role_permissions|applications|application_roles|client_secrets|connections|connection_(secrets|documents|domains|role_mappings))\b/i;
 
 export interface Revisions {
   /** The current revision; a different one means that the directory may have changed. */

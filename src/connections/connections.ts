@@ -1,0 +1,106 @@
+// The registry of upstream identity providers, for the console, the API, the command line, the configuration file, and the
+// protocols in federation/.
+import { limits } from '../limits.ts';
+import { type Tx, withinTransaction } from '../storage/database.ts';
+import { cacheDirectory } from '../storage/directory-cache.ts';
+import type { Connection } from './connection.ts';
+import { type Change, type ConnectionsContext, recordChange } from './context.ts';
+import { type ConnectionDomain, listDomains } from './domains.ts';
+import type { DeclaredSecret } from './kinds/fields.ts';
+import { findConnection, getConnection, listConnections, listForged } from './read.ts';
+import { listRoleMappings, type RoleMapping } from './role-mappings.ts';
+import type { ConnectionEntry, SecretPurpose } from './schema.ts';
+import {
+  deleteSecret,
+  hasSecrets,
+  listSecrets,
+  type ReadSecret,
+  readSecrets,
+  type SecretInfo,
+  storeSecret,
+} from './secrets.ts';
+import { changeable, createConnection, removeConnection, setEnabled, updateConnection } from './write.ts';
+
+export interface Connections {
+  /** Every connection, in the order of the buttons; without the rows that another program wrote. */
+  list(tx?: Tx): Promise<Connection[]>;
+  find(id: string, tx?: Tx): Promise<Connection | undefined>;
+  /** Throws not_found (404). */
+  get(id: string, tx?: Tx): Promise<Connection>;
+  /** The enabled ones; cached with the directory, so callers must not change them. */
+  enabled(): Promise<readonly Connection[]>;
+  /** An enabled connection, undefined for any other id; cached. */
+  findEnabled(id: string): Promise<Connection | undefined>;
+  /** The enabled connection with this proven domain (ASCII, lower case); cached. */
+  forDomain(domain: string): Promise<Connection | undefined>;
+  /** The ids of rows that another program wrote. They can only be removed. */
+  forged(): Promise<string[]>;
+  create(entry: ConnectionEntry, change?: Change): Promise<Connection>;
+  /** Replaces the declaration; secrets that the entry does not name stay. */
+  update(entry: ConnectionEntry, change?: Change): Promise<Connection>;
+  setEnabled(id: string, enabled: boolean, change?: Change): Promise<void>;
+  remove(id: string, change?: Change): Promise<void>;
+  /** Without values, newest first. */
+  secrets(id: string, tx?: Tx): Promise<SecretInfo[]>;
+  /** The values to use, the best one first; empty where there is none. */
+  secretsOf(id: string, purpose: SecretPurpose): Promise<ReadSecret[]>;
+  /** Whether exactly these are stored. */
+  hasSecrets(id: string, purpose: SecretPurpose, wanted: readonly DeclaredSecret[], tx?: Tx): Promise<boolean>;
+  addSecret(id: string, purpose: SecretPurpose, secret: DeclaredSecret, change?: Change): Promise<SecretInfo>;
+  removeSecret(id: string, secretId: string, change?: Change): Promise<void>;
+  /** Cached for an id; callers must not change them. */
+  roleMappings(id: string, tx?: Tx): Promise<readonly RoleMapping[]>;
+  domains(id?: string, tx?: Tx): Promise<ConnectionDomain[]>;
+}
+
+const ALL = 'all';
+
+/** Every operation on connections. A change joins the transaction of its `change`, or is one of its own. */
+export function createConnections(context: ConnectionsContext): Connections {
+  const { db, sql } = context;
+  const cached = <T>(load: (key: string) => Promise<T>) =>
+    cacheDirectory(sql, load, { max: limits.connections.cached });
+  const enabled = cached(async () => (await listConnections(context, db)).filter((one) => one.enabled));
+  const mappings = cached((id) => listRoleMappings(context, id, db));
+  const proven = cached(async () => {
+    const domains = await listDomains(context, undefined, db);
+    return new Map(domains.flatMap(({ domain, connectionId, provenAt }) => (provenAt ? [[domain, connectionId]] : [])));
+  });
+  const findEnabled = async (id: string) => (await enabled(ALL))?.find((one) => one.id === id);
+
+  return {
+    list: (tx = db) => listConnections(context, tx),
+    find: (id, tx = db) => findConnection(context, id, tx),
+    get: (id, tx = db) => getConnection(context, id, tx),
+    enabled: async () => (await enabled(ALL)) ?? [],
+    findEnabled,
+    async forDomain(domain) {
+      const id = (await proven(ALL))?.get(domain);
+      return id === undefined ? undefined : findEnabled(id);
+    },
+    forged: () => listForged(context, db),
+    create: (entry, change = {}) => createConnection(context, entry, change),
+    update: (entry, change = {}) => updateConnection(context, entry, change),
+    setEnabled: (id, isEnabled, change = {}) => setEnabled(context, id, isEnabled, change),
+    remove: (id, change = {}) => removeConnection(context, id, change),
+    secrets: (id, tx = db) => listSecrets(id, tx),
+    secretsOf: (id, purpose) => readSecrets(context, id, purpose, db),
+    hasSecrets: (id, purpose, wanted, tx = db) => hasSecrets(context, id, purpose, wanted, tx),
+    addSecret: (id, purpose, secret, { by, tx: outer, source = 'local' } = {}) =>
+      withinTransaction(db, outer, async (tx) => {
+        await changeable(context, id, source, tx);
+        const added = await storeSecret(context, id, purpose, secret, tx);
+        const data = { secretId: added.id, purpose, expiresAt: added.expiresAt };
+        await recordChange(context, 'connection.secret-created', id, tx, by, data);
+        return added;
+      }),
+    removeSecret: (id, secretId, { by, tx: outer, source = 'local' } = {}) =>
+      withinTransaction(db, outer, async (tx) => {
+        await changeable(context, id, source, tx);
+        await deleteSecret(id, secretId, tx);
+        await recordChange(context, 'connection.secret-removed', id, tx, by, { secretId });
+      }),
+    roleMappings: async (id, tx) => (tx ? listRoleMappings(context, id, tx) : ((await mappings(id)) ?? [])),
+    domains: (id, tx = db) => listDomains(context, id, tx),
+  };
+}

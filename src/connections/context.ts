@@ -1,0 +1,41 @@
+// What the operations on connections share.
+import type { Actor, Audit } from '../audit/audit.ts';
+import type { ProtectedRows } from '../audit/protected-rows.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Logger } from '../platform/logger.ts';
+import type { Vault } from '../platform/vault.ts';
+import type { Authority } from '../rbac/authority.ts';
+import type { Db, Tx } from '../storage/database.ts';
+import type { Sql } from '../storage/statements.ts';
+
+export interface ConnectionsContext {
+  db: Db;
+  sql: Pick<Sql, 'revision'>;
+  vault: Vault;
+  audit: Audit;
+  now: Clock;
+  logger: Logger;
+  protectedRows: ProtectedRows;
+  assertMay: Authority['assertMay'];
+}
+
+export interface Change {
+  by?: Actor;
+  tx?: Tx | undefined;
+  /** Only the configuration file may change what it declares. */
+  source?: 'local' | 'file';
+}
+
+type EventType = Extract<Parameters<Audit['record']>[0]['type'], `connection.${string}`>;
+
+/** Records a successful change of a connection in its transaction. */
+export function recordChange(
+  { audit }: Pick<ConnectionsContext, 'audit'>,
+  type: EventType,
+  connectionId: string,
+  tx: Tx,
+  by: Actor = {},
+  data: Record<string, unknown> = {},
+): Promise<void> {
+  return audit.record({ ...by, type, outcome: 'success', data: { connection: connectionId, ...data } }, tx);
+}

@@ -1,0 +1,99 @@
+// Field schemas that several kinds of connection use.
+import { X509Certificate } from 'node:crypto';
+import { domainToASCII } from 'node:url';
+import { z } from 'zod';
+import { webUriFault } from '../../applications/uris.ts';
+import { limits } from '../../limits.ts';
+
+/** Text of one line that both databases can store. */
+export const line = z
+  .string()
+  .min(1)
+  .max(255)
+  .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'must not contain control characters');
+
+/** https, or http on a loopback address; the outgoing fetch checks the address again at each call. */
+export const webUri = z
+  .string()
+  .max(2048)
+  .superRefine((uri, context) => {
+    const message = webUriFault(uri);
+    if (message !== undefined) context.addIssue({ code: 'custom', message });
+  });
+
+/** The name or path of a claim: `groups`, `realm_access.roles`, or a namespaced claim such as `https://example.com/roles`. */
+export const claimPath = line;
+
+export const scope = z
+  .string()
+  .max(255)
+  .regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/, 'must be a scope: visible ASCII characters without spaces, " and \\');
+
+/** The part of an address after the last @: ASCII (punycode), lower case. */
+export const domain = z
+  .string()
+  .max(253)
+  .transform((value) => domainToASCII(value.trim()).toLowerCase())
+  .refine(
+    (value) => /^(?=.{4,253}$)[a-z0-9-]{1,63}(\.[a-z0-9-]{1,63})+$/.test(value),
+    'must be a domain such as example.com',
+  );
+
+/** A certificate in PEM form with an RSA key of at least 2048 bits or an EC key. */
+export const certificate = z
+  .string()
+  .trim()
+  .superRefine((value, context) => {
+    const message = certificateFault(value);
+    if (message !== undefined) context.addIssue({ code: 'custom', message });
+  });
+
+/** A certificate of an authority in PEM form. */
+export const authority = z
+  .string()
+  .trim()
+  .refine((value) => readCertificate(value) !== undefined, 'must be an X.509 certificate in PEM form');
+
+/** One secret, or several with the time at which each ends at the upstream. */
+export const secretValues = z
+  .union([
+    z
+      .string()
+      .min(1)
+      .max(16_384)
+      .transform((value) => [{ value }]),
+    z
+      .array(
+        z.strictObject({
+          value: z.string().min(1).max(16_384),
+          expires_at: z.iso.datetime({ offset: true }).or(z.iso.date()).optional(),
+        }),
+      )
+      .min(1)
+      .max(limits.connections.maxSecrets),
+  ])
+  .transform((list) =>
+    list.map((one): DeclaredSecret => {
+      const expires = 'expires_at' in one ? one.expires_at : undefined;
+      return { value: one.value, ...(expires === undefined ? {} : { expiresAt: new Date(expires) }) };
+    }),
+  );
+
+export type DeclaredSecret = { value: string; expiresAt?: Date };
+
+function readCertificate(value: string): X509Certificate | undefined {
+  try {
+    return new X509Certificate(value);
+  } catch {
+    return undefined;
+  }
+}
+
+function certificateFault(value: string): string | undefined {
+  const key = readCertificate(value)?.publicKey;
+  if (!key) return 'must be an X.509 certificate in PEM form';
+  const bits = key.asymmetricKeyDetails?.modulusLength ?? 0;
+  if (key.asymmetricKeyType === 'rsa' && bits < limits.saml.minRsaBits)
+    return `has an RSA key of ${bits} bits; at least ${limits.saml.minRsaBits} are needed`;
+  return ['rsa', 'ec'].includes(key.asymmetricKeyType ?? '') ? undefined : 'must have an RSA or EC key';
+}

@@ -1,0 +1,48 @@
+// The settings of an OAuth 2.0 upstream without OpenID Connect: the user comes from an API after the token.
+import { z } from 'zod';
+import type { Fault } from '../../platform/faults.ts';
+import { commonSettings, head, trustedEmail } from './common.ts';
+import { claimPath, line, scope, secretValues, webUri } from './fields.ts';
+import { extraParameters } from './oidc.ts';
+
+export const oauth2Settings = {
+  ...commonSettings,
+  authorization_url: webUri,
+  token_url: webUri,
+  userinfo_url: webUri,
+  emails_url: webUri.optional(), // a list of addresses with `primary` and `verified`, as GitHub has
+  groups_url: webUri.optional(), // a list of groups, as GitHub's organizations
+  client_id: line.max(1024),
+  token_endpoint_auth_method: z
+    .enum(['client_secret_basic', 'client_secret_post', 'none'])
+    .default('client_secret_basic'),
+  scopes: z.array(scope).max(50).default([]),
+  pkce: z.boolean().default(true),
+  issuer: webUri.optional(), // compared with `iss` of the answer (RFC 9207) where the upstream sends it
+  subject_claim: claimPath, // never the address: it changes and is reused
+  authorization_parameters: extraParameters,
+  trusted_email: trustedEmail.default('never'),
+  logout: z.literal('never').default('never'),
+};
+
+export const oauth2Entry = z.strictObject({
+  ...head,
+  kind: z.literal('oauth2'),
+  ...oauth2Settings,
+  client_secret: secretValues.optional(),
+});
+
+export type OAuth2Settings = z.output<z.ZodObject<typeof oauth2Settings>>;
+
+/** Rules between the fields. */
+export function oauth2Rules(entry: z.output<typeof oauth2Entry>): Fault[] {
+  const faults: Fault[] = [];
+  if (/(^|\.)e?mail$/i.test(entry.subject_claim))
+    faults.push({
+      path: ['subject_claim'],
+      message: 'must not be the address: it changes, and another user may get it',
+    });
+  if (entry.required_for_domains && entry.domains.length === 0)
+    faults.push({ path: ['required_for_domains'], message: 'needs domains' });
+  return faults;
+}

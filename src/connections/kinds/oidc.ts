@@ -1,0 +1,91 @@
+// The settings of an OpenID Connect upstream.
+import { z } from 'zod';
+import type { Fault } from '../../platform/faults.ts';
+import { commonSettings, head, logout, trustedEmail } from './common.ts';
+import { claimPath, line, scope, secretValues, webUri } from './fields.ts';
+
+export const clientAuthMethods = [
+  'client_secret_basic',
+  'client_secret_post',
+  'client_secret_jwt',
+  'private_key_jwt',
+  'none',
+] as const;
+const signingAlgs = [
+  'RS256',
+  'RS384',
+  'RS512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'ES256',
+  'ES384',
+  'ES512',
+  'EdDSA',
+  'Ed25519',
+];
+
+/** Parameters of the authorization request that the server sets itself. */
+const ownParameters =
+  /^(client_id|redirect_uri|response_type|response_mode|scope|state|nonce|code_challenge|code_challenge_method|request|request_uri|max_age|prompt|login_hint|acr_values)$/;
+
+/** Extra parameters of the authorization request, such as `audience` or `hd`. */
+export const extraParameters = z
+  .record(z.string().regex(/^[\w.-]{1,64}$/), line.max(1024))
+  .refine(
+    (value) => !Object.keys(value).some((name) => ownParameters.test(name)),
+    'must not name a parameter that the server sets itself',
+  )
+  .default({});
+
+export const oidcSettings = {
+  ...commonSettings,
+  /** With `{tenantid}` for the preset entra and several tenants. */
+  issuer: z.string().max(2048),
+  discovery_url: webUri.optional(), // absent: at the issuer (OpenID Connect Discovery 4)
+  client_id: line.max(1024),
+  token_endpoint_auth_method: z.enum(clientAuthMethods).default('client_secret_basic'),
+  scopes: z.array(scope).max(50).default(['openid', 'profile', 'email']),
+  pkce: z.boolean().default(true),
+  nonce: z.boolean().default(true),
+  response_mode: z.enum(['query', 'form_post']).default('query'),
+  userinfo: z.boolean().default(true), // read the claims of the userinfo endpoint, too
+  id_token_signing_algs: z.array(z.enum(signingAlgs)).min(1).default(['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519']),
+  subject_claim: claimPath.default('sub'),
+  authorization_parameters: extraParameters,
+  tenant: line.max(100).optional(), // Entra: the tenant that the issuer is made of
+  allowed_tenants: z.array(line).max(100).default([]), // Entra: tid
+  allowed_hosted_domains: z.array(line).max(100).default([]), // Google: hd
+  team_id: line.max(40).optional(), // Apple
+  key_id: line.max(40).optional(), // Apple; also the kid of private_key_jwt
+  trusted_email: trustedEmail.default('verified'),
+  logout: logout.default('always'),
+};
+
+export const oidcEntry = z.strictObject({
+  ...head,
+  kind: z.literal('oidc'),
+  ...oidcSettings,
+  client_secret: secretValues.optional(),
+  private_key: secretValues.optional(), // PEM; of private_key_jwt and of Apple's secret
+});
+
+export type OidcSettings = z.output<z.ZodObject<typeof oidcSettings>>;
+
+/** Rules between the fields. */
+export function oidcRules(entry: z.output<typeof oidcEntry>): Fault[] {
+  const faults: Fault[] = [];
+  const reject = (field: string, message: string) => faults.push({ path: [field], message });
+  const checked = webUri.safeParse(entry.issuer.replace('{tenantid}', 'x'));
+  if (!checked.success) reject('issuer', checked.error.issues[0]?.message ?? 'must be an https URL');
+  else if (/[?#]/.test(entry.issuer)) reject('issuer', 'must have no query and no fragment');
+  if (entry.issuer.includes('{tenantid}')) {
+    if (entry.preset !== 'entra') reject('issuer', 'must name one issuer');
+    else if (entry.allowed_tenants.length === 0)
+      reject('allowed_tenants', 'must list the tenants, because every tenant could sign in otherwise');
+  }
+  if (!entry.scopes.includes('openid')) reject('scopes', 'must include openid');
+  if (!entry.nonce && !entry.pkce) reject('pkce', 'must stay on when nonce is off (RFC 9700 2.1.1)');
+  if (entry.required_for_domains && entry.domains.length === 0) reject('required_for_domains', 'needs domains');
+  return faults;
+}

@@ -1,0 +1,70 @@
+// The settings of a SAML 2.0 upstream: its metadata from a URL, a document, or by hand.
+import { z } from 'zod';
+import { limits } from '../../limits.ts';
+import type { Fault } from '../../platform/faults.ts';
+import { commonSettings, head, logout, trustedEmail } from './common.ts';
+import { certificate, claimPath, webUri } from './fields.ts';
+
+/** SAML Core 8.3.6. */
+const entityId = z
+  .string()
+  .min(1)
+  .max(1024)
+  .regex(/^[^\s<>"]+$/, 'must be a URI without spaces');
+
+export const samlSettings = {
+  ...commonSettings,
+  entity_id: entityId.optional(), // absent: the metadata's when it is registered; it never changes afterwards
+  metadata_url: webUri.optional(),
+  metadata: z.string().min(1).max(limits.saml.metadataBytes).optional(), // the document itself
+  metadata_certificate: certificate.optional(), // the key that signs the document at metadata_url
+  sso_url: webUri.optional(), // without metadata
+  slo_url: webUri.optional(),
+  /** Pinned: only these keys may sign, whatever the metadata says. Required without metadata. */
+  certificates: z.array(certificate).max(10).default([]),
+  binding: z.enum(['redirect', 'post']).default('redirect'), // of the AuthnRequest
+  sign_requests: z.boolean().default(true),
+  want_encrypted: z.boolean().default(false), // accept encrypted assertions only
+  allow_sha1: z.boolean().default(false),
+  name_id_format: z.enum(['persistent', 'emailAddress', 'unspecified']).optional(),
+  /** The attribute that identifies the user; absent: the persistent NameID. */
+  subject_attribute: claimPath.optional(),
+  request_authn_context: z.boolean().default(true), // false: an upstream that rejects RequestedAuthnContext
+  sp_entity_id: entityId.optional(), // another name for this server; absent: /saml/sp/metadata
+  trusted_email: trustedEmail.default('domains'),
+  logout: logout.default('always'),
+};
+
+export const samlEntry = z.strictObject({
+  ...head,
+  kind: z.literal('saml'),
+  ...samlSettings,
+  metadata_file: z.string().min(1).max(4096).optional(), // beside the configuration file
+});
+
+export type SamlSettings = z.output<z.ZodObject<typeof samlSettings>>;
+
+/** Rules between the fields. */
+export function samlRules(entry: z.output<typeof samlEntry>): Fault[] {
+  const faults: Fault[] = [];
+  const reject = (field: string, message: string) => faults.push({ path: [field], message });
+  const sources = (['metadata_file', 'metadata_url', 'metadata'] as const).filter(
+    (field) => entry[field] !== undefined,
+  );
+  if (sources.length > 1) reject(sources[1] as string, `must not be set beside ${sources[0]}`);
+  if (sources.length === 0) {
+    if (entry.sso_url === undefined) reject('metadata_url', 'missing; set metadata_url, metadata_file, or sso_url');
+    else {
+      if (entry.entity_id === undefined) reject('entity_id', 'missing; it is needed beside sso_url');
+      if (entry.certificates.length === 0) reject('certificates', 'must list a signing certificate beside sso_url');
+    }
+  }
+  if (entry.metadata_certificate !== undefined && entry.metadata_url === undefined)
+    reject('metadata_certificate', 'needs a metadata_url');
+  if (entry.name_id_format === 'unspecified' && entry.subject_attribute === undefined)
+    reject('subject_attribute', 'must be set, because an unspecified NameID may change');
+  if (entry.name_id_format === 'emailAddress' && entry.subject_attribute === undefined)
+    reject('subject_attribute', 'must be set, because an address changes and another user may get it');
+  if (entry.required_for_domains && entry.domains.length === 0) reject('required_for_domains', 'needs domains');
+  return faults;
+}

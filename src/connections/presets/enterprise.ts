@@ -1,0 +1,204 @@
+// Presets of identity providers that companies and schools run.
+import type { Preset, PresetField } from './preset.ts';
+import { clientId, clientSecret, expires } from './social.ts';
+
+const text = (value: unknown): string => (typeof value === 'string' ? value : '');
+const issuerField = (hint: string, placeholder: string): PresetField => ({
+  key: 'issuer',
+  label: 'Issuer',
+  hint,
+  placeholder,
+  isRequired: true,
+  type: 'url',
+});
+const groups: PresetField = {
+  key: 'groups_claim',
+  label: 'Claim with the groups',
+  hint: 'Needed for role mappings. Empty: no groups.',
+};
+const oidcPaste = ['redirect_uri', 'post_logout_redirect_uri', 'backchannel_logout_uri'] as const;
+
+/** Tenants that are not one directory: the issuer of each token names the real one. */
+const SHARED_TENANTS = ['common', 'organizations', 'consumers'];
+
+export const entra: Preset = {
+  id: 'entra',
+  kind: 'oidc',
+  name: 'Microsoft Entra ID',
+  logo: 'microsoft',
+  defaults: ({ tenant }) => {
+    const isShared = SHARED_TENANTS.includes(text(tenant));
+    const base = 'https://login.microsoftonline.com';
+    return {
+      ...(text(tenant) === '' ? {} : { issuer: `${base}/${isShared ? '{tenantid}' : text(tenant)}/v2.0` }),
+      ...(isShared ? { discovery_url: `${base}/${text(tenant)}/v2.0/.well-known/openid-configuration` } : {}),
+      token_endpoint_auth_method: 'client_secret_post',
+      subject_claim: 'oid',
+      trusted_email: 'domains',
+    };
+  },
+  fields: [
+    {
+      key: 'tenant',
+      label: 'Directory (tenant) ID',
+      hint: 'The GUID of your directory. For several directories: organizations, with the list below.',
+      isRequired: true,
+    },
+    { key: 'client_id', label: 'Application (client) ID', isRequired: true },
+    { ...clientSecret, label: 'Client secret (the value, not its ID)' },
+    { ...expires, hint: 'Entra secrets end after two years at most. Gatehouse warns you 30 and 7 days before.' },
+    {
+      key: 'allowed_tenants',
+      label: 'Only these tenant IDs',
+      hint: 'One a line; for several directories.',
+      type: 'lines',
+    },
+    { ...groups, hint: 'groups, when the token configuration of the app adds it. The values are GUIDs.' },
+  ],
+  steps: [
+    'In the Entra admin center, open App registrations and create one for “this organizational directory only”.',
+    'Add the platform “Web” with the redirect URI below, and the front-channel logout URL.',
+    'Under Certificates & secrets, create a client secret and copy its value and its end into this form.',
+  ],
+  paste: ['redirect_uri', 'frontchannel_logout_uri'],
+  quirks: { email: 'entra', groups: 'entra-overage', subject: ['tid', 'oid'] },
+};
+
+export const gitlab: Preset = {
+  id: 'gitlab',
+  kind: 'oidc',
+  name: 'GitLab',
+  logo: 'gitlab',
+  defaults: () => ({ issuer: 'https://gitlab.com', groups_claim: 'groups_direct', logout: 'never' }),
+  fields: [
+    {
+      ...issuerField('https://gitlab.com, or the address of your own server.', 'https://gitlab.com'),
+      isRequired: true,
+    },
+    { ...clientId, label: 'Application ID' },
+    { ...clientSecret, label: 'Secret' },
+    groups,
+  ],
+  steps: [
+    'In GitLab, open the settings of your user, group or (for all) the admin area, and add an application.',
+    'Enter the redirect URI below, mark it as confidential, and select the scopes openid, profile and email.',
+  ],
+  paste: ['redirect_uri'],
+  quirks: {},
+};
+
+export const okta: Preset = {
+  id: 'okta',
+  kind: 'oidc',
+  name: 'Okta',
+  logo: 'okta',
+  defaults: () => ({ trusted_email: 'domains' }),
+  fields: [
+    issuerField(
+      'The org server (https://example.okta.com) or a custom one (https://example.okta.com/oauth2/default): they are two issuers.',
+      'https://example.okta.com',
+    ),
+    clientId,
+    clientSecret,
+    groups,
+  ],
+  steps: [
+    'In the Okta admin console, create an app integration: OIDC, Web application.',
+    'Enter the sign-in redirect URI and the sign-out redirect URI below.',
+    'Assign the people or groups that may sign in, and copy the client ID and the secret.',
+  ],
+  paste: ['redirect_uri', 'post_logout_redirect_uri'],
+  quirks: {},
+};
+
+export const auth0: Preset = {
+  id: 'auth0',
+  kind: 'oidc',
+  name: 'Auth0',
+  logo: 'auth0',
+  defaults: () => ({ token_endpoint_auth_method: 'client_secret_post' }),
+  fields: [
+    issuerField('Ends in a slash.', 'https://example.eu.auth0.com/'),
+    clientId,
+    clientSecret,
+    { ...groups, hint: 'Custom claims have a namespace, such as https://example.com/roles.' },
+  ],
+  steps: [
+    'In the Auth0 dashboard, create an application of the type “Regular Web Application”.',
+    'Enter the redirect URI under “Allowed Callback URLs” and the one after sign-out under “Allowed Logout URLs”.',
+  ],
+  paste: [...oidcPaste],
+  quirks: {},
+};
+
+export const keycloak: Preset = {
+  id: 'keycloak',
+  kind: 'oidc',
+  name: 'Keycloak',
+  logo: 'keycloak',
+  defaults: () => ({ groups_claim: 'groups' }),
+  fields: [
+    issuerField('The address of the realm.', 'https://sso.example.com/realms/example'),
+    clientId,
+    clientSecret,
+    { ...groups, hint: 'groups, with a mapper “Group Membership” in the client. Full paths begin with a slash.' },
+  ],
+  steps: [
+    'In the realm, create a client: OpenID Connect, client authentication on, standard flow.',
+    'Enter the redirect URI, the post logout redirect URI and the back-channel logout URL below.',
+  ],
+  paste: [...oidcPaste],
+  quirks: { alwaysSendsIss: true },
+};
+
+export const adfsOidc: Preset = {
+  id: 'adfs',
+  kind: 'oidc',
+  name: 'AD FS (OpenID Connect)',
+  logo: 'adfs',
+  defaults: () => ({
+    userinfo: false,
+    token_endpoint_auth_method: 'client_secret_post',
+    attributes: { username: 'upn' },
+    trusted_email: 'domains',
+  }),
+  fields: [issuerField('', 'https://adfs.example.com/adfs'), clientId, clientSecret, groups],
+  steps: [
+    'In AD FS management, add an application group: “Server application accessing a web API”.',
+    'Enter the redirect URI below, and let an issuance rule send the address, the name and the groups in the ID token.',
+  ],
+  paste: ['redirect_uri'],
+  quirks: { userinfoIsEmpty: true },
+};
+
+export const adfsSaml: Preset = {
+  id: 'adfs',
+  kind: 'saml',
+  name: 'AD FS (SAML)',
+  logo: 'adfs',
+  defaults: () => ({
+    request_authn_context: false,
+    attributes: {
+      email: 'http://schemas.xmlsoap.org/ws/2005/05/identity/claims/emailaddress',
+      given_name: 'http://schemas.xmlsoap.org/ws/2005/05/identity/claims/givenname',
+      family_name: 'http://schemas.xmlsoap.org/ws/2005/05/identity/claims/surname',
+      name: 'http://schemas.xmlsoap.org/ws/2005/05/identity/claims/name',
+    },
+  }),
+  fields: [
+    {
+      key: 'metadata_url',
+      label: 'Metadata URL',
+      placeholder: 'https://adfs.example.com/FederationMetadata/2007-06/FederationMetadata.xml',
+      type: 'url',
+      isRequired: true,
+    },
+    { ...groups, label: 'Attribute with the groups', placeholder: 'http://schemas.xmlsoap.org/claims/Group' },
+  ],
+  steps: [
+    'In AD FS management, add a relying party trust from the metadata URL below.',
+    'Add issuance rules for the address, the names and a persistent NameID.',
+  ],
+  paste: ['sp_metadata_url', 'sp_entity_id', 'acs_url', 'slo_url'],
+  quirks: { metadataIsExtended: true, signedLogout: true },
+};

@@ -1,0 +1,102 @@
+// An entry of `connections:` as the file, the API and the console declare it: one group of keys per connection, checked by
+// its kind, with the defaults of its preset.
+import type { z } from 'zod';
+import { type Checked, check } from '../applications/validation.ts';
+import type { Fault } from '../platform/faults.ts';
+import { type ConnectionKind, connectionKinds } from './connection.ts';
+import type { DeclaredSecret } from './kinds/fields.ts';
+import { ldapEntry, ldapRules } from './kinds/ldap.ts';
+import { oauth2Entry, oauth2Rules } from './kinds/oauth2.ts';
+import { oidcEntry, oidcRules } from './kinds/oidc.ts';
+import { samlEntry, samlRules } from './kinds/saml.ts';
+import { presetOf, presets } from './presets/presets.ts';
+
+export type OidcEntry = z.output<typeof oidcEntry>;
+export type SamlEntry = z.output<typeof samlEntry>;
+export type OAuth2Entry = z.output<typeof oauth2Entry>;
+export type LdapEntry = z.output<typeof ldapEntry>;
+export type ConnectionEntry = OidcEntry | SamlEntry | OAuth2Entry | LdapEntry;
+
+/** The keys of secrets, by the purpose of their rows. */
+export const secretKeys = {
+  client_secret: 'client-secret',
+  private_key: 'private-key',
+  bind_password: 'bind-password',
+} as const;
+export type SecretKey = keyof typeof secretKeys;
+export type SecretPurpose = (typeof secretKeys)[SecretKey];
+
+export const entrySchemas = { oidc: oidcEntry, saml: samlEntry, oauth2: oauth2Entry, ldap: ldapEntry } as const;
+
+/** The entry with every default filled in, or every fault in it. */
+export function checkConnection(entry: unknown): Checked<ConnectionEntry> {
+  const raw = typeof entry === 'object' && entry !== null ? (entry as Record<string, unknown>) : {};
+  const id = typeof raw.preset === 'string' ? raw.preset : 'generic';
+  const kind = kindOf(raw, id);
+  if (kind === undefined) return { ok: false, faults: [kindFault(raw)] };
+  const preset = presetOf(id, kind);
+  if (!preset) return { ok: false, faults: [presetFault(id, kind)] };
+  const complete = { ...preset.defaults(raw), ...raw, kind, preset: id };
+  switch (kind) {
+    case 'oidc':
+      return check(oidcEntry, complete, oidcRules);
+    case 'saml':
+      return check(samlEntry, complete, samlRules);
+    case 'oauth2':
+      return check(oauth2Entry, complete, oauth2Rules);
+    default:
+      return check(ldapEntry, complete, ldapRules);
+  }
+}
+
+/** The parts of a checked entry: columns and lists, settings, and secrets by purpose. */
+export function partsOf(entry: ConnectionEntry) {
+  const { id, kind, preset, name, enabled, order, domains, role_mappings, ...rest } = entry;
+  const secrets: Partial<Record<SecretPurpose, DeclaredSecret[]>> = {};
+  const settings: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(rest)) {
+    if (value === undefined || key === 'metadata_file') continue;
+    if (key in secretKeys) secrets[secretKeys[key as SecretKey]] = value as DeclaredSecret[];
+    else settings[key] = value;
+  }
+  return { id, kind, preset, name, enabled, order, domains, roleMappings: role_mappings, settings, secrets };
+}
+
+/** The purposes for which a kind has secrets. */
+export function secretPurposesOf(kind: ConnectionKind): SecretPurpose[] {
+  const keys = Object.keys(entrySchemas[kind].shape);
+  return Object.entries(secretKeys).flatMap(([key, purpose]) => (keys.includes(key) ? [purpose] : []));
+}
+
+/** The settings that an entry has when it declares nothing but what is required, for an export without defaults. */
+export function defaultsOf(
+  kind: ConnectionKind,
+  preset: string,
+  entry: Record<string, unknown>,
+): Record<string, unknown> {
+  const shape = entrySchemas[kind].shape as Record<string, z.ZodType>;
+  const own = Object.entries(shape).flatMap(([key, schema]) => {
+    const parsed = schema.safeParse(undefined);
+    return parsed.success && parsed.data !== undefined ? [[key, parsed.data] as const] : [];
+  });
+  return { ...Object.fromEntries(own), ...presetOf(preset, kind)?.defaults(entry) };
+}
+
+function kindOf(raw: Record<string, unknown>, preset: string): ConnectionKind | undefined {
+  if (raw.kind !== undefined) return connectionKinds.find((kind) => kind === raw.kind);
+  // A preset of one kind alone says which.
+  const kinds = presets.filter(({ id }) => id === preset).map(({ kind }) => kind);
+  return kinds.length === 1 ? kinds[0] : undefined;
+}
+
+function kindFault({ kind }: Record<string, unknown>): Fault {
+  const allowed = connectionKinds.join(', ');
+  return { path: ['kind'], message: kind === undefined ? `missing; one of ${allowed}` : `must be one of ${allowed}` };
+}
+
+function presetFault(id: string, kind: ConnectionKind): Fault {
+  const kinds = presets.filter((preset) => preset.id === id).map((preset) => preset.kind);
+  if (kinds.length > 0) return { path: ['kind'], message: `must be ${kinds.join(' or ')} for the preset ${id}` };
+  const known = presets.filter((preset) => preset.kind === kind).map((preset) => preset.id);
+  return { path: ['preset'], message: `must be one of ${known.join(', ')}` };
+}

@@ -1,0 +1,118 @@
+// Client secrets, private keys and bind passwords at rest: encrypted, because the upstream wants the value. Several may be
+// stored while one is rotated, each with the time at which it ends at the upstream.
+import { conflict, notFound } from '../http/errors.ts';
+import { limits } from '../limits.ts';
+import { randomId, safeEqual } from '../platform/random.ts';
+import type { Tx } from '../storage/database.ts';
+import type { ConnectionsContext } from './context.ts';
+import type { DeclaredSecret } from './kinds/fields.ts';
+import type { SecretPurpose } from './schema.ts';
+
+/** A stored secret without its value. */
+export interface SecretInfo {
+  id: string;
+  purpose: SecretPurpose;
+  createdAt: Date;
+  expiresAt: Date | null;
+}
+export type ReadSecret = SecretInfo & { value: string };
+
+type Context = Pick<ConnectionsContext, 'vault' | 'now'>;
+
+const newestFirst = [{ createdAt: 'desc' }, { id: 'asc' }] as const;
+
+export async function listSecrets(connectionId: string, tx: Tx): Promise<SecretInfo[]> {
+  const select = { id: true, purpose: true, createdAt: true, expiresAt: true } as const;
+  const rows = await tx.connectionSecret.findMany({ where: { connectionId }, select, orderBy: [...newestFirst] });
+  return rows.map((row) => ({ ...row, purpose: row.purpose as SecretPurpose }));
+}
+
+/** The values for a purpose: unexpired ones first, then newest first. The date is a note of the administrator, and may be wrong. */
+export async function readSecrets(
+  { vault, now }: Context,
+  connectionId: string,
+  purpose: SecretPurpose,
+  tx: Tx,
+): Promise<ReadSecret[]> {
+  const rows = await tx.connectionSecret.findMany({ where: { connectionId, purpose }, orderBy: [...newestFirst] });
+  const secrets = rows.flatMap(({ id, createdAt, expiresAt, valueSealed }) => {
+    const content = JSON.parse(vault.open(valueSealed, contextOf(id)).toString()) as SealedContent;
+    // A row that was moved from another connection would send its secret to the wrong server.
+    const isOwn = content.connection === connectionId && content.purpose === purpose;
+    return isOwn ? [{ id, purpose, createdAt, expiresAt, value: content.value }] : [];
+  });
+  const isOver = ({ expiresAt }: SecretInfo) => expiresAt !== null && expiresAt <= now();
+  return [...secrets.filter((secret) => !isOver(secret)), ...secrets.filter(isOver)];
+}
+
+/** Stores one more secret. Throws conflict (409) when there are too many. */
+export async function storeSecret(
+  { vault, now }: Context,
+  connectionId: string,
+  purpose: SecretPurpose,
+  { value, expiresAt }: DeclaredSecret,
+  tx: Tx,
+): Promise<SecretInfo> {
+  if ((await tx.connectionSecret.count({ where: { connectionId, purpose } })) >= limits.connections.maxSecrets) {
+    const message = `This connection already has ${limits.connections.maxSecrets} secrets. Remove one first.`;
+    throw conflict('conflict', { message });
+  }
+  const id = randomId();
+  const content: SealedContent = { connection: connectionId, purpose, value };
+  const valueSealed = vault.seal(JSON.stringify(content), contextOf(id));
+  const row = { id, connectionId, purpose, createdAt: now(), expiresAt: expiresAt ?? null };
+  await tx.connectionSecret.create({ data: { ...row, valueSealed } });
+  const { connectionId: _connection, ...info } = row;
+  return info;
+}
+
+/** Makes these the secrets of a purpose: the missing ones are added, the others removed. False when nothing changes. */
+export async function replaceSecrets(
+  context: Context,
+  connectionId: string,
+  purpose: SecretPurpose,
+  wanted: readonly DeclaredSecret[],
+  tx: Tx,
+): Promise<boolean> {
+  const stored = await readSecrets(context, connectionId, purpose, tx);
+  const kept = stored.filter((secret) => wanted.some((one) => isSame(secret, one)));
+  const added = wanted.filter((one) => !stored.some((secret) => isSame(secret, one)));
+  if (added.length === 0 && kept.length === stored.length) return false;
+  await tx.connectionSecret.deleteMany({
+    where: { connectionId, purpose, id: { notIn: kept.map(({ id }) => id) } },
+  });
+  for (const one of added) await storeSecret(context, connectionId, purpose, one, tx);
+  return true;
+}
+
+/** Whether the stored secrets of a purpose are exactly these. */
+export async function hasSecrets(
+  context: Context,
+  connectionId: string,
+  purpose: SecretPurpose,
+  wanted: readonly DeclaredSecret[],
+  tx: Tx,
+): Promise<boolean> {
+  const stored = await readSecrets(context, connectionId, purpose, tx);
+  return stored.length === wanted.length && wanted.every((one) => stored.some((secret) => isSame(secret, one)));
+}
+
+/** Throws not_found (404). */
+export async function deleteSecret(connectionId: string, secretId: string, tx: Tx): Promise<void> {
+  const { count } = await tx.connectionSecret.deleteMany({ where: { id: secretId, connectionId } });
+  if (count === 0) throw notFound({ message: 'There is no such secret.' });
+}
+
+interface SealedContent {
+  connection: string;
+  purpose: string;
+  value: string;
+}
+
+function isSame(stored: ReadSecret, { value, expiresAt }: DeclaredSecret): boolean {
+  return safeEqual(stored.value, value) && (stored.expiresAt?.getTime() ?? null) === (expiresAt?.getTime() ?? null);
+}
+
+function contextOf(id: string): string {
+  return `connection_secrets:${id}`;
+}
