@@ -7,7 +7,7 @@ import { badRequest } from '../http/errors.ts';
 import { limits } from '../limits.ts';
 import { restOfWork } from './hash-work.ts';
 import { parseArgon2, parseImportedHash, verifyDerived } from './imported-hash.ts';
-import { createQueue } from './queue.ts';
+import { createQueue, type Queue } from './queue.ts';
 import { createWorker, workerFile } from './worker.ts';
 
 export interface Passwords {
@@ -49,38 +49,9 @@ export interface PasswordsOptions {
 export function createPasswords(options: PasswordsOptions = {}): Passwords {
   const { concurrency, maxWaiting = 200, derive = verifyDerived } = options;
   const queue = createQueue({ concurrency: concurrency ?? Math.min(4, availableParallelism()), maxWaiting });
-  const bcrypt = createWorker<{ hash: string; passwords: string[] }, boolean>({
-    file: workerFile('bcrypt.mjs'),
-    maxWaiting: 50,
-  });
+  const { verifyArgon2, verifyStored, close } = createHashVerifier({ queue, derive });
   // A well-formed hash with the current parameters that was not made from a password, so that none matches it.
   const unmatchable = `${CURRENT_PREFIX}${base64(randomBytes(16))}$${base64(randomBytes(32))}`;
-  const verifyArgon2 = (stored: string, password: string) =>
-    queue.run(() => argon2.verify(stored, Buffer.from(password)));
-
-  async function verifyStoredArgon2(stored: string, plain: string): Promise<boolean> {
-    if (await verifyArgon2(stored, plain.normalize('NFKC'))) return true;
-    // The other system may have hashed the password without normalising it.
-    const isImported = !isCurrentHash(stored) && plain !== plain.normalize('NFKC');
-    return isImported && (await verifyArgon2(stored, plain));
-  }
-
-  async function verifyImported(stored: string, plain: string): Promise<boolean> {
-    const hash = parseImportedHash(stored);
-    if (!hash) return false;
-    // The other system may have hashed the password without normalising it.
-    const passwords = [...new Set([plain, plain.normalize('NFKC')])];
-    if (hash.scheme === 'bcrypt') {
-      // C implementations of bcrypt stop at a NUL and bcryptjs does not, so no password with a NUL was ever set.
-      return (await bcrypt.run({ hash: hash.hash, passwords })) && !plain.includes('\0');
-    }
-    const results: boolean[] = [];
-    for (const password of passwords) results.push(await queue.run(() => derive(hash, password)));
-    return results.includes(true);
-  }
-
-  const verifyStored = (stored: string, typed: string) =>
-    isArgon2(stored) ? verifyStoredArgon2(stored, typed) : verifyImported(stored, typed);
 
   return {
     async hash(plain) {
@@ -109,6 +80,44 @@ export function createPasswords(options: PasswordsOptions = {}): Passwords {
       for (const dummy of restOfWork(kinds, imported)) await verifyStored(dummy, typed);
     },
 
+    close,
+  };
+}
+
+/** Compares a password with a hash of any scheme. `close` ends the worker thread. */
+function createHashVerifier({ queue, derive }: { queue: Queue; derive: typeof verifyDerived }) {
+  const bcrypt = createWorker<{ hash: string; passwords: string[] }, boolean>({
+    file: workerFile('bcrypt.mjs'),
+    maxWaiting: 50,
+  });
+  const verifyArgon2 = (stored: string, password: string) =>
+    queue.run(() => argon2.verify(stored, Buffer.from(password)));
+
+  async function verifyStoredArgon2(stored: string, plain: string): Promise<boolean> {
+    if (await verifyArgon2(stored, plain.normalize('NFKC'))) return true;
+    // The other system may have hashed the password without normalising it.
+    const isImported = !isCurrentHash(stored) && plain !== plain.normalize('NFKC');
+    return isImported && (await verifyArgon2(stored, plain));
+  }
+
+  async function verifyImported(stored: string, plain: string): Promise<boolean> {
+    const hash = parseImportedHash(stored);
+    if (!hash) return false;
+    // The other system may have hashed the password without normalising it.
+    const passwords = [...new Set([plain, plain.normalize('NFKC')])];
+    if (hash.scheme === 'bcrypt') {
+      // C implementations of bcrypt stop at a NUL and bcryptjs does not, so no password with a NUL was ever set.
+      return (await bcrypt.run({ hash: hash.hash, passwords })) && !plain.includes('\0');
+    }
+    const results: boolean[] = [];
+    for (const password of passwords) results.push(await queue.run(() => derive(hash, password)));
+    return results.includes(true);
+  }
+
+  return {
+    verifyArgon2,
+    verifyStored: (stored: string, typed: string) =>
+      isArgon2(stored) ? verifyStoredArgon2(stored, typed) : verifyImported(stored, typed),
     close: () => bcrypt.close(),
   };
 }

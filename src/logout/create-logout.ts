@@ -19,7 +19,7 @@ import type { LogoutRuns } from './logout-runs.ts';
 import { logoutRoutes } from './routes.ts';
 import { createLogoutRequests } from './saml/logout-requests.ts';
 import { createLogoutResponses } from './saml/logout-responses.ts';
-import { createOutgoingSamlMessages } from './saml/outgoing-messages.ts';
+import { createOutgoingSamlMessages, type OutgoingSamlMessages } from './saml/outgoing-messages.ts';
 import { createSamlProbe } from './saml/probe.ts';
 import { samlLogoutRoutes } from './saml/routes.ts';
 import { createLogoutSteps } from './steps.ts';
@@ -44,8 +44,7 @@ export interface LogoutDependencies {
 }
 
 export function createLogout(dependencies: LogoutDependencies) {
-  const { base, db, now, cookies, metrics, applications, audit, endSession, runs, sessions } = dependencies;
-  const { outgoing, sendLogoutToken, saml } = dependencies;
+  const { base, now, cookies, applications, audit, endSession, runs, sessions, outgoing, saml } = dependencies;
   const { entityId: issuer, validateXml, skewSeconds, signer, rateLimit } = saml;
   const { serviceProviders, seenMessages, sessionParticipants } = saml;
   const logoutBrowserOf = createLogoutBrowserOf({ cookies });
@@ -89,20 +88,28 @@ export function createLogout(dependencies: LogoutDependencies) {
         accountOf: async (ctx) => (await sessions.ofCookie(cookies.get(ctx, 'session')))?.accountId,
       }),
     ],
-    jobs: logoutJobs({
-      deliveries: createLogoutDeliveries({
-        db,
-        now,
-        audit,
-        runs,
-        send: sendLogoutToken,
-        async sendSoap(participantId) {
-          const participant = await runs.participant(participantId);
-          return participant ? outgoingMessages.sendBySoap(participant) : 'no-such-client';
-        },
-        counted: (outcome) => metrics.logoutDeliveries.inc({ outcome }),
-      }),
-      finishAbandoned: createAbandonedLogouts({ runs }),
-    }),
+    jobs: deliveryJobs(dependencies, outgoingMessages),
   };
+}
+
+/** Notify applications by server calls, and complete the logout runs that no browser continues. */
+function deliveryJobs(
+  { db, now, audit, runs, metrics, sendLogoutToken }: LogoutDependencies,
+  outgoingMessages: Pick<OutgoingSamlMessages, 'sendBySoap'>,
+) {
+  return logoutJobs({
+    deliveries: createLogoutDeliveries({
+      db,
+      now,
+      audit,
+      runs,
+      send: sendLogoutToken,
+      async sendSoap(participantId) {
+        const participant = await runs.participant(participantId);
+        return participant ? outgoingMessages.sendBySoap(participant) : 'no-such-client';
+      },
+      counted: (outcome) => metrics.logoutDeliveries.inc({ outcome }),
+    }),
+    finishAbandoned: createAbandonedLogouts({ runs }),
+  });
 }

@@ -80,7 +80,7 @@ const BATCH = 100;
 const OF_OTHERS: ReadonlySet<EndReason> = new Set(['ended-by-person', 'ended-by-admin']);
 
 export function createEndSession(dependencies: EndSessionDependencies): EndSession {
-  const { db, now, audit, sessions, deliverSoon } = dependencies;
+  const { db, now, sessions, deliverSoon } = dependencies;
 
   const several: EndSession['several'] = async (uids, reason, by = {}) => {
     const ended = await transaction(db, async (tx) => {
@@ -104,27 +104,8 @@ export function createEndSession(dependencies: EndSessionDependencies): EndSessi
       return count;
     },
 
-    async everywhere(accountId, { except, ...by }) {
-      const ended = await transaction(db, async (tx) => {
-        const live = await sessions.list(accountId, tx);
-        const others = live.filter(({ uid }) => uid !== except);
-        const result = await endSome(dependencies, others, 'ended-by-person', by, tx);
-        await sessions.removeGrantsBut(
-          accountId,
-          live.find(({ uid }) => uid === except),
-          tx,
-        );
-        await endPending(dependencies, accountId, except, tx);
-        const { actorId, request } = by;
-        const about = {
-          reason: 'ended-by-person',
-          subjectId: accountId,
-          ...(actorId && { actorId }),
-          ...(request && { request }),
-        };
-        await audit.record({ type: 'token.revoked', outcome: 'success', ...about }, tx);
-        return result;
-      });
+    async everywhere(accountId, by) {
+      const ended = await transaction(db, (tx) => endEverywhere(dependencies, accountId, by, tx));
       if (ended) deliverSoon();
       return ended;
     },
@@ -142,16 +123,7 @@ export function createEndSession(dependencies: EndSessionDependencies): EndSessi
       return count;
     },
 
-    async expired(signal) {
-      let count = 0;
-      for (;;) {
-        const batch = await sessions.expired(BATCH);
-        for (const session of batch) await transaction(db, (tx) => endSome(dependencies, [session], 'expired', {}, tx));
-        count += batch.length;
-        if (count > 0) deliverSoon();
-        if (batch.length < BATCH || signal?.aborted) return count;
-      }
-    },
+    expired: (signal) => endExpired(dependencies, signal),
 
     async queueLogoutToken(clientId, accountId, sid) {
       const delivery = { id: randomId(), clientId, accountId, sid: sid ?? null, nextTryAt: now(), createdAt: now() };
@@ -231,6 +203,43 @@ async function endAll(
   const data = { count: live.length, ...(run && { run: run.id }) };
   await audit.record({ type: 'sessions.ended-all', outcome: 'success', reason, subjectId: accountId, data, ...by }, tx);
   return live.length;
+}
+
+/** Ends the sessions that have expired, each in a transaction of its own. Returns how many ended. */
+async function endExpired(dependencies: EndSessionDependencies, signal: AbortSignal | undefined): Promise<number> {
+  const { db, sessions, deliverSoon } = dependencies;
+  let count = 0;
+  for (;;) {
+    const batch = await sessions.expired(BATCH);
+    for (const session of batch) await transaction(db, (tx) => endSome(dependencies, [session], 'expired', {}, tx));
+    count += batch.length;
+    if (count > 0) deliverSoon();
+    if (batch.length < BATCH || signal?.aborted) return count;
+  }
+}
+
+/** Ends every session of an account but one, and its tokens. Undefined when there was no other session. */
+async function endEverywhere(
+  dependencies: EndSessionDependencies,
+  accountId: string,
+  { except, ...by }: EndBy & { except?: string },
+  tx: Tx,
+): Promise<EndResult | undefined> {
+  const { sessions, audit } = dependencies;
+  const reason = 'ended-by-person';
+  const live = await sessions.list(accountId, tx);
+  const others = live.filter(({ uid }) => uid !== except);
+  const ended = await endSome(dependencies, others, reason, by, tx);
+  await sessions.removeGrantsBut(
+    accountId,
+    live.find(({ uid }) => uid === except),
+    tx,
+  );
+  await endPending(dependencies, accountId, except, tx);
+  const { actorId, request } = by;
+  const about = { subjectId: accountId, ...(actorId && { actorId }), ...(request && { request }) };
+  await audit.record({ type: 'token.revoked', outcome: 'success', reason, ...about }, tx);
+  return ended;
 }
 
 /**

@@ -65,39 +65,10 @@ export interface SamlDependencies {
 export type Saml = ReturnType<typeof createSaml>;
 
 export function createSaml(dependencies: SamlDependencies) {
-  const { base, db, sql, now, logger, vault, cookies, metrics } = dependencies;
-  const { accounts, applications, audit, keyring, outbox, rejections, repeatedEntries, settings, fetchMetadata } =
-    dependencies;
-  const entityId = `${base}/saml/metadata`;
-  const { protocol: validateXml } = loadSamlSchemas();
-  const skewSeconds = () => settings.latest().clock_skew_seconds;
-  const requireSignedRequests = () => settings.latest().saml_signed_requests;
-  const rateLimit = samlRateLimit(dependencies);
-  const browser = createRequestBrowser({ cookies });
-
-  const { signer, metadata } = createSigningIdentity({ base, entityId, keyring, requireSignedRequests });
-  const serviceProviders = createServiceProviders({ db, sql, requireSignedRequests });
-  const seenMessages = createSeenMessages({ sql, now });
-  const pendingAuthnRequests = createPendingAuthnRequests({ db, sql, now });
-  const sessionParticipants = createSessionParticipants({ db, sql, now });
-  const nameIds = createStoredNameIds({ db, sql, now });
-  const responses = createSamlResponses({ issuer: entityId, now, signer, nameIds });
-  const parameterChecks = createAuthorizationParameterChecks({
-    serviceProviders,
-    pendingAuthnRequests,
-    browserOf: browser.of,
-  });
-  const acceptRequest = createAcceptRequest({
-    base,
-    now,
-    skewSeconds,
-    validateXml,
-    serviceProviders,
-    seenMessages,
-    responses,
-    repeatedEntries,
-    rejections,
-  });
+  const { base, db, now, vault, audit, applications } = dependencies;
+  const services = createSamlServices(dependencies);
+  const { entityId, validateXml, skewSeconds, signer, metadata, rateLimit, browser, acceptRequest } = services;
+  const { serviceProviders, pendingAuthnRequests, seenMessages, sessionParticipants, parameterChecks } = services;
 
   return {
     /** Changed metadata that waits for an administrator. */
@@ -114,31 +85,7 @@ export function createSaml(dependencies: SamlDependencies) {
     }),
     /** What a pending AuthnRequest requires of the sign-in. */
     requirements: parameterChecks.requirements,
-    /** What the OpenID Connect engine calls. */
-    engine: {
-      respond: createResponseMode({
-        serviceProviders,
-        pendingAuthnRequests,
-        parameterChecks,
-        responses,
-        sessionParticipants,
-        accounts,
-        audit,
-        repeatedEntries,
-        rejections,
-        metrics,
-        sessionSeconds: () => settings.latest().session_hours * 3600,
-        idleSeconds: () => settings.latest().session_idle_minutes * 60,
-        ...{ sessions: dependencies.sessions, now },
-        browserOf: browser.of,
-        sealTestResponse: (xml, id) => vault.seal(xml, testResponseContext(id)),
-      }),
-      isPendingAuthnRequest: (ctx: unknown, params: Record<string, unknown> = {}) =>
-        parameterChecks.isPendingAuthnRequest(ctx as Context, params),
-      requirements: (ctx: unknown, params: Record<string, unknown> = {}) =>
-        parameterChecks.requirements(ctx as Context, params),
-      assertionConsumerUrls: serviceProviders.assertionConsumerUrls,
-    },
+    engine: engineHooks(dependencies, services),
     /** What single logout needs (src/logout). */
     slo: { entityId, validateXml, skewSeconds, signer, rateLimit, serviceProviders, seenMessages, sessionParticipants },
     /** What test sign-ins of the console need (src/test-bench). */
@@ -148,14 +95,108 @@ export function createSaml(dependencies: SamlDependencies) {
       browser,
       openTestResponse: (sealed: string, id: string) => vault.open(sealed, testResponseContext(id)).toString(),
     },
-    jobs: samlJobs({
-      refreshMetadata: createMetadataRefresh({
-        ...{ db, sql, applications, audit, logger, now, fetchMetadata },
-        notifyAdministrators: dependencies.notifyAdministrators,
-      }),
-      notifyOfCertificates: createCertificateNotice({ db, sql, now, keyring, applications, serviceProviders, outbox }),
+    jobs: metadataJobs(dependencies, services),
+  };
+}
+
+type SamlServices = ReturnType<typeof createSamlServices>;
+
+/** What the routes, the engine, the logout and the jobs share. */
+function createSamlServices(dependencies: SamlDependencies) {
+  const { base, db, sql, now, cookies, keyring, rejections, repeatedEntries, settings } = dependencies;
+  const entityId = `${base}/saml/metadata`;
+  const { protocol: validateXml } = loadSamlSchemas();
+  const skewSeconds = () => settings.latest().clock_skew_seconds;
+  const requireSignedRequests = () => settings.latest().saml_signed_requests;
+  const browser = createRequestBrowser({ cookies });
+
+  const { signer, metadata } = createSigningIdentity({ base, entityId, keyring, requireSignedRequests });
+  const serviceProviders = createServiceProviders({ db, sql, requireSignedRequests });
+  const seenMessages = createSeenMessages({ sql, now });
+  const pendingAuthnRequests = createPendingAuthnRequests({ db, sql, now });
+  const nameIds = createStoredNameIds({ db, sql, now });
+  const responses = createSamlResponses({ issuer: entityId, now, signer, nameIds });
+  return {
+    entityId,
+    validateXml,
+    skewSeconds,
+    signer,
+    metadata,
+    rateLimit: samlRateLimit(dependencies),
+    browser,
+    serviceProviders,
+    seenMessages,
+    pendingAuthnRequests,
+    responses,
+    sessionParticipants: createSessionParticipants({ db, sql, now }),
+    parameterChecks: createAuthorizationParameterChecks({
+      serviceProviders,
+      pendingAuthnRequests,
+      browserOf: browser.of,
+    }),
+    acceptRequest: createAcceptRequest({
+      base,
+      now,
+      skewSeconds,
+      validateXml,
+      serviceProviders,
+      seenMessages,
+      responses,
+      repeatedEntries,
+      rejections,
     }),
   };
+}
+
+/** What the OpenID Connect engine calls. */
+function engineHooks(
+  { accounts, audit, metrics, now, rejections, repeatedEntries, sessions, settings, vault }: SamlDependencies,
+  { serviceProviders, pendingAuthnRequests, parameterChecks, responses, sessionParticipants, browser }: SamlServices,
+) {
+  return {
+    respond: createResponseMode({
+      serviceProviders,
+      pendingAuthnRequests,
+      parameterChecks,
+      responses,
+      sessionParticipants,
+      accounts,
+      audit,
+      repeatedEntries,
+      rejections,
+      metrics,
+      sessions,
+      now,
+      sessionSeconds: () => settings.latest().session_hours * 3600,
+      idleSeconds: () => settings.latest().session_idle_minutes * 60,
+      browserOf: browser.of,
+      sealTestResponse: (xml, id) => vault.seal(xml, testResponseContext(id)),
+    }),
+    isPendingAuthnRequest: (ctx: unknown, params: Record<string, unknown> = {}) =>
+      parameterChecks.isPendingAuthnRequest(ctx as Context, params),
+    requirements: (ctx: unknown, params: Record<string, unknown> = {}) =>
+      parameterChecks.requirements(ctx as Context, params),
+    assertionConsumerUrls: serviceProviders.assertionConsumerUrls,
+  };
+}
+
+/** Keep the registered metadata up to date, and announce certificates that expire. */
+function metadataJobs(dependencies: SamlDependencies, { serviceProviders }: SamlServices) {
+  const { db, sql, now, logger, audit, applications, keyring, outbox, fetchMetadata, notifyAdministrators } =
+    dependencies;
+  return samlJobs({
+    refreshMetadata: createMetadataRefresh({
+      db,
+      sql,
+      applications,
+      audit,
+      logger,
+      now,
+      fetchMetadata,
+      notifyAdministrators,
+    }),
+    notifyOfCertificates: createCertificateNotice({ db, sql, now, keyring, applications, serviceProviders, outbox }),
+  });
 }
 
 /** Binds the encrypted Response of a test sign-in to its request. */

@@ -1,4 +1,5 @@
 // Starts one server: services, protocols, pages, jobs and the listening socket; and stops all of it.
+import type { RequestListener } from 'node:http';
 import type { Config } from '../config.ts';
 import { ensureFirstAdmin, type FirstAdmin } from '../config-file/first-admin.ts';
 import { healthRoutes } from '../http/health.ts';
@@ -60,28 +61,10 @@ export async function startServer({ config, logger, now: clock }: ServerOptions)
   await keyring.load();
 
   const http = createHttpServices(services, metrics);
-  const protocols = await createProtocols(services, http);
-  const userPages = createUserPages(services, http, protocols);
-  const { scheduler, mail } = createJobs({ services, http, protocols, userPages });
+  const isDraining = () => server.isDraining();
+  const { handler, scheduler, mail } = await composeServer({ services, http, isDraining });
   wake.logout = () => scheduler.wake(LOGOUT_JOB);
   wake.mail = mail.scheduleDelivery;
-  const administration = createAdministration({
-    services,
-    http,
-    protocols,
-    userPages,
-    mailQueued: mail.scheduleDelivery,
-    handler: () => handler,
-  });
-  const routes = routesOf({
-    services,
-    http,
-    protocols,
-    userPages,
-    administration,
-    isDraining: () => server.isDraining(),
-  });
-  const handler = createApp({ services, http, viewsDir, routes }).callback();
   const server = createHttpServer({ handler, logger });
   const { port } = await server.listen({ host: config.host, port: config.port });
   const metricsServer = await listenForMetrics(services, http);
@@ -105,6 +88,37 @@ export async function startServer({ config, logger, now: clock }: ServerOptions)
       await services.close();
     },
   };
+}
+
+interface CompositionDependencies {
+  services: Services;
+  http: HttpServices;
+  isDraining(): boolean;
+}
+
+/** Protocols, pages, jobs and the request handler that serves them; nothing runs yet. */
+async function composeServer({ services, http, isDraining }: CompositionDependencies) {
+  const protocols = await createProtocols(services, http);
+  const userPages = createUserPages(services, http, protocols);
+  const { scheduler, mail } = createJobs({ services, http, protocols, userPages });
+  const administration = createAdministration({
+    services,
+    http,
+    protocols,
+    userPages,
+    mailQueued: mail.scheduleDelivery,
+    handler: () => handler,
+  });
+  const routes = routesOf({
+    services,
+    http,
+    protocols,
+    userPages,
+    administration,
+    isDraining,
+  });
+  const handler: RequestListener = createApp({ services, http, viewsDir, routes }).callback();
+  return { handler, scheduler, mail };
 }
 
 async function listenForMetrics({ config, logger }: Services, http: HttpServices): Promise<HttpServer | undefined> {

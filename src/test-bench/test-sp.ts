@@ -55,7 +55,12 @@ export function createTestSp(dependencies: TestSpDependencies) {
     sloUrl: `${dependencies.entityId}/slo`,
     key: testSpKey(dependencies.credential),
   };
-  return { entityId: dependencies.entityId, ...createSender(provider), ...createReceiver(provider) };
+  return {
+    entityId: dependencies.entityId,
+    ...createSender(provider),
+    ...createReceiver(provider),
+    answerLogout: (query: string) => answerLogout(provider, query),
+  };
 }
 
 interface ServiceProvider extends TestSpDependencies {
@@ -107,9 +112,9 @@ function createSender(provider: ServiceProvider) {
   };
 }
 
-/** The messages that it receives. */
+/** The responses that it receives. */
 function createReceiver(provider: ServiceProvider) {
-  const { issuer, entityId, acsUrl, sloUrl, now, skewSeconds, key } = provider;
+  const { issuer, entityId, acsUrl, sloUrl, now } = provider;
   const identityProvider = `${issuer}/saml/metadata`;
   return {
     /** Reads and checks a Response that was posted to the ACS. Throws SamlError where there is none. */
@@ -151,27 +156,33 @@ function createReceiver(provider: ServiceProvider) {
       ];
       return { xml, checks, relayState } satisfies ReceivedMessage;
     },
-
-    /** Answers a LogoutRequest of this server; there is no session to end. Returns the URL to redirect to. */
-    async answerLogout(query: string): Promise<string> {
-      const decoded = await decodeRedirect(query);
-      const opened = openMessage(decoded, ['LogoutRequest'], validateWellFormed);
-      const expectation = { entityId: identityProvider, endpoint: sloUrl, now: now(), skewSeconds: skewSeconds() };
-      const request = readLogoutRequest(authenticateMessage(opened, sender(provider)), expectation);
-      const destination = `${issuer}/saml/slo`;
-      const message = logoutResponse({
-        id: newMessageId(),
-        issuer: entityId,
-        destination,
-        now: now(),
-        inResponseTo: request.id,
-        status: { code: statusCodes.Success },
-      });
-      const { relayState } = decoded;
-      const target = { location: destination, parameter: 'SAMLResponse' as const, message, relayState };
-      return redirectUrl(target, (await key()).signer);
-    },
   };
+}
+
+/** Answers a LogoutRequest of this server; there is no session to end. Returns the URL to redirect to. */
+async function answerLogout(provider: ServiceProvider, query: string): Promise<string> {
+  const { issuer, entityId, sloUrl, now, skewSeconds, key } = provider;
+  const decoded = await decodeRedirect(query);
+  const opened = openMessage(decoded, ['LogoutRequest'], validateWellFormed);
+  const expectation = {
+    entityId: `${issuer}/saml/metadata`,
+    endpoint: sloUrl,
+    now: now(),
+    skewSeconds: skewSeconds(),
+  };
+  const request = readLogoutRequest(authenticateMessage(opened, sender(provider)), expectation);
+  const destination = `${issuer}/saml/slo`;
+  const message = logoutResponse({
+    id: newMessageId(),
+    issuer: entityId,
+    destination,
+    now: now(),
+    inResponseTo: request.id,
+    status: { code: statusCodes.Success },
+  });
+  const { relayState } = decoded;
+  const target = { location: destination, parameter: 'SAMLResponse' as const, message, relayState };
+  return redirectUrl(target, (await key()).signer);
 }
 
 /** SAML Core 3.4.1; `acr` becomes a RequestedAuthnContext. */

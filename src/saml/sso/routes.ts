@@ -4,17 +4,15 @@ import Router from '@koa/router';
 import { z } from 'zod';
 import { readBody } from '../../http/body.ts';
 import type { Context, Extras, Middleware, State } from '../../http/context.ts';
-import { badRequest, forbidden, unsupportedMediaType } from '../../http/errors.ts';
+import { badRequest, unsupportedMediaType } from '../../http/errors.ts';
 import { parseQuery } from '../../http/input.ts';
 import { limits } from '../../limits.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { decodePost, decodeRedirect } from '../messages/decode.ts';
-import { samlErrorPage } from '../messages/error-page.ts';
-import { chooseNameIdFormat } from '../messages/name-id.ts';
-import { assertMetadataValid, type ServiceProvider, type ServiceProviders } from '../metadata/service-providers.ts';
+import type { ServiceProvider, ServiceProviders } from '../metadata/service-providers.ts';
 import type { AcceptRequest } from './accept-request.ts';
-import { defaultAcs } from './assertion-consumer-service.ts';
 import { authorizationParameters } from './authorization-parameters.ts';
+import { idpInitiatedRequest } from './idp-initiated-request.ts';
 import type { PendingAuthnRequest, PendingAuthnRequests } from './pending-authn-requests.ts';
 import type { RequestBrowser } from './request-browser.ts';
 
@@ -81,18 +79,7 @@ export function samlRoutes(dependencies: SamlRoutesDependencies): Router<State, 
     const { sp: entityId, RelayState } = parseQuery(ctx, startQuery);
     const sp = await serviceProviders.find(entityId);
     if (!sp) throw badRequest('service_provider_unknown', { detail: { entityId } });
-    if (!sp.settings.idp_initiated) {
-      throw forbidden('forbidden', {
-        message: `${sp.name} can only be opened from its own page.`,
-        advice: 'Open it there and sign in.',
-      });
-    }
-    try {
-      assertMetadataValid(sp, now());
-    } catch (error) {
-      throw samlErrorPage(error, sp.name);
-    }
-    await saveAndAuthorize(ctx, sp, idpInitiatedRequest(sp, RelayState));
+    await saveAndAuthorize(ctx, sp, idpInitiatedRequest(sp, RelayState, now()));
   });
 
   async function saveAndAuthorize(ctx: Context, sp: ServiceProvider, pending: PendingAuthnRequest): Promise<void> {
@@ -106,24 +93,4 @@ export function samlRoutes(dependencies: SamlRoutesDependencies): Router<State, 
   }
 
   return router;
-}
-
-/** An IdP-initiated sign-in (SAML Profiles 4.1.5): it answers no request and goes to the default ACS. */
-function idpInitiatedRequest(sp: ServiceProvider, relayState: string | undefined): PendingAuthnRequest {
-  const acs = defaultAcs(sp.acs);
-  if (!acs) throw badRequest('saml_request_invalid', { detail: 'no usable assertion consumer service' });
-  return {
-    entityId: sp.entityId,
-    requestId: undefined,
-    acsUrl: acs.url,
-    relayState,
-    nameIdFormat: chooseNameIdFormat(undefined, sp),
-    mayCreateNameId: true,
-    requestedContext: undefined,
-    acrs: undefined,
-    needsPassword: false,
-    forceAuthn: false,
-    isPassive: false,
-    subjectHint: undefined,
-  };
 }

@@ -1,0 +1,45 @@
+// An IdP-initiated sign-in (SAML Profiles 4.1.5), as the pending AuthnRequest that the service provider did not send.
+import { badRequest, forbidden } from '../../http/errors.ts';
+import { samlErrorPage } from '../messages/error-page.ts';
+import { chooseNameIdFormat } from '../messages/name-id.ts';
+import { assertMetadataValid, type ServiceProvider } from '../metadata/service-providers.ts';
+import { defaultAcs } from './assertion-consumer-service.ts';
+import type { PendingAuthnRequest } from './pending-authn-requests.ts';
+
+/**
+ * It answers no request and goes to the default ACS. Throws when the service provider is not registered for it, or when its
+ * metadata has expired.
+ */
+export function idpInitiatedRequest(
+  sp: ServiceProvider,
+  relayState: string | undefined,
+  now: Date,
+): PendingAuthnRequest {
+  if (!sp.settings.idp_initiated) {
+    throw forbidden('forbidden', {
+      message: `${sp.name} can only be opened from its own page.`,
+      advice: 'Open it there and sign in.',
+    });
+  }
+  try {
+    assertMetadataValid(sp, now);
+  } catch (error) {
+    throw samlErrorPage(error, sp.name);
+  }
+  const acs = defaultAcs(sp.acs);
+  if (!acs) throw badRequest('saml_request_invalid', { detail: 'no usable assertion consumer service' });
+  return {
+    entityId: sp.entityId,
+    requestId: undefined,
+    acsUrl: acs.url,
+    relayState,
+    nameIdFormat: chooseNameIdFormat(undefined, sp),
+    mayCreateNameId: true,
+    requestedContext: undefined,
+    acrs: undefined,
+    needsPassword: false,
+    forceAuthn: false,
+    isPassive: false,
+    subjectHint: undefined,
+  };
+}
