@@ -11,7 +11,7 @@ import type { SignedIn } from '../rp/signed-in.ts';
 
 export interface AccountPageHelpers {
   signedIn: SignedIn;
-  protect: Middleware;
+  checkCsrf: Middleware;
   /** Rejects the request when the user has no second factor and may not set one up yet. */
   mayEnrol: Middleware;
   /** The user as the actor of an audit event. */
@@ -26,7 +26,7 @@ export interface AccountPageHelpers {
 
 export interface AccountPageHelpersDependencies {
   signedIn: SignedIn;
-  protect: Middleware;
+  checkCsrf: Middleware;
   cookies: Cookies;
   notifyOwner: NotifyOwner;
   factors: Pick<Factors, 'of'>;
@@ -35,7 +35,7 @@ export interface AccountPageHelpersDependencies {
 
 export function createAccountPageHelpers({
   signedIn,
-  protect,
+  checkCsrf,
   cookies,
   notifyOwner,
   factors,
@@ -44,7 +44,7 @@ export function createAccountPageHelpers({
   const actorOf = (ctx: Context) => ({ actorId: signedIn.userOf(ctx).account.id, request: ctx.state.request });
   return {
     signedIn,
-    protect,
+    checkCsrf,
     notifyOwner: (account, change, ctx) => notifyOwner(account, change, ctx.state.request),
     actorOf,
 

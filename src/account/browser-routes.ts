@@ -26,7 +26,7 @@ export function browserRoutes({
   knownBrowsers,
   audit,
 }: BrowserRoutesDependencies): Router<State, Extras> {
-  const { signedIn, protect } = page;
+  const { signedIn, checkCsrf } = page;
   const router = new Router<State, Extras>({ prefix: HERE });
 
   router.get('/', signedIn.requireSignIn, async (ctx) => {
@@ -43,13 +43,13 @@ export function browserRoutes({
     });
   });
 
-  router.post('/forget', signedIn.requireSignIn, protect, async (ctx) => {
+  router.post('/forget', signedIn.requireSignIn, checkCsrf, async (ctx) => {
     const { id } = await parseForm(ctx, forgetForm);
     await forget(ctx, id);
     page.redirectWithNotice(ctx, HERE, 'This browser is a new one from now on.');
   });
 
-  router.post('/forget-all', signedIn.requireSignIn, protect, async (ctx) => {
+  router.post('/forget-all', signedIn.requireSignIn, checkCsrf, async (ctx) => {
     await forget(ctx);
     page.redirectWithNotice(ctx, HERE, 'Every browser is a new one from now on.');
   });

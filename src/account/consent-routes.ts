@@ -29,7 +29,7 @@ interface Listed extends ConsentEntry {
 
 export function consentRoutes(dependencies: ConsentRoutesDependencies): Router<State, Extras> {
   const { page, sessions, consents, audit } = dependencies;
-  const { signedIn, protect } = page;
+  const { signedIn, checkCsrf } = page;
   const router = new Router<State, Extras>({ prefix: HERE });
 
   router.get('/', signedIn.requireSignIn, async (ctx) => {
@@ -48,7 +48,7 @@ export function consentRoutes(dependencies: ConsentRoutesDependencies): Router<S
     });
   });
 
-  router.post('/revoke', signedIn.requireSignIn, protect, async (ctx) => {
+  router.post('/revoke', signedIn.requireSignIn, checkCsrf, async (ctx) => {
     const { account } = signedIn.userOf(ctx);
     const { application } = await parseForm(ctx, revokeForm);
     const found = (await allowedApplications(dependencies, account.id)).find(

@@ -46,7 +46,7 @@ export interface AccountPagesDependencies {
   consents: Consents;
   cookies: Cookies;
   credentials: Credentials;
-  csrf: Pick<Csrf, 'protect'>;
+  csrf: Pick<Csrf, 'check'>;
   emailVerification: EmailVerification;
   endSession: EndSession;
   mfa: Mfa;
@@ -67,8 +67,8 @@ export function createAccountPages(dependencies: AccountPagesDependencies) {
   const { emailVerification, endSession, mfa, rateLimits, rpSessions, serviceNames, sessions } = dependencies;
   const { signedIn, strengthMeter, notifyOwner, logoutBrowserOf } = dependencies;
   const { factors, firstFactor, knownBrowsers, passkeys, phones, recoveryCodes, totp } = mfa;
-  const { protect } = csrf;
-  const page = createAccountPageHelpers({ signedIn, protect, cookies, notifyOwner, factors, firstFactor });
+  const checkCsrf = csrf.check;
+  const page = createAccountPageHelpers({ signedIn, checkCsrf, cookies, notifyOwner, factors, firstFactor });
   const factorRecoveryCodes = createFactorRecoveryCodes({ page, recoveryCodes, host: new URL(issuer).host, now });
   const singleFactorPasswordRule = createSingleFactorPasswordRule({ page, credentials, factors });
   const portal = createPortal({ db, audit, now, issuer });
@@ -79,7 +79,7 @@ export function createAccountPages(dependencies: AccountPagesDependencies) {
       overviewRoutes({ page, credentials, factors }),
       profileRoutes({ page, accounts }),
       passwordRoutes({ page, credentials, factors, knownBrowsers, endSession }),
-      strengthRoutes({ strengthMeter, serviceNames, rateLimits, protect }),
+      strengthRoutes({ strengthMeter, serviceNames, rateLimits, checkCsrf }),
       emailRoutes({ page, emailVerification }),
       factorRoutes({
         page,

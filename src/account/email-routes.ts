@@ -22,12 +22,12 @@ const PROBLEMS: Partial<Record<EmailRequest['outcome'], string>> = {
 };
 
 export function emailRoutes({ page, emailVerification }: EmailRoutesDependencies): Router<State, Extras> {
-  const { signedIn, protect } = page;
+  const { signedIn, checkCsrf } = page;
   const router = new Router<State, Extras>({ prefix: PATH });
 
   router.get('/', signedIn.requireSignIn, signedIn.recentAuthentication, (ctx) => show(ctx));
 
-  router.post('/', signedIn.requireSignIn, signedIn.recentAuthentication, protect, async (ctx) => {
+  router.post('/', signedIn.requireSignIn, signedIn.recentAuthentication, checkCsrf, async (ctx) => {
     const { email } = await parseForm(ctx, form);
     const result = await emailVerification.requestEmailChange(signedIn.userOf(ctx).account, email, page.actorOf(ctx));
     const problem = PROBLEMS[result.outcome];
@@ -35,7 +35,7 @@ export function emailRoutes({ page, emailVerification }: EmailRoutesDependencies
     answer(ctx, result, `We have sent a link to ${email.trim()}. Your address changes when you open it.`);
   });
 
-  router.post('/verify', signedIn.requireSignIn, protect, async (ctx) => {
+  router.post('/verify', signedIn.requireSignIn, checkCsrf, async (ctx) => {
     const { account } = signedIn.userOf(ctx);
     const result = await emailVerification.requestVerification(account, page.actorOf(ctx));
     answer(ctx, result, `We have sent a link to ${account.email}. Open it to confirm the address.`);

@@ -35,9 +35,9 @@ const appForm = z.object({ code: z.string().max(64), sealed: z.string().max(1024
 
 export function factorRoutes(dependencies: FactorRoutesDependencies): Router<State, Extras> {
   const { page, factorRecoveryCodes } = dependencies;
-  const { signedIn, protect } = page;
+  const { signedIn, checkCsrf } = page;
   const router = new Router<State, Extras>({ prefix: FACTORS_PAGE });
-  const changeGuards = [signedIn.requireSignIn, signedIn.recentAuthentication, protect] as const;
+  const changeGuards = [signedIn.requireSignIn, signedIn.recentAuthentication, checkCsrf] as const;
 
   router.get('/', signedIn.requireSignIn, (ctx) => showFactors(dependencies, ctx));
   router.get('/app', signedIn.requireSignIn, signedIn.recentAuthentication, page.mayEnrol, (ctx) =>

@@ -34,9 +34,9 @@ const sealedEnrolment = z.object({ challenge: z.string(), until: z.number() });
 
 export function passkeyRoutes(dependencies: PasskeyRoutesDependencies): Router<State, Extras> {
   const { page, passkeys } = dependencies;
-  const { signedIn, protect } = page;
+  const { signedIn, checkCsrf } = page;
   const router = new Router<State, Extras>({ prefix: PATH });
-  const changeGuards = [signedIn.requireSignIn, signedIn.recentAuthentication, protect] as const;
+  const changeGuards = [signedIn.requireSignIn, signedIn.recentAuthentication, checkCsrf] as const;
 
   router.get('/', signedIn.requireSignIn, signedIn.recentAuthentication, page.mayEnrol, (ctx) =>
     showForm(dependencies, ctx),

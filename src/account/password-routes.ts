@@ -32,14 +32,14 @@ interface FormState {
 
 export function passwordRoutes(dependencies: PasswordRoutesDependencies): Router<State, Extras> {
   const { page, credentials, factors, knownBrowsers, endSession } = dependencies;
-  const { signedIn, protect } = page;
+  const { signedIn, checkCsrf } = page;
   const router = new Router<State, Extras>({ prefix: '/account/password' });
 
   router.get('/', signedIn.requireSignIn, signedIn.recentAuthentication, (ctx) =>
     show(ctx, { isLong: parseQuery(ctx, query).need === SINGLE_FACTOR_LENGTH }),
   );
 
-  router.post('/', signedIn.requireSignIn, signedIn.recentAuthentication, protect, async (ctx) => {
+  router.post('/', signedIn.requireSignIn, signedIn.recentAuthentication, checkCsrf, async (ctx) => {
     const { account, session } = signedIn.userOf(ctx);
     const { password, elsewhere, need: requested } = await parseForm(ctx, form);
     const isLong = requested === SINGLE_FACTOR_LENGTH;

@@ -15,7 +15,7 @@ export interface StrengthRoutesDependencies {
   /** Names of this server, which are easy to guess in a password for it. */
   serviceNames: readonly string[];
   rateLimits: Pick<RateLimits, 'consume'>;
-  protect: Middleware;
+  checkCsrf: Middleware;
 }
 
 const body = z.object({
@@ -23,10 +23,10 @@ const body = z.object({
   known: z.array(z.string().max(254)).max(5).default([]),
 });
 
-export function strengthRoutes({ strengthMeter, serviceNames, rateLimits, protect }: StrengthRoutesDependencies) {
+export function strengthRoutes({ strengthMeter, serviceNames, rateLimits, checkCsrf }: StrengthRoutesDependencies) {
   const router = new Router<State, Extras>();
 
-  router.post('/password-strength', protect, async (ctx) => {
+  router.post('/password-strength', checkCsrf, async (ctx) => {
     const verdict = await rateLimits.consume('strength:address', addressKey(ctx.state.request.address));
     if (!verdict.allowed) throw tooManyRequests(verdict.retryAfterSeconds);
     const { password, known } = await parseJson(ctx, body);

@@ -24,7 +24,7 @@ const codeForm = z.object({ code: z.string().max(64), sealed: z.string().max(102
 
 export function phoneRoutes(dependencies: PhoneRoutesDependencies): Router<State, Extras> {
   const { page, phones, codeDelivery, rateLimits, factorRecoveryCodes } = dependencies;
-  const { signedIn, protect } = page;
+  const { signedIn, checkCsrf } = page;
   const router = new Router<State, Extras>({ prefix: PATH });
   const recentAuthentication = [signedIn.requireSignIn, signedIn.recentAuthentication] as const;
 
@@ -43,7 +43,7 @@ export function phoneRoutes(dependencies: PhoneRoutesDependencies): Router<State
     show(ctx);
   });
 
-  router.post('/', ...recentAuthentication, protect, page.mayEnrol, async (ctx) => {
+  router.post('/', ...recentAuthentication, checkCsrf, page.mayEnrol, async (ctx) => {
     if (!codeDelivery.hasSms()) throw notFound();
     const { phone: typed } = await parseForm(ctx, numberForm);
     const number = phoneNumber(typed);
@@ -56,7 +56,7 @@ export function phoneRoutes(dependencies: PhoneRoutesDependencies): Router<State
     show(ctx, { number, sealed: result.sealed });
   });
 
-  router.post('/confirm', ...recentAuthentication, protect, page.mayEnrol, async (ctx) => {
+  router.post('/confirm', ...recentAuthentication, checkCsrf, page.mayEnrol, async (ctx) => {
     const { account } = signedIn.userOf(ctx);
     const { code, sealed } = await parseForm(ctx, codeForm);
     const verdict = await rateLimits.consume('code:account', account.id);
@@ -70,7 +70,7 @@ export function phoneRoutes(dependencies: PhoneRoutesDependencies): Router<State
     await factorRecoveryCodes.showAfterAdding(ctx, 'SMS codes are enabled.', sealed);
   });
 
-  router.post('/remove', ...recentAuthentication, protect, async (ctx) => {
+  router.post('/remove', ...recentAuthentication, checkCsrf, async (ctx) => {
     const { account } = signedIn.userOf(ctx);
     const isRemoved = await phones.remove(account.id, page.actorOf(ctx));
     if (isRemoved) await page.notifyOwner(account, 'phone-changed', ctx);

@@ -16,7 +16,7 @@ const nameField = z.string().trim().max(200);
 const profileForm = z.object({ name: nameField, given_name: nameField, family_name: nameField });
 
 export function profileRoutes({ page, accounts }: ProfileRoutesDependencies): Router<State, Extras> {
-  const { signedIn, protect } = page;
+  const { signedIn, checkCsrf } = page;
   const router = new Router<State, Extras>({ prefix: '/account/profile' });
 
   router.get('/', signedIn.requireSignIn, (ctx) => {
@@ -24,7 +24,7 @@ export function profileRoutes({ page, accounts }: ProfileRoutesDependencies): Ro
     ctx.render('account/profile', { account, isOwnedByFile: account.source === 'file' });
   });
 
-  router.post('/', signedIn.requireSignIn, protect, async (ctx) => {
+  router.post('/', signedIn.requireSignIn, checkCsrf, async (ctx) => {
     const { account } = signedIn.userOf(ctx);
     // The configuration file would restore its own value at the next start.
     if (account.source === 'file') throw forbidden('owned_by_file');

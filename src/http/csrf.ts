@@ -15,7 +15,7 @@ export interface Csrf {
   /** Defines `ctx.state.csrfToken`; the cookie is set when a page reads it. */
   tokens: Middleware;
   /** Rejects unsafe requests that do not come from our own pages. Runs before every route with a form. */
-  protect: Middleware;
+  check: Middleware;
 }
 
 export interface CsrfDependencies {
@@ -51,7 +51,7 @@ export function createCsrf({ cookies, keys, issuerUrl }: CsrfDependencies): Csrf
       return next();
     },
 
-    protect: async (ctx, next) => {
+    check: async (ctx, next) => {
       if (SAFE_METHODS.has(ctx.method)) return next();
       rejectForeignOrigin(ctx, issuerUrl);
       const secret = cookies.get(ctx, 'csrf');

@@ -7,7 +7,7 @@ import { parseForm } from '../http/input.ts';
 import { createLinkPage, type DoneMessage, type LinkPageDependencies, type LinkPageOptions } from './link-page.ts';
 
 export interface ConfirmRoutesDependencies extends LinkPageDependencies {
-  protect: Middleware;
+  checkCsrf: Middleware;
 }
 
 export interface ConfirmRoutesOptions<Link> {
@@ -27,7 +27,7 @@ const confirmForm = z.object({ displayedValue: z.string().max(254) });
 
 export function addConfirmRoutes<Link>(
   router: Router<State, Extras>,
-  { cookies, rateLimits, protect }: ConfirmRoutesDependencies,
+  { cookies, rateLimits, checkCsrf }: ConfirmRoutesDependencies,
   { path, next, find, describe, confirm, doneMessage }: ConfirmRoutesOptions<Link>,
 ): void {
   const page = createLinkPage({ cookies, rateLimits }, { cookie: 'link', next });
@@ -37,7 +37,7 @@ export function addConfirmRoutes<Link>(
     ctx.render('mailed-links/confirm', { ...describe(found), action: path });
   });
 
-  router.post(path, protect, async (ctx) => {
+  router.post(path, checkCsrf, async (ctx) => {
     const { token, found } = await page.resolve(ctx, find);
     page.assertUnchanged((await parseForm(ctx, confirmForm)).displayedValue, describe(found).value);
     if (!(await confirm(ctx, token))) return page.reject(ctx);

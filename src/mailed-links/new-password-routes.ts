@@ -11,7 +11,7 @@ import { createLinkPage, type DoneMessage, type LinkPageDependencies } from './l
 import type { LinkOutcome } from './set-password.ts';
 
 export interface NewPasswordRoutesDependencies extends LinkPageDependencies {
-  protect: Middleware;
+  checkCsrf: Middleware;
 }
 
 export interface NewPasswordRoutesOptions {
@@ -29,7 +29,7 @@ const passwordForm = z.object({ username: z.string().max(254), password: z.strin
 
 export function addNewPasswordRoutes(
   router: Router<State, Extras>,
-  { cookies, rateLimits, protect }: NewPasswordRoutesDependencies,
+  { cookies, rateLimits, checkCsrf }: NewPasswordRoutesDependencies,
   { path, texts, find, setPassword, hasSecondFactor, doneMessage }: NewPasswordRoutesOptions,
 ): void {
   const next = { href: '/forgot-password', label: 'Ask for a new link' };
@@ -40,7 +40,7 @@ export function addNewPasswordRoutes(
     await show(ctx, account);
   });
 
-  router.post(path, protect, async (ctx) => {
+  router.post(path, checkCsrf, async (ctx) => {
     const { token, found: account } = await page.resolve(ctx, find);
     const { username, password } = await parseForm(ctx, passwordForm);
     page.assertUnchanged(username, account.username);

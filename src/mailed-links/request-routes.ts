@@ -14,7 +14,7 @@ export interface RequestRoutesDependencies {
   cookies: Cookies;
   rateLimits: Pick<RateLimits, 'consume'>;
   returnToSignIn: ReturnToSignIn;
-  protect: Middleware;
+  checkCsrf: Middleware;
 }
 
 export interface RequestRoutesOptions {
@@ -32,7 +32,7 @@ const requestForm = z.object({ username: z.string().trim().min(1).max(254) });
 
 export function addRequestRoutes(
   router: Router<State, Extras>,
-  { cookies, rateLimits, returnToSignIn, protect }: RequestRoutesDependencies,
+  { cookies, rateLimits, returnToSignIn, checkCsrf }: RequestRoutesDependencies,
   { path, sentPath, texts, request, sent }: RequestRoutesOptions,
 ): void {
   router.get(path, returnToSignIn.note, (ctx) => {
@@ -40,7 +40,7 @@ export function addRequestRoutes(
     ctx.render('mailed-links/request', { ...texts, action: path, button: 'Send me a link', back });
   });
 
-  router.post(path, protect, async (ctx) => {
+  router.post(path, checkCsrf, async (ctx) => {
     const { username } = await parseForm(ctx, requestForm);
     const work = () => request(username, ctx.state.request, cookies.get(ctx, 'knownBrowser'));
     await answerUniformly(ctx, { rateLimits, policy: 'reset:address' }, { work, page: sentPath });

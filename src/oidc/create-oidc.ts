@@ -233,7 +233,7 @@ function configurationOf(dependencies: OidcDependencies, shared: Shared): Config
       countSignInStart: (address) => countSignInStart(rateLimits, address),
       isRunningTest: (ctx, params) => testTickets.matches(appContext(ctx), params),
     }),
-    needsPkce: (clientId) => needsPkce(clients.cachedFacts(clientId)?.metadata ?? {}),
+    needsPkce: (clientId) => needsPkce(clients.cachedApplicationOf(clientId)?.metadata ?? {}),
     acrValues: [...acrValues],
     cookieKeys: dependencies.cookieKeys,
     secure: dependencies.secure,

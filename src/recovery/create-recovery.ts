@@ -26,7 +26,7 @@ export interface RecoveryDependencies {
   audit: Audit;
   cookies: Cookies;
   credentials: Pick<Credentials, 'status'>;
-  csrf: Pick<Csrf, 'protect'>;
+  csrf: Pick<Csrf, 'check'>;
   factors: Pick<Factors, 'hasSecondFactor'>;
   knownBrowsers: KnownBrowsers;
   lockout: Lockout;
@@ -41,7 +41,7 @@ export function createRecovery(dependencies: RecoveryDependencies) {
   const { db, now, accounts, audit, cookies, credentials, csrf, factors, knownBrowsers, lockout } = dependencies;
   const { mailedLinks, mailLimits, outbox, rateLimits, settings } = dependencies;
   const { accountLinks, returnToSignIn, setPasswordByLink } = mailedLinks;
-  const { protect } = csrf;
+  const checkCsrf = csrf.check;
   const minutes = () => settings.latest().reset_token_minutes;
   const passwordReset = createPasswordReset({
     db,
@@ -61,8 +61,8 @@ export function createRecovery(dependencies: RecoveryDependencies) {
     passwordReset,
     unlock,
     routers: [
-      passwordResetRoutes({ passwordReset, hasSecondFactor, minutes, cookies, rateLimits, returnToSignIn, protect }),
-      unlockRoutes({ unlock, knownBrowsers, cookies, rateLimits, returnToSignIn, protect }),
+      passwordResetRoutes({ passwordReset, hasSecondFactor, minutes, cookies, rateLimits, returnToSignIn, checkCsrf }),
+      unlockRoutes({ unlock, knownBrowsers, cookies, rateLimits, returnToSignIn, checkCsrf }),
     ],
   };
 }

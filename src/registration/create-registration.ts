@@ -28,7 +28,7 @@ export interface RegistrationDependencies {
   audit: Audit;
   cookies: Cookies;
   credentials: Credentials;
-  csrf: Pick<Csrf, 'protect'>;
+  csrf: Pick<Csrf, 'check'>;
   mailedLinks: MailedLinks;
   mailLimits: MailLimits;
   outbox: Outbox;
@@ -40,7 +40,7 @@ export function createRegistration(dependencies: RegistrationDependencies) {
   const { db, vault, now, accounts, audit, cookies, credentials, csrf } = dependencies;
   const { mailedLinks, mailLimits, outbox, rateLimits, settings } = dependencies;
   const { accountLinks, returnToSignIn, setPasswordByLink } = mailedLinks;
-  const { protect } = csrf;
+  const checkCsrf = csrf.check;
   const invitations = createInvitations({ db, audit, accountLinks, accounts, outbox, setPasswordByLink });
   const emailVerification = createEmailVerification({
     db,
@@ -68,9 +68,9 @@ export function createRegistration(dependencies: RegistrationDependencies) {
     emailVerification,
     selfRegistration,
     routers: [
-      invitationRoutes({ invitations, cookies, rateLimits, protect }),
-      emailVerificationRoutes({ emailVerification, cookies, rateLimits, protect }),
-      selfRegistrationRoutes({ selfRegistration, cookies, rateLimits, returnToSignIn, protect }),
+      invitationRoutes({ invitations, cookies, rateLimits, checkCsrf }),
+      emailVerificationRoutes({ emailVerification, cookies, rateLimits, checkCsrf }),
+      selfRegistrationRoutes({ selfRegistration, cookies, rateLimits, returnToSignIn, checkCsrf }),
     ],
   };
 }

@@ -16,7 +16,7 @@ import type { SelfRegistration } from './self-registration.ts';
 export interface SelfRegistrationRoutesDependencies extends LinkPageDependencies {
   selfRegistration: SelfRegistration;
   returnToSignIn: ReturnToSignIn;
-  protect: Middleware;
+  checkCsrf: Middleware;
 }
 
 const requestForm = z.object({ email: z.string().trim().max(254) });
@@ -28,7 +28,7 @@ const finishForm = z.object({
 const minLength = minimumLength(false);
 
 export function selfRegistrationRoutes(dependencies: SelfRegistrationRoutesDependencies): Router<State, Extras> {
-  const { selfRegistration, protect, returnToSignIn } = dependencies;
+  const { selfRegistration, checkCsrf, returnToSignIn } = dependencies;
   const router = new Router<State, Extras>({ prefix: '/sign-up' });
   const page = createLinkPage(dependencies, {
     cookie: 'reset',
@@ -43,14 +43,14 @@ export function selfRegistrationRoutes(dependencies: SelfRegistrationRoutesDepen
   router.get('/', whenOpen, returnToSignIn.note, (ctx) => {
     ctx.render('registration/request', { action: '/sign-up', signInUrl: returnToSignIn.back(ctx).href });
   });
-  router.post('/', whenOpen, protect, (ctx) => requestLink(dependencies, ctx));
+  router.post('/', whenOpen, checkCsrf, (ctx) => requestLink(dependencies, ctx));
   router.get('/sent', whenOpen, showSent);
 
   router.get('/finish', whenOpen, page.receiveToken, async (ctx) => {
     const { found: email } = await page.resolve(ctx, selfRegistration.find);
     ctx.render('registration/finish', { action: '/sign-up/finish', email, minLength });
   });
-  router.post('/finish', whenOpen, protect, (ctx) => finishRegistration(selfRegistration, page, ctx));
+  router.post('/finish', whenOpen, checkCsrf, (ctx) => finishRegistration(selfRegistration, page, ctx));
   router.get('/done', whenOpen, (ctx) => {
     page.renderDone(ctx, {
       title: 'Your account is ready',

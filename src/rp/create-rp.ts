@@ -21,7 +21,7 @@ export interface RpDependencies {
   issuer: string;
   accounts: Pick<Accounts, 'find'>;
   cookies: Cookies;
-  csrf: Pick<Csrf, 'protect'>;
+  csrf: Pick<Csrf, 'check'>;
   provider(): Provider;
   sessions: Pick<Sessions, 'find' | 'recordActivity'>;
   /** The strongest proof that this account can give. */
@@ -50,7 +50,7 @@ export function createRp(dependencies: RpDependencies) {
         cookies,
         firstPartyClient: createFirstPartyClient({ provider }),
         rpSessions,
-        protect: csrf.protect,
+        checkCsrf: csrf.check,
       }),
     ],
   };

@@ -19,7 +19,7 @@ export interface RpRoutesDependencies {
   cookies: Cookies;
   firstPartyClient: FirstPartyClient;
   rpSessions: RpSessions;
-  protect: Middleware;
+  checkCsrf: Middleware;
 }
 
 const HOME = '/dashboard';
@@ -51,13 +51,13 @@ const MAX_PENDING = 5;
 const MAX_COOKIE = 3600;
 
 export function rpRoutes(dependencies: RpRoutesDependencies): Router<State, Extras> {
-  const { protect } = dependencies;
+  const { checkCsrf } = dependencies;
   const router = new Router<State, Extras>();
   router.get('/login', (ctx) => startSignIn(dependencies, ctx));
   router.get(['/auth/callback', '/callback'], (ctx) => finishSignIn(dependencies, ctx));
   router.get('/logout', (ctx) => logOut(dependencies, ctx));
-  router.post('/api/logout', protect, (ctx) => endOwnSession(dependencies, ctx));
-  router.post('/api/auth/refresh', protect, (ctx) => refresh(dependencies, ctx));
+  router.post('/api/logout', checkCsrf, (ctx) => endOwnSession(dependencies, ctx));
+  router.post('/api/auth/refresh', checkCsrf, (ctx) => refresh(dependencies, ctx));
   return router;
 }
 

@@ -56,13 +56,13 @@ export interface SignInDependencies {
   audit: Audit;
   repeatedEntries: Pick<RepeatedEntries, 'record'>;
   captcha: Captcha;
-  clients: Pick<ClientSource, 'facts'>;
+  clients: Pick<ClientSource, 'applicationOf'>;
   codeDelivery: CodeDelivery;
   consents: Consents;
   cookies: Cookies;
   sessions: Pick<Sessions, 'find'>;
   credentials: Credentials;
-  csrf: Pick<Csrf, 'protect'>;
+  csrf: Pick<Csrf, 'check'>;
   engine(): InteractionEngine & { Client: { find(clientId: string): Promise<Client | undefined> } };
   lockout: Lockout;
   metrics: Pick<Metrics, 'signIns'>;
@@ -88,7 +88,7 @@ export function createSignIn(dependencies: SignInDependencies) {
   const { credentials, csrf, engine, lockout, metrics, mfa, ownClientId, rateLimits } = dependencies;
   const { samlRequirements, settings, signInPolicy: policy, notifyOwner } = dependencies;
   const { passkeys, totp, recoveryCodes, oneTimeCodes, knownBrowsers } = mfa;
-  const { protect } = csrf;
+  const checkCsrf = csrf.check;
   const rememberDays = () => settings.latest().remember_browser_days;
   const sendNewBrowserNotice = newBrowserNotice(dependencies);
 
@@ -101,7 +101,7 @@ export function createSignIn(dependencies: SignInDependencies) {
     attempts,
     accounts,
     policy,
-    applicationOf: clients.facts,
+    applicationOf: clients.applicationOf,
     ownClientId,
     samlRequirements,
     isTrustedBrowser: browserCookie.isTrusted,
@@ -140,11 +140,11 @@ export function createSignIn(dependencies: SignInDependencies) {
   const enrolment = { totp, passkeys, recoveryCodes, notifyOwner, rateLimits, host, now };
   return {
     routers: [
-      dispatchRoutes({ flow, pages, interactions, attempts, protect }),
-      passwordRoutes({ flow, pages, firstFactor, credentials, passwordChanged, protect }),
-      decisionRoutes({ flow, interactions, consents, audit, protect }),
-      secondFactorRoutes({ flow, pages, codes, attempts, codeDelivery, passkeys, audit, repeatedEntries, protect }),
-      enrolmentRoutes({ flow, pages, attempts, ...enrolment, protect }),
+      dispatchRoutes({ flow, pages, interactions, attempts, checkCsrf }),
+      passwordRoutes({ flow, pages, firstFactor, credentials, passwordChanged, checkCsrf }),
+      decisionRoutes({ flow, interactions, consents, audit, checkCsrf }),
+      secondFactorRoutes({ flow, pages, codes, attempts, codeDelivery, passkeys, audit, repeatedEntries, checkCsrf }),
+      enrolmentRoutes({ flow, pages, attempts, ...enrolment, checkCsrf }),
     ],
   };
 }

@@ -16,16 +16,16 @@ export interface DecisionRoutesDependencies {
   interactions: Interactions;
   consents: Pick<Consents, 'allow'>;
   audit: Audit;
-  protect: Middleware;
+  checkCsrf: Middleware;
 }
 
 const decisionForm = z.object({ decision: z.enum(['allow', 'deny', 'other', 'continue']) });
 
 export function decisionRoutes(dependencies: DecisionRoutesDependencies): Router<State, Extras> {
-  const { flow, interactions, consents, audit, protect } = dependencies;
+  const { flow, interactions, consents, audit, checkCsrf } = dependencies;
   const router = new Router<State, Extras>({ prefix: '/signin/:uid' });
 
-  router.post('/account', protect, async (ctx: StepContext) => {
+  router.post('/account', checkCsrf, async (ctx: StepContext) => {
     const current = await flow.expect(ctx, 'select-account', 'access-denied');
     if (!current) return;
     const { decision } = await parseForm(ctx, decisionForm);
@@ -35,7 +35,7 @@ export function decisionRoutes(dependencies: DecisionRoutesDependencies): Router
     throw badRequest('invalid_input');
   });
 
-  router.post('/consent', protect, async (ctx: StepContext) => {
+  router.post('/consent', checkCsrf, async (ctx: StepContext) => {
     const current = await flow.expect(ctx, 'consent');
     if (!current?.account) return;
     const { decision } = await parseForm(ctx, decisionForm);

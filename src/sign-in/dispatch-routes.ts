@@ -13,11 +13,11 @@ export interface DispatchRoutesDependencies {
   interactions: Interactions;
   attempts: Pick<Attempts, 'remove'>;
   /** Rejects forms from other sites (CSRF). */
-  protect: Middleware;
+  checkCsrf: Middleware;
 }
 
 export function dispatchRoutes(dependencies: DispatchRoutesDependencies): Router<State, Extras> {
-  const { flow, pages, interactions, attempts, protect } = dependencies;
+  const { flow, pages, interactions, attempts, checkCsrf } = dependencies;
   const router = new Router<State, Extras>({ prefix: '/signin/:uid' });
 
   router.get('/', async (ctx: StepContext) => {
@@ -27,7 +27,7 @@ export function dispatchRoutes(dependencies: DispatchRoutesDependencies): Router
     await pages.show(ctx, current);
   });
 
-  router.post('/cancel', protect, async (ctx: StepContext) => {
+  router.post('/cancel', checkCsrf, async (ctx: StepContext) => {
     const { attempt } = await flow.open(ctx);
     await attempts.remove(attempt.uid);
     await interactions.deny(ctx, 'the user cancelled the sign-in');

@@ -19,7 +19,7 @@ export interface PasswordRoutesDependencies {
   credentials: Pick<Credentials, 'setPassword' | 'status'>;
   /** After a new password: ends the other sessions and the trust in browsers, and sends a notice to the owner. */
   passwordChanged(account: Account, keptSession: string | undefined, by: Actor): Promise<void>;
-  protect: Middleware;
+  checkCsrf: Middleware;
 }
 
 const signInForm = z.object({
@@ -34,10 +34,10 @@ const WRONG = 'The user name or the password is wrong.';
 const CAPTCHA = 'There were several failed sign-ins. Confirm that you are a person, and enter your password again.';
 
 export function passwordRoutes(dependencies: PasswordRoutesDependencies): Router<State, Extras> {
-  const { flow, pages, firstFactor, credentials, passwordChanged, protect } = dependencies;
+  const { flow, pages, firstFactor, credentials, passwordChanged, checkCsrf } = dependencies;
   const router = new Router<State, Extras>({ prefix: '/signin/:uid' });
 
-  router.post('/password', protect, async (ctx: StepContext) => {
+  router.post('/password', checkCsrf, async (ctx: StepContext) => {
     const current = await flow.expect(ctx, 'identify');
     if (!current) return;
     const input = await parseForm(ctx, signInForm);
@@ -64,7 +64,7 @@ export function passwordRoutes(dependencies: PasswordRoutesDependencies): Router
     await flow.proceed(ctx, current, { userId: result.account.id, amr, passwordSetAt: result.setAt.getTime() });
   });
 
-  router.post('/new-password', protect, async (ctx: StepContext) => {
+  router.post('/new-password', checkCsrf, async (ctx: StepContext) => {
     const current = await flow.expect(ctx, 'change-password');
     if (!current?.account) return;
     const { account } = current;

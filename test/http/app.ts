@@ -63,7 +63,7 @@ export async function startApp(options: TestAppOptions = {}): Promise<TestApp> {
   app.use(assets.serve);
   app.use(csrf.tokens);
   app.use(rendering({ render }));
-  app.use((ctx, next) => (guarded.includes(ctx.path) ? csrf.protect(ctx, next) : next()));
+  app.use((ctx, next) => (guarded.includes(ctx.path) ? csrf.check(ctx, next) : next()));
   app.use((ctx, next) => routes[`${ctx.method} ${ctx.path}`]?.(ctx, next));
   handler = app.callback();
 

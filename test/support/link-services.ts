@@ -10,7 +10,7 @@ export type LinkServices = ReturnType<typeof linkServices>;
 
 export function linkServices(services: Services) {
   const cookies = createCookies({ secure: false });
-  const csrf = { protect: () => Promise.reject(new Error('there are no requests here')) };
+  const csrf = { check: () => Promise.reject(new Error('there are no requests here')) };
   const { factors, knownBrowsers } = services.mfa;
   const mailedLinks = createMailedLinks({
     ...{ ...services, cookies, knownBrowsers, unlock: services.lockout.unlock },

@@ -55,7 +55,7 @@ const CHANGED_MEANWHILE =
 
 /** The frame, on the sign-in and CSRF protection of the account pages. */
 export function createFrame({ page: own, authority, storedForms }: FrameDependencies): Frame {
-  const { signedIn, protect } = own;
+  const { signedIn, checkCsrf } = own;
   const { rightsAt, requireRights } = createConsoleRights({ signedIn, authority });
   const may: Frame['may'] = (ctx, permission, target) => permits(rightsAt(ctx), permission, target);
 
@@ -90,7 +90,7 @@ export function createFrame({ page: own, authority, storedForms }: FrameDependen
     change: (...needed) => [
       signedIn.requireSignIn,
       signedIn.secondFactor,
-      protect,
+      checkCsrf,
       requireRights(needed),
       handleErrors,
     ],

@@ -28,7 +28,7 @@ export interface ClaimsPreviews {
 
 export interface ClaimsPreviewsDependencies {
   provider(): Provider;
-  clients: Pick<ClientSource, 'facts'>;
+  clients: Pick<ClientSource, 'applicationOf'>;
   accounts: Pick<Accounts, 'find'>;
 }
 
@@ -42,7 +42,7 @@ export function createClaimsPreviews({ provider, clients, accounts }: ClaimsPrev
   }
 
   async function available(client: Client, account: Account): Promise<Record<string, unknown>> {
-    return { ...claimsOf(account, await clients.facts(client.clientId)) };
+    return { ...claimsOf(account, await clients.applicationOf(client.clientId)) };
   }
 
   return {

@@ -13,12 +13,12 @@ import { appContext } from '../engine/app-context.ts';
 import { engineSeconds } from '../engine/configuration.ts';
 import type { Account as EngineAccount, FindAccount } from '../engine/library.ts';
 import { APPLICATION_CLAIMS } from '../patches/client-claims.ts';
-import type { ApplicationFacts, ClientSource } from '../store/clients.ts';
+import type { ClientApplication, ClientSource } from '../store/clients.ts';
 import type { Sessions } from '../store/sessions.ts';
 
 export interface FindAccountDependencies {
   accounts: Pick<Accounts, 'find'>;
-  clients: Pick<ClientSource, 'facts'>;
+  clients: Pick<ClientSource, 'applicationOf'>;
   consents: Pick<Consents, 'recordUse'>;
   sessions: Pick<Sessions, 'removeGrants'>;
   audit: Audit;
@@ -41,17 +41,17 @@ export function createFindAccount(dependencies: FindAccountDependencies): FindAc
       return undefined;
     }
     const clientId = token?.clientId ?? ctx.oidc.client?.clientId;
-    const facts = clientId === undefined ? undefined : await clients.facts(clientId);
+    const application = clientId === undefined ? undefined : await clients.applicationOf(clientId);
     // Only with a token: an authorization request gets a page instead (engine/interaction-policy.ts).
     if (token?.clientId) {
-      const { allowed, reason } = facts ? accessDecision(facts, account) : UNREGISTERED;
+      const { allowed, reason } = application ? accessDecision(application, account) : UNREGISTERED;
       if (!allowed && ctx.oidc.route === 'token') {
         await revokeAccess(id, token.clientId, reason, appContext(ctx).state.request);
       }
       if (!allowed) return undefined;
-      if (facts && FIRST_USE.has(token.kind)) await consents.recordUse(id, facts.id);
+      if (application && FIRST_USE.has(token.kind)) await consents.recordUse(id, application.id);
     }
-    return { accountId: id, record: account, claims: async () => ({ ...claimsOf(account, facts), sub: id }) };
+    return { accountId: id, record: account, claims: async () => ({ ...claimsOf(account, application), sub: id }) };
   };
 
   async function revokeAccess(
@@ -85,8 +85,8 @@ export function accountOf(found: EngineAccount): Account {
 }
 
 /** Every claim that scopes can request, and the application's own claims, which need no scope. */
-export function claimsOf(account: Account, facts: Pick<ApplicationFacts, 'metadata'> | undefined) {
-  const { claims: applicationClaims, ...view } = facts?.metadata ?? {};
+export function claimsOf(account: Account, application: Pick<ClientApplication, 'metadata'> | undefined) {
+  const { claims: applicationClaims, ...view } = application?.metadata ?? {};
   const visible = withVisibleRoles(account, view);
   if (!applicationClaims) return claimsFor(visible);
   return { ...claimsFor(visible), [APPLICATION_CLAIMS]: customClaims(visible, applicationClaims) };

@@ -10,7 +10,7 @@ import type { ClientSource } from '../store/clients.ts';
 export interface ResourcesDependencies {
   db: Db;
   accounts: Pick<Accounts, 'find'>;
-  clients: Pick<ClientSource, 'facts'>;
+  clients: Pick<ClientSource, 'applicationOf'>;
   accessTokenSeconds(): number;
   /** The APIs of this server itself: identifier -> scopes. */
   serverApis: Record<string, readonly string[]>;
@@ -23,10 +23,10 @@ export function createResourceServer({ db, accounts, clients, accessTokenSeconds
     identifier: string,
     { clientId }: { clientId: string },
   ): Promise<ResourceServer> {
-    const [api, facts] = await Promise.all([findApi(identifier), clients.facts(clientId)]);
+    const [api, application] = await Promise.all([findApi(identifier), clients.applicationOf(clientId)]);
     if (!api) throw new errors.InvalidTarget('this resource is not registered here');
     // Closed by default: both the API and each of its scopes must be in the client's registration.
-    const { resources = [], scope = '' } = facts?.metadata ?? {};
+    const { resources = [], scope = '' } = application?.metadata ?? {};
     if (!resources.includes(identifier)) throw new errors.InvalidTarget('the client may not ask for this resource');
     const registered = scope.split(' ');
     const allowed = api.scopes.filter((one) => registered.includes(one));

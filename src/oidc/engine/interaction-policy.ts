@@ -127,7 +127,7 @@ function requestedAcr({ canReach, samlRequirements }: PromptDependencies) {
  */
 function applicationAcr({ clients }: PromptDependencies) {
   return new Check('acr', 'the application demands a stronger sign-in', async ({ oidc }) => {
-    const rule = oidc.client && (await clients.facts(oidc.client.clientId))?.mfa;
+    const rule = oidc.client && (await clients.applicationOf(oidc.client.clientId))?.mfa;
     if (!rule || !oidc.session?.accountId || satisfies([acrOfRule(rule)], oidc.acr)) return NO_NEED_TO_PROMPT;
     // The sign-in pages finish only when the rule is met. A sign-in that finished without it is an error, not a loop.
     if (oidc.result?.login) throw new errors.AccessDenied('the application demands a stronger sign-in');
@@ -175,14 +175,14 @@ function access({ clients }: PromptDependencies) {
       'access_denied',
       async ({ oidc }) => {
         if (!oidc.client || !oidc.account) return NO_NEED_TO_PROMPT;
-        const facts = await clients.facts(oidc.client.clientId);
-        if (!facts) return NO_NEED_TO_PROMPT;
-        return accessDecision(facts, accountOf(oidc.account)).allowed ? NO_NEED_TO_PROMPT : REQUEST_PROMPT;
+        const application = await clients.applicationOf(oidc.client.clientId);
+        if (!application) return NO_NEED_TO_PROMPT;
+        return accessDecision(application, accountOf(oidc.account)).allowed ? NO_NEED_TO_PROMPT : REQUEST_PROMPT;
       },
       // For the page, which records the rejection.
       ({ oidc }) => {
-        const facts = oidc.client && clients.cachedFacts(oidc.client.clientId);
-        return facts && oidc.account ? { ...accessRuleOf(facts, accountOf(oidc.account)) } : {};
+        const application = oidc.client && clients.cachedApplicationOf(oidc.client.clientId);
+        return application && oidc.account ? { ...accessRuleOf(application, accountOf(oidc.account)) } : {};
       },
     ),
   );
@@ -202,7 +202,9 @@ function nativeClient({ clients }: PromptDependencies) {
       if (client?.applicationType !== 'native' || params?.response_type === 'none' || result?.consent) {
         return NO_NEED_TO_PROMPT;
       }
-      return (await clients.facts(client.clientId))?.consent === 'implicit' ? NO_NEED_TO_PROMPT : REQUEST_PROMPT;
+      return (await clients.applicationOf(client.clientId))?.consent === 'implicit'
+        ? NO_NEED_TO_PROMPT
+        : REQUEST_PROMPT;
     },
   );
 }

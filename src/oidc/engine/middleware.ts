@@ -16,7 +16,7 @@ import { answerMethod, engineRoute } from './routes.ts';
 
 export interface EngineMiddlewareDependencies {
   engine: Engine;
-  clients: Pick<ClientSource, 'facts' | 'isRegisteredOrigin'>;
+  clients: Pick<ClientSource, 'applicationOf' | 'isRegisteredOrigin'>;
   clientLimits: Pick<ClientLimits, 'begin' | 'end'>;
   deviceGuesses: DeviceGuesses;
   pairwiseIdentifier: PairwiseIdentifier;

@@ -38,7 +38,7 @@ const RECORDED_VALUES = new Set(
 
 export interface RecordDependencies {
   rejections: Pick<Rejections, 'record'>;
-  clients: Pick<ClientSource, 'cachedFacts'>;
+  clients: Pick<ClientSource, 'cachedApplicationOf'>;
 }
 
 /** Records the rejection and writes its code into a JSON response. */
@@ -61,15 +61,15 @@ export function recordRejection(
   const message = error.error_detail ?? error.error_description ?? error.message;
   const reason = error.error ?? error.message;
   // Only of a client that the engine has found: a hint that it did not accept names none.
-  const facts = client && clients.cachedFacts(client.clientId);
+  const application = client && clients.cachedApplicationOf(client.clientId);
   const request = {
     endpoint,
     received,
     clientId,
     message,
     isClientKnown: client !== undefined,
-    metadata: facts?.protocol === 'oidc' ? facts.metadata : undefined,
-    access: facts && account && accessRuleOf(facts, accountOf(account)),
+    metadata: application?.protocol === 'oidc' ? application.metadata : undefined,
+    access: application && account && accessRuleOf(application, accountOf(account)),
     isHintAccepted: parameters.id_token_hint === undefined ? undefined : client !== undefined,
   };
   const code = rejections.record(appContext.state.request, {

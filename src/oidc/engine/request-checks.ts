@@ -31,11 +31,11 @@ export function createRequestCheck(dependencies: RequestCheckDependencies) {
   const { clients, isPendingAuthnRequest, isRunningTest } = dependencies;
   return async function checkRequest(ctx: KoaContextWithOIDC): Promise<void> {
     const { client, params } = ctx.oidc;
-    const facts = client && (await clients.facts(client.clientId));
-    if (!client || !facts || !params) return;
+    const application = client && (await clients.applicationOf(client.clientId));
+    if (!client || !application || !params) return;
     if (typeof params.state === 'string' && params.state.length > MAX_STATE_LENGTH)
       throw rejection(`state is longer than ${MAX_STATE_LENGTH} characters`, 'a shorter state');
-    if (facts.protocol === 'saml') {
+    if (application.protocol === 'saml') {
       // Neither pushed nor in a request object: those were checked at an earlier moment.
       const isPlain = ctx.oidc.route === 'authorization' && !ctx.query.request_uri && !ctx.query.request;
       if (params.response_mode !== 'saml' || !isPlain)

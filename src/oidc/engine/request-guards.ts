@@ -7,7 +7,7 @@ import { routes } from './configuration.ts';
 const MAX_QUERY_LENGTH = 8 * 1024;
 
 /** Throws bad_request for an authorization or logout request that cannot be answered. */
-export async function guardRequest(ctx: Context, clients: Pick<ClientSource, 'facts'>): Promise<void> {
+export async function guardRequest(ctx: Context, clients: Pick<ClientSource, 'applicationOf'>): Promise<void> {
   if (ctx.path === routes.authorization || ctx.path === routes.end_session) rejectLongQuery(ctx.querystring);
   if (ctx.path === routes.authorization) await requireSamlResponseMode(ctx, clients);
 }
@@ -25,9 +25,9 @@ export function rejectLongQuery(query: string): void {
  * A service provider is answered by SAML or on a page. With any other response mode the engine would redirect errors to the
  * assertion consumer service URL, in a form that a service provider does not understand.
  */
-async function requireSamlResponseMode(ctx: Context, clients: Pick<ClientSource, 'facts'>): Promise<void> {
+async function requireSamlResponseMode(ctx: Context, clients: Pick<ClientSource, 'applicationOf'>): Promise<void> {
   const { client_id: clientId, response_mode: mode } = ctx.query;
   if (typeof clientId !== 'string' || mode === 'saml') return;
-  if ((await clients.facts(clientId))?.protocol !== 'saml') return;
+  if ((await clients.applicationOf(clientId))?.protocol !== 'saml') return;
   throw badRequest('bad_request', { message: 'This application signs people in by SAML only.' });
 }

@@ -8,7 +8,7 @@ import type { Client, Provider } from '../engine/library.ts';
 import type { ClientSource } from '../store/clients.ts';
 
 export interface ClientCacheDependencies {
-  clients: Pick<ClientSource, 'cachedFacts'>;
+  clients: Pick<ClientSource, 'cachedApplicationOf'>;
   sql: Pick<Sql, 'revision'>;
 }
 
@@ -18,6 +18,6 @@ export function cacheClients(provider: Provider, { clients, sql }: ClientCacheDe
   const { find } = provider.Client;
   const load = (id: string): Promise<Client | undefined> => find.call(provider.Client, id);
   // A secret with an end changes by time alone, which no revision shows.
-  const isCacheable = ({ clientId }: Client) => clients.cachedFacts(clientId)?.secretsExpire === false;
+  const isCacheable = ({ clientId }: Client) => clients.cachedApplicationOf(clientId)?.secretsExpire === false;
   provider.Client.find = cacheDirectory(sql, load, { max: MAX_CLIENTS, isCacheable });
 }

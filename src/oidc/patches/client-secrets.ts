@@ -21,17 +21,17 @@ interface EngineClient {
 }
 
 export interface ClientSecretsDependencies {
-  clients: Pick<ClientSource, 'facts'>;
+  clients: Pick<ClientSource, 'applicationOf'>;
   vault: Pick<Vault, 'macMatches'>;
 }
 
 export function acceptEverySecret(provider: Provider, { clients, vault }: ClientSecretsDependencies): void {
   const prototype = provider.Client.prototype as unknown as EngineClient;
   prototype.compareClientSecret = async function compareClientSecret(actual) {
-    const facts = await clients.facts(this.clientId);
-    if (!facts) return false;
-    if (facts.secretHashes.some((hash) => vault.macMatches(actual, hash, 'client-secret'))) return true;
-    return facts.secretValues.some((value) => safeEqual(value, actual));
+    const application = await clients.applicationOf(this.clientId);
+    if (!application) return false;
+    if (application.secretHashes.some((hash) => vault.macMatches(actual, hash, 'client-secret'))) return true;
+    return application.secretValues.some((value) => safeEqual(value, actual));
   };
 
   const { find } = provider.Client;
@@ -43,7 +43,7 @@ export function acceptEverySecret(provider: Provider, { clients, vault }: Client
 
   const newestKeys = new WeakMap<EngineClient, Key[]>();
   async function addOlderSecrets(client: EngineClient): Promise<void> {
-    const older = (await clients.facts(client.clientId))?.secretValues.slice(1) ?? [];
+    const older = (await clients.applicationOf(client.clientId))?.secretValues.slice(1) ?? [];
     const known = newestKeys.get(client);
     if (!known && older.length === 0) return;
     // The engine reuses client objects: a secret that an earlier request added may have expired since.

@@ -13,14 +13,14 @@ import { engineScope } from '../claims/scopes.ts';
 import { isRegisteredOrigin } from '../engine/cors.ts';
 import { type Adapter, type AdapterPayload, errors } from '../engine/library.ts';
 
-/** An application, beyond the engine's client metadata. */
-export interface ApplicationFacts {
+/** The application behind a client: what the engine's client metadata does not hold. */
+export interface ClientApplication {
   id: string;
   clientId: string;
   protocol: 'oidc' | 'saml';
   name: string;
   consent: 'explicit' | 'implicit';
-  /** Only an enabled application has facts. */
+  /** A disabled application is no client. */
   enabled: true;
   access: Access;
   /** The acr that the application requires, whatever the settings say. */
@@ -77,10 +77,10 @@ export interface ClientSourceDependencies {
 
 export interface ClientSource {
   adapter: Adapter;
-  /** Facts of a client that the engine has just looked up; read from the database if it has not. */
-  facts(clientId: string): Promise<ApplicationFacts | undefined>;
-  /** The facts as they were last read. */
-  cachedFacts(clientId: string): ApplicationFacts | undefined;
+  /** As the engine last looked the client up; read from the database when it has not. Undefined for an unknown client. */
+  applicationOf(clientId: string): Promise<ClientApplication | undefined>;
+  /** As it was last read; undefined when it was not. */
+  cachedApplicationOf(clientId: string): ClientApplication | undefined;
   /** Whether any registered application redirects to this origin (cors.ts). */
   isRegisteredOrigin(origin: string): Promise<boolean>;
 }
@@ -91,11 +91,11 @@ const HASHED = 'stored-as-a-hash-and-compared-by-compareClientSecret';
 export function createClientSource(dependencies: ClientSourceDependencies): ClientSource {
   const { db, sql, vault, now, firstPartyClient } = dependencies;
   // Filled by every lookup of the engine, so what is read here is as fresh as the request that asks.
-  const known = new Map<string, ApplicationFacts>();
+  const known = new Map<string, ClientApplication>();
 
   async function load(clientId: string): Promise<AdapterPayload | undefined> {
     if (clientId === firstPartyClient.client_id) {
-      known.set(clientId, firstPartyFacts(firstPartyClient));
+      known.set(clientId, firstPartyApplication(firstPartyClient));
       return firstPartyClient;
     }
     if (!isStorable(clientId)) return undefined;
@@ -105,10 +105,10 @@ export function createClientSource(dependencies: ClientSourceDependencies): Clie
       known.delete(clientId);
       return undefined;
     }
-    const facts = factsOf(row, rows, vault, now());
-    known.set(clientId, facts);
-    if (row.protocol === 'oidc') return oidcClient(facts);
-    return serviceProvider(facts, await dependencies.assertionConsumerUrls(clientId));
+    const application = applicationFrom(row, rows, vault, now());
+    known.set(clientId, application);
+    if (row.protocol === 'oidc') return oidcClient(application);
+    return serviceProvider(application, await dependencies.assertionConsumerUrls(clientId));
   }
 
   return {
@@ -128,18 +128,18 @@ export function createClientSource(dependencies: ClientSourceDependencies): Clie
       revokeByGrantId: async () => undefined,
     },
 
-    async facts(clientId) {
+    async applicationOf(clientId) {
       if (!known.has(clientId)) await load(clientId);
       return known.get(clientId);
     },
 
-    cachedFacts: (clientId) => known.get(clientId),
+    cachedApplicationOf: (clientId) => known.get(clientId),
     isRegisteredOrigin: (origin) => isRegisteredOrigin(db, origin),
   };
 }
 
-/** Facts of an application, from its row and the same row joined with each of its secrets. */
-function factsOf(row: Row, rows: Row[], vault: Vault, at: Date): ApplicationFacts {
+/** The application, from its row and the same row joined with each of its secrets. */
+function applicationFrom(row: Row, rows: Row[], vault: Vault, at: Date): ClientApplication {
   const { id, clientId, protocol, name, consent } = row;
   const secrets = rows.filter((r) => r.secretId && (!r.secretExpires || new Date(r.secretExpires) > at));
   return {
@@ -161,11 +161,11 @@ function factsOf(row: Row, rows: Row[], vault: Vault, at: Date): ApplicationFact
   };
 }
 
-/** Facts of the server's own pages, which are open to everyone and need no consent. */
-function firstPartyFacts({
+/** The server's own pages, which are open to everyone and need no consent. */
+function firstPartyApplication({
   client_id: clientId,
   client_name: name = clientId,
-}: ClientSourceDependencies['firstPartyClient']): ApplicationFacts {
+}: ClientSourceDependencies['firstPartyClient']): ClientApplication {
   return {
     id: clientId,
     clientId,
@@ -183,7 +183,7 @@ function firstPartyFacts({
 }
 
 /** A relying party as the engine's client metadata. */
-function oidcClient({ clientId, name, metadata, secretValues }: ApplicationFacts): AdapterPayload {
+function oidcClient({ clientId, name, metadata, secretValues }: ClientApplication): AdapterPayload {
   const method = metadata.token_endpoint_auth_method ?? 'client_secret_basic';
   const isCompared = method === 'client_secret_basic' || method === 'client_secret_post';
   // The newest secret is the one that HMACs are made with; client-secrets.ts accepts them all.
@@ -198,7 +198,7 @@ function oidcClient({ clientId, name, metadata, secretValues }: ApplicationFacts
 }
 
 /** A service provider as the engine's client metadata. */
-function serviceProvider({ clientId, name }: ApplicationFacts, assertionConsumerUrls: string[]): AdapterPayload {
+function serviceProvider({ clientId, name }: ClientApplication, assertionConsumerUrls: string[]): AdapterPayload {
   return {
     client_id: clientId,
     client_name: name,
@@ -210,7 +210,7 @@ function serviceProvider({ clientId, name }: ApplicationFacts, assertionConsumer
 }
 
 /** The application's own rule. The text is searched first, because that of a service provider is long. */
-function mfaRuleOf({ protocol, metadata }: Row): ApplicationFacts['mfa'] {
+function mfaRuleOf({ protocol, metadata }: Row): ClientApplication['mfa'] {
   if (!metadata.includes('"mfa":')) return undefined;
   const { mfa } = readMetadata(protocol, metadata);
   return mfa === 'required' ? 'mfa' : mfa;

@@ -32,8 +32,8 @@ export function createGrantLoader({ consents, clients, addClientToSession }: Gra
   return async function loadExistingGrant(ctx: KoaContextWithOIDC): Promise<Grant | undefined> {
     const { client, account, session, provider } = ctx.oidc;
     if (!client || !account || !session) return undefined;
-    const facts = await clients.facts(client.clientId);
-    if (!facts) return undefined;
+    const application = await clients.applicationOf(client.clientId);
+    if (!application) return undefined;
 
     const grantId = session.grantIdFor(client.clientId);
     const found = grantId ? await provider.Grant.find(grantId) : undefined;
@@ -42,7 +42,8 @@ export function createGrantLoader({ consents, clients, addClientToSession }: Gra
     const requested = requestedBy(ctx);
     if (grant && covers(grant, requested)) return grant;
 
-    const consented = facts.consent === 'implicit' ? requested : await consents.find(account.accountId, facts.id);
+    const consented =
+      application.consent === 'implicit' ? requested : await consents.find(account.accountId, application.id);
     const allowed = consented && intersect(requested, consented);
     if (!allowed || isEmpty(allowed)) return grant;
     const extended = grant ?? new provider.Grant({ accountId: account.accountId, clientId: client.clientId });

@@ -30,7 +30,7 @@ export interface EnrolmentRoutesDependencies {
   rateLimits: Pick<RateLimits, 'consume' | 'reset'>;
   host: string;
   now: Clock;
-  protect: Middleware;
+  checkCsrf: Middleware;
 }
 
 interface Enrolled {
@@ -44,10 +44,10 @@ const totpForm = z.object({ code: z.string().max(64), sealed: z.string().max(102
 const passkeyForm = z.object({ response: z.string().max(20_000), name: z.string().max(200).default('') });
 
 export function enrolmentRoutes(dependencies: EnrolmentRoutesDependencies): Router<State, Extras> {
-  const { protect } = dependencies;
+  const { checkCsrf } = dependencies;
   const router = new Router<State, Extras>({ prefix: '/signin/:uid' });
-  router.post('/enrol-totp', protect, (ctx: StepContext) => enrolTotp(dependencies, ctx));
-  router.post('/enrol-passkey', protect, (ctx: StepContext) => enrolPasskey(dependencies, ctx));
+  router.post('/enrol-totp', checkCsrf, (ctx: StepContext) => enrolTotp(dependencies, ctx));
+  router.post('/enrol-passkey', checkCsrf, (ctx: StepContext) => enrolPasskey(dependencies, ctx));
   return router;
 }
 

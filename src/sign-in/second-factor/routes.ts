@@ -26,7 +26,7 @@ export interface SecondFactorRoutesDependencies {
   repeatedEntries: Pick<RepeatedEntries, 'record'>;
   attempts: Pick<Attempts, 'save'>;
   codeDelivery: Pick<CodeDelivery, 'send'>;
-  protect: Middleware;
+  checkCsrf: Middleware;
 }
 
 const METHODS = ['totp', 'recovery-code', 'email', 'sms'] as const;
@@ -41,11 +41,11 @@ const PROBLEMS = {
 const NOT_SENT = 'The code could not be sent. Try again in a moment, or choose another way.';
 
 export function secondFactorRoutes(dependencies: SecondFactorRoutesDependencies): Router<State, Extras> {
-  const { protect } = dependencies;
+  const { checkCsrf } = dependencies;
   const router = new Router<State, Extras>({ prefix: '/signin/:uid' });
-  router.post('/code', protect, (ctx: StepContext) => verifyCode(dependencies, ctx));
-  router.post('/send-code', protect, (ctx: StepContext) => sendCode(dependencies, ctx));
-  router.post('/passkey', protect, (ctx: StepContext) => verifyPasskey(dependencies, ctx));
+  router.post('/code', checkCsrf, (ctx: StepContext) => verifyCode(dependencies, ctx));
+  router.post('/send-code', checkCsrf, (ctx: StepContext) => sendCode(dependencies, ctx));
+  router.post('/passkey', checkCsrf, (ctx: StepContext) => verifyPasskey(dependencies, ctx));
   return router;
 }
 

@@ -32,7 +32,7 @@ const patched = await startBareEngine({
   configuration,
   patch: (provider) =>
     cacheClients(provider, {
-      clients: { cachedFacts: () => ({ secretsExpire: false }) as never },
+      clients: { cachedApplicationOf: () => ({ secretsExpire: false }) as never },
       sql: { revision: () => revision },
     }),
 });

@@ -21,7 +21,9 @@ const patched = await startBareEngine({
   configuration,
   patch: (provider) =>
     acceptEverySecret(provider, {
-      clients: { facts: async () => ({ secretHashes: ['mac of hashed'], secretValues: [newest, older] }) as never },
+      clients: {
+        applicationOf: async () => ({ secretHashes: ['mac of hashed'], secretValues: [newest, older] }) as never,
+      },
       vault: { macMatches: (value, mac) => mac === `mac of ${value}` },
     }),
 });
