@@ -32,8 +32,11 @@ const GATEHOUSE = 'gatehouse.';
  */
 export function isVisiblePermission(name: string, patterns: readonly string[] | undefined): boolean {
   if (!name.startsWith(GATEHOUSE)) return matchesAny(name, patterns);
-  return matchesAny(name, patterns?.filter((pattern) => pattern.startsWith(GATEHOUSE)) ?? []);
+  return matchesAny(name, patterns?.filter(isGatehousePattern) ?? []);
 }
+
+/** Whether the pattern of a filter shows permissions in Gatehouse itself. */
+export const isGatehousePattern = (pattern: string): boolean => pattern.startsWith(GATEHOUSE);
 
 /** Whether one of the patterns matches; without patterns everything matches. */
 export function matchesAny(name: string, patterns: readonly string[] | undefined): boolean {

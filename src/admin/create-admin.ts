@@ -16,7 +16,6 @@ import type { Sessions } from '../oidc/store/sessions.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Lockout } from '../rate-limits/lockout.ts';
 import { createAuthority } from '../rbac/authority.ts';
-import { ownResources } from '../rbac/built-in.ts';
 import type { Roles } from '../rbac/roles.ts';
 import type { PasswordReset } from '../recovery/password-reset.ts';
 import type { Invitations } from '../registration/invitation.ts';
@@ -49,7 +48,6 @@ import { createUserAdmin } from './users/actions.ts';
 import { userEndpoints } from './users/api.ts';
 
 export interface AdminDependencies {
-  issuer: string;
   db: Db;
   sql: Sql;
   now: Clock;
@@ -86,7 +84,7 @@ export function createAdmin(dependencies: AdminDependencies) {
 
 /** The actions of each noun. Every action takes `by`, the actor. */
 function createAdminActions(dependencies: AdminDependencies) {
-  const { issuer, db, sql, now, accounts, audit, credentials, endSession, keyring, lockout } = dependencies;
+  const { db, sql, now, accounts, audit, credentials, endSession, keyring, lockout } = dependencies;
   const { mfa, settings, notifyOwner } = dependencies;
   const authority = createAuthority({ accounts });
   const users = createUserAdmin({
@@ -114,12 +112,11 @@ function createAdminActions(dependencies: AdminDependencies) {
     waitingMetadata: dependencies.waitingMetadata,
     parseMetadata: (xml) => parseServiceProviderMetadata(xml, now()),
   });
-  const reserved = Object.keys(ownResources(issuer));
   const resources = createResourceAdmin({
     db,
     sql,
     authority,
-    resources: createResources({ db, audit, now, reserved }),
+    resources: createResources({ db, audit, now, isReserved: dependencies.applications.isReserved }),
   });
   const sessions = createSessionAdmin({
     db,

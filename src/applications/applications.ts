@@ -3,6 +3,7 @@
 import type { Audit } from '../audit/audit.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Vault } from '../platform/vault.ts';
+import type { Authority } from '../rbac/authority.ts';
 import type { Db, Tx } from '../storage/database.ts';
 import type { Application } from './application.ts';
 import { addSecret, removeSecret } from './change-secrets.ts';
@@ -19,11 +20,14 @@ import {
 } from './read.ts';
 import { createOidc, updateOidc } from './register-oidc.ts';
 import { createSaml, updateSaml } from './register-saml.ts';
+import { reservedIdentifiers } from './rules/identifiers.ts';
 import { type AddSecret, createSecrets, type UnexpiredSecret } from './secrets.ts';
 
 export type { Change, Registered, SamlInput } from './changes.ts';
 
 export interface Applications {
+  /** Whether an identifier of an application or an API is one of Gatehouse itself, or looks like one. */
+  isReserved(identifier: string): boolean;
   find(clientId: string, tx?: Tx): Promise<Application | undefined>;
   get(id: string, tx?: Tx): Promise<Application>;
   list(query?: ListApplications): Promise<ApplicationPage>;
@@ -51,6 +55,9 @@ export interface ApplicationsDependencies {
   vault: Vault;
   audit: Audit;
   now: Clock;
+  authority: Pick<Authority, 'assertMay'>;
+  /** Identifiers of Gatehouse itself: no application or API gets one that looks the same (identifiers.ts). */
+  reserved: readonly string[];
   /** Ends all that an application holds, when it is disabled or removed: grants, codes, tokens. */
   removeClientArtifacts(clientId: string, tx: Tx): Promise<void>;
   /** Removes what the SAML protocol stores for an application. */
@@ -61,8 +68,10 @@ export interface ApplicationsDependencies {
 export function createApplications(dependencies: ApplicationsDependencies): Applications {
   const { db } = dependencies;
   const secrets = createSecrets(dependencies);
-  const context = { ...dependencies, secrets };
+  const isReserved = reservedIdentifiers(dependencies.reserved);
+  const context = { ...dependencies, isReserved, secrets };
   return {
+    isReserved,
     find: (clientId, tx = db) => findApplication(clientId, tx),
     get: (id, tx = db) => getApplication(id, tx),
     list: (query = {}) => listApplications(db, query),

@@ -25,6 +25,10 @@ const text = z
   .min(1)
   .max(255)
   .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'must not contain control characters');
+// Bidirectional overrides and characters of no width reorder or hide parts of a name; joiners belong to some scripts and to emoji.
+const HIDING = /[\p{Bidi_Control}\u00ad\u115f\u1160\u200b\u2060-\u2064\u3164\ufeff\uffa0\u{e0000}-\u{e007f}]/u;
+/** The name of an application, as users read it when they give consent. */
+export const displayName = text.refine((value) => !HIDING.test(value), 'must not contain invisible characters');
 const webUri = z.string().max(2048).superRefine(reject(webUriFault));
 const httpsUri = webUri.refine((uri) => uri.startsWith('https:'), 'must be an https URL');
 const scopes = z
@@ -115,7 +119,7 @@ export type OidcMetadata = z.output<typeof oidcMetadata>;
 export const oidcClient = z.strictObject({
   client_id: clientId,
   client_secret: clientSecret.optional(),
-  client_name: text.optional(),
+  client_name: displayName.optional(),
   enabled: z.boolean().default(true),
   consent: consent.default('explicit'),
   access: access.default('everyone'),

@@ -5,6 +5,7 @@ import type { KeyAlg } from '../keys/rotation.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Fault } from '../platform/faults.ts';
 import { type Db, isUniqueViolation, type Tx, withinTransaction } from '../storage/database.ts';
+import { RESERVED } from './rules/identifiers.ts';
 import { showPath } from './validation.ts';
 
 export interface Resource {
@@ -43,11 +44,10 @@ export interface ResourcesDependencies {
   db: Db;
   audit: Audit;
   now: Clock;
-  /** Identifiers of this server's APIs. */
-  reserved: readonly string[];
+  isReserved(identifier: string): boolean;
 }
 
-export function createResources({ db, audit, now, reserved }: ResourcesDependencies): Resources {
+export function createResources({ db, audit, now, isReserved }: ResourcesDependencies): Resources {
   async function get(identifier: string, tx: Tx = db): Promise<Resource> {
     const row = await tx.resource.findUnique({ where: { identifier } });
     if (!row) throw notFound({ message: 'There is no such API.' });
@@ -67,11 +67,8 @@ export function createResources({ db, audit, now, reserved }: ResourcesDependenc
     create: ({ identifier, scopes, scopePermissions, signingAlg }, by = {}, outer = undefined) =>
       withinTransaction(db, outer, async (tx) => {
         assertScopePermissions({ scopes, scopePermissions });
-        if (reserved.includes(identifier)) {
-          throw badRequest('invalid_input', {
-            fields: [{ field: 'identifier', message: 'is an API of Gatehouse itself' }],
-          });
-        }
+        if (isReserved(identifier))
+          throw badRequest('invalid_input', { fields: [{ field: 'identifier', message: RESERVED }] });
         const data = { identifier, ...columnsOf({ scopes, scopePermissions, signingAlg }), createdAt: now() };
         await tx.resource.create({ data }).catch((error: unknown) => {
           if (!isUniqueViolation(error)) throw error;

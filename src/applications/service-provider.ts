@@ -5,14 +5,9 @@ import { z } from 'zod';
 import { limits } from '../limits.ts';
 import type { Fault } from '../platform/faults.ts';
 import { userField, viewFields } from './claim-settings.ts';
-import { access, consent, mfaRule } from './oidc-client.ts';
+import { access, consent, displayName, mfaRule } from './oidc-client.ts';
 import { webUriFault } from './uris.ts';
 
-const text = z
-  .string()
-  .min(1)
-  .max(255)
-  .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'must not contain control characters');
 const webUri = z
   .string()
   .max(2048)
@@ -71,7 +66,7 @@ const answer = z.strictObject({
 
 /** An entry of `service_providers:` in the configuration file. */
 export const serviceProvider = z.strictObject({
-  name: text,
+  name: displayName,
   metadata_file: z.string().min(1).optional(),
   metadata_url: webUri.optional(),
   metadata: z.string().min(1).max(limits.saml.metadataBytes).optional(),

@@ -1,20 +1,27 @@
 // Writes the row of an application of either protocol, with the roles that may use it, and records the change in the audit
 // log.
+import { nameKey } from '../accounts/names.ts';
 import type { Actor, Audit } from '../audit/audit.ts';
 import { badRequest, conflict, forbidden } from '../http/errors.ts';
 import type { Clock } from '../platform/clock.ts';
 import { randomId } from '../platform/random.ts';
+import type { Authority } from '../rbac/authority.ts';
 import { type Db, isUniqueViolation, type Tx, withinTransaction } from '../storage/database.ts';
-import type { Application, ApplicationSource } from './application.ts';
+import { type Application, type ApplicationSource, readMetadata } from './application.ts';
 import { declared, difference } from './audit-data.ts';
 import type { Change } from './changes.ts';
 import type { Access } from './oidc-client.ts';
 import { getApplication } from './read.ts';
+import { neededFor } from './rules/field-rights.ts';
+import { RESERVED } from './rules/identifiers.ts';
 
 export type WriteContext = {
   db: Db;
   audit: Audit;
   now: Clock;
+  authority: Pick<Authority, 'assertMay'>;
+  /** Whether an identifier is one of Gatehouse itself. */
+  isReserved(identifier: string): boolean;
   removeClientArtifacts(clientId: string, tx: Tx): Promise<void>;
 };
 
@@ -30,7 +37,8 @@ export type NewApplication = ApplicationColumns & { clientId: string; protocol: 
 
 /**
  * Inserts an application; `after` runs in the same transaction, before the audit event. Throws application_taken (409)
- * when the client_id or entity ID is registered, invalid_input (400) when the access rule names an unknown role.
+ * when the client_id or entity ID is registered, invalid_input (400) when the access rule names an unknown role or the identifier
+ * is reserved, forbidden (403) when the actor lacks what a field gives (field-rights.ts).
  */
 export function insertApplication(
   context: WriteContext,
@@ -40,6 +48,12 @@ export function insertApplication(
 ): Promise<Application> {
   const { access, ...columns } = row;
   return withinTransaction(context.db, outer, async (tx) => {
+    await assertMayDeclare(context, undefined, row, by, tx);
+    if (context.isReserved(row.clientId)) {
+      const field = row.protocol === 'saml' ? 'entity_id' : 'client_id';
+      throw badRequest('invalid_input', { fields: [{ field, message: RESERVED }] });
+    }
+    if (source === 'dynamic') await assertOwnName(row.name, tx);
     const at = context.now();
     const data = { ...columns, id: randomId(), source, access: kindOf(access), createdAt: at, updatedAt: at };
     const { id } = await tx.application.create({ data, select: { id: true } }).catch(throwTaken);
@@ -61,6 +75,7 @@ export async function updateApplication(
   { by, source }: Change,
   tx: Tx,
 ): Promise<Application> {
+  await assertMayDeclare(context, before, { ...row, protocol: before.protocol }, by, tx);
   const { access, ...columns } = row;
   const data = { ...columns, access: kindOf(access), ...(source ? { source } : {}), updatedAt: context.now() };
   await tx.application.update({ where: { id: before.id }, data, select: { id: true } });
@@ -70,6 +85,37 @@ export async function updateApplication(
   const recorded = { name: row.name, ...difference(before, after) };
   await recordChange(context, 'application.updated', before.clientId, tx, by, recorded);
   return after;
+}
+
+/** Asks the authority about every field that the row changes. */
+async function assertMayDeclare(
+  { authority }: WriteContext,
+  before: Application | undefined,
+  row: Pick<NewApplication, 'access' | 'protocol' | 'metadata'>,
+  by: Actor = {},
+  tx: Tx,
+): Promise<void> {
+  const after = { access: row.access, metadata: readMetadata(row.protocol, row.metadata) };
+  for (const change of neededFor(before, after)) {
+    // A name that no role has belongs to the application.
+    const roles = change.what === 'rename' ? await existingRoles(change.roles, tx) : [];
+    await authority.assertMay(by, change.what === 'rename' ? { ...change, roles } : change, tx);
+  }
+}
+
+async function existingRoles(names: readonly string[], tx: Tx): Promise<string[]> {
+  const rows = await tx.role.findMany({ where: { name: { in: [...names] } }, select: { name: true } });
+  return rows.map(({ name }) => name);
+}
+
+/** Users know an application by its name, so no client registers itself under one that looks like another's or the server's. */
+async function assertOwnName(name: string, tx: Tx): Promise<void> {
+  const where = { source: { not: 'dynamic' } };
+  const rows = await tx.application.findMany({ where, select: { name: true }, distinct: ['name'] });
+  const keys = new Set(['Gatehouse', ...rows.map((row) => row.name)].map(nameKey));
+  if (!keys.has(nameKey(name))) return;
+  const message = 'is the name of another application, or looks like it';
+  throw badRequest('invalid_input', { fields: [{ field: 'client_name', message }] });
 }
 
 /** The application, when a change from `source` may touch it; throws owned_by_file (403) or not_found (404). */

@@ -12,7 +12,7 @@ import { limits } from '../limits.ts';
 import { parseTotpKey } from '../mfa/totp-key.ts';
 import type { Fault } from '../platform/faults.ts';
 import { OWN_PREFIX } from '../rbac/built-in.ts';
-import { isRoleName, parsePermission } from '../rbac/names.ts';
+import { isDeceptivePermission, isRoleName, parsePermission } from '../rbac/names.ts';
 import { isBrokenLimit, LIMIT_SYNTAX } from '../rbac/rights.ts';
 import { settingSchemas } from '../settings/settings.ts';
 
@@ -37,7 +37,13 @@ export const settings = z.strictObject(
 );
 
 const isPermission = (value: string) => parsePermission(value) !== undefined;
-const permission = z.string().refine(isPermission, 'must be resource:action, such as articles:read');
+const permission = z
+  .string()
+  .refine(isPermission, 'must be resource:action, such as articles:read')
+  .refine(
+    (value) => !isDeceptivePermission(value),
+    'must not look like a permission of Gatehouse, or have invisible characters',
+  );
 const isOrdinary = (value: string) => !value.startsWith(OWN_PREFIX);
 
 export const resource = z.strictObject({

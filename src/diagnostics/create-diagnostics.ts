@@ -8,6 +8,7 @@ import type { Applications } from '../applications/applications.ts';
 import type { Audit } from '../audit/audit.ts';
 import type { ClaimsPreviews } from '../oidc/claims/claims-preview.ts';
 import type { Lockout } from '../rate-limits/lockout.ts';
+import { ownResources } from '../rbac/built-in.ts';
 import type { Rejections } from '../rejections/rejections.ts';
 import { parseServiceProviderMetadata } from '../saml/metadata/parse.ts';
 import type { Db } from '../storage/database.ts';
@@ -19,6 +20,7 @@ import { rejectionRoutes } from './rejections/console.ts';
 import { createRejectionAdmin } from './rejections/explanation.ts';
 
 export interface DiagnosticsDependencies {
+  issuer: string;
   db: Db;
   accounts: Accounts;
   applications: Applications;
@@ -35,7 +37,7 @@ export interface DiagnosticsDependencies {
 /** Endpoints for the admin API, and routers for the console. */
 export function createDiagnostics(dependencies: DiagnosticsDependencies) {
   const { db, accounts, applications, audit, lockout, claimsPreview, applicationAdmin, userAdmin } = dependencies;
-  const { frame, names } = dependencies;
+  const { issuer, frame, names } = dependencies;
   const accessCheck = createAccessCheck({
     db,
     accounts,
@@ -51,12 +53,21 @@ export function createDiagnostics(dependencies: DiagnosticsDependencies) {
     applications,
     applicationAdmin,
     userAdmin,
+    missingApis: (identifiers) => missingApis(db, issuer, identifiers),
     samlSide: (entityId) => registeredSide(applications, entityId),
   });
   return {
     endpoints: [...rejectionEndpoints(rejections), ...accessCheckEndpoints(accessCheck)],
     routers: [rejectionRoutes({ frame, names, rejections }), accessCheckRoutes({ frame, names, accessCheck })],
   };
+}
+
+/** Of these APIs, those that are neither registered nor of this server. */
+async function missingApis(db: Db, issuer: string, identifiers: readonly string[]): Promise<string[]> {
+  const where = { identifier: { in: [...identifiers] } };
+  const rows = await db.resource.findMany({ where, select: { identifier: true } });
+  const existing = [...rows.map(({ identifier }) => identifier), ...Object.keys(ownResources(issuer))];
+  return identifiers.filter((identifier) => !existing.includes(identifier));
 }
 
 // Expired metadata is read too.

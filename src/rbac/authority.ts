@@ -18,7 +18,9 @@ export type Change =
   /** The application itself changes, by its client_id or entity ID. */
   | { what: 'application'; identifier: string }
   /** An access rule changes or ends that names these roles before or after; `isClosed`: before, it named none. */
-  | { what: 'access'; roles: readonly string[]; isClosed?: boolean };
+  | { what: 'access'; roles: readonly string[]; isClosed?: boolean }
+  /** An application gets to know the holders of some of these roles under another name. */
+  | { what: 'rename'; roles: readonly string[] };
 
 export interface Authority {
   /** Throws forbidden, or not_found for a user or an application outside the limits of the actor's permission. */
@@ -93,6 +95,7 @@ export function createAuthority({ accounts }: { accounts: Pick<Accounts, 'find'>
       const actor = { rights, roles: await ownRolesOf(by, tx) };
       if (change.what === 'role') return assertMayUseRole(actor, change.role);
       if (change.what === 'access') return assertMayOpen(actor, change);
+      if (change.what === 'rename') return assertMayRename(actor, change.roles);
       return assertMayChangeUser(by, actor, change.id, change.needs, tx);
     },
 
@@ -152,6 +155,13 @@ function assertMayOpen(
   const other = roles.find((name) => !mayManageRole(actor, name, []));
   if (other === undefined) return;
   const message = `The access rule names the role ${other}, which you neither have nor may manage.`;
+  throw forbidden('forbidden', { message });
+}
+
+function assertMayRename(actor: Held, roles: readonly string[]): void {
+  const other = roles.find((name) => !mayManageRole(actor, name, []));
+  if (other === undefined) return;
+  const message = `The renamed roles concern the role ${other}, which you neither have nor may manage.`;
   throw forbidden('forbidden', { message });
 }
 

@@ -7,7 +7,7 @@ import { randomId } from '../platform/random.ts';
 import { type Db, isUniqueViolation, type Tx, transaction, withinTransaction } from '../storage/database.ts';
 import type { Authority } from './authority.ts';
 import { builtInRoles } from './built-in.ts';
-import { isRoleName } from './names.ts';
+import { isDeceptivePermission, isRoleName, lookAlike } from './names.ts';
 import type { PermissionSets } from './permission-sets.ts';
 import { genuineRole, protectedAfter, protectRole } from './protected-grants.ts';
 import { isBrokenLimit, LIMIT_SYNTAX } from './rights.ts';
@@ -35,6 +35,7 @@ export async function createRole(
   return withinTransaction(db, outer, async (tx) => {
     assertUnderstood(permissions);
     await assertMay(by, { what: 'permissions', permissions }, tx);
+    await assertNoLookAlike({ name, permissions, source }, tx);
     const id = randomId();
     await tx.role.create({ data: { id, name, description, source, createdAt: now() } }).catch(throwTaken);
     await sets.replace(id, permissions, tx);
@@ -117,6 +118,8 @@ function changeRole(
     await assertMay(by, { what: 'role', role: before }, tx);
     // To take a permission from a role, the actor must have it, too.
     await assertMay(by, { what: 'permissions', permissions: [...before.permissions, ...next.permissions] }, tx);
+    const added = next.permissions.filter((permission) => !before.permissions.includes(permission));
+    await assertNoLookAlike({ ...next, permissions: added }, tx, before.name);
     const data = { name: next.name, description: next.description, source: next.source };
     await tx.role.update({ where: { id: before.id }, data }).catch(throwTaken);
     await sets.replace(before.id, next.permissions, tx);
@@ -137,8 +140,40 @@ function throwTaken(error: unknown): never {
   throw isUniqueViolation(error) ? conflict('role_name_taken', { cause: error }) : error;
 }
 
-/** Throws invalid_input for a permission for Gatehouse whose limit does not exist. */
+/**
+ * Throws role_name_taken for a new name that looks like another role's, and invalid_input for a new permission that looks like
+ * another one. The configuration file may declare them, except a role that looks like a built-in one.
+ */
+async function assertNoLookAlike(
+  { name, permissions, source }: { name: string; permissions: readonly string[]; source: string },
+  tx: Tx,
+  before?: string,
+): Promise<void> {
+  const isFile = source === 'file';
+  const where = isFile ? { source: 'built-in' } : {};
+  const roles = name === before ? [] : await tx.role.findMany({ where, select: { name: true } });
+  const others = roles.map((role) => role.name).filter((other) => other !== before);
+  const role = lookAlike(name, others);
+  if (role !== undefined)
+    throw conflict('role_name_taken', { message: `This name looks like that of the role ${role}.` });
+  if (isFile || permissions.length === 0) return;
+  const rows = await tx.permission.findMany({ select: { resource: true, action: true } });
+  const known = [...rows.map(({ resource, action }) => `${resource}:${action}`), ...permissions];
+  for (const permission of permissions) {
+    const other = lookAlike(permission, known);
+    if (other === undefined) continue;
+    const message = `“${permission}” looks like the permission ${other}.`;
+    throw badRequest('invalid_input', { fields: [{ field: 'permissions', message }] });
+  }
+}
+
+/** Throws invalid_input for a permission that looks like one for Gatehouse, or whose limit does not exist. */
 function assertUnderstood(permissions: readonly string[]): void {
+  const deceptive = permissions.find(isDeceptivePermission);
+  if (deceptive !== undefined) {
+    const message = `“${deceptive}” looks like a permission for Gatehouse, or has invisible characters.`;
+    throw badRequest('invalid_input', { fields: [{ field: 'permissions', message }] });
+  }
   const broken = permissions.find(isBrokenLimit);
   if (broken === undefined) return;
   const message = `“${broken}” ${LIMIT_SYNTAX}.`;

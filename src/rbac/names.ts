@@ -1,5 +1,8 @@
 // The syntax of role names and permissions. A permission is `resource:action`, split at the last colon, so that a resource
-// may be a URN. Names contain no control characters, because some queries join them with line breaks.
+// may be a URN. Names contain no control characters, because some queries join them with line breaks. Two names that look alike
+// have the same key (accounts/names.ts, after UTS 39): no actor adds one that looks like another.
+import { nameKey } from '../accounts/names.ts';
+import { OWN_PREFIX } from './built-in.ts';
 
 export interface PermissionName {
   resource: string;
@@ -9,9 +12,24 @@ export interface PermissionName {
 const ROLE = /^[\p{L}\p{N}](?:[\p{L}\p{N}\p{M} ._:/-]{0,98}[\p{L}\p{N}\p{M}])?$/u;
 const PERMISSION = /^([^\s:\p{C}](?:[^\s\p{C}]{0,198}[^\s\p{C}])?):([^\s:\p{C}]{1,100})$/u;
 
+const INVISIBLE = /\p{Default_Ignorable_Code_Point}/u;
+
 export function isRoleName(name: string): boolean {
-  return ROLE.test(name);
+  return ROLE.test(name) && !INVISIBLE.test(name);
 }
+
+/** The name of these that another name looks like; a name does not look like itself. */
+export function lookAlike(name: string, others: readonly string[]): string | undefined {
+  const key = keyOf(name);
+  return others.find((other) => other !== name && keyOf(other) === key);
+}
+
+/** Whether a permission is written with invisible characters, or looks like one for Gatehouse and is none. */
+export function isDeceptivePermission(text: string): boolean {
+  return INVISIBLE.test(text) || (keyOf(text).startsWith(OWN_PREFIX) && !text.startsWith(OWN_PREFIX));
+}
+
+const keyOf = (name: string): string => nameKey(name).replace(/\s+/gu, ' ');
 
 /** The parts of `resource:action`; undefined when it is not one. */
 export function parsePermission(text: string): PermissionName | undefined {

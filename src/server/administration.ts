@@ -38,7 +38,6 @@ export function createAdministration({ services, http, protocols, userPages, ...
   const { passwordReset } = userPages.recovery;
 
   const admin = createAdmin({
-    issuer,
     db,
     sql,
     now,
@@ -80,6 +79,7 @@ export function createAdministration({ services, http, protocols, userPages, ...
   });
   const { frame, names } = console;
   const diagnostics = createDiagnostics({
+    issuer,
     db,
     accounts,
     applications,

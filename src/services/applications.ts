@@ -8,6 +8,8 @@ import { createLogoutRuns } from '../logout/logout-runs.ts';
 import { createLogoutOnRoleChange } from '../logout/role-change.ts';
 import { removeClientArtifacts } from '../oidc/store/removals.ts';
 import { createSessions } from '../oidc/store/sessions.ts';
+import { createAuthority } from '../rbac/authority.ts';
+import { ownResources } from '../rbac/built-in.ts';
 import { createRoles } from '../rbac/roles.ts';
 import { FIRST_PARTY_CLIENT_ID } from '../rp/first-party-client.ts';
 import { createMetadataFetch } from '../saml/metadata/fetch.ts';
@@ -29,7 +31,11 @@ export function createApplicationServices({ base, users, logoutQueued }: Applica
   const { knownBrowsers } = mfa;
   const { issuer } = config;
   const setting = settings.latest;
-  const applications = createApplications({ db, vault, audit, now, removeClientArtifacts, removeServiceProviderData });
+  const applications = createApplications({
+    ...{ db, vault, audit, now, removeClientArtifacts, removeServiceProviderData },
+    authority: createAuthority({ accounts }),
+    reserved: [FIRST_PARTY_CLIENT_ID, issuer, `${issuer}/saml/metadata`, ...Object.keys(ownResources(issuer))],
+  });
   const sessionSeconds = () => setting().session_hours * 3600;
   const keyring = createKeyring({ db, vault, now, issuer, logger, audit, sessionSeconds });
   const idleSeconds = () => setting().session_idle_minutes * 60;

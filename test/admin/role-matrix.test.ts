@@ -147,6 +147,10 @@ const otherActions: Record<string, (actor: ApiCaller) => Promise<boolean>> = {
     isAllowed(actor.send('PATCH', await anApplicationOf(ROLES.other), { client_name: 'Another name' }, any)),
   'delete an application of another role': async (actor) =>
     isAllowed(actor.send('DELETE', await anApplicationOf(ROLES.other), undefined, any)),
+  'let an application evaluate users who never used it': (actor) =>
+    isAllowed(actor.send('POST', '/applications', { ...client('everyone'), access_evaluation: 'all_users' })),
+  'show permissions in Gatehouse to an application': (actor) =>
+    isAllowed(actor.send('POST', '/applications', { ...client('everyone'), permissions_filter: ['gatehouse.*'] })),
   'give an application rights in Gatehouse': async (actor) => {
     const grown = { grant_types: ['client_credentials'], resources: [adminApi(idp.issuer)] };
     const patch = { ...grown, redirect_uris: [], scope: 'gatehouse.users:read', access: 'everyone' };

@@ -29,6 +29,8 @@ beforeAll(async () => {
     vault,
     audit,
     now,
+    authority: { assertMay: async () => {} },
+    reserved: ['gatehouse'],
     removeClientArtifacts,
     removeServiceProviderData,
   });

@@ -13,6 +13,7 @@ import { createTotp } from '../../src/mfa/totp.ts';
 import { removeClientArtifacts } from '../../src/oidc/store/removals.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { createVault } from '../../src/platform/vault.ts';
+import { createAuthority } from '../../src/rbac/authority.ts';
 import { createRoles } from '../../src/rbac/roles.ts';
 import { removeServiceProviderData } from '../../src/saml/slo/removals.ts';
 import { createSettings } from '../../src/settings/settings.ts';
@@ -30,7 +31,10 @@ export async function configFileBench(shared?: string) {
   const audit = createAudit({ db, sql, vault, logger: createLogger({ level: 'silent', format: 'json' }), now });
   const protectedRows = createProtectedRows({ vault, alarm: { raise: async () => {} } });
   const accounts = createAccounts({ ...database, now, audit, protectedRows });
-  const applications = createApplications({ db, vault, audit, now, removeClientArtifacts, removeServiceProviderData });
+  const applications = createApplications({
+    ...{ db, vault, audit, now, removeClientArtifacts, removeServiceProviderData },
+    ...{ authority: createAuthority({ accounts }), reserved: ['gatehouse', 'https://idp.example/api/admin'] },
+  });
   const passwords = createPasswords();
   const totp = createTotp({ db, vault, now, audit, issuerName: 'localhost' });
   const credentials = createCredentials({

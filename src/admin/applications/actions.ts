@@ -5,11 +5,12 @@ import type { Application } from '../../applications/application.ts';
 import type { Applications, Registered } from '../../applications/applications.ts';
 import type { OidcClientInput } from '../../applications/oidc-client.ts';
 import type { ApplicationPage, ListApplications } from '../../applications/read.ts';
+import { isClosed, rolesOf } from '../../applications/rules/field-rights.ts';
 import type { UnexpiredSecret } from '../../applications/secrets.ts';
 import type { Actor } from '../../audit/audit.ts';
 import { notFound } from '../../http/errors.ts';
 import type { Authority } from '../../rbac/authority.ts';
-import { type OwnPermission, rightsOfClient } from '../../rbac/built-in.ts';
+import type { OwnPermission } from '../../rbac/built-in.ts';
 import type { SpMetadata } from '../../saml/metadata/parse.ts';
 import type { WaitingMetadata, WaitingMetadataDecisions } from '../../saml/metadata/waiting-metadata.ts';
 import { type Db, transaction } from '../../storage/database.ts';
@@ -17,7 +18,6 @@ import type { Sql } from '../../storage/statements.ts';
 import type { OnCreated } from '../api/idempotency.ts';
 import type { Expected } from '../api/versions.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';
-import { isClosed, rolesOf } from './declaration-values.ts';
 import { createManagedApplications, type ManagedApplications } from './managed-applications.ts';
 import {
   createSamlDeclarations,
@@ -106,14 +106,12 @@ export function createApplicationAdmin(dependencies: ApplicationAdminDependencie
 }
 
 function registrationActions(
-  { db, applications, authority }: ApplicationAdminDependencies,
+  { db, applications }: ApplicationAdminDependencies,
   declarations: SamlDeclarations,
 ): Pick<ApplicationAdmin, 'createOidc' | 'createSaml'> {
   return {
     async createOidc(declaration, by, onCreated = async () => {}) {
       return transaction(db, async (tx) => {
-        await authority.assertMay(by, { what: 'permissions', permissions: rightsOfClient(declaration) }, tx);
-        await authority.assertMay(by, { what: 'access', roles: rolesOf(declaration.access) }, tx);
         const registered = await applications.createOidc(declaration as Partial<OidcClientInput>, { by, tx });
         assertFreshProof(by, 'application.register', registered.application.name);
         await onCreated(registered, tx);
@@ -124,7 +122,6 @@ function registrationActions(
     async createSaml(declaration, by, onCreated = async () => {}) {
       const resolved = await declarations.resolve(declaration);
       return transaction(db, async (tx) => {
-        await authority.assertMay(by, { what: 'access', roles: rolesOf(declaration.access) }, tx);
         const input = { entityId: resolved.entityId, ...inputOf(resolved) };
         const application = await applications.createSaml(input, { by, tx });
         assertFreshProof(by, 'application.register', application.name);

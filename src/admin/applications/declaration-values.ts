@@ -1,4 +1,4 @@
-// What a declaration says: after a change by merge patch, and about roles.
+// What a declaration says after a change by merge patch.
 import type { Declaration } from './saml-declarations.ts';
 
 /** JSON merge patch, RFC 7396 section 2. */
@@ -10,17 +10,6 @@ export function mergePatch(target: unknown, patch: unknown): Declaration {
     else merged[key] = isGroup(value) && isGroup(merged[key]) ? mergePatch(merged[key], value) : value;
   }
   return merged;
-}
-
-/** The roles of an access rule, as declared; none for `everyone`. */
-export function rolesOf(access: unknown): string[] {
-  const roles = isGroup(access) ? access.roles : [];
-  return Array.isArray(roles) ? roles.filter((role) => typeof role === 'string') : [];
-}
-
-/** Whether an access rule lets nobody in, because it names no role (any more). */
-export function isClosed(access: unknown): boolean {
-  return isGroup(access) && rolesOf(access).length === 0;
 }
 
 function isGroup(value: unknown): value is Declaration {

@@ -1,10 +1,10 @@
 // Finds the application that an action changes: it checks the rights of the actor, and the version that the change was made of.
 import type { Application } from '../../applications/application.ts';
 import type { Applications } from '../../applications/applications.ts';
+import { rightsOfApplication } from '../../applications/rules/field-rights.ts';
 import type { Actor } from '../../audit/audit.ts';
 import { applicationEntry } from '../../config-file/export.ts';
 import type { Authority } from '../../rbac/authority.ts';
-import { rightsOfClient } from '../../rbac/built-in.ts';
 import type { Tx } from '../../storage/database.ts';
 import { lockRow } from '../../storage/row-lock.ts';
 import type { Sql } from '../../storage/statements.ts';
@@ -29,8 +29,7 @@ export function createManagedApplications(dependencies: ManagedApplicationsDepen
   /** An actor who can change an application could use its permissions, so must have them. */
   async function assertMayChange(application: Application, by: Actor, tx?: Tx) {
     await authority.assertMay(by, { what: 'application', identifier: application.clientId }, tx);
-    if (application.protocol !== 'oidc') return;
-    await authority.assertMay(by, { what: 'permissions', permissions: rightsOfClient(application.metadata) }, tx);
+    await authority.assertMay(by, { what: 'permissions', permissions: rightsOfApplication(application) }, tx);
   }
 
   return {

@@ -1,18 +1,15 @@
 // Changes the declaration of an application: by a merge patch, or by the metadata of a service provider, fetched again.
-import { isDeepStrictEqual } from 'node:util';
 import type { Application, OidcApplication } from '../../applications/application.ts';
 import type { Applications } from '../../applications/applications.ts';
 import type { OidcClientInput } from '../../applications/oidc-client.ts';
 import type { Actor } from '../../audit/audit.ts';
 import { applicationEntry } from '../../config-file/export.ts';
 import { conflict } from '../../http/errors.ts';
-import type { Authority } from '../../rbac/authority.ts';
-import { rightsOfClient } from '../../rbac/built-in.ts';
 import type { WaitingMetadataDecisions } from '../../saml/metadata/waiting-metadata.ts';
-import { type Db, type Tx, transaction } from '../../storage/database.ts';
+import { type Db, transaction } from '../../storage/database.ts';
 import { assertVersion, type Expected, etagOf } from '../api/versions.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';
-import { isClosed, mergePatch, rolesOf } from './declaration-values.ts';
+import { mergePatch } from './declaration-values.ts';
 import { applicationVersion, type ManagedApplications } from './managed-applications.ts';
 import {
   type Declaration,
@@ -41,7 +38,6 @@ export interface UpdateActions {
 export interface UpdateActionsDependencies {
   db: Db;
   applications: Pick<Applications, 'updateOidc' | 'updateSaml'>;
-  authority: Pick<Authority, 'assertMay'>;
   waitingMetadata: Pick<WaitingMetadataDecisions, 'receive'>;
 }
 
@@ -87,27 +83,15 @@ export function updateActions(
   };
 }
 
-/** Each replaces a declaration as a whole, in one transaction, after checking what the change needs of the actor. */
-function createReplacements(
-  { db, applications, authority }: UpdateActionsDependencies,
-  { lockForChange }: ManagedApplications,
-) {
-  /** A changed access rule gives what was meant for the roles that it names, or takes it from them. */
-  async function assertMayOpen(before: unknown, after: unknown, by: Actor, tx: Tx) {
-    const [old, next] = [rolesOf(before), rolesOf(after)];
-    if (isDeepStrictEqual(new Set(old), new Set(next)) && isClosed(before) === isClosed(after)) return;
-    await authority.assertMay(by, { what: 'access', roles: [...old, ...next], isClosed: isClosed(before) }, tx);
-  }
-
+/** Each replaces a declaration as a whole, in one transaction. The domain checks what the change needs of the actor. */
+function createReplacements({ db, applications }: UpdateActionsDependencies, { lockForChange }: ManagedApplications) {
   async function replaceOidc(before: OidcApplication, merged: Declaration, by: Actor, expected: Expected) {
     const { client_id, client_secret, ...declaration } = merged;
     if (client_id !== before.clientId) throw invalidInput([{ path: ['client_id'], message: 'never changes' }]);
     if (client_secret !== undefined)
       throw invalidInput([{ path: ['client_secret'], message: 'is made at /applications/{id}/secrets' }]);
-    await authority.assertMay(by, { what: 'permissions', permissions: rightsOfClient(declaration) });
     return transaction(db, async (tx) => {
       assertUnchanged(before, await lockForChange(before.id, by, expected, tx));
-      await assertMayOpen(before.access, declaration.access, by, tx);
       const changed = await applications.updateOidc(before.id, declaration as OidcClientInput, { by, tx });
       if (changesTrust(before, changed.application)) assertFreshProof(by, 'application.change', before.name);
       return changed;
@@ -117,7 +101,6 @@ function createReplacements(
   async function replaceSaml(before: Application, resolved: ResolvedDeclaration, by: Actor, expected: Expected) {
     return transaction(db, async (tx) => {
       assertUnchanged(before, await lockForChange(before.id, by, expected, tx));
-      await assertMayOpen(before.access, inputOf(resolved).access, by, tx);
       const changed = await applications.updateSaml(before.id, inputOf(resolved), { by, tx });
       if (changesTrust(before, changed)) assertFreshProof(by, 'application.change', before.name);
       return changed;

@@ -203,6 +203,8 @@ async function clientFindings({ config, database, logger, now }: Opened): Promis
     vault,
     audit: createAudit({ ...database, vault, logger, now }),
     now,
+    authority: { assertMay: async () => {} }, // the command line may do everything, and this only reads
+    reserved: [],
     removeClientArtifacts,
     removeServiceProviderData,
   });

@@ -3,6 +3,7 @@
 import type { Application, OidcApplication } from '../../applications/application.ts';
 import type { Applications } from '../../applications/applications.ts';
 import { metadataOf, needsSecretValue, type OidcClient, usesSecret } from '../../applications/oidc-client.ts';
+import { RESERVED } from '../../applications/rules/identifiers.ts';
 import { inTurns } from '../../platform/turns.ts';
 import {
   differences,
@@ -29,6 +30,10 @@ export async function planClients(
     const name = client.client_id;
     const existing = stored.get(name);
     stored.delete(name);
+    if (applications.isReserved(name)) {
+      plan.faults.push({ path: ['clients', index, 'client_id'], message: RESERVED });
+      continue;
+    }
     if (existing?.protocol === 'saml') {
       plan.faults.push({ path: ['clients', index, 'client_id'], message: 'is the entity ID of a SAML application' });
       continue;

@@ -1,5 +1,6 @@
 // Plans the roles and their permissions: the file's declarations against the stored ones.
 import { inTurns } from '../../platform/turns.ts';
+import { lookAlike } from '../../rbac/names.ts';
 import { parseLimited } from '../../rbac/rights.ts';
 import type { Role, Roles } from '../../rbac/roles.ts';
 import type { DeclaredRole } from '../schema.ts';
@@ -13,6 +14,7 @@ export async function planRoles(
   const plan = nothingPlanned();
   const remaining = stored.filter(({ source }) => source !== 'file');
   const known = new Set([...declared, ...remaining].map(({ name }) => name));
+  const builtInNames = stored.filter(({ source }) => source === 'built-in').map(({ name }) => name);
   const left = new Map(stored.map((role) => [role.name, role]));
   for await (const [index, { name, description, permissions: given }] of inTurns(declared.entries())) {
     const existing = left.get(name);
@@ -24,6 +26,9 @@ export async function planRoles(
       });
       continue;
     }
+    const builtIn = lookAlike(name, builtInNames);
+    if (builtIn !== undefined)
+      plan.faults.push({ path: ['roles', index, 'name'], message: `looks like the built-in role ${builtIn}` });
     const permissions = [...new Set(given)].sort();
     for (const [at, permission] of given.entries()) {
       const limit = parseLimited(permission)?.limit;

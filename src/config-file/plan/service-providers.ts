@@ -2,6 +2,7 @@
 // metadata, which is in a file, in the configuration, or behind a URL that may be down.
 import type { Application, SamlApplication } from '../../applications/application.ts';
 import type { Applications, SamlInput } from '../../applications/applications.ts';
+import { RESERVED } from '../../applications/rules/identifiers.ts';
 import { type ServiceProvider, settingsOf } from '../../applications/service-provider.ts';
 import type { Fault } from '../../platform/faults.ts';
 import { sha256 } from '../../platform/random.ts';
@@ -48,7 +49,8 @@ export async function planServiceProviders(
     const existing = stored.get(entityId);
     stored.delete(entityId);
     const reject = (message: string) => plan.faults.push({ path: ['service_providers', index], message });
-    if (first.has(entityId)) reject(`has the entity ID of service_providers[${first.get(entityId)}]: ${entityId}`);
+    if (applications.isReserved(entityId)) reject(`has an entity ID that ${RESERVED}: ${entityId}`);
+    else if (first.has(entityId)) reject(`has the entity ID of service_providers[${first.get(entityId)}]: ${entityId}`);
     else if (existing?.protocol === 'oidc' || clientIds.has(entityId))
       reject(`has an entity ID that is the client_id of a client: ${entityId}`);
     first.set(entityId, first.get(entityId) ?? index);

@@ -1,10 +1,12 @@
 // Plans settings and resources: the file's declarations against the stored ones.
+import type { Applications } from '../../applications/applications.ts';
 import {
   type Resource,
   removeDeclaredResource,
   resourceOf,
   storeDeclaredResource,
 } from '../../applications/resources.ts';
+import { RESERVED } from '../../applications/rules/identifiers.ts';
 import type { Clock } from '../../platform/clock.ts';
 import {
   type SettingName,
@@ -70,11 +72,13 @@ function declaredFields({ scopes, scopePermissions = {}, signingAlg }: Partial<R
 
 export async function planResources(
   declared: readonly DeclaredResource[],
-  { db, now }: { db: Db; now: Clock },
+  { db, now, applications }: { db: Db; now: Clock; applications: Pick<Applications, 'isReserved'> },
 ): Promise<Planned> {
   const plan = nothingPlanned();
   const stored = new Map((await db.resource.findMany()).map((row) => [row.identifier, row]));
-  for (const { identifier, ...entry } of declared) {
+  for (const [index, { identifier, ...entry }] of declared.entries()) {
+    if (applications.isReserved(identifier))
+      plan.faults.push({ path: ['resources', index, 'identifier'], message: RESERVED });
     const row = stored.get(identifier);
     stored.delete(identifier);
     const before = row ? resourceOf(row) : {};

@@ -17,6 +17,8 @@ export interface Case {
   acsUrls: readonly string[];
   /** PEM of the certificates that its requests may be signed with. */
   certificates: readonly string[];
+  /** The requested APIs that do not exist. */
+  missingApis: readonly string[];
 }
 
 export interface ExplainedRule {
@@ -49,6 +51,7 @@ export function passesNow(rule: RuleId, about: Case): boolean | undefined {
   const { AssertionConsumerServiceURL: acs, certificate } = rejection.received;
   if (rule === 'acs') return acs === undefined ? undefined : acsUrls.includes(acs);
   if (rule === 'certificate') return certificate ? isRegistered(certificate, certificates) : undefined;
+  if (rule === 'resource' && about.missingApis.length > 0) return false;
   return passesRule(rule, evaluatedRequest(about));
 }
 

@@ -34,10 +34,12 @@ export interface RejectionAdminDependencies extends FixDependencies {
   applications: Pick<Applications, 'find'>;
   /** ACS URLs and signing certificates of a service provider, from its metadata or by hand. */
   samlSide(entityId: string): Promise<{ acsUrls: string[]; certificates: string[] }>;
+  /** Of these APIs, those that do not exist. */
+  missingApis(identifiers: readonly string[]): Promise<string[]>;
 }
 
 export function createRejectionAdmin(dependencies: RejectionAdminDependencies): RejectionAdmin {
-  const { rejections, accounts, applications, samlSide } = dependencies;
+  const { rejections, accounts, applications, samlSide, missingApis } = dependencies;
 
   async function caseOf(code: string): Promise<Case> {
     const rejection = await rejections.find(code);
@@ -49,7 +51,8 @@ export function createRejectionAdmin(dependencies: RejectionAdminDependencies): 
     ]);
     const side =
       application?.protocol === 'saml' ? await samlSide(application.clientId) : { acsUrls: [], certificates: [] };
-    return { rejection, application, account, ...side };
+    const requested = rejection.received.resource?.split(' ') ?? [];
+    return { rejection, application, account, ...side, missingApis: await missingApis(requested) };
   }
 
   async function explained(code: string): Promise<{ explanation: Explanation; fixes: ApplicableFix[] }> {

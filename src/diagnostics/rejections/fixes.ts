@@ -4,8 +4,8 @@ import type { ApplicationAdmin } from '../../admin/applications/actions.ts';
 import type { UserAdmin } from '../../admin/users/actions.ts';
 import { missingRoles } from '../../applications/access-decision.ts';
 import type { Application, OidcApplication, SamlApplication } from '../../applications/application.ts';
+import { rightsOfApplication } from '../../applications/rules/field-rights.ts';
 import type { Actor } from '../../audit/audit.ts';
-import { rightsOfClient } from '../../rbac/built-in.ts';
 import type { RuleId } from '../../rejections/rules.ts';
 import { type Case, isRegistered } from './evaluation.ts';
 
@@ -70,7 +70,7 @@ export function fixesOf(rule: RuleId, about: Case, { applicationAdmin, userAdmin
   }
   const change =
     application.protocol === 'oidc' ? oidcChange(rule, application, about) : samlChange(rule, application, about);
-  if (!change || givesRights(application, change)) return [];
+  if (!change || givesRights(application, change) || (rule === 'resource' && about.missingApis.length > 0)) return [];
   const { address, label, patch } = change;
   const warning = address && newOriginWarning(name, address.added, address.registered);
   const apply = (by: Actor) => applicationAdmin.update(id, patch, by);
@@ -94,14 +94,17 @@ function originOf(uri: string): string {
 /** A request can name any API and scope, so no button gives rights in Gatehouse: that takes a deliberate change of the application. */
 function givesRights(application: Application, { patch }: Change): boolean {
   if (application.protocol !== 'oidc') return false;
-  const held = rightsOfClient(application.metadata);
-  return rightsOfClient({ ...application.metadata, ...patch }).some((right) => !held.includes(right));
+  const held = rightsOfApplication(application);
+  const after = { metadata: { ...application.metadata, ...patch } };
+  return rightsOfApplication(after).some((right) => !held.includes(right));
 }
 
 /** Why no fix is offered, or what the fix cannot know. */
 export function noteOn(rule: RuleId, about: Case): string | undefined {
   const { application } = about;
   if (application?.protocol === 'oidc') {
+    if (rule === 'resource' && about.missingApis.length > 0)
+      return `No API ${about.missingApis.join(', ')} is registered, so no button allows it. A request can name any: register the API if it is yours.`;
     const change = oidcChange(rule, application, about);
     if (!change || !givesRights(application, change)) return undefined;
     return `${application.name} asks for rights in Gatehouse itself, which no button gives. If it is meant to have them, edit the application.`;

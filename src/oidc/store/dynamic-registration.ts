@@ -9,7 +9,8 @@ export interface DynamicRegistrationDependencies {
   applications: Pick<Applications, 'createOidc' | 'find' | 'remove'>;
 }
 
-const change = { source: 'dynamic' } as const;
+// A client that registers itself has no rights that it could give.
+const change = { source: 'dynamic', by: { holds: [] } } as const;
 
 /** What the engine's adapter for clients writes. The engine has checked the metadata. */
 export function createDynamicRegistration({ applications }: DynamicRegistrationDependencies): DynamicRegistration {

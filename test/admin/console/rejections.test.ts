@@ -206,6 +206,20 @@ describe('a rejected token request', () => {
     }
   });
 
+  it('offers no button for an API that does not exist', async () => {
+    const { clientId, clientSecret } = await aClient(idp.services, {
+      grant_types: ['client_credentials'],
+      resources: ['https://other.example.com'],
+      scope: 'read',
+    });
+    for (const resource of [`https://invented.example.com/${clientId}`, 'https://other.example.com']) {
+      const form = { grant_type: 'client_credentials', scope: 'read', resource };
+      const page = await admin.get(`/admin/refusals/${codeIn(await token(form, [clientId, clientSecret]))}`);
+      expect(textOf(page.text)).toContain(`No API ${resource} is registered`);
+      expect(page.text).not.toMatch(/Let it ask|This is fixed/);
+    }
+  });
+
   it('offers no fix for missing client authentication', async () => {
     const { clientId } = await aClient(idp.services, { redirect_uris: [REDIRECT] });
     const rejected = await token({ grant_type: 'refresh_token', refresh_token: 'x', client_id: clientId });

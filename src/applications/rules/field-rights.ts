@@ -1,0 +1,133 @@
+// What each field of a registration gives to the application, and so to everyone who may change it. An application manager sets
+// a field only to what the manager holds: rbac/authority.ts decides, write.ts asks it at every change of every path.
+// A new field of an application does not compile before its rule is here.
+import { claimsByScope } from '../../accounts/claims.ts';
+import { isGatehousePattern } from '../../accounts/visible-roles.ts';
+import type { Change } from '../../rbac/authority.ts';
+import { type OwnPermission, rightsOfClient } from '../../rbac/built-in.ts';
+import type { OidcClient } from '../oidc-client.ts';
+import type { ServiceProvider } from '../service-provider.ts';
+
+/** The fields of both protocols that have a rule; a registration has those of its protocol. */
+export interface Declaration {
+  access: OidcClient['access'];
+  metadata: Partial<
+    Pick<OidcClient, 'resources' | 'scope' | 'access_evaluation' | 'permissions_filter' | 'roles_rename'>
+  >;
+}
+
+interface Rule {
+  /** Rights that the application has, or can find out about users, by this value: everyone who changes the application needs them. */
+  rights?(metadata: Declaration['metadata']): readonly string[];
+  /** What else this change of the value takes. */
+  change?(before: Declaration | undefined, after: Declaration): Change[];
+}
+
+/** Takes no right beside that to change the application. */
+const nothing: Rule = {};
+
+/** Whoever may read users and roles knows the rights of each user. */
+const RIGHTS_OF_USERS: OwnPermission[] = ['gatehouse.users:read', 'gatehouse.roles:read'];
+const ALL_APPLICATIONS: OwnPermission = 'gatehouse.applications:write';
+
+const rules: Record<keyof OidcClient | keyof ServiceProvider, Rule> = {
+  access: { change: accessChange },
+  // APIs with their scopes: those of Gatehouse are rights, and the others belong to no single application.
+  resources: { rights: rightsOfClient, change: apiChange },
+  scope: nothing, // counts with `resources`
+  // What it can find out about users who never used it, or about rights in Gatehouse.
+  access_evaluation: {
+    rights: ({ access_evaluation }) => (access_evaluation === 'all_users' ? ['gatehouse.users:read'] : []),
+  },
+  permissions_filter: {
+    rights: ({ permissions_filter = [] }) => (permissions_filter.some(isGatehousePattern) ? RIGHTS_OF_USERS : []),
+  },
+  // Holders of one role get the name of another one at the application.
+  roles_rename: { change: renameChange },
+
+  // Which data of the users who sign in it receives, under which names, and whether they are asked: what applications:write is for.
+  // None of it is about other users, and permissions for Gatehouse are left out.
+  ...{ claims: nothing, attributes: nothing, roles_filter: nothing, consent: nothing, subject_type: nothing },
+  ...{ sector_identifier_uri: nothing, name_id_format: nothing, require_allow_create: nothing },
+  // How it is recognized and where its messages go. An application with rights is changed only by an actor who has them.
+  ...{ client_id: nothing, entity_id: nothing, client_secret: nothing, enabled: nothing, application_type: nothing },
+  ...{ redirect_uris: nothing, post_logout_redirect_uris: nothing, grant_types: nothing, response_types: nothing },
+  ...{ jwks: nothing, jwks_uri: nothing, token_endpoint_auth_method: nothing, certificates: nothing },
+  ...{ acs_url: nothing, slo_url: nothing, metadata: nothing, metadata_file: nothing, metadata_url: nothing },
+  ...{ metadata_certificate: nothing, backchannel_logout_uri: nothing, frontchannel_logout_uri: nothing },
+  ...{ backchannel_logout_session_required: nothing, frontchannel_logout_session_required: nothing },
+  // How its own messages are signed and encrypted.
+  ...{ token_endpoint_auth_signing_alg: nothing, id_token_signed_response_alg: nothing },
+  ...{ userinfo_signed_response_alg: nothing, introspection_signed_response_alg: nothing },
+  ...{ request_object_signing_alg: nothing, require_signed_request_object: nothing, dpop_bound_access_tokens: nothing },
+  ...{
+    require_pushed_authorization_requests: nothing,
+    require_pkce: nothing,
+    sign: nothing,
+    encrypt_assertion: nothing,
+  },
+  ...{ require_signed_requests: nothing, allow_sha1: nothing, require_auth_time: nothing },
+  // How strongly and recently users must have signed in, beyond the settings: these stay the minimum, whatever is here.
+  ...{ mfa: nothing, default_acr_values: nothing, default_max_age: nothing },
+  // How the portal and the pages present it.
+  ...{ client_name: nothing, name: nothing, client_uri: nothing, logo_uri: nothing, policy_uri: nothing },
+  ...{ tos_uri: nothing, contacts: nothing, initiate_login_uri: nothing, start_url: nothing, idp_initiated: nothing },
+};
+
+/** The permissions for Gatehouse that an application has, or that it can learn as much as by. Everyone who changes it needs them. */
+export function rightsOfApplication({ metadata }: Pick<Declaration, 'metadata'>): string[] {
+  return [...new Set(Object.values(rules).flatMap((rule) => rule.rights?.(metadata) ?? []))];
+}
+
+/** What the actor needs for this registration, or for this change of one: each for Authority.assertMay. */
+export function neededFor(before: Declaration | undefined, after: Declaration): Change[] {
+  const rights = [...(before ? rightsOfApplication(before) : []), ...rightsOfApplication(after)];
+  return [
+    { what: 'permissions', permissions: [...new Set(rights)] },
+    ...Object.values(rules).flatMap((rule) => rule.change?.(before, after) ?? []),
+  ];
+}
+
+/** A changed access rule gives what was meant for the roles that it names, or takes it from them. */
+function accessChange(before: Declaration | undefined, { access }: Declaration): Change[] {
+  const [old, next] = [rolesOf(before?.access), rolesOf(access)];
+  const wasClosed = before !== undefined && isClosed(before.access);
+  const isSame =
+    old.length === next.length && old.every((role) => next.includes(role)) && wasClosed === isClosed(access);
+  if (before && isSame) return [];
+  return [{ what: 'access', roles: [...old, ...next], isClosed: wasClosed }];
+}
+
+/** APIs belong to no application, so a right that is limited to one adds none. */
+function apiChange(before: Declaration | undefined, { metadata }: Declaration): Change[] {
+  const known = new Set([...(before?.metadata.resources ?? []), ...scopesOf(before)]);
+  const isNew = [...(metadata.resources ?? []), ...scopesOf({ metadata })].some((one) => !known.has(one));
+  return isNew ? [{ what: 'permissions', permissions: [ALL_APPLICATIONS] }] : [];
+}
+
+/** The scopes of APIs; those of OpenID Connect say nothing beyond the claims. */
+function scopesOf(declaration: Pick<Declaration, 'metadata'> | undefined): string[] {
+  const { resources = [], scope = '' } = declaration?.metadata ?? {};
+  const standard = ['offline_access', 'address', ...Object.keys(claimsByScope)];
+  return resources.length === 0 ? [] : scope.split(' ').filter((one) => one !== '' && !standard.includes(one));
+}
+
+/** The roles on both sides of each changed entry, and those that get the same name already. */
+function renameChange(before: Declaration | undefined, { metadata }: Declaration): Change[] {
+  const [old, next] = [before?.metadata.roles_rename ?? {}, metadata.roles_rename ?? {}];
+  const changed = Object.keys({ ...old, ...next }).filter((role) => old[role] !== next[role]);
+  const given = changed.flatMap((role) => [old[role] ?? [], next[role] ?? []].flat());
+  const others = Object.keys(old).filter((role) => given.includes(old[role] ?? ''));
+  const roles = [...new Set([...changed, ...given, ...others])];
+  return roles.length === 0 ? [] : [{ what: 'rename', roles }];
+}
+
+/** The roles of an access rule; none for `everyone`. */
+export function rolesOf(access: Declaration['access'] | undefined): readonly string[] {
+  return access === undefined || access === 'everyone' ? [] : access.roles;
+}
+
+/** Whether an access rule lets nobody in, because it names no role (any more). */
+export function isClosed(access: Declaration['access']): boolean {
+  return access !== 'everyone' && access.roles.length === 0;
+}

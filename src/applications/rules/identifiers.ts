@@ -1,0 +1,37 @@
+// Identifiers of applications and APIs that belong to Gatehouse itself: registered for something else they would mislead users,
+// services and administrators, who read them with less care than a computer.
+import { nameKey } from '../../accounts/names.ts';
+
+/** What is wrong with a reserved identifier. */
+export const RESERVED = 'is an identifier of Gatehouse itself, or looks like one';
+
+/** Decoding again and again ends here: nobody reads more layers. */
+const MAX_LAYERS = 5;
+
+/**
+ * The comparable form of an identifier: equal keys look like the same one. Percent-encoding, case, look-alike letters (nameKey),
+ * scheme, default port, trailing dots and slashes, dot segments, query and fragment make no difference.
+ */
+export function identifierKey(identifier: string): string {
+  const text = nameKey(decoded(identifier)).replace(/[\s\p{C}\p{Default_Ignorable_Code_Point}]/gu, '');
+  const address = text.replaceAll('\\', '/').replace(/^https?:\/*/, 'https://');
+  if (!address.startsWith('https://') || !URL.canParse(address)) return text.replace(/\/+$/, '');
+  const { hostname, port, pathname } = new URL(address);
+  const path = pathname.replace(/\/{2,}/g, '/').replace(/[/.]+$/, '');
+  return `https://${hostname.replace(/\.+$/, '')}${port === '' || port === '80' ? '' : `:${port}`}${path}`;
+}
+
+/** Tells which identifiers look like one of these. */
+export function reservedIdentifiers(reserved: readonly string[]): (identifier: string) => boolean {
+  const keys = new Set(reserved.map(identifierKey));
+  return (identifier) => keys.has(identifierKey(identifier));
+}
+
+function decoded(text: string, layers = 0): string {
+  if (layers === MAX_LAYERS || !text.includes('%')) return text;
+  try {
+    return decoded(decodeURIComponent(text), layers + 1);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,215 @@
+// Staff who may register applications try to give an application, and so themselves, what they do not hold: by each field of a
+// registration, by identifiers of the server itself, and by names that look like others.
+import { beforeAll, describe, expect, it } from 'vitest';
+import { createRegistrationTokens } from '../../src/oidc/store/registration-tokens.ts';
+import { adminApi } from '../../src/rbac/built-in.ts';
+import { consoleOf } from '../admin/console/support.ts';
+import { type ApiCaller, aPerson, aTool } from '../admin/support.ts';
+import type { TestUser } from '../support/factories.ts';
+import { httpClient, type Page } from '../support/http.ts';
+import type { TestIdp } from '../support/idp.ts';
+import { sharedIdp } from '../support/shared-idp.ts';
+
+const any = { 'if-match': '*' };
+const cb = { redirect_uris: ['https://field-rights.example/cb'] };
+
+let idp: TestIdp;
+let admin: ApiCaller;
+let manager: ApiCaller;
+let reader: ApiCaller;
+let limited: ApiCaller;
+let known: string;
+let wiki: string;
+let count = 0;
+beforeAll(async () => {
+  idp = await sharedIdp();
+  const { roles, applications } = idp.services;
+  await roles.create({ name: 'field-reader', permissions: ['gatehouse.users:read'] });
+  const right = (action: string) => `gatehouse.applications[application:field-wiki]:${action}`;
+  await roles.create({ name: 'field-wiki-owner', permissions: [right('read'), right('write')] });
+  await roles.create({ name: 'field-boss' });
+  const tool = await aTool(idp);
+  admin = await aPerson(idp, ['admin'], { tool });
+  manager = await aPerson(idp, ['application-manager'], { tool });
+  reader = await aPerson(idp, ['application-manager', 'field-reader'], { tool });
+  limited = await aPerson(idp, ['field-wiki-owner'], { tool });
+  const all = { ...cb, client_id: 'field-known', access_evaluation: 'all_users' as const };
+  known = (await applications.createOidc(all)).application.id;
+  wiki = (await applications.createOidc({ ...cb, client_id: 'field-wiki' })).application.id;
+});
+
+const fresh = () => {
+  count += 1;
+  return `field-${count}`;
+};
+const oidc = (fields: object) => ({ protocol: 'oidc', client_id: fresh(), ...cb, ...fields });
+const saml = (fields: object) => {
+  const id = `https://${fresh()}.example/sp`;
+  return { protocol: 'saml', name: id, entity_id: id, acs_url: `${id}/acs`, ...fields };
+};
+const register = (who: ApiCaller, declared: object) => who.send('POST', '/applications', declared);
+const patch = (who: ApiCaller, id: string, fields: object) => who.send('PATCH', `/applications/${id}`, fields, any);
+const statusOf = async (answer: Promise<Page>) => (await answer).status;
+
+describe('an application manager', () => {
+  const exposing = [
+    { access_evaluation: 'all_users' },
+    { permissions_filter: ['gatehouse.*'] },
+    { permissions_filter: ['wiki:*', 'gatehouse.users:read'] },
+  ];
+
+  it('registers no application that learns what its manager may not read', async () => {
+    for (const fields of exposing) {
+      expect(await statusOf(register(manager, oidc(fields))), JSON.stringify(fields)).toBe(403);
+      const { id } = (await register(manager, oidc({}))).json<{ id: string }>();
+      expect(await statusOf(patch(manager, id, fields)), JSON.stringify(fields)).toBe(403);
+      expect(await statusOf(register(reader, oidc(fields)))).toBe(201);
+      expect(await statusOf(register(admin, oidc(fields)))).toBe(201);
+    }
+    const shown = { attributes: { rights: 'permissions' }, permissions_filter: ['gatehouse.*'] };
+    expect(await statusOf(register(manager, saml(shown)))).toBe(403);
+    expect(await statusOf(register(reader, saml(shown)))).toBe(201);
+  });
+
+  it('gets no secret of such an application, and changes nothing of it', async () => {
+    expect(await statusOf(manager.send('POST', `/applications/${known}/secrets`, {}))).toBe(403);
+    expect(await statusOf(patch(manager, known, { client_name: 'Mine' }))).toBe(403);
+    expect(await statusOf(patch(manager, known, { access_evaluation: null }))).toBe(403);
+    expect(await statusOf(manager.send('POST', `/applications/${known}/disable`))).toBe(403);
+    expect(await statusOf(reader.send('POST', `/applications/${known}/secrets`, {}))).toBe(201);
+  });
+
+  it('does not tick it in the console', async () => {
+    const pages = await consoleOf(idp, manager.user as TestUser);
+    const { id } = (await register(manager, oidc({}))).json<{ id: string }>();
+    const form = await pages.get(`/admin/applications/${id}/edit`);
+    expect((await pages.submit(form, { all_users: 'on' })).status).toBe(403);
+    const { metadata } = (await idp.services.applications.get(id)) as { metadata: { access_evaluation?: string } };
+    expect(metadata.access_evaluation).toBeUndefined();
+  });
+
+  it('names no role for others that it neither has nor may manage', async () => {
+    for (const roles_rename of [{ 'application-manager': 'field-boss' }, { 'field-boss': 'Clerk' }]) {
+      expect(await statusOf(register(manager, oidc({ roles_rename })))).toBe(403);
+      expect(await statusOf(register(manager, saml({ roles_rename })))).toBe(403);
+    }
+    const roles_rename = { 'field-boss': 'Administrators' };
+    const { id } = (await register(admin, oidc({ roles_rename }))).json<{ id: string }>();
+    const both = { roles_rename: { 'application-manager': 'Administrators' } };
+    expect(await statusOf(patch(manager, id, both))).toBe(403);
+    expect(await statusOf(patch(manager, id, { roles_rename: null }))).toBe(403);
+    expect(await statusOf(patch(manager, id, { client_name: 'Another name' }))).toBe(200);
+    expect(await statusOf(register(manager, oidc({ roles_rename: { 'application-manager': 'Owner' } })))).toBe(201);
+  });
+
+  it('gives an application no right in Gatehouse that it lacks', async () => {
+    const api = { resources: [adminApi(idp.issuer)], grant_types: ['client_credentials'], redirect_uris: [] };
+    for (const scope of ['admin:*', 'gatehouse.users:read', 'gatehouse.applications:read gatehouse.keys:write'])
+      expect(await statusOf(register(manager, oidc({ ...api, scope })))).toBe(403);
+    expect(await statusOf(register(manager, oidc({ ...api, scope: 'gatehouse.applications:read' })))).toBe(201);
+  });
+});
+
+describe('the manager of one application', () => {
+  it('opens no API for it', async () => {
+    const api = { resources: ['https://payroll.example'], scope: 'openid payroll:read' };
+    expect(await statusOf(patch(limited, wiki, api))).toBe(403);
+    expect(await statusOf(patch(limited, wiki, { client_name: 'Wiki', scope: 'openid profile' }))).toBe(200);
+    expect(await statusOf(patch(manager, wiki, api))).toBe(200);
+    expect(await statusOf(patch(limited, wiki, { scope: 'openid payroll:read payroll:write' }))).toBe(403);
+    expect(await statusOf(patch(limited, wiki, { scope: 'openid payroll:read', client_name: 'Still mine' }))).toBe(200);
+  });
+});
+
+describe('a client that registers itself', () => {
+  const send = async (metadata: object) => {
+    const { token } = await createRegistrationTokens(idp.services).issue();
+    const headers = { authorization: `Bearer ${token}` };
+    return httpClient(idp.issuer).post('/register', { json: { ...cb, ...metadata }, headers });
+  };
+
+  it('gets nothing beyond a registration for everyone', async () => {
+    const page = await send({
+      ...{ access_evaluation: 'all_users', permissions_filter: ['gatehouse.*'], roles_rename: { user: 'admin' } },
+      ...{ resources: [adminApi(idp.issuer)], scope: 'openid admin:*', consent: 'implicit', claims: { x: 'roles' } },
+    });
+    if (page.status !== 201) return expect(page.status).toBe(400);
+    const { client_id: id } = page.json<{ client_id: string }>();
+    const application = await idp.services.applications.find(id);
+    expect(application?.consent).toBe('explicit');
+    const metadata = application?.metadata as Record<string, unknown>;
+    expect(metadata.resources).toEqual([]);
+    for (const field of ['access_evaluation', 'permissions_filter', 'roles_rename', 'claims'])
+      expect(metadata[field]).toBeUndefined();
+  });
+
+  it('takes no name of a registered application or of the server', async () => {
+    await idp.services.applications.createOidc({ ...cb, client_id: fresh(), client_name: 'Payroll portal' });
+    for (const client_name of ['Payroll portal', 'PAYROLL  portal'.replace('  ', ' '), 'Pаyroll portal', 'gatehouse'])
+      expect(await statusOf(send({ client_name })), client_name).toBe(400);
+    expect(await statusOf(send({ client_name: 'Pay\u202eroll' }))).toBe(400);
+    expect(await statusOf(send({ client_name: 'My own tool' }))).toBe(201);
+    expect(await statusOf(send({ client_name: 'My own tool' }))).toBe(201);
+  });
+});
+
+describe('an identifier of the server itself', () => {
+  const variantsOf = (url: string) => [
+    ...[url, `${url}/`, `${url}//`, `${url}?x=1`, `${url}/.`, url.toUpperCase(), url.replace('http:', 'https:')],
+    ...[url.replace(/.$/, (last) => `%${last.charCodeAt(0).toString(16)}`), url.replace('//', '//user@')],
+  ];
+
+  it('is given to no application', async () => {
+    for (const client_id of ['gatehouse', 'Gatehouse', 'gatehous%65', idp.issuer, `${idp.issuer}/`])
+      expect(await statusOf(register(admin, oidc({ client_id }))), client_id).toBe(400);
+    for (const base of [idp.issuer, `${idp.issuer}/saml/metadata`, adminApi(idp.issuer), 'gatehouse', 'gаtehouse'])
+      for (const entity_id of base.startsWith('http') ? variantsOf(base) : [base])
+        expect(await statusOf(register(admin, saml({ entity_id }))), entity_id).toBe(400);
+    expect(await idp.services.applications.find('gatehouse')).toBeUndefined();
+  });
+
+  it('is given to no API', async () => {
+    for (const base of [adminApi(idp.issuer), `${idp.issuer}/access/v1`, idp.issuer, `${idp.issuer}/saml/metadata`])
+      for (const identifier of variantsOf(base))
+        expect(await statusOf(admin.send('POST', '/resources', { identifier, scopes: [] })), identifier).toBe(400);
+  });
+
+  it('is declared by no configuration file', async () => {
+    const text = [
+      `resources: [{ identifier: '${adminApi(idp.issuer)}/' }]`,
+      'clients: [{ client_id: Gatehouse, redirect_uris: [https://field-rights.example/cb] }]',
+      `service_providers: [{ name: Twin, entity_id: '${idp.issuer}/saml/metadata/', acs_url: https://sp.example/acs }]`,
+    ].join('\n');
+    const headers = { 'content-type': 'application/yaml' };
+    const answer = await admin.send('POST', '/configuration/plan', text, headers);
+    expect(answer.status, answer.text).toBe(400);
+    const fields = answer.json<{ errors: { field: string }[] }>().errors.map(({ field }) => field);
+    expect(fields).toEqual(['resources[0].identifier', 'clients[0].client_id', 'service_providers[0]']);
+  });
+});
+
+describe('a name that looks like another', () => {
+  it('is given to no role', async () => {
+    await idp.services.roles.create({ name: 'field-editor' });
+    const id = (await idp.services.roles.find('field-boss'))?.id;
+    for (const name of ['ADMIN', 'Admin', 'аdmin', 'ａdmin', 'ad\u115fmin', 'admin\u200b', 'Auditor', 'FIELD-EDITOR']) {
+      expect([400, 409], name).toContain(await statusOf(admin.send('POST', '/roles', { name })));
+      expect([400, 409], name).toContain(await statusOf(admin.send('PATCH', `/roles/${id}`, { name }, any)));
+    }
+    expect(await statusOf(admin.send('PATCH', `/roles/${id}`, { name: 'Field-Boss' }, any))).toBe(200);
+    expect(await statusOf(admin.send('PATCH', `/roles/${id}`, { name: 'field-boss' }, any))).toBe(200);
+  });
+
+  it('is given to no permission', async () => {
+    await idp.services.roles.create({ name: 'field-writer', permissions: ['field-articles:write'] });
+    for (const permission of [
+      'Gatehouse.users:read',
+      'gаtehouse.users:write',
+      'field-аrticles:write',
+      'x\u115f:read',
+    ]) {
+      const answer = admin.send('POST', '/roles', { name: fresh(), permissions: [permission] });
+      expect(await statusOf(answer), permission).toBe(400);
+    }
+  });
+});
