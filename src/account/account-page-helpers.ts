@@ -3,7 +3,6 @@ import type { Account } from '../accounts/account.ts';
 import type { Actor } from '../audit/audit.ts';
 import type { Context, Middleware } from '../http/context.ts';
 import type { Cookies } from '../http/cookies.ts';
-import { forbidden } from '../http/errors.ts';
 import type { AccountChange, NotifyOwner } from '../mail/notify-owner.ts';
 import type { Factors } from '../mfa/factors.ts';
 import type { FirstFactorRule } from '../mfa/first-factor-rule.ts';
@@ -30,7 +29,7 @@ export interface AccountPageHelpersDependencies {
   cookies: Cookies;
   notifyOwner: NotifyOwner;
   factors: Pick<Factors, 'of'>;
-  firstFactor: Pick<FirstFactorRule, 'isAllowed' | 'request'>;
+  firstFactor: Pick<FirstFactorRule, 'isAllowed' | 'demandApproval'>;
 }
 
 export function createAccountPageHelpers({
@@ -51,8 +50,7 @@ export function createAccountPageHelpers({
     async mayEnrol(ctx, next) {
       const { account } = signedIn.userOf(ctx);
       if (!(await firstFactor.isAllowed(account, await factors.of(account.id)))) {
-        await firstFactor.request(account.id, actorOf(ctx));
-        throw forbidden('first_factor_needs_approval');
+        await firstFactor.demandApproval(account, actorOf(ctx));
       }
       await next();
     },

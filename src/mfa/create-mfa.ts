@@ -42,14 +42,15 @@ export function createMfa({
   const recoveryCodes = createRecoveryCodes({ db, vault, now, audit });
   const oneTimeCodes = createOneTimeCodes({ db, vault, now });
   const phones = createPhones({ db, vault, now, audit, protectedRows, oneTimeCodes });
+  const factors = createFactors({ db, sql, now, audit, protectedRows, totp, passkeys, phones, recoveryCodes });
   return {
     totp,
     passkeys,
     recoveryCodes,
     oneTimeCodes,
     phones,
-    firstFactor: createFirstFactorRule({ db, now, audit, settings, requiredSince }),
     knownBrowsers: createKnownBrowsers({ db, sql, now }),
-    factors: createFactors({ db, sql, now, audit, protectedRows, totp, passkeys, phones, recoveryCodes }),
+    factors,
+    firstFactor: createFirstFactorRule({ db, now, audit, factorsOf: factors.of, settings, requiredSince }),
   };
 }

@@ -85,11 +85,14 @@ export function createFactors(dependencies: FactorsDependencies): Factors {
 
     reset: (userId, by = {}) =>
       transaction(db, async (tx) => {
+        const { totp: hasApp, passkeys: keys, phone } = await of(userId, tx);
+        const hadFactor = hasApp || keys > 0 || phone !== undefined;
         await totp.remove(userId, by, tx);
         await passkeys.removeAll(userId, by, tx);
         await phones.remove(userId, by, tx);
         await recoveryCodes.remove(userId, by, tx);
-        await allowFirstFactor(tx, userId, now());
+        // Users allow it to nobody, not even to themselves; with a factor they have proven it.
+        if (by.actorId !== userId || hadFactor) await allowFirstFactor(tx, userId, now());
         await audit.record({ ...by, type: 'factors.reset', outcome: 'success', subjectId: userId }, tx);
       }),
   };

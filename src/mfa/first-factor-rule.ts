@@ -1,10 +1,13 @@
 // Who may set up the first second factor of an account. With the password alone, the first to do so is trusted: an attacker
 // who has it could set up a factor before the owner. The setting `first_factor` limits that to the first days of the
-// account or of the requirement, or to users whom an administrator allowed it.
+// account or of the requirement, or to users whom an administrator allowed it. A user with a right in Gatehouse who replaced the
+// password by a mailed link needs the approval whatever the setting says: the mailbox alone must not open the console.
 import type { Account } from '../accounts/account.ts';
 import type { Actor, Audit } from '../audit/audit.ts';
+import { forbidden } from '../http/errors.ts';
 import { limits } from '../limits.ts';
 import type { Clock } from '../platform/clock.ts';
+import { isStaff } from '../rbac/built-in.ts';
 import { type Db, type Tx, transaction } from '../storage/database.ts';
 
 export type FirstFactorSetting = 'open' | 'window' | 'approval';
@@ -14,6 +17,8 @@ export interface FirstFactorState {
   requestedAt: Date | null;
   /** Until when an administrator allows it. */
   allowedUntil: Date | null;
+  /** When the password was replaced by a mailed link, without a second factor; null after an approval. */
+  resetByMailAt: Date | null;
 }
 
 interface PresentFactors {
@@ -22,12 +27,16 @@ interface PresentFactors {
   phone: string | undefined;
 }
 
+type Subject = Pick<Account, 'id' | 'username' | 'createdAt' | 'roles' | 'permissions'>;
+
 export interface FirstFactorRule {
   /** Whether the user may set up a factor now. Always with a factor, because its proof is demanded before. */
-  isAllowed(account: Pick<Account, 'id' | 'createdAt'>, factors: PresentFactors): Promise<boolean>;
-  /** Records that the user needs the approval; administrators see it. */
-  request(userId: string, by: Actor): Promise<void>;
-  /** Allows it for `limits.firstFactor.allowedDays`. */
+  isAllowed(account: Subject, factors: PresentFactors): Promise<boolean>;
+  /** Records that the user needs the approval, which administrators see, and throws 403. */
+  demandApproval(account: Subject, by: Actor): Promise<never>;
+  /** The password of the user is replaced by a mailed link, in this transaction. */
+  passwordResetByMail(userId: string, tx: Tx): Promise<void>;
+  /** Allows it for `limits.firstFactor.allowedDays`. Throws 403 when users allow it to themselves. */
   allow(userId: string, by: Actor): Promise<void>;
   state(userId: string): Promise<FirstFactorState>;
   /** Users who need the approval, the newest first. */
@@ -38,6 +47,8 @@ export interface FirstFactorDependencies {
   db: Db;
   now: Clock;
   audit: Audit;
+  /** What the account has set up. */
+  factorsOf(userId: string, tx: Tx): Promise<PresentFactors>;
   settings(): { first_factor: FirstFactorSetting; first_factor_days: number };
   /** Since when every user needs a second factor, if they do. */
   requiredSince(): Promise<Date | undefined>;
@@ -46,11 +57,27 @@ export interface FirstFactorDependencies {
 const DAY_MS = 86_400_000;
 
 export function createFirstFactorRule(dependencies: FirstFactorDependencies): FirstFactorRule {
-  const { db, now, audit, settings, requiredSince } = dependencies;
+  const { db, now, audit, factorsOf, settings, requiredSince } = dependencies;
 
   async function state(userId: string): Promise<FirstFactorState> {
     const row = await db.firstFactorApproval.findUnique({ where: { userId } });
-    return { requestedAt: row?.requestedAt ?? null, allowedUntil: row?.allowedUntil ?? null };
+    const { requestedAt = null, allowedUntil = null, resetByMailAt = null } = row ?? {};
+    return { requestedAt, allowedUntil, resetByMailAt };
+  }
+
+  const isAfterReset = async (account: Subject) => isStaff(account) && (await state(account.id)).resetByMailAt !== null;
+
+  async function request(userId: string, by: Actor): Promise<void> {
+    if ((await state(userId)).requestedAt !== null) return;
+    const requestedAt = now();
+    await transaction(db, async (tx) => {
+      await tx.firstFactorApproval.upsert({
+        where: { userId },
+        create: { userId, requestedAt },
+        update: { requestedAt },
+      });
+      await audit.record({ ...by, type: 'factors.approval-requested', outcome: 'success', subjectId: userId }, tx);
+    });
   }
 
   async function isInWindow(createdAt: Date): Promise<boolean> {
@@ -61,32 +88,39 @@ export function createFirstFactorRule(dependencies: FirstFactorDependencies): Fi
   return {
     state,
 
-    async isAllowed({ id, createdAt }, { totp, passkeys, phone }) {
+    async isAllowed(account, factors) {
+      const { id, createdAt } = account;
       const rule = settings().first_factor;
-      if (rule === 'open' || totp || passkeys > 0 || phone !== undefined) return true;
+      if (hasFactor(factors)) return true;
+      if (await isAfterReset(account)) return false;
+      if (rule === 'open') return true;
       if (rule === 'window' && (await isInWindow(createdAt))) return true;
       const { allowedUntil } = await state(id);
       return allowedUntil !== null && allowedUntil > now();
     },
 
-    async request(userId, by) {
-      if ((await state(userId)).requestedAt !== null) return;
-      const requestedAt = now();
-      await transaction(db, async (tx) => {
-        await tx.firstFactorApproval.upsert({
-          where: { userId },
-          create: { userId, requestedAt },
-          update: { requestedAt },
-        });
-        await audit.record({ ...by, type: 'factors.approval-requested', outcome: 'success', subjectId: userId }, tx);
+    async demandApproval(account, by) {
+      await request(account.id, by);
+      throw forbidden('first_factor_needs_approval', (await isAfterReset(account)) ? afterResetText(account) : {});
+    },
+
+    async passwordResetByMail(userId, tx) {
+      const resetByMailAt = now();
+      if (hasFactor(await factorsOf(userId, tx))) return;
+      await tx.firstFactorApproval.upsert({
+        where: { userId },
+        create: { userId, resetByMailAt },
+        update: { resetByMailAt },
       });
     },
 
-    allow: (userId, by) =>
-      transaction(db, async (tx) => {
+    async allow(userId, by) {
+      if (by.actorId === userId) throw forbidden('forbidden', { message: 'Another administrator has to allow it.' });
+      await transaction(db, async (tx) => {
         await allowFirstFactor(tx, userId, now());
         await audit.record({ ...by, type: 'factors.approved', outcome: 'success', subjectId: userId }, tx);
-      }),
+      });
+    },
 
     async waiting() {
       const rows = await db.firstFactorApproval.findMany({
@@ -100,9 +134,28 @@ export function createFirstFactorRule(dependencies: FirstFactorDependencies): Fi
   };
 }
 
+function hasFactor({ totp, passkeys, phone }: PresentFactors): boolean {
+  return totp || passkeys > 0 || phone !== undefined;
+}
+
+/** What the user does next. */
+function afterResetText({ username }: Subject) {
+  return {
+    message: 'You set your password by a mailed link, so another administrator has to allow your first second factor.',
+    advice:
+      'Ask another administrator to open your page under Users in the console and press “Allow the first second factor”. ' +
+      `Where there is nobody else, run this on the server: gatehouse user allow-factor ${username}. Then reload this page.`,
+  };
+}
+
+/** A factor was set up, so that the password alone proves nothing any more; in the transaction that stores it. */
+export async function factorIsSet(tx: Tx, userId: string): Promise<void> {
+  await tx.firstFactorApproval.updateMany({ where: { userId }, data: { resetByMailAt: null } });
+}
+
 /** Lets the user set up a first factor again: an administrator allows it, or has removed the ones before. */
 export async function allowFirstFactor(tx: Tx, userId: string, at: Date): Promise<void> {
   const allowedUntil = new Date(at.getTime() + limits.firstFactor.allowedDays * DAY_MS);
-  const change = { allowedUntil, requestedAt: null };
+  const change = { allowedUntil, requestedAt: null, resetByMailAt: null };
   await tx.firstFactorApproval.upsert({ where: { userId }, create: { userId, ...change }, update: change });
 }

@@ -1,4 +1,5 @@
 // Registers a passkey or security key (WebAuthn Level 3, 7.1). The caller stores the challenge between the two calls.
+
 import type { PublicKeyCredentialCreationOptionsJSON, VerifiedRegistrationResponse } from '@simplewebauthn/server';
 import type { Actor, Audit } from '../audit/audit.ts';
 import type { ProtectedRows } from '../audit/protected-rows.ts';
@@ -7,6 +8,7 @@ import { limits } from '../limits.ts';
 import type { Clock } from '../platform/clock.ts';
 import { type Db, isUniqueViolation, type Tx, transaction } from '../storage/database.ts';
 import type { Sql } from '../storage/statements.ts';
+import { factorIsSet } from './first-factor-rule.ts';
 import { passkeyName } from './passkey-name.ts';
 import { descriptorsOf, isFirstResponse, passkeyFields, TIMEOUT_MS, verified, webauthn } from './webauthn-ceremony.ts';
 import type { AttestationResponse } from './webauthn-input.ts';
@@ -116,6 +118,7 @@ async function store({ db, audit }: PasskeyRegistrarDependencies, row: NewPasske
       throw conflict('conflict', { message: 'You have as many passkeys as one account can hold.' });
     }
     await tx.passkey.create({ data: row });
+    await factorIsSet(tx, userId);
     const data = { name, aaguid };
     await audit.record({ ...by, type: 'passkey.enrolled', outcome: 'success', subjectId: userId, data }, tx);
   });

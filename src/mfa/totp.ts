@@ -1,12 +1,14 @@
 // Time-based one-time codes of an authenticator app (RFC 6238). A secret is stored when a
 // code proves that the app has it. Until then it travels in the form, sealed, so that an abandoned enrolment leaves
 // nothing in the database and does not affect the present factor.
+
 import { createGuardrails, generateSecret, generateURI, verify } from 'otplib';
 import type { Actor, Audit } from '../audit/audit.ts';
 import { limits } from '../limits.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Vault } from '../platform/vault.ts';
 import { type Db, type Tx, transaction } from '../storage/database.ts';
+import { factorIsSet } from './first-factor-rule.ts';
 import { defaultParameters, parseTotpKey, type TotpKey, totpKeyText } from './totp-key.ts';
 
 export interface TotpEnrolment {
@@ -144,6 +146,7 @@ async function store(
     lastStep: BigInt(lastStep),
   };
   await tx.totpCredential.upsert({ where: { userId }, create: { userId, ...row }, update: row });
+  await factorIsSet(tx, userId);
   await audit.record({ ...by, type: 'totp.enrolled', outcome: 'success', subjectId: userId }, tx);
 }
 

@@ -7,6 +7,7 @@ import type { Csrf } from '../http/csrf.ts';
 import type { Outbox } from '../mail/outbox.ts';
 import type { MailedLinks } from '../mailed-links/create-mailed-links.ts';
 import type { Factors } from '../mfa/factors.ts';
+import type { FirstFactorRule } from '../mfa/first-factor-rule.ts';
 import type { KnownBrowsers } from '../mfa/known-browsers.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Lockout } from '../rate-limits/lockout.ts';
@@ -28,6 +29,7 @@ export interface RecoveryDependencies {
   credentials: Pick<Credentials, 'status'>;
   csrf: Pick<Csrf, 'check'>;
   factors: Pick<Factors, 'hasSecondFactor'>;
+  firstFactor: Pick<FirstFactorRule, 'passwordResetByMail'>;
   knownBrowsers: KnownBrowsers;
   lockout: Lockout;
   mailedLinks: MailedLinks;
@@ -38,7 +40,8 @@ export interface RecoveryDependencies {
 }
 
 export function createRecovery(dependencies: RecoveryDependencies) {
-  const { db, now, accounts, audit, cookies, credentials, csrf, factors, knownBrowsers, lockout } = dependencies;
+  const { db, now, accounts, audit, cookies, credentials, csrf, factors, firstFactor, knownBrowsers, lockout } =
+    dependencies;
   const { mailedLinks, mailLimits, outbox, rateLimits, settings } = dependencies;
   const { accountLinks, returnToSignIn, setPasswordByLink } = mailedLinks;
   const checkCsrf = csrf.check;
@@ -53,6 +56,7 @@ export function createRecovery(dependencies: RecoveryDependencies) {
     setPasswordByLink,
     mailLimits,
     minutes,
+    passwordResetByMail: firstFactor.passwordResetByMail,
     hasPassword: async (accountId) => (await credentials.status(accountId)) !== undefined,
   });
   const unlock = createUnlock({ db, audit, accountLinks, accounts, outbox, mailLimits, lockout });

@@ -38,6 +38,8 @@ export interface PasswordResetDependencies {
   mailLimits: Pick<MailLimits, 'link'>;
   /** The setting `reset_token_minutes`. */
   minutes(): number;
+  /** Notes in this transaction that the password of the account proves its mailbox only. */
+  passwordResetByMail(accountId: string, tx: Tx): Promise<void>;
   hasPassword(accountId: string): Promise<boolean>;
 }
 
@@ -110,7 +112,7 @@ async function queueLink(
 }
 
 async function redeem(
-  { now, audit, accountLinks, outbox, setPasswordByLink }: PasswordResetDependencies,
+  { now, audit, accountLinks, outbox, passwordResetByMail, setPasswordByLink }: PasswordResetDependencies,
   token: string,
   password: string,
   request: RequestInfo,
@@ -125,6 +127,7 @@ async function redeem(
     event: 'password.reset',
     by: { actorId: account.id, request },
     async and(tx) {
+      await passwordResetByMail(account.id, tx);
       const to = recipientOf(account);
       if (to) await outbox.send({ kind: 'password-changed', to, by: 'link', place: placeOf(request, now()) }, tx);
     },

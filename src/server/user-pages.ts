@@ -19,7 +19,7 @@ export function createUserPages(services: Services, http: HttpServices, { oidc, 
   const { repeatedEntries, settings, signInPolicy, sql, strengthMeter, vault } = services;
   const { issuer } = config;
   const { cookies, csrf, metrics } = http;
-  const { factors, knownBrowsers } = mfa;
+  const { factors, firstFactor, knownBrowsers } = mfa;
 
   const mailedLinks = createMailedLinks({
     db,
@@ -33,7 +33,7 @@ export function createUserPages(services: Services, http: HttpServices, { oidc, 
     endAllSessions: (accountId, by, tx) => endSession.all(accountId, 'password-reset', by, tx),
   });
   const mailed = { db, now, accounts, audit, cookies, credentials, csrf, mailedLinks, mailLimits, outbox, rateLimits };
-  const recovery = createRecovery({ ...mailed, settings, factors, knownBrowsers, lockout });
+  const recovery = createRecovery({ ...mailed, settings, factors, firstFactor, knownBrowsers, lockout });
   const registration = createRegistration({ ...mailed, settings, vault });
   const rp = createRp({
     db,

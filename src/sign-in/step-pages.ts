@@ -1,7 +1,7 @@
 // Renders the page of each sign-in step.
 import type { Client } from 'oidc-provider';
 import type { Context } from '../http/context.ts';
-import { forbidden, timeInWords } from '../http/errors.ts';
+import { timeInWords } from '../http/errors.ts';
 import { limits } from '../limits.ts';
 import type { FirstFactorRule } from '../mfa/first-factor-rule.ts';
 import type { CaptchaChallenge, CaptchaWait } from '../rate-limits/captcha.ts';
@@ -42,7 +42,7 @@ export interface StepPagesDependencies {
   minPasswordLength(accountId: string): Promise<number>;
   /** The CAPTCHA that the sign-in form for this login must contain. */
   captchaFor(ctx: Context, login: string, waiting?: CaptchaWait): Promise<CaptchaChallenge | undefined>;
-  firstFactor: Pick<FirstFactorRule, 'request'>;
+  firstFactor: Pick<FirstFactorRule, 'demandApproval'>;
   rejections: Pick<Rejections, 'record'>;
   expiredSignIns: Pick<ExpiredSignIns, 'noteApplication'>;
   forgotPasswordPath: string;
@@ -142,8 +142,8 @@ async function showIdentify(dependencies: StepPagesDependencies, page: Page): Pr
 /** An administrator sees the request and allows it; the page continues the sign-in then. */
 async function rejectFirstFactor({ firstFactor }: StepPagesDependencies, { ctx, current }: Page): Promise<never> {
   const { account } = current;
-  if (account) await firstFactor.request(account.id, { actorId: account.id, request: ctx.state.request });
-  throw forbidden('first_factor_needs_approval');
+  if (!account) throw new Error('an approval without an account');
+  return firstFactor.demandApproval(account, { actorId: account.id, request: ctx.state.request });
 }
 
 async function showPasswordChange({ minPasswordLength }: StepPagesDependencies, page: Page): Promise<void> {

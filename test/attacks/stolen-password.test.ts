@@ -1,9 +1,9 @@
-// An attacker has the password of a user without a second factor. Where the settings allow codes by e-mail (email_codes), the
+// An attacker has the password, or the mailbox, of a user without a second factor. Where the settings allow codes by e-mail (email_codes), the
 // password alone changes nothing on the account pages: a code from the mailbox comes first.
 import { generateSync } from 'otplib';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { limits } from '../../src/limits.ts';
-import { mailOf } from '../recovery/support.ts';
+import { mailOf, NEW_PASSWORD, redeem, resetLink } from '../recovery/support.ts';
 import { aUser, type TestUser } from '../support/factories.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
@@ -150,4 +150,65 @@ it('needs no code by e-mail on the account pages where codes are off', async () 
   expect((await browser.get('/account/email')).status).toBe(200);
   await idp.services.settings.set('email_codes', true);
   await idp.services.settings.reload();
+});
+
+describe('the mailbox of a user with rights and without a second factor', () => {
+  beforeAll(() => setAdminMfa('required'));
+  afterAll(() => setAdminMfa('optional'));
+
+  async function setAdminMfa(rule: 'required' | 'optional'): Promise<void> {
+    await idp.services.settings.set('admin_mfa', rule);
+    await idp.services.settings.reload();
+  }
+  const resetByMail = async () => redeem(idp, await resetLink(idp, box, user.username, user.account.email ?? ''));
+  /** A browser after the sign-in with the password of the reset and the code from the mailbox, and its page. */
+  async function throughMailbox() {
+    const browser = httpClient(idp.issuer);
+    const page = await atAccount(idp, { ...user, password: NEW_PASSWORD }, browser);
+    return { browser, page: await enterMailedCode(browser, page) };
+  }
+  const isRejected = ({ status, text }: Page) =>
+    status === 403 && text.includes('another administrator has to allow your first second factor');
+
+  it('sets up no factor after a reset, and the page says who can allow it', async () => {
+    await idp.services.roles.assign(user.account.id, 'admin');
+    await resetByMail();
+    const { browser, page } = await throughMailbox();
+    expect(isRejected(page)).toBe(true);
+    expect(page.text).toContain(`gatehouse user allow-factor ${user.username}`);
+    const step = new URL(page.url).pathname;
+    expect((await browser.post(`${step}/enrol-totp`, { form: { code: '000000', sealed: 'x' } })).status).toBe(403);
+    expect((await open(browser, '/admin')).text).not.toContain('Overview');
+
+    await idp.services.mfa.firstFactor.allow(user.account.id, { actorId: 'another administrator' });
+    expect(isEnrolment(await browser.get(step))).toBe(true);
+  });
+
+  it('sets up no factor when the rights were given after the reset, or the approval before it', async () => {
+    await idp.services.mfa.firstFactor.allow(user.account.id, {});
+    await resetByMail();
+    await idp.services.roles.assign(user.account.id, 'support');
+    expect(isRejected((await throughMailbox()).page)).toBe(true);
+  });
+
+  it('allows no factor to itself in the console, where the settings let the password open it', async () => {
+    await idp.services.roles.assign(user.account.id, 'admin');
+    await resetByMail();
+    await setAdminMfa('optional');
+    const browser = await signedIn(idp, { ...user, password: NEW_PASSWORD });
+    const form = await enterMailedCode(browser, await open(browser, '/account/email'));
+    const { _csrf = '' } = form.forms.find(({ fields }) => '_csrf' in fields)?.fields ?? {};
+    const at = `/admin/users/${user.account.id}`;
+    expect((await browser.post(`${at}/allow-factor`, { form: { _csrf } })).status).toBe(403);
+    expect(isRejected(await open(browser, '/account/factors/app'))).toBe(true);
+    expect((await browser.post(`${at}/reset-factors`, { form: { _csrf } })).status).toBe(303);
+    expect((await idp.services.mfa.firstFactor.state(user.account.id)).resetByMailAt).not.toBeNull();
+    await setAdminMfa('required');
+  });
+
+  it('keeps no restriction after a factor was set up', async () => {
+    await resetByMail();
+    await idp.services.mfa.totp.importSecret(user.account.id, 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP');
+    expect(await idp.services.mfa.firstFactor.state(user.account.id)).toMatchObject({ resetByMailAt: null });
+  });
 });

@@ -38,8 +38,8 @@ describe('the first second factor', () => {
     const { firstFactor, setting, clock } = fixture;
     setting.first_factor = 'approval';
     expect(await isAllowed()).toBe(false);
-    await firstFactor.request(account.id, {});
-    await firstFactor.request(account.id, {});
+    await expect(firstFactor.demandApproval(account, {})).rejects.toMatchObject({ status: 403 });
+    await expect(firstFactor.demandApproval(account, {})).rejects.toMatchObject({ status: 403 });
     expect((await firstFactor.waiting()).map(({ id }) => id)).toContain(account.id);
     await firstFactor.allow(account.id, { actorId: 'admin' });
     expect(await firstFactor.waiting()).toEqual([]);

@@ -27,6 +27,7 @@ export async function openFactors() {
   };
   const firstFactor = createFirstFactorRule({
     ...people,
+    factorsOf: factors.of,
     settings: () => setting,
     requiredSince: async () => setting.requiredSince,
   });
