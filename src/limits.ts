@@ -112,6 +112,7 @@ export const limits = {
     maxSecrets: 5, // of one purpose; two are usual while one is rotated
     readSeconds: DAY, // discovery, JWKS, metadata, DNS
     retrySeconds: HOUR, // after a fault
+    firstReadSeconds: 10, // between two tries while there is no good document
     unknownKeySeconds: MINUTE, // between two reads of the JWKS because of an unknown kid
     warnDays: 30,
     remindDays: 7,

@@ -1,6 +1,7 @@
 // The composition root of everything but HTTP: creates each domain's services with their dependencies, in order.
 import type { AlarmKind } from './audit/alarm.ts';
 import type { Config } from './config.ts';
+import type { ResolveTxt } from './network/txt-records.ts';
 import { type Clock, systemClock } from './platform/clock.ts';
 import type { Logger } from './platform/logger.ts';
 import { createApplicationServices } from './services/applications.ts';
@@ -19,6 +20,8 @@ export interface ServicesOptions {
   mailQueued?: () => void;
   /** Counts an alarm in the metrics. */
   alarmRaised?: (kind: AlarmKind) => void;
+  /** The look-up of DNS records; the system's by default. */
+  resolveTxt?: ResolveTxt | undefined;
 }
 
 /** Migrates and opens the database and creates the services; `close` releases everything. Throws DatabaseError. */
@@ -27,7 +30,7 @@ export async function createServices(options: ServicesOptions) {
   const { alarmRaised = () => {} } = options;
   const { closeDatabase, ...base } = await createBase({ config, logger, now, mailQueued, alarmRaised });
   const { closePasswords, ...users } = createUserServices(base);
-  const connections = createConnectionServices({ base, users });
+  const connections = createConnectionServices({ base, users, resolveTxt: options.resolveTxt });
   const applications = createApplicationServices({ base, users, logoutQueued });
   return {
     ...base,

@@ -50,7 +50,7 @@ export async function storeSecret(
   { vault, now }: Context,
   connectionId: string,
   purpose: SecretPurpose,
-  { value, expiresAt }: DeclaredSecret,
+  { value, expires_at }: DeclaredSecret,
   tx: Tx,
 ): Promise<SecretInfo> {
   if ((await tx.connectionSecret.count({ where: { connectionId, purpose } })) >= limits.connections.maxSecrets) {
@@ -60,7 +60,7 @@ export async function storeSecret(
   const id = randomId();
   const content: SealedContent = { connection: connectionId, purpose, value };
   const valueSealed = vault.seal(JSON.stringify(content), contextOf(id));
-  const row = { id, connectionId, purpose, createdAt: now(), expiresAt: expiresAt ?? null };
+  const row = { id, connectionId, purpose, createdAt: now(), expiresAt: endOf(expires_at) };
   await tx.connectionSecret.create({ data: { ...row, valueSealed } });
   const { connectionId: _connection, ...info } = row;
   return info;
@@ -109,8 +109,13 @@ interface SealedContent {
   value: string;
 }
 
-function isSame(stored: ReadSecret, { value, expiresAt }: DeclaredSecret): boolean {
-  return safeEqual(stored.value, value) && (stored.expiresAt?.getTime() ?? null) === (expiresAt?.getTime() ?? null);
+function endOf(text: string | undefined): Date | null {
+  return text === undefined ? null : new Date(text);
+}
+
+function isSame(stored: ReadSecret, { value, expires_at }: DeclaredSecret): boolean {
+  const end = endOf(expires_at)?.getTime() ?? null;
+  return safeEqual(stored.value, value) && (stored.expiresAt?.getTime() ?? null) === end;
 }
 
 function contextOf(id: string): string {

@@ -2,7 +2,7 @@
 import { readMetadata } from '../applications/application.ts';
 import type { SessionEntry } from '../oidc/store/sessions.ts';
 import type { NameId } from '../saml/messages/name-id.ts';
-import type { SloEndpoint } from '../saml/metadata/parse.ts';
+import type { SloEndpoint } from '../saml/metadata/entity.ts';
 import { sloEndpoints } from '../saml/metadata/service-providers.ts';
 import type { Tx } from '../storage/database.ts';
 import { INITIATOR, type NewParticipant, type ParticipantData } from './logout-run.ts';

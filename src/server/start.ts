@@ -10,6 +10,7 @@ import { createScheduler } from '../jobs/scheduler.ts';
 import { limits } from '../limits.ts';
 import { LOGOUT_JOB } from '../logout/jobs.ts';
 import { createMailDelivery } from '../mail/create-mail.ts';
+import type { ResolveTxt } from '../network/txt-records.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
 import { createMetrics } from '../platform/metrics.ts';
@@ -39,10 +40,11 @@ export interface ServerOptions {
   config: Config;
   logger: Logger;
   now?: Clock;
+  resolveTxt?: ResolveTxt | undefined;
 }
 
 /** Starts the server and listens. Throws ConfigError, DatabaseError, or EADDRINUSE and EACCES of the socket. */
-export async function startServer({ config, logger, now: clock }: ServerOptions): Promise<RunningServer> {
+export async function startServer({ config, logger, now: clock, resolveTxt }: ServerOptions): Promise<RunningServer> {
   // Before the database is opened, which another server may be using.
   await tryListening({ host: config.host, port: config.port });
   if (config.metrics.listen) await tryListening(config.metrics.listen);
@@ -52,6 +54,7 @@ export async function startServer({ config, logger, now: clock }: ServerOptions)
     config,
     logger,
     ...(clock && { now: clock }),
+    resolveTxt,
     logoutQueued: () => wake.logout(),
     mailQueued: () => wake.mail(),
     alarmRaised: (kind) => metrics.alarms.inc({ kind }),
@@ -160,7 +163,7 @@ function createJobs({ services, http, protocols, userPages }: JobsDependencies) 
   scheduleJobs(scheduler, {
     services,
     endExpired: services.endSession.expired,
-    jobs: [...mail.jobs, ...protocols.logout.jobs, ...protocols.saml.jobs],
+    jobs: [...services.connectionJobs, ...mail.jobs, ...protocols.logout.jobs, ...protocols.saml.jobs],
   });
   return { scheduler, mail };
 }

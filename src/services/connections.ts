@@ -1,17 +1,34 @@
 // Registered upstream identity providers.
+import { createDomainChecks } from '../connections/check-domains.ts';
 import { createConnections } from '../connections/connections.ts';
+import { createConnectionDocuments } from '../connections/documents.ts';
+import { connectionJobs } from '../connections/jobs.ts';
+import { resolveTxt as lookUpTxt, type ResolveTxt } from '../network/txt-records.ts';
 import { createAuthority } from '../rbac/authority.ts';
+import { createMetadataFetch } from '../saml/metadata/fetch.ts';
+import { parseIdentityProviderMetadata } from '../saml/metadata/parse-identity-provider.ts';
 import type { Base } from './base.ts';
 import type { UserServices } from './users.ts';
 
 export interface ConnectionServicesDependencies {
   base: Base;
   users: UserServices;
+  /** The look-up of DNS records. */
+  resolveTxt?: ResolveTxt | undefined;
 }
 
-export function createConnectionServices({ base, users }: ConnectionServicesDependencies) {
-  const { db, sql, vault, audit, now, logger, protectedRows } = base;
+export function createConnectionServices({ base, users, resolveTxt = lookUpTxt }: ConnectionServicesDependencies) {
+  const { db, sql, vault, audit, now, logger, protectedRows, outgoing } = base;
   const { assertMay } = createAuthority({ accounts: users.accounts });
   const connections = createConnections({ db, sql, vault, audit, now, logger, protectedRows, assertMay });
-  return { connections };
+  const stored = { db, sql, audit, now, logger, protectedRows, connections };
+  const connectionDocuments = createConnectionDocuments({
+    ...stored,
+    outgoing,
+    parseMetadata: (xml) => parseIdentityProviderMetadata(xml, now()),
+    fetchMetadata: createMetadataFetch({ outgoing }),
+  });
+  const domainChecks = createDomainChecks({ ...stored, resolveTxt });
+  const jobs = connectionJobs({ documents: connectionDocuments, domains: domainChecks });
+  return { connections, connectionDocuments, domainChecks, connectionJobs: jobs };
 }

@@ -85,10 +85,8 @@ describe('the registry', () => {
 
   it('returns the newest unexpired secret first, and replaces them all with an entry that names others', async () => {
     const { connections } = idp.services;
-    const now = Date.now();
     await connections.create(entryOf({ ...corp, id: 'reg-rotate', domains: [] }));
-    const past = new Date(now - 1000);
-    await connections.addSecret('reg-rotate', 'client-secret', { value: 'over', expiresAt: past });
+    await connections.addSecret('reg-rotate', 'client-secret', { value: 'over', expires_at: '2020-01-01' });
     const values = async () => (await connections.secretsOf('reg-rotate', 'client-secret')).map(({ value }) => value);
     expect(await values()).toEqual(['first-secret', 'over']);
     const several = [{ value: 'a' }, { value: 'b', expires_at: '2099-01-01' }];

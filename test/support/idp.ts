@@ -2,6 +2,7 @@
 import { createServer } from 'node:net';
 import path from 'node:path';
 import { type Environment, loadConfig } from '../../src/config.ts';
+import type { ResolveTxt } from '../../src/network/txt-records.ts';
 import type { Clock } from '../../src/platform/clock.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { type RunningServer, startServer } from '../../src/server/start.ts';
@@ -19,6 +20,8 @@ export interface TestIdp extends RunningServer {
 export interface TestIdpOptions {
   environment?: Record<string, string>;
   now?: Clock;
+  /** The look-up of DNS records. */
+  resolveTxt?: ResolveTxt;
   /**
    * The setting of a new installation is `required`. Tests of other things sign administrators in with their password alone, so
    * it is `optional` here; test/flows/admin-mfa.test.ts tests the default.
@@ -28,7 +31,7 @@ export interface TestIdpOptions {
 
 /** Starts Gatehouse. `stop` also closes its database; the files go with the test run. */
 export async function startIdp(options: TestIdpOptions = {}): Promise<TestIdp> {
-  const { environment = {}, now, adminMfa = 'optional' } = options;
+  const { environment = {}, now, adminMfa = 'optional', resolveTxt } = options;
   const port = Number(environment.PORT ?? (await freePort()));
   // The keys that were made for the whole run are sealed under the tests' own secret.
   const keysFrom = environment.GATEHOUSE_SECRET ? undefined : (now?.() ?? new Date());
@@ -45,7 +48,7 @@ export async function startIdp(options: TestIdpOptions = {}): Promise<TestIdp> {
   const destination = { write: (line: string) => void log.push(line) };
   const config = loadConfig(env, { cwd: testFolder(), terminal: false });
   const logger = createLogger({ level: 'debug', format: 'json', destination });
-  const server = await startServer({ config, logger, ...(now && { now }) });
+  const server = await startServer({ config, logger, ...(now && { now }), resolveTxt });
   if (adminMfa === 'optional') {
     await server.services.settings.set('admin_mfa', 'optional');
     await server.services.settings.reload();

@@ -55,31 +55,25 @@ export const authority = z
   .refine((value) => readCertificate(value) !== undefined, 'must be an X.509 certificate in PEM form');
 
 /** One secret, or several with the time at which each ends at the upstream. */
-export const secretValues = z
-  .union([
-    z
-      .string()
-      .min(1)
-      .max(16_384)
-      .transform((value) => [{ value }]),
-    z
-      .array(
-        z.strictObject({
-          value: z.string().min(1).max(16_384),
-          expires_at: z.iso.datetime({ offset: true }).or(z.iso.date()).optional(),
-        }),
-      )
-      .min(1)
-      .max(limits.connections.maxSecrets),
-  ])
-  .transform((list) =>
-    list.map((one): DeclaredSecret => {
-      const expires = 'expires_at' in one ? one.expires_at : undefined;
-      return { value: one.value, ...(expires === undefined ? {} : { expiresAt: new Date(expires) }) };
-    }),
-  );
+export const secretValues = z.union([
+  z
+    .string()
+    .min(1)
+    .max(16_384)
+    .transform((value): DeclaredSecret[] => [{ value }]),
+  z
+    .array(
+      z.strictObject({
+        value: z.string().min(1).max(16_384),
+        expires_at: z.iso.datetime({ offset: true }).or(z.iso.date()).optional(),
+      }),
+    )
+    .min(1)
+    .max(limits.connections.maxSecrets),
+]);
 
-export type DeclaredSecret = { value: string; expiresAt?: Date };
+/** The end is text, because an entry of the configuration file crosses a thread as JSON. */
+export type DeclaredSecret = { value: string; expires_at?: string | undefined };
 
 function readCertificate(value: string): X509Certificate | undefined {
   try {

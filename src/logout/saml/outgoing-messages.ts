@@ -5,7 +5,7 @@ import type { Clock } from '../../platform/clock.ts';
 import { postMessage, redirectUrl } from '../../saml/messages/encode.ts';
 import { newMessageId } from '../../saml/messages/message-id.ts';
 import { logoutRequest, logoutResponse } from '../../saml/messages/write-logout.ts';
-import type { SloEndpoint } from '../../saml/metadata/parse.ts';
+import type { SloEndpoint } from '../../saml/metadata/entity.ts';
 import type { ServiceProvider, ServiceProviders } from '../../saml/metadata/service-providers.ts';
 import { readSoapAnswer, soapEnvelope, soapHeaders } from '../../saml/slo/soap.ts';
 import type { SamlStatus } from '../../saml/xml/errors.ts';

@@ -4,16 +4,7 @@ import { limits } from '../../limits.ts';
 import { SamlError } from '../xml/errors.ts';
 import { bindings, namespaces } from '../xml/names.ts';
 import { parseXml } from '../xml/parse.ts';
-import {
-  attribute,
-  booleanAttribute,
-  childrenOf,
-  durationAttribute,
-  isElement,
-  numberAttribute,
-  textOf,
-  timeAttribute,
-} from '../xml/read.ts';
+import { attribute, booleanAttribute, childrenOf, numberAttribute, textOf } from '../xml/read.ts';
 import {
   type Contact,
   type RequestedAttribute,
@@ -22,6 +13,14 @@ import {
   readRequestedAttributes,
 } from './contacts.ts';
 import { checkEndpointUrl } from './endpoint-url.ts';
+import {
+  earliestValidUntil,
+  readSlo,
+  rejected,
+  type SloEndpoint,
+  shortestCacheDuration,
+  singleEntityDescriptor,
+} from './entity.ts';
 import { type MetadataKeys, readKeys } from './keys.ts';
 import { readWithSamlify } from './samlify.ts';
 
@@ -31,13 +30,6 @@ export interface AcsEndpoint {
   binding: string;
   index?: number | undefined;
   isDefault?: boolean | undefined;
-}
-
-export interface SloEndpoint {
-  binding: 'redirect' | 'post' | 'soap';
-  location: string;
-  /** Where responses go, if that is a different URL. */
-  responseLocation?: string;
 }
 
 export interface SpMetadata extends MetadataKeys {
@@ -89,18 +81,6 @@ export function parseServiceProviderMetadata(xml: string, now: Date): SpMetadata
   return metadata;
 }
 
-function singleEntityDescriptor(root: Element): Element {
-  if (isElement(root, 'md:EntityDescriptor')) return root;
-  if (!isElement(root, 'md:EntitiesDescriptor'))
-    throw new SamlError('wrong_root', { message: 'This is not metadata.' });
-  const nested = childrenOf(root, 'md:EntitiesDescriptor');
-  const [entity, ...others] = childrenOf(root, 'md:EntityDescriptor');
-  if (!entity || others.length > 0 || nested.length > 0) {
-    throw rejected('The metadata has to describe exactly one entity.');
-  }
-  return entity;
-}
-
 function spSsoDescriptor(entity: Element): Element {
   const descriptors = childrenOf(entity, 'md:SPSSODescriptor').filter((descriptor) =>
     (attribute(descriptor, 'protocolSupportEnumeration') ?? '').split(/\s+/).includes(namespaces.samlp),
@@ -108,21 +88,6 @@ function spSsoDescriptor(entity: Element): Element {
   const [descriptor, ...others] = descriptors;
   if (!descriptor || others.length > 0) throw rejected('The metadata has to describe one SAML 2.0 service provider.');
   return descriptor;
-}
-
-function earliestValidUntil(elements: Element[]): Date | undefined {
-  const times = elements
-    .filter((element) => attribute(element, 'validUntil') !== undefined)
-    .map((element) => timeAttribute(element, 'validUntil')?.getTime());
-  if (times.includes(undefined)) throw rejected('validUntil is not a time.');
-  return times.length === 0 ? undefined : new Date(Math.min(...times.map(Number)));
-}
-
-function shortestCacheDuration(elements: Element[]): number | undefined {
-  const seconds = elements
-    .map((element) => durationAttribute(element, 'cacheDuration'))
-    .filter((one) => one !== undefined);
-  return seconds.length === 0 ? undefined : Math.min(...seconds);
 }
 
 function readAcs(descriptor: Element): AcsEndpoint[] {
@@ -143,18 +108,6 @@ function readAcs(descriptor: Element): AcsEndpoint[] {
   return endpoints;
 }
 
-function readSlo(descriptor: Element): SloEndpoint[] {
-  return childrenOf(descriptor, 'md:SingleLogoutService').flatMap((service): SloEndpoint[] => {
-    const uri = (attribute(service, 'Binding') ?? '').trim();
-    const binding = (['redirect', 'post', 'soap'] as const).find((name) => bindings[name] === uri);
-    if (!binding) return []; // the artifact binding is not supported
-    const location = checkEndpointUrl((attribute(service, 'Location') ?? '').trim(), 'SingleLogoutService');
-    const response = attribute(service, 'ResponseLocation')?.trim();
-    if (!response) return [{ binding, location }];
-    return [{ binding, location, responseLocation: checkEndpointUrl(response, 'SingleLogoutService') }];
-  });
-}
-
 /** Two independent parsers have to read the same entity and ACS URLs: against parser differentials. */
 function compareWithSamlify(metadata: SpMetadata, text: string, isSingleEntity: boolean): void {
   const bySamlify = isSingleEntity ? readWithSamlify(text) : undefined;
@@ -164,8 +117,4 @@ function compareWithSamlify(metadata: SpMetadata, text: string, isSingleEntity: 
   if (bySamlify.entityId !== metadata.entityId || acsUrls.join('\n') !== otherAcsUrls.join('\n')) {
     throw rejected('The metadata is ambiguous: two XML parsers disagree.');
   }
-}
-
-function rejected(message: string): SamlError {
-  return new SamlError('metadata_refused', { message });
 }

@@ -13,7 +13,8 @@ import { readCertificate } from '../xml/certificates.ts';
 import type { SenderKeys } from '../xml/enveloped-signature.ts';
 import { SamlError } from '../xml/errors.ts';
 import { bindings } from '../xml/names.ts';
-import { type AcsEndpoint, parseServiceProviderMetadata, type SloEndpoint, type SpMetadata } from './parse.ts';
+import type { SloEndpoint } from './entity.ts';
+import { type AcsEndpoint, parseServiceProviderMetadata, type SpMetadata } from './parse.ts';
 
 export interface ServiceProvider extends NameIdChoice, SenderKeys {
   applicationId: string;

@@ -1,0 +1,82 @@
+// What a document of an upstream must say before it is used: the identity that the connection declares, endpoints that may be
+// called, and keys. Pure but for the metadata parser.
+import { z } from 'zod';
+import { check, showPath } from '../applications/validation.ts';
+import type { Connection } from './connection.ts';
+import { webUri } from './kinds/fields.ts';
+
+export type DocumentKind = 'discovery' | 'jwks' | 'metadata';
+
+/** What this folder needs to know of SAML metadata. */
+export interface ReadMetadata {
+  entityId: string;
+  signingCertificates: readonly { expiresAt: Date }[];
+}
+/** Throws with a sentence for the administrator. */
+export type ParseMetadata = (xml: string) => ReadMetadata;
+
+/** OpenID Connect Discovery 3: what is used here; every URL in it must be one that may be called. */
+const discovery = z.looseObject({
+  issuer: z.string(),
+  authorization_endpoint: webUri,
+  token_endpoint: webUri,
+  jwks_uri: webUri,
+  userinfo_endpoint: webUri.optional(),
+  end_session_endpoint: webUri.optional(),
+});
+const jwks = z.object({ keys: z.array(z.looseObject({ kty: z.string() })).max(100) });
+
+/** Shared secrets in a JWKS must never verify a signature. */
+const ASYMMETRIC = ['RSA', 'EC', 'OKP'];
+
+/**
+ * The document in the form that is stored; throws an Error with a sentence for the administrator.
+ *
+ * @param before the last good one, whose entity ID stays where the connection declares none
+ */
+export function checkedDocument(
+  kind: DocumentKind,
+  { settings, kind: connectionKind }: Connection,
+  content: string,
+  { parse, before }: { parse: ParseMetadata; before: string | undefined },
+): string {
+  if (kind === 'metadata') {
+    const read = parse(content);
+    const declared = 'entity_id' in settings ? settings.entity_id : undefined;
+    const expected = declared ?? (before === undefined ? undefined : parse(before).entityId);
+    if (expected !== undefined && read.entityId !== expected)
+      throw new Error(`The metadata is of ${read.entityId}, but the entity ID of this connection is ${expected}.`);
+    const isPinned = 'certificates' in settings && settings.certificates.length > 0;
+    if (!isPinned && read.signingCertificates.length === 0)
+      throw new Error('The metadata has no signing certificate, so no assertion could be verified.');
+    return content;
+  }
+  const parsed = jsonOf(content);
+  if (kind === 'jwks') {
+    const { keys } = valid(jwks, parsed, 'The JWKS');
+    const usable = keys.filter(({ kty }) => ASYMMETRIC.includes(kty));
+    if (usable.length === 0) throw new Error('The JWKS has no key that can verify a signature.');
+    return JSON.stringify({ keys: usable });
+  }
+  const document = valid(discovery, parsed, 'The discovery document');
+  const issuer = connectionKind === 'oidc' ? settings.issuer : undefined;
+  // Character by character (OpenID Connect Discovery 4.3): a slash at the end counts.
+  if (document.issuer !== issuer)
+    throw new Error(`The discovery document is of the issuer ${document.issuer}, but this connection's is ${issuer}.`);
+  return JSON.stringify(document);
+}
+
+function jsonOf(content: string): unknown {
+  try {
+    return JSON.parse(content);
+  } catch (cause) {
+    throw new Error('The response is not JSON.', { cause });
+  }
+}
+
+function valid<Schema extends z.ZodType>(schema: Schema, value: unknown, what: string): z.output<Schema> {
+  const checked = check(schema, value);
+  if (checked.ok) return checked.value;
+  const [fault] = checked.faults;
+  throw new Error(`${what} is not valid: ${fault ? `${showPath(fault.path)} ${fault.message}` : 'unknown fault'}.`);
+}

@@ -1,0 +1,100 @@
+// The rows of documents. The MAC covers the content, so that a database writer cannot replace the keys of an upstream.
+import { limits } from '../limits.ts';
+import type { ConnectionsContext } from './context.ts';
+import type { DocumentKind } from './document-checks.ts';
+
+export interface DocumentRow {
+  connectionId: string;
+  kind: DocumentKind;
+  /** Empty: it was never read. */
+  content: string;
+  readAt: Date;
+  nextReadAt: Date;
+  /** The last time that it was read, or that this failed. */
+  triedAt: Date;
+  failingSince: Date | null;
+  lastError: string | null;
+}
+
+type Context = Pick<ConnectionsContext, 'db' | 'protectedRows'>;
+type WriteContext = Context & Pick<ConnectionsContext, 'now'>;
+
+const MAX_ERROR = 500;
+
+export async function readDocumentRow(
+  { db, protectedRows }: Context,
+  connectionId: string,
+  kind: DocumentKind,
+): Promise<DocumentRow | undefined> {
+  const row = await db.connectionDocument.findUnique({ where: { connectionId_kind: { connectionId, kind } } });
+  return row ? fromRow(row, protectedRows) : undefined;
+}
+
+export async function listDocumentRows({ db, protectedRows }: Context, connectionId?: string): Promise<DocumentRow[]> {
+  const rows = await db.connectionDocument.findMany({
+    where: connectionId === undefined ? {} : { connectionId },
+    orderBy: [{ connectionId: 'asc' }, { kind: 'asc' }],
+  });
+  return rows.flatMap((row) => fromRow(row, protectedRows) ?? []);
+}
+
+/** Stores a good document. */
+export async function storeDocument(
+  { db, protectedRows, now }: WriteContext,
+  connectionId: string,
+  kind: DocumentKind,
+  content: string,
+): Promise<DocumentRow> {
+  const readAt = now();
+  const nextReadAt = later(readAt, limits.connections.readSeconds);
+  const mac = protectedRows.macOf('connection_documents', [connectionId, kind, content]);
+  const data = { content, mac, readAt, nextReadAt, failingSince: null, lastError: null };
+  await db.connectionDocument.upsert({
+    where: { connectionId_kind: { connectionId, kind } },
+    create: { connectionId, kind, ...data },
+    update: data,
+    select: { kind: true },
+  });
+  return { connectionId, kind, triedAt: readAt, ...data };
+}
+
+/** Stores that the document could not be read; the last good one stays. */
+export async function storeFailure(
+  { db, protectedRows, now }: WriteContext,
+  connectionId: string,
+  kind: DocumentKind,
+  reason: string,
+  before: DocumentRow | undefined,
+): Promise<DocumentRow> {
+  const at = now();
+  const state = {
+    nextReadAt: later(at, limits.connections.retrySeconds),
+    failingSince: before?.failingSince ?? at,
+    lastError: reason.slice(0, MAX_ERROR),
+  };
+  const content = before?.content ?? '';
+  const readAt = before?.readAt ?? at;
+  const mac = protectedRows.macOf('connection_documents', [connectionId, kind, content]);
+  await db.connectionDocument.upsert({
+    where: { connectionId_kind: { connectionId, kind } },
+    create: { connectionId, kind, content, mac, readAt, ...state },
+    // Never the content: another node may have read a good one meanwhile.
+    update: before ? state : { ...state, content, mac },
+    select: { kind: true },
+  });
+  return { connectionId, kind, content, readAt, triedAt: at, ...state };
+}
+
+type Stored = Omit<DocumentRow, 'kind' | 'triedAt'> & { kind: string; mac: string };
+
+function fromRow(row: Stored, protectedRows: Context['protectedRows']): DocumentRow | undefined {
+  const { mac, ...rest } = row;
+  if (!protectedRows.isGenuine('connection_documents', [row.connectionId, row.kind, row.content], mac))
+    return undefined;
+  const failedAt = row.failingSince && later(row.nextReadAt, -limits.connections.retrySeconds);
+  return { ...rest, kind: row.kind as DocumentKind, triedAt: failedAt ?? row.readAt };
+}
+
+function later(date: Date, seconds: number): Date {
+  return new Date(date.getTime() + seconds * 1000);
+}

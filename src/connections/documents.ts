@@ -1,0 +1,191 @@
+// The documents of upstreams: discovery, JWKS and SAML metadata. The last good one stays in the database, so that an upstream
+// that is down for an hour stops no sign-in whose keys are known. Keys may change with a document, the identity never.
+
+import { limits } from '../limits.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Logger } from '../platform/logger.ts';
+import { sha256 } from '../platform/random.ts';
+import { cacheDirectory } from '../storage/directory-cache.ts';
+import type { Connection } from './connection.ts';
+import type { Connections } from './connections.ts';
+import type { ConnectionsContext } from './context.ts';
+import { checkedDocument, type DocumentKind, type ParseMetadata } from './document-checks.ts';
+import { type DocumentRow, listDocumentRows, readDocumentRow, storeDocument, storeFailure } from './document-rows.ts';
+
+/** No good document was ever read, and now there is none either; the message may be displayed to administrators. */
+export class DocumentError extends Error {
+  override name = 'DocumentError';
+}
+
+export interface ConnectionDocument {
+  kind: DocumentKind;
+  content: string;
+  readAt: Date;
+}
+export type DocumentState = Omit<DocumentRow, 'content'> & { hasContent: boolean };
+
+export interface ConnectionDocuments {
+  /** The last good document; reads it where there is none yet. Throws DocumentError. Cached with the directory. */
+  get(connection: Connection, kind: DocumentKind): Promise<ConnectionDocument>;
+  /** Reads the JWKS again because of a key ID that it lacks, at most once a minute; returns the last good one. */
+  getWithNewKeys(connection: Connection): Promise<ConnectionDocument>;
+  /** Reads every document of the connection now, and returns the fault of each. Unlike `get` it works for drafts. */
+  readNow(connection: Connection): Promise<{ kind: DocumentKind; error: string | undefined }[]>;
+  /** Reads those that are due; for the job. */
+  refreshDue(signal: AbortSignal): Promise<void>;
+  /** What is stored, of one connection or of all. */
+  states(connectionId?: string): Promise<DocumentState[]>;
+}
+
+export interface DocumentsDependencies extends Pick<ConnectionsContext, 'db' | 'sql' | 'audit' | 'protectedRows'> {
+  now: Clock;
+  logger: Logger;
+  connections: Pick<Connections, 'enabled'>;
+  /** The guarded fetch. */
+  outgoing: typeof fetch;
+  parseMetadata: ParseMetadata;
+  /** The document behind a URL, with the signature of a pinned certificate checked; throws with a sentence. */
+  fetchMetadata(url: string, pinnedCertificate?: string): Promise<string>;
+}
+
+export function createConnectionDocuments(dependencies: DocumentsDependencies): ConnectionDocuments {
+  const { db, sql, now, connections } = dependencies;
+  const read = createReader(dependencies);
+  const keyOf = (id: string, kind: DocumentKind) => `${kind} ${id}`;
+  const cached = cacheDirectory(
+    sql,
+    async (key) => {
+      const [kind = '', id = ''] = key.split(' ');
+      return readDocumentRow(dependencies, id, kind as DocumentKind);
+    },
+    { max: limits.connections.cached },
+  );
+  const stored = (id: string, kind: DocumentKind) => cached(keyOf(id, kind));
+  // Sign-ins that arrive together share one call to the upstream.
+  const running = new Map<string, Promise<DocumentRow>>();
+  const readOnce = (connection: Connection, kind: DocumentKind): Promise<DocumentRow> => {
+    const key = keyOf(connection.id, kind);
+    const call = running.get(key) ?? read(connection, kind, discoveryOf).finally(() => running.delete(key));
+    running.set(key, call);
+    return call;
+  };
+  const secondsSince = (at: Date) => (now().getTime() - at.getTime()) / 1000;
+
+  async function current(connection: Connection, kind: DocumentKind): Promise<DocumentRow> {
+    const row = await stored(connection.id, kind);
+    if (row && row.content !== '') return row;
+    if (row && secondsSince(row.triedAt) < limits.connections.firstReadSeconds) return row;
+    return readOnce(connection, kind);
+  }
+
+  async function discoveryOf(connection: Connection): Promise<string> {
+    return documentOf(await current(connection, 'discovery')).content;
+  }
+
+  return {
+    async get(connection, kind) {
+      const { settings } = connection;
+      if (kind === 'metadata' && 'metadata' in settings && settings.metadata !== undefined)
+        return { kind, content: settings.metadata, readAt: new Date(0) };
+      return documentOf(await current(connection, kind));
+    },
+
+    async getWithNewKeys(connection) {
+      const row = await stored(connection.id, 'jwks');
+      if (row && secondsSince(row.triedAt) < limits.connections.unknownKeySeconds) return documentOf(row);
+      return documentOf(await readOnce(connection, 'jwks'));
+    },
+
+    async readNow(connection) {
+      const results: { kind: DocumentKind; error: string | undefined }[] = [];
+      for (const kind of kindsOf(connection)) {
+        const { lastError } = await readOnce(connection, kind);
+        results.push({ kind, error: lastError ?? undefined });
+        if (lastError !== null) break; // without discovery there is no address of the JWKS
+      }
+      return results;
+    },
+
+    async refreshDue(signal) {
+      for (const connection of await connections.enabled()) {
+        for (const kind of kindsOf(connection)) {
+          if (signal.aborted) return;
+          const row = await readDocumentRow(dependencies, connection.id, kind);
+          if (!row || row.nextReadAt <= now()) await readOnce(connection, kind);
+        }
+      }
+    },
+
+    async states(connectionId) {
+      const rows = await listDocumentRows({ db, protectedRows: dependencies.protectedRows }, connectionId);
+      return rows.map(({ content, ...row }) => ({ ...row, hasContent: content !== '' }));
+    },
+  };
+}
+
+/** The documents that a connection reads from the network. */
+export function kindsOf({ kind, settings }: Connection): DocumentKind[] {
+  if (kind === 'oidc') return ['discovery', 'jwks'];
+  return kind === 'saml' && settings.metadata_url !== undefined ? ['metadata'] : [];
+}
+
+function documentOf({ kind, content, readAt, lastError }: DocumentRow): ConnectionDocument {
+  if (content === '') throw new DocumentError(lastError ?? 'The document was never read.');
+  return { kind, content, readAt };
+}
+
+/** Makes the function that reads a document from the upstream and stores the outcome; it returns the row either way. */
+function createReader(dependencies: DocumentsDependencies) {
+  const { audit, logger, outgoing, parseMetadata, fetchMetadata } = dependencies;
+
+  async function load(
+    connection: Connection,
+    kind: DocumentKind,
+    discoveryOf: (connection: Connection) => Promise<string>,
+  ): Promise<string> {
+    if (connection.kind === 'saml')
+      return fetchMetadata(connection.settings.metadata_url ?? '', connection.settings.metadata_certificate);
+    if (connection.kind !== 'oidc') throw new Error('This kind of connection has no documents.');
+    const url =
+      kind === 'jwks'
+        ? (JSON.parse(await discoveryOf(connection)) as { jwks_uri: string }).jwks_uri
+        : discoveryUrl(connection.settings);
+    // A redirect could lead from https to http, where an attacker on the network can replace the keys.
+    const response = await outgoing(url, { redirect: 'error', headers: { accept: 'application/json' } });
+    if (!response.ok) throw new Error(`${url} answers ${response.status}.`);
+    return response.text();
+  }
+
+  return async function read(
+    connection: Connection,
+    kind: DocumentKind,
+    discoveryOf: (connection: Connection) => Promise<string>,
+  ): Promise<DocumentRow> {
+    const { id } = connection;
+    const before = await readDocumentRow(dependencies, id, kind);
+    const last = before?.content || undefined;
+    try {
+      const text = await load(connection, kind, discoveryOf);
+      const content = checkedDocument(kind, connection, text, { parse: parseMetadata, before: last });
+      if (last !== undefined && last !== content) {
+        const data = { connection: id, document: kind, before: sha256(last), after: sha256(content) };
+        await audit.record({ type: 'connection.document-changed', outcome: 'success', data });
+      }
+      return await storeDocument(dependencies, id, kind, content);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      logger.warn({ connection: id, document: kind, reason }, 'a document of an upstream could not be read');
+      // Once for each time that it begins to fail.
+      if (!before?.failingSince) {
+        const data = { connection: id, document: kind, message: reason };
+        await audit.record({ type: 'connection.document-failed', outcome: 'failure', reason: kind, data });
+      }
+      return storeFailure(dependencies, id, kind, reason, before);
+    }
+  };
+}
+
+/** OpenID Connect Discovery 4: below the issuer, whose slash at the end is removed. */
+function discoveryUrl({ issuer, discovery_url }: { issuer: string; discovery_url?: string | undefined }): string {
+  return discovery_url ?? `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
+}

@@ -1,0 +1,60 @@
+// What the metadata of service providers and identity providers has in common (SAML Metadata 2.3.2, 2.4.2).
+import { SamlError } from '../xml/errors.ts';
+import { bindings } from '../xml/names.ts';
+import { attribute, childrenOf, durationAttribute, isElement, timeAttribute } from '../xml/read.ts';
+import { checkEndpointUrl } from './endpoint-url.ts';
+
+export interface SloEndpoint {
+  binding: 'redirect' | 'post' | 'soap';
+  location: string;
+  /** Where responses go, if that is a different URL. */
+  responseLocation?: string;
+}
+
+/** The entity that a document describes. */
+export function singleEntityDescriptor(root: Element): Element {
+  if (isElement(root, 'md:EntityDescriptor')) return root;
+  if (!isElement(root, 'md:EntitiesDescriptor'))
+    throw new SamlError('wrong_root', { message: 'This is not metadata.' });
+  const nested = childrenOf(root, 'md:EntitiesDescriptor');
+  const [entity, ...others] = childrenOf(root, 'md:EntityDescriptor');
+  if (!entity || others.length > 0 || nested.length > 0) {
+    throw rejected('The metadata has to describe exactly one entity.');
+  }
+  return entity;
+}
+
+/** The earliest validUntil of these elements. */
+export function earliestValidUntil(elements: Element[]): Date | undefined {
+  const times = elements
+    .filter((element) => attribute(element, 'validUntil') !== undefined)
+    .map((element) => timeAttribute(element, 'validUntil')?.getTime());
+  if (times.includes(undefined)) throw rejected('validUntil is not a time.');
+  return times.length === 0 ? undefined : new Date(Math.min(...times.map(Number)));
+}
+
+/** The shortest cacheDuration of these elements, in seconds. */
+export function shortestCacheDuration(elements: Element[]): number | undefined {
+  const seconds = elements
+    .map((element) => durationAttribute(element, 'cacheDuration'))
+    .filter((one) => one !== undefined);
+  return seconds.length === 0 ? undefined : Math.min(...seconds);
+}
+
+/** SingleLogoutService endpoints with a binding that is supported. */
+export function readSlo(descriptor: Element): SloEndpoint[] {
+  return childrenOf(descriptor, 'md:SingleLogoutService').flatMap((service): SloEndpoint[] => {
+    const uri = (attribute(service, 'Binding') ?? '').trim();
+    const binding = (['redirect', 'post', 'soap'] as const).find((name) => bindings[name] === uri);
+    if (!binding) return []; // the artifact binding is not supported
+    const location = checkEndpointUrl((attribute(service, 'Location') ?? '').trim(), 'SingleLogoutService');
+    const response = attribute(service, 'ResponseLocation')?.trim();
+    if (!response) return [{ binding, location }];
+    return [{ binding, location, responseLocation: checkEndpointUrl(response, 'SingleLogoutService') }];
+  });
+}
+
+/** metadata_refused with a sentence for the administrator. */
+export function rejected(message: string): SamlError {
+  return new SamlError('metadata_refused', { message });
+}

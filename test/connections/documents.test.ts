@@ -1,0 +1,190 @@
+// Discovery, JWKS and metadata of an upstream: read, stored, and never of another identity. DNS proof of domains.
+import { generateKeyPairSync } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Connection } from '../../src/connections/connection.ts';
+import { type ConnectionDocuments, createConnectionDocuments } from '../../src/connections/documents.ts';
+import { checkConnection } from '../../src/connections/schema.ts';
+import { createMetadataFetch } from '../../src/saml/metadata/fetch.ts';
+import { identityProviderMetadata } from '../../src/saml/metadata/identity-provider.ts';
+import { parseIdentityProviderMetadata } from '../../src/saml/metadata/parse-identity-provider.ts';
+import { selfSigned } from '../saml/certificate.ts';
+import { testClock } from '../support/clock.ts';
+import { startIdp, type TestIdp } from '../support/idp.ts';
+import { type Listening, listen } from '../support/listen.ts';
+
+const clock = testClock();
+const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+const certificate = selfSigned(privateKey, publicKey);
+const key = (kid: string) => ({ ...publicKey.export({ format: 'jwk' }), kid, use: 'sig' });
+
+let idp: TestIdp;
+let upstream: Listening;
+let documents: ConnectionDocuments;
+let enabled: Connection[] = [];
+let records: string[] | Error = [];
+/** What the upstream answers, and what it was called for. */
+let answers: Record<string, unknown> = {};
+let calls: string[] = [];
+
+beforeAll(async () => {
+  const resolveTxt = async () => {
+    if (records instanceof Error) throw records;
+    return records;
+  };
+  idp = await startIdp({ now: clock.now, resolveTxt });
+  upstream = await listen((request, response) => {
+    const path = request.url ?? '';
+    calls.push(path);
+    const answer = answers[path];
+    if (answer === undefined) response.writeHead(503).end();
+    else response.end(typeof answer === 'string' ? answer : JSON.stringify(answer));
+  });
+  // Beside the server's own, whose job would read at its own time.
+  const { services } = idp;
+  documents = createConnectionDocuments({
+    ...services,
+    connections: { enabled: async () => enabled },
+    parseMetadata: (xml) => parseIdentityProviderMetadata(xml, clock.now()),
+    fetchMetadata: createMetadataFetch({ outgoing: services.outgoing }),
+  });
+});
+afterAll(() => Promise.all([idp.stop(), upstream.close()]));
+beforeEach(() => {
+  calls = [];
+  const { origin } = upstream;
+  answers = {
+    '/.well-known/openid-configuration': {
+      issuer: origin,
+      authorization_endpoint: `${origin}/authorize`,
+      token_endpoint: `${origin}/token`,
+      jwks_uri: `${origin}/jwks`,
+    },
+    '/jwks': { keys: [key('1'), { kty: 'oct', k: 'c2VjcmV0', kid: 'shared' }] },
+  };
+});
+
+async function make(input: Record<string, unknown>): Promise<Connection> {
+  const base = { kind: 'oidc', name: 'Upstream', client_id: 'x', issuer: upstream.origin, enabled: false };
+  const checked = checkConnection(
+    input.kind === 'saml' ? { name: 'Upstream', enabled: false, ...input } : { ...base, ...input },
+  );
+  if (!checked.ok) throw new Error(JSON.stringify(checked.faults));
+  return idp.services.connections.create(checked.value);
+}
+const kids = async (connection: Connection) => {
+  const { keys } = JSON.parse((await documents.get(connection, 'jwks')).content) as { keys: { kid: string }[] };
+  return keys.map(({ kid }) => kid);
+};
+
+describe('the documents of an OpenID Connect upstream', () => {
+  it('are read once, without shared keys, and again for an unknown key at most once a minute', async () => {
+    const connection = await make({ id: 'doc-a' });
+    expect(await kids(connection)).toEqual(['1']);
+    await documents.get(connection, 'discovery');
+    expect(calls).toEqual(['/.well-known/openid-configuration', '/jwks']);
+    answers['/jwks'] = { keys: [key('2')] };
+    await documents.getWithNewKeys(connection);
+    expect(await kids(connection)).toEqual(['1']);
+    clock.advance({ minutes: 2 });
+    await Promise.all([documents.getWithNewKeys(connection), documents.getWithNewKeys(connection)]);
+    expect(await kids(connection)).toEqual(['2']);
+    expect(calls.filter((path) => path === '/jwks')).toHaveLength(2);
+    const [change] = await idp.services.audit.list({ types: ['connection.document-changed'] });
+    expect(change?.data).toMatchObject({ connection: 'doc-a', document: 'jwks' });
+  });
+
+  it('stay usable while the upstream is down, which is audited once and tried again every hour', async () => {
+    const connection = await make({ id: 'doc-b' });
+    expect(await kids(connection)).toEqual(['1']);
+    enabled = [connection];
+    answers = {};
+    const failures = () => idp.services.audit.list({ types: ['connection.document-failed'] });
+    const before = (await failures()).length;
+    for (const hours of [25, 2, 2]) {
+      clock.advance({ hours });
+      await documents.refreshDue(AbortSignal.timeout(5000));
+    }
+    expect(await kids(connection)).toEqual(['1']);
+    expect((await failures()).length - before).toBe(2); // discovery and JWKS, once each
+    const states = await documents.states('doc-b');
+    expect(states).toMatchObject([
+      { kind: 'discovery', hasContent: true, lastError: expect.stringMatching(/503/) },
+      { kind: 'jwks', hasContent: true, failingSince: expect.any(Date) },
+    ]);
+    calls = [];
+    await documents.refreshDue(AbortSignal.timeout(5000)); // not due
+    expect(calls).toEqual([]);
+    enabled = [];
+  });
+
+  it('are rejected when they are of another issuer, name forbidden addresses or have no key', async () => {
+    const reject = async (id: string, change: Record<string, unknown>, reason: RegExp, input = {}) => {
+      const original = answers;
+      answers = { ...answers, ...change };
+      const connection = await make({ id, ...input });
+      await expect(documents.get(connection, 'jwks')).rejects.toThrow(reason);
+      answers = original;
+    };
+    const path = '/.well-known/openid-configuration';
+    const good = answers[path] as Record<string, unknown>;
+    await reject('doc-c', { [path]: { ...good, issuer: `${upstream.origin}/` } }, /of the issuer/);
+    await reject('doc-d', { [path]: { ...good, jwks_uri: 'http://169.254.169.254/latest' } }, /jwks_uri must be https/);
+    await reject('doc-e', { [path]: { ...good, jwks_uri: 'https://10.0.0.1/jwks' } }, /private or special network/);
+    await reject('doc-f', { '/jwks': { keys: [{ kty: 'oct', k: 'x' }] } }, /no key that can verify/);
+    await reject('doc-g', { [path]: '<html>' }, /not JSON/);
+    await reject('doc-h', {}, /private or special network/, { issuer: 'https://192.168.0.1' });
+  });
+
+  it('are read again when another program changed them', async () => {
+    const connection = await make({ id: 'doc-i' });
+    expect(await kids(connection)).toEqual(['1']);
+    const content = JSON.stringify({ keys: [key('forged')] });
+    await idp.services.db.connectionDocument.updateMany({
+      where: { connectionId: 'doc-i', kind: 'jwks' },
+      data: { content },
+    });
+    expect(await kids(connection)).toEqual(['1']);
+    const alarms = await idp.services.audit.list({ types: ['integrity.alarm'] });
+    expect(JSON.stringify(alarms)).toContain('connection_documents');
+  });
+});
+
+describe('the metadata of a SAML upstream', () => {
+  const metadata = (entityId: string) =>
+    identityProviderMetadata({
+      ...{ entityId, ssoUrl: 'https://a.example/sso', sloUrl: 'https://a.example/slo', url: 'https://a.example' },
+      ...{ signingCertificates: [certificate], wantAuthnRequestsSigned: false, displayName: 'A' },
+    });
+
+  it('may change its keys and never its entity ID', async () => {
+    answers['/metadata'] = metadata('https://a.example');
+    const connection = await make({ id: 'doc-s', kind: 'saml', metadata_url: `${upstream.origin}/metadata` });
+    expect((await documents.get(connection, 'metadata')).content).toContain('https://a.example/sso');
+    answers['/metadata'] = metadata('https://evil.example');
+    expect(await documents.readNow(connection)).toEqual([
+      { kind: 'metadata', error: expect.stringMatching(/is of https:\/\/evil.example, but the entity ID/) },
+    ]);
+    expect((await documents.get(connection, 'metadata')).content).not.toContain('evil');
+  });
+});
+
+describe('a domain', () => {
+  it('routes from its DNS record on, and no longer once the record is gone', async () => {
+    const { connections, domainChecks } = idp.services;
+    await make({ id: 'dns', domains: ['dns.example'], enabled: true });
+    const [{ record } = { record: { value: '' } }] = await connections.domains('dns');
+    expect(await domainChecks.check('dns', 'dns.example')).toBe('missing');
+    records = ['v=spf1 -all', record.value];
+    expect(await domainChecks.check('dns', 'dns.example')).toBe('proven');
+    expect((await connections.forDomain('dns.example'))?.id).toBe('dns');
+    records = new Error('SERVFAIL');
+    expect(await domainChecks.check('dns', 'dns.example')).toBe('unreachable');
+    expect((await connections.forDomain('dns.example'))?.id).toBe('dns');
+    records = [];
+    clock.advance({ days: 2 });
+    await domainChecks.checkDue(AbortSignal.timeout(5000));
+    expect(await connections.forDomain('dns.example')).toBeUndefined();
+    const lost = await idp.services.audit.list({ types: ['connection.domain-lost'] });
+    expect(lost).toMatchObject([{ data: { connection: 'dns', domain: 'dns.example' } }]);
+  });
+});
