@@ -16,6 +16,7 @@ import { mailRoutes } from './mail/console.ts';
 import { overviewRoutes, type Warnings } from './overview/console.ts';
 import { confirmationRoutes } from './proof/console.ts';
 import { createStoredForms } from './proof/stored-forms.ts';
+import { apiRoutes } from './resources/console.ts';
 import { roleRoutes } from './roles/console.ts';
 import { sessionRoutes } from './sessions/console.ts';
 import { settingRoutes } from './settings/console.ts';
@@ -40,7 +41,7 @@ export interface ConsoleDependencies {
 /** The routers of the console, and its frame and names for pages that live elsewhere (diagnostics, the test bench). */
 export function createConsole(dependencies: ConsoleDependencies) {
   const { admin, issuer, db, now, vault, accounts, audit, keyring, page, warnings } = dependencies;
-  const { users, applications, roles, sessions, keys, mail, settings, statistics } = admin;
+  const { users, applications, resources, roles, sessions, keys, mail, settings, statistics } = admin;
   const storedForms = createStoredForms({ db, vault, now });
   const frame = createFrame({ page, authority: admin.authority, storedForms });
   const names = createNames({ db });
@@ -54,6 +55,7 @@ export function createConsole(dependencies: ConsoleDependencies) {
     routers: [
       overviewRoutes({ frame, names, statistics, warnings }),
       applicationRoutes({ frame, applications, roles, identityProvider }),
+      apiRoutes({ frame, resources }),
       userRoutes({ frame, users, roles, sessions }),
       importRoutes({ frame, imports: createUserImport({ accounts, users, roles }), audit }),
       roleRoutes({ frame, roles }),

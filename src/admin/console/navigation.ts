@@ -11,6 +11,7 @@ const NAVIGATION: readonly { href: string; label: string; needs: Need; also?: st
     needs: within('gatehouse.applications:read'),
     also: '/admin/test',
   },
+  { href: '/admin/apis', label: 'APIs', needs: 'gatehouse.applications:read' },
   { href: '/admin/users', label: 'Users', needs: within('gatehouse.users:read'), also: '/admin/import' },
   { href: '/admin/roles', label: 'Roles', needs: 'gatehouse.roles:read' },
   { href: '/admin/why', label: 'Access check', needs: 'gatehouse.audit:read' },

@@ -94,6 +94,18 @@ it('leads from an empty console to the reason why a colleague was rejected', { t
   await page.waitForSelector('text=Saved.');
   await inspect(page, 'application');
 
+  // An API with a scope for editors.
+  await page.click('nav >> text=APIs');
+  await page.click('text=New API');
+  await page.fill('[name=identifier]', 'https://articles.example.com');
+  await page.fill('[name=scopes]', 'articles:read\narticles:write = articles:write');
+  await inspect(page, 'api-new');
+  await page.click('button:has-text("Register")');
+  await page.waitForSelector('text=only users with this permission');
+  await inspect(page, 'api');
+  await page.click('nav >> text=APIs');
+  await inspect(page, 'apis');
+
   // A colleague is rejected, and reads out the code.
   const other = await (await context(phone)).newPage();
   const parameters = new URLSearchParams({

@@ -154,6 +154,8 @@ describe('every sensitive form and button of the console', () => {
     const off = await aClient(idp.services, { redirect_uris: ['https://off.example.com/cb'] });
     await idp.services.applications.setEnabled(off.applicationId, false);
     await idp.services.applications.addSecret(client.applicationId, { replace: 60 });
+    await idp.services.db.resource.create({ data: { identifier: 'https://sensitive.example', scopes: '["read"]' } });
+    const api = `/admin/apis/${encodeURIComponent('https://sensitive.example')}`;
     const user = `/admin/users/${account.id}`;
     const application = `/admin/applications/${client.applicationId}`;
     const forms: [page: string, fields?: Record<string, string>, form?: string][] = [
@@ -170,6 +172,9 @@ describe('every sensitive form and button of the console', () => {
       ['/admin/roles/new', { name: 'made' }],
       [`/admin/roles/${role.id}`, { permissions: 'articles:read' }],
       [`/admin/roles/${role.id}/delete`],
+      ['/admin/apis/new', { identifier: 'https://made.example' }],
+      [api, { scopes: 'read = articles:read' }],
+      [`${api}/delete`],
       ['/admin/applications/new/web', { name: 'Made', redirect_uris: 'https://made.example.com/cb' }],
       [`${application}/edit`, { redirect_uris: 'https://moved.example.com/cb' }],
       [`${application}/edit`, { implicit: 'on', name: 'Asks no consent', scope: 'openid' }],

@@ -20,6 +20,7 @@ afterAll(() => idp?.stop());
 const PAGES = [
   '',
   '/applications',
+  '/apis',
   '/users',
   '/roles',
   '/why',
@@ -36,6 +37,49 @@ it.each(PAGES)('shows an auditor everything and no form that changes anything: /
   expect(page.status).toBe(200);
   expect(page.forms.filter(({ method }) => method === 'post')).toEqual([]);
   expect(textOf(page.text)).not.toMatch(/undefined|\[object/);
+});
+
+describe('APIs', () => {
+  const at = `/admin/apis/${encodeURIComponent('https://articles.example')}`;
+  const stored = () => idp.services.db.resource.findUnique({ where: { identifier: 'https://articles.example' } });
+
+  it('are registered, listed, changed and deleted, with the permissions that their scopes need', async () => {
+    const form = await admin.get('/admin/apis/new');
+    const wrong = { identifier: 'https://articles.example', scopes: 'articles:write = no permission' };
+    const rejected = await admin.submit(form, wrong);
+    expect([rejected.status, textOf(rejected.text)]).toEqual([400, expect.stringContaining('resource:action')]);
+    expect(rejected.forms[0]?.fields.scopes).toBe(wrong.scopes);
+    const scopes = 'articles:read\narticles:write = articles:write';
+    await admin.follow(await admin.submit(form, { ...wrong, scopes }));
+    expect(await stored()).toMatchObject({ scopePermissions: '{"articles:write":"articles:write"}' });
+    for (const client of [admin, auditor]) {
+      expect(textOf((await client.get('/admin/apis')).text)).toContain('only with articles:write');
+      expect(textOf((await client.get(at)).text)).toContain('only users with this permission never get it');
+    }
+    expect((await auditor.get(at)).forms).toEqual([]);
+
+    const edit = await admin.get(at);
+    expect(edit.forms[0]?.fields.scopes).toBe(scopes);
+    await admin.submit(edit, { scopes: 'articles:read = articles:read', signing_alg: 'ES256' });
+    const changed = { scopes: '["articles:read"]', scopePermissions: '{"articles:read":"articles:read"}' };
+    expect(await stored()).toMatchObject({ ...changed, signingAlg: 'ES256' });
+    expect((await admin.submit(edit, { scopes: '' })).status).toBe(412);
+    await admin.submit(await admin.get(`${at}/delete`));
+    expect(await stored()).toBeNull();
+  });
+
+  it('are changed only by an application manager who has the permissions of their scopes', async () => {
+    const tied = { identifier: 'https://articles.example', scopes: '["pay"]', scopePermissions: '{"pay":"money:pay"}' };
+    await idp.services.db.resource.create({ data: tied });
+    const manager = await consoleOf(idp, await staff(idp, 'application-manager'));
+    const edit = await manager.get(at);
+    expect((await manager.submit(edit, { scopes: 'pay' })).status).toBe(403);
+    expect((await manager.submit(await manager.get(`${at}/delete`))).status).toBe(403);
+    expect((await auditor.get('/admin/apis/new')).status).toBe(403);
+    await manager.submit(edit, { scopes: 'pay = money:pay\nread' });
+    expect(await stored()).toMatchObject({ scopes: '["pay","read"]', scopePermissions: '{"pay":"money:pay"}' });
+    await idp.services.db.resource.deleteMany();
+  });
 });
 
 describe('roles', () => {

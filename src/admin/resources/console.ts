@@ -1,0 +1,250 @@
+// /admin/apis: the APIs that access tokens are issued for, their scopes, and the permissions that scopes are tied to.
+import Router from '@koa/router';
+import { z } from 'zod';
+import { type Resource, scopePermissionFaults } from '../../applications/resources.ts';
+import { check, showPath } from '../../applications/validation.ts';
+import { resource as declaredResource, resourceInput } from '../../config-file/schema.ts';
+import type { Context, Extras, State } from '../../http/context.ts';
+import { badRequest } from '../../http/errors.ts';
+import { parseForm } from '../../http/input.ts';
+import { keyAlgs } from '../../keys/rotation.ts';
+import { etagOf } from '../api/versions.ts';
+import { type Block, type Cell, type ConsolePage, type Field, VERSION, versionField } from '../console/blocks.ts';
+import type { Frame } from '../console/frame.ts';
+import { lines } from '../console/text-area.ts';
+import type { ResourceAdmin } from './actions.ts';
+
+const HOME = '/admin/apis';
+const READ = 'gatehouse.applications:read' as const;
+const WRITE = 'gatehouse.applications:write' as const;
+const apiForm = z.object({
+  identifier: z.string().trim().max(255).default(''),
+  scopes: z.string().max(50_000).default(''),
+  signing_alg: z.string().max(20).default('RS256'),
+  [VERSION]: z.string().max(100).default(''),
+});
+type ApiForm = z.output<typeof apiForm>;
+
+export interface ApiPagesDependencies {
+  frame: Frame;
+  resources: ResourceAdmin;
+}
+
+/** All pages below /admin/apis. */
+export function apiRoutes(dependencies: ApiPagesDependencies): Router<State, Extras> {
+  const router = new Router<State, Extras>({ prefix: HOME });
+  addListRoute(router, dependencies);
+  // `/new` first: it would match `/:identifier`.
+  addNewRoutes(router, dependencies);
+  addEditRoutes(router, dependencies);
+  addDeletionRoutes(router, dependencies);
+  return router;
+}
+
+const pathOf = (identifier: string) => `${HOME}/${encodeURIComponent(identifier)}`;
+const found = (resources: ResourceAdmin, ctx: Context & { params: Record<string, string> }) =>
+  resources.get(ctx.params.identifier ?? '');
+
+function addListRoute(router: Router<State, Extras>, { frame, resources }: ApiPagesDependencies): void {
+  router.get('/', ...frame.page(READ), async (ctx) => {
+    const lead =
+      'A client gets access tokens for the APIs and scopes in its registration. A scope can be tied to a permission of the user: then only users who have it get the scope, and a client that acts for itself never does.';
+    frame.show(ctx, {
+      title: 'APIs',
+      actions: frame.may(ctx, WRITE) ? [{ label: 'New API', href: `${HOME}/new`, look: 'primary' }] : [],
+      blocks: [
+        { kind: 'text', tone: 'lead', text: lead },
+        {
+          kind: 'table',
+          caption: 'APIs and their scopes',
+          columns: ['API', 'Scopes', 'Signed with', 'More'],
+          rows: (await resources.list()).map((api) => [
+            { text: api.identifier, href: pathOf(api.identifier) },
+            scopeCells(api),
+            api.signingAlg,
+            api.source === 'file' ? { text: 'configuration file', tone: 'plain' } : '',
+          ]),
+          empty: 'No API is registered. Clients get opaque access tokens for UserInfo.',
+        },
+      ],
+    });
+  });
+}
+
+function addNewRoutes(router: Router<State, Extras>, { frame, resources }: ApiPagesDependencies): void {
+  const empty: ApiForm = { identifier: '', scopes: '', signing_alg: 'RS256', [VERSION]: '' };
+  router.get('/new', ...frame.page(WRITE), (ctx) => frame.show(ctx, newPage(empty)));
+
+  router.post('/new', ...frame.change(WRITE), async (ctx) => {
+    const given = await parseForm(ctx, apiForm.loose());
+    await frame.attempt(
+      ctx,
+      async () => {
+        const made = await resources.create(declaredBy(given.identifier, given), frame.actor(ctx));
+        frame.redirect(ctx, pathOf(made.identifier), 'The API is registered.');
+      },
+      () => newPage(given),
+    );
+  });
+}
+
+function addEditRoutes(router: Router<State, Extras>, { frame, resources }: ApiPagesDependencies): void {
+  router.get('/:identifier', ...frame.page(READ), async (ctx) => {
+    const api = await found(resources, ctx);
+    frame.show(ctx, apiPage(api, formOf(api), frame.may(ctx, WRITE)));
+  });
+
+  router.post('/:identifier', ...frame.change(WRITE), async (ctx) => {
+    const api = await found(resources, ctx);
+    const given = await parseForm(ctx, apiForm.loose());
+    await frame.attempt(
+      ctx,
+      async () => {
+        const { identifier, ...changes } = declaredBy(api.identifier, given);
+        await resources.update(identifier, changes, frame.actor(ctx), given[VERSION]);
+        frame.redirect(ctx, pathOf(identifier), 'Saved.');
+      },
+      () => apiPage(api, given, true),
+    );
+  });
+}
+
+function addDeletionRoutes(router: Router<State, Extras>, { frame, resources }: ApiPagesDependencies): void {
+  router.get('/:identifier/delete', ...frame.page(WRITE), async (ctx) => {
+    const { identifier } = await found(resources, ctx);
+    const at = pathOf(identifier);
+    const lead = 'No more access tokens are issued for it. Those that were issued stay valid until they expire.';
+    frame.show(ctx, {
+      title: `Delete the API ${identifier}?`,
+      back: { href: at, label: identifier },
+      blocks: [
+        { kind: 'form', lead, action: `${at}/delete`, fields: [], button: 'Delete', look: 'danger', cancel: at },
+      ],
+    });
+  });
+
+  router.post('/:identifier/delete', ...frame.change(WRITE), async (ctx) => {
+    await resources.remove(ctx.params.identifier ?? '', frame.actor(ctx));
+    frame.redirect(ctx, HOME, 'The API was deleted.');
+  });
+}
+
+function newPage(given: ApiForm): ConsolePage {
+  const identifier: Field = {
+    name: 'identifier',
+    label: 'Identifier',
+    value: given.identifier,
+    required: true,
+    hint: 'An absolute URI, such as https://api.example.com. It is the audience (aud) of the access tokens, and never changes.',
+  };
+  return {
+    title: 'New API',
+    back: { href: HOME, label: 'APIs' },
+    blocks: [
+      {
+        kind: 'form',
+        action: `${HOME}/new`,
+        fields: [identifier, ...fieldsOf(given)],
+        button: 'Register',
+        look: 'primary',
+        cancel: HOME,
+      },
+    ],
+  };
+}
+
+/** One API: its scopes and, for an actor who may change it, the form. */
+function apiPage(api: Resource, given: ApiForm, mayWrite: boolean): ConsolePage {
+  const at = pathOf(api.identifier);
+  const mayEdit = mayWrite && api.source !== 'file';
+  const scopes: Block = {
+    kind: 'table',
+    title: 'Scopes',
+    caption: 'Scopes of the API, and who gets them',
+    columns: ['Scope', 'Users who get it', 'Clients that act for themselves'],
+    rows: api.scopes.map((scope) => {
+      const permission = tiedTo(api, scope);
+      return [
+        { text: scope, code: true },
+        permission === undefined ? 'all' : { text: permission, code: true, small: 'only users with this permission' },
+        permission === undefined ? 'get it' : 'never get it',
+      ];
+    }),
+    empty: 'It has no scopes: a token says only which client and user it is for.',
+  };
+  const form: Block = {
+    kind: 'form',
+    title: 'Edit',
+    action: at,
+    fields: [versionField(given[VERSION]), ...fieldsOf(given)],
+    button: 'Save',
+    cancel: HOME,
+  };
+  const byFile = 'The configuration file declares this API, so it is changed there.';
+  return {
+    title: api.identifier,
+    back: { href: HOME, label: 'APIs' },
+    actions: mayEdit ? [{ label: 'Delete', href: `${at}/delete`, look: 'danger' }] : [],
+    blocks: [
+      { kind: 'facts', rows: [{ label: 'Access tokens are signed with', value: api.signingAlg }] },
+      scopes,
+      ...(mayEdit ? [form] : []),
+      ...(api.source === 'file' ? [{ kind: 'text' as const, tone: 'small' as const, text: byFile }] : []),
+    ],
+  };
+}
+
+function fieldsOf({ scopes, signing_alg }: ApiForm): Field[] {
+  return [
+    {
+      name: 'scopes',
+      label: 'Scopes',
+      type: 'textarea',
+      rows: Math.max(4, lines(scopes).length + 1),
+      value: scopes,
+      hint: 'One a line. Tie a scope to a permission of the user with “scope = permission”, such as articles:write = articles:write: then only users who have the permission get the scope, at the sign-in and again at each refresh. You tie and untie only permissions that you have.',
+    },
+    {
+      name: 'signing_alg',
+      label: 'Access tokens are signed with',
+      type: 'select',
+      value: signing_alg,
+      options: keyAlgs.map((alg) => ({ value: alg, label: alg })),
+    },
+  ];
+}
+
+/** A scope has no spaces, so the equals sign between spaces separates it from its permission. */
+function declaredBy(identifier: string, given: ApiForm): Omit<Resource, 'source'> {
+  const entries = lines(given.scopes).map((line) => line.split(/\s+=\s+/, 2));
+  const tied = entries.flatMap(([scope = '', permission]) => (permission === undefined ? [] : [[scope, permission]]));
+  const declaration = {
+    identifier,
+    scopes: entries.map(([scope = '']) => scope),
+    scope_permissions: Object.fromEntries(tied),
+    signing_alg: given.signing_alg,
+  };
+  const checked = check(declaredResource, declaration, ({ scopes, scope_permissions: scopePermissions }) =>
+    scopePermissionFaults({ scopes, scopePermissions }),
+  );
+  if (checked.ok) return resourceInput(identifier, checked.value);
+  const fields = checked.faults.map(({ path, message }) => ({ field: showPath(path), message }));
+  throw badRequest('invalid_input', { fields });
+}
+
+function formOf(api: Resource): ApiForm {
+  const scopes = api.scopes.map((scope) => [scope, tiedTo(api, scope) ?? []].flat().join(' = '));
+  const { identifier, signingAlg } = api;
+  return { identifier, scopes: scopes.join('\n'), signing_alg: signingAlg, [VERSION]: etagOf(api) };
+}
+
+function tiedTo({ scopePermissions }: Pick<Resource, 'scopePermissions'>, scope: string): string | undefined {
+  return Object.hasOwn(scopePermissions, scope) ? scopePermissions[scope] : undefined;
+}
+
+function scopeCells(api: Resource): Cell[] {
+  return api.scopes.map((scope) => {
+    const permission = tiedTo(api, scope);
+    return { text: scope, code: true, ...(permission !== undefined && { small: `only with ${permission}` }) };
+  });
+}
