@@ -32,6 +32,7 @@ import { strengthRoutes } from './password-strength-routes.ts';
 import { phoneRoutes } from './phone-routes.ts';
 import { createPortal } from './portal-applications.ts';
 import { portalRoutes } from './portal-routes.ts';
+import { profilePhoneRoutes } from './profile-phone-routes.ts';
 import { profileRoutes } from './profile-routes.ts';
 import { type SessionRoutesDependencies, sessionRoutes } from './session-routes.ts';
 
@@ -77,7 +78,8 @@ export function createAccountPages(dependencies: AccountPagesDependencies) {
     routers: [
       portalRoutes({ page, portal, sessions, factors, credentials }),
       overviewRoutes({ page, credentials, factors }),
-      profileRoutes({ page, accounts }),
+      profilePhoneRoutes({ page, accounts, phones, codeDelivery, rateLimits }),
+      profileRoutes({ page, accounts, codeDelivery }),
       passwordRoutes({ page, credentials, factors, knownBrowsers, endSession }),
       strengthRoutes({ strengthMeter, serviceNames, rateLimits, checkCsrf }),
       emailRoutes({ page, emailVerification }),
@@ -93,7 +95,7 @@ export function createAccountPages(dependencies: AccountPagesDependencies) {
         singleFactorPasswordRule,
       }),
       passkeyRoutes({ page, now, vault, passkeys, factorRecoveryCodes, singleFactorPasswordRule }),
-      phoneRoutes({ page, phones, codeDelivery, rateLimits, factorRecoveryCodes }),
+      phoneRoutes({ page, accounts, phones, codeDelivery, rateLimits, factorRecoveryCodes }),
       browserRoutes({ page, cookies, knownBrowsers, audit }),
       consentRoutes({ db, page, sessions, consents, audit }),
       sessionRoutes({ page, db, sessions, endSession, logoutBrowserOf }),

@@ -1,6 +1,7 @@
 // /account/factors/phone: the phone number for codes by SMS. Stored after verification by a code.
 import Router from '@koa/router';
 import { z } from 'zod';
+import type { Accounts } from '../accounts/accounts.ts';
 import type { Context, Extras, State } from '../http/context.ts';
 import { notFound, tooManyRequests } from '../http/errors.ts';
 import { parseForm } from '../http/input.ts';
@@ -12,6 +13,7 @@ import { FACTORS_PAGE, type FactorRecoveryCodes } from './factor-recovery-codes.
 
 export interface PhoneRoutesDependencies {
   page: AccountPageHelpers;
+  accounts: Pick<Accounts, 'confirmPhoneNumber'>;
   phones: Pick<Phones, 'resume' | 'confirm' | 'remove'>;
   codeDelivery: Pick<CodeDelivery, 'hasSms' | 'sendToNewNumber'>;
   rateLimits: Pick<RateLimits, 'consume' | 'reset'>;
@@ -23,7 +25,7 @@ const numberForm = z.object({ phone: z.string().max(40) });
 const codeForm = z.object({ code: z.string().max(64), sealed: z.string().max(1024) });
 
 export function phoneRoutes(dependencies: PhoneRoutesDependencies): Router<State, Extras> {
-  const { page, phones, codeDelivery, rateLimits, factorRecoveryCodes } = dependencies;
+  const { page, accounts, phones, codeDelivery, rateLimits, factorRecoveryCodes } = dependencies;
   const { signedIn, checkCsrf } = page;
   const router = new Router<State, Extras>({ prefix: PATH });
   const recentAuthentication = [signedIn.requireSignIn, signedIn.recentAuthentication] as const;
@@ -66,6 +68,9 @@ export function phoneRoutes(dependencies: PhoneRoutesDependencies): Router<State
     if (outcome === 'wrong' && number) return show(ctx, { number, sealed, problem: 'The code is incorrect.' });
     if (outcome !== 'ok') return show(ctx, { problem: 'This code has expired. Request a new one.' });
     await rateLimits.reset('code:account', account.id);
+    // The number in the profile is the same, so it is proven too.
+    if (account.phoneNumber && phoneNumber(account.phoneNumber) === number)
+      await accounts.confirmPhoneNumber(account.id, account.phoneNumber, page.actorOf(ctx));
     await page.notifyOwner(account, 'phone-changed', ctx);
     await factorRecoveryCodes.showAfterAdding(ctx, 'SMS codes are enabled.', sealed);
   });

@@ -1,38 +1,93 @@
-// /account/profile: the names that applications show for the user.
+// /account/profile: the standard claims that users set themselves. The phone number is on a page of its own, because it is
+// set by proving it (profile-phone-routes.ts).
 import Router from '@koa/router';
 import { z } from 'zod';
 import type { Accounts } from '../accounts/accounts.ts';
-import type { Extras, State } from '../http/context.ts';
-import { forbidden } from '../http/errors.ts';
+import {
+  addressColumn,
+  addressPartNames,
+  addressParts,
+  type ProfileText,
+  profileOfTexts,
+  textClaims,
+  textFieldNames,
+  textFields,
+  textsOf,
+} from '../accounts/profile-fields.ts';
+import type { Context, Extras, State } from '../http/context.ts';
+import { AppError, forbidden } from '../http/errors.ts';
 import { parseForm } from '../http/input.ts';
+import type { CodeDelivery } from '../mfa/code-delivery.ts';
 import type { AccountPageHelpers } from './account-page-helpers.ts';
 
 export interface ProfileRoutesDependencies {
   page: AccountPageHelpers;
   accounts: Pick<Accounts, 'update'>;
+  codeDelivery: Pick<CodeDelivery, 'hasSms'>;
 }
 
-const nameField = z.string().trim().max(200);
-const profileForm = z.object({ name: nameField, given_name: nameField, family_name: nameField });
+const text = z.string().trim().max(2000).optional();
+const names: ProfileText[] = [...textClaims, ...addressPartNames.map(addressColumn)];
+const profileForm = z.object(Object.fromEntries(names.map((name) => [name, text])) as Record<ProfileText, typeof text>);
 
-export function profileRoutes({ page, accounts }: ProfileRoutesDependencies): Router<State, Extras> {
+export function profileRoutes({ page, accounts, codeDelivery }: ProfileRoutesDependencies): Router<State, Extras> {
   const { signedIn, checkCsrf } = page;
   const router = new Router<State, Extras>({ prefix: '/account/profile' });
 
-  router.get('/', signedIn.requireSignIn, (ctx) => {
+  const show = (ctx: Context, { given = {}, problem }: { given?: Texts; problem?: string } = {}) => {
     const { account } = signedIn.userOf(ctx);
-    ctx.render('account/profile', { account, isOwnedByFile: account.source === 'file' });
-  });
+    const isOwnedByFile = account.source === 'file';
+    const phone = { number: account.phoneNumber, isVerified: account.phoneNumberVerified };
+    ctx.render(
+      'account/profile',
+      {
+        fields: fieldsOf({ ...textsOf(account), ...given }),
+        isOwnedByFile,
+        phone,
+        hasSms: codeDelivery.hasSms(),
+        problem,
+      },
+      problem ? 400 : 200,
+    );
+  };
+
+  router.get('/', signedIn.requireSignIn, (ctx) => show(ctx));
 
   router.post('/', signedIn.requireSignIn, checkCsrf, async (ctx) => {
     const { account } = signedIn.userOf(ctx);
     // The configuration file would restore its own value at the next start.
     if (account.source === 'file') throw forbidden('owned_by_file');
-    const { name, given_name, family_name } = await parseForm(ctx, profileForm);
-    const changes = { name: name || null, givenName: given_name || null, familyName: family_name || null };
-    await accounts.update(account.id, changes, page.actorOf(ctx));
+    const given = await parseForm(ctx, profileForm);
+    try {
+      await accounts.update(account.id, profileOfTexts(given), page.actorOf(ctx));
+    } catch (error) {
+      if (!(error instanceof AppError) || error.fields.length === 0) throw error;
+      return show(ctx, { given, problem: error.fields.map(describeFault).join(' ') });
+    }
     page.redirectWithNotice(ctx, '/account', 'Your profile was changed.');
   });
 
   return router;
+}
+
+type Texts = { [Name in ProfileText]?: string | undefined };
+
+/** The fields as the page displays them. */
+function fieldsOf(values: Texts) {
+  const texts = textFieldNames.map((field) => {
+    const { claim: name, label, autocomplete, ...rest } = textFields[field];
+    return { name, label, autocomplete, lines: 1, value: values[name] ?? '', hint: 'hint' in rest ? rest.hint : '' };
+  });
+  const parts = addressPartNames.map((part) => {
+    const name = addressColumn(part);
+    return { ...addressParts[part], name, value: values[name] ?? '', hint: '' };
+  });
+  return [...texts, ...parts];
+}
+
+/** `Website: This is not a web address.` */
+function describeFault({ field, message }: { field: string; message: string }): string {
+  const part = addressPartNames.find((one) => field === `address.${one}`);
+  const text = textFieldNames.find((one) => one === field);
+  return `${part ? addressParts[part].label : text ? textFields[text].label : field}: ${message}`;
 }

@@ -6,6 +6,7 @@ import { type Fragment, fragment, joinFragments, noFragment } from '../storage/f
 import type { Sql } from '../storage/statements.ts';
 import { isStorable, withoutUnstorable } from '../storage/storable-text.ts';
 import { nameKey } from './names.ts';
+import { type Address, addressOf, type TextFieldName, textFieldNames } from './profile-fields.ts';
 
 export interface ListAccounts {
   /** Part of the user name, e-mail address or name, in whatever case and spelling. */
@@ -21,12 +22,13 @@ export interface ListAccounts {
   after?: string | undefined;
 }
 
-export interface AccountSummary {
+export interface AccountSummary extends Record<TextFieldName, string | null> {
   id: string;
   username: string;
   email: string | null;
   emailVerified: boolean;
-  name: string | null;
+  phoneNumber: string | null;
+  address: Address | null;
   isActive: boolean;
   source: string;
   createdAt: Date;
@@ -56,7 +58,9 @@ const SUMMARY = {
   username: true,
   email: true,
   emailVerified: true,
-  name: true,
+  ...(Object.fromEntries(textFieldNames.map((field) => [field, true])) as Record<TextFieldName, true>),
+  phoneNumber: true,
+  address: true,
   isActive: true,
   source: true,
   createdAt: true,
@@ -80,7 +84,7 @@ export async function listAccounts(
     select: SUMMARY,
     orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
   });
-  const accounts = rows.map((row) => ({ ...row, roles: namesOf(row.roles) }));
+  const accounts = rows.map((row) => ({ ...row, address: addressOf(row.address), roles: namesOf(row.roles) }));
   const last = accounts.at(-1);
   return found.length > limit && last ? { accounts, next: `${last.createdAt.getTime()}.${last.id}` } : { accounts };
 }

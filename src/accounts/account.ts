@@ -7,20 +7,18 @@ import { cacheDirectory } from '../storage/directory-cache.ts';
 import { hotStatements, type Sql, type Statement } from '../storage/statements.ts';
 import { isStorable } from '../storage/storable-text.ts';
 import { nameKey } from './names.ts';
+import { type Address, addressOf, type TextFieldName } from './profile-fields.ts';
 
-export interface Account {
+export interface Account extends Record<TextFieldName, string | null> {
   /** The OIDC `sub`: random, never given to another account. */
   id: string;
   username: string;
   email: string | null;
   emailVerified: boolean;
-  name: string | null;
-  givenName: string | null;
-  familyName: string | null;
-  picture: string | null;
-  locale: string | null;
-  zoneinfo: string | null;
   phoneNumber: string | null;
+  /** The user has entered a code that was sent to this number. */
+  phoneNumberVerified: boolean;
+  address: Address | null;
   /** Custom attributes: text, numbers, booleans or lists of text. */
   attributes: Record<string, unknown>;
   ssoId: string | null;
@@ -34,7 +32,8 @@ export interface Account {
   permissions: string[];
 }
 
-interface Row extends Omit<Account, 'attributes' | 'roles' | 'permissions'> {
+interface Row extends Omit<Account, 'address' | 'attributes' | 'roles' | 'permissions'> {
+  address: string | null;
   attributes: string;
   grants: string | null;
   rolePermissions: string | null;
@@ -42,7 +41,9 @@ interface Row extends Omit<Account, 'attributes' | 'roles' | 'permissions'> {
 
 // Names of roles, resources and actions hold no control characters (rbac/names.ts), so tabs and line breaks can separate them.
 const COLUMNS = `u.id, u.username, u.email, u.email_verified AS "emailVerified", u.name, u.given_name AS "givenName",
-  u.family_name AS "familyName", u.picture, u.locale, u.zoneinfo, u.phone_number AS "phoneNumber", u.attributes,
+  u.middle_name AS "middleName", u.family_name AS "familyName", u.nickname, u.profile, u.picture, u.website, u.gender,
+  u.birthdate, u.locale, u.zoneinfo, u.phone_number AS "phoneNumber", u.phone_number_verified AS "phoneNumberVerified",
+  u.address, u.attributes,
   u.sso_id AS "ssoId", u.is_active AS "isActive", u.source, u.created_at AS "createdAt", u.updated_at AS "updatedAt",
   (SELECT string_agg(ur.role_id || '\t' || ur.via || '\t' || ur.mac || '\t' || r.mac || '\t' || r.name, '\n')
     FROM user_roles ur JOIN roles r ON r.id = ur.role_id WHERE ur.user_id = u.id) AS grants,
@@ -99,7 +100,7 @@ export function createAccountLookup({ db, sql, protectedRows }: AccountLookupDep
 }
 
 function freezeAccount(account: Account): Account {
-  for (const part of [account.attributes, account.roles, account.permissions]) Object.freeze(part);
+  for (const part of [account.address, account.attributes, account.roles, account.permissions]) Object.freeze(part);
   return Object.freeze(account);
 }
 
@@ -111,6 +112,8 @@ function accountOf(
     ...row,
     ...rightsOf(row.id, { grants: fieldsOf(grants), rolePermissions: fieldsOf(rolePermissions) }, protectedRows),
     emailVerified: Boolean(row.emailVerified),
+    phoneNumberVerified: Boolean(row.phoneNumberVerified),
+    address: addressOf(row.address),
     isActive: Boolean(row.isActive),
     createdAt: new Date(row.createdAt),
     updatedAt: new Date(row.updatedAt),

@@ -23,6 +23,8 @@ export interface Accounts {
   create(account: NewAccount, by?: Actor, tx?: Tx): Promise<Account>;
   /** Changes the given fields; throws as create does, and not_found (404). */
   update(id: string, changes: Partial<Profile> & { source?: 'local' | 'file' }, by?: Actor, tx?: Tx): Promise<Account>;
+  /** Sets the phone number to one that the user has proven: a code that was sent to it came back. */
+  confirmPhoneNumber(id: string, number: string, by?: Actor, tx?: Tx): Promise<Account>;
   /** Whether it changed anything. Ending the sessions of a disabled account is the caller's next step. */
   setActive(id: string, isActive: boolean, by?: Actor, tx?: Tx): Promise<boolean>;
   /** Deletes the account and everything that belongs to it. Its id stays retired, so that no other account gets it. */
@@ -55,6 +57,7 @@ export function createAccounts(dependencies: AccountsDependencies): Accounts {
     count: () => db.user.count(),
     create: (account, by = {}, tx) => createAccount(context, account, by, tx),
     update: (id, changes, by = {}, tx) => updateAccount(context, id, changes, by, tx),
+    confirmPhoneNumber: (id, number, by = {}, tx) => updateAccount(context, id, { phoneNumber: number }, by, tx, true),
     setActive: (id, isActive, by = {}, tx) => setAccountActive(context, id, isActive, by, tx),
     remove: (id, by = {}, tx) => removeAccount(context, id, by, tx),
   };

@@ -48,13 +48,14 @@ export async function createAccount(
   });
 }
 
-/** Changes the given fields; throws as createAccount does, and not_found (404). */
+/** Changes the given fields; throws as createAccount does, and not_found (404). A new phone number is unverified unless it was proven. */
 export function updateAccount(
   context: AccountContext,
   id: string,
   { source, ...changes }: Partial<Profile> & { source?: 'local' | 'file' },
   by: Actor,
   outer: Tx | undefined,
+  hasProvenPhone = false,
 ): Promise<Account> {
   const { db, now, audit, attributeSchema } = context;
   return withinTransaction(db, outer, async (tx) => {
@@ -64,7 +65,9 @@ export function updateAccount(
       assertAttributes(changes.attributes, attributeSchema());
     const profile = changedProfile(before, changes);
     const domains = source === 'file' ? 'any' : domainsFor(before, profile, context.usernameDomains());
-    const columns = profileColumns(profile, domains);
+    const checked = profileColumns(profile, domains);
+    const isSamePhone = before.phoneNumberVerified && (checked.phoneNumber ?? null) === before.phoneNumber;
+    const columns = { ...checked, phoneNumberVerified: hasProvenPhone || isSamePhone };
     const difference = differenceOf(before, columns);
     if (!difference && (source ?? before.source) === before.source) return before;
     const emailKey = before.email === null ? null : nameKey(before.email);
@@ -143,7 +146,7 @@ function changedProfile(before: Account, changes: Partial<Profile>): Profile {
   return profile;
 }
 
-type Columns = ReturnType<typeof profileColumns>;
+type Columns = ReturnType<typeof profileColumns> & { phoneNumberVerified?: boolean };
 
 function assertAttributes(attributes: Record<string, unknown> | undefined, schema: AttributeSchema): void {
   const fields = attributes ? attributeFaults(attributes, schema) : [];
@@ -173,7 +176,11 @@ function differenceOf(
   before: Account,
   { usernameKey: _name, emailKey: _email, searchKey: _search, ...columns }: Columns,
 ) {
-  const old: Record<string, unknown> = { ...before, attributes: JSON.stringify(before.attributes) };
+  const old: Record<string, unknown> = {
+    ...before,
+    attributes: JSON.stringify(before.attributes),
+    address: before.address && JSON.stringify(before.address),
+  };
   const different = Object.entries(columns).filter(([field, value]) => (old[field] ?? null) !== value);
   if (different.length === 0) return undefined;
   return {

@@ -1,6 +1,7 @@
 // Account fields released as OIDC claims (by scope, OIDC Core 5.4) and SAML attributes (by the mapping of the service
 // provider). One list for both, so that both protocols release the same values.
 import type { Account } from './account.ts';
+import { type AddressPart, addressParts, textClaims } from './profile-fields.ts';
 
 type Field = (account: Account) => unknown;
 
@@ -9,14 +10,22 @@ const fields = {
   name: (account) => account.name,
   given_name: (account) => account.givenName,
   family_name: (account) => account.familyName,
+  middle_name: (account) => account.middleName,
+  nickname: (account) => account.nickname,
   preferred_username: (account) => account.username,
+  profile: (account) => account.profile,
   picture: (account) => account.picture,
+  website: (account) => account.website,
+  gender: (account) => account.gender,
+  birthdate: (account) => account.birthdate,
   locale: (account) => account.locale,
   zoneinfo: (account) => account.zoneinfo,
   updated_at: (account) => Math.floor(account.updatedAt.getTime() / 1000),
   email: (account) => account.email,
   email_verified: (account) => (account.email === null ? null : account.emailVerified),
   phone_number: (account) => account.phoneNumber,
+  phone_number_verified: (account) => (account.phoneNumber === null ? null : account.phoneNumberVerified),
+  address: (account) => account.address,
   roles: (account) => account.roles,
   permissions: (account) => account.permissions,
 } as const satisfies Record<string, Field>;
@@ -26,9 +35,10 @@ export type ClaimName = keyof typeof fields;
 /** Which claims a scope asks for; also the engine's own scope table. */
 export const claimsByScope = {
   openid: ['sub'],
-  profile: ['name', 'given_name', 'family_name', 'preferred_username', 'picture', 'locale', 'zoneinfo', 'updated_at'],
+  profile: [...textClaims, 'preferred_username', 'updated_at'],
   email: ['email', 'email_verified'],
-  phone: ['phone_number'],
+  phone: ['phone_number', 'phone_number_verified'],
+  address: ['address'],
   roles: ['roles'],
   permissions: ['permissions'],
 } as const satisfies Record<string, readonly ClaimName[]>;
@@ -39,11 +49,14 @@ const aliases: Record<string, ClaimName> = {
   username: 'preferred_username',
   givenName: 'given_name',
   familyName: 'family_name',
+  middleName: 'middle_name',
   emailVerified: 'email_verified',
   phone: 'phone_number',
   phoneNumber: 'phone_number',
+  phoneNumberVerified: 'phone_number_verified',
   updatedAt: 'updated_at',
 };
+const PART = /^address\.(\w+)$/;
 const ATTRIBUTE = /^attributes\.([^\s.][^\s]{0,99})$/;
 
 /** Every standard claim that has a value. The engine filters by the requested scopes. */
@@ -70,9 +83,14 @@ export function attributesFor(account: Account, mapping: Record<string, string>)
   return Object.fromEntries(attributes.filter(([, values]) => values.length > 0));
 }
 
-/** Whether `field` names a user field: `email`, `roles`, `attributes.department`, … */
+/** Whether `field` names a user field: `email`, `roles`, `address.locality`, `attributes.department`, … */
 export function isUserField(field: string): boolean {
-  return Object.hasOwn(fields, field) || Object.hasOwn(aliases, field) || ATTRIBUTE.test(field);
+  return (
+    Object.hasOwn(fields, field) ||
+    Object.hasOwn(aliases, field) ||
+    ATTRIBUTE.test(field) ||
+    partOf(field) !== undefined
+  );
 }
 
 /** The value that a mapping takes from an account; undefined for a field that does not exist. */
@@ -81,8 +99,15 @@ function fieldValue(account: Account, field: string): unknown {
   if (attribute !== undefined) {
     return Object.hasOwn(account.attributes, attribute) ? account.attributes[attribute] : undefined;
   }
+  const part = partOf(field);
+  if (part) return account.address?.[part];
   const name = Object.hasOwn(aliases, field) ? aliases[field] : field;
   return name !== undefined && Object.hasOwn(fields, name) ? fields[name as ClaimName](account) : undefined;
+}
+
+function partOf(field: string): AddressPart | undefined {
+  const part = PART.exec(field)?.[1];
+  return part !== undefined && Object.hasOwn(addressParts, part) ? (part as AddressPart) : undefined;
 }
 
 function toStrings(value: unknown): string[] {

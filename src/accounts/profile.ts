@@ -2,19 +2,25 @@
 // configuration file and the command line all use it, so they accept the same values.
 import { badRequest, type FieldFault } from '../http/errors.ts';
 import { emailFault, type NameDomains, nameAdvice, nameKey, usernameFault } from './names.ts';
+import {
+  type Address,
+  type AddressPart,
+  addressPartNames,
+  type TextFieldName,
+  textFault,
+  textFieldNames,
+  textFields,
+} from './profile-fields.ts';
+
+type Texts = { [Field in TextFieldName | 'phoneNumber']?: string | null };
 
 /** The fields a caller may set. Absent: unchanged (update) or empty (create); null: empty. */
-export interface Profile {
+export interface Profile extends Texts {
   username: string;
   email?: string | null;
   emailVerified?: boolean;
-  name?: string | null;
-  givenName?: string | null;
-  familyName?: string | null;
-  picture?: string | null;
-  locale?: string | null;
-  zoneinfo?: string | null;
-  phoneNumber?: string | null;
+  /** Replaces the whole address. */
+  address?: Address | null;
   attributes?: Record<string, unknown>;
   ssoId?: string | null;
 }
@@ -26,9 +32,12 @@ export interface NewAccount extends Profile {
   source?: 'local' | 'file';
 }
 
-const TEXT_FIELDS = ['name', 'givenName', 'familyName', 'picture', 'locale', 'zoneinfo', 'phoneNumber'] as const;
+const TEXT_FIELDS = [...textFieldNames, 'phoneNumber'] as const;
 const MAX_TEXT = 200;
-const MAX_PICTURE = 2000;
+const MAX_URL = 2000;
+const MAX_LINES = 1000;
+// Control characters, and marks that change the direction of the surrounding text.
+const INVISIBLE = /[\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069]/u;
 const MAX_ATTRIBUTES = 16_384;
 // PostgreSQL's index entries hold 2704 bytes, and a character may take 4.
 const MAX_SEARCH_KEY = 600;
@@ -39,13 +48,15 @@ export function profileColumns(profile: Profile, domains: NameDomains = []) {
   const email = clean(profile.email);
   const texts = Object.fromEntries(
     TEXT_FIELDS.filter((field) => profile[field] !== undefined).map((field) => [field, clean(profile[field])]),
-  ) as Partial<Record<(typeof TEXT_FIELDS)[number], string | null>>;
+  ) as Texts;
   const attributes = JSON.stringify(profile.attributes ?? {});
+  const address = profile.address === undefined ? undefined : cleanAddress(profile.address);
 
   const faults = [
     fault('username', usernameFault(username, email, domains)),
     email === null ? undefined : fault('email', emailFault(email)),
-    ...TEXT_FIELDS.map((field) => textFault(field, texts[field])),
+    ...TEXT_FIELDS.map((field) => fieldFault(field, texts[field])),
+    ...addressPartNames.map((part) => partFault(part, address?.[part])),
     attributes.length > MAX_ATTRIBUTES ? { field: 'attributes', message: 'This is too long.' } : undefined,
   ].filter((found) => found !== undefined);
   if (faults.length > 0) throw badRequest('invalid_input', { fields: faults });
@@ -59,6 +70,7 @@ export function profileColumns(profile: Profile, domains: NameDomains = []) {
     searchKey: searchKey(username, email, clean(profile.name)),
     emailVerified: email !== null && (profile.emailVerified ?? false),
     attributes,
+    ...(address === undefined ? {} : { address: address && JSON.stringify(address) }),
     ...(profile.ssoId === undefined ? {} : { ssoId: clean(profile.ssoId) }),
   };
 }
@@ -81,13 +93,30 @@ function fault(field: string, found: Parameters<typeof nameAdvice>[0] | undefine
   return found && { field, message: nameAdvice(found) };
 }
 
-function textFault(field: string, text: string | null | undefined): FieldFault | undefined {
+function fieldFault(field: (typeof TEXT_FIELDS)[number], text: string | null | undefined): FieldFault | undefined {
   if (!text) return undefined;
-  if (text.length > (field === 'picture' ? MAX_PICTURE : MAX_TEXT)) return { field, message: nameAdvice('too_long') };
-  // Control characters, and marks that change the direction of the surrounding text.
-  if (/[\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069]/u.test(text)) {
-    return { field, message: nameAdvice('invisible_characters') };
-  }
-  if (field === 'picture' && !/^https?:\/\/\S+$/.test(text)) return { field, message: 'This is not a web address.' };
-  return undefined;
+  const isUrl = field !== 'phoneNumber' && 'kind' in textFields[field] && textFields[field].kind === 'url';
+  if (text.length > (isUrl ? MAX_URL : MAX_TEXT)) return { field, message: nameAdvice('too_long') };
+  if (INVISIBLE.test(text)) return { field, message: nameAdvice('invisible_characters') };
+  const message = field === 'phoneNumber' ? undefined : textFault(field, text);
+  return message === undefined ? undefined : { field, message };
+}
+
+/** Only `formatted` and `street_address` have several lines (OpenID Connect Core 5.1.1). */
+function partFault(part: AddressPart, text: string | undefined): FieldFault | undefined {
+  if (!text) return undefined;
+  const field = `address.${part}`;
+  const hasLines = part === 'formatted' || part === 'street_address';
+  if (text.length > (hasLines ? MAX_LINES : MAX_TEXT)) return { field, message: nameAdvice('too_long') };
+  const rest = hasLines ? text.replaceAll('\n', '') : text;
+  return INVISIBLE.test(rest) ? { field, message: nameAdvice('invisible_characters') } : undefined;
+}
+
+/** The parts with a value, in one order; null without any. */
+function cleanAddress(address: Address | null): Address | null {
+  const parts = addressPartNames.flatMap((part) => {
+    const value = clean(address?.[part]?.replace(/\r\n?/g, '\n'));
+    return value === null ? [] : [[part, value] as const];
+  });
+  return parts.length === 0 ? null : Object.fromEntries(parts);
 }

@@ -1,6 +1,7 @@
 // Exports the database in the format of the configuration file, without secrets. Applied to an empty server it gives the
 // same settings, applications, roles and users, with the same `sub`.
 import { Document } from 'yaml';
+import { textFieldNames, textFields } from '../accounts/profile-fields.ts';
 import type { Application, OidcApplication, SamlApplication } from '../applications/application.ts';
 import type { Applications } from '../applications/applications.ts';
 import { oidcClient } from '../applications/oidc-client.ts';
@@ -102,13 +103,9 @@ async function userEntries(db: Db): Promise<Entry[]> {
       sub: row.id,
       email: row.email,
       email_verified: row.emailVerified || null,
-      name: row.name,
-      given_name: row.givenName,
-      family_name: row.familyName,
-      picture: row.picture,
-      locale: row.locale,
-      zoneinfo: row.zoneinfo,
+      ...Object.fromEntries(textFieldNames.map((field) => [textFields[field].claim, row[field]])),
       phone_number: row.phoneNumber,
+      address: row.address === null ? null : (JSON.parse(row.address) as Entry),
       sso_id: row.ssoId,
       attributes: Object.keys(attributes).length > 0 ? attributes : null,
       active: row.isActive ? null : false,

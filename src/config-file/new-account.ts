@@ -1,6 +1,7 @@
 // Creates an account with its roles and password in one transaction, for the first administrator and the command line.
 import type { Account } from '../accounts/account.ts';
 import type { Accounts, NewAccount } from '../accounts/accounts.ts';
+import { emptyProfile } from '../accounts/profile-fields.ts';
 import type { Actor } from '../audit/audit.ts';
 import type { Credentials } from '../credentials/credentials.ts';
 import type { PasswordFault } from '../credentials/password-policy.ts';
@@ -57,7 +58,6 @@ export async function createAccountWithPassword(
 // The names of the account, which the password must not contain.
 function draftAccount(id: string, { username, email = null, name = null }: NewAccount): Account {
   const at = new Date(0);
-  const none = { givenName: null, familyName: null, picture: null, locale: null, zoneinfo: null, phoneNumber: null };
   const rest = {
     emailVerified: false,
     ssoId: null,
@@ -67,5 +67,5 @@ function draftAccount(id: string, { username, email = null, name = null }: NewAc
     roles: [],
     permissions: [],
   };
-  return { id, username, email, name, ...none, ...rest, createdAt: at, updatedAt: at };
+  return { ...emptyProfile, id, username, email, name, ...rest, createdAt: at, updatedAt: at };
 }

@@ -2,6 +2,7 @@
 // the plan is made.
 import { z } from 'zod';
 import { claimsByScope } from '../accounts/claims.ts';
+import { addressSchema, type TextClaim, textClaims } from '../accounts/profile-fields.ts';
 import type { OidcClient } from '../applications/oidc-client.ts';
 import { type Resource, scopePermissionFaults } from '../applications/resources.ts';
 import type { ServiceProvider } from '../applications/service-provider.ts';
@@ -23,7 +24,7 @@ const line = z
   .max(255)
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the characters to reject
   .regex(/^[^\u0000-\u001f\u007f]*$/, 'must not contain control characters');
-const reservedScopes = [...Object.keys(claimsByScope), 'address', 'offline_access'];
+const reservedScopes = [...Object.keys(claimsByScope), 'offline_access'];
 const scope = z
   .string()
   .regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/, 'must be a scope: visible ASCII characters without spaces, " and \\')
@@ -71,13 +72,9 @@ export const user = z.strictObject({
     .optional(),
   email: text,
   email_verified: z.boolean().optional(),
-  name: text,
-  given_name: text,
-  family_name: text,
-  picture: text,
-  locale: text,
-  zoneinfo: text,
+  ...(Object.fromEntries(textClaims.map((claim) => [claim, text])) as Record<TextClaim, typeof text>),
   phone_number: text,
+  address: addressSchema.nullable().optional(),
   sso_id: text,
   attributes: z.record(line.max(64), z.json()).optional(), // the setting user_attributes has their schema
   active: z.boolean().default(true),

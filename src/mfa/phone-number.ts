@@ -23,6 +23,8 @@ export interface Phones {
   begin(userId: string, number: string): Promise<PhoneEnrolment>;
   /** The number of an enrolment that goes on, for the page after a wrong code. */
   resume(userId: string, sealed: string): string | undefined;
+  /** Whether the code of an enrolment is correct; stores nothing. */
+  prove(userId: string, sealed: string, code: string): Promise<CodeOutcome>;
   confirm(userId: string, sealed: string, code: string, by?: Actor): Promise<CodeOutcome>;
   remove(userId: string, by?: Actor, tx?: Tx): Promise<boolean>;
 }
@@ -49,8 +51,14 @@ export function createPhones({ db, vault, now, audit, protectedRows, oneTimeCode
     }
   }
 
+  async function prove(userId: string, sealed: string, code: string): Promise<CodeOutcome> {
+    const number = resume(userId, sealed);
+    return number === undefined ? 'expired' : oneTimeCodes.verify(userId, 'phone', number, code);
+  }
+
   return {
     resume,
+    prove,
 
     async begin(userId, number) {
       const until = now().getTime() + limits.oneTimeCode.seconds * 1000;
@@ -61,7 +69,7 @@ export function createPhones({ db, vault, now, audit, protectedRows, oneTimeCode
     async confirm(userId, sealed, code, by = {}) {
       const number = resume(userId, sealed);
       if (number === undefined) return 'expired';
-      const outcome = await oneTimeCodes.verify(userId, 'phone', number, code);
+      const outcome = await prove(userId, sealed, code);
       if (outcome !== 'ok') return outcome;
       await transaction(db, async (tx) => {
         const row = { number, mac: protectedRows.macOf('phone_factors', [userId, number]), confirmedAt: now() };

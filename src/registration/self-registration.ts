@@ -6,6 +6,7 @@
 // account. The address is also the user name, because choosing a name would reveal which names are taken.
 import type { Account } from '../accounts/account.ts';
 import type { Accounts } from '../accounts/accounts.ts';
+import { emptyProfile } from '../accounts/profile-fields.ts';
 import type { Audit } from '../audit/audit.ts';
 import type { Credentials } from '../credentials/credentials.ts';
 import { AppError } from '../http/errors.ts';
@@ -128,14 +129,9 @@ function draftAccount(
   at: Date,
 ): Account {
   return {
+    ...emptyProfile,
     ...profile,
     id,
-    givenName: null,
-    familyName: null,
-    picture: null,
-    locale: null,
-    zoneinfo: null,
-    phoneNumber: null,
     attributes: {},
     ssoId: null,
     isActive: true,

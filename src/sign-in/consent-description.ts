@@ -2,6 +2,7 @@
 // the user's own values, and the grant that is stored when the user allows it.
 import type { Interaction } from 'oidc-provider';
 import type { Account } from '../accounts/account.ts';
+import { type Address, addressPartNames, textFieldNames } from '../accounts/profile-fields.ts';
 import type { Granted } from '../consents/consents.ts';
 
 export interface ConsentScope {
@@ -22,10 +23,11 @@ const scopes: Record<string, { label: string; values(account: Account): string[]
   openid: { label: 'Know that it is you', values: (account) => [account.username] },
   profile: {
     label: 'See your name and profile',
-    values: (account) => present(account.name, account.givenName, account.familyName, account.locale, account.zoneinfo),
+    values: (account) => present(...textFieldNames.map((field) => account[field])),
   },
   email: { label: 'See your e-mail address', values: (account) => present(account.email) },
   phone: { label: 'See your phone number', values: (account) => present(account.phoneNumber) },
+  address: { label: 'See your postal address', values: ({ address }) => (address ? [addressLine(address)] : []) },
   roles: { label: 'See your roles', values: (account) => account.roles },
   permissions: { label: 'See what you are permitted to do', values: (account) => account.permissions },
 };
@@ -59,6 +61,12 @@ export function describeGrant(granted: Granted, account: Account) {
     resources: Object.entries(granted.resources).map(([name, list]) => ({ name, scopes: list })),
     isOffline: granted.scopes.includes('offline_access'),
   };
+}
+
+/** The address in one line. */
+function addressLine({ formatted, ...parts }: Address): string {
+  const inOrder = addressPartNames.flatMap((part) => (part === 'formatted' ? [] : (parts[part] ?? [])));
+  return (formatted ?? inOrder.join('\n')).replace(/\s*\n\s*/g, ', ');
 }
 
 /** `phone_number` as `phone number`. */

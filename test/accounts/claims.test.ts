@@ -2,17 +2,16 @@
 import { describe, expect, test } from 'vitest';
 import type { Account } from '../../src/accounts/account.ts';
 import { attributesFor, claimsByScope, claimsFor, customClaims, isUserField } from '../../src/accounts/claims.ts';
+import { emptyProfile } from '../../src/accounts/profile-fields.ts';
 
 const ann: Account = {
+  ...emptyProfile,
   id: 'sub-of-ann',
   username: 'ann',
   email: 'ann@example.com',
   emailVerified: true,
   name: 'Ann Example',
   givenName: 'Ann',
-  familyName: null,
-  picture: null,
-  locale: null,
   zoneinfo: 'Europe/Berlin',
   phoneNumber: '+491234',
   attributes: { department: 'R&D', groups: ['a', 'b'], level: 3, empty: '', nested: { x: 1 } },
@@ -52,6 +51,7 @@ describe('claimsFor', () => {
       roles: ['editor', 'reader'],
       permissions: ['articles:read'],
       phone_number: '+491234',
+      phone_number_verified: false,
     });
   });
 

@@ -243,6 +243,66 @@ describe('a code by SMS', () => {
   });
 });
 
+describe('the phone number in the profile', () => {
+  beforeAll(async () => {
+    await idp.services.settings.set('mfa', 'optional');
+    await idp.services.settings.reload();
+  });
+
+  const phoneOf = async () => {
+    const { phoneNumber, phoneNumberVerified } = (await idp.services.accounts.find(user.account.id)) ?? {};
+    return [phoneNumber, phoneNumberVerified];
+  };
+  /** Sends the number on its page, and the code that comes back to it. */
+  async function prove(browser: HttpClient, phone: string): Promise<Page> {
+    const sent = await browser.submit(await browser.get('/account/profile/phone'), { phone });
+    const code = codeIn(messages.at(-1)?.body.text ?? '');
+    const wrong = { code: code === '000000' ? '000001' : '000000' };
+    expect((await browser.submit(sent, wrong, { form: '/confirm' })).status).toBe(400);
+    return browser.submit(sent, { code }, { form: '/confirm' });
+  }
+
+  it('is set by a code that was sent to it, is verified, and is no second factor', async () => {
+    const browser = await signedIn(idp, user);
+    expect(await phoneOf()).toEqual([null, false]);
+    await prove(browser, '+49 170 6666661');
+    expect(await phoneOf()).toEqual(['+491706666661', true]);
+    expect(await idp.services.db.phoneFactor.count({ where: { userId: user.account.id } })).toBe(0);
+    expect((await browser.get('/account/profile')).text).toContain('+491706666661, verified');
+    await browser.submit(await browser.get('/account/profile'), {}, { form: '/remove' });
+    expect(await phoneOf()).toEqual([null, false]);
+  });
+
+  it('is unverified again after another change, and stays verified after one of other fields', async () => {
+    await idp.services.accounts.update(user.account.id, { phoneNumber: '+49 170 6666662' });
+    const browser = await signedIn(idp, user);
+    await prove(browser, '+491706666662');
+    expect(await phoneOf()).toEqual(['+49 170 6666662', true]);
+    await idp.services.accounts.update(user.account.id, { name: 'Renamed' });
+    expect(await phoneOf()).toEqual(['+49 170 6666662', true]);
+    await idp.services.accounts.update(user.account.id, { phoneNumber: '+491700000000' });
+    expect(await phoneOf()).toEqual(['+491700000000', false]);
+  });
+
+  it('is verified by the codes of the second factor where it is the same number', async () => {
+    await idp.services.accounts.update(user.account.id, { phoneNumber: '+49 170 6666663' });
+    const browser = await signedIn(idp, user);
+    const sent = await browser.submit(await browser.get('/account/factors/phone'), { phone: '+491706666663' });
+    await browser.submit(sent, { code: codeIn(messages.at(-1)?.body.text ?? '') }, { form: '/confirm' });
+    expect(await phoneOf()).toEqual(['+49 170 6666663', true]);
+  });
+
+  it('cannot be replaced by the user where the configuration file declares the account', async () => {
+    const declared = { phoneNumber: '+49 170 6666664', source: 'file' } as const;
+    await idp.services.accounts.update(user.account.id, declared);
+    const browser = await signedIn(idp, user);
+    const page = await browser.get('/account/profile/phone');
+    expect((await browser.submit(page, { phone: '+491700000000' })).status).toBe(403);
+    await prove(browser, '+491706666664');
+    expect(await phoneOf()).toEqual(['+49 170 6666664', true]);
+  });
+});
+
 it('offers no codes without the settings', async () => {
   await idp.services.settings.unset('sms_gateway');
   await idp.services.settings.reload();

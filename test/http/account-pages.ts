@@ -7,6 +7,18 @@ const alice = {
   givenName: 'Alice',
   familyName: 'Example',
 };
+const profileFields = [
+  { name: 'name', label: 'Name', autocomplete: 'name', lines: 1, value: 'Alice Example', hint: '' },
+  { name: 'locale', label: 'Language', autocomplete: 'language', lines: 1, value: '', hint: 'Such as en or de-CH.' },
+  {
+    name: 'street_address',
+    label: 'Street',
+    autocomplete: 'street-address',
+    lines: 2,
+    value: '1 Road\nFlat 2',
+    hint: '',
+  },
+];
 const at = (text: string) => new Date(text);
 const qr = `data:image/svg+xml;base64,${Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 29 29"><path d="M0 0h7v7H0zM22 0h7v7h-7zM0 22h7v7H0zM10 10h9v9h-9z"/></svg>').toString('base64')}`;
 export const sampleApp = {
@@ -54,8 +66,29 @@ export const accountPages: Record<string, [string, object]> = {
       logoutUrl: '/logout',
     },
   ],
-  accountProfile: ['account/profile', { account: alice, isOwnedByFile: false }],
-  accountProfileOfFile: ['account/profile', { account: alice, isOwnedByFile: true }],
+  accountProfile: [
+    'account/profile',
+    {
+      fields: profileFields,
+      isOwnedByFile: false,
+      phone: { number: '+49 170 1234567', isVerified: false },
+      hasSms: true,
+    },
+  ],
+  accountProfileOfFile: [
+    'account/profile',
+    { fields: profileFields, isOwnedByFile: true, phone: { number: null, isVerified: false }, hasSms: true },
+  ],
+  accountProfileError: [
+    'account/profile',
+    {
+      fields: profileFields,
+      isOwnedByFile: false,
+      phone: { number: '+491701234567', isVerified: true },
+      hasSms: false,
+      problem: 'Website: This is not a web address.',
+    },
+  ],
   accountEmail: ['account/email', { account: alice, isOwnedByFile: false }],
   accountEmailError: [
     'account/email',

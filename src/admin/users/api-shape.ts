@@ -3,6 +3,13 @@ import { z } from 'zod';
 import type { Account } from '../../accounts/account.ts';
 import type { AccountSummary } from '../../accounts/account-list.ts';
 import type { Profile } from '../../accounts/profile.ts';
+import {
+  addressSchema,
+  type TextClaim,
+  textClaims,
+  textFieldNames,
+  textFields,
+} from '../../accounts/profile-fields.ts';
 import { snakeCase } from '../../config-file/plan/user-profile.ts';
 import { AppError } from '../../http/errors.ts';
 import { limits } from '../../limits.ts';
@@ -11,18 +18,18 @@ import type { UserDetails } from './actions.ts';
 
 const line = z.string().max(2000).nullable();
 
+function texts<Schema>(schema: Schema) {
+  return Object.fromEntries(textClaims.map((claim) => [claim, schema])) as Record<TextClaim, Schema>;
+}
+
 /** The fields that an administrator may set. */
 export const profileFields = {
   username: z.string().min(1).max(254),
   email: line.describe('null: none'),
   email_verified: z.boolean(),
-  name: line,
-  given_name: line,
-  family_name: line,
-  picture: line,
-  locale: line,
-  zoneinfo: line,
-  phone_number: line,
+  ...texts(line),
+  phone_number: line.describe('A new number is unverified'),
+  address: addressSchema.nullable().describe('Replaces the whole address; null: none'),
   sso_id: line.describe('`sub` at an upstream identity provider'),
   attributes: z.record(z.string().max(64), z.json()).describe('As the setting user_attributes permits'),
 };
@@ -45,11 +52,11 @@ export const userSummary = z.object(summaryFields).meta({ id: 'UserSummary' });
 export const user = z
   .object({
     ...summaryFields,
-    ...Object.fromEntries(
-      (['given_name', 'family_name', 'picture', 'locale', 'zoneinfo', 'phone_number', 'sso_id'] as const).map(
-        (name) => [name, z.string().nullable()],
-      ),
-    ),
+    ...texts(z.string().nullable()),
+    phone_number: z.string().nullable(),
+    phone_number_verified: z.boolean().describe('The user entered a code that was sent to the number'),
+    address: addressSchema.nullable(),
+    sso_id: z.string().nullable(),
     attributes: z.record(z.string(), z.json()),
     permissions: z.array(z.string()).describe('resource:action of all roles together'),
   })
@@ -92,15 +99,16 @@ export function showSummary({ emailVerified, isActive, createdAt, updatedAt, ...
 
 /** A user with the whole profile. */
 export function showUser(account: Account) {
-  const { givenName, familyName, picture, locale, zoneinfo, phoneNumber, ssoId, attributes, permissions } = account;
+  const { phoneNumber, phoneNumberVerified, address, ssoId, attributes, permissions } = account;
   return {
     ...showSummary(account),
-    given_name: givenName,
-    family_name: familyName,
-    picture,
-    locale,
-    zoneinfo,
+    ...(Object.fromEntries(textFieldNames.map((field) => [textFields[field].claim, account[field]])) as Record<
+      TextClaim,
+      string | null
+    >),
     phone_number: phoneNumber,
+    phone_number_verified: phoneNumberVerified,
+    address,
     sso_id: ssoId,
     permissions,
     attributes: attributes as z.output<typeof user>['attributes'],

@@ -2,6 +2,17 @@
 import type Router from '@koa/router';
 import { z } from 'zod';
 import type { Account } from '../../accounts/account.ts';
+import {
+  addressColumn,
+  addressPartNames,
+  addressParts,
+  type ProfileText,
+  profileOfTexts,
+  textClaims,
+  textFieldNames,
+  textFields,
+  textsOf,
+} from '../../accounts/profile-fields.ts';
 import type { Context, Extras, State } from '../../http/context.ts';
 import { parseForm } from '../../http/input.ts';
 import { within } from '../../rbac/rights.ts';
@@ -21,14 +32,15 @@ export interface UserFormsDependencies {
 
 const WRITE = 'gatehouse.users:write' as const;
 const text = z.string().trim().max(254).default('');
+const long = z.string().trim().max(2000).optional();
 const flag = z.literal('on').optional();
+const texts = Object.fromEntries([...textClaims, ...addressPartNames.map(addressColumn)].map((name) => [name, long]));
 const userForm = z.object({
+  ...(texts as Record<ProfileText, typeof long>),
   username: text,
   email: text,
-  name: text,
-  given_name: text,
-  family_name: text,
   email_verified: flag,
+  phone_number: long,
   begin: z.enum(['invite', 'password']).default('password'),
   roles: z.array(z.string().max(100)).default([]),
   version: z.string().max(100).default(''),
@@ -143,9 +155,7 @@ async function fieldsFor({ frame, roles }: UserFormsDependencies, ctx: Context, 
       type: 'checkbox',
       checked: given?.email_verified === 'on',
     },
-    { name: 'name', label: 'Name', value: given?.name ?? '' },
-    { name: 'given_name', label: 'Given name', value: given?.given_name ?? '' },
-    { name: 'family_name', label: 'Family name', value: given?.family_name ?? '' },
+    ...profileFields(given ?? {}),
     ...(names.length > 0
       ? [{ name: 'roles', label: 'Roles', type: 'checks' as const, values: given?.roles ?? [], options: names }]
       : []),
@@ -165,13 +175,29 @@ function firstSignIn(given: UserForm | undefined): Field {
   };
 }
 
-function profileOf({ email, name, given_name, family_name, email_verified }: UserForm) {
+/** The fields of the profile and the address. */
+function profileFields(given: Partial<UserForm>): Field[] {
+  const texts = textFieldNames.map((field): Field => {
+    const { claim, label, ...rest } = textFields[field];
+    return { name: claim, label, value: given[claim] ?? '', ...('hint' in rest && { hint: rest.hint }) };
+  });
+  const phone: Field = { name: 'phone_number', label: 'Phone number', value: given.phone_number ?? '' };
+  const parts = addressPartNames.map((part): Field => {
+    const { label, lines } = addressParts[part];
+    const name = addressColumn(part);
+    const field = { name, label, value: given[name] ?? '' };
+    return lines > 1 ? { ...field, type: 'textarea', rows: lines } : field;
+  });
+  return [...texts, phone, ...parts];
+}
+
+function profileOf(given: UserForm) {
+  const { email, email_verified, phone_number: phoneNumber } = given;
   return {
+    ...profileOfTexts(given),
+    ...(phoneNumber !== undefined && { phoneNumber: phoneNumber || null }),
     email: email || null,
     emailVerified: email !== '' && email_verified === 'on',
-    name: name || null,
-    givenName: given_name || null,
-    familyName: family_name || null,
   };
 }
 
@@ -179,9 +205,8 @@ function valuesOf(account: Account): UserForm {
   return {
     username: account.username,
     email: account.email ?? '',
-    name: account.name ?? '',
-    given_name: account.givenName ?? '',
-    family_name: account.familyName ?? '',
+    ...textsOf(account),
+    phone_number: account.phoneNumber ?? '',
     ...(account.emailVerified && { email_verified: 'on' as const }),
     begin: 'password',
     roles: account.roles,

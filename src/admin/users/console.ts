@@ -1,6 +1,7 @@
 // /admin/users: the list, and one user with everything that can be done for them.
 import Router from '@koa/router';
 import { z } from 'zod';
+import { addressPartNames, addressParts, textFieldNames, textFields } from '../../accounts/profile-fields.ts';
 import type { Extras, State } from '../../http/context.ts';
 import { parseQuery } from '../../http/input.ts';
 import { browserName } from '../../mail/browser-name.ts';
@@ -186,6 +187,22 @@ function detailsBlock({ account, password, factors, firstFactor }: UserDetails):
           ? { text: account.email, small: account.emailVerified ? 'verified' : 'not verified' }
           : null,
       },
+      ...textFieldNames.flatMap((field) => {
+        const value = account[field];
+        return value ? [{ label: textFields[field].label, value }] : [];
+      }),
+      ...(account.phoneNumber
+        ? [
+            {
+              label: 'Phone number',
+              value: { text: account.phoneNumber, small: account.phoneNumberVerified ? 'verified' : 'not verified' },
+            },
+          ]
+        : []),
+      ...addressPartNames.flatMap((part) => {
+        const value = account.address?.[part];
+        return value ? [{ label: addressParts[part].label, value }] : [];
+      }),
       { label: 'Roles', value: account.roles.map((text) => ({ text, tone: 'plain' as const })) },
       {
         label: 'Password',

@@ -3,6 +3,7 @@
 import type { Accounts } from '../../accounts/accounts.ts';
 import { nameKey } from '../../accounts/names.ts';
 import { profileColumns } from '../../accounts/profile.ts';
+import { addressColumn, addressPartNames, profileOfTexts, textClaims, textsOf } from '../../accounts/profile-fields.ts';
 import type { Actor } from '../../audit/audit.ts';
 import { csvCell } from '../../audit/export.ts';
 import { AppError, badRequest } from '../../http/errors.ts';
@@ -42,9 +43,9 @@ export interface UserImportDependencies {
 export const IMPORT_COLUMNS = [
   'username',
   'email',
-  'name',
-  'given_name',
-  'family_name',
+  ...textClaims,
+  'phone_number',
+  ...addressPartNames.map(addressColumn),
   'roles',
   'password_hash',
   'invite',
@@ -93,21 +94,31 @@ export function createUserImport({ accounts, users, roles }: UserImportDependenc
   };
 }
 
+const EXPORT_COLUMNS = [
+  ...['username', 'email', 'name', 'roles', 'active', ...textClaims.filter((claim) => claim !== 'name')],
+  ...['phone_number', ...addressPartNames.map(addressColumn)],
+];
+
 /** All users as CSV, the header line first. */
 async function* exportUsers(users: Pick<UserAdmin, 'list'>, by: Actor): AsyncGenerator<string> {
-  yield 'username,email,name,roles,active\r\n';
+  yield `${EXPORT_COLUMNS.join(',')}\r\n`;
   let after: string | undefined;
   do {
     const page = await users.list({ limit: 500, after }, by);
     yield page.accounts
-      .map(({ username, email, name, roles: held, isActive }) => [
-        username,
-        email,
-        name,
-        held.join(';'),
-        isActive ? 'yes' : 'no',
-      ])
-      .map((cells) => `${cells.map(csvCell).join(',')}\r\n`)
+      .map(({ username, email, phoneNumber, roles: held, isActive, ...account }) => {
+        const texts = textsOf(account);
+        const own = {
+          username,
+          email,
+          phone_number: phoneNumber,
+          roles: held.join(';'),
+          active: isActive ? 'yes' : 'no',
+        };
+        const values: Record<string, string | null> = { ...texts, ...own };
+        return EXPORT_COLUMNS.map((column) => csvCell(values[column] ?? null));
+      })
+      .map((cells) => `${cells.join(',')}\r\n`)
       .join('');
     after = page.next;
   } while (after);
@@ -156,14 +167,11 @@ function valuesOf(columns: readonly string[], cells: readonly string[]): Values 
   );
 }
 
-function profileOf({ username = '', email, name, given_name, family_name }: Values) {
-  return {
-    username,
-    email: email || null,
-    name: name || null,
-    givenName: given_name || null,
-    familyName: family_name || null,
-  };
+function profileOf(values: Values) {
+  const { username = '', email, phone_number = '' } = values;
+  // The export writes an apostrophe before the plus sign (csvCell).
+  const phoneNumber = phone_number.replace(/^'(?=\+)/, '');
+  return { ...profileOfTexts(values), username, email: email || null, phoneNumber: phoneNumber || null };
 }
 
 function rolesOf({ roles = '' }: Values): string[] {

@@ -1,6 +1,7 @@
 // Finds the user that an administrator acts on, with the checks that all those actions share.
 import type { Account } from '../../accounts/account.ts';
 import type { Accounts } from '../../accounts/accounts.ts';
+import { textFieldNames } from '../../accounts/profile-fields.ts';
 import type { Actor } from '../../audit/audit.ts';
 import { notFound } from '../../http/errors.ts';
 import type { Authority } from '../../rbac/authority.ts';
@@ -58,17 +59,7 @@ export function versionOf({
 }
 
 /** Every other field of an account affects how its user signs in, or what applications let the user do. */
-const HARMLESS = [
-  'name',
-  'givenName',
-  'familyName',
-  'picture',
-  'locale',
-  'zoneinfo',
-  'roles',
-  'permissions',
-  'updatedAt',
-];
+const HARMLESS: readonly string[] = [...textFieldNames, 'address', 'roles', 'permissions', 'updatedAt'];
 
 /** Whether the accounts differ in the user name, the e-mail address, the attributes, or another field that is not harmless. */
 export function changesLogin(before: Account, after: Account): boolean {

@@ -3,6 +3,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Account } from '../../accounts/account.ts';
 import { nameKey } from '../../accounts/names.ts';
+import { addressOf } from '../../accounts/profile-fields.ts';
 import type { Fault } from '../../platform/faults.ts';
 import { inTurns } from '../../platform/turns.ts';
 import { inChunks } from '../../storage/chunks.ts';
@@ -55,8 +56,9 @@ async function loadUsers(ids: string[], db: Db): Promise<StoredUser[]> {
     roles: { where: { via: '' }, select: { role: { select: { name: true } } } },
   };
   const rows = await db.user.findMany({ where: { id: { in: ids } }, include });
-  return rows.map(({ password, roles, attributes, ...row }) => ({
+  return rows.map(({ password, roles, attributes, address, ...row }) => ({
     ...row,
+    address: addressOf(address),
     attributes: JSON.parse(attributes) as Record<string, unknown>,
     roles: roles.map(({ role }) => role.name).sort(),
     permissions: [],

@@ -1,22 +1,20 @@
 // Maps the profile of a declared user to the fields of an account, and back.
 import type { Profile } from '../../accounts/profile.ts';
+import { textFieldNames, textFields } from '../../accounts/profile-fields.ts';
 import type { DeclaredUser } from '../schema.ts';
 
 /** The profile of an entry, without the fields that it leaves out. */
 export function profileOf(entry: DeclaredUser): Profile {
-  const { username, email, name, picture, locale, zoneinfo, attributes } = entry;
+  const { username } = entry;
+  const texts = textFieldNames.map((field) => [field, entry[textFields[field].claim]] as const);
   const profile: Partial<Profile> = {
-    email,
+    ...Object.fromEntries(texts),
+    email: entry.email,
     emailVerified: entry.email_verified,
-    name,
-    givenName: entry.given_name,
-    familyName: entry.family_name,
-    picture,
-    locale,
-    zoneinfo,
     phoneNumber: entry.phone_number,
+    address: entry.address,
     ssoId: entry.sso_id,
-    attributes,
+    attributes: entry.attributes,
   };
   const given = Object.entries(profile).filter(([, value]) => value !== undefined);
   return { username, ...(Object.fromEntries(given) as Partial<Profile>) };

@@ -37,6 +37,8 @@ export type UserDependencies = CredentialDependencies & {
   usernameDomains: readonly string[];
 };
 
+/** Columns that hold JSON. */
+const JSON_FIELDS = ['attributes', 'address'];
 // Argon2 runs in four threads; more parallel hashes would only wait.
 const AT_ONCE = 4;
 
@@ -170,7 +172,7 @@ function profileDifferences(given: Profile, existing: StoredUser): FieldChange[]
   const names = Object.keys(given);
   const pick = (from: Record<string, unknown>) =>
     declaredFields(
-      Object.fromEntries(names.map((name) => [name, name === 'attributes' ? parsed(from[name]) : from[name]])),
+      Object.fromEntries(names.map((name) => [name, JSON_FIELDS.includes(name) ? parsed(from[name]) : from[name]])),
     );
   return differences(pick({ ...existing }), pick(columns));
 }

@@ -43,7 +43,7 @@ describe('claims', () => {
   it.each<[string, Record<string, unknown>]>([
     ['openid', {}],
     ['openid email', { email: expect.stringContaining('@'), email_verified: true }],
-    ['openid phone', { phone_number: '+4915112345678' }],
+    ['openid phone', { phone_number: '+4915112345678', phone_number_verified: false }],
     ['openid roles', { roles: ['editor'] }],
     [
       'openid profile',

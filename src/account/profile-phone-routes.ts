@@ -1,0 +1,100 @@
+// /account/profile/phone: the phone number that applications may see. A user sets it by entering a code that was sent to it, so
+// it is verified; it is no second factor.
+import Router from '@koa/router';
+import { z } from 'zod';
+import type { Accounts } from '../accounts/accounts.ts';
+import type { Context, Extras, State } from '../http/context.ts';
+import { forbidden, notFound, tooManyRequests } from '../http/errors.ts';
+import { parseForm } from '../http/input.ts';
+import type { CodeDelivery } from '../mfa/code-delivery.ts';
+import { maskNumber, type Phones, phoneNumber } from '../mfa/phone-number.ts';
+import type { RateLimits } from '../rate-limits/rate-limits.ts';
+import type { AccountPageHelpers } from './account-page-helpers.ts';
+
+export interface ProfilePhoneRoutesDependencies {
+  page: AccountPageHelpers;
+  accounts: Pick<Accounts, 'confirmPhoneNumber' | 'update'>;
+  phones: Pick<Phones, 'resume' | 'prove'>;
+  codeDelivery: Pick<CodeDelivery, 'hasSms' | 'sendToNewNumber'>;
+  rateLimits: Pick<RateLimits, 'consume' | 'reset'>;
+}
+
+const PATH = '/account/profile/phone';
+const back = { href: '/account/profile', label: 'Profile' };
+const numberForm = z.object({ phone: z.string().max(40) });
+const codeForm = z.object({ code: z.string().max(64), sealed: z.string().max(1024) });
+
+export function profilePhoneRoutes(dependencies: ProfilePhoneRoutesDependencies): Router<State, Extras> {
+  const { page, accounts, phones, codeDelivery, rateLimits } = dependencies;
+  const { signedIn, checkCsrf } = page;
+  const router = new Router<State, Extras>({ prefix: PATH });
+  const recentAuthentication = [signedIn.requireSignIn, signedIn.recentAuthentication] as const;
+
+  const show = (ctx: Context, form: { number?: string; sealed?: string; problem?: string } = {}, status = 200) => {
+    const { number = signedIn.userOf(ctx).account.phoneNumber ?? '', sealed, problem } = form;
+    const sentTo = sealed && maskNumber(number);
+    const shown = { action: PATH, number, sealed, sentTo, problem, title: 'Phone number', back };
+    ctx.render('account/phone', shown, problem ? Math.max(status, 400) : 200);
+  };
+
+  /** The declared number of an account from the configuration file can be verified, but not replaced. */
+  const assertMaySet = (ctx: Context, number: string | undefined) => {
+    const { account } = signedIn.userOf(ctx);
+    if (account.source === 'file' && (number === undefined || phoneNumber(account.phoneNumber ?? '') !== number))
+      throw forbidden('owned_by_file');
+  };
+
+  router.get('/', ...recentAuthentication, (ctx) => {
+    if (!codeDelivery.hasSms()) throw notFound();
+    show(ctx);
+  });
+
+  router.post('/', ...recentAuthentication, checkCsrf, async (ctx) => {
+    if (!codeDelivery.hasSms()) throw notFound();
+    const { phone: typed } = await parseForm(ctx, numberForm);
+    const number = phoneNumber(typed);
+    const invalidNumber = 'This is not a phone number with its country code, such as +49 170 1234567.';
+    if (!number) return show(ctx, { number: typed, problem: invalidNumber });
+    assertMaySet(ctx, number);
+    const result = await codeDelivery.sendToNewNumber(signedIn.userOf(ctx).account, number, ctx.state.request);
+    if (result.outcome === 'wait') throw tooManyRequests(result.retryAfterSeconds, { next: back });
+    const problem = 'The code could not be sent to this number. Check it, and try again in a moment.';
+    if (result.outcome === 'failed' || !result.sealed) return show(ctx, { number: typed, problem }, 502);
+    show(ctx, { number, sealed: result.sealed });
+  });
+
+  router.post('/confirm', ...recentAuthentication, checkCsrf, async (ctx) => {
+    const { account } = signedIn.userOf(ctx);
+    const { code, sealed } = await parseForm(ctx, codeForm);
+    const verdict = await rateLimits.consume('code:account', account.id);
+    if (!verdict.allowed) throw tooManyRequests(verdict.retryAfterSeconds, { next: back });
+    const number = phones.resume(account.id, sealed);
+    const outcome = await phones.prove(account.id, sealed, code);
+    if (outcome === 'wrong' && number) return show(ctx, { number, sealed, problem: 'The code is incorrect.' });
+    if (outcome !== 'ok' || !number) return show(ctx, { problem: 'This code has expired. Request a new one.' });
+    assertMaySet(ctx, number);
+    await rateLimits.reset('code:account', account.id);
+    await confirmNumber(accounts, account, number, page.actorOf(ctx));
+    page.redirectWithNotice(ctx, '/account', 'Your phone number is verified.');
+  });
+
+  router.post('/remove', ...recentAuthentication, checkCsrf, async (ctx) => {
+    assertMaySet(ctx, undefined);
+    await accounts.update(signedIn.userOf(ctx).account.id, { phoneNumber: null }, page.actorOf(ctx));
+    page.redirectWithNotice(ctx, '/account', 'Your phone number was removed.');
+  });
+
+  return router;
+}
+
+/** Stores the proven number; one that the account has in another spelling stays as it is written. */
+export async function confirmNumber(
+  accounts: Pick<Accounts, 'confirmPhoneNumber'>,
+  account: { id: string; phoneNumber: string | null },
+  number: string,
+  by: Parameters<Accounts['confirmPhoneNumber']>[2],
+): Promise<void> {
+  const { phoneNumber: stored } = account;
+  const isSame = stored !== null && phoneNumber(stored) === number;
+  await accounts.confirmPhoneNumber(account.id, isSame ? stored : number, by);
+}

@@ -1,0 +1,164 @@
+// Every standard claim as a field of a user (OpenID Connect Core 5.1): set by API, console, account page and import, and
+// received by applications of both protocols.
+import { beforeAll, describe, expect, it } from 'vitest';
+import { consoleOf, staff } from '../../admin/console/support.ts';
+import { type ApiCaller, aPerson } from '../../admin/support.ts';
+import { aServiceProvider } from '../../support/applications/sp.ts';
+import { aUser, type TestUser } from '../../support/factories.ts';
+import { httpClient } from '../../support/http.ts';
+import type { TestIdp } from '../../support/idp.ts';
+import { signedIn } from '../../support/pages/account.ts';
+import { textOf } from '../../support/pages/html.ts';
+import { sharedIdp } from '../../support/shared-idp.ts';
+import { anApplication, authorizeUrl, redirectUri, signIn } from '../support.ts';
+
+let idp: TestIdp;
+let admin: ApiCaller;
+
+beforeAll(async () => {
+  idp = await sharedIdp();
+  admin = await aPerson(idp, ['admin']);
+});
+
+const address = {
+  formatted: '1 Main Road\nFlat 2\n8000 Zürich',
+  street_address: '1 Main Road\nFlat 2',
+  locality: 'Zürich',
+  region: 'ZH',
+  postal_code: '8000',
+  country: 'Switzerland',
+};
+const texts = {
+  middle_name: 'Maria',
+  nickname: 'Annie',
+  profile: 'https://people.example/ann',
+  picture: 'https://people.example/ann.png',
+  website: 'http://ann.example/',
+  gender: 'female',
+  birthdate: '0000-02-29',
+  locale: 'de-CH',
+  zoneinfo: 'Europe/Zurich',
+};
+const path = ({ account }: TestUser) => `/users/${account.id}`;
+const change = (user: TestUser, fields: object) => admin.send('PATCH', path(user), fields, { 'if-match': '*' });
+/** The address as forms and tables name its parts. */
+const { formatted, ...parts } = address;
+const addressTexts = { address_formatted: formatted, ...parts };
+
+describe('the standard claims', () => {
+  it('are set by the API and received in ID token and userinfo by scope', async () => {
+    const user = await aUser(idp.services);
+    const changed = await change(user, { ...texts, phone_number: '+41441234567', address });
+    expect(changed.json()).toMatchObject({ ...texts, address, phone_number_verified: false });
+    const app = await anApplication(idp);
+    const { tokens } = await signIn(httpClient(idp.issuer), app, user, { scope: 'openid profile phone address' });
+    const expected = { ...texts, phone_number: '+41441234567', phone_number_verified: false, address };
+    expect(tokens.claims()).toMatchObject(expected);
+    expect(await app.rp.userinfo(tokens)).toMatchObject(expected);
+    const without = await signIn(httpClient(idp.issuer), app, user, { scope: 'openid profile' });
+    expect(without.tokens.claims()).not.toHaveProperty('address');
+    expect(await app.rp.userinfo(without.tokens)).not.toHaveProperty('address');
+  });
+
+  it('are announced in discovery', async () => {
+    const document = (await httpClient(idp.issuer).get('/.well-known/openid-configuration')).json();
+    expect(document.scopes_supported).toContain('address');
+    const claims = [...Object.keys(texts), 'name', 'given_name', 'family_name', 'phone_number_verified', 'address'];
+    expect(document.claims_supported).toEqual(expect.arrayContaining(claims));
+  });
+
+  it.each<[string, unknown]>([
+    ['profile', 'javascript:alert(1)'],
+    ['website', 'ftp://files.example/'],
+    ['picture', 'https://with space.example/'],
+    ['birthdate', '31.12.1990'],
+    ['birthdate', '1990-02-30'],
+    ['birthdate', '0000'],
+    ['birthdate', '1990-12'],
+    ['nickname', 'a'.repeat(201)],
+    ['nickname', 'two\nlines'],
+    ['gender', 'left\u202eright'],
+  ])('are rejected with a wrong %s (%j)', async (field, value) => {
+    const user = await aUser(idp.services);
+    const page = await change(user, { [field]: value });
+    expect(page.status).toBe(400);
+    expect(page.json()).toMatchObject({ errors: [{ field }] });
+  });
+
+  it('are rejected with a wrong address, and a verified phone number cannot be declared', async () => {
+    const user = await aUser(idp.services);
+    const wrong = [{ planet: 'Mars' }, { locality: 'two\nlines' }, { street_address: 'x'.repeat(1001) }, 'Main Road'];
+    for (const one of wrong) expect((await change(user, { address: one })).status).toBe(400);
+    expect((await change(user, { phone_number_verified: true })).status).toBe(400);
+    for (const one of ['1990', '1990-12-31', '0000-12-31'])
+      expect((await change(user, { birthdate: one })).json()).toMatchObject({ birthdate: one });
+    expect((await change(user, { address: { locality: ' ' } })).json()).toMatchObject({ address: null });
+  });
+
+  it('are set by the user, who sees what is wrong', async () => {
+    const user = await aUser(idp.services);
+    const browser = await signedIn(idp, user);
+    const fields = { name: 'Ann', ...texts, ...addressTexts };
+    const wrong = await browser.submit(await browser.get('/account/profile'), { ...fields, website: 'ann.example' });
+    expect([wrong.status, textOf(wrong.text)]).toEqual([400, expect.stringContaining('Website: This is not a web')]);
+    expect(wrong.forms[0]?.fields).toMatchObject({ website: 'ann.example', locality: 'Zürich' });
+    await browser.submit(wrong, { website: texts.website });
+    expect((await admin.get(path(user))).json()).toMatchObject({ name: 'Ann', ...texts, address });
+    const again = await browser.get('/account/profile');
+    expect(again.forms[0]?.fields).toMatchObject({ ...texts, locality: 'Zürich' });
+    const emptied = Object.fromEntries(Object.keys(addressTexts).map((name) => [name, '']));
+    await browser.submit(again, emptied);
+    expect((await admin.get(path(user))).json()).toMatchObject({ ...texts, address: null });
+  });
+
+  it('are set and displayed in the console', async () => {
+    const user = await aUser(idp.services);
+    const browser = await consoleOf(idp, await staff(idp, 'admin'));
+    const at = `/admin/users/${user.account.id}`;
+    const fields = { ...texts, ...addressTexts, phone_number: '+41441234567' };
+    await browser.submit(await browser.get(`${at}/edit`), fields);
+    expect((await admin.get(path(user))).json()).toMatchObject({ ...texts, address, phone_number: '+41441234567' });
+    const page = textOf((await browser.get(at)).text);
+    for (const text of [texts.website, texts.birthdate, 'Zürich', '+41441234567', 'not verified'])
+      expect(page).toContain(text);
+  });
+
+  it('are imported from a CSV file, and exported to one', async () => {
+    const browser = await consoleOf(idp, await staff(idp, 'admin'));
+    const columns = { username: 'from.csv', ...texts, ...addressTexts, phone_number: '+41441234567' };
+    const quoted = (cells: string[]) => cells.map((cell) => `"${cell}"`).join(',');
+    const csv = `${Object.keys(columns).join(',')}\n${quoted(Object.values(columns))}`;
+    const { fields: { _csrf = '' } = {} } = (await browser.get('/admin/import')).forms[0] ?? {};
+    await browser.post('/admin/import', { form: { _csrf, csv } });
+    const account = await idp.services.accounts.findByLogin('from.csv');
+    expect((await admin.get(`/users/${account?.id}`)).json()).toMatchObject({ ...texts, address });
+    const exported = (await browser.get('/admin/import/export')).text;
+    expect(exported.split('\r\n')[0]).toContain('username,email,name,roles,active,given_name,middle_name');
+    for (const text of [texts.profile, '0000-02-29', 'Switzerland', `"'+41441234567"`.slice(1, -1)])
+      expect(exported).toContain(text);
+  });
+
+  it('are listed on the consent page with their values', async () => {
+    const user = await aUser(idp.services);
+    await change(user, { ...texts, address });
+    const { clientId } = await anApplication(idp, { consent: 'explicit' });
+    const browser = httpClient(idp.issuer);
+    const url = authorizeUrl(idp, clientId, { scope: 'openid profile address' });
+    const form = await browser.follow(await browser.get(url));
+    const sent = await browser.submit(form, { username: user.username, password: user.password });
+    const page = textOf((await browser.follow(sent, (target) => target.startsWith(redirectUri))).text);
+    for (const text of ['See your postal address', '1 Main Road, Flat 2, 8000 Zürich', 'Annie', texts.website])
+      expect(page).toContain(text);
+  });
+
+  it('may be attributes of a SAML application, the address part by part', async () => {
+    const user = await aUser(idp.services);
+    await change(user, { ...texts, address });
+    const attributes = { nick: 'nickname', born: 'birthdate', l: 'address.locality', postal: 'address' };
+    const { entityId } = await aServiceProvider(idp.services, { settings: { attributes } });
+    const { id } = await idp.services.db.application.findUniqueOrThrow({ where: { clientId: entityId } });
+    expect((await admin.get(`/applications/${id}`)).json()).toMatchObject({ declaration: { attributes } });
+    const wrong = { attributes: { planet: 'address.planet' } };
+    expect((await admin.send('PATCH', `/applications/${id}`, wrong, { 'if-match': '*' })).status).toBe(400);
+  });
+});
