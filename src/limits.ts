@@ -18,7 +18,15 @@ export const limits = {
   /** A client reads an ID token once, after sign-in; an hour is enough for slow clients (OpenID Connect Core 2). */
   idToken: { seconds: HOUR },
   /** Rotated at each use, so this is how long an idle application stays connected; and how long one in use (RFC 9700 4.14.2). */
-  refreshToken: { seconds: 14 * DAY, defaultDays: 90, minDays: 1, maxDays: 365 },
+  refreshToken: {
+    seconds: 14 * DAY,
+    defaultDays: 90,
+    minDays: 1,
+    maxDays: 365,
+    // A client whose answer was lost tries again within seconds; Okta allows 30, Cognito at most 60.
+    defaultRetrySeconds: 30,
+    maxRetrySeconds: MINUTE,
+  },
   /** RFC 6749 4.1.2 recommends at most 10 minutes; a redirect takes seconds. */
   authorizationCode: { seconds: MINUTE },
   /** RFC 8628 3.2: long enough to fetch a phone and type eight letters. */

@@ -54,6 +54,7 @@ import { type ClientSource, createClientSource } from './store/clients.ts';
 import { createDynamicRegistration } from './store/dynamic-registration.ts';
 import { createEngineAdapters } from './store/engine-adapters.ts';
 import { createGrantLoader } from './store/grants.ts';
+import { createRefreshTokenRetries, type RefreshTokenRetries } from './store/refresh-token-retries.ts';
 import type { OnSessionDestroyed } from './store/session-adapter.ts';
 import { createSessionStore, type SessionStore } from './store/session-rows.ts';
 import type { Sessions } from './store/sessions.ts';
@@ -128,6 +129,7 @@ interface Shared {
   sessionStore: SessionStore;
   deviceGuesses: DeviceGuesses;
   pairwiseIdentifier: PairwiseIdentifier;
+  refreshTokenRetries: RefreshTokenRetries;
 }
 
 /** Builds the engine and follows changes of the signing keys. */
@@ -151,7 +153,8 @@ export async function createOidc(dependencies: OidcDependencies): Promise<Oidc> 
   });
   const clientLimits = clientLimitsOf(rateLimits);
   const sessionStore = createSessionStore({ sql });
-  const shared = { clients, sessionStore, deviceGuesses, pairwiseIdentifier };
+  const refreshTokenRetries = createRefreshTokenRetries(dependencies);
+  const shared = { clients, sessionStore, deviceGuesses, pairwiseIdentifier, refreshTokenRetries };
 
   const engine = createEngine({
     issuer: dependencies.issuer,
@@ -169,6 +172,7 @@ export async function createOidc(dependencies: OidcDependencies): Promise<Oidc> 
         signedIn: createSessionStart({ ...dependencies, limitSessions: dependencies.logout.limitSessions }),
       },
       queueLogoutToken: dependencies.logout.queueLogoutToken,
+      refreshTokenRetries,
     },
     samlResponse: saml.respond,
   });
@@ -182,7 +186,6 @@ export async function createOidc(dependencies: OidcDependencies): Promise<Oidc> 
       clients,
       clientLimits,
       deviceGuesses,
-      pairwiseIdentifier,
       rejections,
     }),
     apiTokens: createApiTokens({ provider: engine.current }),
@@ -196,7 +199,7 @@ export async function createOidc(dependencies: OidcDependencies): Promise<Oidc> 
 
 function configurationOf(dependencies: OidcDependencies, shared: Shared): Configuration {
   const { accounts, audit, consents, db, issuer, keyring, now, rejections, saml, sessions, sql, vault } = dependencies;
-  const { clients, sessionStore, deviceGuesses, pairwiseIdentifier } = shared;
+  const { clients, sessionStore, deviceGuesses, pairwiseIdentifier, refreshTokenRetries } = shared;
   const { cookies, rateLimits } = dependencies;
   const settings = () => {
     const { session_hours, access_token_minutes, refresh_token_days } = dependencies.settings.latest();
@@ -216,6 +219,7 @@ function configurationOf(dependencies: OidcDependencies, shared: Shared): Config
       clients,
       endSession: dependencies.logout.endSession,
       isTooSoon: async (deviceCode) => !(await rateLimits.consume('device:poll', deviceCode)).allowed,
+      refreshTokenRetries,
     }),
     findAccount: createFindAccount({
       accounts,
@@ -280,7 +284,6 @@ function promptsOf(
 
 function eventsOf(dependencies: OidcDependencies, clients: ClientSource): EngineEvents {
   const { audit, firstPartyClient, logger, metrics, now, rejections, repeatedEntries, sessions } = dependencies;
-  const recordUsage = createUsageRecorder({ audit, now });
   return {
     repeatedEntries,
     metrics,
@@ -288,9 +291,7 @@ function eventsOf(dependencies: OidcDependencies, clients: ClientSource): Engine
     rejections,
     clients,
     recordActivity: sessions.recordActivity,
-    async recordUsage(accountId, clientId, request) {
-      if (clientId !== firstPartyClient.client_id) await recordUsage(accountId, clientId, request);
-    },
+    recordUsage: createUsageRecorder({ audit, now, exceptOf: firstPartyClient.client_id }),
   };
 }
 

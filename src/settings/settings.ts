@@ -27,6 +27,11 @@ export const settingSchemas = {
     .min(limits.refreshToken.minDays)
     .max(limits.refreshToken.maxDays)
     .default(limits.refreshToken.defaultDays),
+  refresh_token_retry_seconds: z // how long a used refresh token works again, when the answer was lost
+    .int()
+    .min(0)
+    .max(limits.refreshToken.maxRetrySeconds)
+    .default(limits.refreshToken.defaultRetrySeconds),
   reset_token_minutes: z
     .int()
     .min(limits.resetToken.minMinutes)

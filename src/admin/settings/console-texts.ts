@@ -16,6 +16,10 @@ export const settingTexts: Record<SettingName, { label: string; text: string }> 
     label: 'Refresh tokens, in days',
     text: 'How long an application keeps its access while the user is away, however much it uses it. 1 to 365.',
   },
+  refresh_token_retry_seconds: {
+    label: 'Retry of a refresh, in seconds',
+    text: 'How long a used refresh token works again when its answer was lost. 0: never; at most 60.',
+  },
   reset_token_minutes: { label: 'Links for a new password, in minutes', text: 'How long a link is valid. 15 to 30.' },
   mfa: { label: 'Second factor', text: 'Required: every user needs one. Off: no user is asked for one.' },
   admin_mfa: {

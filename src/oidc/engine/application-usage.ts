@@ -9,11 +9,19 @@ export type RecordUsage = (accountId: string, clientId: string, request: Request
 
 const MAX_REMEMBERED = 10_000;
 
-export function createUsageRecorder({ audit, now }: { audit: Pick<Audit, 'record'>; now: Clock }): RecordUsage {
+export interface UsageRecorderDependencies {
+  audit: Pick<Audit, 'record'>;
+  now: Clock;
+  /** The client_id of the server's own pages, whose use is not recorded. */
+  exceptOf: string;
+}
+
+export function createUsageRecorder({ audit, now, exceptOf }: UsageRecorderDependencies): RecordUsage {
   // Saves most of the writes; another instance does not know of it and writes once more.
   const recordedAt = new Map<string, number>();
 
   return async function recordUsage(accountId, clientId, request) {
+    if (clientId === exceptOf) return;
     const key = `${accountId}\n${clientId}`;
     const at = now().getTime();
     if (at - (recordedAt.get(key) ?? Number.NEGATIVE_INFINITY) < limits.applicationUsage.seconds * 1000) return;

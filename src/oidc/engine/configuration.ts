@@ -6,8 +6,8 @@ import type { CookieKeys } from '../../http/context.ts';
 import { keyAlgs } from '../../keys/rotation.ts';
 import { limits } from '../../limits.ts';
 import { clientBasedCORS } from './cors.ts';
-import { createIntrospectionPolicy } from './introspection.ts';
-import type { Configuration, FindAccount, KoaContextWithOIDC } from './library.ts';
+import { createIntrospectionPolicy, type PairwiseIdentifier } from './introspection.ts';
+import type { Client, Configuration, FindAccount, KoaContextWithOIDC } from './library.ts';
 import { REQUEST_CHECK_PARAMETER } from './request-checks.ts';
 
 /** The engine's paths (docs/api.md). */
@@ -55,7 +55,7 @@ export interface ConfigurationDependencies {
   dpopNonceSecret: Buffer;
   settings(): { sessionHours: number; accessTokenMinutes: number; refreshTokenDays: number };
   resourceServer: NonNullable<Features['resourceIndicators']>['getResourceServerInfo'];
-  pairwiseIdentifier: Configuration['pairwiseIdentifier'];
+  pairwiseIdentifier: PairwiseIdentifier;
   extraTokenClaims: Configuration['extraTokenClaims'];
   clientSecret(): string;
   fetch: Configuration['fetch'];
@@ -141,7 +141,8 @@ function signingAlgorithms(): Configuration['enabledJWA'] {
 function tokenOptions(settings: ConfigurationDependencies['settings']): Configuration {
   return {
     ttl: lifetimes(settings),
-    rotateRefreshToken: true,
+    // FAPI 2.0 Security Profile 5.3.2.1-9: rotation protects nothing where the client proves itself and each token is bound to a key.
+    rotateRefreshToken: ({ oidc: { client } }) => client === undefined || rotatesRefreshTokens(client),
     issueRefreshToken: async (_ctx, client, code) =>
       client.grantTypeAllowed('refresh_token') && code.scopes.has('offline_access'),
     expiresWithSession: async (_ctx, token) => !token.scopes.has('offline_access'),
@@ -181,7 +182,7 @@ function features(dependencies: ConfigurationDependencies): Features {
     encryption: { enabled: false },
     introspection: {
       enabled: true,
-      allowedPolicy: createIntrospectionPolicy(dependencies.findAccount),
+      allowedPolicy: createIntrospectionPolicy(dependencies.findAccount, dependencies.pairwiseIdentifier),
     },
     pushedAuthorizationRequests: { enabled: true, requirePushedAuthorizationRequests: false },
     registration: {
@@ -216,6 +217,16 @@ function mutable(table: Record<string, readonly string[]>): Record<string, strin
 
 const DAY_SECONDS = 24 * 3600;
 
+/** Whether each use of a refresh token of this client replaces it: not for a confidential client whose tokens are bound to a key. */
+function rotatesRefreshTokens({ clientAuthMethod, dpopBoundAccessTokens }: Client): boolean {
+  return clientAuthMethod === 'none' || dpopBoundAccessTokens !== true;
+}
+
+/** Seconds without use after which a refresh token ends; a use that replaces nothing leaves no trace to count from. */
+function idleLimit(client: Client): number {
+  return rotatesRefreshTokens(client) ? limits.refreshToken.seconds : Number.MAX_SAFE_INTEGER;
+}
+
 /** oidc-provider's `ttl`: lifetimes in seconds. */
 function lifetimes(settings: ConfigurationDependencies['settings']): NonNullable<Configuration['ttl']> {
   const accessTokenSeconds = () => settings().accessTokenMinutes * 60;
@@ -240,7 +251,7 @@ function lifetimes(settings: ConfigurationDependencies['settings']): NonNullable
       const rotated = ctx.oidc.entities.RotatedRefreshToken;
       const isBearer = client.clientAuthMethod === 'none' && !token.isSenderConstrained();
       // RFC 9700 4.14.2: rotation does not extend a public client's refresh token without proof of possession.
-      const idle = rotated && isBearer ? rotated.remainingTTL : limits.refreshToken.seconds;
+      const idle = rotated && isBearer ? rotated.remainingTTL : idleLimit(client);
       const { iiat = engineSeconds() } = token; // when the first token of the rotation was issued
       return Math.max(1, Math.min(idle, iiat + settings().refreshTokenDays * DAY_SECONDS - engineSeconds()));
     },

@@ -1,5 +1,6 @@
 // Which clients may introspect a token (RFC 7662 2.2 and 4): its own client, and confidential clients as the APIs that
-// receive it.
+// receive it. A pairwise client knows users by the subjects of its own sector and learns no others (OIDC Core 8), not even from
+// another application's token.
 import type { Client, FindAccount, KoaContextWithOIDC } from './library.ts';
 
 export type PairwiseIdentifier = (ctx: unknown, accountId: string, client: Client) => Promise<string>;
@@ -8,10 +9,12 @@ interface IntrospectedToken {
   kind: string;
   clientId?: string;
   accountId?: string;
+  /** Members that the engine adds to the response, signed or not, in place of its own. */
+  extra?: Record<string, unknown>;
 }
 
 /** oidc-provider's `features.introspection.allowedPolicy`; a client that it does not allow gets `active: false`. */
-export function createIntrospectionPolicy(findAccount: FindAccount) {
+export function createIntrospectionPolicy(findAccount: FindAccount, pairwiseIdentifier: PairwiseIdentifier) {
   return async function mayIntrospect(
     ctx: KoaContextWithOIDC,
     client: Client,
@@ -23,7 +26,10 @@ export function createIntrospectionPolicy(findAccount: FindAccount) {
       // The tokens of a disabled client are not valid, and the engine would fail on them.
       if (!token.clientId || !(await ctx.oidc.provider.Client.find(token.clientId))) return false;
     }
-    if (token.accountId === undefined) return true;
-    return (await findAccount(ctx, token.accountId, token as never)) !== undefined;
+    const { accountId } = token;
+    if (accountId === undefined) return true;
+    if (client.subjectType === 'pairwise')
+      token.extra = { ...token.extra, sub: await pairwiseIdentifier(ctx, accountId, client) };
+    return (await findAccount(ctx, accountId, token as never)) !== undefined;
   };
 }

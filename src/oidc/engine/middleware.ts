@@ -7,7 +7,6 @@ import { requestPatches, responsePatches } from '../patches/patches.ts';
 import type { ClientLimits } from '../rate-limits/client-rate-limits.ts';
 import type { DeviceGuesses } from '../rate-limits/device-code-guesses.ts';
 import type { ClientSource } from '../store/clients.ts';
-import type { PairwiseIdentifier } from './introspection.ts';
 import type { Provider } from './library.ts';
 import type { Engine } from './provider.ts';
 import { createPublicDocuments } from './public-documents.ts';
@@ -19,7 +18,6 @@ export interface EngineMiddlewareDependencies {
   clients: Pick<ClientSource, 'applicationOf' | 'isRegisteredOrigin'>;
   clientLimits: Pick<ClientLimits, 'begin' | 'end'>;
   deviceGuesses: DeviceGuesses;
-  pairwiseIdentifier: PairwiseIdentifier;
   rejections: Pick<Rejections, 'codeOf'>;
 }
 
@@ -29,7 +27,6 @@ export function createEngineMiddleware({
   clients,
   clientLimits,
   deviceGuesses,
-  pairwiseIdentifier,
   rejections,
 }: EngineMiddlewareDependencies): Middleware {
   const documents = createPublicDocuments({ provider: engine.current });
@@ -57,7 +54,7 @@ export function createEngineMiddleware({
 
     const { isRegisteredOrigin } = clients;
     const rejectionCode = rejections.codeOf(ctx.state.request);
-    const response = { route, contentSecurityPolicy, rejectionCode, isRegisteredOrigin, pairwiseIdentifier };
+    const response = { route, contentSecurityPolicy, rejectionCode, isRegisteredOrigin };
     for (const { apply } of responsePatches) await apply(ctx, response);
     documents.store(ctx);
   };

@@ -2,8 +2,8 @@
 // test/contracts/patches for each; why it exists and what to ask upstream: docs/decisions/0022-what-we-override-in-oidc-provider.md.
 
 import type { Context } from '../../http/context.ts';
-import type { PairwiseIdentifier } from '../engine/introspection.ts';
 import type { KoaContextWithOIDC, Provider } from '../engine/library.ts';
+import type { RefreshTokenRetries } from '../store/refresh-token-retries.ts';
 import { limitClientAuthentication } from './client-authentication-limits.ts';
 import { type ClientCacheDependencies, cacheClients } from './client-cache.ts';
 import { addApplicationClaims } from './client-claims.ts';
@@ -11,12 +11,12 @@ import { acceptEverySecret, type ClientSecretsDependencies } from './client-secr
 import { limitCors } from './cors-headers.ts';
 import { requireDeviceCookies } from './device-step-cookies.ts';
 import { hideResponseTypeNone } from './discovery-response-types.ts';
-import { translateSubject } from './introspection-subject.ts';
 import { preferJsonErrors } from './json-errors.ts';
 import { redirectToLogoutRun } from './logout-destination.ts';
 import { type QueueLogoutToken, queueLogoutTokens } from './logout-token-queue.ts';
 import { extendLoopbackHosts } from './loopback-hosts.ts';
 import { redirectPostToGet } from './post-as-get.ts';
+import { deriveSuccessor } from './refresh-token-successor.ts';
 import { removeSecretPlaceholder } from './registration-secret.ts';
 import { addRejectionCode } from './rejection-code.ts';
 import { answerRevocationInJson } from './revocation-body.ts';
@@ -35,6 +35,7 @@ export interface ProviderPatchDependencies {
   admitClient(ctx: KoaContextWithOIDC, clientId: string): Promise<void>;
   sessionSaving: SessionSavingDependencies;
   queueLogoutToken: QueueLogoutToken;
+  refreshTokenRetries: Pick<RefreshTokenRetries, 'successorOf'>;
 }
 
 export interface ProviderPatch {
@@ -69,6 +70,11 @@ export const providerPatches: readonly ProviderPatch[] = [
     apply: (provider, { queueLogoutToken }) => queueLogoutTokens(provider, queueLogoutToken),
   },
   { name: 'session-id-in-id-tokens', replaces: 'Client.prototype.includeSid', apply: includeSessionId },
+  {
+    name: 'refresh-token-successor',
+    replaces: 'RefreshToken.prototype.generateTokenId',
+    apply: (provider, { refreshTokenRetries }) => deriveSuccessor(provider, refreshTokenRetries),
+  },
   { name: 'loopback-hosts', replaces: 'LOOPBACKS.has', apply: extendLoopbackHosts },
 ];
 
@@ -108,7 +114,6 @@ export interface EngineResponse {
   /** Code of the rejection of this request; undefined when it was not rejected. */
   rejectionCode: string | undefined;
   isRegisteredOrigin(origin: string): Promise<boolean>;
-  pairwiseIdentifier: PairwiseIdentifier;
 }
 
 export interface ResponsePatch {
@@ -120,10 +125,6 @@ export interface ResponsePatch {
 export const responsePatches: readonly ResponsePatch[] = [
   { name: 'logout-destination', apply: redirectToLogoutRun },
   { name: 'cors-headers', apply: (ctx, { isRegisteredOrigin }) => limitCors(ctx, isRegisteredOrigin) },
-  {
-    name: 'introspection-subject',
-    apply: (ctx, { pairwiseIdentifier }) => translateSubject(ctx, pairwiseIdentifier),
-  },
   { name: 'discovery-response-types', apply: hideResponseTypeNone },
   { name: 'revocation-body', apply: answerRevocationInJson },
   { name: 'registration-secret', apply: (ctx, { route }) => removeSecretPlaceholder(ctx, route) },

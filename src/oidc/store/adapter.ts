@@ -61,8 +61,14 @@ export function artifactId(model: string, value: string): string {
  * Makes the engine's adapter for one model.
  * `consume` throws `invalid_grant` for each caller but the first, and revokes what the first one got: a code that is redeemed
  * twice has leaked (RFC 6749 4.1.2, RFC 9700 4.14).
+ *
+ * @param mayUseAgain decides on a value that was used before; never when absent
  */
-export function createArtifactAdapter(model: string, { db, sql, now }: ArtifactStoreDependencies): Adapter {
+export function createArtifactAdapter(
+  model: string,
+  { db, sql, now }: ArtifactStoreDependencies,
+  mayUseAgain?: (value: string) => Promise<boolean>,
+): Adapter {
   const epoch = () => Math.floor(now().getTime() / 1000);
   const restore = (row: Row | undefined, value?: string) => restored(model, row, epoch(), value);
 
@@ -102,6 +108,7 @@ export function createArtifactAdapter(model: string, { db, sql, now }: ArtifactS
       if (model === 'PushedAuthorizationRequest') {
         throw new errors.InvalidRequestUri('request_uri is invalid, expired, or was already used');
       }
+      if (await mayUseAgain?.(value)) return;
       await revokeGrantOf(db, id);
       throw new errors.InvalidGrant(`${model} was already used`);
     },

@@ -3,6 +3,7 @@ import type { Adapter } from '../engine/library.ts';
 import { type ArtifactStoreDependencies, createArtifactAdapter } from './adapter.ts';
 import type { ClientSource } from './clients.ts';
 import { createDeviceCodeAdapter } from './device-code-adapter.ts';
+import { createRefreshTokenAdapter, type RefreshTokenRetries } from './refresh-token-retries.ts';
 import { createSessionAdapter, type OnSessionDestroyed } from './session-adapter.ts';
 
 export interface EngineAdaptersDependencies extends ArtifactStoreDependencies {
@@ -10,12 +11,18 @@ export interface EngineAdaptersDependencies extends ArtifactStoreDependencies {
   endSession: OnSessionDestroyed;
   /** Counts a poll of this device code; true when it came too soon after the last one. */
   isTooSoon(deviceCode: string): Promise<boolean>;
+  refreshTokenRetries: Pick<RefreshTokenRetries, 'mayRetry'>;
 }
 
-export function createEngineAdapters({ db, sql, now, clients, endSession, isTooSoon }: EngineAdaptersDependencies) {
+export function createEngineAdapters(dependencies: EngineAdaptersDependencies) {
+  const { clients, endSession, isTooSoon, refreshTokenRetries } = dependencies;
   return function adapterOf(model: string): Adapter {
     if (model === 'Client') return clients.adapter;
-    const adapter = createArtifactAdapter(model, { db, sql, now });
+    if (model === 'RefreshToken')
+      return createRefreshTokenAdapter(refreshTokenRetries, (mayUseAgain) =>
+        createArtifactAdapter(model, dependencies, mayUseAgain),
+      );
+    const adapter = createArtifactAdapter(model, dependencies);
     if (model === 'Session') return createSessionAdapter(adapter, endSession);
     if (model === 'DeviceCode') return createDeviceCodeAdapter(adapter, isTooSoon);
     return adapter;

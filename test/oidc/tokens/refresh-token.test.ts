@@ -3,18 +3,22 @@
 import * as jose from 'jose';
 import * as oidc from 'openid-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { limits } from '../../../src/limits.ts';
+import { artifactId } from '../../../src/oidc/store/adapter.ts';
+import { testClock } from '../../support/clock.ts';
 import { aUser, type TestUser } from '../../support/factories.ts';
 import { httpClient } from '../../support/http.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
-import { type Application, anApplication, completeSignIn, postAs, signIn } from '../support.ts';
+import { type Application, anApplication, basic, completeSignIn, postAs, signIn } from '../support.ts';
 
 const offline = { scope: 'openid profile offline_access' };
 let idp: TestIdp;
 let user: TestUser;
 let app: Application;
+const clock = testClock();
 
 beforeAll(async () => {
-  idp = await startIdp();
+  idp = await startIdp({ now: clock.now });
   user = await aUser(idp.services);
   app = await anApplication(idp);
 });
@@ -73,25 +77,23 @@ describe('a refresh token', () => {
     expect(await works(after.access_token)).toBe(true);
   });
 
-  it('revokes all tokens of its grant when it is used a second time', async () => {
+  it('revokes all tokens of its grant when it is used again after its successor was used', async () => {
     const first = await connect();
     const second = await app.rp.refresh(first.refresh_token ?? '');
+    const third = await app.rp.refresh(second.refresh_token ?? '');
     const reused = await redeem(first.refresh_token);
     expect([reused.status, reused.json().error]).toEqual([400, 'invalid_grant']);
-    expect((await redeem(second.refresh_token)).status).toBe(400);
-    expect(await works(second.access_token)).toBe(false);
-    expect(await works(first.access_token)).toBe(false);
+    expect((await redeem(third.refresh_token)).status).toBe(400);
+    for (const { access_token } of [first, second, third]) expect(await works(access_token)).toBe(false);
   });
 
-  it('is exchanged once when it is used ten times at the same moment, and its tokens are revoked', async () => {
-    const { refresh_token: token } = await connect();
-    const answers = await Promise.all(Array.from({ length: 10 }, () => redeem(token)));
-    const won = answers.filter(({ status }) => status === 200);
-    expect(won).toHaveLength(1);
-    expect(answers.filter(({ status }) => status === 400)).toHaveLength(9);
-    const { access_token: access, refresh_token: next } = won[0]?.json<Record<string, string>>() ?? {};
-    expect(await works(access ?? '')).toBe(false);
-    expect((await redeem(next)).status).toBe(400);
+  it('revokes all tokens of its grant when it is used again after the time for a retry', async () => {
+    const first = await connect();
+    const second = await app.rp.refresh(first.refresh_token ?? '');
+    clock.advance({ seconds: limits.refreshToken.defaultRetrySeconds });
+    expect((await redeem(first.refresh_token)).json().error).toBe('invalid_grant');
+    expect((await redeem(second.refresh_token)).status).toBe(400);
+    expect(await works(second.access_token)).toBe(false);
   });
 
   it('is rejected for another application, or without the secret', async () => {
@@ -127,9 +129,96 @@ describe('a refresh token', () => {
     expect(await expiry()).toBeLessThanOrEqual(first);
   });
 
+  it('stays the same for a confidential client whose tokens are bound to its key', async () => {
+    const keys = await oidc.randomDPoPKeyPair('ES256');
+    const bound = await anApplication(idp, { dpop_bound_access_tokens: true });
+    const options = { DPoP: oidc.getDPoPHandle(bound.rp.config, keys) };
+    const started = await bound.rp.start(offline);
+    const { location } = await completeSignIn(httpClient(idp.issuer), started.url, { user });
+    const back = new URL(location ?? '');
+    const before = await oidc.authorizationCodeGrant(bound.rp.config, back, started.checks, undefined, options);
+    for (let use = 1; use <= 2; use += 1) {
+      const after = await oidc.refreshTokenGrant(bound.rp.config, before.refresh_token ?? '', undefined, options);
+      expect(after.refresh_token).toBe(before.refresh_token);
+      expect(after.access_token).not.toBe(before.access_token);
+    }
+    const row = await idp.services.db.oidcArtifact.findFirstOrThrow({
+      where: { model: 'RefreshToken', clientId: bound.clientId },
+    });
+    const days = (Number(row.expiresAt) - Date.now() / 1000) / (24 * 3600);
+    expect(Math.round(days)).toBe(limits.refreshToken.defaultDays);
+  });
+
   it.each(['', 'abc', '#abc', '\0', 'a'.repeat(10_000)])('is rejected when it was never issued (%#)', async (token) => {
     const answer = await redeem(token);
     expect(answer.status).toBe(400);
     expect(answer.headers['content-type']).toContain('application/json');
+  });
+});
+
+describe('a refresh whose answer was lost', () => {
+  it('is repeated with the same token, and gets the same successor', async () => {
+    const before = await connect();
+    const lost = await app.rp.refresh(before.refresh_token ?? '');
+    const again = await app.rp.refresh(before.refresh_token ?? '');
+    expect(again.refresh_token).toBe(lost.refresh_token);
+    expect(again.claims()).toMatchObject({ sub: user.account.id });
+    expect([await works(lost.access_token), await works(again.access_token)]).toEqual([true, true]);
+    expect((await redeem(again.refresh_token)).status).toBe(200);
+  });
+
+  it('gets the same successor when it is sent ten times at the same moment, to two instances', async () => {
+    const environment = { DATABASE_URL: String(idp.environment.DATABASE_URL) };
+    const second = await startIdp({ now: clock.now, environment });
+    const { refresh_token: token = '' } = await connect();
+    const form = { grant_type: 'refresh_token', refresh_token: token };
+    const headers = { authorization: basic(app.clientId, app.clientSecret ?? '') };
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, (_, index) =>
+        index % 2 === 0 ? redeem(token) : httpClient(second.issuer).post('/token', { form, headers }),
+      ),
+    );
+    await second.stop();
+    expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(200));
+    const successors = new Set(answers.map((answer) => answer.json().refresh_token));
+    expect(successors.size).toBe(1);
+    const [successor] = successors;
+    expect(successor).not.toBe(token);
+    expect((await redeem(String(successor))).status).toBe(200);
+    expect((await redeem(token)).status).toBe(400);
+  });
+
+  it('issues the successor when the server was stopped before it had stored one', async () => {
+    const { refresh_token: token = '' } = await connect();
+    const { db } = idp.services;
+    const used = await db.oidcArtifact.updateMany({
+      where: { id: artifactId('RefreshToken', token), consumedAt: null },
+      data: { consumedAt: BigInt(Math.floor(clock.now().getTime() / 1000)) },
+    });
+    expect(used.count).toBe(1);
+    const { refresh_token: successor } = await app.rp.refresh(token);
+    expect((await redeem(successor)).status).toBe(200);
+  });
+
+  it('is rejected from another client, and does not make the used token active', async () => {
+    const { refresh_token: token = '' } = await connect();
+    const { refresh_token: successor } = await app.rp.refresh(token);
+    const other = await anApplication(idp);
+    expect((await redeem(token, other)).json().error).toBe('invalid_grant');
+    const introspected = await postAs(idp, app, '/introspect', { token });
+    expect(introspected.json()).toEqual({ active: false });
+    expect((await redeem(successor)).status).toBe(200);
+  });
+
+  it('is not possible where the setting allows none', async () => {
+    const { settings } = idp.services;
+    await settings.set('refresh_token_retry_seconds', 0);
+    await settings.reload();
+    const { refresh_token: token = '' } = await connect();
+    const { refresh_token: successor } = await app.rp.refresh(token);
+    expect((await redeem(token)).json().error).toBe('invalid_grant');
+    expect((await redeem(successor)).status).toBe(400);
+    await settings.unset('refresh_token_retry_seconds');
+    await settings.reload();
   });
 });

@@ -1,0 +1,74 @@
+// The retry of a refresh whose answer was lost (docs/decisions/0034-refresh-token-retries.md). A rotated refresh token works again
+// for `refresh_token_retry_seconds`, as long as nobody has used its successor. The successor is derived from the token, so every
+// instance issues the same one, also after the first instance was stopped between the use of the token and the answer.
+
+import { createHmac } from 'node:crypto';
+import type { Clock } from '../../platform/clock.ts';
+import type { Vault } from '../../platform/vault.ts';
+import type { Settings } from '../../settings/settings.ts';
+import { type Adapter, type AdapterPayload, Provider } from '../engine/library.ts';
+
+export interface RefreshTokenRetriesDependencies {
+  vault: Pick<Vault, 'deriveKey'>;
+  now: Clock;
+  /** `refresh_token_retry_seconds`: 0 allows no retry. */
+  settings: Pick<Settings, 'latest'>;
+}
+
+export interface RefreshTokenRetries {
+  /**
+   * The refresh token that takes the place of this one, 43 characters. The identifier of the grant is in the database only, so
+   * the key alone does not lead from an old token to the newest.
+   */
+  successorOf(token: string, grantId: string): string;
+  /**
+   * Whether this used token may be used again.
+   *
+   * @param stored what the engine stored of it
+   * @param find finds what the engine stored of another refresh token
+   */
+  mayRetry(token: string, stored: AdapterPayload, find: Adapter['find']): Promise<boolean>;
+}
+
+export function createRefreshTokenRetries(dependencies: RefreshTokenRetriesDependencies): RefreshTokenRetries {
+  const { vault, now, settings } = dependencies;
+  const key = vault.deriveKey('refresh-token-successor');
+  const successorOf = (token: string, grantId: string) =>
+    createHmac('sha256', key).update(`${grantId}:${token}`).digest('base64url');
+  return {
+    successorOf,
+    async mayRetry(token, { consumed, grantId }, find) {
+      if (typeof consumed !== 'number' || grantId === undefined) return false;
+      if (Math.floor(now().getTime() / 1000) - consumed >= settings.latest().refresh_token_retry_seconds) return false;
+      // There is none yet while the answer to the first use is made.
+      const successor = await find(successorOf(token, grantId));
+      return successor?.consumed === undefined;
+    },
+  };
+}
+
+/**
+ * The engine's adapter for refresh tokens. A token that may be used again is found as one that was not used, at the token endpoint
+ * only: introspection says that it is not active.
+ *
+ * @param makeAdapter makes the adapter that stores them, given what decides on the second use of one
+ */
+export function createRefreshTokenAdapter(
+  { mayRetry }: Pick<RefreshTokenRetries, 'mayRetry'>,
+  makeAdapter: (mayUseAgain: (token: string) => Promise<boolean>) => Adapter,
+): Adapter {
+  const adapter = makeAdapter(async (token) => {
+    const stored = await adapter.find(token);
+    return stored ? mayRetry(token, stored, adapter.find) : false;
+  });
+  return {
+    ...adapter,
+    async find(token) {
+      const stored = await adapter.find(token);
+      const isRefresh = Provider.ctx?.oidc.route === 'token';
+      if (!stored || !isRefresh || !(await mayRetry(token, stored, adapter.find))) return stored;
+      const { consumed: _used, ...unused } = stored;
+      return unused;
+    },
+  };
+}
