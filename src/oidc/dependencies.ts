@@ -1,0 +1,92 @@
+// What the OpenID Connect side of the server is made of, and what its parts share.
+import type { Account } from '../accounts/account.ts';
+import type { Accounts } from '../accounts/accounts.ts';
+import type { Applications } from '../applications/applications.ts';
+import type { Audit } from '../audit/audit.ts';
+import type { RepeatedEntries } from '../audit/repeated-entries.ts';
+import type { Consents } from '../consents/consents.ts';
+import type { Credentials } from '../credentials/credentials.ts';
+import type { Context, CookieKeys } from '../http/context.ts';
+import type { Cookies } from '../http/cookies.ts';
+import type { Keyring } from '../keys/keyring.ts';
+import type { Acr } from '../mfa/acr.ts';
+import type { KnownBrowsers } from '../mfa/known-browsers.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Logger } from '../platform/logger.ts';
+import type { Metrics } from '../platform/metrics.ts';
+import type { Vault } from '../platform/vault.ts';
+import type { RateLimits } from '../rate-limits/rate-limits.ts';
+import type { Rejections } from '../rejections/rejections.ts';
+import type { Settings } from '../settings/settings.ts';
+import type { Db } from '../storage/database.ts';
+import type { Sql } from '../storage/statements.ts';
+import type { PairwiseIdentifier } from './engine/introspection.ts';
+import type { AdapterPayload, Configuration } from './engine/library.ts';
+import type { ResponseMode } from './engine/provider.ts';
+import type { RequestCheckDependencies } from './engine/request-checks.ts';
+import type { QueueLogoutToken } from './patches/logout-token-queue.ts';
+import type { DeviceGuesses } from './rate-limits/device-code-guesses.ts';
+import type { ClientSource } from './store/clients.ts';
+import type { RefreshTokenRetries } from './store/refresh-token-retries.ts';
+import type { OnSessionDestroyed } from './store/session-adapter.ts';
+import type { SessionStore } from './store/session-rows.ts';
+import type { Sessions } from './store/sessions.ts';
+
+export interface OidcDependencies {
+  issuer: string;
+  /** Whether cookies are sent over HTTPS only. */
+  secure: boolean;
+  cookies: Cookies;
+  cookieKeys: CookieKeys;
+  db: Db;
+  sql: Sql;
+  vault: Vault;
+  now: Clock;
+  logger: Logger;
+  metrics: Metrics;
+  audit: Audit;
+  rejections: Rejections;
+  repeatedEntries: RepeatedEntries;
+  rateLimits: RateLimits;
+  settings: Pick<Settings, 'latest'>;
+  keyring: Pick<Keyring, 'jwks' | 'onChange'>;
+  /** Requests to addresses that clients register (network/outgoing-fetch.ts). */
+  outgoingFetch: Configuration['fetch'];
+  accounts: Accounts;
+  applications: Applications;
+  consents: Consents;
+  credentials: Pick<Credentials, 'status'>;
+  knownBrowsers: Pick<KnownBrowsers, 'recognise'>;
+  sessions: Sessions;
+  /** Whether the account has the factors for one of these acr values. */
+  canReach(account: Account, acrs: string[]): Promise<boolean>;
+  /** The acr that the settings demand of each session of the account in this browser. */
+  settingsAcr(ctx: Context, account: Account): Promise<Acr | undefined>;
+  /** Whether the account can enter a code by e-mail, and has no stronger factor. */
+  canEnterMailedCode(account: Account): Promise<boolean>;
+  /** The server's own pages as a client that is not registered. */
+  firstPartyClient: AdapterPayload & { client_id: string };
+  /** Logout across both protocols (src/logout). */
+  logout: {
+    endSession: OnSessionDestroyed;
+    queueLogoutToken: QueueLogoutToken;
+    limitSessions(accountId: string): Promise<void>;
+  };
+  /** SAML as a response mode (src/saml). */
+  saml: {
+    respond: ResponseMode;
+    isPendingAuthnRequest: RequestCheckDependencies['isPendingAuthnRequest'];
+    /** What an AuthnRequest, given by its authorization parameters, requires of the sign-in. */
+    requirements(ctx: unknown, params?: Record<string, unknown>): Promise<{ acrs: string[]; needsPassword: boolean }>;
+    assertionConsumerUrls(entityId: string): Promise<string[]>;
+  };
+}
+
+/** What several parts of the engine share. */
+export interface Shared {
+  clients: ClientSource;
+  sessionStore: SessionStore;
+  deviceGuesses: DeviceGuesses;
+  pairwiseIdentifier: PairwiseIdentifier;
+  refreshTokenRetries: RefreshTokenRetries;
+}

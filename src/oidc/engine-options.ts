@@ -1,0 +1,107 @@
+// Collects the options of the engine from the parts of this server.
+import { needsPkce } from '../applications/oidc-client.ts';
+import { acrValues } from '../mfa/acr.ts';
+import { randomToken } from '../platform/random.ts';
+import { countSignInStart } from '../rate-limits/network-limits.ts';
+import { ownResources } from '../rbac/built-in.ts';
+import { createFindAccount } from './claims/find-account.ts';
+import { createResourceServer } from './claims/resource-servers.ts';
+import { extraTokenClaims } from './claims/token-claims.ts';
+import type { OidcDependencies, Shared } from './dependencies.ts';
+import { appContext } from './engine/app-context.ts';
+import { createConfiguration } from './engine/configuration.ts';
+import { createPrompts } from './engine/interaction-policy.ts';
+import type { Configuration } from './engine/library.ts';
+import { createRequestCheck } from './engine/request-checks.ts';
+import { createDevicePages } from './pages/device-pages.ts';
+import { createErrorPage } from './pages/error-page.ts';
+import { createLogoutPages } from './pages/logout-pages.ts';
+import { createEngineAdapters } from './store/engine-adapters.ts';
+import { createGrantLoader } from './store/grants.ts';
+import { createTestTickets } from './store/test-tickets.ts';
+
+/** The options of the engine (engine/configuration.ts), from the parts of this server. */
+export function configurationOf(dependencies: OidcDependencies, shared: Shared): Configuration {
+  const { accounts, audit, consents, db, issuer, keyring, now, rejections, saml, sessions, sql, vault } = dependencies;
+  const { clients, sessionStore, deviceGuesses, pairwiseIdentifier, refreshTokenRetries } = shared;
+  const { cookies, rateLimits } = dependencies;
+  const settings = () => {
+    const { session_hours, access_token_minutes, refresh_token_days } = dependencies.settings.latest();
+    return {
+      sessionHours: session_hours,
+      accessTokenMinutes: access_token_minutes,
+      refreshTokenDays: refresh_token_days,
+    };
+  };
+  const testTickets = createTestTickets({ cookies, vault, now });
+  return createConfiguration({
+    jwks: keyring.jwks() as never,
+    adapter: createEngineAdapters({
+      db,
+      sql,
+      now,
+      clients,
+      endSession: dependencies.logout.endSession,
+      isTooSoon: async (deviceCode) => !(await rateLimits.consume('device:poll', deviceCode)).allowed,
+      refreshTokenRetries,
+    }),
+    findAccount: createFindAccount({
+      accounts,
+      audit,
+      clients,
+      consents,
+      sessions,
+      refreshTokenDays: () => settings().refreshTokenDays,
+    }),
+    loadExistingGrant: createGrantLoader({ consents, clients, addClientToSession: sessionStore.addClientToSession }),
+    prompts: promptsOf(dependencies, shared),
+    checkRequest: createRequestCheck({
+      clients,
+      isPendingAuthnRequest: saml.isPendingAuthnRequest,
+      countSignInStart: (address) => countSignInStart(rateLimits, address),
+      isRunningTest: (ctx, params) => testTickets.matches(appContext(ctx), params),
+    }),
+    needsPkce: (clientId) => needsPkce(clients.cachedApplicationOf(clientId)?.metadata ?? {}),
+    acrValues: [...acrValues],
+    cookieKeys: dependencies.cookieKeys,
+    secure: dependencies.secure,
+    sessionCookie: cookies.nameOf('session'),
+    dpopNonceSecret: vault.deriveKey('dpop-nonce'),
+    settings,
+    resourceServer: createResourceServer({
+      db,
+      accounts,
+      clients,
+      accessTokenSeconds: () => settings().accessTokenMinutes * 60,
+      serverApis: ownResources(issuer),
+    }),
+    pairwiseIdentifier,
+    extraTokenClaims,
+    clientSecret: () => randomToken(),
+    fetch: dependencies.outgoingFetch,
+    pages: {
+      renderError: createErrorPage({ rejections }),
+      logout: createLogoutPages({ findAccount: (id) => accounts.find(id) }),
+      device: createDevicePages({ deviceGuesses }),
+    },
+  });
+}
+
+function promptsOf(
+  { accounts, canEnterMailedCode, canReach, credentials, saml, settingsAcr }: OidcDependencies,
+  { clients, pairwiseIdentifier }: Shared,
+) {
+  return createPrompts({
+    clients,
+    canEnterMailedCode,
+    settingsAcr: (ctx, account) => settingsAcr(appContext(ctx), account),
+    async canReach(accountId, requested) {
+      const account = await accounts.find(accountId);
+      return account !== undefined && canReach(account, requested);
+    },
+    samlRequirements: (ctx) => saml.requirements(ctx, ctx.oidc.params),
+    hasPassword: async (accountId) => (await credentials.status(accountId)) !== undefined,
+    subjectOf: async (ctx, accountId) =>
+      ctx.oidc.client?.subjectType === 'pairwise' ? pairwiseIdentifier(ctx, accountId, ctx.oidc.client) : accountId,
+  });
+}
