@@ -158,7 +158,7 @@ describe('src', () => {
     expect([...new Set(unknown)]).toEqual([]);
   });
 
-  it('lets imports only point down the layers', () => {
+  it('src lets imports only point down the layers', () => {
     const upward = violations(({ name }, { file }) => {
       if (!file?.startsWith('src')) return false;
       const target = layerOf(areaOf(inSrc(file)));
@@ -167,7 +167,7 @@ describe('src', () => {
     expect(upward).toEqual([]);
   });
 
-  it.each(Object.entries(sublayers))('lets imports only point down inside %s', (area, lines) => {
+  it.each(Object.entries(sublayers))('src lets imports only point down inside %s', (area, lines) => {
     const own = (name: string) => (name.startsWith(`${area}/`) ? areaOf(name.slice(area.length + 1)) : undefined);
     const lineOf = (name: string) => lines.findIndex((line) => line.includes(own(name) ?? ''));
     const inside = files.map(({ name }) => name).filter((name) => own(name) !== undefined);
@@ -183,7 +183,7 @@ describe('src', () => {
     expect(cyclesOf(graphBy(folderOf)).filter((cycle) => !cycle.includes('outside'))).toEqual([]);
   });
 
-  it('has no import cycle, neither between files nor between folders', () => {
+  it('src has no import cycle, neither between files nor between folders', () => {
     expect(cyclesOf(graphBy((name) => name))).toEqual([]);
     expect(cyclesOf(graphBy(areaOf))).toEqual([]);
   });
@@ -227,12 +227,12 @@ describe('the source code', () => {
           }),
     );
 
-  it('has no file over 300 lines', () => {
+  it('the source code has no file over 300 lines', () => {
     const long = files.filter(({ source }) => source.trimEnd().split('\n').length > maxLines);
     expect(long.map(({ name }) => name)).toEqual([]);
   });
 
-  it('has no folder with more than 20 files, nor have its tests', () => {
+  it('the source code has no folder with more than 20 files, nor have its tests', () => {
     const sizes = new Map<string, number>();
     for (const file of [...files.map(({ name }) => `src/${name}`), ...filesUnder('test', '.ts')])
       sizes.set(path.dirname(file), (sizes.get(path.dirname(file)) ?? 0) + 1);
@@ -252,7 +252,7 @@ describe('the source code', () => {
     expect(where(/\bMath\.random\(/, ['platform/random.ts'])).toEqual([]);
   });
 
-  it('has no barrels, no default exports, no any and no silenced checks', () => {
+  it('the source code has no barrels, no default exports, no any and no silenced checks', () => {
     expect(files.filter(({ name }) => path.basename(name) === 'index.ts').map(({ name }) => name)).toEqual([]);
     expect(where(/^\s*export default\b/)).toEqual([]);
     expect(where(/\bas any\b|:\s*any\b|<any>/)).toEqual([]);
@@ -261,7 +261,7 @@ describe('the source code', () => {
     ).toEqual([]);
   });
 
-  it('has a comment on its purpose at the top of each file', () => {
+  it('the source code has a comment on its purpose at the top of each file', () => {
     expect(files.filter(({ source }) => !/^(#!.*\n)?(\/\/|\/\*)/.test(source)).map(({ name }) => name)).toEqual([]);
   });
 });

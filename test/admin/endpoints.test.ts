@@ -37,7 +37,7 @@ async function ok<T = Record<string, unknown>>(
 const ifMatch = (etag: string) => ({ headers: { 'if-match': etag } });
 
 describe('the description', () => {
-  it('is an OpenAPI 3.1 document without dangling references, and a page for people', async () => {
+  it('the description is an OpenAPI 3.1 document without dangling references, and a page for people', async () => {
     const { document } = await described(idp);
     expect(document.openapi).toBe('3.1.0');
     const text = JSON.stringify(document);
@@ -54,7 +54,7 @@ describe('the description', () => {
 });
 
 describe('users', () => {
-  it('are created, found, changed, put into roles and deleted', async () => {
+  it('users are created, found, changed, put into roles and deleted', async () => {
     const fields = { username: 'ann', email: 'ann@example.com', name: 'Ann Example', given_name: 'Ann' };
     const made = await ok<{ id: string; one_time_password: string }>('POST', '/users', fields, { status: 201 });
     expect(made).toMatchObject({ ...fields, active: true, source: 'local', roles: [], email_verified: false });
@@ -74,7 +74,7 @@ describe('users', () => {
     expect((await admin.get(path)).status).toBe(404);
   });
 
-  it('are invited, disabled, enabled, and helped when they cannot sign in', async () => {
+  it('users are invited, disabled, enabled, and helped when they cannot sign in', async () => {
     const bob = { username: 'bob', email: 'bob@example.com', invite: true };
     const path = `/users/${(await ok('POST', '/users', bob, { status: 201 })).id}`;
     await ok('POST', `${path}/invite`, undefined, { status: 202 });
@@ -90,7 +90,7 @@ describe('users', () => {
     await ok('POST', `${path}/allow-factor`);
   });
 
-  it('have sessions, which can be looked at and ended', async () => {
+  it('users have sessions, which can be looked at and ended', async () => {
     const { user, app } = await aPerson(idp, []);
     const mine = `/users/${user?.account.id}/sessions`;
     const { items } = await ok<{ items: { uid: string; username: string }[] }>('GET', mine);
@@ -108,7 +108,7 @@ describe('users', () => {
 });
 
 describe('roles', () => {
-  it('are created, changed, listed with their permissions, and deleted', async () => {
+  it('roles are created, changed, listed with their permissions, and deleted', async () => {
     const editor = { name: 'editor', description: 'Edits', permissions: ['articles:read', 'articles:write'] };
     const made = await ok('POST', '/roles', editor, { status: 201 });
     expect(made).toMatchObject({ ...editor, source: 'local' });
@@ -133,7 +133,7 @@ describe('roles', () => {
 });
 
 describe('applications', () => {
-  it('are registered for OpenID Connect, changed, given secrets, disabled and deleted', async () => {
+  it('applications are registered for OpenID Connect, changed, given secrets, disabled and deleted', async () => {
     const shop = {
       protocol: 'oidc',
       client_id: 'shop',
@@ -167,7 +167,7 @@ describe('applications', () => {
     await ok('DELETE', path, undefined, { status: 204, ...ifMatch(now.etag) });
   });
 
-  it('are registered for SAML from their metadata, or by hand', async () => {
+  it('applications are registered for SAML from their metadata, or by hand', async () => {
     expect(await ok('POST', '/saml-metadata', { metadata })).toMatchObject({
       entity_id: 'https://wiki.example/sp',
       acs: [{ url: 'https://wiki.example/acs' }],
@@ -183,7 +183,7 @@ describe('applications', () => {
     await ok('POST', '/applications', { protocol: 'saml', ...byHand }, { status: 201 });
   });
 
-  it('approve or reject the changed metadata of SAML applications', async () => {
+  it('applications approve or reject the changed metadata of SAML applications', async () => {
     const { applications, db } = idp.services;
     const url = 'https://urls.example/metadata';
     const entry = serviceProvider.parse({ name: 'By URL', metadata_url: url });
@@ -202,7 +202,7 @@ describe('applications', () => {
     await applications.remove(applicationId);
   });
 
-  it('request tokens for APIs, which are registered, changed and deleted', async () => {
+  it('applications request tokens for APIs, which are registered, changed and deleted', async () => {
     const identifier = 'https://api.example.com';
     const made = await ok('POST', '/resources', { identifier, scopes: ['articles:read'] }, { status: 201 });
     const path = `/resources/${encodeURIComponent(identifier)}`;

@@ -90,7 +90,7 @@ const send = (who: ApiCaller, operationId: string, [method, path, body]: [string
   who.send(method, path, body, operationId === 'planConfiguration' ? { 'content-type': 'application/yaml' } : any);
 
 describe('a user token whose sign-in is not fresh', () => {
-  it('is challenged at every sensitive operation, which changes nothing, and at no other', async () => {
+  it('a user token whose sign-in is not fresh is challenged at every sensitive operation, which changes nothing, and at no other', async () => {
     const { document } = await described(idp);
     const changing = Object.values(document.paths).flatMap((path) =>
       Object.entries(path).flatMap(([method, { operationId }]) => (method === 'get' ? [] : [operationId])),
@@ -126,7 +126,7 @@ describe('a user token whose sign-in is not fresh', () => {
     expect((await fresh.send('POST', `/users/${account.id}/disable`)).json()).toMatchObject({ active: false });
   });
 
-  it('needs a code by e-mail where the account has no stronger proof', async () => {
+  it('a user token whose sign-in is not fresh needs a code by e-mail where the account has no stronger proof', async () => {
     await idp.services.settings.set('email_codes', true);
     await idp.services.settings.reload();
     const person = await aPerson(idp, ['admin'], { tool: admin.app });
@@ -145,7 +145,7 @@ describe('a user token whose sign-in is not fresh', () => {
     await idp.services.settings.reload();
   });
 
-  it('may still make changes that are not sensitive', async () => {
+  it('a user token whose sign-in is not fresh may still make changes that are not sensitive', async () => {
     const { account } = await aUser(idp.services);
     await tokenOfLongAgo(idp, admin);
     const plain = await admin.send('PATCH', `/users/${account.id}`, { name: 'Renamed' }, any);
@@ -155,7 +155,7 @@ describe('a user token whose sign-in is not fresh', () => {
 });
 
 describe('an application that acts by itself', () => {
-  it('is not asked for a sign-in', async () => {
+  it('an application that acts by itself is not asked for a sign-in', async () => {
     const service = await aService(idp);
     for (const [operationId, { sensitive, call }] of Object.entries(await calls())) {
       // No metadata waits for a decision.
@@ -167,7 +167,7 @@ describe('an application that acts by itself', () => {
 });
 
 describe('a user token below the acr that the console requires', () => {
-  it('is challenged at every call, and the token of a sign-in with the second factor is not', async () => {
+  it('a user token below the acr that the console requires is challenged at every call, and the token of a sign-in with the second factor is not', async () => {
     const person = await aPerson(idp, ['auditor'], { tool: admin.app });
     expect((await person.get('/me')).status).toBe(200);
     const { user } = person;

@@ -38,19 +38,19 @@ describe('a form of the sign-in that anyone sends again and again', () => {
     return entries.map(({ data }) => (JSON.parse(data) as { repeated?: number }).repeated);
   }
 
-  it('is audited with the number of the attempts that were not checked', async () => {
+  it('a form of the sign-in that anyone sends again and again is audited with the number of the attempts that were not checked', async () => {
     const fields = { username: `nobody-${randomToken(6)}`, password: 'a wrong pass phrase' };
     expect(await entriesAfter('sign-in.throttled', fields)).toEqual([undefined, 36]);
   });
 
-  it('is audited once for passkeys that are malformed', async () => {
+  it('a form of the sign-in that anyone sends again and again is audited once for passkeys that are malformed', async () => {
     const repeated = await entriesAfter('sign-in.passkey', { response: '{}' }, { path: '/passkey' });
     expect(repeated).toEqual([undefined, 39]);
   });
 });
 
 describe('an anonymous authorization request', () => {
-  it('is audited once when it is rejected many times, and each time it is answered alike', async () => {
+  it('an anonymous authorization request is audited once when it is rejected many times, and each time it is answered alike', async () => {
     const wrong = authorizeUrl(idp, app.clientId, { redirect_uri: 'https://attacker.example/cb' });
     for (let count = 0; count < 50; count += 1) expect((await httpClient().get(wrong)).status).toBe(400);
     const entries = () => idp.services.db.auditEvent.findMany({ where: { type: 'authorization.refused' } });
@@ -59,7 +59,7 @@ describe('an anonymous authorization request', () => {
     expect((await entries()).map(({ data }) => JSON.parse(data).repeated)).toEqual([undefined, 49]);
   });
 
-  it('is rejected when its state is longer than 2048 characters, and stores nothing', async () => {
+  it('an anonymous authorization request is rejected when its state is longer than 2048 characters, and stores nothing', async () => {
     const before = await stored();
     const page = await httpClient().get(authorizeUrl(idp, app.clientId, { state: 'x'.repeat(2049) }));
     expect(page.status).toBe(400);
@@ -69,7 +69,7 @@ describe('an anonymous authorization request', () => {
     expect(longest.status).toBe(303);
   });
 
-  it('gets 429 after two thousand sign-ins were started from its address, unless it has a session', async () => {
+  it('an anonymous authorization request gets 429 after two thousand sign-ins were started from its address, unless it has a session', async () => {
     const browser = httpClient(idp.issuer);
     await signIn(browser, app, user);
     const { rateLimits } = idp.services;

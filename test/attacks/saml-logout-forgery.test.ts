@@ -77,7 +77,7 @@ const forgeries: Record<string, () => Promise<Page>> = {
 describe('a LogoutRequest', () => {
   it.each(Object.keys(forgeries))('%s is rejected', (name) => expectRejection(forgeries[name] as () => Promise<Page>));
 
-  it.each(Object.keys(arrangements))('is rejected when it is wrapped: %s', (name) => {
+  it.each(Object.keys(arrangements))('a LogoutRequest is rejected when it is wrapped: %s', (name) => {
     const bare = sp.logout('nobody');
     const evil = (id: string, inside = '') =>
       sp.logout(nameId, { id }).replace('</saml:Issuer>', `</saml:Issuer>${inside}`);
@@ -101,7 +101,7 @@ describe('a signed LogoutRequest', () => {
     expect(await isSignedIn()).toBe(true);
   });
 
-  it('about this session ends it in any browser', async () => {
+  it('a signed LogoutRequest about this session ends it in any browser', async () => {
     const body = `<samlp:SessionIndex>${sessionIndex}</samlp:SessionIndex>`;
     const page = await post(attacker(), sp.sign(sp.logout(nameId, { body })), 'state', slo);
     expect(answerIn(page)).toContain('status:Success');

@@ -34,7 +34,7 @@ async function signIn(browser: HttpClient): Promise<string> {
 }
 
 describe('an AuthnRequest', () => {
-  it('is accepted once by both instances together', async () => {
+  it('an AuthnRequest is accepted once by both instances together', async () => {
     for (const [first, second] of [
       [atIdp, atTwin],
       [atTwin, atIdp],
@@ -47,7 +47,7 @@ describe('an AuthnRequest', () => {
     }
   });
 
-  it('is accepted once when it is sent twenty times at the same moment', async () => {
+  it('an AuthnRequest is accepted once when it is sent twenty times at the same moment', async () => {
     const xml = sp.sign(sp.request());
     const pages = await Promise.all(
       Array.from({ length: 20 }, (_, index) => post(index % 2 ? atIdp() : atTwin(), xml)),
@@ -55,13 +55,13 @@ describe('an AuthnRequest', () => {
     expect(pages.map(({ status }) => status).sort()).toEqual([303, ...Array.from({ length: 19 }, () => 400)]);
   });
 
-  it('may have the ID that another service provider used', async () => {
+  it('an AuthnRequest may have the ID that another service provider used', async () => {
     const other = await aLiveSp(idp);
     expect((await post(atIdp(), sp.request({ id: '_same' }))).status).toBe(303);
     expect((await post(atIdp(), other.request({ id: '_same' }))).status).toBe(303);
   });
 
-  it('is answered by another instance than the one that received it', async () => {
+  it('an AuthnRequest is answered by another instance than the one that received it', async () => {
     const browser = atIdp();
     await signIn(browser);
     const { location = '' } = await redirect(browser, sp.request());
@@ -72,7 +72,7 @@ describe('an AuthnRequest', () => {
 });
 
 describe('a LogoutRequest', () => {
-  it('is accepted once by both instances together', async () => {
+  it('a LogoutRequest is accepted once by both instances together', async () => {
     const assertion = await signIn(atIdp());
     const nameId = /<saml:NameID[^>]*>([^<]+)/.exec(assertion)?.[1] ?? '';
     const xml = sp.sign(sp.logout(nameId));
@@ -82,7 +82,7 @@ describe('a LogoutRequest', () => {
 });
 
 describe('a flood of messages', () => {
-  it('is rejected after its limit on every route from one address, and not from others', async () => {
+  it('a flood of messages is rejected after its limit on every route from one address, and not from others', async () => {
     const flooded = await startIdp({ environment: { TRUST_PROXY: '1' } });
     const from = (address: string) => ({ headers: { 'x-forwarded-for': address } });
     const { points } = limits.rateLimits.samlPerAddress;

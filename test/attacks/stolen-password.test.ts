@@ -81,16 +81,22 @@ async function signedInLongAgo(): Promise<void> {
 }
 
 describe('a stolen password, where codes by e-mail are on,', () => {
-  it.each(pages)('does not open %s without a code from the mailbox', async (path) => {
-    expect(asksForMailedCode(await open(attacker, path))).toBe(true);
-  });
+  it.each(pages)(
+    'a stolen password, where codes by e-mail are on, does not open %s without a code from the mailbox',
+    async (path) => {
+      expect(asksForMailedCode(await open(attacker, path))).toBe(true);
+    },
+  );
 
-  it.each(forms)('does not change anything by a form sent to %s', async (path, fields) => {
-    const { _csrf = '' } =
-      (await attacker.get('/account/profile')).forms.find(({ fields: all }) => '_csrf' in all)?.fields ?? {};
-    const rejected = await attacker.post(path, { form: { ...fields, _csrf } });
-    expect([rejected.status, rejected.text.includes('Confirm that it is you')]).toEqual([401, true]);
-  });
+  it.each(forms)(
+    'a stolen password, where codes by e-mail are on, does not change anything by a form sent to %s',
+    async (path, fields) => {
+      const { _csrf = '' } =
+        (await attacker.get('/account/profile')).forms.find(({ fields: all }) => '_csrf' in all)?.fields ?? {};
+      const rejected = await attacker.post(path, { form: { ...fields, _csrf } });
+      expect([rejected.status, rejected.text.includes('Confirm that it is you')]).toEqual([401, true]);
+    },
+  );
 
   it('changes the address after the code, until the sign-in is no longer recent', async () => {
     const form = await enterMailedCode(attacker, await open(attacker, '/account/email'));
@@ -112,7 +118,7 @@ describe('a stolen password, where codes by e-mail are on,', () => {
     expect((await open(attacker, '/account/email')).forms.some(({ fields }) => 'email' in fields)).toBe(true);
   });
 
-  it('does not change the own account in the console, for an administrator whose password is enough for it', async () => {
+  it('a stolen password, where codes by e-mail are on, does not change the own account in the console, for an administrator whose password is enough for it', async () => {
     await idp.services.roles.assign(user.account.id, 'admin');
     const at = `/admin/users/${user.account.id}`;
     const edit = await attacker.get(`${at}/edit`);

@@ -147,7 +147,7 @@ describe('gatehouse keys', () => {
   const active = async (use: string) =>
     (await list()).filter((key) => key.use === use && key.state === 'active').map(({ kid }) => kid);
 
-  it('does not rotate until applications know the next key, unless forced', async () => {
+  it('gatehouse keys does not rotate until applications know the next key, unless forced', async () => {
     const early = await cli.gatehouse(['keys', 'rotate']);
     expect(early).toMatchObject({ code: 1, out: '', err: expect.stringContaining('is too new') });
     const before = await active('oidc');

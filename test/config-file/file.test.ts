@@ -148,7 +148,7 @@ describe('the configuration file', () => {
     expect(faultsOf(text)[0]).toMatch(message);
   });
 
-  it('never prints a secret', () => {
+  it('the configuration file never prints a secret', () => {
     const text = [
       'clients: [{ client_id: web, client_secret: hunter2, redirect_uris: ["https://a.example/cb"] }]',
       'users: [{ username: bob, password: hunter2, totp_secret: hunter2!, password_hash: hunter2 }]',

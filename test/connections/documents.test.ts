@@ -77,7 +77,7 @@ const kids = async (connection: Connection) => {
 };
 
 describe('the documents of an OpenID Connect upstream', () => {
-  it('are read once, without shared keys, and again for an unknown key at most once a minute', async () => {
+  it('the documents of an OpenID Connect upstream are read once, without shared keys, and again for an unknown key at most once a minute', async () => {
     const connection = await make({ id: 'doc-a' });
     expect(await kids(connection)).toEqual(['1']);
     await documents.get(connection, 'discovery');
@@ -93,7 +93,7 @@ describe('the documents of an OpenID Connect upstream', () => {
     expect(change?.data).toMatchObject({ connection: 'doc-a', document: 'jwks' });
   });
 
-  it('stay usable while the upstream is down, which is audited once and tried again every hour', async () => {
+  it('the documents of an OpenID Connect upstream stay usable while the upstream is down, which is audited once and tried again every hour', async () => {
     const connection = await make({ id: 'doc-b' });
     expect(await kids(connection)).toEqual(['1']);
     enabled = [connection];
@@ -117,7 +117,7 @@ describe('the documents of an OpenID Connect upstream', () => {
     enabled = [];
   });
 
-  it('are rejected when they are of another issuer, name forbidden addresses or have no key', async () => {
+  it('the documents of an OpenID Connect upstream are rejected when they are of another issuer, name forbidden addresses or have no key', async () => {
     const reject = async (id: string, change: Record<string, unknown>, reason: RegExp, input = {}) => {
       const original = answers;
       answers = { ...answers, ...change };
@@ -135,7 +135,7 @@ describe('the documents of an OpenID Connect upstream', () => {
     await reject('doc-h', {}, /private or special network/, { issuer: 'https://192.168.0.1' });
   });
 
-  it('are read again when another program changed them', async () => {
+  it('the documents of an OpenID Connect upstream are read again when another program changed them', async () => {
     const connection = await make({ id: 'doc-i' });
     expect(await kids(connection)).toEqual(['1']);
     const content = JSON.stringify({ keys: [key('forged')] });
@@ -156,7 +156,7 @@ describe('the metadata of a SAML upstream', () => {
       ...{ signingCertificates: [certificate], wantAuthnRequestsSigned: false, displayName: 'A' },
     });
 
-  it('may change its keys and never its entity ID', async () => {
+  it('the metadata of a SAML upstream may change its keys and never its entity ID', async () => {
     answers['/metadata'] = metadata('https://a.example');
     const connection = await make({ id: 'doc-s', kind: 'saml', metadata_url: `${upstream.origin}/metadata` });
     expect((await documents.get(connection, 'metadata')).content).toContain('https://a.example/sso');

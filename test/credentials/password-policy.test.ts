@@ -46,12 +46,12 @@ describe('a password of any characters', () => {
     '馬電池正確釘書針藍色河流山谷森林',
     '🦄🌈🎸🚲🍕📚🎲🪁🧩🎻🎯🧭🪐🌋🛶',
     '+--§$%&/()=?`´*~#-+',
-  ])('is accepted: %s', (password) => {
+  ])('a password of any characters is accepted: %s', (password) => {
     expect(faults(password)).toEqual([]);
   });
 
   test.each(['with\na line break here', 'with a \0 in between it', 'with a lone \ud800 surrogate'])(
-    'is rejected when one cannot be printed: %j',
+    'a password of any characters is rejected when one cannot be printed: %j',
     (password) => expect(faults(password)).toEqual(['unprintable']),
   );
 });

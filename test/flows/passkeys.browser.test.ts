@@ -113,7 +113,7 @@ describe('the account page', () => {
 });
 
 describe('a passkey signs in', () => {
-  it('without a password, by the button', async () => {
+  it('a passkey signs in without a password, by the button', async () => {
     const device = await addAuthenticator(page);
     await enrolled(device);
     await withoutOffer();
@@ -126,7 +126,7 @@ describe('a passkey signs in', () => {
     expect(claims?.amr).not.toContain('pwd');
   });
 
-  it('without a password, chosen in the username field', async () => {
+  it('a passkey signs in without a password, chosen in the username field', async () => {
     const device = await addAuthenticator(page);
     await enrolled(device);
     await device.setPresent(true);
@@ -134,7 +134,7 @@ describe('a passkey signs in', () => {
     expect(await claimsOf(started)).toMatchObject({ sub: user.account.id, acr: 'phr' });
   });
 
-  it('also when a password is typed while the passkey prompt waits', async () => {
+  it('a passkey signs in also when a password is typed while the passkey prompt waits', async () => {
     const device = await addAuthenticator(page);
     await enrolled(device);
     const started = await begin();
@@ -147,7 +147,7 @@ describe('a passkey signs in', () => {
     expect(claims?.amr).toEqual(expect.arrayContaining(['pwd', 'pop', 'user', 'mfa']));
   });
 
-  it('from a security key that cannot verify its user, as second factor only', async () => {
+  it('a passkey signs in from a security key that cannot verify its user, as second factor only', async () => {
     const device = await addAuthenticator(page, { transport: 'usb', hasUserVerification: false });
     await enrolled(device, 'Key');
     const started = await begin();
@@ -159,7 +159,7 @@ describe('a passkey signs in', () => {
     expect(claims?.amr).not.toContain('user');
   });
 
-  it('after its setup during a sign-in that requires one', async () => {
+  it('a passkey signs in after its setup during a sign-in that requires one', async () => {
     await idp.services.settings.set('mfa', 'required');
     const device = await addAuthenticator(page);
     await device.setPresent(false);
@@ -179,7 +179,7 @@ describe('a passkey signs in', () => {
 });
 
 describe('a passkey is rejected', () => {
-  it('without a password when its user was not verified', async () => {
+  it('a passkey is rejected without a password when its user was not verified', async () => {
     const device = await addAuthenticator(page);
     await enrolled(device);
     await device.setUserVerified(false);
@@ -190,7 +190,7 @@ describe('a passkey is rejected', () => {
     await page.waitForSelector('text=That did not work, or was cancelled');
   });
 
-  it('when its counter decreased, which indicates a copy', async () => {
+  it('a passkey is rejected when its counter decreased, which indicates a copy', async () => {
     const device = await addAuthenticator(page);
     await enrolled(device);
     const [copy] = await device.credentials();
@@ -214,7 +214,7 @@ describe('a passkey is rejected', () => {
     expect(event).toMatchObject({ reason: 'cloned' });
   });
 
-  it('when another site requests it under its own name', async () => {
+  it('a passkey is rejected when another site requests it under its own name', async () => {
     const device = await addAuthenticator(page);
     await enrolled(device);
     await begin();

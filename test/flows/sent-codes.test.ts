@@ -66,7 +66,7 @@ const asksToEnrol = (page: Page) => page.forms.some(({ action }) => action.endsW
 const enter = (browser: HttpClient, page: Page, code: string) => browser.submit(page, { code });
 
 describe('a code by e-mail', () => {
-  it('is sent on request, has six digits, and works once', async () => {
+  it('a code by e-mail is sent on request, has six digits, and works once', async () => {
     const { browser, page } = await atQuestion();
     expect(page.text).toContain('Send the code');
     expect(box.messages.filter(({ to }) => to.includes(email()))).toEqual([]);
@@ -82,7 +82,7 @@ describe('a code by e-mail', () => {
     expect((await enter(other.browser, await send(other.browser, other.page), code)).status).toBe(401);
   });
 
-  it('is no second factor: the user sets one up', async () => {
+  it('a code by e-mail is no second factor: the user sets one up', async () => {
     const { browser, page } = await atQuestion();
     const enrol = await browser.follow(await enter(browser, await send(browser, page), await mailedCode()));
     expect(asksToEnrol(enrol)).toBe(true);
@@ -95,7 +95,7 @@ describe('a code by e-mail', () => {
     expect(JSON.parse(String(completed?.data)).amr).toEqual(['pwd', 'email', 'otp', 'mfa']);
   });
 
-  it('after a reset by mail proves nothing more than the mailbox', async () => {
+  it('a code by e-mail after a reset by mail proves nothing more than the mailbox', async () => {
     await redeem(idp, await resetLink(idp, box, user.username, email()));
     user = { ...user, password: NEW_PASSWORD };
     const { browser, page } = await atQuestion();
@@ -103,7 +103,7 @@ describe('a code by e-mail', () => {
     expect(asksToEnrol(enrol)).toBe(true);
   });
 
-  it('is invalid after ten minutes, and after a newer one', async () => {
+  it('a code by e-mail is invalid after ten minutes, and after a newer one', async () => {
     const { browser, page } = await atQuestion();
     let sent = await send(browser, page);
     const older = await mailedCode();
@@ -118,7 +118,7 @@ describe('a code by e-mail', () => {
     expect(late.text).toContain('expired');
   });
 
-  it('is rejected after five wrong attempts, even the right one, and the form says how long to wait', async () => {
+  it('a code by e-mail is rejected after five wrong attempts, even the right one, and the form says how long to wait', async () => {
     const { browser, page } = await atQuestion();
     const sent = await send(browser, page);
     const code = await mailedCode();
@@ -132,7 +132,7 @@ describe('a code by e-mail', () => {
     expect(rejected.forms).toContainEqual(expect.objectContaining({ fields: expect.objectContaining({ code: '' }) }));
   });
 
-  it('is sent to one user at most ten times in an hour', async () => {
+  it('a code by e-mail is sent to one user at most ten times in an hour', async () => {
     const { browser, page } = await atQuestion();
     const statuses = [];
     for (let times = 0; times < 11; times += 1) {
@@ -171,7 +171,7 @@ describe('a code by SMS', () => {
     return browser;
   }
 
-  it('is sent by one request in the documented form, and signs the user in', async () => {
+  it('a code by SMS is sent by one request in the documented form, and signs the user in', async () => {
     await withPhone();
     messages = [];
     const { browser, page } = await atQuestion();
@@ -212,7 +212,7 @@ describe('a code by SMS', () => {
     expect(log).not.toContain('a gateway token');
   });
 
-  it('is sent at most five times in an hour', async () => {
+  it('a code by SMS is sent at most five times in an hour', async () => {
     await withPhone();
     const { browser, page } = await atQuestion();
     const chosen = await browser.get(`${new URL(page.url).pathname}?method=sms`);
@@ -223,7 +223,7 @@ describe('a code by SMS', () => {
     expect(statuses).toEqual([303, 303, 303, 303, 429]);
   });
 
-  it('is removed with its number', async () => {
+  it('a code by SMS is removed with its number', async () => {
     await withPhone('+49 170 7654567'); // no other test used up its limit
     const { browser, page: step } = await atQuestion();
     const sent = await send(browser, step);
@@ -234,7 +234,7 @@ describe('a code by SMS', () => {
     expect(await idp.services.mfa.factors.hasSecondFactor(user.account.id)).toBe(false);
   });
 
-  it.each(['0170 1234567', 'my phone', '+1'])('cannot be set up for %j', async (phone) => {
+  it.each(['0170 1234567', 'my phone', '+1'])('a code by SMS cannot be set up for %j', async (phone) => {
     const browser = await signedIn(idp, user);
     const form = await browser.get('/account/factors/phone');
     const rejected = await browser.submit(form, { phone });

@@ -58,7 +58,7 @@ describe('an error becomes', () => {
     expect(await accessLine(app, '/nowhere')).toMatchObject({ requestId, status: 404, problem: 'not_found' });
   });
 
-  it('problem+json for programs, by what they accept or by the path', async () => {
+  it('an error becomes problem+json for programs, by what they accept or by the path', async () => {
     const byAccept = await app.client.get('/taken', { headers: { accept: 'application/json' } });
     expect(byAccept.headers['content-type']).toBe('application/problem+json');
     expect(byAccept.json()).toEqual({

@@ -71,7 +71,7 @@ describe('forwarding headers', () => {
     forwarded: 'host=evil.example;proto=https',
   };
 
-  it('have no effect without a proxy', async () => {
+  it('forwarding headers have no effect without a proxy', async () => {
     await start();
     const answer = await app.client.get('/seen', { headers: steering });
     expect(answer.json()).toMatchObject({ href: `${app.origin}/seen`, secure: false });
@@ -79,13 +79,13 @@ describe('forwarding headers', () => {
     expect(answer.text).not.toContain('1.1.1.1');
   });
 
-  it('may not name another host with a proxy either', async () => {
+  it('forwarding headers may not name another host with a proxy either', async () => {
     await start({ issuer: 'https://id.example.com', trustProxy: 1 });
     const page = await app.client.get('/seen', { headers: { ...steering, host: 'id.example.com' } });
     expect(page.status).toBe(421);
   });
 
-  it('may name the issuer’s host for a proxy that uses an internal name', async () => {
+  it('forwarding headers may name the issuer’s host for a proxy that uses an internal name', async () => {
     await start({ issuer: 'https://id.example.com', trustProxy: 1 });
     const headers = { host: 'gatehouse:3000', 'x-forwarded-host': 'id.example.com' };
     expect((await app.client.get('/seen', { headers })).json()).toMatchObject({ href: 'https://id.example.com/seen' });

@@ -31,11 +31,11 @@ describe('the address of the client', () => {
     ['without its port', '203.0.113.9:4711', 1, '203.0.113.9'],
     ['IPv6 without brackets and port', '[2001:db8::7]:4711', 1, '2001:db8::7'],
     ['IPv4 that was written as IPv6', '::ffff:203.0.113.9', 1, '203.0.113.9'],
-  ])('is %s', (_name, header, trustProxy, address) => {
+  ])('the address of the client is %s', (_name, header, trustProxy, address) => {
     expect(clientAddress(header, '10.0.0.1', trustProxy)).toBe(address);
   });
 
-  it('is the same for Koa and what runs after it', async () => {
+  it('the address of the client is the same for Koa and what runs after it', async () => {
     const headers = { 'x-forwarded-for': '1.1.1.1, 203.0.113.9' };
     const answer = await app.client.get('/who', { headers });
     expect(answer.json()).toMatchObject({ address: '203.0.113.9', ip: '203.0.113.9' });

@@ -30,7 +30,7 @@ function slowRoute(ms: number) {
 }
 
 describe('a slow client is disconnected', () => {
-  it('when its headers do not come', async () => {
+  it('a slow client is disconnected when its headers do not come', async () => {
     app = await startApp({ timeouts: { headerSeconds: 0.3, requestSeconds: 0.6 } });
     const { socket, answer } = await connect();
     socket.write('GET / HTTP/1.1\r\nHost: x\r\n');
@@ -40,7 +40,7 @@ describe('a slow client is disconnected', () => {
     expect((await app.client.get('/')).status).toBe(404);
   });
 
-  it('when its body does not come', async () => {
+  it('a slow client is disconnected when its body does not come', async () => {
     const form: Middleware = async (ctx) => {
       ctx.body = await readForm(ctx);
     };
@@ -53,7 +53,7 @@ describe('a slow client is disconnected', () => {
     expect((await app.client.get('/')).status).toBe(404);
   });
 
-  it('when it is silent', async () => {
+  it('a slow client is disconnected when it is silent', async () => {
     app = await startApp({ timeouts: { idleSeconds: 0.2 } });
     const { answer } = await connect();
     expect(await answer).toBe('');
@@ -66,7 +66,7 @@ describe('input that is not HTTP', () => {
     ['a header without end', `GET / HTTP/1.1\r\nHost: x\r\nCookie: ${'c'.repeat(40_000)}\r\n\r\n`, 431],
     ['two lengths', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n', 400],
     ['length and chunks', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n', 400],
-  ])('gets an error response with a request number: %s', async (_name, text, status) => {
+  ])('input that is not HTTP gets an error response with a request number: %s', async (_name, text, status) => {
     app = await startApp();
     const { socket, answer } = await connect();
     socket.write(text);
@@ -90,7 +90,7 @@ describe('a stop', () => {
     expect(await drained).toBe('clean');
   });
 
-  it('does not wait for idle connections', async () => {
+  it('a stop does not wait for idle connections', async () => {
     app = await startApp();
     const { socket, answer } = await connect();
     socket.write(`GET / HTTP/1.1\r\nHost: 127.0.0.1:${app.port}\r\nAccept: application/json\r\n\r\n`);

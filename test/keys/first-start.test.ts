@@ -78,7 +78,7 @@ describe('the first start', () => {
     await Promise.all(others.map((database) => database.close()));
   });
 
-  it('does not block the event loop while it creates RSA keys', async () => {
+  it('the first start does not block the event loop while it creates RSA keys', async () => {
     let turns = 0;
     const turn = () => {
       turns += 1;

@@ -72,7 +72,7 @@ describe('the end of a session by', () => {
     ).toBe(1);
   });
 
-  it('expiry notifies its applications', async () => {
+  it('the end of a session by expiry notifies its applications', async () => {
     const session = await uid();
     await idp.stop();
     const later = testClock();
@@ -105,7 +105,7 @@ describe('a service provider that is notified by SOAP', () => {
       async () => board.spoil({}),
     ],
     ['does not sign', async () => board.spoil({ sign: 'none' }), async () => board.spoil({})],
-  ])('is called again after it %s', async (_name, breakIt, fixIt) => {
+  ])('a service provider that is notified by SOAP is called again after it %s', async (_name, breakIt, fixIt) => {
     await breakIt();
     await idp.services.endSession.all(id(), 'ended-by-admin');
     await expect.poll(async () => (await outcomes()).Board, { timeout: 15_000 }).toMatch(/^retrying/);

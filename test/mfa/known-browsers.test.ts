@@ -15,7 +15,7 @@ beforeEach(async () => {
 });
 
 describe('a browser', () => {
-  test('is new once for each account', async () => {
+  test('a browser is new once for each account', async () => {
     const { knownBrowsers } = fixture;
     const other = await fixture.person();
     const { id, isNew, cookie } = await knownBrowsers.remember(undefined, account.id);
@@ -26,7 +26,7 @@ describe('a browser', () => {
     expect((await knownBrowsers.remember(cookie, other.id)).isNew).toBe(true);
   });
 
-  test('gets a new cookie for each account, which is not valid for another', async () => {
+  test('a browser gets a new cookie for each account, which is not valid for another', async () => {
     const { knownBrowsers } = fixture;
     const other = await fixture.person();
     const first = await knownBrowsers.remember(undefined, account.id, { trustDays: 14 });
@@ -63,14 +63,14 @@ describe('a browser', () => {
     expect(known).toEqual([false, true, true, true, true, true]);
   });
 
-  test('has a cookie that works after two tabs finish at the same moment', async () => {
+  test('a browser has a cookie that works after two tabs finish at the same moment', async () => {
     const { knownBrowsers } = fixture;
     const { cookie } = await knownBrowsers.remember(undefined, account.id);
     const results = await together(8, () => knownBrowsers.remember(cookie, account.id, { trustDays: 14 }));
     for (const result of results) expect(await knownBrowsers.recognise(result.cookie, account.id)).toBeDefined();
   });
 
-  test('is forgotten after half a year without use, or on request', async () => {
+  test('a browser is forgotten after half a year without use, or on request', async () => {
     const { knownBrowsers, clock } = fixture;
     const { id, cookie } = await knownBrowsers.remember(undefined, account.id);
     clock.advance({ days: 179 });
@@ -85,11 +85,14 @@ describe('a browser', () => {
     expect(await knownBrowsers.recognise(again.cookie, account.id)).toBeUndefined();
   });
 
-  test.each(['', 'x', 'a\0b', "' OR 1=1", 'a'.repeat(1e5), undefined])('is not recognised by %.20j', async (value) => {
-    expect(await fixture.knownBrowsers.recognise(value, account.id)).toBeUndefined();
-  });
+  test.each(['', 'x', 'a\0b', "' OR 1=1", 'a'.repeat(1e5), undefined])(
+    'a browser is not recognised by %.20j',
+    async (value) => {
+      expect(await fixture.knownBrowsers.recognise(value, account.id)).toBeUndefined();
+    },
+  );
 
-  test('is stored as a hash, and listed with address and time', async () => {
+  test('a browser is stored as a hash, and listed with address and time', async () => {
     const request = { requestId: 'r', address: '192.0.2.4', userAgent: 'Mozilla/5.0 (X11)' };
     const { id, cookie } = await fixture.knownBrowsers.remember(undefined, account.id, { request });
     expect(JSON.stringify(await fixture.db.knownBrowser.findMany())).not.toContain(cookie);
@@ -116,7 +119,7 @@ describe('trust', () => {
     expect(await knownBrowsers.recognise(after.cookie, account.id)).toEqual({ id: before.id, isTrusted: true });
   });
 
-  test('lasts thirty days at most, and ends with a password change', async () => {
+  test('trust lasts thirty days at most, and ends with a password change', async () => {
     const { knownBrowsers, clock } = fixture;
     let { cookie } = await knownBrowsers.remember(undefined, account.id, { trustDays: 90 });
     const isTrusted = async () => (await knownBrowsers.recognise(cookie, account.id))?.isTrusted;

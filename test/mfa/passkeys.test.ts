@@ -87,7 +87,7 @@ describe('the registration of a passkey', () => {
 });
 
 describe('a sign-in with a passkey', () => {
-  test('works without a user name, and amr states the kind of key', async () => {
+  test('a sign-in with a passkey works without a user name, and amr states the kind of key', async () => {
     const phone = softAuthenticator({ synced: true });
     await register(phone);
     expect(await signIn(phone)).toEqual({
@@ -187,7 +187,7 @@ describe('a sign-in with a passkey', () => {
 });
 
 describe('the list of passkeys', () => {
-  test('is changed by its owner only', async () => {
+  test('the list of passkeys is changed by its owner only', async () => {
     const device = softAuthenticator();
     await register(device);
     const other = await fixture.person();

@@ -81,7 +81,7 @@ describe('a growing pause', () => {
     expect(pauses).toEqual([30, 60, 120, 240, 480, 900, 900, 900]);
   });
 
-  test('is not prolonged by attempts made during it', async () => {
+  test('a growing pause is not prolonged by attempts made during it', async () => {
     await together(20, () => rateLimits.consume(name, key));
     people.clock.advance({ seconds: 20 });
     await together(50, () => rateLimits.consume(name, key));

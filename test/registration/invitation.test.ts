@@ -38,7 +38,7 @@ describe('an invitation', () => {
     expect(event).toMatchObject({ actorId: 'admin' });
   });
 
-  it('works once, for three days, and only the newest of them', async () => {
+  it('an invitation works once, for three days, and only the newest of them', async () => {
     const { account, link } = await invited();
     const older = await link();
     await test.links.invitations.invite(account);
@@ -75,7 +75,7 @@ describe('an invitation', () => {
     for (const link of links) expect((await open(test.idp, link)).page.status).toBe(400);
   });
 
-  it('needs an address, and is sent only if its account is stored', async () => {
+  it('an invitation needs an address, and is sent only if its account is stored', async () => {
     expect((await invited(false)).outcome).toBe('no-address');
     const { accounts, db } = test.idp.services;
     const failing = transaction(db, async (tx) => {
@@ -87,7 +87,7 @@ describe('an invitation', () => {
     expect(await db.mailMessage.count({ where: { recipient: 'ghost@example.com' } })).toBe(0);
   });
 
-  it('does not work as a reset link, nor a reset link as an invitation', async () => {
+  it('an invitation does not work as a reset link, nor a reset link as an invitation', async () => {
     const { link } = await invited();
     const token = new URL(await link()).searchParams.get('token');
     expect((await open(test.idp, `/reset-password?token=${token}`)).page.status).toBe(400);

@@ -16,14 +16,14 @@ afterAll(() => database.close());
 const open = () => createSettings({ db: database.database.db, now });
 
 describe('settings', () => {
-  it('have documented defaults', () => {
+  it('settings have documented defaults', () => {
     expect(defaultSettings).toMatchObject({
       ...{ session_hours: 12, access_token_minutes: 15, reset_token_minutes: 20, mfa: 'optional' },
       ...{ self_registration: false, outgoing_networks: [], rate_limits: true },
     });
   });
 
-  it('stay in their ranges (access token at most 60 minutes, reset token 15 to 30)', async () => {
+  it('settings stay in their ranges (access token at most 60 minutes, reset token 15 to 30)', async () => {
     const settings = open();
     for (const minutes of [0, 61, 1.5]) await expect(settings.set('access_token_minutes', minutes)).rejects.toThrow();
     for (const minutes of [14, 31]) await expect(settings.set('reset_token_minutes', minutes)).rejects.toThrow();
@@ -38,7 +38,7 @@ describe('settings', () => {
     });
   });
 
-  it('reach another instance within seconds', async () => {
+  it('settings reach another instance within seconds', async () => {
     const [one, other] = [open(), open()];
     expect(await other.get('mfa')).toBe('optional');
     await one.set('mfa', 'required');
@@ -50,7 +50,7 @@ describe('settings', () => {
     expect(await one.get('mfa')).toBe('optional');
   });
 
-  it('have their default when the stored value is not accepted', async () => {
+  it('settings have their default when the stored value is not accepted', async () => {
     await database.database.db.setting.create({ data: { key: 'session_hours', value: '100000' } });
     expect(await open().get('session_hours')).toBe(12);
   });

@@ -44,7 +44,7 @@ beforeEach(async () => {
 });
 
 describe('the CAPTCHA after three failed sign-ins', () => {
-  it('is part of the form, and the right password is accepted only with its solution', async () => {
+  it('the CAPTCHA after three failed sign-ins is part of the form, and the right password is accepted only with its solution', async () => {
     const limited = await right();
     expect(limited.status).toBe(429);
     expect(limited.headers['retry-after']).toBe('30');
@@ -54,7 +54,7 @@ describe('the CAPTCHA after three failed sign-ins', () => {
     expect((await right({ altcha: solve(challenge) })).status).toBe(303);
   });
 
-  it('is demanded for unknown names too, on the same page', async () => {
+  it('the CAPTCHA after three failed sign-ins is demanded for unknown names too, on the same page', async () => {
     const known = await right();
     await arrive();
     for (let count = 0; count < 3; count += 1) await send({ username: 'nobody.here', password: WRONG });
@@ -66,7 +66,7 @@ describe('the CAPTCHA after three failed sign-ins', () => {
     expect(seen(unknown, 'nobody.here')).toEqual(seen(known, user.username));
   });
 
-  it('is not demanded of the owner in a known browser, even while others have locked the account', async () => {
+  it('the CAPTCHA after three failed sign-ins is not demanded of the owner in a known browser, even while others have locked the account', async () => {
     user = await aUser(idp.services);
     await arrive();
     await browser.follow(await right(), isThere);
@@ -85,7 +85,7 @@ describe('the CAPTCHA after three failed sign-ins', () => {
 });
 
 describe('a CAPTCHA solution', () => {
-  it('is rejected the second time, even if the first sign-in failed', async () => {
+  it('a CAPTCHA solution is rejected the second time, even if the first sign-in failed', async () => {
     const altcha = await solvedCaptcha(idp);
     expect((await send({ password: WRONG, altcha })).status).toBe(401);
     expect((await right({ altcha })).status).toBe(429);
@@ -99,7 +99,7 @@ describe('a CAPTCHA solution', () => {
     expect(pages.filter(({ status }) => status === 429)).toHaveLength(7);
   });
 
-  it('is rejected an hour later', async () => {
+  it('a CAPTCHA solution is rejected an hour later', async () => {
     const altcha = await solvedCaptcha(idp);
     const at = (minutes: number) =>
       createCaptcha({ ...idp.services, now: () => new Date(Date.now() + minutes * 60_000) });
@@ -107,7 +107,7 @@ describe('a CAPTCHA solution', () => {
     expect(await at(59).check({ altcha }, '192.0.2.1')).toEqual({ isSolved: true });
   });
 
-  it('is rejected when it belongs to another challenge, was modified, or has a foreign signature', async () => {
+  it('a CAPTCHA solution is rejected when it belongs to another challenge, was modified, or has a foreign signature', async () => {
     const decode = (text: string) => JSON.parse(Buffer.from(text, 'base64').toString());
     const [one, two] = [decode(await solvedCaptcha(idp)), decode(await solvedCaptcha(idp))];
     const { parameters, signature } = one.challenge as Challenge;
@@ -134,7 +134,7 @@ describe('a CAPTCHA solution', () => {
 describe('the wait in place of the CAPTCHA', () => {
   const ticketOn = (page: Page) => page.forms[0]?.fields.ticket ?? '';
 
-  it('is over half a minute after the first page, and an early form does not restart it', async () => {
+  it('the wait in place of the CAPTCHA is over half a minute after the first page, and an early form does not restart it', async () => {
     const page = await right();
     expect(page.text).toContain('Wait 30 seconds instead');
     const ticket = ticketOn(page);
@@ -164,14 +164,17 @@ describe('the wait in place of the CAPTCHA', () => {
     expect((await right({ ticket: tickets[0] ?? '' })).status).toBe(429);
   });
 
-  it.each(['v1.x.y', 'x', ''])('is not accepted with a made-up ticket (%j)', async (ticket) => {
-    clock.advance({ seconds: 31 });
-    expect((await right({ ticket })).status).toBe(429);
-  });
+  it.each(['v1.x.y', 'x', ''])(
+    'the wait in place of the CAPTCHA is not accepted with a made-up ticket (%j)',
+    async (ticket) => {
+      clock.advance({ seconds: 31 });
+      expect((await right({ ticket })).status).toBe(429);
+    },
+  );
 });
 
 describe.runIf(databaseKind() === 'postgresql')('two instances', () => {
-  it('share failed sign-ins, challenges and used solutions', async () => {
+  it('two instances share failed sign-ins, challenges and used solutions', async () => {
     const other = await startIdp({
       now: clock.now,
       environment: { DATABASE_URL: String(idp.environment.DATABASE_URL), TRUST_PROXY: '1' },

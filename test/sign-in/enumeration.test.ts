@@ -49,7 +49,7 @@ function seen({ status, headers, text }: Page, name: string) {
 }
 
 describe('a failed sign-in', () => {
-  it('gets the same response for every kind of account', async () => {
+  it('a failed sign-in gets the same response for every kind of account', async () => {
     const page = await form();
     const answers = [];
     for (const kind of kinds) {
@@ -70,7 +70,7 @@ describe('a failed sign-in', () => {
     }
   });
 
-  it('is distinguished by the audit log only', async () => {
+  it('a failed sign-in is distinguished by the audit log only', async () => {
     await browser.submit(await form(), { username: 'unknown', password: 'not the password, I fear' });
     const events = await idp.services.audit.list({ types: ['sign-in.password'], outcome: 'failure', limit: 200 });
     expect(new Set(events.map(({ reason }) => reason)).size).toBeGreaterThan(1);
@@ -79,7 +79,7 @@ describe('a failed sign-in', () => {
 });
 
 describe('a registration', () => {
-  it('gets the same response after the fixed time, whether the address has an account or not', async () => {
+  it('a registration gets the same response after the fixed time, whether the address has an account or not', async () => {
     const visitor = httpClient(idp.issuer);
     const page = await visitor.get('/sign-up');
     // The account is looked up later, by the mail job.

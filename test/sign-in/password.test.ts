@@ -41,7 +41,7 @@ function visible(page: Page, typed: string): object {
 }
 
 describe('a sign-in with a password', () => {
-  it('works by user name and by e-mail address, in any case and with surrounding spaces', async () => {
+  it('a sign-in with a password works by user name and by e-mail address, in any case and with surrounding spaces', async () => {
     const user = await aUser(idp.services, { username: 'Zoë.Example', email: 'Zoe@Example.com' });
     for (const name of [
       'Zoë.Example',

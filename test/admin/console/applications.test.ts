@@ -33,7 +33,7 @@ const newest = () => idp.services.db.application.findFirstOrThrow({ orderBy: { c
 
 describe('a new application', () => {
   it.each(productPresets)(
-    'is registered for $title with its real addresses, and shows the settings to paste',
+    'a new application is registered for $title with its real addresses, and shows the settings to paste',
     async (preset) => {
       if (preset.id === 'aws') await idp.services.roles.create({ name: 'developer' });
       const fields = Object.fromEntries(preset.fields.map(({ name }) => [name, answers[name] ?? '']));
@@ -55,7 +55,7 @@ describe('a new application', () => {
     ['native', { name: 'Phone', redirect_uris: 'com.example.phone:/cb' }],
     ['service', { name: 'Robot' }],
     ['saml', { name: 'Wiki', entity_id: 'https://wiki.example.com', acs_url: 'https://wiki.example.com/acs' }],
-  ])('is registered as %s with only the fields that this kind needs', async (kind, fields) => {
+  ])('a new application is registered as %s with only the fields that this kind needs', async (kind, fields) => {
     const page = await register(kind, fields);
     expect(page.status).toBe(201);
     expect(page.text).not.toContain('<b>one</b>');
@@ -135,7 +135,7 @@ describe('the test sign-in', () => {
 });
 
 describe('a registered application', () => {
-  it('gets a new secret beside the old one, which is displayed once, and both work', async () => {
+  it('a registered application gets a new secret beside the old one, which is displayed once, and both work', async () => {
     const { applicationId, clientSecret } = await aClient(idp.services, {
       redirect_uris: ['https://s.example.com/cb'],
     });
@@ -152,7 +152,7 @@ describe('a registered application', () => {
     expect(await hasSecret(applicationId, clientSecret)).toBe(false);
   });
 
-  it('is edited, restricted to two roles, disabled and enabled, with audit events', async () => {
+  it('a registered application is edited, restricted to two roles, disabled and enabled, with audit events', async () => {
     await idp.services.roles.create({ name: 'editor' });
     await idp.services.roles.create({ name: 'reviewer' });
     const roles = ['editor', 'reviewer'];
@@ -176,7 +176,7 @@ describe('a registered application', () => {
       expect(events.map((event) => event.type)).toContain(type);
   });
 
-  it('is deleted only after a fresh sign-in', async () => {
+  it('a registered application is deleted only after a fresh sign-in', async () => {
     const { applicationId } = await aClient(idp.services, { redirect_uris: ['https://d.example.com/cb'] });
     await idp.services.db.rpSession.updateMany({ data: { authTime: new Date(Date.now() - 3_600_000) } });
     const sent = await admin.submit(await admin.get(`/admin/applications/${applicationId}/delete`));
@@ -187,7 +187,7 @@ describe('a registered application', () => {
     expect((await admin.follow(done)).text).toContain('It was deleted.');
   });
 
-  it('is found by its name', async () => {
+  it('a registered application is found by its name', async () => {
     const page = await admin.get('/admin/applications?q=renamed&protocol=oidc');
     expect(page.text).toContain('Renamed');
     expect((await admin.get('/admin/applications?q=no-such-thing')).text).toContain('No application matches.');

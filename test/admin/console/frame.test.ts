@@ -39,21 +39,21 @@ describe('the console', () => {
 });
 
 describe('the navigation and the overview', () => {
-  it('show an admin everything', async () => {
+  it('the navigation and the overview show an admin everything', async () => {
     const admin = await consoleOf(idp, await staff(idp, 'admin'));
     const page = await admin.get('/admin');
     expect(navigationOf(page.text)).toEqual(expect.arrayContaining(['Applications', 'Users', 'Keys', 'Settings']));
     expect(page.text).toContain('Sign-ins by application');
   });
 
-  it('show support only what helps users who cannot sign in', async () => {
+  it('the navigation and the overview show support only what helps users who cannot sign in', async () => {
     const support = await consoleOf(idp, await staff(idp, 'support'));
     const labels = navigationOf((await support.get('/admin')).text);
     expect(labels).toEqual(expect.arrayContaining(['Overview', 'Users', 'Sessions', 'Audit']));
     for (const hidden of ['Applications', 'Keys', 'Settings', 'Mail']) expect(labels).not.toContain(hidden);
   });
 
-  it('are linked from a missing entry to its list', async () => {
+  it('the navigation and the overview are linked from a missing entry to its list', async () => {
     const admin = await consoleOf(idp, await staff(idp, 'admin'));
     for (const list of ['users', 'applications', 'roles', 'refusals']) {
       const page = await admin.get(`/admin/${list}/nothing`);
@@ -62,7 +62,7 @@ describe('the navigation and the overview', () => {
     }
   });
 
-  it('count sign-ins and failures of the last days, in words too', async () => {
+  it('the navigation and the overview count sign-ins and failures of the last days, in words too', async () => {
     const { audit } = idp.services;
     const person = await aUser(idp.services);
     for (let count = 0; count < 3; count += 1)

@@ -50,7 +50,7 @@ describe('a sensitive change without a fresh sign-in', () => {
     expect(await idp.services.accounts.find(account.id)).toMatchObject({ name: 'Typed Name', roles });
   });
 
-  it('is asked for again until the sign-in is fresh, and is not while it is', async () => {
+  it('a sensitive change without a fresh sign-in is asked for again until the sign-in is fresh, and is not while it is', async () => {
     const { account } = await aUser(idp.services);
     const sent = await admin.submit(await admin.get(`/admin/users/${account.id}/disable`));
     const page = await confirmation(admin, sent);
@@ -78,7 +78,7 @@ describe('a sensitive change without a fresh sign-in', () => {
     expect(query).toEqual({ acr_values: 'phr', login_hint: ann.username, return_to: new URL(page.url).pathname });
   });
 
-  it('is stored encrypted, and puts nothing that was typed into an address', async () => {
+  it('a sensitive change without a fresh sign-in is stored encrypted, and puts nothing that was typed into an address', async () => {
     const value = JSON.stringify({ url: 'https://sms.example.com/', token: SECRET });
     const sent = await admin.submit(await admin.get('/admin/settings/edit'), { sms_gateway: value });
     const page = await confirmation(admin, sent);
@@ -95,7 +95,7 @@ describe('a sensitive change without a fresh sign-in', () => {
     await idp.services.settings.unset('sms_gateway');
   });
 
-  it('is not shown to another user', async () => {
+  it('a sensitive change without a fresh sign-in is not shown to another user', async () => {
     const { account } = await aUser(idp.services);
     const sent = await admin.submit(await admin.get(`/admin/users/${account.id}/delete`));
     const page = await confirmation(admin, sent);
@@ -106,7 +106,7 @@ describe('a sensitive change without a fresh sign-in', () => {
     expect(await idp.services.accounts.find(account.id)).toBeDefined();
   });
 
-  it('needs the CSRF token of the user once more', async () => {
+  it('a sensitive change without a fresh sign-in needs the CSRF token of the user once more', async () => {
     const { account } = await aUser(idp.services);
     const sent = await admin.submit(await admin.get(`/admin/users/${account.id}/delete`));
     const again = await signInAgain(admin, await confirmation(admin, sent), ann);
@@ -129,7 +129,7 @@ describe('a sensitive change without a fresh sign-in', () => {
     expect((await admin.get(last.url)).status).toBe(404);
   });
 
-  it('is a button of a page too, which is on a page of its own after the sign-in', async () => {
+  it('a sensitive change without a fresh sign-in is a button of a page too, which is on a page of its own after the sign-in', async () => {
     const { applicationId } = await aClient(idp.services, {
       client_name: 'Wiki <1>',
       redirect_uris: ['https://wiki.example.com/cb'],
@@ -203,7 +203,7 @@ describe('an import of users', () => {
     return admin.post('/admin/import', { form: { _csrf, csv, ...(trial && { trial: 'on' }) }, headers });
   };
 
-  it('needs a fresh sign-in where it gives roles, and not for a trial run', async () => {
+  it('an import of users needs a fresh sign-in where it gives roles, and not for a trial run', async () => {
     const csv = 'username,roles\nimported-1,\nimported-2,editor\n';
     expect(textOf((await importing(csv, true)).text)).toContain('2 of 2 rows: 2 would be created');
     const page = await confirmation(admin, await importing(csv, false));
@@ -216,7 +216,7 @@ describe('an import of users', () => {
 });
 
 describe('a change that is not sensitive', () => {
-  it('needs no fresh sign-in', async () => {
+  it('a change that is not sensitive needs no fresh sign-in', async () => {
     const { account } = await aUser(idp.services);
     const { applicationId } = await aClient(idp.services, { redirect_uris: ['https://plain.example.com/cb'] });
     const { id } = await idp.services.roles.create({ name: 'described' });

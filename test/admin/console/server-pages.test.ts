@@ -83,7 +83,7 @@ describe('APIs', () => {
 });
 
 describe('roles', () => {
-  it('are made, shown in the matrix, changed and deleted', async () => {
+  it('roles are made, shown in the matrix, changed and deleted', async () => {
     await admin.submit(await admin.get('/admin/roles/new'), {
       name: 'writer',
       permissions: 'articles:write\narticles:read',
@@ -102,14 +102,14 @@ describe('roles', () => {
     expect(same.status).toBe(409);
   });
 
-  it('are read-only where they are built in', async () => {
+  it('roles are read-only where they are built in', async () => {
     const role = await idp.services.roles.find('support');
     expect((await admin.get(`/admin/roles/${role?.id}`)).forms).toEqual([]);
   });
 });
 
 describe('sessions', () => {
-  it('are listed and ended', async () => {
+  it('sessions are listed and ended', async () => {
     const person = await staff(idp, 'auditor');
     const other = await consoleOf(idp, person);
     const page = await admin.get('/admin/sessions');
@@ -121,7 +121,7 @@ describe('sessions', () => {
 });
 
 describe('the audit', () => {
-  it('is filtered by event, user and outcome, and exported as CSV without formulas', async () => {
+  it('the audit is filtered by event, user and outcome, and exported as CSV without formulas', async () => {
     const { account, username } = await aUser(idp.services, { username: 'traced' });
     await idp.services.audit.record({
       ...{ type: 'sign-in.password', outcome: 'failure', reason: '=cmd()' },
@@ -138,7 +138,7 @@ describe('the audit', () => {
 });
 
 describe('keys', () => {
-  it('are displayed with their dates, and the next SAML certificate is published', async () => {
+  it('keys are displayed with their dates, and the next SAML certificate is published', async () => {
     expect(textOf((await auditor.get('/admin/keys')).text)).toContain('active');
     expect((await auditor.get('/admin/keys/rotate')).status).toBe(403);
     const page = await admin.get('/admin/keys/rotate');
@@ -150,7 +150,7 @@ describe('keys', () => {
 });
 
 describe('settings', () => {
-  it('are changed after a recent sign-in, and a fault is displayed with what was typed', async () => {
+  it('settings are changed after a recent sign-in, and a fault is displayed with what was typed', async () => {
     const page = await admin.get('/admin/settings/edit');
     await admin.submit(page, { session_hours: '8', mfa: 'optional', denied_networks: '203.0.113.0/24' });
     expect(await idp.services.settings.reload()).toMatchObject({
@@ -166,7 +166,7 @@ describe('settings', () => {
 });
 
 describe('mail', () => {
-  it('is sent again after a failure', async () => {
+  it('mail is sent again after a failure', async () => {
     await idp.services.outbox.send({
       kind: 'saml-certificate',
       to: { email: 'a@example.com' },
@@ -245,7 +245,7 @@ describe('the import of users', () => {
     expect((await admin.post('/admin/users/new', { body: '--x--', headers })).status).toBe(415);
   });
 
-  it('is rejected without a header line, and without permission', async () => {
+  it('the import of users is rejected without a header line, and without permission', async () => {
     const wrong = await admin.submit(await admin.get('/admin/import'), { csv: 'a,b\n1,2' });
     expect(wrong.status).toBe(400);
     expect((await auditor.get('/admin/import')).status).toBe(403);

@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => idp?.stop());
 
 describe('users', () => {
-  it('are created with a one-time password that is displayed once, and with roles', async () => {
+  it('users are created with a one-time password that is displayed once, and with roles', async () => {
     const page = await admin.submit(await admin.get('/admin/users/new'), {
       ...{ username: 'newcomer', email: 'newcomer@example.com', name: '<b>New</b> comer', roles: 'editor' },
       begin: 'password',
@@ -41,7 +41,7 @@ describe('users', () => {
   it.each([
     ['a name in another case', { username: 'NEWCOMER2', email: 'x1@example.com' }],
     ['an address in another case', { username: 'other1', email: 'Newcomer2@Example.com' }],
-  ])('are rejected with 409 when there is %s already, and the form stays filled in', async (_what, fields) => {
+  ])('users are rejected with 409 when there is %s already, and the form stays filled in', async (_what, fields) => {
     if (!(await idp.services.accounts.findByLogin('newcomer2')))
       await aUser(idp.services, { username: 'newcomer2', email: 'newcomer2@example.com' });
     const page = await admin.submit(await admin.get('/admin/users/new'), { ...fields, begin: 'password' });
@@ -49,7 +49,7 @@ describe('users', () => {
     expect(page.text).toContain(`value="${fields.username}"`);
   });
 
-  it('are found, edited, disabled and enabled', async () => {
+  it('users are found, edited, disabled and enabled', async () => {
     const { account } = await aUser(idp.services, { username: 'findable' });
     expect((await admin.get('/admin/users?q=findab')).text).toContain('findable');
     const at = `/admin/users/${account.id}`;
@@ -64,7 +64,7 @@ describe('users', () => {
       expect(types).toContain(type);
   });
 
-  it('are given and keep several roles at once', async () => {
+  it('users are given and keep several roles at once', async () => {
     await idp.services.roles.create({ name: 'proof-reader' });
     const both = ['editor', 'proof-reader'];
     const sent = await admin.submit(await admin.get('/admin/users/new'), {
@@ -78,7 +78,7 @@ describe('users', () => {
     expect(await idp.services.accounts.findByLogin('two-roles')).toMatchObject({ name: 'Two Roles', roles: both });
   });
 
-  it('are helped by support, who may reset second factors and end sessions and nothing else', async () => {
+  it('users are helped by support, who may reset second factors and end sessions and nothing else', async () => {
     const { account } = await aUser(idp.services);
     const { secret, sealed } = idp.services.mfa.totp.begin(account);
     await idp.services.mfa.totp.confirm(account, sealed, generateSync({ secret }));
@@ -93,7 +93,7 @@ describe('users', () => {
       expect((await support.post(`${at}/${path}`, { form: { _csrf } })).status).toBe(403);
   });
 
-  it('are not managed by support where they have more permissions', async () => {
+  it('users are not managed by support where they have more permissions', async () => {
     const boss = await staff(idp, 'admin');
     const confirm = await support.get(`/admin/users/${boss.account.id}/reset-factors`);
     expect((await support.submit(confirm)).status).toBe(403);

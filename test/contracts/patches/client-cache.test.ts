@@ -47,7 +47,7 @@ async function loadsOf({ origin }: Engine): Promise<number> {
 }
 
 describe('client-cache', () => {
-  it('is needed: the engine loads the client for each request', async () => {
+  it('client-cache is needed: the engine loads the client for each request', async () => {
     expect(await loadsOf(bare)).toBeGreaterThan(0);
     expect(await loadsOf(bare)).toBeGreaterThan(0);
   });

@@ -25,7 +25,7 @@ async function claimsOf(engine: Engine) {
 }
 
 describe('client-claims', () => {
-  it('is needed: the engine drops each claim that is not in its list', async () => {
+  it('client-claims is needed: the engine drops each claim that is not in its list', async () => {
     const { idToken, userinfo } = await claimsOf(bare);
     for (const claims of [idToken, userinfo]) {
       expect(claims.sub).toBe('alice');

@@ -50,7 +50,7 @@ async function statusWithAssertion({ origin }: Engine, secret: string) {
 }
 
 describe('client-secrets', () => {
-  it('is needed: the engine accepts the one secret that it was given in plain text', async () => {
+  it('client-secrets is needed: the engine accepts the one secret that it was given in plain text', async () => {
     expect(await statusWithSecret(bare, newest)).toBe(200);
     expect(await statusWithSecret(bare, older)).toBe(401);
     expect(await statusWithAssertion(bare, newest)).toBe(200);

@@ -18,25 +18,25 @@ const filesIn = (folder: string, ending: string) =>
     .sort();
 
 describe('the patches of oidc-provider', () => {
-  it('were checked against the installed release', () => {
+  it('the patches of oidc-provider were checked against the installed release', () => {
     const { version } = JSON.parse(readFileSync('node_modules/oidc-provider/package.json', 'utf8'));
     expect(CHECKED_RELEASE).toBe(version);
   });
 
-  it('are all in the lists, each in a file of its name', () => {
+  it('the patches of oidc-provider are all in the lists, each in a file of its name', () => {
     expect(filesIn('src/oidc/patches', '.ts')).toEqual(names);
   });
 
-  it('have one contract test each', () => {
+  it('the patches of oidc-provider have one contract test each', () => {
     expect(filesIn('test/contracts/patches', '.test.ts')).toEqual(names);
   });
 
-  it('are all in the decision that gives their reasons', () => {
+  it('the patches of oidc-provider are all in the decision that gives their reasons', () => {
     const decision = readFileSync('docs/decisions/0022-what-we-override-in-oidc-provider.md', 'utf8');
     expect(names.filter((name) => !decision.includes(`\`${name}\``))).toEqual([]);
   });
 
-  it('are the only replacements of methods of the engine', () => {
+  it('the patches of oidc-provider are the only replacements of methods of the engine', () => {
     const replacing = /\b(prototype|Client|Session|Claims|DeviceCode|sessions|provider)\.\w+ = /;
     const elsewhere = readdirSync('src/oidc', { recursive: true, encoding: 'utf8' })
       .filter((file) => file.endsWith('.ts') && !file.startsWith('patches'))

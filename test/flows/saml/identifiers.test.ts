@@ -27,7 +27,7 @@ const nameIdIn = (xml: string) => /<saml:NameID([^>]*)>([^<]+)</.exec(xml)?.slic
 const policy = (format: string) => `<samlp:NameIDPolicy Format="urn:oasis:names:tc:SAML:${format}"/>`;
 
 describe('the identifier', () => {
-  it('is opaque when persistent, stable, and different for each user and application', async () => {
+  it('the identifier is opaque when persistent, stable, and different for each user and application', async () => {
     const [one, two] = [await aLiveSp(idp), await aLiveSp(idp)];
     const values = new Set<string>();
     for (const who of [ann, bob]) {
@@ -45,7 +45,7 @@ describe('the identifier', () => {
     expect(values.size).toBe(4);
   });
 
-  it('is created once in simultaneous sign-ins when persistent', async () => {
+  it('the identifier is created once in simultaneous sign-ins when persistent', async () => {
     const sp = await aLiveSp(idp);
     const browsers = Array.from({ length: 6 }, () => httpClient(idp.issuer));
     const other = await aLiveSp(idp);
@@ -54,7 +54,7 @@ describe('the identifier', () => {
     expect(new Set(answers.map((xml) => nameIdIn(xml)[1])).size).toBe(1);
   });
 
-  it('is never given to another user when persistent, not even after a deletion', async () => {
+  it('the identifier is never given to another user when persistent, not even after a deletion', async () => {
     const sp = await aLiveSp(idp);
     const gone = await aSamlUser(idp.services, { username: 'recycled' });
     const [, before] = nameIdIn(await assertion(httpClient(idp.issuer), sp, gone));
@@ -64,7 +64,7 @@ describe('the identifier', () => {
     expect(await idp.services.db.samlNameId.count({ where: { value: before } })).toBe(1);
   });
 
-  it('lasts as long as the session when transient', async () => {
+  it('the identifier lasts as long as the session when transient', async () => {
     const sp = await aLiveSp(idp, { name_id_format: 'transient' });
     const browser = httpClient(idp.issuer);
     const [attributes, first] = nameIdIn(await assertion(browser, sp, ann));
@@ -73,7 +73,7 @@ describe('the identifier', () => {
     expect(nameIdIn(await assertion(httpClient(idp.issuer), sp, ann))[1]).not.toBe(first);
   });
 
-  it('is the verified address or the user name where the application is configured so', async () => {
+  it('the identifier is the verified address or the user name where the application is configured so', async () => {
     const mails = await aLiveSp(idp, { name_id_format: 'emailAddress' });
     expect(nameIdIn(await assertion(httpClient(idp.issuer), mails, ann))[1]).toBe(ann.account.email);
     const names = await aLiveSp(idp, { name_id_format: 'unspecified' });
@@ -86,7 +86,7 @@ describe('the identifier', () => {
 });
 
 describe('attributes', () => {
-  it('have the names, formats and friendly names that receivers expect, and all values of the roles', async () => {
+  it('attributes have the names, formats and friendly names that receivers expect, and all values of the roles', async () => {
     for (const name of ['editor', 'author'])
       await idp.services.roles.create({ name, description: '', permissions: [] });
     const who = await aSamlUser(idp.services, { name: `Zoë "<&>'\u{1f600} ]]>` });
@@ -119,7 +119,7 @@ describe('the other parameters of a request', () => {
     [''],
     ['x'.repeat(2048)],
     ['\t%00%0a'],
-  ])('return the RelayState %j unchanged, by both bindings', async (relayState) => {
+  ])('the other parameters of a request return the RelayState %j unchanged, by both bindings', async (relayState) => {
     const sp = await aLiveSp(idp);
     const browser = httpClient(idp.issuer);
     await assertion(browser, sp, ann);
@@ -131,7 +131,7 @@ describe('the other parameters of a request', () => {
     }
   });
 
-  it('return no RelayState when there was none', async () => {
+  it('the other parameters of a request return no RelayState when there was none', async () => {
     const sp = await aLiveSp(idp);
     const browser = httpClient(idp.issuer);
     await assertion(browser, sp, ann);
@@ -139,7 +139,7 @@ describe('the other parameters of a request', () => {
     expect(Object.keys(page.forms[0]?.fields ?? {})).toEqual(['SAMLResponse']);
   });
 
-  it('use a Subject as a hint for the sign-in page only, and ignore Scoping', async () => {
+  it('the other parameters of a request use a Subject as a hint for the sign-in page only, and ignore Scoping', async () => {
     const sp = await aLiveSp(idp);
     const browser = httpClient(idp.issuer);
     const hinted = `<saml:Subject><saml:NameID>${bob.username}</saml:NameID></saml:Subject>`;

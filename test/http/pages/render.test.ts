@@ -26,7 +26,7 @@ describe.each(Object.entries(samplePages))('page %s', (_name, [template, data]) 
     if (/:"[^/]/.test(JSON.stringify(data))) expect(html).toContain('&lt;script&gt;');
   });
 
-  it('has no inline script, no event handler and no text "undefined"', () => {
+  it('a page has no inline script, no event handler and no text "undefined"', () => {
     const html = render(template, { ...data, csrfToken: 'token' });
     expect(html).not.toMatch(/<script(?![^>]*\ssrc=)/);
     expect(html).not.toMatch(/\son\w+=/);
@@ -34,7 +34,7 @@ describe.each(Object.entries(samplePages))('page %s', (_name, [template, data]) 
     expect(html).toMatch(/^<!doctype html>/);
   });
 
-  it('has a CSRF field in each form to this server, and at most one primary button', () => {
+  it('a page has a CSRF field in each form to this server, and at most one primary button', () => {
     const html = render(template, { ...data, csrfToken: 'token' });
     for (const form of formsOf(html, 'https://id.example.com')) {
       const isOurs = form.action.startsWith('https://id.example.com/');

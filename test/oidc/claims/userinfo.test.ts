@@ -32,7 +32,7 @@ const about = (claims: object | undefined) =>
   Object.fromEntries(Object.entries(claims ?? {}).filter(([name]) => !protocol.includes(name)));
 
 describe('claims', () => {
-  it('have the subject that the account had in another system, also with a bar in it', async () => {
+  it('claims have the subject that the account had in another system, also with a bar in it', async () => {
     const id = 'auth0|5f7c8ec7c33c6c004bbafe82';
     const moved = await aUser(idp.services, { id });
     const { tokens } = await signIn(httpClient(idp.issuer), app, moved, { scope: 'openid' });
@@ -58,7 +58,7 @@ describe('claims', () => {
       },
     ],
     ['openid address nonsense', {}],
-  ])('are in the ID token and in userinfo by the scope "%s", and no others', async (scope, expected) => {
+  ])('claims are in the ID token and in userinfo by the scope "%s", and no others', async (scope, expected) => {
     const { tokens } = await signIn(httpClient(idp.issuer), app, user, { scope });
     expect(about(tokens.claims())).toEqual(expected);
     const info = await app.rp.userinfo(tokens);
@@ -66,7 +66,7 @@ describe('claims', () => {
     expect(about(info)).toEqual(expected);
   });
 
-  it('may be requested one by one, for the ID token or for userinfo', async () => {
+  it('claims may be requested one by one, for the ID token or for userinfo', async () => {
     const claims = JSON.stringify({
       id_token: { email: null },
       userinfo: { given_name: { essential: true }, nonsense: null },
@@ -76,7 +76,7 @@ describe('claims', () => {
     expect(about(await app.rp.userinfo(tokens))).toEqual({ given_name: 'Zoë' });
   });
 
-  it('follow a change of the account at once, and sub stays', async () => {
+  it('claims follow a change of the account at once, and sub stays', async () => {
     const other = await aUser(idp.services);
     const browser = httpClient(idp.issuer);
     const first = (await signIn(browser, app, other)).tokens;
@@ -91,7 +91,7 @@ describe('claims', () => {
     expect((await signIn(browser, app, other)).tokens.claims()?.sub).toBe(other.account.id);
   });
 
-  it('are signed for an application that registers it', async () => {
+  it('claims are signed for an application that registers it', async () => {
     const signed = await anApplication(idp, { userinfo_signed_response_alg: 'ES256' });
     const { tokens } = await signIn(httpClient(idp.issuer), signed, user);
     const page = await httpClient(idp.issuer).get('/userinfo', {

@@ -66,7 +66,7 @@ describe('registration', () => {
     expect(application).toMatchObject({ source: 'dynamic', consent: 'explicit', access: 'everyone', name: 'My app' });
   });
 
-  it('is rejected without an initial access token', async () => {
+  it('registration is rejected without an initial access token', async () => {
     for (const token of [null, 'wrong', '', '\u00e4']) {
       const answer = await register(web(), token);
       expect([token, answer.status]).toEqual([token, token === '' ? 400 : 401]);
@@ -74,7 +74,7 @@ describe('registration', () => {
     }
   });
 
-  it('is rejected with a token that has expired or was revoked', async () => {
+  it('registration is rejected with a token that has expired or was revoked', async () => {
     const { token } = await tokens.issue({ seconds: 1 });
     await new Promise((resolve) => setTimeout(resolve, 1100));
     expect((await register(web(), token)).status).toBe(401);
@@ -109,7 +109,7 @@ describe('registration', () => {
     ['a name that is no text', { client_name: { a: 1 } }],
     ['a name that is too long', { client_name: 'x'.repeat(5000) }],
     ['a NUL in the name', { client_name: 'a\0b' }],
-  ])('is rejected with %s', async (_what, metadata) => {
+  ])('registration is rejected with %s', async (_what, metadata) => {
     const before = await idp.services.db.application.count();
     const answer = await register(web(metadata));
     expect(answer.status).toBe(400);
@@ -118,11 +118,11 @@ describe('registration', () => {
     expect(await idp.services.db.application.count()).toBe(before);
   });
 
-  it.each<unknown>([[], 'text', 5, null, {}])('is rejected with a body of %j', async (body) => {
+  it.each<unknown>([[], 'text', 5, null, {}])('registration is rejected with a body of %j', async (body) => {
     expect((await register(body)).status).toBe(400);
   });
 
-  it('does not let a client choose its id, its secret, its consent or its access', async () => {
+  it('registration does not let a client choose its id, its secret, its consent or its access', async () => {
     const answer = await register(
       web({
         client_id: 'chosen',
@@ -140,7 +140,7 @@ describe('registration', () => {
     expect(await idp.services.applications.find(id ?? '')).toMatchObject({ consent: 'explicit', source: 'dynamic' });
   });
 
-  it('lets only its owner read a registration', async () => {
+  it('registration lets only its owner read a registration', async () => {
     const [one, two] = [await register(web()), await register(web())].map((answer) =>
       answer.json<Record<string, string>>(),
     );

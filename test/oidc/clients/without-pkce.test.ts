@@ -45,7 +45,7 @@ describe('a client with require_pkce: false', () => {
     expect(tokens.claims()?.sub).toBe(user.account.id);
   });
 
-  it('may use PKCE all the same, and then the code needs its verifier', async () => {
+  it('a client with require_pkce: false may use PKCE all the same, and then the code needs its verifier', async () => {
     const { tokens } = await signIn(httpClient(idp.issuer), app, user);
     expect(tokens.claims()?.sub).toBe(user.account.id);
     const page = await completeSignIn(httpClient(idp.issuer), authorizeUrl(idp, app.clientId), { user });
@@ -54,7 +54,7 @@ describe('a client with require_pkce: false', () => {
     expect((await postAs(idp, app, '/token', form)).json()).toMatchObject({ error: 'invalid_grant' });
   });
 
-  it('cannot redeem a code without a challenge with a verifier (RFC 9700 4.8.2)', async () => {
+  it('a client with require_pkce: false cannot redeem a code without a challenge with a verifier (RFC 9700 4.8.2)', async () => {
     const url = authorizeUrl(idp, app.clientId, withoutPkce);
     const page = await completeSignIn(httpClient(idp.issuer), url, { user });
     const code = new URL(page.location ?? '').searchParams.get('code') ?? '';
@@ -62,7 +62,7 @@ describe('a client with require_pkce: false', () => {
     expect((await postAs(idp, app, '/token', form)).json()).toMatchObject({ error: 'invalid_grant' });
   });
 
-  it('still gets an error for plain and for half a challenge', async () => {
+  it('a client with require_pkce: false still gets an error for plain and for half a challenge', async () => {
     const halves: Record<string, string | null>[] = [
       { code_challenge_method: 'plain' },
       { code_challenge: null },
@@ -86,7 +86,7 @@ describe('a client with require_pkce: false', () => {
 describe('the registration without PKCE', () => {
   const declared = { protocol: 'oidc', redirect_uris: [redirectUri] };
 
-  it('is rejected for a public client', async () => {
+  it('the registration without PKCE is rejected for a public client', async () => {
     const page = await admin.send('POST', '/applications', {
       ...declared,
       token_endpoint_auth_method: 'none',
@@ -105,7 +105,7 @@ describe('the registration without PKCE', () => {
     expect((await admin.send('PATCH', path, method, { 'if-match': '*' })).status).toBe(400);
   });
 
-  it('needs a fresh sign-in, and is part of the declaration', async () => {
+  it('the registration without PKCE needs a fresh sign-in, and is part of the declaration', async () => {
     const { applicationId } = await anApplication(idp);
     const person = await aPerson(idp, ['admin'], { tool: admin.app });
     const patch = () =>
@@ -117,7 +117,7 @@ describe('the registration without PKCE', () => {
     expect(late.json()).toMatchObject({ code: 'proof_needed' });
   });
 
-  it('is made and displayed as a warning in the console', async () => {
+  it('the registration without PKCE is made and displayed as a warning in the console', async () => {
     const { applicationId } = await anApplication(idp);
     const browser = await consoleOf(idp, await staff(idp, 'admin'));
     const path = `/admin/applications/${applicationId}`;
@@ -135,7 +135,7 @@ describe('the registration without PKCE', () => {
     expect(textOf((await browser.get(path)).text)).not.toContain('need no PKCE');
   });
 
-  it('is not for clients that register themselves', async () => {
+  it('the registration without PKCE is not for clients that register themselves', async () => {
     const { token } = await createRegistrationTokens(idp.services).issue();
     const page = await httpClient(idp.issuer).post('/register', {
       json: { redirect_uris: [redirectUri], require_pkce: false },

@@ -55,7 +55,7 @@ describe('an application with an access rule', () => {
     });
   });
 
-  it('lets a user continue with another account, and ends the first session', async () => {
+  it('an application with an access rule lets a user continue with another account, and ends the first session', async () => {
     const { browser, page } = await openRejected();
     const form = await browser.follow(await browser.submit(page, {}, { button: 'Use another account' }));
     expect(form.forms[0]?.fields.username).toBe('');
@@ -76,7 +76,7 @@ describe('an application with an access rule', () => {
     );
   });
 
-  it('does not open through the form of another step', async () => {
+  it('an application with an access rule does not open through the form of another step', async () => {
     const { browser, page } = await openRejected();
     const uid = new URL(page.url).pathname.split('/')[2];
     const csrf = page.forms[0]?.fields._csrf ?? '';

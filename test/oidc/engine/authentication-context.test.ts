@@ -42,7 +42,7 @@ const open = (browser: HttpClient, parameters: Record<string, string>) =>
   outcome(browser, authorizeUrl(idp, app.clientId, parameters));
 
 describe('a voluntary context', () => {
-  it('does not stop the sign-in when it cannot be reached, and the ID token holds the acr that was', async () => {
+  it('a voluntary context does not stop the sign-in when it cannot be reached, and the ID token holds the acr that was', async () => {
     const { user, browser } = await signedIn();
     for (const acr of [MFA, 'phr', 'urn:unknown', `${MFA} urn:unknown`]) {
       const { tokens } = await signIn(browser, app, user, { acr_values: acr });
@@ -50,13 +50,13 @@ describe('a voluntary context', () => {
     }
   });
 
-  it('needs no new sign-in when the session has reached it', async () => {
+  it('a voluntary context needs no new sign-in when the session has reached it', async () => {
     const { browser } = await signedIn();
     expect((await open(browser, { acr_values: PASSWORD, prompt: 'none' })).get('code')).toBeTruthy();
     expect((await open(browser, { acr_values: `${MFA} ${PASSWORD}`, prompt: 'none' })).get('code')).toBeTruthy();
   });
 
-  it('is prompted for when the account can reach it, except with prompt=none', async () => {
+  it('a voluntary context is prompted for when the account can reach it, except with prompt=none', async () => {
     const { user, browser } = await signedIn();
     await idp.services.mfa.totp.importSecret(user.account.id, SECRET);
     expect((await open(browser, { acr_values: MFA, prompt: 'none' })).get('error')).toBe('login_required');
@@ -67,7 +67,7 @@ describe('a voluntary context', () => {
     expect((await open(browser, { acr_values: MFA, prompt: 'none' })).get('code')).toBeTruthy();
   });
 
-  it('may be the default of an application', async () => {
+  it('a voluntary context may be the default of an application', async () => {
     const strict = await anApplication(idp, {
       default_acr_values: [MFA],
       require_auth_time: true,
@@ -89,7 +89,7 @@ describe('an essential context', () => {
     }
   });
 
-  it('needs no new sign-in when the session has reached it', async () => {
+  it('an essential context needs no new sign-in when the session has reached it', async () => {
     const { browser } = await signedIn();
     for (const acr of [{ value: PASSWORD }, { values: [MFA, PASSWORD] }, {}, { values: [] }]) {
       expect((await open(browser, { claims: essential(acr), prompt: 'none' })).get('code')).toBeTruthy();
@@ -107,12 +107,12 @@ describe('an essential context', () => {
 });
 
 describe('the account that a request names', () => {
-  it('needs no new sign-in when an ID token names the account of the session', async () => {
+  it('the account that a request names needs no new sign-in when an ID token names the account of the session', async () => {
     const { browser, hint } = await signedIn();
     expect((await open(browser, { id_token_hint: hint, prompt: 'none' })).get('code')).toBeTruthy();
   });
 
-  it('needs a new sign-in when an ID token or a sub claim names another account', async () => {
+  it('the account that a request names needs a new sign-in when an ID token or a sub claim names another account', async () => {
     const { hint, user } = await signedIn();
     const other = await signedIn();
     expect((await open(other.browser, { id_token_hint: hint, prompt: 'none' })).get('error')).toBe('login_required');
@@ -124,7 +124,7 @@ describe('the account that a request names', () => {
     expect((await completeSignIn(other.browser, page, { user })).location).toContain('code=');
   });
 
-  it('is not replaced by another account that signs in', async () => {
+  it('the account that a request names is not replaced by another account that signs in', async () => {
     const { hint } = await signedIn();
     const other = await signedIn();
     const url = authorizeUrl(idp, app.clientId, { id_token_hint: hint });
@@ -138,7 +138,7 @@ describe('the account that a request names', () => {
     expect(again.text).toContain('name="password"');
   });
 
-  it('cannot be named by a forged, foreign or malformed ID token', async () => {
+  it('the account that a request names cannot be named by a forged, foreign or malformed ID token', async () => {
     const { browser, hint } = await signedIn();
     const foreign = await anApplication(idp);
     const [header, payload] = hint.split('.');

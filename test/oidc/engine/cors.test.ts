@@ -86,7 +86,7 @@ describe('the token, userinfo and revocation endpoints', () => {
     }
   });
 
-  it('answer a page of the client’s own origin', async () => {
+  it('the token, userinfo and revocation endpoints answer a page of the client’s own origin', async () => {
     const { tokens } = await signIn(httpClient(idp.issuer), spa, user, { scope: 'openid offline_access' });
     const form = { grant_type: 'refresh_token', refresh_token: tokens.refresh_token ?? '', client_id: spa.clientId };
     const token = await httpClient(idp.issuer).post('/token', { form, ...from(spaOrigin) });
@@ -102,7 +102,7 @@ describe('the token, userinfo and revocation endpoints', () => {
     expect(token.headers['access-control-allow-credentials']).toBeUndefined();
   });
 
-  it('hide the response from a page of another origin, even that of another client', async () => {
+  it('the token, userinfo and revocation endpoints hide the response from a page of another origin, even that of another client', async () => {
     const { tokens } = await signIn(httpClient(idp.issuer), spa, user, { scope: 'openid offline_access' });
     for (const origin of [otherOrigin, ...OTHER_ORIGINS]) {
       const form = { grant_type: 'refresh_token', refresh_token: tokens.refresh_token ?? '', client_id: spa.clientId };
@@ -116,7 +116,7 @@ describe('the token, userinfo and revocation endpoints', () => {
     expect(other.clientId).not.toBe(spa.clientId);
   });
 
-  it('hide errors from a page of an unknown origin', async () => {
+  it('the token, userinfo and revocation endpoints hide errors from a page of an unknown origin', async () => {
     for (const origin of OTHER_ORIGINS) {
       const token = await httpClient(idp.issuer).post('/token', {
         form: { client_id: 'nobody', grant_type: 'x' },
@@ -131,7 +131,7 @@ describe('the token, userinfo and revocation endpoints', () => {
     expect(own.headers['access-control-expose-headers']).toContain('WWW-Authenticate');
   });
 
-  it('hide the response from pages when the client is confidential', async () => {
+  it('the token, userinfo and revocation endpoints hide the response from pages when the client is confidential', async () => {
     const { tokens } = await signIn(httpClient(idp.issuer), server, user);
     const secret = btoa(`${server.clientId}:${server.clientSecret}`);
     const page = await httpClient(idp.issuer).post('/revoke', {

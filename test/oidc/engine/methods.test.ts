@@ -50,7 +50,7 @@ describe('endpoints', () => {
     expect([head.status, head.text]).toEqual([get.status, '']);
   });
 
-  it('answer HEAD of an authorization request without a prompt', async () => {
+  it('endpoints answer HEAD of an authorization request without a prompt', async () => {
     const page = await client().request('HEAD', authorizeUrl(idp, app.clientId));
     expect([303, 405]).toContain(page.status);
   });
@@ -87,7 +87,7 @@ describe('endpoints', () => {
     },
   );
 
-  it('answer errors as JSON to programs and as a page to browsers, whatever the Accept header is', async () => {
+  it('endpoints answer errors as JSON to programs and as a page to browsers, whatever the Accept header is', async () => {
     for (const accept of ['text/html', '*/*', 'application/json', '']) {
       const page = await client().post('/token', { form: { grant_type: 'x' }, headers: { accept } });
       expect(page.headers['content-type']).toContain('application/json');
@@ -112,7 +112,7 @@ describe('endpoints', () => {
     '//authorize',
     '/authorize;x',
     '/%61uthorize',
-  ])('do not exist at %s', async (path) => {
+  ])('endpoints do not exist at %s', async (path) => {
     const page = await client().get(`${idp.issuer}${path}`);
     expect([path, [400, 404].includes(page.status)]).toEqual([path, true]);
   });

@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 
 describe('the response mode', () => {
-  it('query is the default of the code flow', async () => {
+  it('the response mode query is the default of the code flow', async () => {
     for (const mode of [null, 'query']) {
       const page = await completeSignIn(
         httpClient(idp.issuer),
@@ -31,7 +31,7 @@ describe('the response mode', () => {
     }
   });
 
-  it('fragment puts the response behind #', async () => {
+  it('the response mode fragment puts the response behind #', async () => {
     const page = await completeSignIn(
       httpClient(idp.issuer),
       authorizeUrl(idp, app.clientId, { response_mode: 'fragment' }),
@@ -44,7 +44,7 @@ describe('the response mode', () => {
     expect(new URLSearchParams(hash.slice(1)).get('iss')).toBe(idp.issuer);
   });
 
-  it('form_post is a page of this server that submits itself to the application', async () => {
+  it('the response mode form_post is a page of this server that submits itself to the application', async () => {
     const page = await completeSignIn(
       httpClient(idp.issuer),
       authorizeUrl(idp, app.clientId, { response_mode: 'form_post' }),
@@ -64,7 +64,7 @@ describe('the response mode', () => {
     expect(page.text).not.toMatch(/<script>/);
   });
 
-  it('form_post carries errors too', async () => {
+  it('the response mode form_post carries errors too', async () => {
     const page = await httpClient(idp.issuer).get(
       authorizeUrl(idp, app.clientId, { response_mode: 'form_post', prompt: 'none', state: '"><script>alert(1)//' }),
     );
@@ -72,7 +72,7 @@ describe('the response mode', () => {
     expect(page.text).not.toContain('<script>alert');
   });
 
-  it('is rejected when it is unknown', async () => {
+  it('the response mode is rejected when it is unknown', async () => {
     for (const mode of ['web_message', 'jwt', 'query.jwt', 'dance']) {
       const page = await httpClient(idp.issuer).get(authorizeUrl(idp, app.clientId, { response_mode: mode }));
       expect(new URL(page.location ?? '').searchParams.get('error')).toBe('unsupported_response_mode');
@@ -107,7 +107,7 @@ describe('the response mode', () => {
 describe('a SAML application', () => {
   const acs = 'https://sp.example/acs';
 
-  it('cannot be opened by OpenID Connect, and nothing is sent to its ACS', async () => {
+  it('a SAML application cannot be opened by OpenID Connect, and nothing is sent to its ACS', async () => {
     const clientId = 'https://sp.example/metadata';
     await idp.services.applications.createSaml({
       entityId: clientId,

@@ -84,7 +84,7 @@ describe('the consent page', () => {
     expect(words).not.toContain('articles:write');
   });
 
-  it('is not displayed again, in another browser either', async () => {
+  it('the consent page is not displayed again, in another browser either', async () => {
     const app = await asking();
     const { browser, page } = await atQuestion(app);
     expect(isQuestion(page)).toBe(true);
@@ -100,7 +100,7 @@ describe('the consent page', () => {
     expect(back.location).toMatch(/[?&]code=/);
   });
 
-  it('is displayed again for more than was granted, and for prompt=consent', async () => {
+  it('the consent page is displayed again for more than was granted, and for prompt=consent', async () => {
     const app = await asking();
     const { browser, page } = await atQuestion(app, { scope: 'openid email' });
     await completeSignIn(browser, page, { user });
@@ -124,20 +124,20 @@ describe('the consent page', () => {
     expect(isQuestion(await open(browser, app))).toBe(true);
   });
 
-  it('is not displayed for a first-party application', async () => {
+  it('the consent page is not displayed for a first-party application', async () => {
     const app = await anApplication(idp, { consent: 'implicit' });
     const { page } = await atQuestion(app, { scope: 'openid profile email roles offline_access' });
     expect(page.location).toMatch(/[?&]code=/);
   });
 
-  it('is displayed each time for a native application that is not first-party', async () => {
+  it('the consent page is displayed each time for a native application that is not first-party', async () => {
     const app = await asking({ application_type: 'native', token_endpoint_auth_method: 'none' });
     const { browser, page } = await atQuestion(app);
     expect((await completeSignIn(browser, page, { user })).location).toMatch(/code=/);
     expect(isQuestion(await open(browser, app))).toBe(true);
   });
 
-  it('is displayed again after consent was withdrawn', async () => {
+  it('the consent page is displayed again after consent was withdrawn', async () => {
     const app = await asking();
     const { browser, page } = await atQuestion(app);
     await completeSignIn(browser, page, { user });

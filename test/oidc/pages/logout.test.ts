@@ -36,7 +36,7 @@ const ask = (browser: HttpClient, parameters: Record<string, string>) =>
 const asksThePerson = (page: Page) => page.text.includes('Stay signed in');
 
 describe('logout', () => {
-  it('is confirmed on a page, then ends the session, its tokens and its cookie', async () => {
+  it('logout is confirmed on a page, then ends the session, its tokens and its cookie', async () => {
     const { browser, tokens } = await signedIn();
     await signIn(browser, other, user);
     const page = await ask(browser, { client_id: app.clientId, post_logout_redirect_uri: home, state: 'back' });
@@ -52,7 +52,7 @@ describe('logout', () => {
     expect((await app.rp.introspect(tokens.access_token)).active).toBe(false);
   });
 
-  it('needs no confirmation with an ID token of this very session', async () => {
+  it('logout needs no confirmation with an ID token of this very session', async () => {
     const { browser, hint } = await signedIn();
     const page = await ask(browser, { id_token_hint: hint, post_logout_redirect_uri: home, state: 's' });
     expect(asksThePerson(page)).toBe(false);
@@ -61,20 +61,20 @@ describe('logout', () => {
     expect(await isSignedIn(browser)).toBe(false);
   });
 
-  it('is confirmed when the ID token belongs to an earlier session of the same user', async () => {
+  it('logout is confirmed when the ID token belongs to an earlier session of the same user', async () => {
     const { hint } = await signedIn();
     const { browser } = await signedIn();
     expect(asksThePerson(await ask(browser, { id_token_hint: hint }))).toBe(true);
   });
 
-  it('is confirmed when the ID token belongs to another user', async () => {
+  it('logout is confirmed when the ID token belongs to another user', async () => {
     const otherUser = await aUser(idp.services);
     const theirs = (await signIn(httpClient(idp.issuer), app, otherUser)).tokens.id_token ?? '';
     const { browser } = await signedIn();
     expect(asksThePerson(await ask(browser, { id_token_hint: theirs }))).toBe(true);
   });
 
-  it('is confirmed without an ID token, and ends on a page of this server', async () => {
+  it('logout is confirmed without an ID token, and ends on a page of this server', async () => {
     const { browser } = await signedIn();
     const page = await ask(browser, { post_logout_redirect_uri: home, state: 'x' });
     expect(asksThePerson(page)).toBe(true);
@@ -100,7 +100,7 @@ describe('logout', () => {
     expect(await isSignedIn(browser)).toBe(true);
   });
 
-  it('may be requested by POST', async () => {
+  it('logout may be requested by POST', async () => {
     const { browser, hint } = await signedIn();
     const answer = await browser.post('/end-session', {
       form: { id_token_hint: hint, post_logout_redirect_uri: home },
@@ -109,7 +109,7 @@ describe('logout', () => {
     expect((await browser.submit(page)).location).toBe(home);
   });
 
-  it('can be declined, which ends only the requesting application’s part in the session', async () => {
+  it('logout can be declined, which ends only the requesting application’s part in the session', async () => {
     const { browser, tokens } = await signedIn();
     const page = await ask(browser, { client_id: app.clientId, post_logout_redirect_uri: home });
     const done = await browser.submit(page, {}, { button: 'Stay signed in' });
@@ -125,14 +125,14 @@ describe('logout', () => {
     expect(refreshed.claims()?.sub).toBe(user.account.id);
   });
 
-  it('needs no confirmation without a session', async () => {
+  it('logout needs no confirmation without a session', async () => {
     const browser = httpClient(idp.issuer);
     const page = await ask(browser, { client_id: app.clientId, post_logout_redirect_uri: home });
     expect(asksThePerson(page)).toBe(false);
     expect((await browser.submit(page)).location).toBe(home);
   });
 
-  it('is recorded in the audit log, with the requesting client', async () => {
+  it('logout is recorded in the audit log, with the requesting client', async () => {
     const { browser, hint } = await signedIn();
     await browser.submit(await ask(browser, { id_token_hint: hint }));
     const event = await idp.services.db.auditEvent.findFirst({

@@ -16,13 +16,13 @@ const withApps = (authorizations: SessionPayload['authorizations']) => ({ ...asR
 const stay = { hasMoved: false };
 
 describe('the applications of a merged session', () => {
-  it('are those of both requests', () => {
+  it('the applications of a merged session are those of both requests', () => {
     const { a } = asRead.authorizations ?? {};
     const merged = mergeSession(asRead, withApps({ a: a ?? {}, b }), withApps({ a: a ?? {}, c }), stay);
     expect(merged?.authorizations).toEqual({ a, b, c });
   });
 
-  it('lack those that either request logged out of', () => {
+  it('the applications of a merged session lack those that either request logged out of', () => {
     expect(mergeSession(asRead, withApps({}), withApps({ ...asRead.authorizations, c }), stay)?.authorizations).toEqual(
       {
         c,
@@ -32,19 +32,19 @@ describe('the applications of a merged session', () => {
     expect(mergeSession(asRead, withApps(app), withApps({}), stay)?.authorizations).toEqual({});
   });
 
-  it('keep offline access that either request was granted', () => {
+  it('the applications of a merged session keep offline access that either request was granted', () => {
     const stored = withApps({ a: { sid: 'a1', grantId: 'ga', persistsLogout: true } });
     expect(mergeSession(asRead, asRead, stored, stay)?.authorizations).toEqual(stored.authorizations);
     expect(mergeSession(asRead, stored, asRead, stay)?.authorizations).toEqual(stored.authorizations);
   });
 
-  it('have the grant that was stored last', () => {
+  it('the applications of a merged session have the grant that was stored last', () => {
     const again = { a: { sid: 'a2', grantId: 'ga2' } };
     const stored = withApps({ a: { sid: 'a1', grantId: 'ga', persistsLogout: true } });
     expect(mergeSession(asRead, withApps(again), stored, stay)?.authorizations).toEqual(again);
   });
 
-  it('may have the name of any object property', () => {
+  it('the applications of a merged session may have the name of any object property', () => {
     const named = withApps({ ...asRead.authorizations, constructor: b });
     expect(mergeSession(asRead, named, asRead, stay)?.authorizations).toEqual({
       ...asRead.authorizations,
@@ -66,11 +66,11 @@ describe('the sign-in of a merged session', () => {
 });
 
 describe('a form that is not submitted yet', () => {
-  it('stays after a request that did not render it', () => {
+  it('a form that is not submitted yet stays after a request that did not render it', () => {
     expect(mergeSession(asRead, asRead, { ...asRead, state: { secret: 's' } }, stay)?.state).toEqual({ secret: 's' });
   });
 
-  it('is removed when it was submitted', () => {
+  it('a form that is not submitted yet is removed when it was submitted', () => {
     const rendered = { ...asRead, state: { secret: 's' } };
     expect(mergeSession(rendered, asRead, rendered, stay)?.state).toBeUndefined();
   });

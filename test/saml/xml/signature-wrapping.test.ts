@@ -26,17 +26,20 @@ describe.each(Object.entries(messages))('wrapping a signed %s', (name, message) 
     expect(receivePost(message.signed)).toMatchObject({ name, signed: true });
   });
 
-  it.each(Object.keys(arrangements))('is rejected: %s', async (arrangement) => {
+  it.each(Object.keys(arrangements))('a wrapped message is rejected: %s', async (arrangement) => {
     const xml = arrangements[arrangement]?.(message) ?? '';
     expect(xml).not.toBe(message.signed);
     await samlErrorCode(() => receivePost(xml));
   });
 
-  it.each(Object.keys(arrangements))('is rejected without the help of the schema: %s', async (arrangement) => {
-    const xml = arrangements[arrangement]?.(message) ?? '';
-    const code = await samlErrorCode(() => receivePost(xml, mustSign, 'SAMLRequest', validateWellFormed));
-    expect(['signature_shape', 'signature_invalid', 'forbidden_markup', 'not_xml']).toContain(code);
-  });
+  it.each(Object.keys(arrangements))(
+    'a wrapped message is rejected without the help of the schema: %s',
+    async (arrangement) => {
+      const xml = arrangements[arrangement]?.(message) ?? '';
+      const code = await samlErrorCode(() => receivePost(xml, mustSign, 'SAMLRequest', validateWellFormed));
+      expect(['signature_shape', 'signature_invalid', 'forbidden_markup', 'not_xml']).toContain(code);
+    },
+  );
 });
 
 describe('reading a signed message', () => {

@@ -15,7 +15,7 @@ it('gives every caller a database of its own, with every table and no row', asyn
   expect(await two.database.db.setting.count()).toBe(0);
 });
 
-it('can be opened by a second instance', async () => {
+it('lets a second instance open a database', async () => {
   const other = await openDatabase(one.url);
   await other.db.setting.create({ data: { key: 'b', value: '2' } });
   expect(await one.database.db.setting.findUnique({ where: { key: 'b' } })).toMatchObject({ value: '2' });
