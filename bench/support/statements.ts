@@ -3,7 +3,7 @@ import { statements as accounts } from '../../src/accounts/account.ts';
 import { statements as audit } from '../../src/audit/audit.ts';
 import { statements as auditChain } from '../../src/audit/chain.ts';
 import { statements as passwords } from '../../src/credentials/stored-password.ts';
-import { statements as factors } from '../../src/mfa/factors.ts';
+import { statements as factors } from '../../src/mfa/account-factors.ts';
 import { statements as knownBrowsers } from '../../src/mfa/known-browsers.ts';
 import { statements as artifacts } from '../../src/oidc/store/adapter.ts';
 import { statements as clients } from '../../src/oidc/store/clients.ts';

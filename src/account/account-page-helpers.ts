@@ -4,7 +4,7 @@ import type { Actor } from '../audit/audit.ts';
 import type { Context, Middleware } from '../http/context.ts';
 import type { Cookies } from '../http/cookies.ts';
 import type { AccountChange, NotifyOwner } from '../mail/notify-owner.ts';
-import type { Factors } from '../mfa/factors.ts';
+import type { Factors } from '../mfa/account-factors.ts';
 import type { FirstFactorRule } from '../mfa/first-factor-rule.ts';
 import type { SignedIn } from '../rp/signed-in.ts';
 

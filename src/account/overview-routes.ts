@@ -3,7 +3,7 @@ import Router from '@koa/router';
 import type { Credentials } from '../credentials/credentials.ts';
 import type { Extras, State } from '../http/context.ts';
 import { day } from '../http/pages/dates.ts';
-import type { Factors, OwnFactors } from '../mfa/factors.ts';
+import type { Factors, OwnFactors } from '../mfa/account-factors.ts';
 import { hasSecondFactor } from '../mfa/policy.ts';
 import type { AccountPageHelpers } from './account-page-helpers.ts';
 import { recoveryCodeWarning } from './recovery-code-warning.ts';

@@ -2,7 +2,7 @@
 // the minimum for a password that is the only factor).
 import type { Credentials } from '../credentials/credentials.ts';
 import type { Context } from '../http/context.ts';
-import type { Factors } from '../mfa/factors.ts';
+import type { Factors } from '../mfa/account-factors.ts';
 import type { AccountPageHelpers } from './account-page-helpers.ts';
 
 export interface SingleFactorPasswordRule {

@@ -6,7 +6,7 @@ import { minimumLength, type PasswordFault, passwordAdvice, passwordLength } fro
 import type { Context, Extras, State } from '../http/context.ts';
 import { parseForm, parseQuery } from '../http/input.ts';
 import type { EndSession } from '../logout/end-session.ts';
-import type { Factors } from '../mfa/factors.ts';
+import type { Factors } from '../mfa/account-factors.ts';
 import type { KnownBrowsers } from '../mfa/known-browsers.ts';
 import type { AccountPageHelpers } from './account-page-helpers.ts';
 import { FACTORS_PAGE } from './factor-recovery-codes.ts';

@@ -6,8 +6,8 @@ import type { Accounts } from '../accounts/accounts.ts';
 import type { Context, Extras, State } from '../http/context.ts';
 import { forbidden, notFound, tooManyRequests } from '../http/errors.ts';
 import { parseForm } from '../http/input.ts';
-import type { CodeDelivery } from '../mfa/code-delivery.ts';
-import { maskNumber, type Phones, phoneNumber } from '../mfa/phone-number.ts';
+import type { CodeDelivery } from '../mfa/factors/code-delivery.ts';
+import { maskNumber, type Phones, phoneNumber } from '../mfa/factors/phone-number.ts';
 import type { RateLimits } from '../rate-limits/rate-limits.ts';
 import type { AccountPageHelpers } from './account-page-helpers.ts';
 

@@ -17,7 +17,7 @@ import {
 import type { Context, Extras, State } from '../http/context.ts';
 import { AppError, forbidden } from '../http/errors.ts';
 import { parseForm } from '../http/input.ts';
-import type { CodeDelivery } from '../mfa/code-delivery.ts';
+import type { CodeDelivery } from '../mfa/factors/code-delivery.ts';
 import type { AccountPageHelpers } from './account-page-helpers.ts';
 
 export interface ProfileRoutesDependencies {

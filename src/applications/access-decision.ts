@@ -1,6 +1,6 @@
 // Whether an account may use an application: the one access rule. Applied to sign-ins in oidc/engine/interaction-policy.ts,
 // to tokens in oidc/claims/find-account.ts, and in the portal and diagnostics.
-import type { Access } from './oidc-client.ts';
+import type { Access } from './fields/oidc-client.ts';
 
 /** Why an account may not use an application. */
 export type AccessDenial = 'application_disabled' | 'account_disabled' | 'no_role';

@@ -8,8 +8,8 @@ import type { Db, Tx } from '../storage/database.ts';
 import type { Application } from './application.ts';
 import { addSecret, removeSecret } from './change-secrets.ts';
 import type { Change, Registered, SamlInput } from './changes.ts';
+import type { OidcClientInput } from './fields/oidc-client.ts';
 import { removeApplication, setEnabled } from './lifecycle.ts';
-import type { OidcClientInput } from './oidc-client.ts';
 import {
   type ApplicationPage,
   allApplications,

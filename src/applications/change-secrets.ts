@@ -2,7 +2,7 @@
 import { conflict, notFound } from '../http/errors.ts';
 import { withinTransaction } from '../storage/database.ts';
 import type { Change } from './changes.ts';
-import { needsSecretValue, usesSecret } from './oidc-client.ts';
+import { needsSecretValue, usesSecret } from './fields/oidc-client.ts';
 import { getApplication } from './read.ts';
 import type { AddSecret, Secrets } from './secrets.ts';
 import { recordChange, type WriteContext } from './write.ts';

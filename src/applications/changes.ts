@@ -2,8 +2,8 @@
 import type { Actor } from '../audit/audit.ts';
 import type { Tx } from '../storage/database.ts';
 import type { ApplicationSource, OidcApplication } from './application.ts';
-import type { Access } from './oidc-client.ts';
-import type { ServiceProviderSettings } from './service-provider.ts';
+import type { Access } from './fields/oidc-client.ts';
+import type { ServiceProviderSettings } from './fields/service-provider.ts';
 
 export type SamlInput = {
   entityId: string;

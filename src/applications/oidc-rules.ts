@@ -1,7 +1,7 @@
 // The rules between the fields of one OIDC client (RFC 7591 2, OpenID Connect Dynamic Client Registration 2).
 
 import type { Fault } from '../platform/faults.ts';
-import { deviceCodeGrant, type OidcMetadata, usesSecret } from './oidc-client.ts';
+import { deviceCodeGrant, type OidcMetadata, usesSecret } from './fields/oidc-client.ts';
 import { redirectUriFault } from './uris.ts';
 
 const hmacFields = [

@@ -11,7 +11,7 @@ import {
   type OidcClientInput,
   oidcClient,
   usesSecret,
-} from './oidc-client.ts';
+} from './fields/oidc-client.ts';
 import { oidcRules } from './oidc-rules.ts';
 import type { Secrets } from './secrets.ts';
 import { check, showPath } from './validation.ts';

@@ -2,8 +2,8 @@
 // initiate_login_uri (OIDC Core 4) or its home page.
 import type { Db } from '../storage/database.ts';
 import { type Registration, registrationOf } from './application.ts';
-import type { OidcMetadata } from './oidc-client.ts';
-import type { ServiceProviderSettings } from './service-provider.ts';
+import type { OidcMetadata } from './fields/oidc-client.ts';
+import type { ServiceProviderSettings } from './fields/service-provider.ts';
 
 export interface StartPage {
   name: string;

@@ -10,7 +10,7 @@ import { type Db, isUniqueViolation, type Tx, withinTransaction } from '../stora
 import { type Application, type ApplicationSource, readMetadata } from './application.ts';
 import { declared, difference } from './audit-data.ts';
 import type { Change } from './changes.ts';
-import type { Access } from './oidc-client.ts';
+import type { Access } from './fields/oidc-client.ts';
 import { getApplication } from './read.ts';
 import { neededFor } from './rules/field-rights.ts';
 import { RESERVED } from './rules/identifiers.ts';

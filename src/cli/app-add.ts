@@ -1,7 +1,7 @@
 // `gatehouse app add`: registers an OIDC client from options, or a SAML service provider from its metadata. Without options,
 // on a terminal, it is interactive.
 import { readFile } from 'node:fs/promises';
-import type { Access, OidcClientInput } from '../applications/oidc-client.ts';
+import type { Access, OidcClientInput } from '../applications/fields/oidc-client.ts';
 import { SamlError } from '../saml/xml/errors.ts';
 import type { Services } from '../services.ts';
 import { askForApplication } from './app-wizard.ts';
@@ -89,7 +89,7 @@ async function addProvider(input: Input, io: Io, services: Services): Promise<nu
   const source = input.text('saml-metadata') ?? '';
   const isUrl = /^https?:\/\//.test(source);
   const xml = isUrl ? await (await outgoing(source)).text() : await readText(source);
-  const { serviceProvider, settingsOf } = await import('../applications/service-provider.ts');
+  const { serviceProvider, settingsOf } = await import('../applications/fields/service-provider.ts');
   const metadata = await parsed(xml, now());
   const name = input.text('name') ?? metadata.displayName ?? metadata.entityId;
   const entry = serviceProvider.parse({

@@ -72,7 +72,7 @@ export const appSecret: Command = {
     withApp(input, io, async (application, { applications }) => {
       const keep = input.text('keep');
       if (keep !== undefined && !/^\d{1,8}$/.test(keep)) throw new UsageError('--keep must be a number of seconds');
-      const { needsSecretValue, usesSecret } = await import('../applications/oidc-client.ts');
+      const { needsSecretValue, usesSecret } = await import('../applications/fields/oidc-client.ts');
       if (application.protocol !== 'oidc' || !usesSecret(application.metadata)) {
         io.err('This application does not use a secret.');
         return 1;

@@ -1,7 +1,7 @@
 // The dependencies of the configuration file on the domains whose rows it declares.
 import type { Actor } from '../audit/audit.ts';
 import type { Passwords } from '../credentials/password.ts';
-import type { Totp } from '../mfa/totp.ts';
+import type { Totp } from '../mfa/factors/totp.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Vault } from '../platform/vault.ts';
 import type { Tx } from '../storage/database.ts';

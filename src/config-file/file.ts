@@ -1,8 +1,12 @@
 // Reads the configuration file (YAML). Everything that is wrong with it is reported at once, each fault with its line,
 // column and path. Each entry is checked alone, so that a fault in one does not hide those of another.
-import { type OidcClient, oidcClient } from '../applications/oidc-client.ts';
+import { type OidcClient, oidcClient } from '../applications/fields/oidc-client.ts';
+import {
+  type ServiceProvider,
+  serviceProvider,
+  serviceProviderRules,
+} from '../applications/fields/service-provider.ts';
 import { oidcRules } from '../applications/oidc-rules.ts';
-import { type ServiceProvider, serviceProvider, serviceProviderRules } from '../applications/service-provider.ts';
 import { check } from '../applications/validation.ts';
 import { at, type Fault } from '../platform/faults.ts';
 import { betweenEntries, userRules } from './rules.ts';

@@ -3,14 +3,14 @@
 import { z } from 'zod';
 import { claimsByScope } from '../accounts/claims.ts';
 import { addressSchema, type TextClaim, textClaims } from '../accounts/profile-fields.ts';
-import type { OidcClient } from '../applications/oidc-client.ts';
+import type { OidcClient } from '../applications/fields/oidc-client.ts';
+import type { ServiceProvider } from '../applications/fields/service-provider.ts';
 import { type Resource, scopePermissionFaults } from '../applications/resources.ts';
-import type { ServiceProvider } from '../applications/service-provider.ts';
 import { resourceFault } from '../applications/uris.ts';
 import { isAcceptableHash } from '../credentials/password.ts';
 import { keyAlgs } from '../keys/rotation.ts';
 import { limits } from '../limits.ts';
-import { parseTotpKey } from '../mfa/totp-key.ts';
+import { parseTotpKey } from '../mfa/factors/totp-key.ts';
 import type { Fault } from '../platform/faults.ts';
 import { OWN_PREFIX } from '../rbac/built-in.ts';
 import { isDeceptivePermission, isRoleName, parsePermission } from '../rbac/names.ts';

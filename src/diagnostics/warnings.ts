@@ -4,7 +4,7 @@ import { X509Certificate } from 'node:crypto';
 import type { Accounts } from '../accounts/accounts.ts';
 import type { Warnings } from '../admin/overview/console.ts';
 import { readMetadata } from '../applications/application.ts';
-import type { ServiceProviderSettings } from '../applications/service-provider.ts';
+import type { ServiceProviderSettings } from '../applications/fields/service-provider.ts';
 import type { Audit } from '../audit/audit.ts';
 import type { Config } from '../config.ts';
 import type { Keyring } from '../keys/keyring.ts';

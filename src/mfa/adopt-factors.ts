@@ -2,7 +2,7 @@
 // recovery codes need none: they are encrypted or hashed under a key, bound to their account.
 import type { ProtectedRows } from '../audit/protected-rows.ts';
 import type { Db } from '../storage/database.ts';
-import { passkeyFields } from './webauthn-ceremony.ts';
+import { passkeyFields } from './factors/webauthn-ceremony.ts';
 
 /** Writes the MAC of every factor, whatever it is; returns the number of rows. */
 export async function adoptFactors(db: Db, protectedRows: Pick<ProtectedRows, 'macOf'>) {

@@ -5,14 +5,14 @@ import type { Clock } from '../platform/clock.ts';
 import type { Vault } from '../platform/vault.ts';
 import type { Db } from '../storage/database.ts';
 import type { Sql } from '../storage/statements.ts';
-import { createFactors } from './factors.ts';
+import { createFactors } from './account-factors.ts';
+import { createOneTimeCodes } from './factors/one-time-codes.ts';
+import { createPasskeys } from './factors/passkeys.ts';
+import { createPhones } from './factors/phone-number.ts';
+import { createRecoveryCodes } from './factors/recovery-codes.ts';
+import { createTotp } from './factors/totp.ts';
 import { createFirstFactorRule, type FirstFactorDependencies } from './first-factor-rule.ts';
 import { createKnownBrowsers } from './known-browsers.ts';
-import { createOneTimeCodes } from './one-time-codes.ts';
-import { createPasskeys } from './passkeys.ts';
-import { createPhones } from './phone-number.ts';
-import { createRecoveryCodes } from './recovery-codes.ts';
-import { createTotp } from './totp.ts';
 
 export interface MfaDependencies extends Pick<FirstFactorDependencies, 'settings' | 'requiredSince'> {
   db: Db;

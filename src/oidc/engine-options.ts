@@ -1,5 +1,5 @@
 // Collects the options of the engine from the parts of this server.
-import { needsPkce } from '../applications/oidc-client.ts';
+import { needsPkce } from '../applications/fields/oidc-client.ts';
 import { acrValues } from '../mfa/acr.ts';
 import { randomToken } from '../platform/random.ts';
 import { countSignInStart } from '../rate-limits/network-limits.ts';

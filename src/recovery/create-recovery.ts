@@ -6,7 +6,7 @@ import type { Cookies } from '../http/cookies.ts';
 import type { Csrf } from '../http/csrf.ts';
 import type { Outbox } from '../mail/outbox.ts';
 import type { MailedLinks } from '../mailed-links/create-mailed-links.ts';
-import type { Factors } from '../mfa/factors.ts';
+import type { Factors } from '../mfa/account-factors.ts';
 import type { FirstFactorRule } from '../mfa/first-factor-rule.ts';
 import type { KnownBrowsers } from '../mfa/known-browsers.ts';
 import type { Clock } from '../platform/clock.ts';

@@ -2,8 +2,8 @@
 import { createAccounts } from '../accounts/accounts.ts';
 import { createConsents } from '../consents/consents.ts';
 import { createPasswordServices } from '../credentials/create-credentials.ts';
-import { createCodeDelivery } from '../mfa/code-delivery.ts';
 import { createMfa } from '../mfa/create-mfa.ts';
+import { createCodeDelivery } from '../mfa/factors/code-delivery.ts';
 import { createLimits } from '../rate-limits/create-limits.ts';
 import { addressKey } from '../rate-limits/lockout.ts';
 import { createPermissions } from '../rbac/permissions.ts';

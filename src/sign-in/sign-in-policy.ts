@@ -2,9 +2,9 @@
 // rule, the requested authentication context and the browser, and applies the pure rules of mfa/policy.ts.
 import type { Account } from '../accounts/account.ts';
 import type { Credentials } from '../credentials/credentials.ts';
+import type { Factors, OwnFactors } from '../mfa/account-factors.ts';
 import { type Acr, acrOf, acrOfRule, MFA_ACR, PASSWORD_ACR, weakestOf, withMfa } from '../mfa/acr.ts';
-import type { CodeDelivery } from '../mfa/code-delivery.ts';
-import type { Factors, OwnFactors } from '../mfa/factors.ts';
+import type { CodeDelivery } from '../mfa/factors/code-delivery.ts';
 import type { FirstFactorRule } from '../mfa/first-factor-rule.ts';
 import {
   type AdminMfaSetting,

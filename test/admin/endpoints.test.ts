@@ -2,7 +2,7 @@
 // and body of every response, and the body of every accepted request.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { serviceProvider, settingsOf } from '../../src/applications/service-provider.ts';
+import { serviceProvider, settingsOf } from '../../src/applications/fields/service-provider.ts';
 import { aClient, aUser, PASSWORD } from '../support/factories.ts';
 import { httpClient } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';

@@ -1,6 +1,6 @@
 // More entries than a database takes parameters in one statement.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { metadataOf, oidcMetadata } from '../../src/applications/oidc-client.ts';
+import { metadataOf, oidcMetadata } from '../../src/applications/fields/oidc-client.ts';
 import { inChunks } from '../../src/storage/chunks.ts';
 import { configFileBench, lines } from './support.ts';
 

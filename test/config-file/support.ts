@@ -9,7 +9,7 @@ import { exportConfiguration } from '../../src/config-file/export.ts';
 import { parseFile, showFault } from '../../src/config-file/file.ts';
 import { createCredentials } from '../../src/credentials/credentials.ts';
 import { createPasswords } from '../../src/credentials/password.ts';
-import { createTotp } from '../../src/mfa/totp.ts';
+import { createTotp } from '../../src/mfa/factors/totp.ts';
 import { removeClientArtifacts } from '../../src/oidc/store/removals.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { createVault } from '../../src/platform/vault.ts';

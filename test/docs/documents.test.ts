@@ -34,6 +34,14 @@ describe.each(documents)('%s', (name) => {
   });
 });
 
+it('docs/architecture.md names files and folders that exist', () => {
+  const names = [...read('docs/architecture.md').matchAll(/`((?:[\w-]+\/)*[\w-]+(?:\.(?:ts|eta)|\/[\w-]+\/))`/g)].map(
+    ([, name = '']) => name,
+  );
+  expect(names.length).toBeGreaterThan(100);
+  expect(names.filter((name) => !existsSync(path.join('src', name)) && !existsSync(name))).toEqual([]);
+});
+
 it('docs/api.md describes every OpenID Connect route', () => {
   const api = read('docs/api.md');
   const paths = [

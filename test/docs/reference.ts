@@ -1,8 +1,8 @@
 // The tables of docs/configuration.md as the code has them: what may be set, what holds when it is not, what is
 // allowed. What it means is written by people, in the last column of the document.
 import { z } from 'zod';
-import { oidcClient } from '../../src/applications/oidc-client.ts';
-import { serviceProvider } from '../../src/applications/service-provider.ts';
+import { oidcClient } from '../../src/applications/fields/oidc-client.ts';
+import { serviceProvider } from '../../src/applications/fields/service-provider.ts';
 import { type Variable, variables } from '../../src/config/variables.ts';
 import * as file from '../../src/config-file/schema.ts';
 import { settingSchemas } from '../../src/settings/settings.ts';

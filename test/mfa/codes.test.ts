@@ -1,7 +1,7 @@
 // Recovery codes, and codes by e-mail and SMS.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Account } from '../../src/accounts/account.ts';
-import { createRecoveryCodes } from '../../src/mfa/recovery-codes.ts';
+import { createRecoveryCodes } from '../../src/mfa/factors/recovery-codes.ts';
 import { createVault } from '../../src/platform/vault.ts';
 import { together } from '../accounts/fixture.ts';
 import { type FactorsFixture, openFactors } from './fixture.ts';

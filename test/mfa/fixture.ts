@@ -1,12 +1,12 @@
 // Second factors on a real database.
-import { createFactors } from '../../src/mfa/factors.ts';
+import { createFactors } from '../../src/mfa/account-factors.ts';
+import { createOneTimeCodes } from '../../src/mfa/factors/one-time-codes.ts';
+import { createPasskeys } from '../../src/mfa/factors/passkeys.ts';
+import { createPhones } from '../../src/mfa/factors/phone-number.ts';
+import { createRecoveryCodes } from '../../src/mfa/factors/recovery-codes.ts';
+import { createTotp } from '../../src/mfa/factors/totp.ts';
 import { createFirstFactorRule, type FirstFactorSetting } from '../../src/mfa/first-factor-rule.ts';
 import { createKnownBrowsers } from '../../src/mfa/known-browsers.ts';
-import { createOneTimeCodes } from '../../src/mfa/one-time-codes.ts';
-import { createPasskeys } from '../../src/mfa/passkeys.ts';
-import { createPhones } from '../../src/mfa/phone-number.ts';
-import { createRecoveryCodes } from '../../src/mfa/recovery-codes.ts';
-import { createTotp } from '../../src/mfa/totp.ts';
 import { openPeople } from '../accounts/fixture.ts';
 
 export const ISSUER = new URL('https://login.example.org');

@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 import { ScureBase32Plugin } from 'otplib';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Account } from '../../src/accounts/account.ts';
-import { parseTotpKey, totpKeyText } from '../../src/mfa/totp-key.ts';
+import { parseTotpKey, totpKeyText } from '../../src/mfa/factors/totp-key.ts';
 import { together } from '../accounts/fixture.ts';
 import { type FactorsFixture, openFactors } from './fixture.ts';
 

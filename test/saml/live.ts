@@ -1,6 +1,6 @@
 // A service provider that writes its messages as text, against a running server: it can send anything.
 import { deflateRawSync } from 'node:zlib';
-import { serviceProvider, settingsOf } from '../../src/applications/service-provider.ts';
+import { serviceProvider, settingsOf } from '../../src/applications/fields/service-provider.ts';
 import type { HttpClient, Page } from '../support/http.ts';
 import type { TestIdp } from '../support/idp.ts';
 import { aCredential, type Credential, postBody, type SignOptions, signQuery, signXml } from './support.ts';

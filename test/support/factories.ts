@@ -1,6 +1,6 @@
 // Users and applications for tests, each with a name of its own.
 import type { Account } from '../../src/accounts/account.ts';
-import type { OidcClientInput } from '../../src/applications/oidc-client.ts';
+import type { OidcClientInput } from '../../src/applications/fields/oidc-client.ts';
 import { randomToken } from '../../src/platform/random.ts';
 import type { Services } from '../../src/services.ts';
 

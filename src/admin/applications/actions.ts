@@ -3,7 +3,7 @@
 
 import type { Application } from '../../applications/application.ts';
 import type { Applications, Registered } from '../../applications/applications.ts';
-import type { OidcClientInput } from '../../applications/oidc-client.ts';
+import type { OidcClientInput } from '../../applications/fields/oidc-client.ts';
 import type { ApplicationPage, ListApplications } from '../../applications/read.ts';
 import { isClosed, rolesOf } from '../../applications/rules/field-rights.ts';
 import type { UnexpiredSecret } from '../../applications/secrets.ts';

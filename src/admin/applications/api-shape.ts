@@ -1,8 +1,8 @@
 // The shapes of an application in /api/admin/applications: what a request declares, and what a response returns.
 import { z } from 'zod';
 import type { Application } from '../../applications/application.ts';
-import { clientId, oidcClient } from '../../applications/oidc-client.ts';
-import { serviceProvider } from '../../applications/service-provider.ts';
+import { clientId, oidcClient } from '../../applications/fields/oidc-client.ts';
+import { serviceProvider } from '../../applications/fields/service-provider.ts';
 import { applicationEntry } from '../../config-file/export.ts';
 import { limits } from '../../limits.ts';
 import type { SpMetadata } from '../../saml/metadata/parse.ts';

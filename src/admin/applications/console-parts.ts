@@ -1,7 +1,7 @@
 // What the pages of applications share: their dependencies, and how a registration, its access rule and the settings for the
 // other side are displayed.
 import type { Application } from '../../applications/application.ts';
-import { needsPkce } from '../../applications/oidc-client.ts';
+import { needsPkce } from '../../applications/fields/oidc-client.ts';
 import type { Block, Cell, Field } from '../console/blocks.ts';
 import type { Frame } from '../console/frame.ts';
 import type { RoleAdmin } from '../roles/actions.ts';

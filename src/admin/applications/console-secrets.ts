@@ -2,7 +2,7 @@
 import type Router from '@koa/router';
 import { z } from 'zod';
 import { newSecretReplacesOld } from '../../applications/application.ts';
-import { usesSecret } from '../../applications/oidc-client.ts';
+import { usesSecret } from '../../applications/fields/oidc-client.ts';
 import type { Extras, State } from '../../http/context.ts';
 import { parseForm } from '../../http/input.ts';
 import { within } from '../../rbac/rights.ts';

@@ -4,7 +4,7 @@ import {
   serviceProvider,
   serviceProviderRules,
   settingsOf,
-} from '../../applications/service-provider.ts';
+} from '../../applications/fields/service-provider.ts';
 import { check, showPath } from '../../applications/validation.ts';
 import { badRequest } from '../../http/errors.ts';
 import type { Fault } from '../../platform/faults.ts';

@@ -1,7 +1,7 @@
 // Changes the declaration of an application: by a merge patch, or by the metadata of a service provider, fetched again.
 import type { Application, OidcApplication } from '../../applications/application.ts';
 import type { Applications } from '../../applications/applications.ts';
-import type { OidcClientInput } from '../../applications/oidc-client.ts';
+import type { OidcClientInput } from '../../applications/fields/oidc-client.ts';
 import type { Actor } from '../../audit/audit.ts';
 import { applicationEntry } from '../../config-file/export.ts';
 import { conflict } from '../../http/errors.ts';

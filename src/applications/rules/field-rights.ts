@@ -5,8 +5,8 @@ import { claimsByScope } from '../../accounts/claims.ts';
 import { isGatehousePattern } from '../../accounts/visible-roles.ts';
 import type { Change } from '../../rbac/authority.ts';
 import { type OwnPermission, rightsOfClient } from '../../rbac/built-in.ts';
-import type { OidcClient } from '../oidc-client.ts';
-import type { ServiceProvider } from '../service-provider.ts';
+import type { OidcClient } from '../fields/oidc-client.ts';
+import type { ServiceProvider } from '../fields/service-provider.ts';
 
 /** The fields of both protocols that have a rule; a registration has those of its protocol. */
 export interface Declaration {

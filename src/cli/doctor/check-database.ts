@@ -1,7 +1,7 @@
 // doctor: checks the database and its content. Read-only: migrates, creates and writes nothing.
 import { existsSync, statSync } from 'node:fs';
 import { createApplications } from '../../applications/applications.ts';
-import { needsPkce, needsSecretValue, usesSecret } from '../../applications/oidc-client.ts';
+import { needsPkce, needsSecretValue, usesSecret } from '../../applications/fields/oidc-client.ts';
 import { createAudit } from '../../audit/audit.ts';
 import type { Config } from '../../config.ts';
 import { createKeyring } from '../../keys/keyring.ts';

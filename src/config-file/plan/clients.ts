@@ -2,7 +2,7 @@
 // stored ones, so a second apply changes nothing; a client without a secret in the file keeps its secrets.
 import type { Application, OidcApplication } from '../../applications/application.ts';
 import type { Applications } from '../../applications/applications.ts';
-import { metadataOf, needsSecretValue, type OidcClient, usesSecret } from '../../applications/oidc-client.ts';
+import { metadataOf, needsSecretValue, type OidcClient, usesSecret } from '../../applications/fields/oidc-client.ts';
 import { RESERVED } from '../../applications/rules/identifiers.ts';
 import { inTurns } from '../../platform/turns.ts';
 import {

@@ -2,7 +2,7 @@
 // then: when a user has changed a leaked password, the next start must not restore the old one. So the last declaration is
 // stored for each account, as a hash.
 import type { Passwords } from '../../credentials/password.ts';
-import { parseTotpKey, totpKeyText } from '../../mfa/totp-key.ts';
+import { parseTotpKey, totpKeyText } from '../../mfa/factors/totp-key.ts';
 import { removeValues, storeValue } from '../../settings/stored-values.ts';
 import { inChunks } from '../../storage/chunks.ts';
 import type { Db, Tx } from '../../storage/database.ts';

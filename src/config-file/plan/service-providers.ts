@@ -2,8 +2,8 @@
 // metadata, which is in a file, in the configuration, or behind a URL that may be down.
 import type { Application, SamlApplication } from '../../applications/application.ts';
 import type { Applications, SamlInput } from '../../applications/applications.ts';
+import { type ServiceProvider, settingsOf } from '../../applications/fields/service-provider.ts';
 import { RESERVED } from '../../applications/rules/identifiers.ts';
-import { type ServiceProvider, settingsOf } from '../../applications/service-provider.ts';
 import type { Fault } from '../../platform/faults.ts';
 import { sha256 } from '../../platform/random.ts';
 import { inTurns } from '../../platform/turns.ts';

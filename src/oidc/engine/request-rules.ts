@@ -1,7 +1,7 @@
 // The rules of OpenID Connect requests. The engine reports an error code and no rule, so when it rejects a request these rules
 // name the one that was broken, from the code and the request; the console evaluates them again to see whether a fix has
 // helped. A check of this server reports its own violation.
-import { needsPkce, type OidcMetadata } from '../../applications/oidc-client.ts';
+import { needsPkce, type OidcMetadata } from '../../applications/fields/oidc-client.ts';
 import type { ReceivedParameters, RejectionEndpoint } from '../../rejections/rejections.ts';
 import { type RuleId, type RuleResult, type RuleViolation, ruleResults } from '../../rejections/rules.ts';
 import { engineScope, engineScopes } from '../claims/scopes.ts';

@@ -2,7 +2,7 @@
 // redirect URIs are its assertion consumer service URLs, so one engine serves both protocols.
 
 import { readMetadata } from '../../applications/application.ts';
-import type { Access, OidcMetadata } from '../../applications/oidc-client.ts';
+import type { Access, OidcMetadata } from '../../applications/fields/oidc-client.ts';
 import { AppError } from '../../http/errors.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Vault } from '../../platform/vault.ts';

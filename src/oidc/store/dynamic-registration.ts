@@ -1,6 +1,6 @@
 // Clients that register themselves (RFC 7591), stored as applications.
 import type { Applications } from '../../applications/applications.ts';
-import { type OidcClientInput, oidcMetadata } from '../../applications/oidc-client.ts';
+import { type OidcClientInput, oidcMetadata } from '../../applications/fields/oidc-client.ts';
 import type { ClientSourceDependencies } from './clients.ts';
 
 export type DynamicRegistration = Pick<ClientSourceDependencies, 'register' | 'unregister'>;

@@ -3,7 +3,7 @@
 
 import type { KeyObject } from 'node:crypto';
 import { readMetadata } from '../../applications/application.ts';
-import type { ServiceProviderSettings } from '../../applications/service-provider.ts';
+import type { ServiceProviderSettings } from '../../applications/fields/service-provider.ts';
 import { limits } from '../../limits.ts';
 import type { Db } from '../../storage/database.ts';
 import { hotStatements, type Sql } from '../../storage/statements.ts';

@@ -3,10 +3,10 @@
 import type { Account } from '../../accounts/account.ts';
 import type { Audit } from '../../audit/audit.ts';
 import type { RepeatedEntries } from '../../audit/repeated-entries.ts';
-import type { OneTimeCodes } from '../../mfa/one-time-codes.ts';
+import type { OneTimeCodes } from '../../mfa/factors/one-time-codes.ts';
+import type { RecoveryCodes } from '../../mfa/factors/recovery-codes.ts';
+import type { Totp } from '../../mfa/factors/totp.ts';
 import type { SecondFactor } from '../../mfa/policy.ts';
-import type { RecoveryCodes } from '../../mfa/recovery-codes.ts';
-import type { Totp } from '../../mfa/totp.ts';
 import type { RequestInfo } from '../../platform/request-info.ts';
 import type { RateLimits } from '../../rate-limits/rate-limits.ts';
 

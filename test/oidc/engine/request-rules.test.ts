@@ -1,6 +1,6 @@
 // Which rule a request broke that the engine rejected with an error code.
 import { describe, expect, it } from 'vitest';
-import { metadataOf, oidcMetadata } from '../../../src/applications/oidc-client.ts';
+import { metadataOf, oidcMetadata } from '../../../src/applications/fields/oidc-client.ts';
 import { type EvaluatedRequest, evaluateRules, passesRule } from '../../../src/oidc/engine/request-rules.ts';
 
 const REDIRECT = 'https://app.example.com/cb';

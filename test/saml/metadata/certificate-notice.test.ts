@@ -1,6 +1,6 @@
 // The people behind an application hear in time that our certificate ends: once at 30 days, once more at 7.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { serviceProvider, settingsOf } from '../../../src/applications/service-provider.ts';
+import { serviceProvider, settingsOf } from '../../../src/applications/fields/service-provider.ts';
 import { createCertificateNotice } from '../../../src/saml/metadata/certificate-notice.ts';
 import { createServiceProviders } from '../../../src/saml/metadata/service-providers.ts';
 import { type TestClock, testClock } from '../../support/clock.ts';

@@ -1,7 +1,7 @@
 // Metadata behind a URL, from a server of the test: it is read as often as it says; what cannot be accepted leaves the last good
 // one in force, and what moves addresses, replaces keys or drops a protection waits for an administrator.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { serviceProvider, settingsOf } from '../../../src/applications/service-provider.ts';
+import { serviceProvider, settingsOf } from '../../../src/applications/fields/service-provider.ts';
 import { createMetadataFetch } from '../../../src/saml/metadata/fetch.ts';
 import { METADATA_JOB } from '../../../src/saml/metadata/jobs.ts';
 import { createMetadataRefresh } from '../../../src/saml/metadata/refresh.ts';

@@ -1,15 +1,15 @@
 // Sends one-time codes by e-mail and SMS: to which addresses of an account, and how often. SMS are limited by account,
 // because they cost money, and both are limited by recipient.
-import type { Account } from '../accounts/account.ts';
-import type { Audit } from '../audit/audit.ts';
-import { limits } from '../limits.ts';
-import { recipientOf } from '../mail/messages.ts';
-import type { Outbox } from '../mail/outbox.ts';
-import type { RequestInfo } from '../platform/request-info.ts';
-import type { MailLimits } from '../rate-limits/mail-limits.ts';
-import type { RateLimits, Verdict } from '../rate-limits/rate-limits.ts';
-import type { SmsGateway } from '../sms/gateway.ts';
-import type { OwnFactors } from './factors.ts';
+import type { Account } from '../../accounts/account.ts';
+import type { Audit } from '../../audit/audit.ts';
+import { limits } from '../../limits.ts';
+import { recipientOf } from '../../mail/messages.ts';
+import type { Outbox } from '../../mail/outbox.ts';
+import type { RequestInfo } from '../../platform/request-info.ts';
+import type { MailLimits } from '../../rate-limits/mail-limits.ts';
+import type { RateLimits, Verdict } from '../../rate-limits/rate-limits.ts';
+import type { SmsGateway } from '../../sms/gateway.ts';
+import type { OwnFactors } from '../account-factors.ts';
 import type { OneTimeCodes } from './one-time-codes.ts';
 import type { Phones } from './phone-number.ts';
 

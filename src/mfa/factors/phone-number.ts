@@ -2,13 +2,13 @@
 // travels in the form, sealed, so that an abandoned enrolment leaves nothing in the database.
 
 import { z } from 'zod';
-import type { Actor, Audit } from '../audit/audit.ts';
-import type { ProtectedRows } from '../audit/protected-rows.ts';
-import { limits } from '../limits.ts';
-import type { Clock } from '../platform/clock.ts';
-import type { Vault } from '../platform/vault.ts';
-import { type Db, type Tx, transaction } from '../storage/database.ts';
-import { factorIsSet } from './first-factor-rule.ts';
+import type { Actor, Audit } from '../../audit/audit.ts';
+import type { ProtectedRows } from '../../audit/protected-rows.ts';
+import { limits } from '../../limits.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { Vault } from '../../platform/vault.ts';
+import { type Db, type Tx, transaction } from '../../storage/database.ts';
+import { factorIsSet } from '../first-factor-rule.ts';
 import type { CodeOutcome, OneTimeCodes } from './one-time-codes.ts';
 
 export interface PhoneEnrolment {

@@ -1,14 +1,14 @@
 // Registers a passkey or security key (WebAuthn Level 3, 7.1). The caller stores the challenge between the two calls.
 
 import type { PublicKeyCredentialCreationOptionsJSON, VerifiedRegistrationResponse } from '@simplewebauthn/server';
-import type { Actor, Audit } from '../audit/audit.ts';
-import type { ProtectedRows } from '../audit/protected-rows.ts';
-import { conflict } from '../http/errors.ts';
-import { limits } from '../limits.ts';
-import type { Clock } from '../platform/clock.ts';
-import { type Db, isUniqueViolation, type Tx, transaction } from '../storage/database.ts';
-import type { Sql } from '../storage/statements.ts';
-import { factorIsSet } from './first-factor-rule.ts';
+import type { Actor, Audit } from '../../audit/audit.ts';
+import type { ProtectedRows } from '../../audit/protected-rows.ts';
+import { conflict } from '../../http/errors.ts';
+import { limits } from '../../limits.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { type Db, isUniqueViolation, type Tx, transaction } from '../../storage/database.ts';
+import type { Sql } from '../../storage/statements.ts';
+import { factorIsSet } from '../first-factor-rule.ts';
 import { passkeyName } from './passkey-name.ts';
 import { descriptorsOf, isFirstResponse, passkeyFields, TIMEOUT_MS, verified, webauthn } from './webauthn-ceremony.ts';
 import type { AttestationResponse } from './webauthn-input.ts';

@@ -1,10 +1,10 @@
 // Six-digit codes for e-mail and SMS: they work for ten minutes, once, with a few tries. A keyed hash is stored,
 // because a plain hash of one of a million values could be searched. code-delivery.ts sends them.
-import { limits } from '../limits.ts';
-import type { Clock } from '../platform/clock.ts';
-import { randomId, randomToken } from '../platform/random.ts';
-import type { Vault } from '../platform/vault.ts';
-import { type Db, transaction } from '../storage/database.ts';
+import { limits } from '../../limits.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { randomId, randomToken } from '../../platform/random.ts';
+import type { Vault } from '../../platform/vault.ts';
+import { type Db, transaction } from '../../storage/database.ts';
 
 /** `phone`: to a number that is not verified yet. */
 export type CodeChannel = 'email' | 'sms' | 'phone';

@@ -1,7 +1,7 @@
 // Schemas for what an application learns about users: the role and permission filters of both protocols, and the custom
 // claims of an OIDC client.
 import { z } from 'zod';
-import { isUserField } from '../accounts/claims.ts';
+import { isUserField } from '../../accounts/claims.ts';
 
 const name = z.string().min(1).max(255);
 const pattern = name.refine((value) => value.indexOf('*') === value.lastIndexOf('*'), 'must not have more than one *');

@@ -4,12 +4,12 @@ import type { ProtectedRows } from '../audit/protected-rows.ts';
 import type { Clock } from '../platform/clock.ts';
 import { type Db, type Tx, transaction } from '../storage/database.ts';
 import { hotStatements, type Sql } from '../storage/statements.ts';
+import type { Passkeys } from './factors/passkeys.ts';
+import type { Phones } from './factors/phone-number.ts';
+import type { RecoveryCodes } from './factors/recovery-codes.ts';
+import type { Totp } from './factors/totp.ts';
 import { allowFirstFactor } from './first-factor-rule.ts';
-import type { Passkeys } from './passkeys.ts';
-import type { Phones } from './phone-number.ts';
 import { type Factors as FactorSet, hasSecondFactor } from './policy.ts';
-import type { RecoveryCodes } from './recovery-codes.ts';
-import type { Totp } from './totp.ts';
 
 export type OwnFactors = FactorSet & {
   /** The verified number for codes by SMS. */

@@ -2,8 +2,8 @@
 // than our defaults, so each key has its own; they are imported as base32 or as an otpauth URI.
 import { ScureBase32Plugin } from 'otplib';
 import { z } from 'zod';
-import { badRequest } from '../http/errors.ts';
-import { limits } from '../limits.ts';
+import { badRequest } from '../../http/errors.ts';
+import { limits } from '../../limits.ts';
 
 const algorithms = ['sha1', 'sha256', 'sha512'] as const;
 

@@ -3,12 +3,12 @@
 // nothing in the database and does not affect the present factor.
 
 import { createGuardrails, generateSecret, generateURI, verify } from 'otplib';
-import type { Actor, Audit } from '../audit/audit.ts';
-import { limits } from '../limits.ts';
-import type { Clock } from '../platform/clock.ts';
-import type { Vault } from '../platform/vault.ts';
-import { type Db, type Tx, transaction } from '../storage/database.ts';
-import { factorIsSet } from './first-factor-rule.ts';
+import type { Actor, Audit } from '../../audit/audit.ts';
+import { limits } from '../../limits.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { Vault } from '../../platform/vault.ts';
+import { type Db, type Tx, transaction } from '../../storage/database.ts';
+import { factorIsSet } from '../first-factor-rule.ts';
 import { defaultParameters, parseTotpKey, type TotpKey, totpKeyText } from './totp-key.ts';
 
 export interface TotpEnrolment {

@@ -1,11 +1,11 @@
 // The schema of an OIDC client: the field names of OpenID Connect Dynamic Client Registration, with consent and access
 // rules of this server. Every way to register a client uses it.
 import { z } from 'zod';
-import { keyAlgs } from '../keys/rotation.ts';
-import { limits } from '../limits.ts';
-import { acrValues } from '../mfa/acr.ts';
+import { keyAlgs } from '../../keys/rotation.ts';
+import { limits } from '../../limits.ts';
+import { acrValues } from '../../mfa/acr.ts';
+import { webUriFault } from '../uris.ts';
 import { ownClaims, viewFields } from './claim-settings.ts';
-import { webUriFault } from './uris.ts';
 
 export const deviceCodeGrant = 'urn:ietf:params:oauth:grant-type:device_code';
 const grantTypes = ['authorization_code', 'refresh_token', 'client_credentials', deviceCodeGrant] as const;

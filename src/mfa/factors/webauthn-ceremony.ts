@@ -1,11 +1,11 @@
 // What registration and authentication of passkeys share (WebAuthn Level 3): the library, the keys of an account as
 // descriptors, and the single use of a challenge. The only file that loads @simplewebauthn/server.
-import { limits } from '../limits.ts';
-import type { Clock } from '../platform/clock.ts';
-import { sha256 } from '../platform/random.ts';
-import type { Db } from '../storage/database.ts';
-import { isFirstUse } from '../storage/single-use.ts';
-import type { Sql } from '../storage/statements.ts';
+import { limits } from '../../limits.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { sha256 } from '../../platform/random.ts';
+import type { Db } from '../../storage/database.ts';
+import { isFirstUse } from '../../storage/single-use.ts';
+import type { Sql } from '../../storage/statements.ts';
 
 // A quarter of all modules: loaded when the server is ready, so that the start does not wait for them.
 export const webauthn = () => import('@simplewebauthn/server');

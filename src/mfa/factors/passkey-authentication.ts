@@ -1,11 +1,11 @@
 // Verifies a sign-in with a passkey or security key (WebAuthn Level 3, 7.2). The caller stores the challenge between the two
 // calls.
 import type { PublicKeyCredentialRequestOptionsJSON, VerifiedAuthenticationResponse } from '@simplewebauthn/server';
-import type { ProtectedRows } from '../audit/protected-rows.ts';
-import type { Clock } from '../platform/clock.ts';
-import type { Db } from '../storage/database.ts';
-import type { Sql } from '../storage/statements.ts';
-import type { Amr } from './acr.ts';
+import type { ProtectedRows } from '../../audit/protected-rows.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { Db } from '../../storage/database.ts';
+import type { Sql } from '../../storage/statements.ts';
+import type { Amr } from '../acr.ts';
 import { descriptorsOf, isFirstResponse, passkeyFields, TIMEOUT_MS, verified, webauthn } from './webauthn-ceremony.ts';
 import type { AssertionResponse } from './webauthn-input.ts';
 

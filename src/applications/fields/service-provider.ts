@@ -2,11 +2,11 @@
 // it. The metadata XML itself is read in saml/metadata/.
 import { X509Certificate } from 'node:crypto';
 import { z } from 'zod';
-import { limits } from '../limits.ts';
-import type { Fault } from '../platform/faults.ts';
+import { limits } from '../../limits.ts';
+import type { Fault } from '../../platform/faults.ts';
+import { webUriFault } from '../uris.ts';
 import { userField, viewFields } from './claim-settings.ts';
 import { access, consent, displayName, mfaRule } from './oidc-client.ts';
-import { webUriFault } from './uris.ts';
 
 const webUri = z
   .string()

@@ -1,11 +1,11 @@
 // Recovery codes: ten, displayed once; each replaces a lost second factor once. They are stored as keyed hashes, so a
 // stolen database reveals none and cannot be searched for them.
-import type { Actor, Audit } from '../audit/audit.ts';
-import { limits } from '../limits.ts';
-import type { Clock } from '../platform/clock.ts';
-import { randomId, randomToken } from '../platform/random.ts';
-import type { Vault } from '../platform/vault.ts';
-import { type Db, isUniqueViolation, type Tx, transaction } from '../storage/database.ts';
+import type { Actor, Audit } from '../../audit/audit.ts';
+import { limits } from '../../limits.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { randomId, randomToken } from '../../platform/random.ts';
+import type { Vault } from '../../platform/vault.ts';
+import { type Db, isUniqueViolation, type Tx, transaction } from '../../storage/database.ts';
 
 export interface RecoveryCodes {
   /** New codes, to be displayed only now; the old ones stop working. */
