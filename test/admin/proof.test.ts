@@ -7,6 +7,7 @@ import { MFA_ACR, PASSWORD_ACR } from '../../src/mfa/acr.ts';
 import { aClient, aUser } from '../support/factories.ts';
 import type { Page } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
+import { operations } from './fresh-proof.ts';
 import { type ApiCaller, aPerson, aService, caller, described, tokenOf, tokenOfLongAgo } from './support.ts';
 
 let idp: TestIdp;
@@ -23,8 +24,8 @@ const isChallenge = ({ status, headers }: Page) =>
 
 const any = { 'if-match': '*' };
 
-/** Each operation that changes something, with a call that would succeed; and whether it is sensitive. */
-async function calls(): Promise<Record<string, { sensitive: boolean; call: [string, string, unknown?] }>> {
+/** Each operation that changes something, with a call that would succeed. */
+async function calls(): Promise<Record<string, [string, string, unknown?]>> {
   const { services } = idp;
   const { account } = await aUser(services);
   const user = `/users/${account.id}`;
@@ -44,45 +45,44 @@ async function calls(): Promise<Record<string, { sensitive: boolean; call: [stri
   };
   const declared = { protocol: 'oidc', redirect_uris: ['https://new.example.com/cb'] };
   const metadata_url = 'https://sp.example.invalid/metadata';
-  const yes = (...call: [string, string, unknown?]) => ({ sensitive: true, call });
-  const no = (...call: [string, string, unknown?]) => ({ sensitive: false, call });
+  const call = (...sent: [string, string, unknown?]) => sent;
   return {
-    createUser: yes('POST', '/users', { username: `with-${account.username}`, roles: [role.name] }),
-    updateUser: yes('PATCH', user, { email: 'moved@example.com' }),
-    setUserRoles: yes('PUT', `${user}/roles`, { roles: [role.name] }),
-    enableUser: yes('POST', `${user}/enable`),
-    disableUser: yes('POST', `${user}/disable`),
-    inviteUser: no('POST', `${user}/invite`),
-    sendPasswordReset: no('POST', `${user}/password-reset`),
-    setPassword: yes('POST', `${user}/password`, {}),
-    forcePasswordChange: yes('POST', `${user}/password-change`),
-    unlockUser: no('POST', `${user}/unlock`),
-    resetFactors: yes('POST', `${user}/reset-factors`),
-    allowFirstFactor: yes('POST', `${user}/allow-factor`),
-    endSession: no('DELETE', `/sessions/${await session()}`),
-    endUserSessions: yes('DELETE', `${user}/sessions`),
-    endApplicationSessions: no('DELETE', `${application}/sessions`),
-    deleteUser: yes('DELETE', user),
-    createRole: yes('POST', '/roles', { name: `new-${account.username}`, permissions: ['articles:read'] }),
-    updateRole: yes('PATCH', `/roles/${role.id}`, { permissions: [] }),
-    deleteRole: yes('DELETE', `/roles/${role.id}`),
-    createApplication: yes('POST', '/applications', declared),
-    updateApplication: yes('PATCH', application, { redirect_uris: ['https://moved.example.com/cb'] }),
-    enableApplication: yes('POST', `${application}/enable`),
-    disableApplication: yes('POST', `${application}/disable`),
-    addSecret: yes('POST', `${application}/secrets`, {}),
-    removeSecret: yes('DELETE', `${application}/secrets/${secret}`),
-    deleteApplication: yes('DELETE', application),
-    approveMetadataChange: yes('POST', `${application}/metadata-change/approve`, { document: 'x' }),
-    rejectMetadataChange: yes('POST', `${application}/metadata-change/reject`, { document: 'x' }),
-    readMetadata: no('POST', '/saml-metadata', { metadata_url }),
-    createResource: yes('POST', '/resources', { identifier: `${resource}:new` }),
-    updateResource: yes('PATCH', `/resources/${resource}`, { scopes: [] }),
-    deleteResource: yes('DELETE', `/resources/${resource}`),
-    rotateKeys: yes('POST', '/keys/rotate', { use: 'saml' }),
-    updateSettings: yes('PATCH', '/settings', { session_hours: 11 }),
-    planConfiguration: no('POST', '/configuration/plan', 'users: []\n'),
-    retryMail: no('POST', `/mail/${mail}/retry`),
+    createUser: call('POST', '/users', { username: `with-${account.username}`, roles: [role.name] }),
+    updateUser: call('PATCH', user, { email: 'moved@example.com' }),
+    setUserRoles: call('PUT', `${user}/roles`, { roles: [role.name] }),
+    enableUser: call('POST', `${user}/enable`),
+    disableUser: call('POST', `${user}/disable`),
+    inviteUser: call('POST', `${user}/invite`),
+    sendPasswordReset: call('POST', `${user}/password-reset`),
+    setPassword: call('POST', `${user}/password`, {}),
+    forcePasswordChange: call('POST', `${user}/password-change`),
+    unlockUser: call('POST', `${user}/unlock`),
+    resetFactors: call('POST', `${user}/reset-factors`),
+    allowFirstFactor: call('POST', `${user}/allow-factor`),
+    endSession: call('DELETE', `/sessions/${await session()}`),
+    endUserSessions: call('DELETE', `${user}/sessions`),
+    endApplicationSessions: call('DELETE', `${application}/sessions`),
+    deleteUser: call('DELETE', user),
+    createRole: call('POST', '/roles', { name: `new-${account.username}`, permissions: ['articles:read'] }),
+    updateRole: call('PATCH', `/roles/${role.id}`, { permissions: [] }),
+    deleteRole: call('DELETE', `/roles/${role.id}`),
+    createApplication: call('POST', '/applications', declared),
+    updateApplication: call('PATCH', application, { redirect_uris: ['https://moved.example.com/cb'] }),
+    enableApplication: call('POST', `${application}/enable`),
+    disableApplication: call('POST', `${application}/disable`),
+    addSecret: call('POST', `${application}/secrets`, {}),
+    removeSecret: call('DELETE', `${application}/secrets/${secret}`),
+    deleteApplication: call('DELETE', application),
+    approveMetadataChange: call('POST', `${application}/metadata-change/approve`, { document: 'x' }),
+    rejectMetadataChange: call('POST', `${application}/metadata-change/reject`, { document: 'x' }),
+    readMetadata: call('POST', '/saml-metadata', { metadata_url }),
+    createResource: call('POST', '/resources', { identifier: `${resource}:new` }),
+    updateResource: call('PATCH', `/resources/${resource}`, { scopes: [] }),
+    deleteResource: call('DELETE', `/resources/${resource}`),
+    rotateKeys: call('POST', '/keys/rotate', { use: 'saml' }),
+    updateSettings: call('PATCH', '/settings', { session_hours: 11 }),
+    planConfiguration: call('POST', '/configuration/plan', 'users: []\n'),
+    retryMail: call('POST', `/mail/${mail}/retry`),
   };
 }
 
@@ -97,10 +97,12 @@ describe('a user token whose sign-in is not fresh', () => {
     );
     const table = await calls();
     // A new operation has to say what it is.
+    expect(Object.keys(operations).sort()).toEqual(changing.sort());
     expect(Object.keys(table).sort()).toEqual(changing.sort());
     await tokenOfLongAgo(idp, admin);
     const audited = () => idp.services.audit.list({ actorId: admin.user?.account.id ?? '' });
-    for (const [operationId, { sensitive, call }] of Object.entries(table)) {
+    for (const [operationId, call] of Object.entries(table)) {
+      const sensitive = operations[operationId] === 'fresh';
       const before = (await audited()).length;
       const page = await send(admin, operationId, call);
       expect([operationId, isChallenge(page), page.text], operationId).toEqual([operationId, sensitive, page.text]);
@@ -157,9 +159,9 @@ describe('a user token whose sign-in is not fresh', () => {
 describe('an application that acts by itself', () => {
   it('an application that acts by itself is not asked for a sign-in', async () => {
     const service = await aService(idp);
-    for (const [operationId, { sensitive, call }] of Object.entries(await calls())) {
+    for (const [operationId, call] of Object.entries(await calls())) {
       // No metadata waits for a decision.
-      if (!sensitive || /^delete|MetadataChange$/.test(operationId)) continue;
+      if (operations[operationId] !== 'fresh' || /^delete|MetadataChange$/.test(operationId)) continue;
       const page = await send(service, operationId, call);
       expect([operationId, page.status < 300], page.text).toEqual([operationId, true]);
     }

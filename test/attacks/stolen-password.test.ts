@@ -2,8 +2,10 @@
 // password alone changes nothing on the account pages: a code from the mailbox comes first.
 import { generateSync } from 'otplib';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createAccountPages } from '../../src/account/create-account-pages.ts';
 import { limits } from '../../src/limits.ts';
 import { mailOf, NEW_PASSWORD, redeem, resetLink } from '../recovery/support.ts';
+import { anyDependency } from '../support/any-dependency.ts';
 import { aUser, type TestUser } from '../support/factories.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
@@ -54,6 +56,19 @@ const forms: [string, Record<string, string>][] = [
   ['/account/factors/phone/remove', {}],
 ];
 
+/** They take something away from an attacker, or change nothing that protects the account. */
+const unprotected = [
+  '/account/profile',
+  '/account/email/verify',
+  '/password-strength',
+  '/account/browsers/forget',
+  '/account/browsers/forget-all',
+  '/account/applications/revoke',
+  '/account/sessions/end',
+  '/account/sessions/end-others',
+  '/account/sessions/end-all',
+];
+
 const asksForMailedCode = (page: Page) =>
   page.text.includes('We send a code to') && page.text.includes('Send the code');
 const open = async (browser: HttpClient, path: string) => browser.follow(await browser.get(path));
@@ -97,6 +112,13 @@ describe('a stolen password, where codes by e-mail are on,', () => {
       expect([rejected.status, rejected.text.includes('Confirm that it is you')]).toEqual([401, true]);
     },
   );
+
+  it('a stolen password meets a form for every change of the account pages that needs the code, and the others are known', () => {
+    const { routers } = createAccountPages(anyDependency);
+    const posts = routers.flatMap(({ stack }) => stack.filter(({ methods }) => methods.includes('POST')));
+    const all = [...forms.map(([path]) => path), ...unprotected];
+    expect(posts.map(({ path }) => String(path)).sort()).toEqual(all.sort());
+  });
 
   it('changes the address after the code, until the sign-in is no longer recent', async () => {
     const form = await enterMailedCode(attacker, await open(attacker, '/account/email'));

@@ -68,7 +68,9 @@ export function createFrame({ page: own, authority, storedForms }: FrameDependen
 
   /** Leads to the confirmation page, which later shows `page` again. */
   async function confirm(ctx: Context, { change }: StepUpNeeded, page: ConsolePage): Promise<void> {
-    const value = await storedForms.add(signedIn.userOf(ctx).account.id, { change, path: ctx.path, page });
+    const { account, session } = signedIn.userOf(ctx);
+    const owner = { userId: account.id, ssoUid: session.ssoUid };
+    const value = await storedForms.add(owner, { change, path: ctx.path, page });
     own.redirectWithNotice(ctx, `${CONFIRM}/${value}`);
   }
 

@@ -18,8 +18,9 @@ export function confirmationRoutes({ frame, storedForms, signedIn }: Confirmatio
   const router = new Router<State, Extras>({ prefix: CONFIRM });
 
   router.get('/:form', ...frame.page(), async (ctx) => {
-    const { account, proof } = signedIn.userOf(ctx);
-    const stored = await storedForms.find(account.id, ctx.params.form ?? '');
+    const { account, session, proof } = signedIn.userOf(ctx);
+    const owner = { userId: account.id, ssoUid: session.ssoUid };
+    const stored = await storedForms.find(owner, ctx.params.form ?? '');
     if (!stored) {
       throw notFound({
         message: 'This form has expired, or another user filled it in. Nothing was changed.',

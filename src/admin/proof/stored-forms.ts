@@ -1,5 +1,6 @@
 // Forms of the console that were sent without a fresh sign-in. They wait for it in the database, where every instance finds
-// them: encrypted, because a form may hold a secret, and only for the user who filled them in.
+// them: encrypted, because a form may hold a secret, and only for the user who filled them in, in the same session. The
+// ciphertext is bound to the id of its row, which is made of both: a row that was given to another user opens for nobody.
 import { limits } from '../../limits.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { randomToken, sha256 } from '../../platform/random.ts';
@@ -19,11 +20,17 @@ export interface StoredForm {
   page: ConsolePage;
 }
 
+/** The user who filled the form in, and the single sign-on session of the browser. */
+export interface FormOwner {
+  userId: string;
+  ssoUid: string;
+}
+
 export interface StoredForms {
   /** Returns the value for the address of the page. The oldest forms of the user give way. */
-  add(userId: string, form: StoredForm): Promise<string>;
-  /** Undefined when there is none of this user, or it has expired. */
-  find(userId: string, value: string): Promise<StoredForm | undefined>;
+  add(owner: FormOwner, form: StoredForm): Promise<string>;
+  /** Undefined when there is none of this user and session, or it has expired. */
+  find(owner: FormOwner, value: string): Promise<StoredForm | undefined>;
 }
 
 export interface StoredFormsDependencies {
@@ -33,6 +40,7 @@ export interface StoredFormsDependencies {
 }
 
 export function createStoredForms({ db, vault, now }: StoredFormsDependencies): StoredForms {
+  const idOf = (value: string, { userId, ssoUid }: FormOwner) => sha256(JSON.stringify([value, userId, ssoUid]));
   const contextOf = (id: string) => `stored_forms:${id}`;
 
   async function removeOldest(userId: string): Promise<void> {
@@ -46,9 +54,10 @@ export function createStoredForms({ db, vault, now }: StoredFormsDependencies): 
   }
 
   return {
-    async add(userId, form) {
+    async add(owner, form) {
+      const { userId } = owner;
       const value = randomToken();
-      const id = sha256(value);
+      const id = idOf(value, owner);
       const formSealed = vault.seal(JSON.stringify(form), contextOf(id));
       const expiresAt = new Date(now().getTime() + limits.storedForm.seconds * 1000);
       await db.storedForm.create({ data: { id, userId, formSealed, createdAt: now(), expiresAt } });
@@ -56,10 +65,10 @@ export function createStoredForms({ db, vault, now }: StoredFormsDependencies): 
       return value;
     },
 
-    async find(userId, value) {
-      const id = sha256(value);
+    async find(owner, value) {
+      const id = idOf(value, owner);
       const row = await db.storedForm.findUnique({ where: { id } });
-      if (!row || row.userId !== userId || row.expiresAt <= now()) return undefined;
+      if (!row || row.userId !== owner.userId || row.expiresAt <= now()) return undefined;
       return JSON.parse(vault.open(row.formSealed, contextOf(id)).toString()) as StoredForm;
     },
   };

@@ -10,6 +10,7 @@ import type { OwnPermission } from '../../rbac/built-in.ts';
 import { isMemberOf } from '../../rbac/members.ts';
 import type { Db } from '../../storage/database.ts';
 import { fragment } from '../../storage/fragments.ts';
+import { assertFreshProof } from '../proof/sensitive-changes.ts';
 
 const READ = 'gatehouse.sessions:read' as const;
 
@@ -68,12 +69,14 @@ export function createSessionAdmin(dependencies: SessionAdminDependencies): Sess
     get,
 
     async end(uid, by) {
-      await get(uid, by, 'gatehouse.sessions:end');
+      const { username } = await get(uid, by, 'gatehouse.sessions:end');
+      assertFreshProof(by, 'session.end', username);
       if (!(await endSession.one(uid, 'ended-by-admin', by))) throwNoSession();
     },
 
     async endOfApplication(id, by) {
-      const { clientId } = await applications.get(id);
+      const { clientId, name } = await applications.get(id);
+      assertFreshProof(by, 'application.end-sessions', name);
       return endSession.ofApplication(clientId, 'ended-by-admin', by);
     },
   };

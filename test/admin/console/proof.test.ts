@@ -95,14 +95,22 @@ describe('a sensitive change without a fresh sign-in', () => {
     await idp.services.settings.unset('sms_gateway');
   });
 
-  it('a sensitive change without a fresh sign-in is not shown to another user', async () => {
+  it('a sensitive change without a fresh sign-in is not shown to another user, nor in another session', async () => {
     const { account } = await aUser(idp.services);
     const sent = await admin.submit(await admin.get(`/admin/users/${account.id}/delete`));
     const page = await confirmation(admin, sent);
-    const other = await consoleOf(idp, await staff(idp, 'admin'));
+    const otherUser = await staff(idp, 'admin');
+    const other = await consoleOf(idp, otherUser);
     const answer = await other.get(page.url);
     expect([answer.status, answer.forms]).toEqual([404, []]);
     expect(textOf(answer.text)).toContain('another user filled it in');
+    // Nor with the row: it opens for its user and session only.
+    const otherId = otherUser.account.id;
+    await idp.services.db.storedForm.updateMany({ where: { userId: ann.account.id }, data: { userId: otherId } });
+    expect((await other.get(page.url)).status).toBe(404);
+    await idp.services.db.storedForm.updateMany({ where: { userId: otherId }, data: { userId: ann.account.id } });
+    expect((await (await consoleOf(idp, ann)).get(page.url)).status).toBe(404);
+    expect((await admin.get(page.url)).status).toBe(200);
     expect(await idp.services.accounts.find(account.id)).toBeDefined();
   });
 
