@@ -54,6 +54,9 @@ const forms: [string, Record<string, string>][] = [
   ['/account/factors/phone', { phone: '+49 170 1234567' }],
   ['/account/factors/phone/confirm', { code: '000000', sealed: 'x' }],
   ['/account/factors/phone/remove', {}],
+  ['/account/profile/phone', { phone: '+49 170 1234567' }],
+  ['/account/profile/phone/confirm', { code: '000000', sealed: 'x' }],
+  ['/account/profile/phone/remove', {}],
 ];
 
 /** They take something away from an attacker, or change nothing that protects the account. */
