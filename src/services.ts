@@ -31,7 +31,7 @@ export async function createServices(options: ServicesOptions) {
   const { closeDatabase, ...base } = await createBase({ config, logger, now, mailQueued, alarmRaised });
   const { closePasswords, ...users } = createUserServices(base);
   const connections = createConnectionServices({ base, users, resolveTxt: options.resolveTxt });
-  const applications = createApplicationServices({ base, users, logoutQueued });
+  const applications = createApplicationServices({ base, users, connections, logoutQueued });
   return {
     ...base,
     ...users,

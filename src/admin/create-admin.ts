@@ -6,6 +6,7 @@ import type { Audit } from '../audit/audit.ts';
 import type { ConfigFile } from '../config-file/config-file.ts';
 import { exportConfiguration } from '../config-file/export.ts';
 import type { FileReader } from '../config-file/file-reader.ts';
+import type { Connections } from '../connections/connections.ts';
 import type { Credentials } from '../credentials/credentials.ts';
 import type { Keyring } from '../keys/keyring.ts';
 import type { EndSession } from '../logout/end-session.ts';
@@ -53,6 +54,7 @@ export interface AdminDependencies {
   now: Clock;
   accounts: Accounts;
   applications: Applications;
+  connections: Connections;
   audit: Audit;
   credentials: Credentials;
   endSession: EndSession;
@@ -85,7 +87,7 @@ export function createAdmin(dependencies: AdminDependencies) {
 /** The actions of each noun. Every action takes `by`, the actor. */
 function createAdminActions(dependencies: AdminDependencies) {
   const { db, sql, now, accounts, audit, credentials, endSession, keyring, lockout } = dependencies;
-  const { mfa, settings, notifyOwner } = dependencies;
+  const { mfa, settings, notifyOwner, connections } = dependencies;
   const authority = createAuthority({ accounts });
   const users = createUserAdmin({
     db,
@@ -131,7 +133,13 @@ function createAdminActions(dependencies: AdminDependencies) {
     configFile: dependencies.configFile,
     fileReader: dependencies.fileReader,
     exportConfiguration: () =>
-      exportConfiguration({ db, applications: dependencies.applications, roles: dependencies.roles, settings }),
+      exportConfiguration({
+        db,
+        applications: dependencies.applications,
+        connections,
+        roles: dependencies.roles,
+        settings,
+      }),
   });
   const mail = createMailAdmin({ db, outbox: dependencies.outbox, audit, mailQueued: dependencies.mailQueued });
   const statistics = createStatistics({ db, sql, now });

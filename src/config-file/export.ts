@@ -7,18 +7,26 @@ import type { Applications } from '../applications/applications.ts';
 import { oidcClient } from '../applications/fields/oidc-client.ts';
 import { serviceProvider } from '../applications/fields/service-provider.ts';
 import { type Resource, resourceOf } from '../applications/resources.ts';
+import type { Connections } from '../connections/connections.ts';
+import { shortEntryOf } from '../connections/entry.ts';
 import type { Roles } from '../rbac/roles.ts';
 import type { Settings } from '../settings/settings.ts';
 import { inChunks } from '../storage/chunks.ts';
 import type { Db } from '../storage/database.ts';
 import { declaredApplication } from './plan/clients.ts';
 
-type ExportDependencies = { db: Db; applications: Applications; roles: Roles; settings: Settings };
+type ExportDependencies = {
+  db: Db;
+  applications: Applications;
+  connections: Connections;
+  roles: Roles;
+  settings: Settings;
+};
 type Entry = Record<string, unknown>;
 
 const noRole = { description: '', permissions: [] };
-const HEADER = ` Exported from Gatehouse. Secrets are left out: client secrets, passwords and second factors.
- Put client_secret and password (or password_hash) in before you apply this to another server.`;
+const HEADER = ` Exported from Gatehouse. Secrets are left out: client secrets, secrets of connections, passwords and second
+ factors. Put client_secret and password (or password_hash) in before you apply this to another server.`;
 
 /** The configuration as YAML. */
 export async function exportConfiguration(dependencies: ExportDependencies): Promise<string> {
@@ -31,6 +39,7 @@ export async function exportConfiguration(dependencies: ExportDependencies): Pro
 async function exportedContent({
   db,
   applications,
+  connections,
   roles: roleStore,
   settings,
 }: ExportDependencies): Promise<Record<string, unknown>> {
@@ -46,6 +55,7 @@ async function exportedContent({
     roles: roles
       .filter(({ source }) => source !== 'built-in')
       .map(({ name, description, permissions }) => withoutDefaults({ name, description, permissions }, noRole)),
+    connections: await connectionEntries(connections),
     users: await userEntries(db),
   };
   return Object.fromEntries(Object.entries(content).filter(([, part]) => Object.keys(part).length > 0));
@@ -87,6 +97,16 @@ function serviceProviderEntry({ name, clientId, enabled, consent, access, metada
 function shownAcs(endpoint: { url: string; index: number; default: boolean }, position: number) {
   const { url, index, default: isDefault } = endpoint;
   return index === position && isDefault === (position === 0) ? url : { url, index, default: isDefault };
+}
+
+async function connectionEntries(connections: Connections): Promise<Entry[]> {
+  const entries: Entry[] = [];
+  for (const connection of await connections.list()) {
+    const { id } = connection;
+    const [domains, roleMappings] = await Promise.all([connections.domains(id), connections.roleMappings(id)]);
+    entries.push(shortEntryOf(connection, { domains, roleMappings }));
+  }
+  return entries;
 }
 
 async function userEntries(db: Db): Promise<Entry[]> {

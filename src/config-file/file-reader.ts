@@ -51,7 +51,7 @@ export function createFileReader(options: FileReaderOptions = {}): FileReader {
     async read(text) {
       const { pieces, faults } = await run({ text });
       const declared: Declared = {
-        ...{ settings: {}, resources: [], clients: [], service_providers: [], roles: [], users: [] },
+        ...{ settings: {}, resources: [], clients: [], service_providers: [], roles: [], connections: [], users: [] },
       };
       for await (const piece of inTurns(pieces, 1)) append(declared, JSON.parse(piece) as Partial<Declared>);
       return { declared, faults, locate: async (found) => (await run({ text, locate: found })).faults };

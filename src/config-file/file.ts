@@ -8,6 +8,7 @@ import {
 } from '../applications/fields/service-provider.ts';
 import { oidcRules } from '../applications/oidc-rules.ts';
 import { check } from '../applications/validation.ts';
+import { type ConnectionEntry, checkConnection } from '../connections/schema.ts';
 import { at, type Fault } from '../platform/faults.ts';
 import { betweenEntries, userRules } from './rules.ts';
 import {
@@ -52,7 +53,7 @@ export function parseFile(text: string, options: { maxSize?: number } = {}): Par
 }
 
 function nothing(): Declared {
-  return { settings: {}, resources: [], clients: [], service_providers: [], roles: [], users: [] };
+  return { settings: {}, resources: [], clients: [], service_providers: [], roles: [], connections: [], users: [] };
 }
 
 function validateSections(content: unknown): { declared: Declared; faults: Fault[] } {
@@ -78,6 +79,7 @@ function validateSections(content: unknown): { declared: Declared; faults: Fault
       check(serviceProvider, entry, serviceProviderRules),
     ),
     roles: read<Declared['roles'][number]>('roles', (entry) => check(role, entry)),
+    connections: read<ConnectionEntry>('connections', checkConnection),
     users: read<Declared['users'][number]>('users', (entry) => check(user, entry, userRules)),
   };
   faults.push(...betweenEntries(entries));

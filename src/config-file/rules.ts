@@ -54,6 +54,18 @@ export function betweenEntries(file: { [Name in EntrySection]: Map<number, Decla
       [...file.service_providers].map(([index, entry]) => [index, 'name', entry.name]),
     ),
   ];
+  faults.push(
+    ...repeated(
+      'connections',
+      [...file.connections].map(([index, entry]) => [index, 'id', entry.id]),
+    ),
+    ...repeated(
+      'connections',
+      [...file.connections].flatMap(([index, entry]) =>
+        entry.domains.map((domain): Named => [index, 'domains', domain]),
+      ),
+    ),
+  );
   const clientIds = [...file.clients].map(([index, entry]): Named => [index, 'client_id', entry.client_id]);
   faults.push(...repeated('clients', clientIds));
   const taken = new Set(clientIds.map(([, , id]) => id));

@@ -7,6 +7,7 @@ import type { OidcClient } from '../applications/fields/oidc-client.ts';
 import type { ServiceProvider } from '../applications/fields/service-provider.ts';
 import { type Resource, scopePermissionFaults } from '../applications/resources.ts';
 import { resourceFault } from '../applications/uris.ts';
+import type { ConnectionEntry } from '../connections/schema.ts';
 import { isAcceptableHash } from '../credentials/password.ts';
 import { keyAlgs } from '../keys/rotation.ts';
 import { limits } from '../limits.ts';
@@ -116,10 +117,11 @@ export const top = z.strictObject({
   clients: z.array(z.unknown()).nullable().optional(),
   service_providers: z.array(z.unknown()).nullable().optional(),
   roles: z.array(z.unknown()).nullable().optional(),
+  connections: z.array(z.unknown()).nullable().optional(),
   users: z.array(z.unknown()).nullable().optional(),
 });
 
-export const entrySections = ['resources', 'clients', 'service_providers', 'roles', 'users'] as const;
+export const entrySections = ['resources', 'clients', 'service_providers', 'roles', 'connections', 'users'] as const;
 export type EntrySection = (typeof entrySections)[number];
 
 export type Declared = {
@@ -128,6 +130,7 @@ export type Declared = {
   clients: OidcClient[];
   service_providers: ServiceProvider[];
   roles: DeclaredRole[];
+  connections: ConnectionEntry[];
   users: DeclaredUser[];
 };
 

@@ -19,7 +19,7 @@ import {
   type SecretInfo,
   storeSecret,
 } from './secrets.ts';
-import { changeable, createConnection, removeConnection, setEnabled, updateConnection } from './write.ts';
+import { changeable, changeFault, createConnection, removeConnection, setEnabled, updateConnection } from './write.ts';
 
 export interface Connections {
   /** Every connection, in the order of the buttons; without the rows that another program wrote. */
@@ -38,6 +38,8 @@ export interface Connections {
   create(entry: ConnectionEntry, change?: Change): Promise<Connection>;
   /** Replaces the declaration; secrets that the entry does not name stay. */
   update(entry: ConnectionEntry, change?: Change): Promise<Connection>;
+  /** Why a stored connection cannot become this entry; undefined when it can, or when there is none. */
+  changeFault(entry: ConnectionEntry): Promise<{ field: string; message: string } | undefined>;
   setEnabled(id: string, enabled: boolean, change?: Change): Promise<void>;
   remove(id: string, change?: Change): Promise<void>;
   /** Without values, newest first. */
@@ -81,6 +83,10 @@ export function createConnections(context: ConnectionsContext): Connections {
     forged: () => listForged(context, db),
     create: (entry, change = {}) => createConnection(context, entry, change),
     update: (entry, change = {}) => updateConnection(context, entry, change),
+    async changeFault(entry) {
+      const before = await findConnection(context, entry.id, db);
+      return before && changeFault(before, entry, db);
+    },
     setEnabled: (id, isEnabled, change = {}) => setEnabled(context, id, isEnabled, change),
     remove: (id, change = {}) => removeConnection(context, id, change),
     secrets: (id, tx = db) => listSecrets(id, tx),

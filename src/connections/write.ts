@@ -43,7 +43,8 @@ export function updateConnection(
   return withinTransaction(context.db, outer, async (tx) => {
     const before = await changeable(context, entry.id, source, tx);
     const old = await declaredParts(context, before, tx);
-    await assertSameUpstream(before, entry, tx);
+    const fault = await changeFault(before, entry, tx);
+    if (fault) throw conflict('conflict', { message: `The ${fault.field} ${fault.message}.` });
     const row = rowOf(context, entry, source);
     await tx.connection.update({ where: { id: row.id }, data: { ...row, updatedAt: context.now() } });
     const secrets = await storeLists(context, entry, { by: by ?? {}, source }, tx);
@@ -158,26 +159,24 @@ function macOf({ protectedRows }: ConnectionsContext, row: ConnectionColumns): s
   return protectedRows.macOf('connections', protectedFields(row));
 }
 
-async function assertSameUpstream(before: Connection, entry: ConnectionEntry, tx: Tx): Promise<void> {
+/** Why the declaration of `before` cannot become `entry`; undefined when it can. */
+export async function changeFault(
+  before: Connection,
+  entry: ConnectionEntry,
+  tx: Tx,
+): Promise<{ field: string; message: string } | undefined> {
   const { kind, preset, settings } = partsOf(entry);
-  if (before.kind !== kind || before.preset !== preset)
-    throw conflict('conflict', {
-      message: 'The kind and the preset of a connection stay as they are. Make a new one.',
-    });
-  if (identityOf(before.settings) === identityOf(settings)) return;
+  if (before.kind !== kind) return { field: 'kind', message: 'of a connection stays as it is: make a new one' };
+  if (before.preset !== preset) return { field: 'preset', message: 'of a connection stays as it is: make a new one' };
+  const field = identityFields.find((name) => pick(before.settings, [name]) !== pick(settings, [name]));
+  if (field === undefined) return undefined;
   // Subjects are unique within an issuer only: another one could name any user of this connection.
-  if ((await tx.externalIdentity.count({ where: { connectionId: before.id } })) === 0) return;
-  const message =
-    'Users are linked to this connection, so its issuer, entity ID or subject cannot change. Make a new one.';
-  throw conflict('conflict', { message });
+  if ((await tx.externalIdentity.count({ where: { connectionId: before.id } })) === 0) return undefined;
+  return { field, message: 'cannot change, because users are linked to this connection: make a new one' };
 }
 
 const identityFields = ['issuer', 'entity_id', 'subject_claim', 'subject_attribute', 'base_dn', 'userinfo_url'];
 const documentFields = ['issuer', 'discovery_url', 'metadata_url', 'metadata', 'metadata_certificate', 'entity_id'];
-
-function identityOf(settings: object): string {
-  return pick(settings, identityFields);
-}
 
 function documentSource(settings: object): string {
   return pick(settings, documentFields);

@@ -43,6 +43,7 @@ export function createAdministration({ services, http, protocols, userPages, ...
     now,
     accounts,
     applications,
+    connections: services.connections,
     audit,
     credentials,
     endSession,

@@ -14,18 +14,26 @@ import { createRoles } from '../rbac/roles.ts';
 import { FIRST_PARTY_CLIENT_ID } from '../rp/first-party-client.ts';
 import { createMetadataFetch } from '../saml/metadata/fetch.ts';
 import { parseServiceProviderMetadata } from '../saml/metadata/parse.ts';
+import { parseIdentityProviderMetadata } from '../saml/metadata/parse-identity-provider.ts';
 import { removeServiceProviderData } from '../saml/slo/removals.ts';
 import type { Base } from './base.ts';
+import type { ConnectionServices } from './connections.ts';
 import type { UserServices } from './users.ts';
 
 export interface ApplicationServicesDependencies {
   base: Base;
   users: UserServices;
+  connections: Pick<ConnectionServices, 'connections'>;
   /** Called when a logout delivery is queued. */
   logoutQueued(): void;
 }
 
-export function createApplicationServices({ base, users, logoutQueued }: ApplicationServicesDependencies) {
+export function createApplicationServices({
+  base,
+  users,
+  connections: { connections },
+  logoutQueued,
+}: ApplicationServicesDependencies) {
   const { config, logger, now, db, sql, vault, audit, protectedRows, settings, outgoing } = base;
   const { accounts, credentials, mfa, passwords } = users;
   const { knownBrowsers } = mfa;
@@ -54,9 +62,23 @@ export function createApplicationServices({ base, users, logoutQueued }: Applica
   const roles = createRoles({ db, now, audit, accounts, protectedRows, rolesChanged });
   const fetchMetadata = createMetadataFetch({ outgoing });
   const configFile = createConfigFile({
-    ...{ db, now, vault, audit, accounts, applications, roles, settings, passwords, totp: mfa.totp, fetchMetadata },
+    ...{
+      db,
+      now,
+      vault,
+      audit,
+      accounts,
+      applications,
+      connections,
+      roles,
+      settings,
+      passwords,
+      totp: mfa.totp,
+      fetchMetadata,
+    },
     ...{ importHash: credentials.importHash, endAllSessions: endSession.all },
     parseMetadata: (xml) => parseServiceProviderMetadata(xml, now()),
+    parseUpstreamMetadata: (xml) => parseIdentityProviderMetadata(xml, now()),
   });
   const fileReader = createFileReader();
   return { applications, keyring, sessions, runs, endSession, roles, fetchMetadata, configFile, fileReader };

@@ -17,6 +17,8 @@ export interface ConnectionServicesDependencies {
   resolveTxt?: ResolveTxt | undefined;
 }
 
+export type ConnectionServices = ReturnType<typeof createConnectionServices>;
+
 export function createConnectionServices({ base, users, resolveTxt = lookUpTxt }: ConnectionServicesDependencies) {
   const { db, sql, vault, audit, now, logger, protectedRows, outgoing } = base;
   const { assertMay } = createAuthority({ accounts: users.accounts });

@@ -7,6 +7,7 @@ import { createProtectedRows } from '../../src/audit/protected-rows.ts';
 import { createConfigFile, type PlanResult } from '../../src/config-file/config-file.ts';
 import { exportConfiguration } from '../../src/config-file/export.ts';
 import { parseFile, showFault } from '../../src/config-file/file.ts';
+import { createConnections } from '../../src/connections/connections.ts';
 import { createCredentials } from '../../src/credentials/credentials.ts';
 import { createPasswords } from '../../src/credentials/password.ts';
 import { createTotp } from '../../src/mfa/factors/totp.ts';
@@ -15,6 +16,7 @@ import { createLogger } from '../../src/platform/logger.ts';
 import { createVault } from '../../src/platform/vault.ts';
 import { createAuthority } from '../../src/rbac/authority.ts';
 import { createRoles } from '../../src/rbac/roles.ts';
+import { parseIdentityProviderMetadata } from '../../src/saml/metadata/parse-identity-provider.ts';
 import { removeServiceProviderData } from '../../src/saml/slo/removals.ts';
 import { createSettings } from '../../src/settings/settings.ts';
 import { abandonSignIns } from '../../src/sign-in/abandon-sign-ins.ts';
@@ -49,9 +51,13 @@ export async function configFileBench(shared?: string) {
   const ended: string[] = [];
   const documents = new Map<string, string>();
   const expired = new Set<string>();
+  const logger = createLogger({ level: 'silent', format: 'json' });
+  const { assertMay } = createAuthority({ accounts });
+  const connections = createConnections({ db, sql, vault, audit, now, logger, protectedRows, assertMay });
   const configFile = createConfigFile({
     ...{ db, now, audit, vault, accounts, applications, settings, passwords, totp },
-    roles,
+    ...{ roles, connections },
+    parseUpstreamMetadata: (xml) => parseIdentityProviderMetadata(xml, now()),
     importHash: credentials.importHash,
     endAllSessions: async (userId, reason) => {
       ended.push(`${reason} ${userId}`);
@@ -71,10 +77,10 @@ export async function configFileBench(shared?: string) {
   const file = (text: string, path = '/nowhere/gatehouse.yaml') => ({ ...parseFile(text), path });
   return {
     ...{ db, url, close: () => Promise.all([passwords.close(), close()]), clock, vault, accounts, applications },
-    ...{ passwords, credentials, totp, settings, roles, configFile, ended, documents, expired },
+    ...{ passwords, credentials, totp, settings, roles, connections, configFile, ended, documents, expired },
     plan: (text: string) => configFile.plan(file(text)),
     apply: (text: string, path?: string) => configFile.apply(file(text, path)),
-    export: () => exportConfiguration({ db, applications, roles, settings }),
+    export: () => exportConfiguration({ db, applications, connections, roles, settings }),
   };
 }
 

@@ -24,10 +24,12 @@ export function createConfigurationAdmin(dependencies: ConfigurationAdminDepende
     async plan(text) {
       const parsed = await dependencies.fileReader.read(text);
       // It would read a file of this server.
-      const paths = parsed.declared.service_providers.flatMap(({ metadata_file }, index) =>
-        metadata_file === undefined
-          ? []
-          : [{ path: ['service_providers', index, 'metadata_file'], message: 'cannot be read here: use metadata' }],
+      const paths = (['service_providers', 'connections'] as const).flatMap((section) =>
+        parsed.declared[section].flatMap((entry, index) =>
+          'metadata_file' in entry && entry.metadata_file !== undefined
+            ? [{ path: [section, index, 'metadata_file'], message: 'cannot be read here: use metadata' }]
+            : [],
+        ),
       );
       const faults = paths.length > 0 ? await parsed.locate(paths) : parsed.faults;
       const result =

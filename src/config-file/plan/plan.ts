@@ -6,6 +6,8 @@ import type { Accounts } from '../../accounts/accounts.ts';
 import type { Application } from '../../applications/application.ts';
 import type { Applications } from '../../applications/applications.ts';
 import type { Audit } from '../../audit/audit.ts';
+import type { Connections } from '../../connections/connections.ts';
+import type { ParseMetadata } from '../../connections/document-checks.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Roles } from '../../rbac/roles.ts';
 import { defaultSettings, type Settings, type SettingValues } from '../../settings/settings.ts';
@@ -15,6 +17,7 @@ import type { ConfigurationFile } from '../read-file.ts';
 import type { DeclaredSettings } from '../schema.ts';
 import type { FileFault } from '../yaml.ts';
 import { planClients } from './clients.ts';
+import { planConnections } from './connections.ts';
 import { planRoles } from './roles.ts';
 import { type MetadataReader, planServiceProviders } from './service-providers.ts';
 import { planResources, planSettings } from './settings.ts';
@@ -27,6 +30,9 @@ export type ConfigFileDependencies = CredentialDependencies & {
   audit: Audit;
   accounts: Accounts;
   applications: Applications;
+  connections: Connections;
+  /** Metadata of an upstream identity provider. */
+  parseUpstreamMetadata: ParseMetadata;
   roles: Roles;
   settings: Settings;
   /** SAML metadata: parsing it, and fetching it from a URL. */
@@ -72,12 +78,23 @@ export async function planFile(
     attributeSchema: await settingAfter('user_attributes', declared.settings, settings),
     usernameDomains: await settingAfter('username_domains', declared.settings, settings),
   };
+  const forConnections = { ...dependencies, readFile: reader.readFile, roles: rolesLeft };
+  const connectionsPlan = await planConnections(declared.connections, forConnections, options);
+  await nextTurn();
   const usersPlan = await planUsers(declared.users, rolesLeft, { ...dependencies, ...forUsers }, options);
   const gone = owned
     .filter(({ clientId }) => stored.has(clientId))
     .map((application) => deletion(applications, application));
 
-  const all: Planned[] = [settingsPlan, resourcesPlan, rolesPlan, clientsPlan, providersPlan, usersPlan];
+  const all: Planned[] = [
+    settingsPlan,
+    resourcesPlan,
+    rolesPlan,
+    clientsPlan,
+    providersPlan,
+    connectionsPlan,
+    usersPlan,
+  ];
   const faults = [
     ...all.flatMap((planned) => planned.faults),
     ...accessFaults(declared.clients, 'clients', rolesLeft),

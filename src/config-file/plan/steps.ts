@@ -4,7 +4,7 @@
 import type { Fault } from '../../platform/faults.ts';
 import type { Tx } from '../../storage/database.ts';
 
-export type Section = 'settings' | 'resources' | 'roles' | 'clients' | 'service_providers' | 'users';
+export type Section = 'settings' | 'resources' | 'roles' | 'clients' | 'service_providers' | 'connections' | 'users';
 export type FieldChange = { field: string; from?: unknown; to?: unknown };
 export type StepKind = 'create' | 'change' | 'delete';
 
