@@ -6,9 +6,9 @@ import { isLoopback } from './config/addresses.ts';
 import { ConfigError, fault, quote } from './config/config-error.ts';
 import { parseSecrets, secretFromFile, secretPath } from './config/secret.ts';
 import {
+  formatValue,
   type logFormats,
   type logLevels,
-  showValue,
   type Variable,
   type VariableName,
   variables,
@@ -119,7 +119,7 @@ function readValues(env: Environment, cwd: string, faults: string[]): Values {
     if (text === undefined || text === '') continue; // compose files pass unset variables on as empty ones
     const parsed = variable.schema.safeParse(text);
     if (parsed.success) values[name] = parsed.data;
-    else faults.push(fault(name, showValue(variable, text), variable.allowed));
+    else faults.push(fault(name, formatValue(variable, text), variable.allowed));
   }
   return values as Values; // each entry is what its own schema gave
 }

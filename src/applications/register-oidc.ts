@@ -14,7 +14,7 @@ import {
 } from './fields/oidc-client.ts';
 import { oidcRules } from './oidc-rules.ts';
 import type { Secrets } from './secrets.ts';
-import { check, showPath } from './validation.ts';
+import { check, formatPath } from './validation.ts';
 import {
   type ApplicationColumns,
   changeableApplication,
@@ -89,7 +89,7 @@ async function updateSecrets(
 function checkClient(input: unknown): OidcClient {
   const checked = check(oidcClient, input, oidcRules);
   if (checked.ok) return checked.value;
-  const fields = checked.faults.map(({ path, message }) => ({ field: showPath(path), message }));
+  const fields = checked.faults.map(({ path, message }) => ({ field: formatPath(path), message }));
   throw badRequest('invalid_input', { fields, detail: fields });
 }
 

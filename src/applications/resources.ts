@@ -6,7 +6,7 @@ import type { Clock } from '../platform/clock.ts';
 import type { Fault } from '../platform/faults.ts';
 import { type Db, isUniqueViolation, type Tx, withinTransaction } from '../storage/database.ts';
 import { RESERVED } from './rules/identifiers.ts';
-import { showPath } from './validation.ts';
+import { formatPath } from './validation.ts';
 
 export interface Resource {
   identifier: string;
@@ -116,7 +116,7 @@ function assertScopePermissions(resource: Pick<Resource, 'scopes' | 'scopePermis
   const faults = scopePermissionFaults(resource);
   if (faults.length === 0) return;
   throw badRequest('invalid_input', {
-    fields: faults.map(({ path, message }) => ({ field: showPath(path), message })),
+    fields: faults.map(({ path, message }) => ({ field: formatPath(path), message })),
   });
 }
 

@@ -2,7 +2,7 @@
 // undefined.
 import { isLoopback } from '../config/addresses.ts';
 
-// Schemes that a browser runs, opens locally or that are not an app's own.
+// Schemes that a browser runs or opens locally, and standard ones that belong to no app.
 const NOT_AN_APP = /^(javascript|vbscript|data|blob|file|filesystem|about|view-source|wss?|ftp|mailto|tel|sms|urn):/i;
 
 /** https, or http on this machine; no URI that two parsers could read differently. */

@@ -17,7 +17,7 @@ export function check<Schema extends ZodType>(
 }
 
 /** `clients[0].redirect_uris[1]`. */
-export function showPath(path: Path): string {
+export function formatPath(path: Path): string {
   return path
     .map((part) => (typeof part === 'number' ? `[${part}]` : `.${part}`))
     .join('')

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Accounts } from '../accounts/accounts.ts';
 import { isVisiblePermission } from '../accounts/visible-roles.ts';
 import { accessDecision } from '../applications/access-decision.ts';
-import { check, showPath } from '../applications/validation.ts';
+import { check, formatPath } from '../applications/validation.ts';
 import { badRequest } from '../http/errors.ts';
 import { limits } from '../limits.ts';
 import type { Fault } from '../platform/faults.ts';
@@ -122,5 +122,5 @@ function errorOf(faults: readonly Fault[]) {
 }
 
 function fieldsOf(faults: readonly Fault[]) {
-  return faults.map(({ path, message }) => ({ field: showPath(path), message }));
+  return faults.map(({ path, message }) => ({ field: formatPath(path), message }));
 }

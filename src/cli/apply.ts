@@ -23,7 +23,7 @@ What the file declared before and no longer declares is deleted; what was made e
     withServices(
       io,
       async ({ configFile }) => {
-        const [{ readSoundFile }, { showFault }] = await Promise.all([
+        const [{ readSoundFile }, { formatFault }] = await Promise.all([
           import('../config-file/read-file.ts'),
           import('../config-file/file.ts'),
         ]);
@@ -31,7 +31,7 @@ What the file declared before and no longer declares is deleted; what was made e
         const file = await readSoundFile(path);
         const dryRun = input.flag('dry-run');
         const result = dryRun ? await configFile.plan(file) : await configFile.apply(file);
-        if (!result.ok) throw new ConfigError(result.faults.map((fault) => showFault(path, fault)));
+        if (!result.ok) throw new ConfigError(result.faults.map((fault) => formatFault(path, fault)));
         if (input.flag('json')) io.json(planJson(result.plan, dryRun));
         else printPlan(result.plan, dryRun, io);
         return 0;

@@ -4,7 +4,7 @@ import type { Application } from '../applications/application.ts';
 import type { Services } from '../services.ts';
 import { type Command, type Input, jsonOption, UsageError } from './command.ts';
 import { withServices } from './context.ts';
-import { type Io, plain, showDate } from './io.ts';
+import { formatDate, type Io, plain } from './io.ts';
 
 export const appList: Command = {
   name: 'app list',
@@ -44,10 +44,10 @@ export const appShow: Command = {
         return 0;
       }
       io.out(
-        `# ${application.protocol === 'oidc' ? 'OpenID Connect' : 'SAML'}, from ${application.source}, changed ${showDate(application.updatedAt)}`,
+        `# ${application.protocol === 'oidc' ? 'OpenID Connect' : 'SAML'}, from ${application.source}, changed ${formatDate(application.updatedAt)}`,
       );
       for (const { createdAt, expiresAt } of secrets) {
-        io.out(`# a secret of ${showDate(createdAt)}${expiresAt ? `, until ${showDate(expiresAt)}` : ''}`);
+        io.out(`# a secret of ${formatDate(createdAt)}${expiresAt ? `, until ${formatDate(expiresAt)}` : ''}`);
       }
       const [{ stringify }, { applicationEntry }] = await Promise.all([
         import('yaml'),

@@ -5,7 +5,7 @@ import type { ChainVerdict } from '../audit/chain-check.ts';
 import { formatCheckpoint } from '../audit/checkpoint.ts';
 import { type Command, type Input, jsonOption, UsageError } from './command.ts';
 import { withServices } from './context.ts';
-import { type Io, plain, showDate } from './io.ts';
+import { formatDate, type Io, plain } from './io.ts';
 
 export const auditVerify: Command = {
   name: 'audit verify',
@@ -128,7 +128,7 @@ function printVerdict(verdict: ChainVerdict, io: Io): void {
   }
   for (const { message, seq, at } of verdict.faults) {
     io.err(plain(message));
-    io.err(`  Place in the chain: ${seq === 0 ? 'none' : seq}${at ? `, about ${showDate(at)}` : ''}.`);
+    io.err(`  Place in the chain: ${seq === 0 ? 'none' : seq}${at ? `, about ${formatDate(at)}` : ''}.`);
   }
   io.err('Compare with a backup or an export.');
 }

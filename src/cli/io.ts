@@ -63,7 +63,7 @@ export function plain(text: string): string {
 }
 
 /** `2026-03-01 12:00`, or a dash. */
-export function showDate(date: Date | null | undefined): string {
+export function formatDate(date: Date | null | undefined): string {
   return date ? date.toISOString().slice(0, 16).replace('T', ' ') : '-';
 }
 

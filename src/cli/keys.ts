@@ -3,7 +3,7 @@ import type { RotationOutcome } from '../keys/keyring.ts';
 import { limits } from '../limits.ts';
 import { type Command, jsonOption, UsageError } from './command.ts';
 import { withServices } from './context.ts';
-import { type Io, showDate } from './io.ts';
+import { formatDate, type Io } from './io.ts';
 
 export const keysList: Command = {
   name: 'keys list',
@@ -15,7 +15,7 @@ export const keysList: Command = {
       if (input.flag('json')) io.json(keys);
       else {
         const rows = keys.map(({ kid, use, alg, state, createdAt, activatedAt, certificate }) => [
-          ...[kid, use, alg, state, showDate(createdAt), showDate(activatedAt), showDate(certificate?.until)],
+          ...[kid, use, alg, state, formatDate(createdAt), formatDate(activatedAt), formatDate(certificate?.until)],
         ]);
         io.table(['KID', 'USE', 'ALG', 'STATE', 'CREATED', 'SIGNS SINCE', 'CERTIFICATE UNTIL'], rows);
       }
@@ -66,11 +66,11 @@ function tell(outcome: RotationOutcome, io: Io): void {
       return;
     case 'published-already':
       io.err(`The next certificate was published before (${outcome.kid}).`);
-      io.err(`To sign with it from ${showDate(outcome.readyAt)} on, run: gatehouse keys rotate --saml --activate`);
+      io.err(`To sign with it from ${formatDate(outcome.readyAt)} on, run: gatehouse keys rotate --saml --activate`);
       return;
     case 'too-early':
       io.err(
-        `The next key (${outcome.kid}) is too new: applications may not have it before ${showDate(outcome.readyAt)}.`,
+        `The next key (${outcome.kid}) is too new: applications may not have it before ${formatDate(outcome.readyAt)}.`,
       );
       io.err('After a leak, do not wait: add --now');
       return;

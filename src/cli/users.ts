@@ -3,7 +3,7 @@ import type { Account } from '../accounts/account.ts';
 import type { Services } from '../services.ts';
 import { type Command, type Input, jsonOption, UsageError } from './command.ts';
 import { withServices } from './context.ts';
-import { type Io, plain, showDate } from './io.ts';
+import { formatDate, type Io, plain } from './io.ts';
 
 export const userList: Command = {
   name: 'user list',
@@ -63,11 +63,11 @@ export const userShow: Command = {
         ['roles', account.roles.join(', ') || '-'],
         ['active', account.isActive ? 'yes' : 'no'],
         ['source', account.source === 'file' ? 'the configuration file' : account.source],
-        ['created', showDate(account.createdAt)],
+        ['created', formatDate(account.createdAt)],
         [
           'password',
           password
-            ? `changed ${showDate(password.changedAt)}${password.mustChange ? ', must be changed' : ''}`
+            ? `changed ${formatDate(password.changedAt)}${password.mustChange ? ', must be changed' : ''}`
             : 'none',
         ],
         ['second factor', factorText(factors)],

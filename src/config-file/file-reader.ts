@@ -15,7 +15,7 @@ export interface FileReader {
 }
 
 export interface FileReaderOptions {
-  /** Files at the same time, the one that is being read included. */
+  /** How many files may wait, including the one that is read now. */
   maxWaiting?: number;
   timeLimitMs?: number;
 }
@@ -35,7 +35,7 @@ export function createFileReader(options: FileReaderOptions = {}): FileReader {
   async function run(task: Omit<ParseTask, 'maxSize'>): Promise<ParseResult> {
     if (waiting >= maxWaiting) throw unavailable('unavailable', { headers: { 'Retry-After': '5' } });
     waiting += 1;
-    // After the one before, whatever became of it: a file that is too slow takes no other one with it.
+    // After the file before it, also when that one failed: a file that takes too much time makes no other one fail.
     const turn = last.then(() => worker.run({ ...task, maxSize: limits.configuration.expandedSize }));
     last = turn.catch(() => undefined);
     try {

@@ -34,7 +34,7 @@ export type ParsedFile = {
 const EMPTY = 'the file is empty; to declare nothing, and delete what it declared before, write {}';
 
 /** `gatehouse.yaml:12:5: clients[0].redirect_uri: unknown key`. */
-export function showFault(name: string, fault: FileFault): string {
+export function formatFault(name: string, fault: FileFault): string {
   return [`${name}:${fault.line}:${fault.column}`, fault.path, fault.message].filter((part) => part !== '').join(': ');
 }
 

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { ConfigError } from '../config/config-error.ts';
-import { type ParsedFile, parseFile, showFault } from './file.ts';
+import { formatFault, type ParsedFile, parseFile } from './file.ts';
 
 export type ConfigurationFile = ParsedFile & { path: string };
 
@@ -13,6 +13,6 @@ export async function readSoundFile(file: string): Promise<ConfigurationFile> {
     throw new ConfigError([`${file}: cannot be read (${reason})`]);
   });
   const parsed = parseFile(text);
-  if (parsed.faults.length > 0) throw new ConfigError(parsed.faults.map((fault) => showFault(file, fault)));
+  if (parsed.faults.length > 0) throw new ConfigError(parsed.faults.map((fault) => formatFault(file, fault)));
   return { ...parsed, path: path.resolve(file) };
 }

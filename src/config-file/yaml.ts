@@ -1,6 +1,6 @@
 // Reads YAML of bounded depth and expansion, and finds the line and column of each value in it.
 import { isMap, isNode, isPair, isScalar, LineCounter, type Node, type Pair, parseDocument } from 'yaml';
-import { showPath } from '../applications/validation.ts';
+import { formatPath } from '../applications/validation.ts';
 import type { Fault, Path } from '../platform/faults.ts';
 
 export type Position = { line: number; column: number };
@@ -30,7 +30,7 @@ export function readYaml(text: string, { maxSize = Number.POSITIVE_INFINITY }: {
   };
   const locate = (faults: readonly Fault[]) =>
     faults
-      .map(({ path, message }) => ({ ...position(offsetOf(contents, path)), path: showPath(path), message }))
+      .map(({ path, message }) => ({ ...position(offsetOf(contents, path)), path: formatPath(path), message }))
       .sort((a, b) => a.line - b.line || a.column - b.column);
   const reject = (message: string) => ({ content: undefined, faults: locate([{ path: [], message }]), locate });
 

@@ -185,7 +185,7 @@ export const variables = {
 export type VariableName = keyof typeof variables;
 
 /** A rejected value of this variable as it may be printed. */
-export function showValue(variable: Variable, value: string): string {
+export function formatValue(variable: Variable, value: string): string {
   return (variable.show ?? quote)(value);
 }
 

@@ -1,7 +1,7 @@
 // What a document of an upstream must say before it is used: the identity that the connection declares, endpoints that may be
 // called, and keys. Pure but for the metadata parser.
 import { z } from 'zod';
-import { check, showPath } from '../applications/validation.ts';
+import { check, formatPath } from '../applications/validation.ts';
 import type { Connection } from './connection.ts';
 import { webUri } from './kinds/fields.ts';
 
@@ -78,5 +78,5 @@ function valid<Schema extends z.ZodType>(schema: Schema, value: unknown, what: s
   const checked = check(schema, value);
   if (checked.ok) return checked.value;
   const [fault] = checked.faults;
-  throw new Error(`${what} is not valid: ${fault ? `${showPath(fault.path)} ${fault.message}` : 'unknown fault'}.`);
+  throw new Error(`${what} is not valid: ${fault ? `${formatPath(fault.path)} ${fault.message}` : 'unknown fault'}.`);
 }

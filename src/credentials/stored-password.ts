@@ -34,7 +34,7 @@ interface Row {
   changedAt: Date | string;
 }
 
-/** The kind of current hashes. When the parameters change, a migration gives those of before theirs (hash-work.ts). */
+/** The kind of current hashes. When the parameters change, a migration sets the kind of the older hashes (hash-work.ts). */
 const CURRENT_KIND = '';
 
 // Plain SQL: every sign-in runs it twice.
@@ -73,8 +73,8 @@ export function createStoredPasswords(dependencies: StoredPasswordsDependencies)
         changedAt: now(),
       };
       await tx.passwordCredential.upsert({ where: { userId }, create: { userId, ...data }, update: data });
-      // Links from before lose their effect. A change of address in particular: an attacker who had the old password could
-      // direct the next reset to an address of their own.
+      // Older links become invalid, also that of a change of address: an attacker who had the old password could direct the
+      // next reset to an address of their own.
       await deleteLinkTokens(tx, userId, ['reset-password', 'invite', 'change-email']);
       // A sign-in that began with the old password must not finish, not even one that only has to return to the engine.
       await abandonSignIns(userId, tx);

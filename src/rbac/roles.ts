@@ -16,7 +16,7 @@ export type { NewRole, Role, RoleSource } from './role.ts';
 export interface Roles {
   list(): Promise<Role[]>;
   find(name: string, tx?: Tx): Promise<Role | undefined>;
-  /** Actor id; throws not_found. */
+  /** By its id. Throws not_found. */
   get(id: string, tx?: Tx): Promise<Role>;
   /** Throws role_name_taken (409). */
   create(role: NewRole, by?: Actor, tx?: Tx): Promise<Role>;

@@ -1,6 +1,6 @@
 // Runs before the server listens: creates the built-in roles and applies the configuration file.
 import { ConfigError } from '../config/config-error.ts';
-import { showFault } from '../config-file/file.ts';
+import { formatFault } from '../config-file/file.ts';
 import { readSoundFile } from '../config-file/read-file.ts';
 import type { Services } from '../services.ts';
 
@@ -11,7 +11,7 @@ export async function prepareData(services: Services): Promise<void> {
   const file = config.configFile === undefined ? undefined : await readSoundFile(config.configFile);
   if (file) {
     const result = await configFile.apply(file);
-    if (!result.ok) throw new ConfigError(result.faults.map((fault) => showFault(file.path, fault)));
+    if (!result.ok) throw new ConfigError(result.faults.map((fault) => formatFault(file.path, fault)));
     for (const warning of result.plan.warnings) logger.warn(warning);
     logger.info({ file: file.path, changes: result.plan.steps.length }, 'configuration file applied');
   }

@@ -36,12 +36,12 @@ export function headChecks(
   const inner = code && childOf(code, 'samlp:StatusCode');
   const received = inner ? attribute(inner, 'Value') : code && attribute(code, 'Value');
   return [
-    same('Issuer is this server', issuerElement && textOf(issuerElement), issuer),
-    same('Destination is the URL that it was sent to', attribute(root, 'Destination'), destination),
+    equalityCheck('Issuer is this server', issuerElement && textOf(issuerElement), issuer),
+    equalityCheck('Destination is the URL that it was sent to', attribute(root, 'Destination'), destination),
     inResponseTo === undefined
-      ? same('It answers no request (IdP-initiated)', attribute(root, 'InResponseTo'), undefined)
-      : same('It answers the request that was sent', attribute(root, 'InResponseTo'), inResponseTo),
-    same('Status', received, statusCodes.Success),
+      ? equalityCheck('It answers no request (IdP-initiated)', attribute(root, 'InResponseTo'), undefined)
+      : equalityCheck('It answers the request that was sent', attribute(root, 'InResponseTo'), inResponseTo),
+    equalityCheck('Status', received, statusCodes.Success),
   ];
 }
 
@@ -59,8 +59,8 @@ export function assertionChecks(
   const from = conditions && timeAttribute(conditions, 'NotBefore');
   const until = conditions && timeAttribute(conditions, 'NotOnOrAfter');
   return [
-    same('Audience is this service provider', audience && textOf(audience), entityId),
-    same('Recipient is its ACS URL', data && attribute(data, 'Recipient'), recipient),
+    equalityCheck('Audience is this service provider', audience && textOf(audience), entityId),
+    equalityCheck('Recipient is its ACS URL', data && attribute(data, 'Recipient'), recipient),
     {
       label: 'It is valid now',
       passed: from !== undefined && until !== undefined && from <= now && now < until,
@@ -70,12 +70,12 @@ export function assertionChecks(
   ];
 }
 
-function same(label: string, received: string | undefined, expected: string | undefined): Check {
+function equalityCheck(label: string, received: string | undefined, expected: string | undefined): Check {
   return { label, passed: received === expected, received, expected };
 }
 
-/** The signed part; where the signature is invalid, the message as it was received, to be displayed with the failed check. */
-export function verified(read: () => Element, xml: string): { checks: Check[]; root: Element } {
+/** The signed part; when the signature is invalid, the message as it was received, to display it with the failed check. */
+export function checkedSignature(read: () => Element, xml: string): { checks: Check[]; root: Element } {
   const label = 'It is signed with a key from the metadata of this server';
   try {
     return { root: read(), checks: [{ label, passed: true }] };
@@ -90,20 +90,19 @@ function subjectOf(assertion: Element, name: 'saml:NameID' | 'saml:SubjectConfir
   return subject && childOf(subject, name);
 }
 
-/** The session that the assertion begins; undefined where it names none. */
+/** The session that the assertion begins; undefined when it has no NameID or no SessionIndex. */
 export function sessionOf(assertion: Element): SpSession | undefined {
   const nameId = subjectOf(assertion, 'saml:NameID');
   const statement = childOf(assertion, 'saml:AuthnStatement');
   const sessionIndex = statement && attribute(statement, 'SessionIndex');
   if (!nameId || !sessionIndex) return undefined;
-  const of = (name: string) => attribute(nameId, name);
   return spSession.parse({
     sessionIndex,
     nameId: {
       value: textOf(nameId),
-      format: of('Format') ?? '',
-      nameQualifier: of('NameQualifier'),
-      spNameQualifier: of('SPNameQualifier'),
+      format: attribute(nameId, 'Format') ?? '',
+      nameQualifier: attribute(nameId, 'NameQualifier'),
+      spNameQualifier: attribute(nameId, 'SPNameQualifier'),
     },
   });
 }

@@ -15,7 +15,14 @@ import { parseXml } from '../saml/xml/parse.ts';
 import { childOf } from '../saml/xml/read.ts';
 import { validateWellFormed } from '../saml/xml/schema.ts';
 import { canonical, element, samlTime, wireForm, type XmlElement } from '../saml/xml/write.ts';
-import { assertionChecks, type Check, headChecks, type SpSession, sessionOf, verified } from './test-sp-checks.ts';
+import {
+  assertionChecks,
+  type Check,
+  checkedSignature,
+  headChecks,
+  type SpSession,
+  sessionOf,
+} from './test-sp-checks.ts';
 import { testSpKey } from './test-sp-credential.ts';
 
 /** A message to send: its text, and the URL with the signed message. */
@@ -120,7 +127,7 @@ function createReceiver(provider: ServiceProvider) {
     /** Reads and checks a Response that was posted to the ACS. Throws SamlError where there is none. */
     response(body: string, requestIdOf: (relayState: string | undefined) => string | undefined): ReceivedMessage {
       const { xml, relayState } = decodePost(body);
-      const { checks: signed, root } = verified(
+      const { checks: signed, root } = checkedSignature(
         () => parseXml(verifyEnveloped(parseXml(xml), sender(provider))).root,
         xml,
       );
@@ -145,7 +152,7 @@ function createReceiver(provider: ServiceProvider) {
       const decoded = await decodeRedirect(query);
       const { xml, relayState } = decoded;
       const opened = openMessage(decoded, ['LogoutResponse'], validateWellFormed);
-      const { checks: signed, root } = verified(() => authenticateMessage(opened, sender(provider)).root, xml);
+      const { checks: signed, root } = checkedSignature(() => authenticateMessage(opened, sender(provider)).root, xml);
       const checks = [
         ...signed,
         ...headChecks(root, {

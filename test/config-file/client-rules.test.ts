@@ -1,10 +1,10 @@
 // Each rule of an OIDC client, a service provider and a user, beside what it lets through.
 import { describe, expect, it } from 'vitest';
-import { parseFile, showFault } from '../../src/config-file/file.ts';
+import { formatFault, parseFile } from '../../src/config-file/file.ts';
 
 function faultsOf(section: string, entry: Record<string, unknown>): string[] {
   return parseFile(JSON.stringify({ [section]: [entry] })).faults.map((fault) =>
-    showFault('', fault).replace(/^[^ ]+ \w+\[0\]\./, ''),
+    formatFault('', fault).replace(/^[^ ]+ \w+\[0\]\./, ''),
   );
 }
 const uri = 'https://a.example/cb';

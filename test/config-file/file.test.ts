@@ -1,6 +1,6 @@
 // gatehouse.yaml: accepts every documented key, and reports every error with its line and path.
 import { describe, expect, it } from 'vitest';
-import { parseFile, showFault } from '../../src/config-file/file.ts';
+import { formatFault, parseFile } from '../../src/config-file/file.ts';
 
 const contract = `
 settings:
@@ -51,7 +51,7 @@ users:
 `;
 
 function faultsOf(text: string): string[] {
-  return parseFile(text).faults.map((fault) => showFault('f', fault));
+  return parseFile(text).faults.map((fault) => formatFault('f', fault));
 }
 
 describe('the configuration file', () => {

@@ -6,7 +6,7 @@ import { createAudit } from '../../src/audit/audit.ts';
 import { createProtectedRows } from '../../src/audit/protected-rows.ts';
 import { createConfigFile, type PlanResult } from '../../src/config-file/config-file.ts';
 import { exportConfiguration } from '../../src/config-file/export.ts';
-import { parseFile, showFault } from '../../src/config-file/file.ts';
+import { formatFault, parseFile } from '../../src/config-file/file.ts';
 import { createConnections } from '../../src/connections/connections.ts';
 import { createCredentials } from '../../src/credentials/credentials.ts';
 import { createPasswords } from '../../src/credentials/password.ts';
@@ -91,7 +91,7 @@ async function openShared(url: string) {
 
 /** The lines of a plan: `create clients web`, `change users alice (name, roles)`. */
 export function lines(result: PlanResult): string[] {
-  if (!result.ok) return result.faults.map((fault) => showFault('f', fault));
+  if (!result.ok) return result.faults.map((fault) => formatFault('f', fault));
   return result.plan.steps.map(({ kind, section, name, fields }) => {
     const changed = kind === 'change' ? ` (${fields.map(({ field }) => field).join(', ')})` : '';
     return `${kind} ${section} ${name}${changed}`;

@@ -21,13 +21,13 @@ interface JsonSchema {
 
 /** GET /api/openapi.json and GET /api/docs. */
 export function documentRoutes(endpoints: readonly Endpoint[], options: OpenApiOptions): Router<State, Extras> {
-  // Made at the first request, because no start has to wait for it (a tenth of a second).
-  let made: { text: string; page: ReturnType<typeof pageOf> } | undefined;
+  // Created at the first request: it takes a tenth of a second, which no start has to wait for.
+  let cached: { text: string; page: ReturnType<typeof pageOf> } | undefined;
   const documents = () => {
-    if (made) return made;
+    if (cached) return cached;
     const document = openApiDocument(endpoints, options);
-    made = { text: JSON.stringify(document), page: pageOf(endpoints, document) };
-    return made;
+    cached = { text: JSON.stringify(document), page: pageOf(endpoints, document) };
+    return cached;
   };
   const router = new Router<State, Extras>();
   router.get('/api/openapi.json', (ctx) => {
@@ -41,7 +41,7 @@ export function documentRoutes(endpoints: readonly Endpoint[], options: OpenApiO
   return router;
 }
 
-/** The same as tables of words, for the page. */
+/** The document as the tables of the page. */
 function pageOf(endpoints: readonly Endpoint[], document: Record<string, unknown>) {
   const { components } = document as { components: { schemas: Record<string, JsonSchema> } };
   const paths = document.paths as Record<string, Record<string, Operation>>;

@@ -3,7 +3,7 @@
 import { Readable } from 'node:stream';
 import Router from '@koa/router';
 import { z } from 'zod';
-import { check, showPath } from '../../applications/validation.ts';
+import { check, formatPath } from '../../applications/validation.ts';
 import type { Context, Extras, Middleware, State } from '../../http/context.ts';
 import { badRequest, preconditionFailed } from '../../http/errors.ts';
 import { bodyLimit, parse, parseJson, parseQuery, readText } from '../../http/input.ts';
@@ -22,8 +22,8 @@ export interface ApiDependencies {
 
 type ReadCall = Omit<Call<unknown, unknown, unknown>, 'record'>;
 
-/** Without an Idempotency-Key no answer is stored. */
-const notIdempotent = async () => {};
+/** Without an Idempotency-Key no response is stored. */
+const recordNothing = async () => {};
 const MAX_FAULTS = 50;
 const KEY = /^[\x21-\x7e]{1,255}$/;
 
@@ -32,13 +32,14 @@ export function apiRouter({ endpoints, callers, idempotency }: ApiDependencies):
   const router = new Router<State, Extras>({ prefix: API });
   for (const endpoint of endpoints) {
     const path = endpoint.path.replaceAll(/\{(\w+)\}/g, ':$1');
-    const before: Middleware[] = endpoint.maxBodyBytes ? [bodyLimit(endpoint.maxBodyBytes)] : [];
-    router[endpoint.method](path, ...before, async (ctx) => {
+    const limitBody: Middleware[] = endpoint.maxBodyBytes ? [bodyLimit(endpoint.maxBodyBytes)] : [];
+    router[endpoint.method](path, ...limitBody, async (ctx) => {
       const caller = await callers.identify(ctx);
       assertMay(caller, endpoint.needs);
       const call = await readCall(ctx, endpoint, caller, ctx.params);
-      if (endpoint.streams) return send(ctx, (await endpoint.handle({ ...call, record: notIdempotent })) as Streamed);
-      write(ctx, await respond(ctx, endpoint, call, caller));
+      if (endpoint.streams)
+        return sendStream(ctx, (await endpoint.handle({ ...call, record: recordNothing })) as Streamed);
+      sendJson(ctx, await respond(ctx, endpoint, call, caller));
     });
   }
   return router;
@@ -53,7 +54,7 @@ export function apiRouter({ endpoints, callers, idempotency }: ApiDependencies):
     const handle = async (record: Call<unknown, unknown, unknown>['record']) =>
       responseOf(endpoint, (await endpoint.handle({ ...call, record })) as Answer<unknown> | undefined);
     const key = ctx.get('Idempotency-Key');
-    if (!endpoint.idempotent || key === '') return handle(notIdempotent);
+    if (!endpoint.idempotent || key === '') return handle(recordNothing);
     if (!KEY.test(key))
       throw badRequest('bad_request', { message: 'An Idempotency-Key is up to 255 visible characters.' });
     const caller = `${app} ${account?.id ?? ''}`;
@@ -69,14 +70,14 @@ async function readCall(
   ctx: Context,
   { params, query, body, versioned, accepts }: Endpoint,
   caller: Caller,
-  named: Record<string, string>,
+  pathParameters: Record<string, string>,
 ): Promise<ReadCall> {
   const version = ctx.get('If-Match');
   if (versioned === 'changes' && version === '') throw preconditionFailed('precondition_required');
   return {
-    params: params && parse(params, named),
+    params: params && parse(params, pathParameters),
     query: query && parseQuery(ctx, query),
-    body: body && checked(body, accepts ? await readText(ctx, accepts) : await parseJson(ctx, z.unknown())),
+    body: body && parseBody(body, accepts ? await readText(ctx, accepts) : await parseJson(ctx, z.unknown())),
     version,
     by: caller.by,
     caller,
@@ -85,10 +86,10 @@ async function readCall(
 }
 
 /** Throws invalid_input with the paths and messages that the configuration file uses for the same fields. */
-function checked(schema: z.ZodType, value: unknown): unknown {
+function parseBody(schema: z.ZodType, value: unknown): unknown {
   const result = check(schema, value);
   if (result.ok) return result.value;
-  const fields = result.faults.slice(0, MAX_FAULTS).map(({ path, message }) => ({ field: showPath(path), message }));
+  const fields = result.faults.slice(0, MAX_FAULTS).map(({ path, message }) => ({ field: formatPath(path), message }));
   throw badRequest('invalid_input', { fields, detail: fields });
 }
 
@@ -99,7 +100,7 @@ function responseOf({ status = 200 }: Endpoint, answer: Answer<unknown> | undefi
   return { status, headers, body: status === 204 ? undefined : answer?.body };
 }
 
-function write(ctx: Context, { status, headers, body }: StoredResponse): void {
+function sendJson(ctx: Context, { status, headers, body }: StoredResponse): void {
   ctx.status = status;
   ctx.set('Cache-Control', 'no-store');
   ctx.set(headers);
@@ -108,7 +109,7 @@ function write(ctx: Context, { status, headers, body }: StoredResponse): void {
   ctx.type = 'application/json; charset=utf-8';
 }
 
-function send(ctx: Context, { stream, type, fileName }: Streamed): void {
+function sendStream(ctx: Context, { stream, type, fileName }: Streamed): void {
   ctx.status = 200;
   ctx.set('Cache-Control', 'no-store');
   if (fileName !== undefined) ctx.set('Content-Disposition', `attachment; filename="${fileName}"`);

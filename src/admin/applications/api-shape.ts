@@ -70,12 +70,12 @@ export const readMetadata = z.object({
 /** An application, with the version for the ETag; a new secret is only readable here. */
 export function answer(one: Application, clientSecret?: string) {
   return {
-    body: { ...showApplication(one), ...(clientSecret === undefined ? {} : { client_secret: clientSecret }) },
+    body: { ...applicationJson(one), ...(clientSecret === undefined ? {} : { client_secret: clientSecret }) },
     version: applicationVersion(one),
   };
 }
 
-export function showApplication(one: Application) {
+export function applicationJson(one: Application) {
   return {
     id: one.id,
     protocol: one.protocol,
@@ -89,9 +89,9 @@ export function showApplication(one: Application) {
   };
 }
 
-export function showDetails({ application: one, secrets }: ApplicationDetails) {
+export function detailsJson({ application: one, secrets }: ApplicationDetails) {
   return {
-    ...showApplication(one),
+    ...applicationJson(one),
     secrets: secrets.map(({ id: secretId, createdAt, expiresAt }) => ({
       id: secretId,
       created_at: iso(createdAt),
@@ -100,7 +100,7 @@ export function showDetails({ application: one, secrets }: ApplicationDetails) {
   };
 }
 
-export function showMetadata(metadata: SpMetadata) {
+export function metadataJson(metadata: SpMetadata) {
   return {
     entity_id: metadata.entityId,
     name: metadata.displayName ?? null,

@@ -12,13 +12,13 @@ import { metadataChangeEndpoints } from './api-metadata.ts';
 import {
   answer,
   application,
+  applicationJson,
   declaration,
   details,
+  detailsJson,
+  metadataJson,
   newApplication,
   readMetadata,
-  showApplication,
-  showDetails,
-  showMetadata,
   source,
   withSecret,
 } from './api-shape.ts';
@@ -64,7 +64,7 @@ function collectionEndpoints(applications: ApplicationAdmin): Endpoint[] {
       response: pageOf(application),
       async handle({ query: { cursor, ...query }, by }) {
         const page = await applications.list({ ...query, after: cursor }, by);
-        return { body: { items: page.applications.map(showApplication), next: page.next ?? null } };
+        return { body: { items: page.applications.map(applicationJson), next: page.next ?? null } };
       },
     }),
     endpoint({
@@ -111,7 +111,7 @@ function singleApplicationEndpoints(applications: ApplicationAdmin): Endpoint[] 
       versioned: 'shows',
       async handle({ params, by }) {
         const found = await applications.get(params.id, by);
-        return { body: showDetails(found), version: applicationVersion(found.application) };
+        return { body: detailsJson(found), version: applicationVersion(found.application) };
       },
     }),
     endpoint({
@@ -222,6 +222,6 @@ function metadataEndpoint(applications: ApplicationAdmin): Endpoint {
     summary: 'Reads the metadata of a service provider without registering it',
     body: source,
     response: readMetadata,
-    handle: async ({ body }) => ({ body: showMetadata(await applications.readMetadata(body)) }),
+    handle: async ({ body }) => ({ body: metadataJson(await applications.readMetadata(body)) }),
   });
 }

@@ -5,7 +5,7 @@ import {
   serviceProviderRules,
   settingsOf,
 } from '../../applications/fields/service-provider.ts';
-import { check, showPath } from '../../applications/validation.ts';
+import { check, formatPath } from '../../applications/validation.ts';
 import { badRequest } from '../../http/errors.ts';
 import type { Fault } from '../../platform/faults.ts';
 import type { FetchMetadata } from '../../saml/metadata/fetch.ts';
@@ -103,7 +103,7 @@ export function inputOf({ entry, xml }: Pick<ResolvedDeclaration, 'entry' | 'xml
 
 /** The error for these faults, with the paths of the configuration file. */
 export function invalidInput(faults: readonly Fault[], cause?: unknown) {
-  const fields = faults.map(({ path, message }) => ({ field: showPath(path), message }));
+  const fields = faults.map(({ path, message }) => ({ field: formatPath(path), message }));
   return badRequest('invalid_input', { fields, detail: fields, ...(cause === undefined ? {} : { cause }) });
 }
 

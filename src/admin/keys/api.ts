@@ -38,7 +38,7 @@ export function keyEndpoints(keys: KeyAdmin): Endpoint[] {
       needs: ['gatehouse.keys:read'],
       summary: 'The signing keys: next, active and retired',
       response: z.object({ items: z.array(key) }),
-      handle: async () => ({ body: { items: (await keys.list()).map(showKey) } }),
+      handle: async () => ({ body: { items: (await keys.list()).map(keyJson) } }),
     }),
     endpoint({
       method: 'post',
@@ -55,12 +55,12 @@ export function keyEndpoints(keys: KeyAdmin): Endpoint[] {
         force: z.boolean().default(false).describe('Do not wait until it has been published long enough: after a leak'),
       }),
       response: outcome,
-      handle: async ({ body, by }) => ({ body: showOutcome(await keys.rotate(body, by)) }),
+      handle: async ({ body, by }) => ({ body: outcomeJson(await keys.rotate(body, by)) }),
     }),
   ];
 }
 
-function showKey({ kid, use, alg, state, createdAt, activatedAt, retiredAt, certificate }: KeyInfo) {
+function keyJson({ kid, use, alg, state, createdAt, activatedAt, retiredAt, certificate }: KeyInfo) {
   return {
     kid,
     use,
@@ -75,7 +75,7 @@ function showKey({ kid, use, alg, state, createdAt, activatedAt, retiredAt, cert
   };
 }
 
-function showOutcome(result: RotationOutcome) {
+function outcomeJson(result: RotationOutcome) {
   const published = 'published' in result ? result.published : result.outcome === 'published' ? [result.kid] : [];
   return {
     outcome: result.outcome,

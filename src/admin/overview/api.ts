@@ -41,12 +41,12 @@ export function overviewEndpoints(count: (days: number) => Promise<Statistics>):
       summary: 'Totals, and sign-ins by day and by application',
       query: z.object({ days: z.coerce.number().int().min(1).max(90).default(30) }),
       response: statistics,
-      handle: async ({ query }) => ({ body: showStatistics(await count(query.days)) }),
+      handle: async ({ query }) => ({ body: statisticsJson(await count(query.days)) }),
     }),
   ];
 }
 
-function showStatistics({ users, applications, sessions, mail: mails, days, byApplication }: Statistics) {
+function statisticsJson({ users, applications, sessions, mail: mails, days, byApplication }: Statistics) {
   return {
     users: { total: users.total, disabled: users.disabled, with_second_factor: users.withSecondFactor },
     applications,

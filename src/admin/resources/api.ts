@@ -36,7 +36,7 @@ function collectionEndpoints(resources: ResourceAdmin): Endpoint[] {
       needs: ['gatehouse.applications:read'],
       summary: 'The APIs that access tokens are issued for',
       response: z.object({ items: z.array(resource) }),
-      handle: async () => ({ body: { items: (await resources.list()).map(showResource) } }),
+      handle: async () => ({ body: { items: (await resources.list()).map(resourceJson) } }),
     }),
     endpoint({
       method: 'post',
@@ -119,9 +119,9 @@ function singleResourceEndpoints(resources: ResourceAdmin): Endpoint[] {
 
 /** An API, with the version for the ETag. */
 function answer(one: Resource) {
-  return { body: showResource(one), version: one };
+  return { body: resourceJson(one), version: one };
 }
 
-function showResource({ identifier: name, scopes, scopePermissions, signingAlg, source }: Resource) {
+function resourceJson({ identifier: name, scopes, scopePermissions, signingAlg, source }: Resource) {
   return { identifier: name, scopes, scope_permissions: scopePermissions, signing_alg: signingAlg, source };
 }

@@ -2,7 +2,7 @@
 import Router from '@koa/router';
 import { z } from 'zod';
 import { type Resource, scopePermissionFaults } from '../../applications/resources.ts';
-import { check, showPath } from '../../applications/validation.ts';
+import { check, formatPath } from '../../applications/validation.ts';
 import { resource as declaredResource, resourceInput } from '../../config-file/schema.ts';
 import type { Context, Extras, State } from '../../http/context.ts';
 import { badRequest } from '../../http/errors.ts';
@@ -228,7 +228,7 @@ function declaredBy(identifier: string, given: ApiForm): Omit<Resource, 'source'
     scopePermissionFaults({ scopes, scopePermissions }),
   );
   if (checked.ok) return resourceInput(identifier, checked.value);
-  const fields = checked.faults.map(({ path, message }) => ({ field: showPath(path), message }));
+  const fields = checked.faults.map(({ path, message }) => ({ field: formatPath(path), message }));
   throw badRequest('invalid_input', { fields });
 }
 

@@ -44,7 +44,7 @@ export function sessionEndpoints(sessions: SessionAdmin): Endpoint[] {
       response: pageOf(session),
       async handle({ query: { limit, cursor }, by }) {
         const page = await sessions.list({ limit, after: cursor }, by);
-        return { body: { items: page.sessions.map(showSession), next: page.next ?? null } };
+        return { body: { items: page.sessions.map(sessionJson), next: page.next ?? null } };
       },
     }),
     endpoint({
@@ -56,7 +56,7 @@ export function sessionEndpoints(sessions: SessionAdmin): Endpoint[] {
       summary: 'One session',
       params: byUid,
       response: session,
-      handle: async ({ params, by }) => ({ body: showSession(await sessions.get(params.uid, by)) }),
+      handle: async ({ params, by }) => ({ body: sessionJson(await sessions.get(params.uid, by)) }),
     }),
     endpoint({
       method: 'delete',
@@ -99,7 +99,7 @@ export function userSessionEndpoints(
       params: byId,
       response: z.object({ items: z.array(session) }),
       handle: async ({ params, by }) => ({
-        body: { items: (await sessions.ofUser(params.id, by)).map(showSession) },
+        body: { items: (await sessions.ofUser(params.id, by)).map(sessionJson) },
       }),
     }),
     endpoint({
@@ -116,7 +116,7 @@ export function userSessionEndpoints(
   ];
 }
 
-function showSession({ uid, accountId, username, acr, amr, device, participants, ...session }: SessionView) {
+function sessionJson({ uid, accountId, username, acr, amr, device, participants, ...session }: SessionView) {
   const { signedInAt, expiresAt, idleExpiresAt } = session;
   return {
     uid,

@@ -81,7 +81,7 @@ export const userDetails = user
 export const password = z.string().min(limits.password.minWithMfa).max(limits.password.max);
 
 /** A user of a list. */
-export function showSummary({ emailVerified, isActive, createdAt, updatedAt, ...account }: AccountSummary) {
+export function summaryJson({ emailVerified, isActive, createdAt, updatedAt, ...account }: AccountSummary) {
   const { id, username, email, name, source, roles } = account;
   return {
     id,
@@ -98,10 +98,10 @@ export function showSummary({ emailVerified, isActive, createdAt, updatedAt, ...
 }
 
 /** A user with the whole profile. */
-export function showUser(account: Account) {
+export function userJson(account: Account) {
   const { phoneNumber, phoneNumberVerified, address, ssoId, attributes, permissions } = account;
   return {
-    ...showSummary(account),
+    ...summaryJson(account),
     ...(Object.fromEntries(textFieldNames.map((field) => [textFields[field].claim, account[field]])) as Record<
       TextClaim,
       string | null
@@ -116,10 +116,10 @@ export function showUser(account: Account) {
 }
 
 /** A user with password state, second factors and lockout. */
-export function showDetails({ account, password: stored, factors, lockedSeconds }: UserDetails) {
+export function detailsJson({ account, password: stored, factors, lockedSeconds }: UserDetails) {
   const { totp, passkeys, recoveryCodes, phone = null } = factors;
   return {
-    ...showUser(account),
+    ...userJson(account),
     password: stored ? { must_change: stored.mustChange, changed_at: iso(stored.changedAt) } : null,
     second_factors: { totp, passkeys, recovery_codes: recoveryCodes, phone },
     locked_seconds: lockedSeconds,

@@ -6,14 +6,14 @@ import { type Endpoint, endpoint } from '../api/endpoint.ts';
 import { byId, done, flag, paged, pageOf, patchOf, text } from '../api/parts.ts';
 import type { CreatedUser, UserAdmin } from './actions.ts';
 import {
+  detailsJson,
   password,
   profileFields,
   profileOf,
-  showDetails,
-  showSummary,
-  showUser,
+  summaryJson,
   user,
   userDetails,
+  userJson,
   userSummary,
   withApiFieldNames,
 } from './api-shape.ts';
@@ -67,7 +67,7 @@ function collectionEndpoints(users: UserAdmin): Endpoint[] {
       response: pageOf(userSummary),
       async handle({ query: { cursor, active, ...query }, by }) {
         const { accounts, next } = await users.list({ ...query, isActive: active, after: cursor }, by);
-        return { body: { items: accounts.map(showSummary), next: next ?? null } };
+        return { body: { items: accounts.map(summaryJson), next: next ?? null } };
       },
     }),
     endpoint({
@@ -116,7 +116,7 @@ function singleUserEndpoints(users: UserAdmin): Endpoint[] {
       versioned: 'shows',
       async handle({ params, by }) {
         const details = await users.get(params.id, by);
-        return { body: showDetails(details), version: versionOf(details.account) };
+        return { body: detailsJson(details), version: versionOf(details.account) };
       },
     }),
     endpoint({
@@ -280,7 +280,7 @@ function createdAnswer({ account, oneTimePassword }: CreatedUser) {
 
 /** A user, with the version for the ETag. */
 function answer(account: Account) {
-  return { body: showUser(account), version: versionOf(account) };
+  return { body: userJson(account), version: versionOf(account) };
 }
 
 const isDone = () => ({ body: { done: true as const } });

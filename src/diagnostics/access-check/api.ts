@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { type Endpoint, endpoint } from '../../admin/api/endpoint.ts';
 import { badRequest } from '../../http/errors.ts';
-import { rejection, showRejection } from '../rejections/api.ts';
+import { rejection, rejectionJson } from '../rejections/api.ts';
 import type { AccessCheck } from './access-check.ts';
 
 const verdict = z.object({
@@ -47,7 +47,7 @@ export function accessCheckEndpoints(accessCheck: AccessCheck): Endpoint[] {
             application: { id: application.id, identifier: clientId, name },
             may_open: mayOpen,
             rules: reasons.map(({ label, isMet, explanation }) => ({ rule: label, met: isMet, explanation })),
-            refusals: attempts.rejections.map(showRejection),
+            refusals: attempts.rejections.map(rejectionJson),
           },
         };
       },

@@ -54,7 +54,7 @@ export function rejectionEndpoints(rejections: RejectionAdmin): Endpoint[] {
       async handle({ query: { limit, cursor, user, client, request_id } }) {
         const about = { subjectId: user, clientId: client, requestId: request_id };
         const page = await rejections.list({ ...about, limit, after: cursor });
-        return { body: { items: page.rejections.map(showRejection), next: page.next ?? null } };
+        return { body: { items: page.rejections.map(rejectionJson), next: page.next ?? null } };
       },
     }),
     endpoint({
@@ -66,21 +66,21 @@ export function rejectionEndpoints(rejections: RejectionAdmin): Endpoint[] {
       summary: 'One rejected request by its code: each rule in order, with what was received beside what is registered',
       params: z.object({ code: z.string().min(1).max(20) }),
       response: explanation,
-      handle: async ({ params }) => ({ body: showExplanation(await rejections.explain(params.code)) }),
+      handle: async ({ params }) => ({ body: explanationJson(await rejections.explain(params.code)) }),
     }),
   ];
 }
 
 /** A rejection as the API writes it. */
-export function showRejection({ clientId, subjectId, requestId, at, ...rest }: Rejection) {
+export function rejectionJson({ clientId, subjectId, requestId, at, ...rest }: Rejection) {
   const { code, endpoint: name, reason, message, received } = rest;
   const about = { client: clientId ?? null, user: subjectId ?? null, request_id: requestId };
   return { code, at: iso(at), endpoint: name, reason, message, ...about, received };
 }
 
-function showExplanation({ rejection: rejected, rules, isFixed, fixes }: Explanation) {
+function explanationJson({ rejection: rejected, rules, isFixed, fixes }: Explanation) {
   return {
-    refusal: showRejection(rejected),
+    refusal: rejectionJson(rejected),
     rules: rules.map((one) => ({
       rule: one.label,
       state: one.state,

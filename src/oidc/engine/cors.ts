@@ -1,6 +1,5 @@
-// CORS: pages of which origins may read a response. With a client: the origins of its own redirect URIs; without one
+// CORS: the origins whose pages may read a response. With a client: those of its own redirect URIs; without one
 // (preflight requests, unknown clients): those of any registered application (patches/cors-headers.ts).
-
 import { readMetadata } from '../../applications/application.ts';
 import type { Db } from '../../storage/database.ts';
 import type { Client, KoaContextWithOIDC } from './library.ts';
@@ -16,9 +15,9 @@ export function clientBasedCORS(ctx: KoaContextWithOIDC, origin: string, client:
 /** Whether any enabled application redirects to this origin. */
 export async function isRegisteredOrigin(db: Db, origin: string): Promise<boolean> {
   if (webOrigins([origin])[0] !== origin) return false;
-  const part = `%${new URL(origin).host}%`;
+  const hostPattern = `%${new URL(origin).host}%`;
   const rows = await db.$queryRaw<{ metadata: string }[]>`SELECT metadata FROM applications
-    WHERE protocol = 'oidc' AND enabled = ${true} AND lower(metadata) LIKE ${part}`;
+    WHERE protocol = 'oidc' AND enabled = ${true} AND lower(metadata) LIKE ${hostPattern}`;
   return rows.some(({ metadata }) => webOrigins(readMetadata('oidc', metadata).redirect_uris).includes(origin));
 }
 
