@@ -191,7 +191,7 @@ function features(dependencies: ConfigurationDependencies): Features {
       issueRegistrationAccessToken: true,
       secretFactory: async () => dependencies.clientSecret(),
     },
-    registrationManagement: { enabled: false },
+    registrationManagement: { enabled: true, rotateRegistrationAccessToken: true },
     requestObjects: { enabled: true },
     resourceIndicators: {
       enabled: true,

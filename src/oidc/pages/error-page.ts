@@ -17,6 +17,8 @@ const MESSAGES: Record<string, string> = {
   invalid_redirect_uri: 'The application asked to send you to an address that is not registered for it.',
   post_logout_redirect_uri:
     'The application asked to send you back, after the sign-out, to an address that is not registered for it.',
+  id_token_hint:
+    'The ID token in the sign-out request (id_token_hint) is not one that this server issued to the application, so nothing was signed out.',
   invalid_request_uri: 'The sign-in request of the application has expired or was already used.',
 };
 
@@ -54,6 +56,8 @@ export function createErrorPage({ rejections }: { rejections: Pick<Rejections, '
 }
 
 function messageOf({ oidc: { client, params, route } }: KoaContextWithOIDC, { error }: ErrorOut): string | undefined {
+  // The engine finds the client by the hint, so without a client the hint was not accepted.
+  if (route === 'end_session' && params?.id_token_hint !== undefined && !client) return MESSAGES.id_token_hint;
   const uri = params?.post_logout_redirect_uri;
   const isUnregistered = typeof uri === 'string' && client?.postLogoutRedirectUriAllowed(uri) === false;
   return MESSAGES[route === 'end_session' && isUnregistered ? 'post_logout_redirect_uri' : error];

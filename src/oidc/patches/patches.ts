@@ -47,12 +47,13 @@ export interface ProviderPatch {
 
 /** Applied once to each Provider. `Client.find` is wrapped three times: the last in the list runs first. */
 export const providerPatches: readonly ProviderPatch[] = [
+  { name: 'client-cache', replaces: 'Client.find', apply: cacheClients },
+  // Outside of the cache, because an update of a registration gets a view of its own.
   {
     name: 'client-secrets',
     replaces: 'Client.find, Client.prototype.compareClientSecret',
     apply: acceptEverySecret,
   },
-  { name: 'client-cache', replaces: 'Client.find', apply: cacheClients },
   {
     name: 'client-authentication-limits',
     replaces: 'Client.find',

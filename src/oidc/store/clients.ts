@@ -70,6 +70,8 @@ export interface ClientSourceDependencies {
   assertionConsumerUrls(entityId: string): Promise<string[]>;
   /** Stores what a client registered by itself (RFC 7591). */
   register(clientId: string, metadata: Record<string, unknown>): Promise<void>;
+  /** Replaces what a client registered by itself (RFC 7592). */
+  update(clientId: string, metadata: Record<string, unknown>): Promise<void>;
   unregister(clientId: string): Promise<void>;
   /** The server's own pages: a client that is not registered. */
   firstPartyClient: AdapterPayload & { client_id: string };
@@ -86,7 +88,7 @@ export interface ClientSource {
 }
 
 /** Placeholder that the engine's schema demands of a client whose secret is stored only as a hash. */
-const HASHED = 'stored-as-a-hash-and-compared-by-compareClientSecret';
+export const HASHED = 'stored-as-a-hash-and-compared-by-compareClientSecret';
 
 export function createClientSource(dependencies: ClientSourceDependencies): ClientSource {
   const { db, sql, vault, now, firstPartyClient } = dependencies;
@@ -119,9 +121,13 @@ export function createClientSource(dependencies: ClientSourceDependencies): Clie
         if (metadata.response_types?.some((type) => type !== 'code')) {
           throw new errors.InvalidClientMetadata('response_types may hold only code');
         }
-        await dependencies.register(clientId, metadata as Record<string, unknown>).catch(asMetadataError);
+        const isUpdate = (await load(clientId)) !== undefined;
+        const { client_secret: secret, ...rest } = metadata;
+        const known = secret === HASHED ? rest : metadata;
+        const store = isUpdate ? dependencies.update : dependencies.register;
+        await store(clientId, known as Record<string, unknown>).catch(asMetadataError);
       },
-      destroy: dependencies.unregister,
+      destroy: (clientId) => dependencies.unregister(clientId).catch(asMetadataError),
       findByUid: async () => undefined,
       findByUserCode: async () => undefined,
       consume: async () => undefined,
@@ -219,6 +225,7 @@ function mfaRuleOf({ protocol, metadata }: Row): ClientApplication['mfa'] {
 /** This server's rules for clients are stricter than the engine's; their faults become an error of RFC 7591 3.2.2. */
 function asMetadataError(cause: unknown): never {
   if (!(cause instanceof AppError) || cause.status >= 500) throw cause;
+  if (cause.status === 403) throw new errors.InvalidRequest(cause.message, 403);
   const faults = cause.fields.map(({ field, message }) => `${field} ${message}`).join('; ');
   throw new errors.InvalidClientMetadata(faults || cause.message);
 }

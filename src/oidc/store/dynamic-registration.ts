@@ -1,16 +1,35 @@
-// Clients that register themselves (RFC 7591), stored as applications.
+// Clients that register themselves (RFC 7591) and manage their registration (RFC 7592), stored as applications.
+import type { Application, OidcApplication } from '../../applications/application.ts';
 import type { Applications } from '../../applications/applications.ts';
-import { type OidcClientInput, oidcMetadata } from '../../applications/fields/oidc-client.ts';
+import {
+  needsSecretValue,
+  type OidcClientInput,
+  oidcMetadata,
+  usesSecret,
+} from '../../applications/fields/oidc-client.ts';
+import { badRequest, forbidden, notFound } from '../../http/errors.ts';
+import { engineScopes } from '../claims/scopes.ts';
 import type { ClientSourceDependencies } from './clients.ts';
 
-export type DynamicRegistration = Pick<ClientSourceDependencies, 'register' | 'unregister'>;
+export type DynamicRegistration = Pick<ClientSourceDependencies, 'register' | 'update' | 'unregister'>;
 
 export interface DynamicRegistrationDependencies {
-  applications: Pick<Applications, 'createOidc' | 'find' | 'remove'>;
+  applications: Pick<Applications, 'createOidc' | 'updateOidc' | 'find' | 'remove'>;
 }
 
 // A client that registers itself has no rights that it could give.
 const change = { source: 'dynamic', by: { holds: [] } } as const;
+
+/** The fields of the registration standards (RFC 7591 2, OpenID Connect); an administrator alone sets the others. */
+const OWN_FIELDS = (
+  'application_type redirect_uris post_logout_redirect_uris grant_types response_types token_endpoint_auth_method ' +
+  'token_endpoint_auth_signing_alg id_token_signed_response_alg userinfo_signed_response_alg ' +
+  'introspection_signed_response_alg request_object_signing_alg require_signed_request_object ' +
+  'require_pushed_authorization_requests dpop_bound_access_tokens jwks jwks_uri subject_type sector_identifier_uri scope ' +
+  'default_acr_values default_max_age require_auth_time backchannel_logout_uri backchannel_logout_session_required ' +
+  'frontchannel_logout_uri frontchannel_logout_session_required initiate_login_uri client_uri logo_uri policy_uri tos_uri ' +
+  'contacts'
+).split(' ');
 
 /** What the engine's adapter for clients writes. The engine has checked the metadata. */
 export function createDynamicRegistration({ applications }: DynamicRegistrationDependencies): DynamicRegistration {
@@ -18,7 +37,7 @@ export function createDynamicRegistration({ applications }: DynamicRegistrationD
     async register(clientId, metadata) {
       const { client_name, client_secret } = metadata;
       const input = {
-        ...knownFields(metadata),
+        ...pick(metadata, OWN_FIELDS),
         // An administrator grants rights at an API; a client cannot register for them.
         resources: [],
         client_name,
@@ -28,15 +47,55 @@ export function createDynamicRegistration({ applications }: DynamicRegistrationD
       await applications.createOidc(input, change);
     },
 
+    async update(clientId, metadata) {
+      const before = await applications.find(clientId);
+      if (before?.protocol !== 'oidc') throw notFound();
+      assertManagesItself(before);
+      const own = pick(metadata, OWN_FIELDS) as Partial<OidcClientInput>;
+      const method = { token_endpoint_auth_method: own.token_endpoint_auth_method ?? 'client_secret_basic' };
+      const isNeeded = usesSecret(method);
+      const { client_secret: secret } = metadata;
+      if (secret === undefined && isNeeded && needsSecretValue({ ...own, ...method } as OidcApplication['metadata'])) {
+        const message = 'missing: send the current one, because this server stores only its hash';
+        throw badRequest('invalid_input', { fields: [{ field: 'client_secret', message }] });
+      }
+      const { enabled, consent, access } = before;
+      const byAdministrator = Object.keys(oidcMetadata.shape).filter((name) => !OWN_FIELDS.includes(name));
+      const input = {
+        ...pick(before.metadata, byAdministrator),
+        ...own,
+        ...scopeOf(before, own.scope),
+        ...{ enabled, consent, access, client_id: clientId },
+        client_name: metadata.client_name,
+        ...(isNeeded && { client_secret: secret }),
+      } as OidcClientInput;
+      await applications.updateOidc(before.id, input, change);
+    },
+
     async unregister(clientId) {
       const application = await applications.find(clientId);
-      if (application) await applications.remove(application.id, change);
+      if (!application) return;
+      assertManagesItself(application);
+      await applications.remove(application.id, change);
     },
   };
 }
 
-/** The metadata fields of an application; the others belong to the engine. */
-function knownFields(metadata: Record<string, unknown>): Record<string, unknown> {
-  const names = Object.keys(oidcMetadata.shape).filter((name) => metadata[name] !== undefined);
-  return Object.fromEntries(names.map((name) => [name, metadata[name]]));
+/** An application to which an administrator gave more than a client can register is changed by administrators only. */
+function assertManagesItself({ consent, metadata, source }: Application): void {
+  const hasApis = 'resources' in metadata && (metadata.resources ?? []).length > 0;
+  if (source === 'dynamic' && consent === 'explicit' && !hasApis) return;
+  throw forbidden('forbidden', { message: 'this application is managed by an administrator' });
+}
+
+/** The scopes of OpenID Connect that the client names, and those of APIs that it has: an administrator sets these. */
+function scopeOf({ metadata }: OidcApplication, named: string | undefined): { scope?: string } {
+  const ofApis = (metadata.scope ?? '').split(' ').filter((one) => one !== '' && !engineScopes.includes(one));
+  if (named === undefined && ofApis.length === 0) return {};
+  return { scope: [named ?? engineScopes.join(' '), ...ofApis].join(' ') };
+}
+
+function pick(metadata: object, names: readonly string[]): Record<string, unknown> {
+  const entries = Object.entries(metadata).filter(([name, value]) => names.includes(name) && value !== undefined);
+  return Object.fromEntries(entries);
 }

@@ -4,7 +4,7 @@ import { routes } from '../../../src/oidc/engine/configuration.ts';
 import type { Configuration } from '../../../src/oidc/engine/library.ts';
 import { acceptEverySecret } from '../../../src/oidc/patches/client-secrets.ts';
 import { httpClient } from '../../support/http.ts';
-import { basic, type Engine, startBareEngine } from '../bare-engine.ts';
+import { appUri, basic, type Engine, startBareEngine } from '../bare-engine.ts';
 
 const newest = 'newest'.repeat(8);
 const older = 'older'.repeat(8);
@@ -14,7 +14,11 @@ const configuration: Configuration = {
     { ...client, client_id: 'app', client_secret: newest },
     { ...client, client_id: 'jwt', client_secret: newest, token_endpoint_auth_method: 'client_secret_jwt' },
   ],
-  features: { clientCredentials: { enabled: true } },
+  features: {
+    clientCredentials: { enabled: true },
+    registration: { enabled: true },
+    registrationManagement: { enabled: true },
+  },
 };
 const bare = await startBareEngine({ configuration });
 const patched = await startBareEngine({
@@ -49,6 +53,17 @@ async function statusWithAssertion({ origin }: Engine, secret: string) {
   return (await httpClient().post(`${origin}${routes.token}`, { form: { ...form, ...proof } })).status;
 }
 
+/** Status of an update of a registration with this secret. */
+async function statusOfUpdate({ origin }: Engine, client_secret: string) {
+  const json = { redirect_uris: [appUri] };
+  const created = (await httpClient().post(`${origin}${routes.registration}`, { json })).json<Record<string, string>>();
+  const page = await httpClient().request('PUT', created.registration_client_uri ?? '', {
+    headers: { authorization: `Bearer ${created.registration_access_token}` },
+    json: { ...json, client_id: created.client_id, client_secret },
+  });
+  return page.status;
+}
+
 describe('client-secrets', () => {
   it('client-secrets is needed: the engine accepts the one secret that it was given in plain text', async () => {
     expect(await statusWithSecret(bare, newest)).toBe(200);
@@ -62,5 +77,14 @@ describe('client-secrets', () => {
     expect(await statusWithSecret(patched, 'wrong')).toBe(401);
     for (const secret of [newest, older]) expect(await statusWithAssertion(patched, secret), secret).toBe(200);
     expect(await statusWithAssertion(patched, 'wrong'.repeat(8))).toBe(401);
+  });
+
+  it('client-secrets is needed in updates: the engine compares the sent secret with its own', async () => {
+    expect(await statusOfUpdate(bare, 'hashed')).toBe(400);
+  });
+
+  it('client-secrets accepts in an update the secret of which only the MAC is stored, and no other', async () => {
+    expect(await statusOfUpdate(patched, 'hashed')).toBe(200);
+    expect(await statusOfUpdate(patched, 'other')).toBe(400);
   });
 });

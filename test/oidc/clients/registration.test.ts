@@ -151,9 +151,163 @@ describe('registration', () => {
     expect((await read(one?.registration_client_uri, two?.registration_access_token)).status).toBe(401);
     for (const method of ['PUT', 'DELETE']) {
       const answer = await httpClient().request(method, one?.registration_client_uri ?? '', {
-        headers: { authorization: `Bearer ${one?.registration_access_token}` },
+        headers: { authorization: `Bearer ${initial}` },
       });
-      expect([method, answer.status]).toEqual([method, 405]);
+      expect([method, answer.status]).toEqual([method, 401]);
     }
+  });
+
+  it.each([
+    ['POST', '/register/x', 'GET, HEAD, PUT, DELETE, OPTIONS'],
+    ['PATCH', '/register/x', 'GET, HEAD, PUT, DELETE, OPTIONS'],
+    ['PUT', '/register', 'POST, OPTIONS'],
+    ['DELETE', '/register', 'POST, OPTIONS'],
+  ])('registration answers %s %s with 405 and Allow', async (method, path, allow) => {
+    const answer = await httpClient(idp.issuer).request(method, path, {});
+    expect([answer.status, answer.headers.allow]).toEqual([405, allow]);
+  });
+});
+
+describe('the management of a registration (RFC 7592)', () => {
+  type Registered = Record<
+    'client_id' | 'client_secret' | 'registration_client_uri' | 'registration_access_token',
+    string
+  >;
+  const manage = (
+    method: string,
+    { registration_client_uri: uri, registration_access_token: token }: Registered,
+    json?: object,
+  ) =>
+    httpClient().request(method, uri, {
+      headers: { authorization: `Bearer ${token}`, accept: '*/*' },
+      ...(json && { json }),
+    });
+  const registered = async (more: object = {}) => (await register(web(more))).json<Registered>();
+  const update = (one: Registered, more: object = {}) => manage('PUT', one, web({ client_id: one.client_id, ...more }));
+  const stored = async ({ client_id }: Registered) => {
+    const application = await idp.services.applications.find(client_id);
+    if (application?.protocol !== 'oidc') throw new Error('no such client');
+    return application;
+  };
+  const signInWorks = async ({ client_id: clientId, client_secret: clientSecret }: Registered) => {
+    const rp = await relyingParty({ issuer: idp.issuer, clientId, clientSecret, redirectUri });
+    const started = await rp.start();
+    const page = await completeSignIn(httpClient(idp.issuer), started.url, { user });
+    return (await rp.finish(page.location ?? '', started)).claims()?.sub === user.account.id;
+  };
+
+  it('an update of a registration replaces the metadata, rotates the access token, and the secret goes on', async () => {
+    const one = await registered({ logo_uri: 'https://app.example/logo.png', contacts: ['a@app.example'] });
+    const changed = await update(one, { client_name: 'Renamed', tos_uri: 'https://app.example/terms' });
+    expect(changed.status, changed.text).toBe(200);
+    const body = changed.json<Registered & Record<string, unknown>>();
+    expect(body).toMatchObject({ client_name: 'Renamed', tos_uri: 'https://app.example/terms' });
+    expect(body).not.toHaveProperty('client_secret');
+    expect(body).not.toHaveProperty('logo_uri');
+    expect((await stored(one)).metadata).not.toHaveProperty('contacts');
+    expect(body.registration_access_token).not.toBe(one.registration_access_token);
+    expect((await manage('GET', one)).status).toBe(401);
+    expect((await manage('GET', body)).json()).toMatchObject({ client_id: one.client_id, client_name: 'Renamed' });
+    expect(await signInWorks(one)).toBe(true);
+  });
+
+  it('an update accepts the current secret, and no other', async () => {
+    const one = await registered();
+    expect((await update(one, { client_secret: 'x'.repeat(43) })).status).toBe(400);
+    expect((await update(one, { client_secret: one.client_secret })).status).toBe(200);
+    expect(await signInWorks(one)).toBe(true);
+  });
+
+  it('an update makes a secret for a public client that becomes confidential, and removes that of one that becomes public', async () => {
+    const one = await registered({ token_endpoint_auth_method: 'none' });
+    const confidential = (await update(one)).json<Registered>();
+    expect(confidential.client_secret.length).toBeGreaterThanOrEqual(32);
+    expect(await signInWorks(confidential)).toBe(true);
+    const open = await update(confidential, { token_endpoint_auth_method: 'none' });
+    expect([open.status, open.text.includes('client_secret"')]).toEqual([200, false]);
+    expect(await idp.services.applications.unexpiredSecrets((await stored(one)).id)).toEqual([]);
+  });
+
+  it('an update needs the secret itself where it becomes the key of an HMAC', async () => {
+    const one = await registered();
+    const hmac = { token_endpoint_auth_method: 'client_secret_jwt' };
+    const without = await update(one, hmac);
+    expect([without.status, without.text]).toEqual([400, expect.stringContaining('send the current one')]);
+    const changed = await update(one, { ...hmac, client_secret: one.client_secret });
+    expect(changed.status, changed.text).toBe(200);
+    const { client_id: clientId, client_secret: clientSecret } = one;
+    const rp = await relyingParty({
+      issuer: idp.issuer,
+      clientId,
+      redirectUri,
+      clientAuth: oidc.ClientSecretJwt(clientSecret),
+    });
+    const started = await rp.start();
+    const page = await completeSignIn(httpClient(idp.issuer), started.url, { user });
+    expect((await rp.finish(page.location ?? '', started)).claims()?.sub).toBe(user.account.id);
+  });
+
+  it.each<[string, object]>([
+    ['another client_id', { client_id: 'other' }],
+    ['a registration access token', { registration_access_token: 'x' }],
+    ['a redirect URI with a fragment', { redirect_uris: [`${redirectUri}#x`] }],
+    ['the response type of SAML applications', { response_types: ['none'] }],
+    ['the password grant', { grant_types: ['password'] }],
+    ['a scope of an API', { scope: 'openid articles:write' }],
+    ['unsigned ID tokens', { id_token_signed_response_alg: 'none' }],
+  ])('an update with %s is rejected and changes nothing', async (_what, metadata) => {
+    const one = await registered();
+    const before = await stored(one);
+    expect((await update(one, metadata)).status).toBe(400);
+    expect(await stored(one)).toEqual(before);
+    expect((await manage('GET', one)).status).toBe(200);
+  });
+
+  it('an update leaves what an administrator has set as it is', async () => {
+    const one = await registered();
+    const { id, metadata } = await stored(one);
+    await idp.services.roles.create({ name: 'photographer' });
+    const access = { roles: ['photographer'] };
+    const set = {
+      ...metadata,
+      mfa: 'required',
+      require_pkce: false,
+      claims: { dept: 'attributes.department' },
+    } as const;
+    await idp.services.applications.updateOidc(id, { ...set, access, client_name: 'x' });
+    const sent = { enabled: true, access: 'everyone', consent: 'implicit', mfa: null, require_pkce: true, claims: {} };
+    expect((await update(one, { ...sent, client_name: 'Mine' })).status).toBe(200);
+    const after = await stored(one);
+    expect(after).toMatchObject({ name: 'Mine', consent: 'explicit', access, source: 'dynamic' });
+    expect(after.metadata).toMatchObject({ mfa: 'required', require_pkce: false, claims: set.claims });
+  });
+
+  it.each<[string, object]>([
+    ['has the right to an API', { resources: ['https://api.example.com'], scope: 'openid articles:write' }],
+    ['asks users for no consent', { consent: 'implicit' }],
+  ])(
+    'a registration access token neither changes nor deletes an application that %s by an administrator',
+    async (_what, more) => {
+      const one = await registered();
+      const { id, metadata } = await stored(one);
+      await idp.services.applications.updateOidc(id, { ...metadata, client_name: 'x', ...more });
+      const before = await stored(one);
+      const rejected = await update(one, { redirect_uris: ['https://evil.example/cb'] });
+      expect([rejected.status, rejected.text]).toEqual([403, expect.stringContaining('managed by an administrator')]);
+      expect((await manage('DELETE', one)).status).toBe(403);
+      expect(await stored(one)).toEqual(before);
+    },
+  );
+
+  it('a deletion removes the client with its access token', async () => {
+    const one = await registered();
+    expect(await signInWorks(one)).toBe(true);
+    expect((await manage('DELETE', one)).status).toBe(204);
+    expect(await idp.services.applications.find(one.client_id)).toBeUndefined();
+    expect((await manage('GET', one)).status).toBe(401);
+    const where = { clientId: one.client_id };
+    expect(await idp.services.db.oidcArtifact.count({ where })).toBe(0);
+    const audited = await idp.services.audit.list({ types: ['application.deleted'] });
+    expect(audited.some(({ clientId }) => clientId === one.client_id)).toBe(true);
   });
 });

@@ -35,6 +35,11 @@ const ask = (browser: HttpClient, parameters: Record<string, string>) =>
   browser.get(`/end-session?${new URLSearchParams(parameters)}`);
 const asksThePerson = (page: Page) => page.text.includes('Stay signed in');
 
+const unsigned = (claims: object) => {
+  const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+  return `${part({ alg: 'RS256', kid: 'x' })}.${part({ iss: 'x', ...claims })}.AAAA`;
+};
+
 describe('logout', () => {
   it('logout is confirmed on a page, then ends the session, its tokens and its cookie', async () => {
     const { browser, tokens } = await signedIn();
@@ -98,6 +103,26 @@ describe('logout', () => {
       }
     }
     expect(await isSignedIn(browser)).toBe(true);
+  });
+
+  it.each<[string, (hint: string) => Record<string, string>]>([
+    ['is no token', () => ({ id_token_hint: 'junk' })],
+    ['has a wrong signature', (hint) => ({ id_token_hint: `${hint.slice(0, -8)}AAAAAAAA` })],
+    ['is for an application that is not registered', () => ({ id_token_hint: unsigned({ aud: 'nobody' }) })],
+    ['names no application', () => ({ id_token_hint: unsigned({}) })],
+    ['is for another application', (hint) => ({ id_token_hint: hint, client_id: other.clientId })],
+  ])('logout ends on a page that names the ID token when it %s, and signs nobody out', async (_what, request) => {
+    const { browser, hint } = await signedIn();
+    const page = await ask(browser, { ...request(hint), post_logout_redirect_uri: home });
+    expect([page.status, page.location]).toEqual([400, undefined]);
+    expect(page.text).toContain('The ID token in the sign-out request (id_token_hint)');
+    expect(page.text).not.toContain('is not known to this server');
+    expect(await isSignedIn(browser)).toBe(true);
+  });
+
+  it('logout still says that an application is not known where the request names it', async () => {
+    const { browser } = await signedIn();
+    expect((await ask(browser, { client_id: 'nobody' })).text).toContain('is not known to this server');
   });
 
   it('logout may be requested by POST', async () => {
