@@ -6,7 +6,9 @@ import type { Audit } from '../audit/audit.ts';
 import type { ConfigFile } from '../config-file/config-file.ts';
 import { exportConfiguration } from '../config-file/export.ts';
 import type { FileReader } from '../config-file/file-reader.ts';
+import type { DomainChecks } from '../connections/check-domains.ts';
 import type { Connections } from '../connections/connections.ts';
+import type { ConnectionDocuments } from '../connections/documents.ts';
 import type { Credentials } from '../credentials/credentials.ts';
 import type { Keyring } from '../keys/keyring.ts';
 import type { EndSession } from '../logout/end-session.ts';
@@ -22,6 +24,7 @@ import type { PasswordReset } from '../recovery/password-reset.ts';
 import type { Invitations } from '../registration/invitation.ts';
 import type { FetchMetadata } from '../saml/metadata/fetch.ts';
 import { parseServiceProviderMetadata } from '../saml/metadata/parse.ts';
+import { parseIdentityProviderMetadata } from '../saml/metadata/parse-identity-provider.ts';
 import type { WaitingMetadataDecisions } from '../saml/metadata/waiting-metadata.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { Db } from '../storage/database.ts';
@@ -30,6 +33,8 @@ import type { Endpoint } from './api/endpoint.ts';
 import { createApplicationAdmin } from './applications/actions.ts';
 import { applicationEndpoints } from './applications/api.ts';
 import { auditEndpoints } from './audit/api.ts';
+import { createConnectionAdmin } from './connections/actions.ts';
+import { connectionEndpoints } from './connections/api.ts';
 import { createKeyAdmin } from './keys/actions.ts';
 import { keyEndpoints } from './keys/api.ts';
 import { createMailAdmin } from './mail/actions.ts';
@@ -55,6 +60,9 @@ export interface AdminDependencies {
   accounts: Accounts;
   applications: Applications;
   connections: Connections;
+  connectionDocuments: ConnectionDocuments;
+  domainChecks: DomainChecks;
+  issuer: string;
   audit: Audit;
   credentials: Credentials;
   endSession: EndSession;
@@ -120,6 +128,11 @@ function createAdminActions(dependencies: AdminDependencies) {
     authority,
     resources: createResources({ db, audit, now, isReserved: dependencies.applications.isReserved }),
   });
+  const connectionAdmin = createConnectionAdmin({
+    ...{ db, sql, issuer: dependencies.issuer, connections, authority, endSession },
+    ...{ documents: dependencies.connectionDocuments, domainChecks: dependencies.domainChecks },
+    parseMetadata: (xml) => parseIdentityProviderMetadata(xml, now()),
+  });
   const sessions = createSessionAdmin({
     db,
     authority,
@@ -149,6 +162,7 @@ function createAdminActions(dependencies: AdminDependencies) {
     roles,
     applications,
     resources,
+    connections: connectionAdmin,
     sessions,
     keys,
     settings: settingAdmin,
@@ -168,6 +182,7 @@ function adminEndpoints(actions: ReturnType<typeof createAdminActions>, audit: A
     ...roleEndpoints(actions.roles),
     ...applicationEndpoints(actions.applications),
     ...resourceEndpoints(actions.resources),
+    ...connectionEndpoints(actions.connections),
     ...keyEndpoints(actions.keys),
     ...auditEndpoints(audit, authority),
     ...settingEndpoints(settings),

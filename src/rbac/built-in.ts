@@ -4,6 +4,7 @@ const RESOURCES = [
   'gatehouse.users',
   'gatehouse.sessions',
   'gatehouse.applications',
+  'gatehouse.connections',
   'gatehouse.roles',
   'gatehouse.keys',
   'gatehouse.audit',

@@ -226,6 +226,41 @@ describe('applications', () => {
 });
 
 describe('the server', () => {
+  it('connections are added, changed, given secrets, checked and deleted', async () => {
+    const corp = { id: 'corp', kind: 'oidc', name: 'Corp', issuer: 'https://10.0.0.1', client_id: 'x' };
+    const input = {
+      ...corp,
+      client_secret: 'very-secret',
+      domains: ['corp.example'],
+      role_mappings: { staff: 'auditor' },
+    };
+    const made = await ok('POST', '/connections', input, { status: 201 });
+    expect(made).toMatchObject({
+      ...{ ...corp, enabled: true, source: 'local', role_mappings: { staff: ['auditor'] }, domains: ['corp.example'] },
+      ...{ values: { redirect_uri: `${idp.issuer}/upstream/corp/callback` }, secrets: [{ purpose: 'client-secret' }] },
+      domain_proofs: [{ record_name: '_gatehouse.corp.example', proven_at: null }],
+    });
+    const path = '/connections/corp';
+    const changed = await ok('PATCH', path, { name: 'Corp 2', groups_claim: 'groups' }, ifMatch(made.etag));
+    expect(changed).toMatchObject({ name: 'Corp 2', groups_claim: 'groups', issuer: corp.issuer });
+    const secret = { purpose: 'client-secret', value: 'another-secret', expires_at: '2099-01-01T00:00:00Z' };
+    const added = await ok<{ id: string }>('POST', `${path}/secrets`, secret, { status: 201 });
+    await ok('DELETE', `${path}/secrets/${added.id}`, undefined, { status: 204 });
+    expect(await ok('POST', `${path}/domains/corp.example/check`)).toMatchObject({ result: 'missing' });
+    const read = await ok<{ items: { error: string }[] }>('POST', `${path}/documents/refresh`);
+    expect(read.items).toMatchObject([
+      { kind: 'discovery', error: expect.stringMatching(/private or special network/) },
+    ]);
+    await ok('POST', `${path}/sessions/end`);
+    const shown = await ok('GET', path);
+    expect(shown).toMatchObject({
+      documents: [{ kind: 'discovery', read_at: null, failing_since: expect.any(String) }],
+    });
+    const all = JSON.stringify([made, changed, added, shown, await ok('GET', '/connections')]);
+    expect(all).not.toMatch(/very-secret|another-secret/);
+    await ok('DELETE', path, undefined, { status: 204, ...ifMatch(shown.etag) });
+  });
+
   it('shows and rotates its keys', async () => {
     const { items } = await ok<{ items: object[] }>('GET', '/keys');
     expect(items).toContainEqual(expect.objectContaining({ use: 'saml', state: 'active' }));

@@ -2,6 +2,7 @@
 // (RFC 9470). Applications that act by themselves are not asked.
 import { generateSync } from 'otplib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { checkConnection } from '../../src/connections/schema.ts';
 import { limits } from '../../src/limits.ts';
 import { MFA_ACR, PASSWORD_ACR } from '../../src/mfa/acr.ts';
 import { aClient, aUser } from '../support/factories.ts';
@@ -24,6 +25,11 @@ const isChallenge = ({ status, headers }: Page) =>
 
 const any = { 'if-match': '*' };
 
+const aConnection = (id: string) => ({
+  ...{ id: id.toLowerCase(), kind: 'oidc', name: 'Upstream', client_id: 'x', client_secret: 'secret' },
+  issuer: 'https://upstream.example.invalid',
+});
+
 /** Each operation that changes something, with a call that would succeed. */
 async function calls(): Promise<Record<string, [string, string, unknown?]>> {
   const { services } = idp;
@@ -35,6 +41,11 @@ async function calls(): Promise<Record<string, [string, string, unknown?]>> {
   const { id: secret } = await services.applications.addSecret(client.applicationId, { replace: 60 });
   const resource = `urn:api:${account.username}`;
   await services.db.resource.create({ data: { identifier: resource, scopes: '["a"]' } });
+  const connectionId = `of-${account.username}`.toLowerCase();
+  const connection = `/connections/${connectionId}`;
+  const checked = checkConnection({ ...aConnection(connectionId), domains: [`${connectionId}.example`] });
+  if (checked.ok) await services.connections.create(checked.value);
+  const [connectionSecret] = await services.connections.secrets(connectionId);
   const mail = `mail-${account.username}`;
   const queued = { recipient: 'x@example.com', subject: 'Hi', bodySealed: 'x', createdAt: new Date() };
   await services.db.mailMessage.create({ data: { ...queued, id: mail, nextTryAt: new Date(), failedAt: new Date() } });
@@ -79,6 +90,14 @@ async function calls(): Promise<Record<string, [string, string, unknown?]>> {
     createResource: call('POST', '/resources', { identifier: `${resource}:new` }),
     updateResource: call('PATCH', `/resources/${resource}`, { scopes: [] }),
     deleteResource: call('DELETE', `/resources/${resource}`),
+    createConnection: call('POST', '/connections', aConnection(`c-${account.username}`)),
+    updateConnection: call('PATCH', connection, { issuer: 'https://moved.example.com' }),
+    deleteConnection: call('DELETE', connection),
+    addConnectionSecret: call('POST', `${connection}/secrets`, { purpose: 'client-secret', value: 'new' }),
+    removeConnectionSecret: call('DELETE', `${connection}/secrets/${connectionSecret?.id}`),
+    checkConnectionDomain: call('POST', `${connection}/domains/${connectionId}.example/check`),
+    refreshConnectionDocuments: call('POST', `${connection}/documents/refresh`),
+    endConnectionSessions: call('POST', `${connection}/sessions/end`),
     rotateKeys: call('POST', '/keys/rotate', { use: 'saml' }),
     updateSettings: call('PATCH', '/settings', { session_hours: 11 }),
     planConfiguration: call('POST', '/configuration/plan', 'users: []\n'),

@@ -20,7 +20,7 @@ export interface TestIdp extends RunningServer {
 export interface TestIdpOptions {
   environment?: Record<string, string>;
   now?: Clock;
-  /** The look-up of DNS records. */
+  /** The look-up of DNS records; finds none by default. */
   resolveTxt?: ResolveTxt;
   /**
    * The setting of a new installation is `required`. Tests of other things sign administrators in with their password alone, so
@@ -31,7 +31,7 @@ export interface TestIdpOptions {
 
 /** Starts Gatehouse. `stop` also closes its database; the files go with the test run. */
 export async function startIdp(options: TestIdpOptions = {}): Promise<TestIdp> {
-  const { environment = {}, now, adminMfa = 'optional', resolveTxt } = options;
+  const { environment = {}, now, adminMfa = 'optional', resolveTxt = async () => [] } = options;
   const port = Number(environment.PORT ?? (await freePort()));
   // The keys that were made for the whole run are sealed under the tests' own secret.
   const keysFrom = environment.GATEHOUSE_SECRET ? undefined : (now?.() ?? new Date());

@@ -1,0 +1,236 @@
+// /api/admin/connections: the upstream identity providers at which users sign in. docs/connections.md describes every field.
+import { z } from 'zod';
+import { connectionKinds } from '../../connections/connection.ts';
+import { type SecretPurpose, secretKeys } from '../../connections/schema.ts';
+import type { SecretInfo } from '../../connections/secrets.ts';
+import { type Endpoint, endpoint } from '../api/endpoint.ts';
+import { done, iso, time } from '../api/parts.ts';
+import { type ConnectionAdmin, type ConnectionDetails, versionOf } from './actions.ts';
+
+const READ = 'gatehouse.connections:read' as const;
+const WRITE = 'gatehouse.connections:write' as const;
+const tag = 'Connections';
+const purposes = Object.values(secretKeys) as [SecretPurpose, ...SecretPurpose[]];
+
+const mappings = z.record(z.string(), z.union([z.string(), z.array(z.string())]));
+const input = z
+  .looseObject({
+    id: z.string().describe('The slug in its routes: a-z, 0-9 and -'),
+    kind: z.enum(connectionKinds).optional().describe('Not needed where the preset has one kind only'),
+    preset: z.string().optional().describe('Such as google, entra, github or keycloak; generic by default'),
+    name: z.string().describe('On the button'),
+    enabled: z.boolean().optional(),
+    domains: z.array(z.string()).optional().describe('Each has to be proven by a DNS record'),
+    role_mappings: mappings.optional().describe('Group of the upstream to a role, or to several'),
+  })
+  .describe('Further fields by kind and preset: docs/connections.md')
+  .meta({ id: 'ConnectionInput' });
+const changes = z
+  .looseObject({})
+  .describe('The fields to change, as in ConnectionInput; null gives a field its default')
+  .meta({ id: 'ConnectionChanges' });
+const secret = z
+  .object({ id: z.string(), purpose: z.enum(purposes), created_at: time, expires_at: time.nullable() })
+  .meta({ id: 'ConnectionSecret' });
+const domain = z
+  .object({
+    domain: z.string(),
+    record_name: z.string().describe('Where the TXT record is looked up'),
+    record_value: z.string().describe('What it must be'),
+    proven_at: time.nullable(),
+    checked_at: time.nullable(),
+  })
+  .meta({ id: 'ConnectionDomain' });
+const document = z
+  .object({
+    kind: z.enum(['discovery', 'jwks', 'metadata']),
+    read_at: time.nullable(),
+    next_read_at: time,
+    failing_since: time.nullable(),
+    error: z.string().nullable(),
+  })
+  .meta({ id: 'ConnectionDocument' });
+const connection = z
+  .looseObject({
+    id: z.string(),
+    kind: z.enum(connectionKinds),
+    preset: z.string(),
+    name: z.string(),
+    enabled: z.boolean(),
+    order: z.int(),
+    source: z.enum(['local', 'file']),
+    domains: z.array(z.string()),
+    role_mappings: z.record(z.string(), z.array(z.string())),
+    values: z.record(z.string(), z.string()).describe('What to enter at the provider, such as redirect_uri'),
+    secrets: z.array(secret).describe('Without their values'),
+    domain_proofs: z.array(domain),
+    documents: z.array(document),
+  })
+  .meta({ id: 'Connection' });
+const byConnection = z.object({ id: z.string().min(1).max(64) });
+
+/** /connections. */
+export function connectionEndpoints(connections: ConnectionAdmin): Endpoint[] {
+  return [
+    ...collectionEndpoints(connections),
+    ...singleEndpoints(connections),
+    ...secretEndpoints(connections),
+    ...upkeepEndpoints(connections),
+  ];
+}
+
+function collectionEndpoints(connections: ConnectionAdmin): Endpoint[] {
+  return [
+    endpoint({
+      ...{ method: 'get', path: '/connections', operationId: 'listConnections', tag, needs: [READ] },
+      summary: 'The upstream identity providers, in the order of the buttons',
+      response: z.object({ items: z.array(connection) }),
+      handle: async () => ({ body: { items: (await connections.list()).map(shown) } }),
+    }),
+    endpoint({
+      ...{ method: 'post', path: '/connections', operationId: 'createConnection', tag, needs: [WRITE] },
+      summary: 'Adds an upstream identity provider',
+      description: 'Only full administrators: who controls an upstream can be any of its users.',
+      body: input,
+      response: connection,
+      status: 201,
+      versioned: 'shows',
+      idempotent: true,
+      async handle({ body, by, record }) {
+        const created = (made: ConnectionDetails) => ({
+          ...answer(made),
+          location: `/connections/${made.connection.id}`,
+        });
+        return created(await connections.create(body, by, (made, tx) => record(created(made), tx)));
+      },
+    }),
+  ];
+}
+
+function singleEndpoints(connections: ConnectionAdmin): Endpoint[] {
+  const path = '/connections/{id}';
+  return [
+    endpoint({
+      ...{ method: 'get', path, operationId: 'getConnection', tag, needs: [READ] },
+      summary: 'One upstream identity provider',
+      params: byConnection,
+      response: connection,
+      versioned: 'shows',
+      handle: async ({ params }) => answer(await connections.get(params.id)),
+    }),
+    endpoint({
+      ...{ method: 'patch', path, operationId: 'updateConnection', tag, needs: [WRITE] },
+      summary: 'Changes the given fields',
+      description: 'A secret that is given replaces all stored ones of its kind; to keep them, add one below /secrets.',
+      params: byConnection,
+      body: changes,
+      response: connection,
+      versioned: 'changes',
+      handle: async ({ params, body, by, version }) => answer(await connections.update(params.id, body, by, version)),
+    }),
+    endpoint({
+      ...{ method: 'delete', path, operationId: 'deleteConnection', tag, needs: [WRITE] },
+      summary: 'Deletes it, with the links of users to it',
+      params: byConnection,
+      versioned: 'changes',
+      status: 204,
+      handle: async ({ params, by, version }) => void (await connections.remove(params.id, by, version)),
+    }),
+  ];
+}
+
+function secretEndpoints(connections: ConnectionAdmin): Endpoint[] {
+  const path = '/connections/{id}/secrets';
+  return [
+    endpoint({
+      ...{ method: 'post', path, operationId: 'addConnectionSecret', tag, needs: [WRITE] },
+      summary: 'Stores one more secret; it is used from now on',
+      params: byConnection,
+      body: z.strictObject({
+        purpose: z.enum(purposes),
+        value: z.string().min(1).max(16_384),
+        expires_at: z.iso.datetime({ offset: true }).optional().describe('When it ends at the provider, for warnings'),
+      }),
+      response: secret,
+      status: 201,
+      idempotent: true,
+      async handle({ params, body: { purpose, ...given }, by, record }) {
+        const answerOf = (one: SecretInfo) => ({ body: shownSecret(one) });
+        const onCreated = (one: SecretInfo, tx: Parameters<typeof record>[1]) => record(answerOf(one), tx);
+        return answerOf(await connections.addSecret(params.id, purpose, given, by, onCreated));
+      },
+    }),
+    endpoint({
+      ...{ method: 'delete', path: `${path}/{secret}`, operationId: 'removeConnectionSecret', tag, needs: [WRITE] },
+      summary: 'Removes a secret',
+      params: byConnection.extend({ secret: z.string().min(1).max(64) }),
+      status: 204,
+      handle: async ({ params, by }) => void (await connections.removeSecret(params.id, params.secret, by)),
+    }),
+  ];
+}
+
+function upkeepEndpoints(connections: ConnectionAdmin): Endpoint[] {
+  return [
+    endpoint({
+      ...{ method: 'post', path: '/connections/{id}/domains/{domain}/check', operationId: 'checkConnectionDomain' },
+      ...{ tag, needs: [WRITE] },
+      summary: 'Looks up the DNS record of a domain now',
+      params: byConnection.extend({ domain: z.string().min(1).max(253) }),
+      response: z.object({ result: z.enum(['proven', 'missing', 'unreachable']) }),
+      handle: async ({ params, by }) => ({
+        body: { result: await connections.checkDomain(params.id, params.domain, by) },
+      }),
+    }),
+    endpoint({
+      ...{ method: 'post', path: '/connections/{id}/documents/refresh', operationId: 'refreshConnectionDocuments' },
+      ...{ tag, needs: [WRITE] },
+      summary: 'Reads discovery, JWKS or metadata again now',
+      params: byConnection,
+      response: z.object({ items: z.array(z.object({ kind: z.string(), error: z.string().nullable() })) }),
+      async handle({ params }) {
+        const items = await connections.readDocuments(params.id);
+        return { body: { items: items.map(({ kind, error }) => ({ kind, error: error ?? null })) } };
+      },
+    }),
+    endpoint({
+      ...{ method: 'post', path: '/connections/{id}/sessions/end', operationId: 'endConnectionSessions' },
+      ...{ tag, needs: [WRITE] },
+      summary: 'Ends every session that began at this upstream',
+      params: byConnection,
+      response: done,
+      async handle({ params, by }) {
+        await connections.endSessions(params.id, by);
+        return { body: { done: true as const } };
+      },
+    }),
+  ];
+}
+
+/** A connection, with the version for the ETag. */
+function answer(details: ConnectionDetails) {
+  return { body: shown(details), version: versionOf(details) };
+}
+
+function shown({ connection: one, entry, secrets, domains, documents, values }: ConnectionDetails) {
+  return {
+    ...entry,
+    ...{ kind: one.kind, preset: one.preset, name: one.name, enabled: one.enabled, order: one.position },
+    ...{ source: one.source, domains: entry.domains as string[] },
+    role_mappings: entry.role_mappings as Record<string, string[]>,
+    values: Object.fromEntries(values.map(({ key, value }) => [key, value])),
+    secrets: secrets.map(shownSecret),
+    domain_proofs: domains.map(({ domain: name, record, provenAt, checkedAt }) => ({
+      ...{ domain: name, record_name: record.name, record_value: record.value },
+      ...{ proven_at: iso(provenAt), checked_at: iso(checkedAt) },
+    })),
+    documents: documents.map(({ kind, hasContent, readAt, nextReadAt, failingSince, lastError }) => ({
+      ...{ kind, read_at: hasContent ? iso(readAt) : null, next_read_at: iso(nextReadAt) },
+      ...{ failing_since: iso(failingSince), error: lastError },
+    })),
+  };
+}
+
+function shownSecret({ id, purpose, createdAt, expiresAt }: SecretInfo) {
+  return { id, purpose, created_at: iso(createdAt), expires_at: iso(expiresAt) };
+}
