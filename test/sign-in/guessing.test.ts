@@ -49,6 +49,20 @@ describe('password guessing', () => {
     }
   });
 
+  it('the sign-in page says when to try again where too many people sign in at once, and keeps the user name', async () => {
+    const user = await aUser(idp.services);
+    const { lockout } = idp.services;
+    const { attempt } = lockout;
+    lockout.attempt = async () => ({ outcome: 'busy', retryAfterSeconds: 3 });
+    const [busy] = await guess(user.username, 1, user.password).finally(() => {
+      lockout.attempt = attempt;
+    });
+    expect([busy?.status, busy?.headers['retry-after']]).toEqual([503, '3']);
+    expect(busy?.text).toContain('Try again in a few seconds');
+    expect(busy?.forms[0]?.fields).toMatchObject({ username: user.username, password: '' });
+    expect((await guess(user.username, 1, user.password))[0]?.status).toBe(303);
+  });
+
   it('rejects the right password during the lockout, and accepts it afterwards', async () => {
     const user = await aUser(idp.services);
     await guess(user.username, 6);
