@@ -1,6 +1,7 @@
 // Builds single logout across both protocols: the pages of a logout run, /saml/slo, and the jobs of the deliveries.
 import type { Applications } from '../applications/applications.ts';
 import type { Audit } from '../audit/audit.ts';
+import type { RepeatedEntries } from '../audit/repeated-entries.ts';
 import type { Cookies } from '../http/cookies.ts';
 import type { SendLogoutToken } from '../oidc/patches/logout-token-queue.ts';
 import type { Sessions } from '../oidc/store/sessions.ts';
@@ -33,6 +34,7 @@ export interface LogoutDependencies {
   metrics: Pick<Metrics, 'logoutDeliveries'>;
   applications: Pick<Applications, 'find'>;
   audit: Audit;
+  repeatedEntries: Pick<RepeatedEntries, 'record'>;
   endSession: EndSession;
   runs: LogoutRuns;
   sessions: Pick<Sessions, 'ofCookie'>;
@@ -44,7 +46,8 @@ export interface LogoutDependencies {
 }
 
 export function createLogout(dependencies: LogoutDependencies) {
-  const { base, now, cookies, applications, audit, endSession, runs, sessions, outgoing, saml } = dependencies;
+  const { base, now, cookies, applications, audit, endSession, repeatedEntries, runs, sessions, outgoing, saml } =
+    dependencies;
   const { entityId: issuer, validateXml, skewSeconds, signer, rateLimit } = saml;
   const { serviceProviders, seenMessages, sessionParticipants } = saml;
   const logoutBrowserOf = createLogoutBrowserOf({ cookies });
@@ -77,6 +80,7 @@ export function createLogout(dependencies: LogoutDependencies) {
           endSession,
           logoutBrowserOf,
           audit,
+          repeatedEntries,
         }),
         logoutResponses: createLogoutResponses({ base, now, skewSeconds, serviceProviders, seenMessages, runs }),
       }),

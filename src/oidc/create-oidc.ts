@@ -54,7 +54,7 @@ export async function createOidc(dependencies: OidcDependencies): Promise<Oidc> 
     consume: (address) => rateLimits.consume('device:address', addressKey(address)),
     refund: (address) => rateLimits.refund('device:address', addressKey(address)),
   });
-  const clientLimits = clientLimitsOf(rateLimits);
+  const clientLimits = clientLimitsOf(rateLimits, async (id) => (await clients.applicationOf(id)) !== undefined);
   const sessionStore = createSessionStore({ sql });
   const refreshTokenRetries = createRefreshTokenRetries(dependencies);
   const shared = { clients, sessionStore, deviceGuesses, pairwiseIdentifier, refreshTokenRetries };

@@ -16,7 +16,8 @@ import type { Base } from './base.ts';
 export type UserServices = Omit<ReturnType<typeof createUserServices>, 'closePasswords'>;
 
 export function createUserServices(base: Base) {
-  const { config, logger, now, db, sql, vault, audit, protectedRows, settings, outgoing, outbox } = base;
+  const { config, logger, now, db, sql, vault, audit, protectedRows, repeatedEntries, settings, outgoing, outbox } =
+    base;
   const { issuerUrl } = config;
   const setting = settings.latest;
   const accounts = createAccounts({
@@ -48,7 +49,7 @@ export function createUserServices(base: Base) {
   const sms = createSmsGateway({ gateway: () => setting().sms_gateway, fetch: outgoing, logger, host: issuerUrl.host });
   const emailCodes = () => setting().email_codes;
   const sending = { outbox, sms, rateLimits, mailLimits };
-  const codeDelivery = createCodeDelivery({ ...sending, oneTimeCodes, phones, audit, emailCodes });
+  const codeDelivery = createCodeDelivery({ ...sending, oneTimeCodes, phones, audit, repeatedEntries, emailCodes });
   const signInPolicy = createSignInPolicy({
     credentials,
     factors,

@@ -3,6 +3,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { randomToken } from '../../src/platform/random.ts';
 import { type Application, anApplication, authorizeUrl, outcome, signIn } from '../oidc/support.ts';
+import { aLiveSp, post } from '../saml/live.ts';
 import { aUser, type TestUser } from '../support/factories.ts';
 import { httpClient } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
@@ -46,6 +47,29 @@ describe('a form of the sign-in that anyone sends again and again', () => {
   it('a form of the sign-in that anyone sends again and again is audited once for passkeys that are malformed', async () => {
     const repeated = await entriesAfter('sign-in.passkey', { response: '{}' }, { path: '/passkey' });
     expect(repeated).toEqual([undefined, 39]);
+  });
+});
+
+describe('requests of an attacker with a password, or the name of a service provider,', () => {
+  const repeatedOf = async (type: string) => {
+    await idp.services.repeatedEntries.flush();
+    const entries = await idp.services.audit.list({ types: [type as 'saml.logout'], outcome: 'failure', limit: 100 });
+    return entries.map(({ data }) => data.repeated);
+  };
+
+  it('codes that are not sent because there were too many are two audit entries', async () => {
+    const { account } = user;
+    const request = { requestId: 'r', address: '127.0.0.1', userAgent: '' };
+    for (let count = 0; count < 40; count += 1)
+      await idp.services.codeDelivery.send(account, 'email', account.email ?? '', request);
+    expect(await repeatedOf('one-time-code.sent')).toEqual([29, undefined]);
+  });
+
+  it('logout requests that the service provider did not sign are two audit entries', async () => {
+    const sp = await aLiveSp(idp, { name_id_format: 'unspecified' });
+    for (let count = 0; count < 20; count += 1)
+      expect((await post(httpClient(idp.issuer), sp.logout('somebody'), '', '/saml/slo')).status).toBe(400);
+    expect(await repeatedOf('saml.logout')).toEqual([19, undefined]);
   });
 });
 

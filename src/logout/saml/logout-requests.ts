@@ -1,5 +1,6 @@
 // LogoutRequests of service providers (SAML Core 3.7.1): signed, new, and only for sessions that the sender takes part in.
 import type { Audit } from '../../audit/audit.ts';
+import type { RepeatedEntries } from '../../audit/repeated-entries.ts';
 import type { Context } from '../../http/context.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { authenticateMessage, type OpenedMessage } from '../../saml/messages/open-message.ts';
@@ -27,6 +28,7 @@ export interface LogoutRequestsDependencies {
   /** The browser of a request, for a front-channel logout. */
   logoutBrowserOf(ctx: Context): LogoutBrowser;
   audit: Audit;
+  repeatedEntries: Pick<RepeatedEntries, 'record'>;
 }
 
 /** The status to answer with at once, or the logout run that has to complete first. */
@@ -50,12 +52,14 @@ export interface LogoutRequests {
 }
 
 export function createLogoutRequests(dependencies: LogoutRequestsDependencies): LogoutRequests {
-  const { base, now, skewSeconds, seenMessages, audit } = dependencies;
+  const { base, now, skewSeconds, seenMessages, audit, repeatedEntries } = dependencies;
   const endpoint = `${base}/saml/slo`;
 
   const record: LogoutRequests['record'] = (ctx, sp, outcome, reason, subjectId) => {
     const about = { clientId: sp.entityId, ...(subjectId && { subjectId }), ...(reason && { reason }) };
-    return audit.record({ type: 'saml.logout', outcome, request: ctx.state.request, ...about });
+    const entry = { type: 'saml.logout', outcome, request: ctx.state.request, ...about } as const;
+    // Anyone can name a service provider in a request that it did not sign, and as often as they like.
+    return (outcome === 'failure' ? repeatedEntries : audit).record(entry);
   };
 
   return {

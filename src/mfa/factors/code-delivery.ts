@@ -2,6 +2,7 @@
 // because they cost money, and both are limited by recipient.
 import type { Account } from '../../accounts/account.ts';
 import type { Audit } from '../../audit/audit.ts';
+import type { RepeatedEntries } from '../../audit/repeated-entries.ts';
 import { limits } from '../../limits.ts';
 import { recipientOf } from '../../mail/messages.ts';
 import type { Outbox } from '../../mail/outbox.ts';
@@ -38,6 +39,7 @@ export interface CodeDeliveryDependencies {
   rateLimits: Pick<RateLimits, 'consume'>;
   mailLimits: Pick<MailLimits, 'to'>;
   audit: Audit;
+  repeatedEntries: Pick<RepeatedEntries, 'record'>;
   /** The setting `email_codes`. */
   emailCodes(): boolean;
 }
@@ -45,7 +47,8 @@ export interface CodeDeliveryDependencies {
 const minutes = limits.oneTimeCode.seconds / 60;
 
 export function createCodeDelivery(dependencies: CodeDeliveryDependencies): CodeDelivery {
-  const { oneTimeCodes, phones, outbox, sms, rateLimits, mailLimits, audit, emailCodes } = dependencies;
+  const { oneTimeCodes, phones, outbox, sms, rateLimits, mailLimits, audit, repeatedEntries, emailCodes } =
+    dependencies;
 
   async function consumeLimits(account: Account, channel: SentBy, to: string): Promise<Verdict> {
     const byAccount = channel === 'sms' ? await rateLimits.consume('sms:account', account.id) : undefined;
@@ -68,12 +71,13 @@ export function createCodeDelivery(dependencies: CodeDeliveryDependencies): Code
     const about = { type: 'one-time-code.sent', subjectId: account.id, request, data: { channel } } as const;
     const verdict = await consumeLimits(account, channel, to);
     if (!verdict.allowed) {
-      await audit.record({ ...about, outcome: 'failure', reason: 'too_many_requests' });
+      // The password is enough to cause any number of these.
+      await repeatedEntries.record({ ...about, outcome: 'failure', reason: 'too_many_requests' });
       return { outcome: 'wait', retryAfterSeconds: verdict.retryAfterSeconds };
     }
     const outcome = await handOver();
     if (outcome === 'sent') await audit.record({ ...about, outcome: 'success' });
-    else await audit.record({ ...about, outcome: 'failure', reason: 'not_handed_over' });
+    else await repeatedEntries.record({ ...about, outcome: 'failure', reason: 'not_handed_over' });
     return { outcome };
   }
 

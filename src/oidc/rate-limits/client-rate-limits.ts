@@ -1,5 +1,6 @@
 // How often a client may fail to authenticate, and start device flows, from one address. Counted by client and address
-// together, so that a client cannot be locked out from another address; the counts are shared by all instances.
+// together, so that a client cannot be locked out from another address; the counts are shared by all instances. Clients that do
+// not exist share one count for each address: otherwise every invented client_id would store a row.
 import type { Context } from '../../http/context.ts';
 import { tooManyRequests } from '../../http/errors.ts';
 import { addressKey } from '../../rate-limits/lockout.ts';
@@ -19,6 +20,7 @@ export interface ClientLimits {
 }
 
 export interface ClientLimitsDependencies {
+  isRegistered(clientId: string): Promise<boolean>;
   /** Whether there were too many failures, without counting one. */
   failures(clientId: string, address: string): Promise<AttemptVerdict>;
   countFailure(clientId: string, address: string): Promise<void>;
@@ -28,8 +30,11 @@ export interface ClientLimitsDependencies {
 
 /** What failed registrations are counted under. */
 const REGISTRATION = 'registration';
+/** What clients that do not exist are counted under. No client_id contains a line break (RFC 6749 A.1). */
+const UNKNOWN = 'unknown\n';
 
 export function createClientLimits({
+  isRegistered,
   failures,
   countFailure,
   countDeviceStart,
@@ -39,8 +44,9 @@ export function createClientLimits({
   const isRegistration = (ctx: Context) => ctx.method === 'POST' && ctx.path === routes.registration;
 
   return {
-    async admit(engineCtx, clientId) {
+    async admit(engineCtx, sentId) {
       const ctx = appContext(engineCtx);
+      const clientId = (await isRegistered(sentId)) ? sentId : UNKNOWN;
       clientIds.set(ctx.req, clientId);
       const { address } = ctx.state.request;
       rejectUnlessAllowed(ctx, await failures(clientId, address));
@@ -64,9 +70,13 @@ export function createClientLimits({
 }
 
 /** The limits with the counts of all instances. */
-export function clientLimitsOf(rateLimits: RateLimits): ClientLimits {
+export function clientLimitsOf(
+  rateLimits: RateLimits,
+  isRegistered: ClientLimitsDependencies['isRegistered'],
+): ClientLimits {
   const key = (clientId: string, address: string) => `${clientId}|${addressKey(address)}`;
   return createClientLimits({
+    isRegistered,
     failures: (clientId, address) => rateLimits.peek('client-auth:address', key(clientId, address)),
     async countFailure(clientId, address) {
       await rateLimits.consume('client-auth:address', key(clientId, address));

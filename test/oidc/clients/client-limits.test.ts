@@ -76,6 +76,39 @@ describe('wrong credentials of an application', () => {
     expect([limited.status, limited.json().error]).toEqual([429, 'temporarily_unavailable']);
   });
 
+  it('wrong credentials of invented applications share one count of their address, and store one row for all', async () => {
+    const address = '192.0.2.15';
+    const rows = () => idp.services.db.rateLimit.count();
+    const before = await rows();
+    const statuses = [];
+    for (const path of ['/token', '/introspect', '/revoke', '/par', '/device/code']) {
+      for (let count = 0; count < 8; count += 1) {
+        const one = { clientId: `invented-${path}-${count}`, clientSecret: 'x' };
+        statuses.push((await ask(one, { address, path })).status);
+      }
+    }
+    expect(statuses.filter((status) => status !== 401 && status !== 429)).toEqual([]);
+    expect(statuses.at(-1)).toBe(429);
+    // The failures, the starts of device flows, and rejections that are stored.
+    expect(await rows()).toBeLessThanOrEqual(before + 3);
+    expect((await ask(await machine(), { address })).status).toBe(200);
+  });
+
+  it('callers of other interfaces store one row for their address, whatever application or issuer they invent', async () => {
+    const { db } = idp.services;
+    const before = await db.rateLimit.count();
+    for (let count = 0; count < 5; count += 1) {
+      const headers = { authorization: basic(`invented-${count}`, 'x'), 'x-forwarded-for': '192.0.2.16' };
+      expect((await httpClient(idp.issuer).post('/access/v1/evaluation', { json: {}, headers })).status).toBe(401);
+      const xml = `<samlp:AuthnRequest xmlns:samlp="urn:oasis:names:tc:SAML:2.0:protocol" xmlns:saml="urn:oasis:names:tc:SAML:2.0:assertion" ID="_${count}" Version="2.0" IssueInstant="2026-01-01T00:00:00Z"><saml:Issuer>https://invented-${count}.example/</saml:Issuer></samlp:AuthnRequest>`;
+      const form = { SAMLRequest: Buffer.from(xml).toString('base64') };
+      const from = { 'x-forwarded-for': '192.0.2.16' };
+      expect((await httpClient(idp.issuer).post('/saml/sso', { form, headers: from })).status).toBe(400);
+    }
+    // Failed calls, SAML messages, and rejections that are stored.
+    expect(await db.rateLimit.count()).toBeLessThanOrEqual(before + 3);
+  });
+
   it('wrong credentials of an application are counted in the audit log until they are limited', async () => {
     const one = await machine();
     await failUntilLimited(one, '192.0.2.6');
