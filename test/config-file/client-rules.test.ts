@@ -64,7 +64,10 @@ describe('a client', () => {
     [{ jwks, jwks_uri: uri }, 'jwks_uri: must not be set beside jwks'],
     [{ jwks: { keys: [{ kty: 'EC', d: 'private' }] } }, 'jwks.keys[0]: must hold the public part'],
     [{ token_endpoint_auth_signing_alg: 'RS256' }, 'token_endpoint_auth_signing_alg: does not fit'],
-    [{ id_token_signed_response_alg: 'none' }, 'id_token_signed_response_alg: must be one of RS256, ES256, HS256'],
+    [
+      { id_token_signed_response_alg: 'none' },
+      'id_token_signed_response_alg: must be one of RS256, PS256, ES256, EdDSA, HS256',
+    ],
     [
       { id_token_signed_response_alg: 'HS256', token_endpoint_auth_method: 'none' },
       'id_token_signed_response_alg: must not be HS256',

@@ -33,7 +33,7 @@ connections:
 `;
 
 describe('connections in the file', () => {
-  it('are created with proven domains, and a second apply changes nothing', async () => {
+  it('connections in the file are created with proven domains, and a second apply changes nothing', async () => {
     const first = await bench.apply(CORP);
     expect(lines(first)).toEqual([
       'create roles editor',
@@ -50,7 +50,7 @@ describe('connections in the file', () => {
     expect(await connections.find('github')).toMatchObject({ source: 'file', settings: { subject_claim: 'id' } });
   });
 
-  it('are exported without secrets, so that the export gives the same connections', async () => {
+  it('connections in the file are exported without secrets, so that the export gives the same connections', async () => {
     const exported = await bench.export();
     expect(exported).not.toContain('not-to-be-printed');
     expect(exported).toContain('preset: github');
@@ -69,7 +69,7 @@ describe('connections in the file', () => {
     expect(await bench.connections.find('directory')).toBeUndefined();
   });
 
-  it('are rejected with line and field for an unknown role, another kind, and what two declare', async () => {
+  it('connections in the file are rejected with line and field for an unknown role, another kind, and what two declare', async () => {
     const faults = async (text: string) => lines(await bench.plan(text)).join('\n');
     expect(await faults(CORP.replace('staff: editor', 'staff: ghost'))).toMatch(
       /role_mappings\.staff: no such role: ghost/,
@@ -108,7 +108,7 @@ describe('connections in the file', () => {
     expect(lines(rejected).join()).toMatch(/entity_id: does not agree/);
   });
 
-  it('leave a connection alone that another program changed, and warn of it', async () => {
+  it('connections in the file leave a connection alone that another program changed, and warn of it', async () => {
     await bench.apply(CORP);
     await bench.db.connection.update({ where: { id: 'corp' }, data: { name: 'Forged' } });
     const result = await bench.apply(CORP);

@@ -262,7 +262,7 @@ describe('the phone number in the profile', () => {
     return browser.submit(sent, { code }, { form: '/confirm' });
   }
 
-  it('is set by a code that was sent to it, is verified, and is no second factor', async () => {
+  it('the phone number in the profile is set by a code that was sent to it, is verified, and is no second factor', async () => {
     const browser = await signedIn(idp, user);
     expect(await phoneOf()).toEqual([null, false]);
     await prove(browser, '+49 170 6666661');
@@ -273,7 +273,7 @@ describe('the phone number in the profile', () => {
     expect(await phoneOf()).toEqual([null, false]);
   });
 
-  it('is unverified again after another change, and stays verified after one of other fields', async () => {
+  it('the phone number in the profile is unverified again after another change, and stays verified after one of other fields', async () => {
     await idp.services.accounts.update(user.account.id, { phoneNumber: '+49 170 6666662' });
     const browser = await signedIn(idp, user);
     await prove(browser, '+491706666662');
@@ -284,7 +284,7 @@ describe('the phone number in the profile', () => {
     expect(await phoneOf()).toEqual(['+491700000000', false]);
   });
 
-  it('is verified by the codes of the second factor where it is the same number', async () => {
+  it('the phone number in the profile is verified by the codes of the second factor where it is the same number', async () => {
     await idp.services.accounts.update(user.account.id, { phoneNumber: '+49 170 6666663' });
     const browser = await signedIn(idp, user);
     const sent = await browser.submit(await browser.get('/account/factors/phone'), { phone: '+491706666663' });
@@ -292,7 +292,7 @@ describe('the phone number in the profile', () => {
     expect(await phoneOf()).toEqual(['+49 170 6666663', true]);
   });
 
-  it('cannot be replaced by the user where the configuration file declares the account', async () => {
+  it('the phone number in the profile cannot be replaced by the user where the configuration file declares the account', async () => {
     const declared = { phoneNumber: '+49 170 6666664', source: 'file' } as const;
     await idp.services.accounts.update(user.account.id, declared);
     const browser = await signedIn(idp, user);

@@ -43,7 +43,7 @@ describe('APIs', () => {
   const at = `/admin/apis/${encodeURIComponent('https://articles.example')}`;
   const stored = () => idp.services.db.resource.findUnique({ where: { identifier: 'https://articles.example' } });
 
-  it('are registered, listed, changed and deleted, with the permissions that their scopes need', async () => {
+  it('APIs are registered, listed, changed and deleted, with the permissions that their scopes need', async () => {
     const form = await admin.get('/admin/apis/new');
     const wrong = { identifier: 'https://articles.example', scopes: 'articles:write = no permission' };
     const rejected = await admin.submit(form, wrong);
@@ -68,7 +68,7 @@ describe('APIs', () => {
     expect(await stored()).toBeNull();
   });
 
-  it('are changed only by an application manager who has the permissions of their scopes', async () => {
+  it('APIs are changed only by an application manager who has the permissions of their scopes', async () => {
     const tied = { identifier: 'https://articles.example', scopes: '["pay"]', scopePermissions: '{"pay":"money:pay"}' };
     await idp.services.db.resource.create({ data: tied });
     const manager = await consoleOf(idp, await staff(idp, 'application-manager'));

@@ -32,17 +32,17 @@ const works = async (accessToken: string) =>
   200;
 
 describe('a refresh token', () => {
-  it('is issued for offline_access without a prompt, and for nothing else', async () => {
+  it('a refresh token is issued for offline_access without a prompt, and for nothing else', async () => {
     expect((await connect()).refresh_token).toBeTruthy();
     expect((await signIn(httpClient(idp.issuer), app, user)).tokens.refresh_token).toBeUndefined();
   });
 
-  it('is not issued to an application without the grant', async () => {
+  it('a refresh token is not issued to an application without the grant', async () => {
     const other = await anApplication(idp, { grant_types: ['authorization_code'] });
     expect((await connect(other)).refresh_token).toBeUndefined();
   });
 
-  it('is issued for a request that was pushed, signed, or both', async () => {
+  it('a refresh token is issued for a request that was pushed, signed, or both', async () => {
     const pair = await jose.generateKeyPair('ES256', { extractable: true });
     const jwk = { ...(await jose.exportJWK(pair.publicKey)), kty: 'EC' as const, alg: 'ES256' };
     const signing = await anApplication(idp, { jwks: { keys: [jwk] }, request_object_signing_alg: 'ES256' });
@@ -68,7 +68,7 @@ describe('a refresh token', () => {
     }
   });
 
-  it('is exchanged for new tokens and replaced', async () => {
+  it('a refresh token is exchanged for new tokens and replaced', async () => {
     const before = await connect();
     const after = await app.rp.refresh(before.refresh_token ?? '');
     expect(after.refresh_token).toBeTruthy();
@@ -96,7 +96,7 @@ describe('a refresh token', () => {
     expect(await works(second.access_token)).toBe(false);
   });
 
-  it('is rejected for another application, or without the secret', async () => {
+  it('a refresh token is rejected for another application, or without the secret', async () => {
     const { refresh_token: token } = await connect();
     const other = await anApplication(idp);
     expect((await redeem(token, other)).json().error).toBe('invalid_grant');
@@ -112,7 +112,7 @@ describe('a refresh token', () => {
     expect(fewer.scope).toBe('openid');
   });
 
-  it('does not outlive the first one’s lifetime for a public client', async () => {
+  it('a refresh token does not outlive the first one’s lifetime for a public client', async () => {
     const browserApp = await anApplication(idp, { token_endpoint_auth_method: 'none' });
     const before = await connect(browserApp);
     const expiry = async () =>
@@ -129,7 +129,7 @@ describe('a refresh token', () => {
     expect(await expiry()).toBeLessThanOrEqual(first);
   });
 
-  it('stays the same for a confidential client whose tokens are bound to its key', async () => {
+  it('a refresh token stays the same for a confidential client whose tokens are bound to its key', async () => {
     const keys = await oidc.randomDPoPKeyPair('ES256');
     const bound = await anApplication(idp, { dpop_bound_access_tokens: true });
     const options = { DPoP: oidc.getDPoPHandle(bound.rp.config, keys) };
@@ -149,15 +149,18 @@ describe('a refresh token', () => {
     expect(Math.round(days)).toBe(limits.refreshToken.defaultDays);
   });
 
-  it.each(['', 'abc', '#abc', '\0', 'a'.repeat(10_000)])('is rejected when it was never issued (%#)', async (token) => {
-    const answer = await redeem(token);
-    expect(answer.status).toBe(400);
-    expect(answer.headers['content-type']).toContain('application/json');
-  });
+  it.each(['', 'abc', '#abc', '\0', 'a'.repeat(10_000)])(
+    'a refresh token is rejected when it was never issued (%#)',
+    async (token) => {
+      const answer = await redeem(token);
+      expect(answer.status).toBe(400);
+      expect(answer.headers['content-type']).toContain('application/json');
+    },
+  );
 });
 
 describe('a refresh whose answer was lost', () => {
-  it('is repeated with the same token, and gets the same successor', async () => {
+  it('a refresh whose answer was lost is repeated with the same token, and gets the same successor', async () => {
     const before = await connect();
     const lost = await app.rp.refresh(before.refresh_token ?? '');
     const again = await app.rp.refresh(before.refresh_token ?? '');
@@ -167,7 +170,7 @@ describe('a refresh whose answer was lost', () => {
     expect((await redeem(again.refresh_token)).status).toBe(200);
   });
 
-  it('gets the same successor when it is sent ten times at the same moment, to two instances', async () => {
+  it('a refresh whose answer was lost gets the same successor when it is sent ten times at the same moment, to two instances', async () => {
     const environment = { DATABASE_URL: String(idp.environment.DATABASE_URL) };
     const second = await startIdp({ now: clock.now, environment });
     const { refresh_token: token = '' } = await connect();
@@ -200,7 +203,7 @@ describe('a refresh whose answer was lost', () => {
     expect((await redeem(successor)).status).toBe(200);
   });
 
-  it('is rejected from another client, and does not make the used token active', async () => {
+  it('a refresh whose answer was lost is rejected from another client, and does not make the used token active', async () => {
     const { refresh_token: token = '' } = await connect();
     const { refresh_token: successor } = await app.rp.refresh(token);
     const other = await anApplication(idp);
@@ -210,7 +213,7 @@ describe('a refresh whose answer was lost', () => {
     expect((await redeem(successor)).status).toBe(200);
   });
 
-  it('is not possible where the setting allows none', async () => {
+  it('a refresh whose answer was lost is not possible where the setting allows none', async () => {
     const { settings } = idp.services;
     await settings.set('refresh_token_retry_seconds', 0);
     await settings.reload();
