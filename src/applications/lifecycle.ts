@@ -1,6 +1,6 @@
 // Enables, disables and deletes applications of either protocol, with the grants and tokens that they hold.
 import { type Tx, withinTransaction } from '../storage/database.ts';
-import { declared } from './audit-data.ts';
+import { auditedDeclaration } from './audit-data.ts';
 import type { Change } from './changes.ts';
 import { changeableApplication, recordChange, type WriteContext } from './write.ts';
 
@@ -37,6 +37,6 @@ export function removeApplication(
     // No old token may be valid when the same client_id is registered again, perhaps by another owner.
     await context.removeClientArtifacts(clientId, tx);
     await context.removeServiceProviderData(id, tx);
-    await recordChange(context, 'application.deleted', clientId, tx, by, { name, before: declared(before) });
+    await recordChange(context, 'application.deleted', clientId, tx, by, { name, before: auditedDeclaration(before) });
   });
 }

@@ -8,7 +8,7 @@ import { randomId } from '../platform/random.ts';
 import type { Authority } from '../rbac/authority.ts';
 import { type Db, isUniqueViolation, type Tx, withinTransaction } from '../storage/database.ts';
 import { type Application, type ApplicationSource, readMetadata } from './application.ts';
-import { declared, difference } from './audit-data.ts';
+import { auditedDeclaration, declarationDifference } from './audit-data.ts';
 import type { Change } from './changes.ts';
 import type { Access } from './fields/oidc-client.ts';
 import { getApplication } from './read.ts';
@@ -61,7 +61,7 @@ export function insertApplication(
     await after(id, tx);
     const made = await getApplication(id, tx);
     const { name, protocol } = row;
-    const recorded = { name, protocol, source, after: declared(made) };
+    const recorded = { name, protocol, source, after: auditedDeclaration(made) };
     await recordChange(context, 'application.created', row.clientId, tx, by, recorded);
     return made;
   });
@@ -82,7 +82,7 @@ export async function updateApplication(
   await setAccess(before.id, access, tx);
   if (before.enabled && !row.enabled) await context.removeClientArtifacts(before.clientId, tx);
   const after = await getApplication(before.id, tx);
-  const recorded = { name: row.name, ...difference(before, after) };
+  const recorded = { name: row.name, ...declarationDifference(before, after) };
   await recordChange(context, 'application.updated', before.clientId, tx, by, recorded);
   return after;
 }

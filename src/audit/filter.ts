@@ -1,4 +1,4 @@
-// Which entries of the audit log are listed.
+// The filter of a list of audit entries.
 import type { Fragment } from '../storage/fragments.ts';
 import type { AuditEventType, AuditOutcome } from './events.ts';
 

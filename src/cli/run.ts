@@ -76,8 +76,8 @@ function overview(): string {
   ].join('\n');
 }
 
-function listing(some: readonly Command[]): string {
-  const rows = some.map(({ name, args = [], summary }) => [`  gatehouse ${[name, ...args].join(' ')}`, summary]);
+function listing(listed: readonly Command[]): string {
+  const rows = listed.map(({ name, args = [], summary }) => [`  gatehouse ${[name, ...args].join(' ')}`, summary]);
   const width = Math.max(...rows.map(([left = '']) => left.length));
   return rows.map(([left = '', right = '']) => `${left.padEnd(width)}  ${right}`).join('\n');
 }

@@ -24,7 +24,7 @@ type ExportDependencies = {
 };
 type Entry = Record<string, unknown>;
 
-const noRole = { description: '', permissions: [] };
+const roleDefaults = { description: '', permissions: [] };
 const HEADER = ` Exported from Gatehouse. Secrets are left out: client secrets, secrets of connections, passwords and second
  factors. Put client_secret and password (or password_hash) in before you apply this to another server.`;
 
@@ -54,7 +54,7 @@ async function exportedContent({
     service_providers: all.filter(isSaml).map(serviceProviderEntry),
     roles: roles
       .filter(({ source }) => source !== 'built-in')
-      .map(({ name, description, permissions }) => withoutDefaults({ name, description, permissions }, noRole)),
+      .map(({ name, description, permissions }) => withoutDefaults({ name, description, permissions }, roleDefaults)),
     connections: await connectionEntries(connections),
     users: await userEntries(db),
   };
@@ -89,12 +89,12 @@ function serviceProviderEntry({ name, clientId, enabled, consent, access, metada
       ? { metadata_url }
       : metadata_xml !== undefined
         ? { metadata: metadata_xml }
-        : { entity_id: clientId, acs_url: acs?.map(shownAcs) ?? [], slo_url: slo, certificates };
+        : { entity_id: clientId, acs_url: acs?.map(shortAcs) ?? [], slo_url: slo, certificates };
   return withoutDefaults({ name, ...source, ...answer, enabled, consent, access }, defaults, ['name']);
 }
 
 /** Only the URL, where index and default have their default values. */
-function shownAcs(endpoint: { url: string; index: number; default: boolean }, position: number) {
+function shortAcs(endpoint: { url: string; index: number; default: boolean }, position: number) {
   const { url, index, default: isDefault } = endpoint;
   return index === position && isDefault === (position === 0) ? url : { url, index, default: isDefault };
 }

@@ -24,8 +24,8 @@ export type SetPasswordByLink = (
 export interface SetPasswordByLinkOptions {
   event: NonNullable<SetPassword['event']>;
   by: Actor;
-  /** More changes for the same transaction. */
-  and?(tx: Tx): Promise<void>;
+  /** More changes, in the transaction that sets the password. */
+  inTransaction?(tx: Tx): Promise<void>;
 }
 
 export interface SetPasswordByLinkDependencies {
@@ -43,7 +43,7 @@ export interface SetPasswordByLinkDependencies {
 export function createSetPasswordByLink(dependencies: SetPasswordByLinkDependencies): SetPasswordByLink {
   const { db, accountLinks, credentials, endAllSessions, forgetBrowsers, unlock } = dependencies;
 
-  return async ({ link, account }, password, { event, by, and = async () => {} }) => {
+  return async ({ link, account }, password, { event, by, inTransaction = async () => {} }) => {
     const prepared = await credentials.preparePassword(account, password, { ...by, event });
     if (prepared.outcome === 'rejected') return { outcome: 'rejected', faults: prepared.faults };
     const isDone = await transaction(db, async (tx) => {
@@ -52,7 +52,7 @@ export function createSetPasswordByLink(dependencies: SetPasswordByLinkDependenc
       await prepared.store(tx);
       await forgetBrowsers(account.id, tx);
       await endAllSessions(account.id, by, tx);
-      await and(tx);
+      await inTransaction(tx);
       return true;
     });
     if (!isDone) return { outcome: 'invalid' };

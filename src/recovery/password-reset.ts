@@ -126,7 +126,7 @@ async function redeem(
   return setPasswordByLink(found, password, {
     event: 'password.reset',
     by: { actorId: account.id, request },
-    async and(tx) {
+    async inTransaction(tx) {
       await passwordResetByMail(account.id, tx);
       const to = recipientOf(account);
       if (to) await outbox.send({ kind: 'password-changed', to, by: 'link', place: placeOf(request, now()) }, tx);

@@ -60,7 +60,7 @@ export function createInvitations(dependencies: InvitationDependencies): Invitat
       return setPasswordByLink(found, password, {
         event: 'password.set',
         by,
-        async and(tx) {
+        async inTransaction(tx) {
           const isSame = account.email !== null && nameKey(account.email) === nameKey(link.email);
           if (!isSame || account.emailVerified) return;
           await accounts.update(account.id, { emailVerified: true }, by, tx);

@@ -47,16 +47,16 @@ export interface RuleResult extends RuleViolation {
 
 /**
  * Every rule of a request, in the order in which they are checked: those before the broken one passed.
- * `of` returns what was received and expected for a rule that was not broken, where that is known.
+ * `valuesOf` returns what was received and expected for a rule that was not broken, where that is known.
  */
 export function ruleResults(
   order: readonly RuleId[],
   violation: RuleViolation,
-  of: (rule: RuleId) => Omit<RuleViolation, 'rule'> = () => ({}),
+  valuesOf: (rule: RuleId) => Omit<RuleViolation, 'rule'> = () => ({}),
 ): RuleResult[] {
   const failedAt = order.indexOf(violation.rule);
   return order.map((rule, at): RuleResult => {
     if (at === failedAt) return { ...violation, state: 'failed' };
-    return { rule, ...of(rule), state: at < failedAt ? 'passed' : 'unknown' };
+    return { rule, ...valuesOf(rule), state: at < failedAt ? 'passed' : 'unknown' };
   });
 }

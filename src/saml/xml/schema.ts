@@ -37,7 +37,7 @@ const files = [
   'xml.xsd',
 ] as const;
 /** The URLs under which the schemas import one another. */
-const published: Record<string, (typeof files)[number]> = {
+const filesByUrl: Record<string, (typeof files)[number]> = {
   'http://www.w3.org/TR/2002/REC-xmldsig-core-20020212/xmldsig-core-schema.xsd': 'xmldsig-core-schema.xsd',
   'http://www.w3.org/TR/2002/REC-xmlenc-core-20021210/xenc-schema.xsd': 'xenc-schema.xsd',
   'http://www.w3.org/2001/xml.xsd': 'xml.xsd',
@@ -50,7 +50,7 @@ const parseOption = ParseOption.XML_PARSE_NONET | ParseOption.XML_PARSE_NO_XXE |
 export function loadSamlSchemas(): SamlSchemas {
   const provider = new XmlBufferInputProvider({});
   for (const file of files) provider.addBuffer(`saml:/${file}`, readFileSync(new URL(file, folder)));
-  for (const [url, file] of Object.entries(published)) provider.addBuffer(url, readFileSync(new URL(file, folder)));
+  for (const [url, file] of Object.entries(filesByUrl)) provider.addBuffer(url, readFileSync(new URL(file, folder)));
   xmlRegisterInputProvider(provider);
   try {
     return {

@@ -51,10 +51,10 @@ function write(node: XmlElement, scope: ReadonlySet<Prefix>, declares: Set<Prefi
   const used = new Set([prefixOf(node.name), ...names.map(prefixOf)]);
   used.delete('');
   used.delete('xml');
-  const fresh = [...used].filter((prefix): prefix is Prefix => prefix !== '' && !scope.has(prefix)).sort();
-  const inner = fresh.length === 0 ? scope : new Set([...scope, ...fresh]);
+  const newPrefixes = [...used].filter((prefix): prefix is Prefix => prefix !== '' && !scope.has(prefix)).sort();
+  const inner = newPrefixes.length === 0 ? scope : new Set([...scope, ...newPrefixes]);
   let text = `<${node.name}`;
-  for (const prefix of fresh) {
+  for (const prefix of newPrefixes) {
     declares.add(prefix);
     text += ` xmlns:${prefix}="${namespaces[prefix]}"`;
   }
