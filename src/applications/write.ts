@@ -76,6 +76,7 @@ export async function updateApplication(
   tx: Tx,
 ): Promise<Application> {
   await assertMayDeclare(context, before, { ...row, protocol: before.protocol }, by, tx);
+  if (source === 'dynamic' && row.name !== before.name) await assertOwnName(row.name, tx);
   const { access, ...columns } = row;
   const data = { ...columns, access: kindOf(access), ...(source ? { source } : {}), updatedAt: context.now() };
   await tx.application.update({ where: { id: before.id }, data, select: { id: true } });
@@ -112,8 +113,9 @@ async function existingRoles(names: readonly string[], tx: Tx): Promise<string[]
 async function assertOwnName(name: string, tx: Tx): Promise<void> {
   const where = { source: { not: 'dynamic' } };
   const rows = await tx.application.findMany({ where, select: { name: true }, distinct: ['name'] });
-  const keys = new Set(['Gatehouse', ...rows.map((row) => row.name)].map(nameKey));
-  if (!keys.has(nameKey(name))) return;
+  const keyOf = (text: string) => nameKey(text.replace(/\p{Default_Ignorable_Code_Point}/gu, '')).replace(/\s+/gu, ' ');
+  const keys = new Set(['Gatehouse', ...rows.map((row) => row.name)].map(keyOf));
+  if (!keys.has(keyOf(name))) return;
   const message = 'is the name of another application, or looks like it';
   throw badRequest('invalid_input', { fields: [{ field: 'client_name', message }] });
 }

@@ -145,8 +145,26 @@ describe('a client that registers itself', () => {
 
   it('takes no name of a registered application or of the server', async () => {
     await idp.services.applications.createOidc({ ...cb, client_id: fresh(), client_name: 'Payroll portal' });
-    for (const client_name of ['Payroll portal', 'PAYROLL  portal'.replace('  ', ' '), 'Pаyroll portal', 'gatehouse'])
+    const own = (await send({ client_name: 'Portal of mine' })).json<Record<string, string>>();
+    let token = own.registration_access_token;
+    const rename = async (client_name: string) => {
+      const json = { ...cb, client_id: own.client_id, client_name };
+      const headers = { authorization: `Bearer ${token}` };
+      const page = await httpClient().request('PUT', own.registration_client_uri ?? '', { json, headers });
+      if (page.status === 200) token = page.json<Record<string, string>>().registration_access_token;
+      return page.status;
+    };
+    for (const client_name of [
+      'Payroll portal',
+      'PAYROLL  portal',
+      'Pаyroll portal',
+      'Pay\u200droll portal',
+      'gatehouse',
+    ]) {
       expect(await statusOf(send({ client_name })), client_name).toBe(400);
+      expect(await rename(client_name), client_name).toBe(400);
+    }
+    expect(await rename('Portal of ours')).toBe(200);
     expect(await statusOf(send({ client_name: 'Pay\u202eroll' }))).toBe(400);
     expect(await statusOf(send({ client_name: 'My own tool' }))).toBe(201);
     expect(await statusOf(send({ client_name: 'My own tool' }))).toBe(201);
