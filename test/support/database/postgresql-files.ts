@@ -73,8 +73,8 @@ const storageContract = {
 
 /** One request wins, of several at the same moment or on several instances. */
 const races = {
-  'attacks/saml-pending-request': 'a pending AuthnRequest is bound and answered once',
-  'attacks/saml-replay': 'a message identifier is seen once',
+  'attacks/saml/pending-request': 'a pending AuthnRequest is bound and answered once',
+  'attacks/saml/replay': 'a message identifier is seen once',
   'config-file/concurrent-apply': 'several instances apply a file',
   'config-file/first-admin': 'several instances make the first administrator',
   'logout/across-instances': 'a logout run that changes instance, and one that a restart interrupts',

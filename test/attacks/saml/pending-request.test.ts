@@ -1,10 +1,10 @@
 // A pending AuthnRequest gets one Response, for the application that sent it, in the browser that sent it. An edited, copied
 // or repeated URL gets nothing signed.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { aLiveSp, answerIn, type LiveSp, post, redirect } from '../saml/live.ts';
-import { aUser, type TestUser } from '../support/factories.ts';
-import { type HttpClient, httpClient, type Page } from '../support/http.ts';
-import { startIdp, type TestIdp } from '../support/idp.ts';
+import { aLiveSp, answerIn, type LiveSp, post, redirect } from '../../saml/live.ts';
+import { aUser, type TestUser } from '../../support/factories.ts';
+import { type HttpClient, httpClient, type Page } from '../../support/http.ts';
+import { startIdp, type TestIdp } from '../../support/idp.ts';
 
 let idp: TestIdp;
 let sp: LiveSp;

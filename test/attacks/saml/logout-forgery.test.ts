@@ -1,13 +1,13 @@
 // A LogoutRequest ends a session only when it is signed, from a service provider of that session, about the user that it
 // knows, and addressed to this IdP.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { algorithms } from '../../src/saml/xml/names.ts';
-import { aLiveSp, answerIn, type LiveSp, left, post, redirect } from '../saml/live.ts';
-import { aCredential } from '../saml/support.ts';
-import { arrangements, partsOf } from '../saml/wrapping.ts';
-import { aUser, type TestUser } from '../support/factories.ts';
-import { type HttpClient, httpClient, type Page } from '../support/http.ts';
-import { startIdp, type TestIdp } from '../support/idp.ts';
+import { algorithms } from '../../../src/saml/xml/names.ts';
+import { aLiveSp, answerIn, type LiveSp, left, post, redirect } from '../../saml/live.ts';
+import { aCredential } from '../../saml/support.ts';
+import { arrangements, partsOf } from '../../saml/wrapping.ts';
+import { aUser, type TestUser } from '../../support/factories.ts';
+import { type HttpClient, httpClient, type Page } from '../../support/http.ts';
+import { startIdp, type TestIdp } from '../../support/idp.ts';
 
 let idp: TestIdp;
 let sp: LiveSp;

@@ -1,11 +1,11 @@
 // A SAML message is accepted once across two instances on one database, also of simultaneous copies; and the number of
 // messages from one address is limited.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { limits } from '../../src/limits.ts';
-import { aLiveSp, answerIn, type LiveSp, post, redirect } from '../saml/live.ts';
-import { aUser, type TestUser } from '../support/factories.ts';
-import { type HttpClient, httpClient } from '../support/http.ts';
-import { startIdp, type TestIdp } from '../support/idp.ts';
+import { limits } from '../../../src/limits.ts';
+import { aLiveSp, answerIn, type LiveSp, post, redirect } from '../../saml/live.ts';
+import { aUser, type TestUser } from '../../support/factories.ts';
+import { type HttpClient, httpClient } from '../../support/http.ts';
+import { startIdp, type TestIdp } from '../../support/idp.ts';
 
 let idp: TestIdp;
 let twin: TestIdp;

@@ -2,12 +2,12 @@
 import { createHmac } from 'node:crypto';
 import { deflateRawSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { algorithms } from '../../src/saml/xml/names.ts';
-import { aLiveSp, answerIn, type LiveSp, left, post, redirect } from '../saml/live.ts';
-import { aCredential, signQuery } from '../saml/support.ts';
-import { arrangements, partsOf } from '../saml/wrapping.ts';
-import { type HttpClient, httpClient, type Page } from '../support/http.ts';
-import { startIdp, type TestIdp } from '../support/idp.ts';
+import { algorithms } from '../../../src/saml/xml/names.ts';
+import { aLiveSp, answerIn, type LiveSp, left, post, redirect } from '../../saml/live.ts';
+import { aCredential, signQuery } from '../../saml/support.ts';
+import { arrangements, partsOf } from '../../saml/wrapping.ts';
+import { type HttpClient, httpClient, type Page } from '../../support/http.ts';
+import { startIdp, type TestIdp } from '../../support/idp.ts';
 
 let idp: TestIdp;
 /** A service provider whose requests must be signed. */

@@ -2,9 +2,9 @@
 // next request.
 import { deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { aLiveSp, answerIn, type LiveSp, left, post, redirect } from '../saml/live.ts';
-import { type HttpClient, httpClient, type Page } from '../support/http.ts';
-import { startIdp, type TestIdp } from '../support/idp.ts';
+import { aLiveSp, answerIn, type LiveSp, left, post, redirect } from '../../saml/live.ts';
+import { type HttpClient, httpClient, type Page } from '../../support/http.ts';
+import { startIdp, type TestIdp } from '../../support/idp.ts';
 
 let idp: TestIdp;
 let sp: LiveSp;
