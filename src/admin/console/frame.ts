@@ -56,6 +56,7 @@ const CHANGED_MEANWHILE =
 /** The frame, on the sign-in and CSRF protection of the account pages. */
 export function createFrame({ page: own, authority, storedForms }: FrameDependencies): Frame {
   const { signedIn, checkCsrf } = own;
+  const signInGuards = [signedIn.requireSignIn, signedIn.secondFactor];
   const { rightsAt, requireRights } = createConsoleRights({ signedIn, authority });
   const may: Frame['may'] = (ctx, permission, target) => permits(rightsAt(ctx), permission, target);
 
@@ -88,14 +89,8 @@ export function createFrame({ page: own, authority, storedForms }: FrameDependen
     assertMay(ctx, permission) {
       if (!may(ctx, permission)) throw forbidden('forbidden', { detail: { missing: permission } });
     },
-    page: (...needed) => [signedIn.requireSignIn, signedIn.secondFactor, requireRights(needed), handleErrors],
-    change: (...needed) => [
-      signedIn.requireSignIn,
-      signedIn.secondFactor,
-      checkCsrf,
-      requireRights(needed),
-      handleErrors,
-    ],
+    page: (...needed) => [...signInGuards, requireRights(needed), handleErrors],
+    change: (...needed) => [...signInGuards, checkCsrf, requireRights(needed), handleErrors],
     account: (ctx) => signedIn.userOf(ctx).account,
     actor(ctx) {
       const { proof } = signedIn.userOf(ctx);
