@@ -129,6 +129,9 @@ export const limits = {
     cached: 500,
   },
 
+  /** Sign-in at an upstream identity provider: how long it may take, and what its answer may hold. */
+  upstream: { requestSeconds: 10 * MINUTE, answerParameters: 20, answerBytes: 256 * KIB, parameterBytes: 8 * KIB },
+
   /** Key rotation: publish a new key, then sign with it, and keep the old one while others may still verify with it. */
   keys: {
     rotateAfterDays: 90,

@@ -7,6 +7,7 @@ import type { Logger } from './platform/logger.ts';
 import { createApplicationServices } from './services/applications.ts';
 import { createBase } from './services/base.ts';
 import { createConnectionServices } from './services/connections.ts';
+import { createFederationServices } from './services/federation.ts';
 import { createUserServices } from './services/users.ts';
 
 export type Services = Awaited<ReturnType<typeof createServices>>;
@@ -31,11 +32,13 @@ export async function createServices(options: ServicesOptions) {
   const { closeDatabase, ...base } = await createBase({ config, logger, now, mailQueued, alarmRaised });
   const { closePasswords, ...users } = createUserServices(base);
   const connections = createConnectionServices({ base, users, resolveTxt: options.resolveTxt });
+  const federation = createFederationServices({ base, connections });
   const applications = createApplicationServices({ base, users, connections, logoutQueued });
   return {
     ...base,
     ...users,
     ...connections,
+    ...federation,
     ...applications,
     async close() {
       await base.repeatedEntries.flush();

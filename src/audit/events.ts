@@ -5,6 +5,7 @@ export const auditEventTypes = [
   // Sign-in and sessions
   'sign-in.password',
   'sign-in.passkey',
+  'sign-in.upstream',
   'sign-in.second-factor',
   'sign-in.recovery-code',
   'sign-in.completed',
@@ -26,6 +27,8 @@ export const auditEventTypes = [
   'account.disabled',
   'account.deleted',
   'account.linked',
+  'identity.linked',
+  'identity.unlinked',
   'email.verification-requested',
   'email.verified',
   'email.change-requested',

@@ -33,6 +33,8 @@ export interface Connections {
   findEnabled(id: string): Promise<Connection | undefined>;
   /** The enabled connection with this proven domain (ASCII, lower case); cached. */
   forDomain(domain: string): Promise<Connection | undefined>;
+  /** Whether some domain of the connection is proven; cached. */
+  hasProvenDomains(id: string): Promise<boolean>;
   /** The ids of rows that another program wrote. They can only be removed. */
   forged(): Promise<string[]>;
   create(entry: ConnectionEntry, change?: Change): Promise<Connection>;
@@ -80,6 +82,7 @@ export function createConnections(context: ConnectionsContext): Connections {
       const id = (await proven(ALL))?.get(domain);
       return id === undefined ? undefined : findEnabled(id);
     },
+    hasProvenDomains: async (id) => [...((await proven(ALL))?.values() ?? [])].includes(id),
     forged: () => listForged(context, db),
     create: (entry, change = {}) => createConnection(context, entry, change),
     update: (entry, change = {}) => updateConnection(context, entry, change),

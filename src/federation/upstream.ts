@@ -23,16 +23,21 @@ export interface BegunRequest {
   /** The state or the ID of the AuthnRequest; its SHA-256 finds the request again. */
   handle: string;
   redirect: UpstreamRedirect;
-  /** Stored encrypted: nonce, PKCE verifier, the time of the request. */
+  /** Stored encrypted: nonce, PKCE verifier. */
   memory: Record<string, unknown>;
 }
 
 /** The parameters of an answer, as the browser brought them to the callback. */
 export type UpstreamAnswer = Record<string, string>;
 
+/** What a logout at the upstream needs. */
+export type UpstreamSessionHandle =
+  | { kind: 'oidc'; sid: string | undefined; idToken: string }
+  | { kind: 'saml'; sessionIndex: string | undefined; nameId: Record<string, string> };
+
 /** Who the upstream says the user is; everything in it was verified. */
 export interface UpstreamIdentity {
-  /** Unique and stable at the connection: `sub`, `tid:oid`, persistent NameID, objectGUID. */
+  /** Unique and stable at the connection: `sub`, `tid:oid`, persistent NameID, objectGUID. Empty: the upstream named none. */
   subject: string;
   claims: Record<string, unknown>;
   /** Undefined: the connection has no groups. An incomplete list changes no roles. */
@@ -41,16 +46,34 @@ export interface UpstreamIdentity {
   amr: string[];
   /** When the user authenticated; undefined where the upstream does not say. */
   authTime: Date | undefined;
-  /** What a logout at the upstream needs; undefined where it has none. */
-  session:
-    | { kind: 'oidc'; sid: string | undefined; idToken: string }
-    | { kind: 'saml'; sessionIndex: string | undefined; nameId: Record<string, string> }
-    | undefined;
+  /** Undefined where the upstream has no logout. */
+  session: UpstreamSessionHandle | undefined;
 }
 
-/** One kind of connection with a redirect. Errors are thrown as FederationError. */
+/** A check of an answer that succeeded, for "Try it". */
+export interface PassedCheck {
+  name: string;
+  expected: string;
+  received: string;
+}
+
+export interface Redeemed {
+  identity: UpstreamIdentity;
+  checks: PassedCheck[];
+}
+
+/** What redeeming an answer needs beside the answer. */
+export interface SentRequest {
+  /** The redirect URI, or the assertion consumer service. */
+  callbackUrl: string;
+  memory: Record<string, unknown>;
+  /** By the clock of this server. */
+  sentAt: Date;
+}
+
+/** One kind of connection with a redirect. Errors are thrown as FederationError (faults.ts). */
 export interface UpstreamProtocol {
-  begin(connection: Connection, requirements: UpstreamRequirements): Promise<BegunRequest>;
+  begin(connection: Connection, requirements: UpstreamRequirements, callbackUrl: string): Promise<BegunRequest>;
   /** Verifies the answer and returns the identity. */
-  redeem(connection: Connection, memory: Record<string, unknown>, answer: UpstreamAnswer): Promise<UpstreamIdentity>;
+  redeem(connection: Connection, answer: UpstreamAnswer, request: SentRequest): Promise<Redeemed>;
 }

@@ -1,17 +1,9 @@
 // Every error that our routes can return. A code defines its status, its public message and the advice; `detail` and
 // `cause` are logged only. Branch on `code`, never on `message`.
-
-interface Problem {
-  status: number;
-  /** What happened. Public, and the same for every user. */
-  message: string;
-  /** What to do next. */
-  advice?: string;
-  /** A link on this server to continue with. */
-  next?: { href: string; label: string };
-}
+import { type Problem, upstreamProblems } from './upstream-problems.ts';
 
 const problems = {
+  ...upstreamProblems,
   bad_request: { status: 400, message: 'The request could not be understood.' },
   malformed_url: { status: 400, message: 'The address of this page is malformed.', advice: 'Check the link you used.' },
   malformed_body: { status: 400, message: 'The data that was sent could not be read.' },

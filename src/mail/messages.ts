@@ -30,6 +30,8 @@ export type FactorChange =
   | 'passkey-removed'
   | 'recovery-codes-created'
   | 'phone-changed'
+  | 'identity-linked'
+  | 'identity-unlinked'
   | 'factors-reset';
 
 /** What is sent to every administrator. */
@@ -65,6 +67,8 @@ const changes: Record<FactorChange, string> = {
   'passkey-removed': 'A passkey was removed from your account',
   'recovery-codes-created': 'New recovery codes were made for your account',
   'phone-changed': 'The phone number of your account was changed',
+  'identity-linked': 'A sign-in with another service was connected to your account',
+  'identity-unlinked': 'A sign-in with another service was disconnected from your account',
   'factors-reset': 'The second factors of your account were removed by an administrator',
 };
 

@@ -6,14 +6,20 @@ export const acrValues = ['urn:gatehouse:acr:password', 'urn:gatehouse:acr:mfa',
 export type Acr = (typeof acrValues)[number];
 export const [PASSWORD_ACR, MFA_ACR, PHISHING_RESISTANT_ACR] = acrValues;
 
+/** The level of PASSWORD_ACR, reached at an upstream identity provider: no password was proven here. */
+export const FEDERATED_ACR = 'urn:gatehouse:acr:federated';
+/** Every value of `acr` that a sign-in can have. */
+export type StatedAcr = Acr | typeof FEDERATED_ACR;
+
 /** Another name of MFA_ACR that requests may use, in OpenID Connect and in SAML. */
 export const REFEDS_MFA = 'https://refeds.org/profile/mfa';
 
 /**
  * `swk`: a synced passkey. RFC 8176 has no name for `recovery`, a recovery code, and `email`, a code sent by e-mail. The
- * latter never makes a sign-in multi-factor: access to the mailbox is enough to reset the password, so both prove one thing.
+ * latter never makes a sign-in multi-factor: access to the mailbox is enough to reset the password, so both prove one thing. `fed`: a sign-in at an upstream identity provider, with
+ * `mfa` and `phr` (phishing resistant) where its connection vouches for them.
  */
-const amrValues = ['pwd', 'otp', 'sms', 'email', 'recovery', 'hwk', 'swk', 'pop', 'user', 'mfa'] as const;
+const amrValues = ['pwd', 'otp', 'sms', 'email', 'recovery', 'hwk', 'swk', 'pop', 'user', 'mfa', 'fed', 'phr'] as const;
 export type Amr = (typeof amrValues)[number];
 
 /** Adds `mfa` when two different kinds of factor were proven; leaves out unknown values. */
@@ -21,18 +27,22 @@ export function withMfa(amr: Iterable<string>): Amr[] {
   const proven = new Set([...amr].filter(isAmr));
   const key = proven.has('hwk') || proven.has('swk');
   const code = proven.has('otp') || proven.has('sms') || proven.has('recovery');
-  const kinds = [proven.has('pwd'), code, key].filter(Boolean).length;
+  // The upstream's factor may be a password too, so the two count as one kind.
+  const first = proven.has('pwd') || proven.has('fed');
+  const kinds = [first, code, key].filter(Boolean).length;
   // A key that verified its user is two factors: the device, and the PIN or biometric that unlocks it.
   if (kinds > 1 || (key && proven.has('user'))) proven.add('mfa');
   return [...proven];
 }
 
 /** The acr that these methods reach; undefined when nothing was proven. */
-export function acrOf(amr: Iterable<string>): Acr | undefined {
+export function acrOf(amr: Iterable<string>): StatedAcr | undefined {
   const proven = new Set(withMfa(amr));
   if (proven.size === 0) return undefined;
+  if (proven.has('phr')) return PHISHING_RESISTANT_ACR;
   if ((proven.has('hwk') || proven.has('swk')) && proven.has('user')) return PHISHING_RESISTANT_ACR;
-  return proven.has('mfa') ? MFA_ACR : PASSWORD_ACR;
+  if (proven.has('mfa')) return MFA_ACR;
+  return proven.has('fed') && !proven.has('pwd') ? FEDERATED_ACR : PASSWORD_ACR;
 }
 
 /** The acr that an application's own rule demands (its field `mfa`). */
@@ -43,6 +53,7 @@ export function acrOfRule(rule: 'mfa' | 'phishing-resistant'): Acr {
 /** The position in the order: 1 is the weakest, 0 nothing or an unknown value. */
 export function acrLevel(acr: string | undefined): number {
   const levels: readonly (string | undefined)[] = acrValues;
+  if (acr === FEDERATED_ACR) return levels.indexOf(PASSWORD_ACR) + 1;
   return levels.indexOf(acr === REFEDS_MFA ? MFA_ACR : acr) + 1;
 }
 

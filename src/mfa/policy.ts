@@ -10,6 +10,7 @@ import {
   MFA_ACR,
   PASSWORD_ACR,
   PHISHING_RESISTANT_ACR,
+  type StatedAcr,
   weakestOf,
 } from './acr.ts';
 
@@ -50,7 +51,7 @@ export interface PolicyInput {
 }
 
 export type Need =
-  | { need: 'nothing'; acr: Acr }
+  | { need: 'nothing'; acr: StatedAcr }
   | { need: 'first-factor' }
   /** One of these is demanded. Codes by e-mail reach no level: they come before the enrolment of a factor that does. */
   | { need: 'second-factor'; methods: SecondFactor[]; level: Acr }
@@ -121,7 +122,7 @@ export function mailedCodeIsStrongest(factors: Factors): boolean {
   return factors.email === true && strongestLevel(factors) === PASSWORD_ACR;
 }
 
-function isReached({ recoveryStandsIn, proven }: PolicyInput, reached: Acr, level: Acr): boolean {
+function isReached({ recoveryStandsIn, proven }: PolicyInput, reached: StatedAcr, level: Acr): boolean {
   if (acrLevel(reached) >= acrLevel(level)) return true;
   return recoveryStandsIn === true && proven.includes('recovery') && acrLevel(reached) >= acrLevel(MFA_ACR);
 }

@@ -72,7 +72,11 @@ export async function createOidc(dependencies: OidcDependencies): Promise<Oidc> 
         store: sessionStore,
         epoch: () => Math.floor(now().getTime() / 1000),
         idleSeconds: () => dependencies.settings.latest().session_idle_minutes * 60,
-        signedIn: createSessionStart({ ...dependencies, limitSessions: dependencies.logout.limitSessions }),
+        signedIn: createSessionStart({
+          ...dependencies,
+          limitSessions: dependencies.logout.limitSessions,
+          attachUpstream: dependencies.upstream.attach,
+        }),
       },
       queueLogoutToken: dependencies.logout.queueLogoutToken,
       refreshTokenRetries,

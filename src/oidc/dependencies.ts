@@ -20,11 +20,13 @@ import type { Rejections } from '../rejections/rejections.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { Db } from '../storage/database.ts';
 import type { Sql } from '../storage/statements.ts';
+import type { UpstreamSource } from './engine/interaction-policy.ts';
 import type { PairwiseIdentifier } from './engine/introspection.ts';
 import type { AdapterPayload, Configuration } from './engine/library.ts';
 import type { ResponseMode } from './engine/provider.ts';
 import type { RequestCheckDependencies } from './engine/request-checks.ts';
 import type { QueueLogoutToken } from './patches/logout-token-queue.ts';
+import type { SignedInSession } from './patches/session-saving.ts';
 import type { DeviceGuesses } from './rate-limits/device-code-guesses.ts';
 import type { ClientSource } from './store/clients.ts';
 import type { RefreshTokenRetries } from './store/refresh-token-retries.ts';
@@ -66,6 +68,8 @@ export interface OidcDependencies {
   canEnterMailedCode(account: Account): Promise<boolean>;
   /** The server's own pages as a client that is not registered. */
   firstPartyClient: AdapterPayload & { client_id: string };
+  /** Sessions at upstream identity providers (src/federation). */
+  upstream: UpstreamSource & { attach(id: string, session: SignedInSession): Promise<void> };
   /** Logout across both protocols (src/logout). */
   logout: {
     endSession: OnSessionDestroyed;

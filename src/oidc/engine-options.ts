@@ -1,6 +1,6 @@
 // Collects the options of the engine from the parts of this server.
 import { needsPkce } from '../applications/fields/oidc-client.ts';
-import { acrValues } from '../mfa/acr.ts';
+import { acrValues, FEDERATED_ACR } from '../mfa/acr.ts';
 import { randomToken } from '../platform/random.ts';
 import { countSignInStart } from '../rate-limits/network-limits.ts';
 import { ownResources } from '../rbac/built-in.ts';
@@ -62,7 +62,7 @@ export function configurationOf(dependencies: OidcDependencies, shared: Shared):
       isRunningTest: (ctx, params) => testTickets.matches(appContext(ctx), params),
     }),
     needsPkce: (clientId) => needsPkce(clients.cachedApplicationOf(clientId)?.metadata ?? {}),
-    acrValues: [...acrValues],
+    acrValues: [...acrValues, FEDERATED_ACR],
     cookieKeys: dependencies.cookieKeys,
     secure: dependencies.secure,
     sessionCookie: cookies.nameOf('session'),
@@ -88,11 +88,12 @@ export function configurationOf(dependencies: OidcDependencies, shared: Shared):
 }
 
 function promptsOf(
-  { accounts, canEnterMailedCode, canReach, credentials, saml, settingsAcr }: OidcDependencies,
+  { accounts, canEnterMailedCode, canReach, credentials, saml, settingsAcr, upstream }: OidcDependencies,
   { clients, pairwiseIdentifier }: Shared,
 ) {
   return createPrompts({
     clients,
+    upstream,
     canEnterMailedCode,
     settingsAcr: (ctx, account) => settingsAcr(appContext(ctx), account),
     async canReach(accountId, requested) {

@@ -85,10 +85,15 @@ export function setRoles(
 
 /** Throws last_admin (409) when no other active user has the admin role. */
 export async function assertNotLastAdmin(userId: string, tx: Tx): Promise<void> {
+  if (await isLastAdmin(userId, tx)) throw conflict('last_admin');
+}
+
+/** Whether the user is the only active one with the admin role. */
+export async function isLastAdmin(userId: string, tx: Tx): Promise<boolean> {
   // Locks the row, so that two administrators who remove each other at the same moment are serialized.
   await tx.role.updateMany({ where: { name: ADMIN_ROLE }, data: { name: ADMIN_ROLE } });
   const admin = { roles: { some: { role: { name: ADMIN_ROLE } } }, isActive: true };
   const isAdmin = await tx.user.count({ where: { id: userId, ...admin } });
-  if (isAdmin === 0) return;
-  if ((await tx.user.count({ where: { id: { not: userId }, ...admin } })) === 0) throw conflict('last_admin');
+  if (isAdmin === 0) return false;
+  return (await tx.user.count({ where: { id: { not: userId }, ...admin } })) === 0;
 }

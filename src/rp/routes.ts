@@ -31,6 +31,8 @@ const loginQuery = z.object({
   /** A code by e-mail is demanded. */
   amr: z.literal('email').optional(),
   login_hint: z.string().max(254).optional(),
+  /** The id of a connection: the upstream identity provider to go to at once. */
+  connection: z.string().max(64).optional(),
 });
 const callbackQuery = z.object({
   code: z.string().max(512).optional(),

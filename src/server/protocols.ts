@@ -80,6 +80,7 @@ export async function createProtocols(services: Services, { cookies, cookieKeys,
         return settings.latest().remember_browser_days > 0 && known?.isTrusted === true;
       }),
     firstPartyClient: firstPartyClientMetadata(issuer),
+    upstream: services.upstreamSessions,
     logout: {
       ...createEngineLogoutHooks({ endSession, runs, cookies, ownClientId: FIRST_PARTY_CLIENT_ID }),
       async limitSessions(accountId) {

@@ -187,7 +187,7 @@ function routesOf({ services, http, protocols, userPages, administration, isDrai
     database: async () => (await db.$queryRaw`SELECT 1`) !== undefined,
     keys: async () => keyring.jwks().keys.length > 0,
   };
-  const { account, recovery, registration, rp, signIn } = userPages;
+  const { account, federation, recovery, registration, rp, signIn } = userPages;
   const { listen, token } = config.metrics;
   const publicMetrics = !listen && token !== undefined ? [metricsRoutes({ metrics: http.metrics, token })] : [];
   return [
@@ -195,7 +195,7 @@ function routesOf({ services, http, protocols, userPages, administration, isDrai
     protocols.oidc.middleware,
     mounted(healthRoutes({ checks, isDraining })),
     ...publicMetrics.map(mounted),
-    ...[signIn, recovery, registration].flatMap(({ routers }) => routers.map(mounted)),
+    ...[signIn, federation, recovery, registration].flatMap(({ routers }) => routers.map(mounted)),
     mounted(protocols.saml.routes),
     ...[protocols.logout, rp, account, administration].flatMap(({ routers }) => routers.map(mounted)),
     mounted(homeRoutes({ issuer: config.issuer })),

@@ -1,5 +1,6 @@
 // The composition root of the pages for users: sign-in, account, registration and recovery.
 import { createAccountPages } from '../account/create-account-pages.ts';
+import { createFederation } from '../federation/create-federation.ts';
 import { createLogoutBrowserOf } from '../logout/logout-browser.ts';
 import { createMailedLinks } from '../mailed-links/create-mailed-links.ts';
 import { createRecovery } from '../recovery/create-recovery.ts';
@@ -72,6 +73,27 @@ export function createUserPages(services: Services, http: HttpServices, { oidc, 
     logoutBrowserOf: createLogoutBrowserOf({ cookies }),
     emailVerification: registration.emailVerification,
   });
+  const federation = createFederation({
+    ...{
+      db,
+      now,
+      issuer,
+      accounts,
+      audit,
+      repeatedEntries,
+      rejections,
+      credentials,
+      factors,
+      signInPolicy,
+      notifyOwner,
+    },
+    ...{ connections: services.connections, setConnectionRoles: services.setConnectionRoles },
+    ...{ requests: services.upstreamRequests, sessions: services.upstreamSessions, identities: services.identities },
+    protocols: services.upstreamProtocols,
+    async confirmAddress(to, email, request) {
+      await registration.emailVerification.requestEmailChange(to, email, { actorId: to.id, request });
+    },
+  });
   const signIn = createSignIn({
     db,
     sql,
@@ -100,9 +122,14 @@ export function createUserPages(services: Services, http: HttpServices, { oidc, 
     engine: oidc.engine.current,
     ownClientId: FIRST_PARTY_CLIENT_ID,
     samlRequirements: saml.requirements,
+    upstream: federation.signIns,
+    async invitedId(ctx) {
+      const token = cookies.get(ctx, 'reset');
+      return token === undefined ? undefined : (await registration.invitations.find(token))?.id;
+    },
     async endOtherSessions(accountId, keptSession, by) {
       await endSession.everywhere(accountId, { ...by, ...(keptSession && { except: keptSession }) });
     },
   });
-  return { recovery, registration, rp, account, signIn };
+  return { recovery, registration, rp, account, signIn, federation };
 }

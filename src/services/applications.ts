@@ -10,6 +10,7 @@ import { removeClientArtifacts } from '../oidc/store/removals.ts';
 import { createSessions } from '../oidc/store/sessions.ts';
 import { createAuthority } from '../rbac/authority.ts';
 import { ownResources } from '../rbac/built-in.ts';
+import { createSetConnectionRoles } from '../rbac/connection-roles.ts';
 import { createRoles } from '../rbac/roles.ts';
 import { FIRST_PARTY_CLIENT_ID } from '../rp/first-party-client.ts';
 import { createMetadataFetch } from '../saml/metadata/fetch.ts';
@@ -60,6 +61,7 @@ export function createApplicationServices({
   const isEnabled = () => setting().sign_out_on_role_change;
   const rolesChanged = createLogoutOnRoleChange({ isEnabled, sessions, endSession });
   const roles = createRoles({ db, now, audit, accounts, protectedRows, rolesChanged });
+  const setConnectionRoles = createSetConnectionRoles({ db, audit, protectedRows, rolesChanged });
   const fetchMetadata = createMetadataFetch({ outgoing });
   const configFile = createConfigFile({
     ...{
@@ -81,5 +83,16 @@ export function createApplicationServices({
     parseUpstreamMetadata: (xml) => parseIdentityProviderMetadata(xml, now()),
   });
   const fileReader = createFileReader();
-  return { applications, keyring, sessions, runs, endSession, roles, fetchMetadata, configFile, fileReader };
+  return {
+    applications,
+    keyring,
+    sessions,
+    runs,
+    endSession,
+    roles,
+    setConnectionRoles,
+    fetchMetadata,
+    configFile,
+    fileReader,
+  };
 }

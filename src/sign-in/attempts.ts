@@ -4,6 +4,7 @@ import { limits } from '../limits.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Db, Tx } from '../storage/database.ts';
 import { hotStatements, type Sql } from '../storage/statements.ts';
+import type { ProvenUpstream } from './upstream.ts';
 
 export interface Attempt {
   /** Identifier of the engine's interaction. */
@@ -22,6 +23,12 @@ export interface Attempt {
   sent?: 'email' | 'sms' | undefined;
   /** The user chose not to be asked for the second factor in this browser again. */
   trustBrowser: boolean;
+  /** What was proven at an upstream identity provider. */
+  upstream?: ProvenUpstream | undefined;
+  /** The browser was sent to the connection that the request names; the next page offers the choice. */
+  wasSentUpstream?: boolean | undefined;
+  /** The user name or address that was typed first, where it decides how the user signs in. */
+  login?: string | undefined;
 }
 
 export interface Attempts {
@@ -59,24 +66,14 @@ export function createAttempts({ db, sql, now }: AttemptsDependencies): Attempts
       if (!row || row.expiresAt <= now())
         return { uid, userId: undefined, amr: [], choosesOtherAccount: false, trustBrowser: false };
       const data = JSON.parse(row.data) as Partial<Attempt>;
-      const { choosesOtherAccount = false, trustBrowser = false, challenge, sent, passwordSetAt } = data;
+      const { choosesOtherAccount = false, trustBrowser = false, ...rest } = data;
       const amr = JSON.parse(row.factors) as string[];
-      return {
-        uid,
-        userId: row.userId ?? undefined,
-        amr,
-        choosesOtherAccount,
-        trustBrowser,
-        challenge,
-        sent,
-        passwordSetAt,
-      };
+      return { ...rest, uid, userId: row.userId ?? undefined, amr, choosesOtherAccount, trustBrowser };
     },
 
-    async save({ uid, userId, amr, choosesOtherAccount, trustBrowser, challenge, sent, passwordSetAt }) {
+    async save({ uid, userId, amr, ...data }) {
       const expiresAt = new Date(now().getTime() + limits.interaction.seconds * 1000);
-      const data = JSON.stringify({ choosesOtherAccount, trustBrowser, challenge, sent, passwordSetAt });
-      await sql.execute(statements.save, uid, userId ?? null, JSON.stringify(amr), data, expiresAt);
+      await sql.execute(statements.save, uid, userId ?? null, JSON.stringify(amr), JSON.stringify(data), expiresAt);
     },
 
     async remove(uid) {

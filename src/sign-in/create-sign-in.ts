@@ -45,6 +45,8 @@ import { createFactorPages, type FactorPages } from './second-factor/pages.ts';
 import { secondFactorRoutes } from './second-factor/routes.ts';
 import type { SignInPolicy } from './sign-in-policy.ts';
 import { createStepPages, type StepPages } from './step-pages.ts';
+import type { UpstreamSignIns } from './upstream.ts';
+import { upstreamRoutes } from './upstream-routes.ts';
 
 export interface SignInDependencies {
   db: Db;
@@ -79,6 +81,10 @@ export interface SignInDependencies {
   settings: Pick<Settings, 'latest'>;
   signInPolicy: SignInPolicy;
   notifyOwner: NotifyOwner;
+  /** Sign-in at upstream identity providers (src/federation). */
+  upstream: UpstreamSignIns;
+  /** The account of an invitation that is open in this browser. */
+  invitedId(ctx: Context): Promise<string | undefined>;
 }
 
 /** The routers below /signin/:uid. */
@@ -86,7 +92,7 @@ export function createSignIn(dependencies: SignInDependencies) {
   const { db, sql, now, issuer, accounts, audit, repeatedEntries, captcha, clients, codeDelivery, consents, cookies } =
     dependencies;
   const { credentials, csrf, engine, lockout, metrics, mfa, ownClientId, rateLimits } = dependencies;
-  const { samlRequirements, settings, signInPolicy: policy, notifyOwner } = dependencies;
+  const { samlRequirements, settings, signInPolicy: policy, notifyOwner, upstream, invitedId } = dependencies;
   const { passkeys, totp, recoveryCodes, oneTimeCodes, knownBrowsers } = mfa;
   const checkCsrf = csrf.check;
   const rememberDays = () => settings.latest().remember_browser_days;
@@ -110,7 +116,7 @@ export function createSignIn(dependencies: SignInDependencies) {
       return now().getTime() - signedInAt <= limits.recentAuthentication.seconds * 1000;
     },
   });
-  const flow = createFlow({ steps, attempts, interactions, browserCookie, audit, credentials });
+  const flow = createFlow({ steps, attempts, interactions, browserCookie, audit, credentials, upstream });
 
   const counted = (outcome: string, method: string) => metrics.signIns.inc({ outcome, method });
   const firstFactor = createFirstFactor({
@@ -140,7 +146,8 @@ export function createSignIn(dependencies: SignInDependencies) {
   const enrolment = { totp, passkeys, recoveryCodes, notifyOwner, rateLimits, host, now };
   return {
     routers: [
-      dispatchRoutes({ flow, pages, interactions, attempts, checkCsrf }),
+      dispatchRoutes({ flow, pages, interactions, attempts, upstream, checkCsrf }),
+      upstreamRoutes({ flow, attempts, interactions, upstream, ownClientId, invitedId, checkCsrf }),
       passwordRoutes({ flow, pages, firstFactor, credentials, passwordChanged, checkCsrf }),
       decisionRoutes({ flow, interactions, consents, audit, checkCsrf }),
       secondFactorRoutes({ flow, pages, codes, attempts, codeDelivery, passkeys, audit, repeatedEntries, checkCsrf }),
@@ -151,7 +158,7 @@ export function createSignIn(dependencies: SignInDependencies) {
 
 /** The page of each step. */
 function createPages(
-  { engine, rejections, mfa, settings }: SignInDependencies,
+  { engine, rejections, mfa, settings, upstream }: SignInDependencies,
   parts: { factorPages: FactorPages; firstFactor: FirstFactor; expiredSignIns: ExpiredSignIns },
 ): StepPages {
   const { factorPages, firstFactor, expiredSignIns } = parts;
@@ -161,6 +168,7 @@ function createPages(
     captchaFor: firstFactor.captchaFor,
     firstFactor: mfa.firstFactor,
     rejections,
+    upstream,
     expiredSignIns,
     minPasswordLength: async (accountId) => minimumLength(await mfa.factors.hasSecondFactor(accountId)),
     forgotPasswordPath: '/forgot-password',

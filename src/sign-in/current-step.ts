@@ -3,13 +3,15 @@
 import type { Interaction } from 'oidc-provider';
 import type { Account } from '../accounts/account.ts';
 import type { Accounts } from '../accounts/accounts.ts';
+import type { SignInRule } from '../applications/rules/sign-in-rule.ts';
 import type { Context } from '../http/context.ts';
 import { badRequest } from '../http/errors.ts';
-import { demandsMailedCode, PASSWORD_ACR, requestedAcrs } from '../mfa/acr.ts';
+import { acrOfRule, demandsMailedCode, PASSWORD_ACR, requestedAcrs } from '../mfa/acr.ts';
 import type { Attempt, Attempts } from './attempts.ts';
 import type { Interactions } from './interactions.ts';
 import { isStepUp, nextStep, type Step } from './next-step.ts';
 import type { ApplicationRule, SignInPolicy, SignInRequirements } from './sign-in-policy.ts';
+import { hasOwnFactor } from './upstream.ts';
 
 export interface CurrentStep {
   interaction: Interaction;
@@ -28,6 +30,10 @@ export interface CurrentStep {
   amr: string[];
   /** The password is demanded, whatever else is proven (SAML: exactly the password class). */
   needsPassword: boolean;
+  /** Which ways to sign in the application accepts; undefined: all. */
+  rule: SignInRule | undefined;
+  /** The acr values of the request and of the application. */
+  requestedAcrs: string[];
 }
 
 /** The authentication context that a SAML request demands (SAML Core 3.3.2.2.1), as acr values; any of them suffices. */
@@ -44,12 +50,18 @@ export interface Steps {
   again(ctx: Context, current: CurrentStep): Promise<CurrentStep>;
 }
 
+export interface ApplicationOfSignIn {
+  id: string;
+  mfa: ApplicationRule;
+  signInRule: SignInRule | undefined;
+}
+
 export interface StepsDependencies {
   interactions: Interactions;
   attempts: Attempts;
   accounts: Pick<Accounts, 'find'>;
   policy: SignInPolicy;
-  applicationOf(clientId: string): Promise<{ id: string; mfa: ApplicationRule } | undefined>;
+  applicationOf(clientId: string): Promise<ApplicationOfSignIn | undefined>;
   ownClientId: string;
   samlRequirements(ctx: Context, params: Record<string, unknown>): Promise<SamlRequirements>;
   isTrustedBrowser(ctx: Context, accountId: string): Promise<boolean>;
@@ -90,21 +102,27 @@ async function resolve(
   const application = await applicationOf(clientId);
   if (!application || (account && !account.isActive)) throw badRequest('sign_in_expired');
 
-  const amr = policy.amrOf([...new Set([...provenBySession, ...attempt.amr])]);
+  const ownAmr = policy.amrOf([...new Set([...provenBySession, ...attempt.amr])]);
+  const vouched = attempt.userId === undefined ? [] : (attempt.upstream?.amr ?? []);
+  const amr = policy.amrOf([...new Set([...ownAmr, ...vouched])]);
   const saml = await samlRequirements(ctx, interaction.params);
   const needsPassword = saml.needsPassword && !amr.includes('pwd');
   const isKnown = account !== undefined && amr.length > 0 && !needsPassword;
   // "Use another account" turns every prompt into a sign-in.
   const prompt = attempt.choosesOtherAccount ? 'login' : interaction.prompt.name;
+  const requestedAcr = [...requestedAcrs(interaction.params), ...saml.acrs];
   const { methods, level, channels, ...state } =
     isKnown && !SESSION_PROMPTS.includes(prompt)
       ? await policy.requirementsOf(account, {
           amr,
-          requestedAcr: [...requestedAcrs(interaction.params), ...saml.acrs],
+          ownAmr,
+          hasOwnPassword: attempt.passwordSetAt !== undefined || (amr.includes('pwd') && !amr.includes('fed')),
+          requestedAcr,
           demandsMailedCode: demandsMailedCode(interaction.params),
           application: application.mfa,
           isOwnPages: clientId === ownClientId,
           isTrustedBrowser: await isTrustedBrowser(ctx, account.id),
+          demand: demandOf(attempt),
         })
       : NOTHING_MISSING;
   // A first factor is never set up in an old session, which another person may use: it begins with the password.
@@ -124,7 +142,15 @@ async function resolve(
     acr: policy.acrOf(amr),
     amr,
     needsPassword,
+    rule: application.signInRule,
+    requestedAcrs: [...requestedAcr, ...(application.mfa ? [acrOfRule(application.mfa)] : [])],
   };
+}
+
+function demandOf(attempt: Attempt) {
+  const { upstream } = attempt;
+  if (upstream?.linkTo) return 'own-account';
+  return upstream?.needsOwnFactor && !hasOwnFactor(attempt) ? 'own-factor' : undefined;
 }
 
 const isMailedCode = (methods: CurrentStep['methods']) => methods.length === 1 && methods[0] === 'email';

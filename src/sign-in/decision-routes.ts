@@ -53,7 +53,13 @@ export function decisionRoutes(dependencies: DecisionRoutesDependencies): Router
   });
 
   const useAnotherAccount = (ctx: Context, current: CurrentStep) =>
-    flow.proceed(ctx, current, { userId: undefined, amr: [], choosesOtherAccount: true, passwordSetAt: undefined });
+    flow.proceed(ctx, current, {
+      userId: undefined,
+      amr: [],
+      choosesOtherAccount: true,
+      passwordSetAt: undefined,
+      upstream: undefined,
+    });
 
   return router;
 }

@@ -1,4 +1,4 @@
-// GET /signin/:uid, the dispatcher: shows the page of the current step, or returns to the OIDC engine after the last
+// GET /signin/:uid, the dispatcher: shows the page of the current step, sends the browser to an upstream, or returns to the OIDC engine after the last
 // one. POST cancel returns to the application.
 import Router from '@koa/router';
 import type { Extras, Middleware, State } from '../http/context.ts';
@@ -6,24 +6,29 @@ import type { Attempts } from './attempts.ts';
 import type { Flow, StepContext } from './flow.ts';
 import type { Interactions } from './interactions.ts';
 import type { StepPages } from './step-pages.ts';
+import type { UpstreamSignIns } from './upstream.ts';
+import { namedConnection, sendUpstream } from './upstream-routes.ts';
 
 export interface DispatchRoutesDependencies {
   flow: Flow;
   pages: StepPages;
   interactions: Interactions;
-  attempts: Pick<Attempts, 'remove'>;
+  attempts: Pick<Attempts, 'remove' | 'save'>;
+  upstream: UpstreamSignIns;
   /** Rejects forms from other sites (CSRF). */
   checkCsrf: Middleware;
 }
 
 export function dispatchRoutes(dependencies: DispatchRoutesDependencies): Router<State, Extras> {
-  const { flow, pages, interactions, attempts, checkCsrf } = dependencies;
+  const { flow, pages, interactions, attempts, upstream, checkCsrf } = dependencies;
   const router = new Router<State, Extras>({ prefix: '/signin/:uid' });
 
   router.get('/', async (ctx: StepContext) => {
     const current = await flow.open(ctx);
     if (interactions.resumeIfAnswered(ctx, current.interaction)) return;
     if (current.step === 'done') return flow.finish(ctx, current);
+    const connection = current.step === 'identify' ? await namedConnection(upstream, current) : undefined;
+    if (connection) return sendUpstream({ attempts, upstream }, ctx, current, connection);
     await pages.show(ctx, current);
   });
 

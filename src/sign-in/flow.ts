@@ -1,14 +1,16 @@
 // Moves a sign-in from step to step: finds the current step of this browser, continues after a factor was proven, and
 // reports the finished sign-in to the OIDC engine, in one place.
-import type { Audit } from '../audit/audit.ts';
+import type { Account } from '../accounts/account.ts';
+import type { Actor, Audit } from '../audit/audit.ts';
 import type { Credentials } from '../credentials/credentials.ts';
 import type { Context } from '../http/context.ts';
-import { badRequest } from '../http/errors.ts';
+import { badRequest, conflict, forbidden } from '../http/errors.ts';
 import type { Attempt, Attempts } from './attempts.ts';
 import type { CurrentStep, Steps } from './current-step.ts';
 import type { Interactions } from './interactions.ts';
 import type { KnownBrowserCookie } from './known-browser-cookie.ts';
 import type { Step } from './next-step.ts';
+import { hasOwnFactor, type UpstreamSignIns } from './upstream.ts';
 
 /** A request below /signin/:uid. */
 export type StepContext = Context & { params: Record<string, string> };
@@ -30,10 +32,11 @@ export interface FlowDependencies {
   browserCookie: KnownBrowserCookie;
   audit: Audit;
   credentials: Pick<Credentials, 'status'>;
+  upstream: Pick<UpstreamSignIns, 'complete'>;
 }
 
 export function createFlow(dependencies: FlowDependencies): Flow {
-  const { steps, attempts, interactions, browserCookie, audit, credentials } = dependencies;
+  const { steps, attempts, interactions, browserCookie, audit, credentials, upstream } = dependencies;
   const open = (ctx: StepContext) => steps.open(ctx, ctx.params.uid ?? '');
   const redirectToStep = (ctx: Context, { attempt }: CurrentStep) => {
     ctx.status = 303;
@@ -53,16 +56,32 @@ export function createFlow(dependencies: FlowDependencies): Flow {
     throw badRequest('sign_in_expired');
   }
 
+  /** What the engine stores in the session; `upstream` and `authTs` are ours (oidc/patches/session-auth-time.ts). */
+  async function loginOf(
+    attempt: Attempt,
+    account: Account,
+    { acr, amr }: Pick<CurrentStep, 'acr' | 'amr'>,
+    by: Actor,
+  ) {
+    const login = { accountId: account.id, acr, amr };
+    if (!attempt.upstream) return login;
+    const session = await upstream.complete(attempt.upstream, account, attempt.uid, by);
+    // A factor of this server was proven now; otherwise the time is that of the upstream.
+    return { ...login, upstream: session, ...(!hasOwnFactor(attempt) && { authTs: attempt.upstream.authTime }) };
+  }
+
   async function finish(ctx: Context, { account, attempt, clientId, acr, amr }: CurrentStep): Promise<void> {
     if (!account) throw badRequest('sign_in_expired');
     const { request } = ctx.state;
     await attempts.remove(attempt.uid);
     await rejectOldPassword(account.id, attempt);
     const about = { actorId: account.id, subjectId: account.id, clientId, request };
-    await audit.record({ type: 'sign-in.completed', outcome: 'success', ...about, data: { acr, amr } });
+    const login = await loginOf(attempt, account, { acr, amr }, { actorId: account.id, request });
+    const data = { acr, amr, ...(attempt.upstream && { connection: attempt.upstream.connectionId }) };
+    await audit.record({ type: 'sign-in.completed', outcome: 'success', ...about, data });
     await browserCookie.signedIn(ctx, account, { trust: attempt.trustBrowser && amr.includes('mfa') });
     // A new sign-in answers the select_account prompt too.
-    await interactions.answer(ctx, { login: { accountId: account.id, acr, amr }, select_account: {} });
+    await interactions.answer(ctx, { login, select_account: {} });
     // Checked again: a password change ends only the sessions and interactions that are stored at that moment.
     await rejectOldPassword(account.id, attempt, () => interactions.withdraw(ctx));
   }
@@ -79,12 +98,28 @@ export function createFlow(dependencies: FlowDependencies): Flow {
       return undefined;
     },
 
-    async proceed(ctx, current, changes) {
-      const attempt = { ...current.attempt, ...changes };
-      if (changes) await attempts.save(attempt);
+    async proceed(ctx, current, changes = {}) {
+      assertAccepted(current, changes);
+      const attempt = { ...current.attempt, ...changes, ...upstreamAfter(current.attempt, changes) };
+      if (Object.keys(changes).length > 0) await attempts.save(attempt);
       const next = await steps.again(ctx, { ...current, attempt });
       if (next.step === 'done') await finish(ctx, next);
       else redirectToStep(ctx, next);
     },
   };
+}
+
+/** Rejects a first factor of this server where the application accepts none. A proof of the account to link is none. */
+function assertAccepted({ rule, step, attempt }: CurrentStep, { userId, upstream }: Partial<Attempt>): void {
+  const isLocal = step === 'identify' && userId !== undefined && !upstream && !attempt.upstream;
+  if (isLocal && rule?.isLocalAllowed === false) throw forbidden('sign_in_method_not_allowed');
+}
+
+/** What stays of the upstream when an account is proven here. */
+function upstreamAfter(before: Attempt, { userId, upstream }: Partial<Attempt>): Partial<Attempt> {
+  if (upstream || !before.upstream || userId === undefined || userId === before.userId) return {};
+  // Another account than the one that was signed in at the upstream.
+  if (!before.upstream.linkTo) return { upstream: undefined };
+  if (before.upstream.linkTo !== userId) throw conflict('upstream_other_account');
+  return {};
 }

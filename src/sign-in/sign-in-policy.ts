@@ -35,7 +35,12 @@ export interface SignInRequirements extends Pick<Progress, 'missing' | 'mustChan
 export type ApplicationRule = FactorRule;
 
 export interface SignInContext {
+  /** Everything that was proven, here and at an upstream, */
   amr: string[];
+  /** and here alone. */
+  ownAmr: string[];
+  /** The password of this server is among it. */
+  hasOwnPassword: boolean;
   /** acr values of the request; any of them suffices. */
   requestedAcr: string[];
   /** The request demands a code by e-mail. */
@@ -44,6 +49,11 @@ export interface SignInContext {
   /** The sign-in is for Gatehouse's own pages, where lost factors are replaced. */
   isOwnPages: boolean;
   isTrustedBrowser: boolean;
+  /**
+   * After a sign-in at an upstream. `own-factor`: a second factor of this server has to follow, whatever was proven. `own-account`:
+   * the account is proven here because an identity is linked to it, with its second factor if it has one.
+   */
+  demand?: 'own-factor' | 'own-account' | undefined;
 }
 
 export interface SignInPolicy {
@@ -59,6 +69,8 @@ export interface SignInPolicy {
   staffAcr(account: Account): Acr | undefined;
   /** The strongest proof that the account can give now. */
   strongestProof(account: Account): Promise<StrongestProof>;
+  /** Whether the account has a second factor that can be proven now. */
+  hasOwnFactor(account: Account): Promise<boolean>;
 }
 
 export interface SignInPolicyDependencies {
@@ -105,16 +117,17 @@ export function createSignInPolicy(dependencies: SignInPolicyDependencies): Sign
     },
     acrOf: (amr) => acrOf(amr) ?? PASSWORD_ACR,
 
-    async requirementsOf(account, { amr, application, isOwnPages, isTrustedBrowser, ...request }) {
+    async requirementsOf(account, context) {
+      const { amr, ownAmr, hasOwnPassword, application, isOwnPages, isTrustedBrowser, demand, ...request } = context;
       const { channels, factors: own } = await factorsOf(account);
-      const status = amr.includes('pwd') ? await credentials.status(account.id) : undefined;
+      const status = hasOwnPassword ? await credentials.status(account.id) : undefined;
       const isShort = status !== undefined && !status.long && !hasSecondFactor(own);
       const mustChangePassword = status?.mustChange === true || isShort;
       const next = nextFactor({
         setting: settings().mfa,
         factors: own,
-        proven: amr,
-        rule: stricterRule(application, staffRule(account)),
+        proven: demand === 'own-factor' ? ['fed'] : demand === 'own-account' ? ownAmr : amr,
+        rule: stricterRule(stricterRule(application, staffRule(account)), demandedRule(demand, own)),
         ...request,
         isRememberedBrowser: isTrustedBrowser,
         recoveryStandsIn: isOwnPages,
@@ -133,9 +146,16 @@ export function createSignInPolicy(dependencies: SignInPolicyDependencies): Sign
       return nextFactor(input).need !== 'impossible';
     },
 
+    hasOwnFactor: async (account) => strongestLevel((await factorsOf(account)).factors) !== PASSWORD_ACR,
+
     async strongestProof(account) {
       const { factors: own } = await factorsOf(account);
       return { acr: strongestLevel(own), mailedCode: mailedCodeIsStrongest(own) };
     },
   };
+}
+
+function demandedRule(demand: SignInContext['demand'], own: OwnFactors): FactorRule {
+  if (demand === undefined) return undefined;
+  return demand === 'own-factor' || strongestLevel(own) !== PASSWORD_ACR ? 'mfa' : undefined;
 }

@@ -11,6 +11,7 @@ import { describeGrant, requestedGrant } from './consent-description.ts';
 import type { CurrentStep } from './current-step.ts';
 import type { ExpiredSignIns } from './expired-sign-in.ts';
 import type { FactorPages, Foot } from './second-factor/pages.ts';
+import type { UpstreamSignIns } from './upstream.ts';
 
 /** What a page shows besides its step, after a rejected form. */
 export interface PageState {
@@ -44,6 +45,7 @@ export interface StepPagesDependencies {
   captchaFor(ctx: Context, login: string, waiting?: CaptchaWait): Promise<CaptchaChallenge | undefined>;
   firstFactor: Pick<FirstFactorRule, 'demandApproval'>;
   rejections: Pick<Rejections, 'record'>;
+  upstream: Pick<UpstreamSignIns, 'offer'>;
   expiredSignIns: Pick<ExpiredSignIns, 'noteApplication'>;
   forgotPasswordPath: string;
   /** Undefined while self-registration is off. */
@@ -114,26 +116,37 @@ async function showStep(dependencies: StepPagesDependencies, page: Page): Promis
 }
 
 async function showIdentify(dependencies: StepPagesDependencies, page: Page): Promise<void> {
-  const { factorPages, captchaFor, forgotPasswordPath, registrationPath } = dependencies;
+  const { factorPages, captchaFor, forgotPasswordPath, registrationPath, upstream } = dependencies;
   const { ctx, current, appName, state } = page;
   const { account, attempt, interaction, needsPassword } = current;
   const { problem, next, loginHint, status = 200, waiting } = state;
   const hint = attempt.choosesOtherAccount ? '' : (account?.username ?? String(interaction.params.login_hint ?? ''));
-  const login = loginHint ?? hint;
+  const login = loginHint ?? attempt.login ?? hint;
   const register = registrationPath();
+  const linking = attempt.upstream?.linkTo === undefined ? undefined : attempt.upstream.connectionName;
+  const offer = await upstream.offer(current.rule);
+  // To prove the account that an identity is linked to, only this server counts.
+  const isLocalAllowed = offer.isLocalAllowed || linking !== undefined;
+  const asksAddress = offer.asksAddressFirst && linking === undefined && attempt.login === undefined && !problem;
   ctx.render(
     'sign-in/identify',
     {
-      action: pathOf(current, 'password'),
+      action: pathOf(current, asksAddress ? 'identifier' : 'password'),
       cancelAction: pathOf(current, 'cancel'),
       appName,
       problem,
       next,
+      linking,
       loginHint: login,
-      captcha: await captchaFor(ctx, login, waiting),
+      isLocalAllowed: isLocalAllowed || asksAddress,
+      asksAddress,
+      connections: linking === undefined ? offer.connections : [],
+      connectionsAction: pathOf(current, 'connections'),
+      captcha: isLocalAllowed && !asksAddress ? await captchaFor(ctx, login, waiting) : undefined,
       forgotPasswordUrl: `${forgotPasswordPath}?signin=${attempt.uid}`,
-      registerUrl: register && `${register}?signin=${attempt.uid}`,
-      passkey: needsPassword ? undefined : await factorPages.passkeyOffer(current),
+      registerUrl:
+        isLocalAllowed && linking === undefined && register ? `${register}?signin=${attempt.uid}` : undefined,
+      passkey: needsPassword || !isLocalAllowed ? undefined : await factorPages.passkeyOffer(current),
     },
     status,
   );

@@ -69,6 +69,16 @@ export const access = z.union([z.literal('everyone'), z.strictObject({ roles: un
 });
 export const consent = z.enum(['explicit', 'implicit']);
 
+/** The connections whose users may sign in, and whether a password or passkey of this server is accepted. */
+export const signInFields = {
+  connections: z
+    .union([z.literal('all'), uniqueList(z.string().min(1).max(64)).max(100)], {
+      error: 'must be all, or a list of the ids of connections',
+    })
+    .optional(),
+  local_sign_in: z.boolean().optional(),
+};
+
 /** Users must sign in with a second factor, or a passkey, whatever the settings say. */
 export const mfaRule = z.enum(['required', 'phishing-resistant']);
 
@@ -99,6 +109,7 @@ export const oidcMetadata = z.strictObject({
   ...viewFields, // not in the standard: which roles and permissions it receives
   access_evaluation: z.enum(['own_users', 'all_users']).optional(), // not in the standard: whom it may evaluate; own_users when absent
   mfa: mfaRule.optional(), // not in the standard: how strongly users must sign in
+  ...signInFields, // not in the standard: where users may sign in
   default_acr_values: uniqueList(z.enum(acrValues)).optional(),
   default_max_age: z.int().min(0).optional(),
   require_auth_time: z.boolean().optional(),

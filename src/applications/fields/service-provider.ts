@@ -6,7 +6,7 @@ import { limits } from '../../limits.ts';
 import type { Fault } from '../../platform/faults.ts';
 import { webUriFault } from '../uris.ts';
 import { userField, viewFields } from './claim-settings.ts';
-import { access, consent, displayName, mfaRule } from './oidc-client.ts';
+import { access, consent, displayName, mfaRule, signInFields } from './oidc-client.ts';
 
 const webUri = z
   .string()
@@ -52,6 +52,7 @@ const answer = z.strictObject({
   require_allow_create: z.boolean().default(false), // a first persistent NameID needs AllowCreate="true" in the request
   attributes: z.record(z.string().min(1).max(512), userField).default({}), // SAML name -> user field
   mfa: mfaRule.optional(), // how strongly users must sign in
+  ...signInFields, // where users may sign in
   ...viewFields, // which roles and permissions it receives
   metadata_certificate: pem.optional(), // the pinned key that signs the document at metadata_url
   sign: z.enum(['assertion', 'response', 'both']).default('assertion'),

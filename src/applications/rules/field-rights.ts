@@ -68,7 +68,13 @@ const rules: Record<keyof OidcClient | keyof ServiceProvider, Rule> = {
   },
   ...{ require_signed_requests: nothing, allow_sha1: nothing, require_auth_time: nothing },
   // How strongly and recently users must have signed in, beyond the settings: these stay the minimum, whatever is here.
-  ...{ mfa: nothing, default_acr_values: nothing, default_max_age: nothing },
+  ...{
+    mfa: nothing,
+    default_acr_values: nothing,
+    default_max_age: nothing,
+    connections: nothing,
+    local_sign_in: nothing,
+  },
   // How the portal and the pages present it.
   ...{ client_name: nothing, name: nothing, client_uri: nothing, logo_uri: nothing, policy_uri: nothing },
   ...{ tos_uri: nothing, contacts: nothing, initiate_login_uri: nothing, start_url: nothing, idp_initiated: nothing },

@@ -9,6 +9,23 @@ interface RuleText {
 const LETTER_BY_LETTER = 'They have to agree letter by letter';
 
 export const ruleTexts: Record<RuleId, RuleText> = {
+  account: {
+    label: 'The user has an account here, or may get one',
+    explanation: 'create_users of the connection gives each of its users an account; otherwise invite the user first.',
+  },
+  answer: {
+    label: 'The identity provider answers without an error',
+    explanation: 'The text is that of the identity provider; look in its log, too.',
+  },
+  audience: { label: 'The ID token is for this server (aud, azp)' },
+  connection: { label: 'The connection is enabled and accepted by the application' },
+  fresh: {
+    label: 'The user has signed in there as recently as demanded',
+    explanation: 'An identity provider that sends no auth_time cannot prove that a sign-in is recent.',
+  },
+  nonce: { label: 'The ID token belongs to this request (nonce)' },
+  subject: { label: 'It says who the user is' },
+  tenant: { label: 'The user is of an allowed organization (tid, hd)' },
   access: { label: 'The user may open the application' },
   acs: { label: 'The answer goes to a registered address (ACS)', explanation: `${LETTER_BY_LETTER}.` },
   algorithm: { label: 'The signature algorithm is accepted' },

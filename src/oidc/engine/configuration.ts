@@ -110,7 +110,8 @@ export function createConfiguration(dependencies: ConfigurationDependencies): Co
     cookies: cookieOptions(dependencies),
 
     interactions: { policy: dependencies.prompts, url: (_ctx, interaction) => `/signin/${interaction.uid}` },
-    extraParams: { [REQUEST_CHECK_PARAMETER]: dependencies.checkRequest },
+    // `connection`: the upstream identity provider to go to, without the choice on the sign-in page.
+    extraParams: { [REQUEST_CHECK_PARAMETER]: dependencies.checkRequest, connection: null },
     discovery: {
       // OpenID Connect Front-Channel Logout 1.0, section 3: served by src/logout.
       frontchannel_logout_supported: true,

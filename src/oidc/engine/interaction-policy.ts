@@ -3,6 +3,7 @@
 
 import type { Account } from '../../accounts/account.ts';
 import { accessDecision, accessRuleOf } from '../../applications/access-decision.ts';
+import { acceptsSignIn } from '../../applications/rules/sign-in-rule.ts';
 import {
   type Acr,
   type AcrClaim,
@@ -13,6 +14,7 @@ import {
   voluntaryAcrs,
 } from '../../mfa/acr.ts';
 import { accountOf } from '../claims/find-account.ts';
+import { upstreamLogin } from '../patches/session-auth-time.ts';
 import type { ClientSource } from '../store/clients.ts';
 import { errors, interactionPolicy, type KoaContextWithOIDC } from './library.ts';
 
@@ -30,8 +32,15 @@ export interface PromptDependencies {
   /** What a SAML AuthnRequest requires of this sign-in; nothing for OpenID Connect. */
   samlRequirements(ctx: KoaContextWithOIDC): Promise<{ acrs: string[]; needsPassword: boolean }>;
   hasPassword(accountId: string): Promise<boolean>;
+  /** The connections that a session came from, and a sign-in that is not stored yet (federation/sessions.ts). */
+  upstream: UpstreamSource;
   /** The `sub` of an account for the client of the request (pairwise subjects). */
   subjectOf(ctx: KoaContextWithOIDC, accountId: string): Promise<string>;
+}
+
+export interface UpstreamSource {
+  ofSession(sessionUid: string): Promise<string | undefined>;
+  connectionOf(id: string): Promise<string | undefined>;
 }
 
 /** oidc-provider's `interactions.policy`. */
@@ -50,6 +59,7 @@ export function createPrompts(dependencies: PromptDependencies) {
   login.checks.add(settingsAcr(dependencies));
   login.checks.add(requestedMailedCode(dependencies));
   login.checks.add(requestedPassword(dependencies));
+  login.checks.add(acceptedWay(dependencies));
   login.checks.remove('id_token_hint');
   login.checks.add(hintedAccount(dependencies));
   for (const check of login.checks) check.error ??= 'login_required';
@@ -152,6 +162,26 @@ function requestedMailedCode({ canEnterMailedCode }: PromptDependencies) {
     if (!session?.accountId || !account || result?.login || session.amr?.includes('email')) return NO_NEED_TO_PROMPT;
     const isDemanded = demandsMailedCode({ ...params }) && (await canEnterMailedCode(accountOf(account)));
     return isDemanded ? REQUEST_PROMPT : NO_NEED_TO_PROMPT;
+  });
+}
+
+/**
+ * The application's `connections` and `local_sign_in`, also in a session that began at another application. A session with `fed`
+ * whose connection is not known is accepted by no such application.
+ */
+function acceptedWay({ clients, upstream }: PromptDependencies) {
+  return new Check('connection', 'the application demands another way to sign in', async ({ oidc }) => {
+    const rule = oidc.client && (await clients.applicationOf(oidc.client.clientId))?.signInRule;
+    const { session, result } = oidc;
+    if (!rule || !session?.accountId) return NO_NEED_TO_PROMPT;
+    if (session.amr?.includes('fed')) {
+      const begun = upstreamLogin()?.upstream;
+      const connection = begun ? await upstream.connectionOf(begun) : await upstream.ofSession(session.uid);
+      if (connection !== undefined && acceptsSignIn(rule, connection)) return NO_NEED_TO_PROMPT;
+    } else if (acceptsSignIn(rule, undefined)) return NO_NEED_TO_PROMPT;
+    // The sign-in pages offer only what is accepted. Anything else that has finished is an error, not a loop.
+    if (result?.login) throw new errors.AccessDenied('the application demands another way to sign in');
+    return REQUEST_PROMPT;
   });
 }
 

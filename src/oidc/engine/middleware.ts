@@ -3,7 +3,7 @@ import compose from 'koa-compose';
 import type { Context, Middleware } from '../../http/context.ts';
 import { methodNotAllowed } from '../../http/errors.ts';
 import type { Rejections } from '../../rejections/rejections.ts';
-import { requestPatches, responsePatches } from '../patches/patches.ts';
+import { requestPatches, responsePatches } from '../patches.ts';
 import type { ClientLimits } from '../rate-limits/client-rate-limits.ts';
 import type { DeviceGuesses } from '../rate-limits/device-code-guesses.ts';
 import type { ClientSource } from '../store/clients.ts';

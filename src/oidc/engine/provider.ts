@@ -3,7 +3,7 @@
 // ones stay published.
 
 import { createLogoutTokenSender, type SendLogoutToken } from '../patches/logout-token-queue.ts';
-import { type ProviderPatchDependencies, providerPatches } from '../patches/patches.ts';
+import { type ProviderPatchDependencies, providerPatches } from '../patches.ts';
 import { type EngineEvents, listenToEvents } from './events.ts';
 import { type Configuration, type KoaContextWithOIDC, Provider } from './library.ts';
 import { respondToTest, TEST_MODE } from './test-response-mode.ts';

@@ -3,6 +3,7 @@
 import type { Cookies } from '../../http/cookies.ts';
 import type { KnownBrowsers } from '../../mfa/known-browsers.ts';
 import type { Logger } from '../../platform/logger.ts';
+import { upstreamLogin } from '../patches/session-auth-time.ts';
 import type { SignedInSession } from '../patches/session-saving.ts';
 import type { SessionDevices } from '../store/session-devices.ts';
 import { appContext } from './app-context.ts';
@@ -15,11 +16,13 @@ export interface SessionStartDependencies {
   sessions: Pick<SessionDevices, 'recordDevice'>;
   /** Ends the oldest sessions of an account with too many. */
   limitSessions(accountId: string): Promise<void>;
+  /** Binds the session at an upstream to the session that began with it. */
+  attachUpstream(id: string, session: SignedInSession): Promise<void>;
 }
 
 /** The sign-in itself is complete, so a failure here is only logged. */
 export function createSessionStart(dependencies: SessionStartDependencies) {
-  const { cookies, logger, knownBrowsers, sessions, limitSessions } = dependencies;
+  const { cookies, logger, knownBrowsers, sessions, limitSessions, attachUpstream } = dependencies;
 
   async function recordBrowser(session: SignedInSession): Promise<void> {
     if (!Provider.ctx) return;
@@ -29,6 +32,10 @@ export function createSessionStart(dependencies: SessionStartDependencies) {
   }
 
   return async function signedIn(session: SignedInSession): Promise<void> {
+    const upstream = upstreamLogin()?.upstream;
+    // Without it, applications that demand a connection do not accept the session.
+    if (upstream)
+      await attachUpstream(upstream, session).catch((err) => logger.error({ err }, 'a session has no upstream'));
     await recordBrowser(session).catch((err) => logger.error({ err }, 'the browser of a session was not recorded'));
     await limitSessions(session.accountId).catch((err) => logger.error({ err }, 'the oldest session did not end'));
   };

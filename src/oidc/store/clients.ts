@@ -3,6 +3,7 @@
 
 import { readMetadata } from '../../applications/application.ts';
 import type { Access, OidcMetadata } from '../../applications/fields/oidc-client.ts';
+import type { SignInRule } from '../../applications/rules/sign-in-rule.ts';
 import { AppError } from '../../http/errors.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Vault } from '../../platform/vault.ts';
@@ -25,6 +26,8 @@ export interface ClientApplication {
   access: Access;
   /** The acr that the application requires, whatever the settings say. */
   mfa: 'mfa' | 'phishing-resistant' | undefined;
+  /** Which ways to sign in the application accepts; undefined: all. */
+  signInRule: SignInRule | undefined;
   /** How an OIDC client is registered; empty for a SAML application. */
   metadata: Partial<OidcMetadata>;
   /** The secrets that are valid now, newest first: MACs of those that are only compared, */
@@ -156,7 +159,7 @@ function applicationFrom(row: Row, rows: Row[], vault: Vault, at: Date): ClientA
     consent,
     enabled: true,
     access: row.access === 'roles' ? { roles: row.roles?.split('\n') ?? [] } : 'everyone',
-    mfa: mfaRuleOf(row),
+    ...signInRulesOf(row),
     // A service provider's is long, and read by saml/metadata/service-providers.ts.
     metadata: protocol === 'oidc' ? readMetadata('oidc', row.metadata) : {},
     secretHashes: secrets.flatMap((s) => s.secretHash ?? []),
@@ -181,6 +184,7 @@ function firstPartyApplication({
     enabled: true,
     access: 'everyone',
     mfa: undefined,
+    signInRule: undefined,
     metadata: {},
     secretHashes: [],
     secretValues: [],
@@ -215,11 +219,15 @@ function serviceProvider({ clientId, name }: ClientApplication, assertionConsume
   };
 }
 
-/** The application's own rule. The text is searched first, because that of a service provider is long. */
-function mfaRuleOf({ protocol, metadata }: Row): ClientApplication['mfa'] {
-  if (!metadata.includes('"mfa":')) return undefined;
-  const { mfa } = readMetadata(protocol, metadata);
-  return mfa === 'required' ? 'mfa' : mfa;
+/** The application's own rules. The text is searched first, because that of a service provider is long. */
+function signInRulesOf({ protocol, metadata }: Row): Pick<ClientApplication, 'mfa' | 'signInRule'> {
+  if (!/"(mfa|connections|local_sign_in)":/.test(metadata)) return { mfa: undefined, signInRule: undefined };
+  const { mfa, connections = 'all', local_sign_in: isLocalAllowed = true } = readMetadata(protocol, metadata);
+  const acceptsAll = connections === 'all' && isLocalAllowed;
+  return {
+    mfa: mfa === 'required' ? 'mfa' : mfa,
+    signInRule: acceptsAll ? undefined : { connections, isLocalAllowed },
+  };
 }
 
 /** This server's rules for clients are stricter than the engine's; their faults become an error of RFC 7591 3.2.2. */

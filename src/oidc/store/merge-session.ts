@@ -9,6 +9,8 @@ export interface SessionPayload {
   acr?: string;
   amr?: string[];
   loginTs?: number;
+  /** When the user authenticated at an upstream; patches/session-auth-time.ts. */
+  authTs?: number;
   transient?: boolean;
   /** A form of the engine that is not submitted yet: logout, device flow. */
   state?: unknown;
@@ -51,9 +53,9 @@ export function hasNewLogin(before: SessionPayload | undefined, changed: Session
   return !same(before && login({ ...before, exp: 0 }), login({ ...changed, exp: 0 }));
 }
 
-function login({ accountId, acr, amr, loginTs, transient, exp }: SessionPayload) {
+function login({ accountId, acr, amr, loginTs, authTs, transient, exp }: SessionPayload) {
   // An anonymous session lasts for some time from its last use, which is no login.
-  return { accountId, acr, amr, loginTs, transient, exp: accountId === undefined ? undefined : exp };
+  return { accountId, acr, amr, loginTs, authTs, transient, exp: accountId === undefined ? undefined : exp };
 }
 
 type Authorizations = Record<string, Authorization>;

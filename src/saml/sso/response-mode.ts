@@ -128,8 +128,10 @@ function successResponses({
     const sessionIndex = client && session?.sidFor(client.clientId);
     if (!session || !account || !sessionIndex) throw new Error('the engine answered without a session');
     // A new session is saved after the Response: it has no `exp` yet.
-    const signedInAt = new Date((session.loginTs ?? 0) * 1000);
-    const sessionEndsAt = new Date(signedInAt.getTime() + sessionSeconds() * 1000);
+    const sessionBegan = new Date((session.loginTs ?? 0) * 1000);
+    // Of an upstream that does not say when: the assertion has to state a time (AuthnInstant), so it is that of the session.
+    const signedInAt = new Date((session.authTime() ?? session.loginTs ?? 0) * 1000);
+    const sessionEndsAt = new Date(sessionBegan.getTime() + sessionSeconds() * 1000);
     const isTransient = pending.nameIdFormat === 'transient';
     const current = isTransient ? await sessionParticipants.inSession(session.uid, sp.applicationId) : undefined;
     const { xml, nameId, contextClass } = await responses.success(sp, pending, {

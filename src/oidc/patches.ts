@@ -1,28 +1,29 @@
 // Every override of oidc-provider: three lists, each in the order in which it is applied. One file here and one test in
 // test/contracts/patches for each; why it exists and what to ask upstream: docs/decisions/0022-what-we-override-in-oidc-provider.md.
 
-import type { Context } from '../../http/context.ts';
-import type { KoaContextWithOIDC, Provider } from '../engine/library.ts';
-import type { RefreshTokenRetries } from '../store/refresh-token-retries.ts';
-import { limitClientAuthentication } from './client-authentication-limits.ts';
-import { type ClientCacheDependencies, cacheClients } from './client-cache.ts';
-import { addApplicationClaims } from './client-claims.ts';
-import { acceptEverySecret, type ClientSecretsDependencies } from './client-secrets.ts';
-import { limitCors } from './cors-headers.ts';
-import { requireDeviceCookies } from './device-step-cookies.ts';
-import { hideResponseTypeNone } from './discovery-response-types.ts';
-import { preferJsonErrors } from './json-errors.ts';
-import { redirectToLogoutRun } from './logout-destination.ts';
-import { type QueueLogoutToken, queueLogoutTokens } from './logout-token-queue.ts';
-import { extendLoopbackHosts } from './loopback-hosts.ts';
-import { redirectPostToGet } from './post-as-get.ts';
-import { deriveSuccessor } from './refresh-token-successor.ts';
-import { removeSecretPlaceholder } from './registration-secret.ts';
-import { addRejectionCode } from './rejection-code.ts';
-import { answerRevocationInJson } from './revocation-body.ts';
-import { renderSelfSubmittingForm } from './self-submitting-form.ts';
-import { includeSessionId } from './session-id-in-id-tokens.ts';
-import { mergeSessionsOnSave, type SessionSavingDependencies } from './session-saving.ts';
+import type { Context } from '../http/context.ts';
+import type { KoaContextWithOIDC, Provider } from './engine/library.ts';
+import { limitClientAuthentication } from './patches/client-authentication-limits.ts';
+import { type ClientCacheDependencies, cacheClients } from './patches/client-cache.ts';
+import { addApplicationClaims } from './patches/client-claims.ts';
+import { acceptEverySecret, type ClientSecretsDependencies } from './patches/client-secrets.ts';
+import { limitCors } from './patches/cors-headers.ts';
+import { requireDeviceCookies } from './patches/device-step-cookies.ts';
+import { hideResponseTypeNone } from './patches/discovery-response-types.ts';
+import { preferJsonErrors } from './patches/json-errors.ts';
+import { redirectToLogoutRun } from './patches/logout-destination.ts';
+import { type QueueLogoutToken, queueLogoutTokens } from './patches/logout-token-queue.ts';
+import { extendLoopbackHosts } from './patches/loopback-hosts.ts';
+import { redirectPostToGet } from './patches/post-as-get.ts';
+import { deriveSuccessor } from './patches/refresh-token-successor.ts';
+import { removeSecretPlaceholder } from './patches/registration-secret.ts';
+import { addRejectionCode } from './patches/rejection-code.ts';
+import { answerRevocationInJson } from './patches/revocation-body.ts';
+import { renderSelfSubmittingForm } from './patches/self-submitting-form.ts';
+import { separateAuthTime } from './patches/session-auth-time.ts';
+import { includeSessionId } from './patches/session-id-in-id-tokens.ts';
+import { mergeSessionsOnSave, type SessionSavingDependencies } from './patches/session-saving.ts';
+import type { RefreshTokenRetries } from './store/refresh-token-retries.ts';
 
 /** The release of oidc-provider that every patch was checked against; a test compares it with the installed one. */
 export const CHECKED_RELEASE = '9.13.3';
@@ -64,6 +65,11 @@ export const providerPatches: readonly ProviderPatch[] = [
     name: 'session-saving',
     replaces: 'Session.instantiate, Session.prototype.save',
     apply: (provider, { sessionSaving }) => mergeSessionsOnSave(provider, sessionSaving),
+  },
+  {
+    name: 'session-auth-time',
+    replaces: 'Session.IN_PAYLOAD, Session.prototype.loginAccount, Session.prototype.authTime, Session.prototype.past',
+    apply: (provider) => separateAuthTime(provider),
   },
   {
     name: 'logout-token-queue',

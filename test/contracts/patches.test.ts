@@ -2,19 +2,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import {
-  CHECKED_RELEASE,
-  providerPatches,
-  requestPatches,
-  responsePatches,
-} from '../../../src/oidc/patches/patches.ts';
+import { CHECKED_RELEASE, providerPatches, requestPatches, responsePatches } from '../../src/oidc/patches.ts';
 
 const names = [...providerPatches, ...requestPatches, ...responsePatches].map(({ name }) => name).sort();
 const filesIn = (folder: string, ending: string) =>
   readdirSync(folder)
     .filter((file) => file.endsWith(ending))
     .map((file) => path.basename(file, ending))
-    .filter((name) => name !== 'patches')
     .sort();
 
 describe('the patches of oidc-provider', () => {

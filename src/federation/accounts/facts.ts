@@ -1,0 +1,90 @@
+// Reads what match.ts decides by: the identity's user, and the account that has the address which the upstream states.
+
+import type { Account } from '../../accounts/account.ts';
+import type { Accounts } from '../../accounts/accounts.ts';
+import { emailFault, nameKey } from '../../accounts/names.ts';
+import { attributesOf, type Connection } from '../../connections/connection.ts';
+import type { Connections } from '../../connections/connections.ts';
+import type { Credentials } from '../../credentials/credentials.ts';
+import type { Factors } from '../../mfa/account-factors.ts';
+import { isStaff } from '../../rbac/built-in.ts';
+import type { Tx } from '../../storage/database.ts';
+import type { ExternalIdentities } from '../identities.ts';
+import type { UpstreamIdentity } from '../upstream.ts';
+import { domainOf, type MappedProfile, mapProfile } from './mapping.ts';
+import type { Candidate, MatchFacts } from './match.ts';
+
+export interface FactsDependencies {
+  accounts: Pick<Accounts, 'find' | 'findByLogin'>;
+  connections: Pick<Connections, 'domains'>;
+  credentials: Pick<Credentials, 'status'>;
+  factors: Pick<Factors, 'of'>;
+  identities: Pick<ExternalIdentities, 'find'>;
+}
+
+export interface AccountFacts extends MatchFacts {
+  profile: MappedProfile;
+  identityId: string | undefined;
+}
+
+/** Reads the facts; inside the transaction that acts on them. `invitedId`: the account of an invitation in this browser. */
+export async function readFacts(
+  dependencies: FactsDependencies,
+  connection: Connection,
+  identity: UpstreamIdentity,
+  { invitedId }: { invitedId?: string | undefined },
+  tx: Tx,
+): Promise<AccountFacts> {
+  const { accounts, identities } = dependencies;
+  const domains = await provenDomainsOf(dependencies, connection.id, tx);
+  const profile = profileOf(connection, identity, domains);
+  const known = await identities.find(connection.id, identity.subject, tx);
+  const holder = profile.email === undefined ? undefined : await accounts.findByLogin(profile.email, tx);
+  const invited = invitedId === undefined ? undefined : await accounts.find(invitedId, tx);
+  const { settings } = connection;
+  return {
+    profile,
+    identityId: known?.id,
+    known: known && (await accounts.find(known.userId, tx)),
+    // Another person's invitation, planted in this browser, has another address.
+    invited: invited && isAddressOf(invited, profile.email) ? invited : undefined,
+    holder: holder && (await candidateOf(dependencies, holder, tx)),
+    isEmailTrusted: profile.isEmailTrusted,
+    isInProvenDomain: profile.email !== undefined && domains.includes(domainOf(profile.email)),
+    createUsers: settings.create_users,
+    linkOnly: settings.link_only,
+    link: settings.link,
+  };
+}
+
+/** What the account page lists of an identity. */
+export function labelOf({ email, username, name }: MappedProfile, subject: string): string {
+  return email ?? username ?? name ?? subject;
+}
+
+function isAddressOf(account: Account, email: string | undefined): boolean {
+  return account.email !== null && email !== undefined && nameKey(account.email) === nameKey(email);
+}
+
+function profileOf(connection: Connection, { claims }: UpstreamIdentity, domains: readonly string[]): MappedProfile {
+  const rules = { attributes: attributesOf(connection), trusted_email: connection.settings.trusted_email };
+  const profile = mapProfile(claims, rules, domains);
+  if (profile.email === undefined || emailFault(profile.email) === undefined) return profile;
+  return { ...profile, email: undefined, isEmailTrusted: false };
+}
+
+async function provenDomainsOf({ connections }: FactsDependencies, id: string, tx: Tx): Promise<string[]> {
+  const domains = await connections.domains(id, tx);
+  return domains.flatMap(({ domain, provenAt }) => (provenAt ? [domain] : []));
+}
+
+async function candidateOf({ credentials, factors }: FactsDependencies, account: Account, tx: Tx): Promise<Candidate> {
+  const { passkeys } = await factors.of(account.id, tx);
+  return {
+    id: account.id,
+    isActive: account.isActive,
+    emailVerified: account.emailVerified,
+    hasOwnCredential: passkeys > 0 || (await credentials.status(account.id, tx)) !== undefined,
+    isStaff: isStaff(account),
+  };
+}

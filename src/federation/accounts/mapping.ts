@@ -1,0 +1,122 @@
+// From the claims of an upstream to the fields of an account and to roles. Unmapped claims and groups are dropped. Pure.
+import { domainToASCII } from 'node:url';
+
+export interface MappingRules {
+  /** Field of an account -> name or path of the claim; `attributes.NAME` is a custom attribute. */
+  attributes: Readonly<Record<string, string>>;
+  trusted_email: 'never' | 'verified' | 'domains';
+}
+
+export interface MappedProfile {
+  /** What the upstream calls the user; only a suggestion for a new user name. */
+  username: string | undefined;
+  email: string | undefined;
+  /** Whether the upstream proves that the address is the user's. */
+  isEmailTrusted: boolean;
+  name: string | undefined;
+  givenName: string | undefined;
+  familyName: string | undefined;
+  picture: string | undefined;
+  locale: string | undefined;
+  zoneinfo: string | undefined;
+  phoneNumber: string | undefined;
+  attributes: Record<string, unknown>;
+}
+
+/** A claim by its name, which may be a URL, or by a path with dots such as `realm_access.roles`. */
+export function claimAt(claims: Readonly<Record<string, unknown>>, path: string): unknown {
+  if (Object.hasOwn(claims, path)) return claims[path];
+  let value: unknown = claims;
+  for (const name of path.split('.')) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
+    value = (value as Record<string, unknown>)[name];
+  }
+  return value;
+}
+
+/** The text of a claim; the first of a list. */
+export function textOf(value: unknown): string | undefined {
+  const one: unknown = Array.isArray(value) ? value[0] : value;
+  if (typeof one !== 'string' && typeof one !== 'number') return undefined;
+  const text = String(one).normalize('NFC').trim();
+  return text === '' ? undefined : text;
+}
+
+/** The names in a claim with groups; undefined for a claim that is missing or no list of text. */
+export function groupNames(value: unknown): string[] | undefined {
+  if (typeof value === 'string') return value === '' ? [] : [value];
+  if (!Array.isArray(value)) return undefined;
+  return value.every((one) => typeof one === 'string') ? [...new Set(value)] : undefined;
+}
+
+/** The part of an address after the last @: ASCII (punycode), in lower case; empty for a text without one. */
+export function domainOf(email: string): string {
+  const at = email.lastIndexOf('@');
+  return at < 0 ? '' : domainToASCII(email.slice(at + 1).trim()).toLowerCase();
+}
+
+/**
+ * The profile that the claims state.
+ * @param provenDomains those of the connection, ASCII (punycode), in lower case
+ */
+export function mapProfile(
+  claims: Readonly<Record<string, unknown>>,
+  rules: MappingRules,
+  provenDomains: readonly string[],
+): MappedProfile {
+  const read = (field: string) => {
+    const path = rules.attributes[field];
+    return path === undefined ? undefined : textOf(claimAt(claims, path));
+  };
+  const email = read('email');
+  return {
+    username: read('username'),
+    email,
+    isEmailTrusted: email !== undefined && isTrusted(email, claims.email_verified, rules, provenDomains),
+    name: read('name'),
+    givenName: read('given_name'),
+    familyName: read('family_name'),
+    picture: read('picture'),
+    locale: read('locale'),
+    zoneinfo: read('zoneinfo'),
+    phoneNumber: read('phone_number'),
+    attributes: customAttributes(claims, rules.attributes),
+  };
+}
+
+/** The identifiers of the roles that these groups give. */
+export function mappedRoles(
+  groups: readonly string[],
+  mappings: readonly { group: string; roleId: string }[],
+): string[] {
+  const held = new Set(groups);
+  return [...new Set(mappings.filter(({ group }) => held.has(group)).map(({ roleId }) => roleId))];
+}
+
+function isTrusted(
+  email: string,
+  verified: unknown,
+  { trusted_email: rule }: MappingRules,
+  provenDomains: readonly string[],
+): boolean {
+  if (verified === false || verified === 'false') return false;
+  if (rule === 'domains') return provenDomains.includes(domainOf(email));
+  return rule === 'verified' && (verified === true || verified === 'true');
+}
+
+function customAttributes(
+  claims: Readonly<Record<string, unknown>>,
+  mapping: Readonly<Record<string, string>>,
+): Record<string, unknown> {
+  const found = Object.entries(mapping).flatMap(([field, path]) => {
+    const name = /^attributes\.(.+)$/.exec(field)?.[1];
+    const value = name === undefined ? undefined : claimAt(claims, path);
+    return name !== undefined && isAttribute(value) ? [[name, value] as const] : [];
+  });
+  return Object.fromEntries(found);
+}
+
+function isAttribute(value: unknown): boolean {
+  if (['string', 'number', 'boolean'].includes(typeof value)) return true;
+  return Array.isArray(value) && value.every((one) => typeof one === 'string');
+}

@@ -1,0 +1,73 @@
+// Which account a verified identity of an upstream signs in to: the first rule that applies decides. No rule trusts an address
+// more than the connection allows. Pure; docs/connections.md explains each rule to administrators.
+
+/** An account that could be the user's. */
+export interface Candidate {
+  id: string;
+  isActive: boolean;
+  emailVerified: boolean;
+  /** A password or a passkey, with which its owner can be asked for a proof. */
+  hasOwnCredential: boolean;
+  /** Has a right in Gatehouse itself. */
+  isStaff: boolean;
+}
+
+export interface MatchFacts {
+  /** The user who has this subject of this connection already. */
+  known: Pick<Candidate, 'id' | 'isActive'> | undefined;
+  /** The account of an invitation that is open in this browser. */
+  invited: Pick<Candidate, 'id' | 'isActive'> | undefined;
+  /** The account with the address that the upstream states, as its address or as its user name. */
+  holder: Candidate | undefined;
+  /** The upstream proves that the address is the user's. */
+  isEmailTrusted: boolean;
+  /** The address is in a proven domain of this connection. */
+  isInProvenDomain: boolean;
+  /** The rules of the connection. */
+  createUsers: boolean;
+  linkOnly: boolean;
+  link: 'prove' | 'trusted';
+}
+
+export type Match =
+  | { outcome: 'known'; userId: string }
+  /** The identity is linked to this account at once. */
+  | { outcome: 'link'; userId: string; rule: 'invitation' | 'trusted-address' }
+  /** The identity is linked once the user has proven this account here. */
+  | { outcome: 'prove'; userId: string }
+  /** A new account; the one that never verified the address loses it. */
+  | { outcome: 'create'; takesAddressFrom?: string }
+  | { outcome: 'rejected'; fault: 'account_inactive' | 'not_invited' };
+
+export function matchAccount(facts: MatchFacts): Match {
+  const { known, invited, holder } = facts;
+  if (known) return active(known, { outcome: 'known', userId: known.id });
+  // A user of such a connection links it on the account page first.
+  if (facts.linkOnly) return { outcome: 'rejected', fault: 'not_invited' };
+  if (invited) return active(invited, { outcome: 'link', userId: invited.id, rule: 'invitation' });
+  if (holder && !givesUpAddress(holder, facts)) {
+    const { id: userId } = holder;
+    if (isSilent(holder, facts)) return active(holder, { outcome: 'link', userId, rule: 'trusted-address' });
+    return active(holder, { outcome: 'prove', userId });
+  }
+  if (!facts.createUsers) return { outcome: 'rejected', fault: 'not_invited' };
+  return holder ? { outcome: 'create', takesAddressFrom: holder.id } : { outcome: 'create' };
+}
+
+/**
+ * Whoever made an account with an address and never verified it may not be its owner (pre-hijacking, arXiv 2205.10174): the
+ * address moves to the user who proves it, the account does not. That of an administrator stays.
+ */
+function givesUpAddress({ emailVerified, isStaff }: Candidate, { isEmailTrusted }: MatchFacts): boolean {
+  return !emailVerified && isEmailTrusted && !isStaff;
+}
+
+/** Without a proof only if nothing but the address could prove the account, and both sides have verified it. */
+function isSilent(holder: Candidate, { link, isEmailTrusted, isInProvenDomain }: MatchFacts): boolean {
+  const isProvenTwice = isEmailTrusted && isInProvenDomain && holder.emailVerified;
+  return link === 'trusted' && isProvenTwice && !holder.hasOwnCredential && !holder.isStaff;
+}
+
+function active({ isActive }: Pick<Candidate, 'isActive'>, match: Match): Match {
+  return isActive ? match : { outcome: 'rejected', fault: 'account_inactive' };
+}

@@ -1,0 +1,242 @@
+// Signs a verified identity in to an account: finds it by match.ts, creates or links it, and lets profile and roles follow the
+// upstream. Everything happens in one transaction.
+import type { Account } from '../../accounts/account.ts';
+import type { Accounts } from '../../accounts/accounts.ts';
+import { nameKey } from '../../accounts/names.ts';
+import type { Actor, Audit } from '../../audit/audit.ts';
+import type { Connection } from '../../connections/connection.ts';
+import type { Connections } from '../../connections/connections.ts';
+import { AppError } from '../../http/errors.ts';
+import type { NotifyOwner } from '../../mail/notify-owner.ts';
+import { randomToken } from '../../platform/random.ts';
+import type { RequestInfo } from '../../platform/request-info.ts';
+import type { SetConnectionRoles } from '../../rbac/connection-roles.ts';
+import { type Db, type Tx, transaction } from '../../storage/database.ts';
+import { FederationError } from '../faults.ts';
+import type { ExternalIdentities } from '../identities.ts';
+import type { UpstreamIdentity } from '../upstream.ts';
+import { type AccountFacts, type FactsDependencies, labelOf, readFacts } from './facts.ts';
+import { type MappedProfile, mappedRoles } from './mapping.ts';
+import { type Match, matchAccount } from './match.ts';
+import { acceptableFields, updateProfile } from './update-profile.ts';
+import { userNames } from './user-name.ts';
+
+export type Resolution =
+  | { outcome: 'signed-in'; account: Account }
+  /** The user has to prove this account here; then `link` finishes. */
+  | { outcome: 'prove'; accountId: string };
+
+export interface Resolver {
+  resolve(connection: Connection, identity: UpstreamIdentity, context: ResolveContext): Promise<Resolution>;
+  /** Links the identity to an account whose user has proven it. Throws identity_taken (409). */
+  link(connection: Connection, identity: UpstreamIdentity, account: Account, by: Actor, tx?: Tx): Promise<void>;
+  /** What `resolve` would do; writes nothing. */
+  preview(connection: Connection, identity: UpstreamIdentity): Promise<Preview>;
+}
+
+export interface ResolveContext {
+  request: RequestInfo;
+  /** The account of an invitation that is open in this browser. */
+  invitedId?: string | undefined;
+}
+
+export interface Preview {
+  match: Match;
+  facts: AccountFacts;
+  account: Account | undefined;
+  /** Names of the roles that the groups give. */
+  roles: string[];
+  hasAllGroups: boolean;
+}
+
+export interface ResolverDependencies extends FactsDependencies {
+  db: Db;
+  audit: Audit;
+  accounts: Pick<Accounts, 'find' | 'findByLogin' | 'create' | 'update'>;
+  connections: Pick<Connections, 'domains' | 'roleMappings'>;
+  identities: ExternalIdentities;
+  setConnectionRoles: SetConnectionRoles;
+  notifyOwner: NotifyOwner;
+  /** Mails a link to an address that the upstream does not prove; a click makes it the account's. */
+  confirmAddress(account: Account, email: string, request: RequestInfo): Promise<void>;
+}
+
+export function createResolver(dependencies: ResolverDependencies): Resolver {
+  const { db, accounts, connections, notifyOwner } = dependencies;
+  return {
+    async resolve(connection, identity, context) {
+      const done = await transaction(db, async (tx) => {
+        const facts = await readFacts(dependencies, connection, identity, context, tx);
+        const match = matchAccount(facts);
+        if (match.outcome === 'rejected') throw rejected(match.fault, connection, facts);
+        if (match.outcome === 'prove') return { outcome: 'prove', accountId: match.userId } as const;
+        return apply(dependencies, { connection, identity, facts, match, by: { request: context.request } }, tx);
+      });
+      if (done.outcome === 'prove') return done;
+      const { account, isLinked, unconfirmed } = done;
+      if (isLinked) await notifyOwner(account, 'identity-linked', context.request);
+      if (unconfirmed) await dependencies.confirmAddress(account, unconfirmed, context.request);
+      return { outcome: 'signed-in', account };
+    },
+
+    async link(connection, identity, account, by, tx = db) {
+      const facts = await readFacts(dependencies, connection, identity, {}, tx);
+      if (facts.known?.id !== account.id) {
+        await addIdentity(dependencies, { connection, identity, facts }, account, by, tx);
+        if (by.request) await notifyOwner(account, 'identity-linked', by.request);
+      }
+      await setRoles(dependencies, connection, identity, account.id, by, tx);
+    },
+
+    async preview(connection, identity) {
+      const facts = await readFacts(dependencies, connection, identity, {}, db);
+      const match = matchAccount(facts);
+      const id = 'userId' in match ? match.userId : undefined;
+      const mappings = await connections.roleMappings(connection.id);
+      const { names, isComplete } = groupsOf(identity);
+      const roleIds = mappedRoles(names, mappings);
+      return {
+        match,
+        facts,
+        account: id === undefined ? undefined : await accounts.find(id),
+        roles: [...new Set(mappings.filter(({ roleId }) => roleIds.includes(roleId)).map(({ role }) => role))],
+        hasAllGroups: isComplete,
+      };
+    },
+  };
+}
+
+interface Case {
+  connection: Connection;
+  identity: UpstreamIdentity;
+  facts: AccountFacts;
+  match: Exclude<Match, { outcome: 'rejected' | 'prove' }>;
+  by: Actor;
+}
+
+interface Applied {
+  outcome: 'signed-in';
+  account: Account;
+  isLinked: boolean;
+  /** An address to be confirmed by mail. */
+  unconfirmed: string | undefined;
+}
+
+async function apply(dependencies: ResolverDependencies, found: Case, tx: Tx): Promise<Applied> {
+  const { accounts, identities, audit } = dependencies;
+  const { connection, identity, facts, match } = found;
+  const { profile } = facts;
+  let account: Account;
+  if (match.outcome === 'create') {
+    account = await createFor(dependencies, found, match.takesAddressFrom, tx);
+  } else {
+    const existing = await accounts.find(match.userId, tx);
+    if (!existing) throw rejected('account_inactive', connection, facts);
+    account = connection.settings.update_profile
+      ? await updateProfile(accounts, existing, profile, { by: found.by, tx })
+      : existing;
+  }
+  const by = { ...found.by, actorId: account.id };
+  if (facts.identityId && match.outcome === 'known')
+    await identities.used(facts.identityId, labelOf(profile, identity.subject), tx);
+  else await addIdentity(dependencies, found, account, by, tx);
+  await setRoles(dependencies, connection, identity, account.id, by, tx);
+  const data = { connection: connection.id, match: match.outcome, ...('rule' in match && { rule: match.rule }) };
+  await audit.record({ ...by, type: 'sign-in.upstream', outcome: 'success', subjectId: account.id, data }, tx);
+  const isNew = match.outcome === 'create';
+  return {
+    outcome: 'signed-in',
+    account: (await accounts.find(account.id, tx)) ?? account,
+    isLinked: match.outcome === 'link',
+    unconfirmed: isNew && !facts.isEmailTrusted ? profile.email : undefined,
+  };
+}
+
+function addIdentity(
+  { identities }: ResolverDependencies,
+  { connection, identity, facts }: Pick<Case, 'connection' | 'identity' | 'facts'>,
+  account: Account,
+  by: Actor,
+  tx: Tx,
+): Promise<void> {
+  const { subject } = identity;
+  const label = labelOf(facts.profile, subject);
+  return identities.link({ connectionId: connection.id, subject, userId: account.id, label }, by, tx);
+}
+
+/** A new account with a name that no other has. An address that the upstream does not prove is confirmed by mail first. */
+async function createFor(
+  { accounts }: ResolverDependencies,
+  { identity, facts, by }: Case,
+  takesAddressFrom: string | undefined,
+  tx: Tx,
+): Promise<Account> {
+  const { profile } = facts;
+  const freeName = (from: MappedProfile) => findFreeName(accounts, from, tx);
+  if (takesAddressFrom !== undefined) {
+    const old = await accounts.find(takesAddressFrom, tx);
+    const hadAddressAsName = old?.email != null && nameKey(old.username) === nameKey(old.email);
+    await accounts.update(
+      takesAddressFrom,
+      { email: null, emailVerified: false, ...(hadAddressAsName && { username: await freeName(profile) }) },
+      by,
+      tx,
+    );
+  }
+  const fields = acceptableFields(profile, {});
+  const address = profile.isEmailTrusted && profile.email ? { email: profile.email, emailVerified: true } : {};
+  const account = { ...fields, ...address, username: await freeName(profile), ssoId: identity.subject };
+  try {
+    return await accounts.create(account, by, tx);
+  } catch (error) {
+    // The schema of the settings rejects an attribute.
+    if (!(error instanceof AppError) || error.code !== 'invalid_input') throw error;
+    return accounts.create({ ...account, attributes: {} }, by, tx);
+  }
+}
+
+async function findFreeName(accounts: Pick<Accounts, 'findByLogin'>, profile: MappedProfile, tx: Tx): Promise<string> {
+  for (const name of userNames(profile, () =>
+    randomToken(4)
+      .toLowerCase()
+      .replace(/[^a-z0-9]/g, ''),
+  ))
+    if (!(await accounts.findByLogin(name, tx))) return name;
+  throw new Error('there is no free user name');
+}
+
+/** Without a list of groups the connection gives no roles; an incomplete list changes none. */
+function groupsOf({ groups }: UpstreamIdentity): { names: string[]; isComplete: boolean } {
+  return groups ?? { names: [], isComplete: true };
+}
+
+async function setRoles(
+  { connections, setConnectionRoles }: ResolverDependencies,
+  connection: Connection,
+  identity: UpstreamIdentity,
+  userId: string,
+  by: Actor,
+  tx: Tx,
+): Promise<void> {
+  const { names, isComplete } = groupsOf(identity);
+  if (!isComplete) return;
+  const mappings = await connections.roleMappings(connection.id, tx);
+  const roleIds = mappedRoles(names, mappings);
+  await setConnectionRoles(userId, { connectionId: connection.id, roleIds }, by, tx);
+}
+
+function rejected(
+  fault: 'account_inactive' | 'not_invited',
+  { settings }: Connection,
+  { profile }: AccountFacts,
+): FederationError {
+  return new FederationError(fault, {
+    rule: 'account',
+    message:
+      fault === 'account_inactive'
+        ? 'The account of the user is disabled.'
+        : 'The user has no account here, and the connection makes none.',
+    expected: fault === 'account_inactive' ? 'an active account' : 'an account, or create_users: true',
+    received: `${profile.email ?? profile.username ?? 'no address'}${settings.link_only ? ' (link_only)' : ''}`,
+  });
+}

@@ -1,0 +1,70 @@
+// The profile of an account follows its upstream at each sign-in. A value that an account cannot have is left out; an address
+// is only taken over where that cannot hand the account, or another one, to the wrong person.
+import type { Account } from '../../accounts/account.ts';
+import type { Accounts } from '../../accounts/accounts.ts';
+import { nameKey } from '../../accounts/names.ts';
+import { type Profile, profileColumns } from '../../accounts/profile.ts';
+import type { Actor } from '../../audit/audit.ts';
+import { AppError } from '../../http/errors.ts';
+import type { Tx } from '../../storage/database.ts';
+import type { MappedProfile } from './mapping.ts';
+
+export type ProfileFields = Omit<Profile, 'username' | 'email' | 'emailVerified' | 'ssoId'>;
+
+/** The mapped fields that an account can have; `attributes` are added to the present ones. */
+export function acceptableFields(
+  { name, givenName, familyName, picture, locale, zoneinfo, phoneNumber, attributes }: MappedProfile,
+  present: Record<string, unknown>,
+): ProfileFields {
+  const all = { name, givenName, familyName, picture, locale, zoneinfo, phoneNumber };
+  const given: ProfileFields = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
+  if (Object.keys(attributes).length > 0) given.attributes = { ...present, ...attributes };
+  const wrong = faultsOf(() => profileColumns({ username: 'any', ...given }));
+  return Object.fromEntries(Object.entries(given).filter(([field]) => !wrong.includes(field)));
+}
+
+/** Updates the account; without the attributes when the schema of the settings rejects them. */
+export async function updateProfile(
+  accounts: Pick<Accounts, 'update' | 'findByLogin'>,
+  account: Account,
+  profile: MappedProfile,
+  { by, tx }: { by: Actor; tx: Tx },
+): Promise<Account> {
+  // The configuration file owns the fields of its users.
+  if (account.source === 'file') return account;
+  const fields = {
+    ...acceptableFields(profile, account.attributes),
+    ...(await addressOf(accounts, account, profile, tx)),
+  };
+  try {
+    return await accounts.update(account.id, fields, by, tx);
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'invalid_input') throw error;
+    const { attributes: _rejected, ...others } = fields;
+    return accounts.update(account.id, others, by, tx);
+  }
+}
+
+/** The address, if the upstream proves it and no other account has it. Nothing else changes an address that resets a password. */
+async function addressOf(
+  accounts: Pick<Accounts, 'findByLogin'>,
+  account: Account,
+  { email, isEmailTrusted }: MappedProfile,
+  tx: Tx,
+): Promise<Pick<Profile, 'email' | 'emailVerified'>> {
+  if (email === undefined || !isEmailTrusted) return {};
+  const isSame = account.email !== null && nameKey(account.email) === nameKey(email);
+  if (isSame) return account.emailVerified ? {} : { emailVerified: true };
+  const holder = await accounts.findByLogin(email, tx);
+  return holder && holder.id !== account.id ? {} : { email, emailVerified: true };
+}
+
+function faultsOf(check: () => unknown): string[] {
+  try {
+    check();
+    return [];
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    return error.fields.map(({ field }) => field);
+  }
+}

@@ -1,0 +1,28 @@
+// A user name for a new account, made from what the upstream calls the user. It is never matched with an existing one. Pure.
+
+const MAX_LENGTH = 40;
+const ATTEMPTS = 20;
+
+/** Names to try in order; `suffix` makes the later ones unlikely to be taken. */
+export function* userNames(
+  { username, email, name }: { username?: string | undefined; email?: string | undefined; name?: string | undefined },
+  suffix: () => string,
+): Generator<string> {
+  const base = [username, email, name].map(plain).find((one) => one !== '') ?? 'user';
+  yield base;
+  for (let attempt = 2; attempt <= ATTEMPTS; attempt += 1) yield `${base}-${attempt}`;
+  for (;;) yield `${base}-${suffix()}`;
+}
+
+/** Lower-case letters, digits and . _ - of the part before an @. */
+function plain(text: string | undefined): string {
+  return (text ?? '')
+    .split('@', 1)
+    .join('')
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(/[\s/\\]+/g, '.')
+    .replace(/[^a-z0-9._-]/g, '')
+    .replace(/^[._-]+|[._-]+$/g, '')
+    .slice(0, MAX_LENGTH);
+}

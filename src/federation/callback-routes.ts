@@ -1,0 +1,58 @@
+// /upstream/:id/callback: the redirect URI of a connection. It stores the answer and sends the browser on; nothing is redeemed
+// here, because a cross-site POST brings no cookie that proves the browser.
+import Router from '@koa/router';
+import { z } from 'zod';
+import type { Connections } from '../connections/connections.ts';
+import type { Context, Extras, State } from '../http/context.ts';
+import { notFound } from '../http/errors.ts';
+import { bodyLimit, parseForm, parseQuery } from '../http/input.ts';
+import { limits } from '../limits.ts';
+import { FederationError } from './faults.ts';
+import type { RejectedSignIns } from './rejected-sign-ins.ts';
+import type { UpstreamSignIn } from './upstream-sign-in.ts';
+
+export interface CallbackRoutesDependencies {
+  connections: Pick<Connections, 'find'>;
+  rejected: RejectedSignIns;
+  upstreamSignIn: Pick<UpstreamSignIn, 'receive'>;
+}
+
+const { answerParameters, parameterBytes, answerBytes } = limits.upstream;
+const answerSchema = z
+  .record(z.string().max(100), z.string().max(parameterBytes))
+  .refine((answer) => Object.keys(answer).length <= answerParameters, 'has too many parameters');
+
+export function callbackRoutes(dependencies: CallbackRoutesDependencies): Router<State, Extras> {
+  const router = new Router<State, Extras>({ prefix: '/upstream/:id' });
+  router.get('/callback', (ctx) => receive(dependencies, ctx, ctx.params.id ?? '', parseQuery(ctx, answerSchema)));
+  router.post('/callback', bodyLimit(answerBytes), async (ctx) =>
+    receive(dependencies, ctx, ctx.params.id ?? '', await parseForm(ctx, answerSchema)),
+  );
+  return router;
+}
+
+async function receive(
+  { connections, rejected, upstreamSignIn }: CallbackRoutesDependencies,
+  ctx: Context,
+  connectionId: string,
+  answer: Record<string, string>,
+): Promise<void> {
+  const connection = await connections.find(connectionId);
+  if (!connection || connection.kind === 'saml' || connection.kind === 'ldap') throw notFound();
+  const next = { href: `/login?connection=${connectionId}`, label: 'Sign in again' };
+  const about = () => ({ connectionId, connectionName: connection.name, next });
+  const path = await rejected.explain(ctx.state.request, about, async () => {
+    if (!answer.state) {
+      throw new FederationError('upstream_answer_invalid', {
+        rule: 'replay',
+        message: 'The answer has no state, so it belongs to no request.',
+        expected: 'state',
+        received: Object.keys(answer).join(', '),
+      });
+    }
+    return upstreamSignIn.receive(answer.state, connectionId, answer);
+  });
+  ctx.status = 303;
+  ctx.set('Cache-Control', 'no-store');
+  ctx.redirect(path);
+}

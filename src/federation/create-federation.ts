@@ -1,0 +1,65 @@
+// Puts sign-in at upstream identity providers together. What the engine and other services need of it as well (requests, sessions,
+// identities) is created in services/federation.ts.
+
+import type { Account } from '../accounts/account.ts';
+import type { Accounts } from '../accounts/accounts.ts';
+import type { Audit } from '../audit/audit.ts';
+import type { RepeatedEntries } from '../audit/repeated-entries.ts';
+import type { Connections } from '../connections/connections.ts';
+import type { Credentials } from '../credentials/credentials.ts';
+import type { NotifyOwner } from '../mail/notify-owner.ts';
+import type { Factors } from '../mfa/account-factors.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { RequestInfo } from '../platform/request-info.ts';
+import type { SetConnectionRoles } from '../rbac/connection-roles.ts';
+import type { Rejections } from '../rejections/rejections.ts';
+import type { SignInPolicy } from '../sign-in/sign-in-policy.ts';
+import type { Db } from '../storage/database.ts';
+import { createResolver } from './accounts/resolve.ts';
+import { callbackRoutes } from './callback-routes.ts';
+import type { ExternalIdentities } from './identities.ts';
+import { createRejectedSignIns } from './rejected-sign-ins.ts';
+import type { UpstreamRequests } from './requests.ts';
+import type { UpstreamSessions } from './sessions.ts';
+import { createSignIns } from './sign-ins.ts';
+import { createUpstreamSignIn, type Protocols } from './upstream-sign-in.ts';
+
+export interface FederationDependencies {
+  db: Db;
+  now: Clock;
+  /** Public base URL. */
+  issuer: string;
+  accounts: Accounts;
+  audit: Audit;
+  repeatedEntries: Pick<RepeatedEntries, 'record'>;
+  rejections: Rejections;
+  connections: Connections;
+  credentials: Pick<Credentials, 'status'>;
+  factors: Pick<Factors, 'of'>;
+  identities: ExternalIdentities;
+  requests: UpstreamRequests;
+  sessions: UpstreamSessions;
+  setConnectionRoles: SetConnectionRoles;
+  signInPolicy: SignInPolicy;
+  notifyOwner: NotifyOwner;
+  confirmAddress(account: Account, email: string, request: RequestInfo): Promise<void>;
+  /** One for each kind of connection that has a redirect. */
+  protocols: Protocols;
+}
+
+export type Federation = ReturnType<typeof createFederation>;
+
+export function createFederation(dependencies: FederationDependencies) {
+  const { issuer, connections, requests, protocols, signInPolicy: policy } = dependencies;
+  const upstreamSignIn = createUpstreamSignIn({ issuer, requests, connections, protocols });
+  const resolver = createResolver(dependencies);
+  const rejected = createRejectedSignIns(dependencies);
+  const signIns = createSignIns({ ...dependencies, policy, resolver, rejected, upstreamSignIn });
+  return {
+    signIns,
+    resolver,
+    rejected,
+    upstreamSignIn,
+    routers: [callbackRoutes({ connections, rejected, upstreamSignIn })],
+  };
+}

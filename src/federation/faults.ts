@@ -1,0 +1,42 @@
+// Why a sign-in at an upstream did not succeed: a code for the person, and for administrators the broken rule with what was
+// expected and received.
+import type { RuleId } from '../rejections/rules.ts';
+
+/** Each has its text in http/errors.ts. */
+export type FederationFault =
+  | 'upstream_unavailable'
+  | 'upstream_denied'
+  | 'upstream_answer_invalid'
+  | 'upstream_no_identity'
+  | 'upstream_not_allowed'
+  | 'upstream_not_fresh'
+  | 'connection_disabled'
+  | 'identity_taken'
+  | 'not_invited'
+  | 'account_inactive';
+
+export interface FaultDetail {
+  /** A sentence for administrators. */
+  message: string;
+  /** The rule that was broken (rejections/rules.ts). */
+  rule: RuleId;
+  expected?: string | undefined;
+  received?: string | undefined;
+  cause?: unknown;
+}
+
+export class FederationError extends Error {
+  override name = 'FederationError';
+  readonly code: FederationFault;
+  readonly rule: RuleId;
+  readonly expected: string | undefined;
+  readonly received: string | undefined;
+
+  constructor(code: FederationFault, { message, rule, expected, received, cause }: FaultDetail) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.code = code;
+    this.rule = rule;
+    this.expected = expected;
+    this.received = received;
+  }
+}

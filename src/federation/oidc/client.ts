@@ -1,0 +1,172 @@
+// openid-client, configured for one connection: from the stored discovery document and JWKS, with the guarded fetch and an
+// explicit client authentication.
+import { createPrivateKey } from 'node:crypto';
+import { decodeProtectedHeader, importPKCS8, SignJWT } from 'jose';
+import * as openid from 'openid-client';
+import type { OidcConnection } from '../../connections/connection.ts';
+import type { Connections } from '../../connections/connections.ts';
+import type { ConnectionDocuments } from '../../connections/documents.ts';
+import { quirksOf } from '../../connections/presets/presets.ts';
+import { limits } from '../../limits.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { FederationError } from '../faults.ts';
+
+export interface OidcClientDependencies {
+  connections: Pick<Connections, 'secretsOf'>;
+  documents: Pick<ConnectionDocuments, 'get' | 'getWithNewKeys'>;
+  /** The guarded fetch. */
+  outgoing: typeof fetch;
+  now: Clock;
+}
+
+export interface OidcClient {
+  config: openid.Configuration;
+  metadata: openid.ServerMetadata;
+}
+
+/** In the issuer of several tenants (Entra): each ID token names its own. */
+export const TENANT = '{tenantid}';
+const APPLE_SECRET_SECONDS = 300;
+
+export interface ClientOptions {
+  /** In place of the issuer of the discovery document, which several tenants share. */
+  issuer?: string;
+  /** Answers the call of the token endpoint, in place of the network. */
+  tokenResponse?: Response;
+}
+
+/** Throws upstream_unavailable when no discovery document was ever read. */
+export async function createOidcClient(
+  dependencies: OidcClientDependencies,
+  connection: OidcConnection,
+  { issuer, tokenResponse }: ClientOptions = {},
+): Promise<OidcClient> {
+  const { documents, outgoing } = dependencies;
+  const { settings } = connection;
+  const { content } = await documents.get(connection, 'discovery').catch(unavailable);
+  const discovered = JSON.parse(content) as openid.ServerMetadata;
+  const metadata: openid.ServerMetadata = {
+    ...discovered,
+    ...(issuer && { issuer }),
+    // What this server accepts decides, not what the upstream offers: no `none`, no HMAC.
+    id_token_signing_alg_values_supported: settings.id_token_signing_algs,
+    ...(quirksOf(connection).alwaysSendsIss && { authorization_response_iss_parameter_supported: true }),
+  };
+  const config = new openid.Configuration(
+    metadata,
+    settings.client_id,
+    { [openid.clockTolerance]: limits.clockSkew.seconds },
+    await clientAuth(dependencies, connection, metadata.issuer),
+  );
+  // Plain http passes only on loopback addresses (connections/kinds/fields.ts), and the guarded fetch checks every address.
+  openid.allowInsecureRequests(config);
+  openid.enableNonRepudiationChecks(config);
+  config.timeout = Math.ceil(limits.outgoing.timeoutMs / 1000) + 1;
+  let keyId: string | undefined;
+  config[openid.customFetch] = async (url, options) => {
+    // The stored keys, read again when they lack that of the token.
+    if (url === metadata.jwks_uri) return jsonResponse(await keysFor(dependencies, connection, keyId));
+    const response =
+      url === metadata.token_endpoint && tokenResponse
+        ? tokenResponse.clone()
+        : await outgoing(url, options as RequestInit);
+    if (url === metadata.token_endpoint) keyId = await keyIdIn(response.clone());
+    return response;
+  };
+  return { config, metadata };
+}
+
+async function keysFor(
+  { documents }: OidcClientDependencies,
+  connection: OidcConnection,
+  keyId: string | undefined,
+): Promise<string> {
+  const { content } = await documents.get(connection, 'jwks');
+  if (keyId === undefined || content.includes(JSON.stringify(keyId))) return content;
+  return (await documents.getWithNewKeys(connection)).content;
+}
+
+async function keyIdIn(response: Response): Promise<string | undefined> {
+  const token = await idTokenIn(response);
+  try {
+    return token === undefined ? undefined : decodeProtectedHeader(token).kid;
+  } catch {
+    return undefined; // openid-client says what is wrong with it
+  }
+}
+
+/** The ID token of a token response, which is not verified yet. */
+export async function idTokenIn(response: Response): Promise<string | undefined> {
+  const body: unknown = await response.json().catch(() => undefined);
+  const token = typeof body === 'object' && body !== null ? Reflect.get(body, 'id_token') : undefined;
+  return typeof token === 'string' ? token : undefined;
+}
+
+function jsonResponse(body: string): Response {
+  return new Response(body, { headers: { 'content-type': 'application/json' } });
+}
+
+/** Client authentication as it is declared, never what openid-client guesses. */
+async function clientAuth(
+  { connections, now }: OidcClientDependencies,
+  connection: OidcConnection,
+  issuer: string,
+): Promise<openid.ClientAuth> {
+  const { id, settings } = connection;
+  const [secret] = await connections.secretsOf(id, 'client-secret');
+  const [key] = await connections.secretsOf(id, 'private-key');
+  if (quirksOf(connection).clientSecret === 'apple-jwt')
+    return openid.ClientSecretPost(await appleSecret(connection, issuer, key?.value ?? '', now()));
+  switch (settings.token_endpoint_auth_method) {
+    case 'none':
+      return openid.None();
+    case 'client_secret_basic':
+      return openid.ClientSecretBasic(secret?.value ?? '');
+    case 'client_secret_post':
+      return openid.ClientSecretPost(secret?.value ?? '');
+    case 'client_secret_jwt':
+      return openid.ClientSecretJwt(secret?.value ?? '', { [openid.modifyAssertion]: onlyFor(issuer) });
+    default: {
+      const privateKey = await importKey(key?.value ?? '');
+      const kid = settings.key_id;
+      return openid.PrivateKeyJwt(kid ? { key: privateKey, kid } : privateKey, {
+        [openid.modifyAssertion]: onlyFor(issuer),
+      });
+    }
+  }
+}
+
+/** The issuer is the only audience, so that no other server can use the assertion (draft-ietf-oauth-security-topics-update). */
+function onlyFor(issuer: string) {
+  return (_header: unknown, payload: Record<string, unknown>): void => {
+    payload.aud = issuer;
+  };
+}
+
+async function importKey(pem: string): Promise<openid.CryptoKey> {
+  const { asymmetricKeyType } = createPrivateKey(pem);
+  const alg = asymmetricKeyType === 'rsa' ? 'RS256' : asymmetricKeyType === 'ec' ? 'ES256' : 'EdDSA';
+  return (await importPKCS8(pem, alg)) as openid.CryptoKey;
+}
+
+/** Apple's client secret: a JWT (ES256) that is made for each call. */
+async function appleSecret({ settings }: OidcConnection, audience: string, pem: string, now: Date): Promise<string> {
+  const at = Math.floor(now.getTime() / 1000);
+  return new SignJWT()
+    .setProtectedHeader({ alg: 'ES256', ...(settings.key_id && { kid: settings.key_id }) })
+    .setIssuer(settings.team_id ?? '')
+    .setSubject(settings.client_id)
+    .setAudience(audience)
+    .setIssuedAt(at)
+    .setExpirationTime(at + APPLE_SECRET_SECONDS)
+    .sign(await importPKCS8(pem, 'ES256'));
+}
+
+function unavailable(cause: unknown): never {
+  throw new FederationError('upstream_unavailable', {
+    rule: 'answer',
+    message: `The discovery document could not be read: ${cause instanceof Error ? cause.message : String(cause)}`,
+    expected: 'a discovery document',
+    cause,
+  });
+}

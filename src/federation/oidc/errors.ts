@@ -1,0 +1,111 @@
+// What openid-client rejects, as the rule that was broken, with what was expected and received.
+import * as openid from 'openid-client';
+import { OutgoingError } from '../../network/outgoing-fetch.ts';
+import type { RuleId } from '../../rejections/rules.ts';
+import { type FaultDetail, FederationError, type FederationFault } from '../faults.ts';
+
+const RULE_OF_CLAIM: Record<string, RuleId> = {
+  iss: 'issuer',
+  aud: 'audience',
+  azp: 'audience',
+  nonce: 'nonce',
+  sub: 'subject',
+};
+const RULE_OF_CODE: Record<string, RuleId> = {
+  OAUTH_JWT_TIMESTAMP_CHECK_FAILED: 'time',
+  OAUTH_KEY_SELECTION_FAILED: 'signed',
+  OAUTH_UNSUPPORTED_OPERATION: 'algorithm',
+};
+/** The user, or the policy of the upstream, said no. */
+const DENIED = [
+  'access_denied',
+  'login_required',
+  'interaction_required',
+  'consent_required',
+  'account_selection_required',
+];
+const UNAVAILABLE = ['server_error', 'temporarily_unavailable'];
+
+/** The error of the call as a FederationError. */
+export function asFederationError(error: unknown): FederationError {
+  if (error instanceof FederationError) return error;
+  const fault = (code: FederationFault, detail: Omit<FaultDetail, 'cause'>) =>
+    new FederationError(code, { ...detail, cause: error });
+  const network = causesOf(error).find((one) => one instanceof OutgoingError);
+  if (network instanceof Error || codeOf(error) === 'OAUTH_TIMEOUT') {
+    const message = network instanceof Error ? network.message : 'The identity provider did not answer in time.';
+    return fault('upstream_unavailable', { rule: 'answer', message, expected: 'an answer' });
+  }
+  if (error instanceof openid.AuthorizationResponseError) return deniedBy(error, fault);
+  if (error instanceof openid.ResponseBodyError) {
+    const { error: code, error_description: description = '', status } = error;
+    return fault(status >= 500 ? 'upstream_unavailable' : 'upstream_answer_invalid', {
+      rule: code === 'invalid_client' || code === 'unauthorized_client' ? 'secret' : 'answer',
+      message: `The token endpoint answers ${code}${description ? `: ${description}` : ''}`,
+      expected: 'tokens',
+      received: code,
+    });
+  }
+  const status = causesOf(error).find((one) => one instanceof Response)?.status;
+  if (status !== undefined && status >= 500) {
+    const message = `The identity provider answers ${status}.`;
+    return fault('upstream_unavailable', { rule: 'answer', message, expected: 'status 200', received: String(status) });
+  }
+  return fault('upstream_answer_invalid', invalidAnswer(error));
+}
+
+function deniedBy(
+  { error: code, error_description: description = '' }: openid.AuthorizationResponseError,
+  fault: (code: FederationFault, detail: Omit<FaultDetail, 'cause'>) => FederationError,
+): FederationError {
+  const message = `The identity provider answers ${code}${description ? `: ${description}` : ''}`;
+  const detail = { rule: 'answer', message, expected: 'a code', received: code } as const;
+  if (DENIED.includes(code)) return fault('upstream_denied', detail);
+  return fault(UNAVAILABLE.includes(code) ? 'upstream_unavailable' : 'upstream_answer_invalid', detail);
+}
+
+function invalidAnswer(error: unknown): Omit<FaultDetail, 'cause'> {
+  const inner = causesOf(error).at(-1);
+  const details = isRecord(inner) ? inner : {};
+  const claim = String(details.claim ?? details.attribute ?? '');
+  const sentence = causesOf(error).flatMap((one) => (one instanceof Error ? [one.message] : []));
+  const message = [...new Set(sentence)].join(': ');
+  const claims = isRecord(details.claims) ? details.claims : isRecord(details.body) ? details.body : {};
+  const received = claim === '' ? undefined : textOf(claims[claim]);
+  const expected = textOf(details.expected);
+  return { rule: ruleOf(claim, error, message), message, expected, received };
+}
+
+function ruleOf(claim: string, error: unknown, message: string): RuleId {
+  const byClaim = Object.hasOwn(RULE_OF_CLAIM, claim) ? RULE_OF_CLAIM[claim] : undefined;
+  if (byClaim) return byClaim;
+  if (/signature/i.test(message)) return 'signed';
+  if (/"alg"|algorithm/i.test(message)) return 'algorithm';
+  if (/"iss"/.test(message)) return 'issuer';
+  if (/"azp"|"aud"/.test(message)) return 'audience';
+  return RULE_OF_CODE[codeOf(error)] ?? 'answer';
+}
+
+function codeOf(error: unknown): string {
+  return isRecord(error) && typeof error.code === 'string' ? error.code : '';
+}
+
+function causesOf(error: unknown): unknown[] {
+  const found: unknown[] = [];
+  for (
+    let one: unknown = error;
+    one !== undefined && found.length < 8;
+    one = one instanceof Error ? one.cause : undefined
+  )
+    found.push(one);
+  return found;
+}
+
+function textOf(value: unknown): string | undefined {
+  if (value === undefined) return undefined;
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}

@@ -1,0 +1,171 @@
+// Sign-in at an OpenID Connect upstream: authorization code with PKCE and nonce; the answer, the ID token (OIDC Core 3.1.3.7, its
+// signature included) and userinfo are verified by openid-client.
+import { decodeJwt } from 'jose';
+import * as openid from 'openid-client';
+import { z } from 'zod';
+import type { Connection, OidcConnection } from '../../connections/connection.ts';
+import { quirksOf } from '../../connections/presets/presets.ts';
+import { limits } from '../../limits.ts';
+import { randomToken } from '../../platform/random.ts';
+import { FederationError } from '../faults.ts';
+import type { PassedCheck, Redeemed, SentRequest, UpstreamAnswer, UpstreamProtocol } from '../upstream.ts';
+import { createOidcClient, idTokenIn, type OidcClientDependencies, TENANT } from './client.ts';
+import { asFederationError } from './errors.ts';
+import { identityOf } from './identity.ts';
+
+const memorySchema = z.object({ nonce: z.string().optional(), verifier: z.string().optional() });
+type Memory = z.output<typeof memorySchema>;
+
+export function createOidcProtocol(dependencies: OidcClientDependencies): UpstreamProtocol {
+  return {
+    async begin(connection, requirements, callbackUrl) {
+      const oidc = asOidc(connection);
+      const { settings } = oidc;
+      const { config } = await createOidcClient(dependencies, oidc);
+      const state = randomToken(limits.state.bytes);
+      const nonce = settings.nonce ? randomToken() : undefined;
+      const verifier = settings.pkce ? randomToken(limits.pkceVerifier.bytes) : undefined;
+      const { acrValues, forced, maxAgeSeconds, loginHint } = requirements;
+      // max_age=0 makes the upstream state auth_time (OIDC Core 3.1.2.1), which proves what prompt=login demands.
+      const maxAge = forced ? 0 : maxAgeSeconds;
+      const url = openid.buildAuthorizationUrl(config, {
+        ...settings.authorization_parameters,
+        redirect_uri: callbackUrl,
+        scope: settings.scopes.join(' '),
+        state,
+        ...(nonce && { nonce }),
+        ...(verifier && {
+          code_challenge: await openid.calculatePKCECodeChallenge(verifier),
+          code_challenge_method: 'S256',
+        }),
+        ...(settings.response_mode === 'form_post' && { response_mode: 'form_post' }),
+        ...(acrValues.length > 0 && { acr_values: acrValues.join(' ') }),
+        ...(forced && { prompt: 'login' }),
+        ...(maxAge !== undefined && { max_age: String(maxAge) }),
+        ...(loginHint && { login_hint: loginHint }),
+      });
+      return { handle: state, redirect: { method: 'redirect', url: url.href }, memory: { nonce, verifier } };
+    },
+
+    async redeem(connection, answer, request) {
+      try {
+        return await redeem(dependencies, asOidc(connection), answer, request);
+      } catch (error) {
+        throw asFederationError(error);
+      }
+    },
+  };
+}
+
+async function redeem(
+  dependencies: OidcClientDependencies,
+  connection: OidcConnection,
+  answer: UpstreamAnswer,
+  request: SentRequest,
+): Promise<Redeemed> {
+  const { settings } = connection;
+  const memory = memorySchema.parse(request.memory);
+  const { config, metadata, tokens } = await redeemCode(dependencies, connection, answer, { ...request, memory });
+  const idTokenClaims = tokens.claims();
+  if (!idTokenClaims || !tokens.id_token) throw new Error('openid-client returned no ID token');
+  assertIssuedNow(idTokenClaims.iat, request.sentAt);
+  const quirks = quirksOf(connection);
+  const readsUserinfo = settings.userinfo && !quirks.userinfoIsEmpty && metadata.userinfo_endpoint !== undefined;
+  const userinfo = readsUserinfo ? await openid.fetchUserInfo(config, tokens.access_token, idTokenClaims.sub) : {};
+  const claims = { ...displayName(answer, quirks.nameField), ...userinfo, ...idTokenClaims };
+  return {
+    identity: identityOf(connection, quirks, { claims, idToken: tokens.id_token }),
+    checks: checksOf(connection, metadata, claims, memory),
+  };
+}
+
+/** The code grant. Where several tenants share a discovery document, the tenant of the token decides which issuer it must have. */
+async function redeemCode(
+  dependencies: OidcClientDependencies,
+  connection: OidcConnection,
+  answer: UpstreamAnswer,
+  { callbackUrl, memory }: { callbackUrl: string; memory: Memory },
+) {
+  const currentUrl = new URL(callbackUrl);
+  for (const [name, value] of Object.entries(answer)) currentUrl.searchParams.set(name, value);
+  const checks = {
+    expectedState: answer.state ?? '',
+    idTokenExpected: true,
+    ...(memory.nonce && { expectedNonce: memory.nonce }),
+    ...(memory.verifier && { pkceCodeVerifier: memory.verifier }),
+  };
+  const client = await createOidcClient(dependencies, connection);
+  if (!client.metadata.issuer.includes(TENANT))
+    return { ...client, tokens: await openid.authorizationCodeGrant(client.config, currentUrl, checks) };
+
+  const send = client.config[openid.customFetch] ?? fetch;
+  let tokenResponse: Response | undefined;
+  client.config[openid.customFetch] = async (url, options) => {
+    tokenResponse = await send(url, options as never);
+    return tokenResponse.clone();
+  };
+  // The shared issuer is no token's issuer: this call always fails after it has brought the tokens.
+  const failure: unknown = await openid
+    .authorizationCodeGrant(client.config, currentUrl, checks)
+    .catch((error) => error);
+  const idToken = tokenResponse?.ok ? await idTokenIn(tokenResponse.clone()) : undefined;
+  const tid = idToken === undefined ? undefined : decodeJwt(idToken).tid;
+  if (!tokenResponse || typeof tid !== 'string' || !connection.settings.allowed_tenants.includes(tid)) {
+    if (idToken === undefined) throw failure;
+    throw new FederationError('upstream_not_allowed', {
+      rule: 'tenant',
+      message: 'The user is not of an allowed tenant (tid).',
+      expected: connection.settings.allowed_tenants.join(', '),
+      received: String(tid),
+    });
+  }
+  const issuer = client.metadata.issuer.replace(TENANT, tid);
+  const ofTenant = await createOidcClient(dependencies, connection, { issuer, tokenResponse });
+  return { ...ofTenant, tokens: await openid.authorizationCodeGrant(ofTenant.config, currentUrl, checks) };
+}
+
+/** An ID token that is older than our request was issued for another one. */
+function assertIssuedNow(iat: number, sentAt: Date): void {
+  if (iat * 1000 >= sentAt.getTime() - limits.clockSkew.seconds * 1000) return;
+  throw new FederationError('upstream_answer_invalid', {
+    rule: 'time',
+    message: 'The ID token was issued before the request.',
+    expected: `after ${sentAt.toISOString()}`,
+    received: new Date(iat * 1000).toISOString(),
+  });
+}
+
+/** Apple's name: the browser made this field, so it is for display only; the address in it is not read. */
+function displayName({ user }: UpstreamAnswer, field: 'apple-user' | undefined): { name?: string } {
+  if (field === undefined || user === undefined) return {};
+  const schema = z.object({ name: z.object({ firstName: z.string().optional(), lastName: z.string().optional() }) });
+  try {
+    const { name } = schema.parse(JSON.parse(user));
+    const full = [name.firstName, name.lastName].filter(Boolean).join(' ');
+    return full === '' ? {} : { name: full };
+  } catch {
+    return {};
+  }
+}
+
+function checksOf(
+  { settings }: OidcConnection,
+  { issuer }: openid.ServerMetadata,
+  claims: Record<string, unknown>,
+  { nonce, verifier }: Memory,
+): PassedCheck[] {
+  const text = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value ?? null));
+  return [
+    { name: 'Signature of the ID token', expected: settings.id_token_signing_algs.join(', '), received: 'valid' },
+    { name: 'Issuer (iss)', expected: issuer, received: text(claims.iss) },
+    { name: 'Audience (aud)', expected: settings.client_id, received: text(claims.aud) },
+    { name: 'Nonce', expected: nonce ? 'that of the request' : 'none', received: nonce ? 'the same' : 'none' },
+    { name: 'PKCE', expected: settings.pkce ? 'S256' : 'off', received: verifier ? 'S256' : 'off' },
+    { name: 'Time of the authentication (auth_time)', expected: 'optional', received: text(claims.auth_time) },
+  ];
+}
+
+function asOidc(connection: Connection): OidcConnection {
+  if (connection.kind !== 'oidc') throw new TypeError(`${connection.id} is no OpenID Connect connection`);
+  return connection;
+}

@@ -1,0 +1,81 @@
+// A sign-in at an upstream that did not succeed: the page for the person, with a code, and under this code for administrators
+// the broken rule with what was expected and received.
+import type { RepeatedEntries } from '../audit/repeated-entries.ts';
+import { AppError } from '../http/errors.ts';
+import type { RequestInfo } from '../platform/request-info.ts';
+import type { Rejections } from '../rejections/rejections.ts';
+import { type RuleId, ruleResults } from '../rejections/rules.ts';
+import { FederationError } from './faults.ts';
+
+export interface RejectedSignIn {
+  connectionId: string;
+  connectionName?: string | undefined;
+  /** Where the user can go on. */
+  next: { href: string; label: string };
+  other?: { href: string; label: string };
+}
+
+export interface RejectedSignIns {
+  /** Runs `work`; a FederationError becomes an error page and is recorded. */
+  explain<T>(
+    request: RequestInfo,
+    about: () => RejectedSignIn | Promise<RejectedSignIn>,
+    work: () => Promise<T>,
+  ): Promise<T>;
+}
+
+export interface RejectedSignInsDependencies {
+  rejections: Pick<Rejections, 'record'>;
+  repeatedEntries: Pick<RepeatedEntries, 'record'>;
+}
+
+/** The order in which an answer is checked. */
+const ORDER: readonly RuleId[] = [
+  ...([
+    'connection',
+    'replay',
+    'answer',
+    'issuer',
+    'secret',
+    'signed',
+    'algorithm',
+    'audience',
+    'nonce',
+    'time',
+  ] as const),
+  ...(['subject', 'tenant', 'fresh', 'account'] as const),
+];
+
+export function createRejectedSignIns({ rejections, repeatedEntries }: RejectedSignInsDependencies): RejectedSignIns {
+  return {
+    async explain(request, about, work) {
+      try {
+        return await work();
+      } catch (error) {
+        if (!(error instanceof FederationError)) throw error;
+        const { connectionId, connectionName, next, other } = await about();
+        const { code, message, rule, expected, received } = error;
+        const rejectionCode = rejections.record(request, {
+          endpoint: 'upstream',
+          reason: code,
+          message,
+          clientId: connectionId,
+          received: { connection: connectionId },
+          rules: ruleResults(ORDER, { rule, expected, received }),
+        });
+        const data = { connection: connectionId, detail: message };
+        await repeatedEntries.record({ type: 'sign-in.upstream', outcome: 'failure', reason: code, request, data });
+        const page = new AppError(code);
+        throw new AppError(code, {
+          message: connectionName ? page.message.replace(/your identity provider/i, connectionName) : page.message,
+          ...(page.advice && { advice: page.advice }),
+          next,
+          ...(other && { other }),
+          rejectionCode,
+          detail: { message, expected, received },
+          cause: error.cause ?? error,
+        });
+      }
+    },
+  };
+}

@@ -1,0 +1,130 @@
+// Requests to upstreams and their answers. The answer comes in a request that need not bring the cookies of the sign-in (a
+// cross-site POST), so it is stored under a new random value, once, and redeemed by the browser that began the request.
+import { z } from 'zod';
+import { limits } from '../limits.ts';
+import type { Clock } from '../platform/clock.ts';
+import { randomToken, sha256 } from '../platform/random.ts';
+import type { Vault } from '../platform/vault.ts';
+import type { Db } from '../storage/database.ts';
+import type { UpstreamAnswer } from './upstream.ts';
+
+/** Why the request was sent. `test`: "Try it" of the console, which writes nothing. */
+export type Purpose = 'sign-in' | 'link' | 'test';
+
+export interface NewRequest {
+  handle: string;
+  connectionId: string;
+  purpose: Purpose;
+  /** The interaction (sign-in), or the single sign-on session (link, test) that began it. */
+  boundTo: string;
+  memory: Record<string, unknown>;
+  /** What the application and the user demanded of the sign-in. */
+  demands: Demands;
+}
+
+const demands = z.object({
+  /** The user must authenticate again. */
+  forced: z.boolean(),
+  maxAgeSeconds: z.number().optional(),
+});
+export type Demands = z.output<typeof demands>;
+
+const requestData = z.object({ memory: z.record(z.string(), z.unknown()), demands });
+const answerData = z.record(z.string(), z.string());
+
+export interface AnsweredRequest {
+  /** Under which `keep` stores what the answer proved. */
+  id: string;
+  connectionId: string;
+  purpose: Purpose;
+  boundTo: string;
+  memory: Record<string, unknown>;
+  demands: Demands;
+  answer: UpstreamAnswer;
+  sentAt: Date;
+}
+
+export interface UpstreamRequests {
+  store(request: NewRequest): Promise<void>;
+  /**
+   * Stores the answer to a request that has none yet, and returns where it is redeemed. `unknown`: no request of this
+   * connection has the handle, it has expired or it was answered before.
+   */
+  answered(
+    handle: string,
+    connectionId: string,
+    answer: UpstreamAnswer,
+  ): Promise<{ purpose: Purpose; boundTo: string; answer: string } | 'unknown'>;
+  /** The answered request, once, for the interaction or session that began it. */
+  redeem(answer: string, purpose: Purpose, boundTo: string): Promise<AnsweredRequest | undefined>;
+  /** Stores what a redeemed answer proved, encrypted, until the sign-in is finished. */
+  keep(id: string, proven: unknown): Promise<void>;
+  /** What `keep` stored for this interaction; undefined when it has expired. */
+  kept(id: string, boundTo: string): Promise<unknown>;
+}
+
+export interface RequestsDependencies {
+  db: Db;
+  vault: Pick<Vault, 'seal' | 'open'>;
+  now: Clock;
+}
+
+const context = (id: string) => `upstream_requests:${id}`;
+
+export function createUpstreamRequests({ db, vault, now }: RequestsDependencies): UpstreamRequests {
+  const seal = (id: string, value: unknown) => vault.seal(JSON.stringify(value), context(id));
+  const open = (id: string, sealed: string): unknown => JSON.parse(vault.open(sealed, context(id)).toString());
+
+  return {
+    async store({ handle, connectionId, purpose, boundTo, memory, demands: demanded }) {
+      const id = sha256(handle);
+      const createdAt = now();
+      const expiresAt = new Date(createdAt.getTime() + limits.upstream.requestSeconds * 1000);
+      const dataSealed = seal(id, { memory, demands: demanded });
+      await db.upstreamRequest.create({
+        data: { id, connectionId, purpose, boundTo, dataSealed, createdAt, expiresAt },
+      });
+    },
+
+    async answered(handle, connectionId, answer) {
+      const id = sha256(handle);
+      const value = randomToken();
+      const open = { id, connectionId, answerId: null, expiresAt: { gt: now() } };
+      const data = { answerId: sha256(value), answerSealed: seal(id, answer) };
+      if ((await db.upstreamRequest.updateMany({ where: open, data })).count === 0) return 'unknown';
+      const row = await db.upstreamRequest.findUniqueOrThrow({
+        where: { id },
+        select: { purpose: true, boundTo: true },
+      });
+      return { purpose: row.purpose as Purpose, boundTo: row.boundTo, answer: value };
+    },
+
+    async redeem(answer, purpose, boundTo) {
+      const where = { answerId: sha256(answer), purpose, boundTo, redeemedAt: null, expiresAt: { gt: now() } };
+      const [row] = await db.upstreamRequest.findMany({ where, take: 1 });
+      if (!row?.answerSealed) return undefined;
+      const { count } = await db.upstreamRequest.updateMany({ where, data: { redeemedAt: now() } });
+      if (count === 0) return undefined;
+      return {
+        id: row.id,
+        connectionId: row.connectionId,
+        purpose,
+        boundTo,
+        ...requestData.parse(open(row.id, row.dataSealed)),
+        answer: answerData.parse(open(row.id, row.answerSealed)),
+        sentAt: row.createdAt,
+      };
+    },
+
+    async keep(id, proven) {
+      const expiresAt = new Date(now().getTime() + limits.interaction.seconds * 1000);
+      await db.upstreamRequest.update({ where: { id }, data: { answerSealed: seal(id, proven), expiresAt } });
+    },
+
+    async kept(id, boundTo) {
+      const where = { id, boundTo, redeemedAt: { not: null }, expiresAt: { gt: now() } };
+      const row = await db.upstreamRequest.findFirst({ where, select: { answerSealed: true } });
+      return row?.answerSealed ? open(id, row.answerSealed) : undefined;
+    },
+  };
+}

@@ -1,0 +1,127 @@
+// Implements what the sign-in pages use (sign-in/upstream.ts): the offer of the first page, the way to an upstream and back, and
+// the end of the sign-in.
+
+import type { Accounts } from '../accounts/accounts.ts';
+import { acceptsSignIn } from '../applications/rules/sign-in-rule.ts';
+import type { Connections } from '../connections/connections.ts';
+import { logoOf } from '../connections/presets/presets.ts';
+import { badRequest } from '../http/errors.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { SignInPolicy } from '../sign-in/sign-in-policy.ts';
+import type { UpstreamResult, UpstreamSignIns } from '../sign-in/upstream.ts';
+import { type Db, transaction } from '../storage/database.ts';
+import { domainOf } from './accounts/mapping.ts';
+import type { Resolver } from './accounts/resolve.ts';
+import { parseIdentity } from './accounts/stored-identity.ts';
+import { freshnessOf, statedAuthTime, vouchedAmr } from './assurance.ts';
+import type { RejectedSignIn, RejectedSignIns } from './rejected-sign-ins.ts';
+import type { UpstreamRequests } from './requests.ts';
+import type { UpstreamSessions } from './sessions.ts';
+import type { UpstreamSignIn } from './upstream-sign-in.ts';
+
+export interface SignInsDependencies {
+  db: Db;
+  now: Clock;
+  accounts: Pick<Accounts, 'find'>;
+  connections: Pick<Connections, 'enabled' | 'find' | 'forDomain' | 'hasProvenDomains'>;
+  policy: Pick<SignInPolicy, 'hasOwnFactor'>;
+  requests: Pick<UpstreamRequests, 'keep' | 'kept'>;
+  sessions: Pick<UpstreamSessions, 'begin'>;
+  resolver: Pick<Resolver, 'resolve' | 'link'>;
+  rejected: RejectedSignIns;
+  upstreamSignIn: UpstreamSignIn;
+}
+
+export function createSignIns(dependencies: SignInsDependencies): UpstreamSignIns {
+  const { connections, rejected, upstreamSignIn } = dependencies;
+
+  async function aboutSignIn(connectionId: string, uid: string): Promise<RejectedSignIn> {
+    const connection = await connections.find(connectionId);
+    const next = { href: `/signin/${uid}`, label: 'Try again, or sign in another way' };
+    return { connectionId, connectionName: connection?.name, next };
+  }
+
+  return {
+    async offer(rule) {
+      const enabled = await connections.enabled();
+      const accepted = enabled.filter(({ id, kind }) => upstreamSignIn.hasProtocol(kind) && acceptsSignIn(rule, id));
+      const buttons = accepted.filter(({ settings }) => settings.show_button && !settings.link_only);
+      const accepts = await Promise.all(accepted.map(({ id }) => connections.hasProvenDomains(id)));
+      return {
+        connections: buttons.map((one) => ({ id: one.id, name: one.name, logo: logoOf(one) })),
+        isLocalAllowed: acceptsSignIn(rule, undefined),
+        asksAddressFirst: accepts.includes(true),
+      };
+    },
+
+    async forLogin(login, rule) {
+      const domain = domainOf(login);
+      const connection = domain === '' ? undefined : await connections.forDomain(domain);
+      if (!connection || !upstreamSignIn.hasProtocol(connection.kind)) return undefined;
+      return acceptsSignIn(rule, connection.id) ? connection.id : undefined;
+    },
+
+    start: (connectionId, { uid, rule, demands, request }) =>
+      rejected.explain(
+        request,
+        () => aboutSignIn(connectionId, uid),
+        async () => {
+          const connection = await upstreamSignIn.usable(connectionId, rule);
+          const { requestedAcrs, loginHint, ...asked } = demands;
+          return upstreamSignIn.begin({
+            ...{ connection, purpose: 'sign-in', boundTo: uid, requestedAcrs, loginHint },
+            demands: asked,
+          });
+        },
+      ),
+
+    finish(answer, sign) {
+      const begun = { connectionId: '' };
+      return rejected.explain(
+        sign.request,
+        () => aboutSignIn(begun.connectionId, sign.uid),
+        () => finish(dependencies, answer, sign, begun),
+      );
+    },
+
+    complete: (proven, account, uid, by) =>
+      transaction(dependencies.db, async (tx) => {
+        const stored = await dependencies.requests.kept(proven.requestId, uid);
+        const connection = await connections.find(proven.connectionId, tx);
+        if (stored === undefined || !connection?.enabled) throw badRequest('sign_in_expired');
+        const identity = parseIdentity(stored);
+        if (proven.linkTo !== undefined) await dependencies.resolver.link(connection, identity, account, by, tx);
+        const { subject, session } = identity;
+        const row = { connectionId: connection.id, userId: account.id, subject, handle: session };
+        return dependencies.sessions.begin(row, tx);
+      }),
+  };
+}
+
+async function finish(
+  { accounts, now, policy, requests, resolver, upstreamSignIn }: SignInsDependencies,
+  answer: string,
+  { uid, rule, invitedId, request: info }: Parameters<UpstreamSignIns['finish']>[1],
+  begun: { connectionId: string },
+): Promise<UpstreamResult> {
+  const { request, connection, identity } = await upstreamSignIn.redeem(answer, 'sign-in', uid, begun);
+  await upstreamSignIn.usable(connection.id, rule);
+  const resolution = await resolver.resolve(connection, identity, { request: info, invitedId });
+  await requests.keep(request.id, identity);
+  const { authTime } = identity;
+  const freshness = freshnessOf(request.demands, { authTime, sentAt: request.sentAt });
+  const needsOwnFactor = freshness === 'old' || freshness === 'unknown';
+  const proven = {
+    requestId: request.id,
+    connectionId: connection.id,
+    connectionName: connection.name,
+    amr: vouchedAmr(identity, connection.settings),
+    authTime: statedAuthTime(authTime, now()),
+    needsOwnFactor,
+  };
+  if (resolution.outcome === 'prove')
+    return { proven: { ...proven, linkTo: resolution.accountId }, userId: undefined, isStale: false };
+  const { account } = resolution;
+  const current = (await accounts.find(account.id)) ?? account;
+  return { proven, userId: account.id, isStale: needsOwnFactor && !(await policy.hasOwnFactor(current)) };
+}

@@ -1,0 +1,158 @@
+// A sign-in at an upstream from its request to the verified identity, without HTTP: the routes bring answers and redirect browsers.
+import { acceptsSignIn, type SignInRule } from '../applications/rules/sign-in-rule.ts';
+import type { Connection, ConnectionKind } from '../connections/connection.ts';
+import type { Connections } from '../connections/connections.ts';
+import { acrLevel, weakestOf } from '../mfa/acr.ts';
+import { FederationError } from './faults.ts';
+import type { AnsweredRequest, Demands, Purpose, UpstreamRequests } from './requests.ts';
+import type { PassedCheck, UpstreamAnswer, UpstreamIdentity, UpstreamProtocol, UpstreamRedirect } from './upstream.ts';
+
+export type Protocols = Partial<Record<ConnectionKind, UpstreamProtocol>>;
+
+export interface BeginRequest {
+  connection: Connection;
+  purpose: Purpose;
+  /** The interaction, or the single sign-on session. */
+  boundTo: string;
+  demands: Demands;
+  /** acr values of this server that the sign-in has to reach. */
+  requestedAcrs: readonly string[];
+  loginHint: string | undefined;
+}
+
+export interface UpstreamSignIn {
+  /** Sends a request; throws upstream_unavailable. */
+  begin(request: BeginRequest): Promise<UpstreamRedirect>;
+  /** Stores an answer, once, and returns the path where its browser redeems it. Throws upstream_answer_invalid. */
+  receive(handle: string, connectionId: string, answer: UpstreamAnswer): Promise<string>;
+  /** Redeems an answer in the interaction or session that began it. */
+  redeem(
+    answer: string,
+    purpose: Purpose,
+    boundTo: string,
+    /** Gets the connection of the answer before anything of it is verified. */
+    begun?: { connectionId: string },
+  ): Promise<RedeemedAnswer>;
+  /** An enabled connection that the application accepts. Throws connection_disabled. */
+  usable(connectionId: string, rule: SignInRule | undefined): Promise<Connection>;
+  /** Whether a sign-in at connections of this kind goes through the browser. */
+  hasProtocol(kind: ConnectionKind): boolean;
+}
+
+export interface RedeemedAnswer {
+  request: AnsweredRequest;
+  connection: Connection;
+  identity: UpstreamIdentity;
+  checks: PassedCheck[];
+}
+
+export interface UpstreamSignInDependencies {
+  /** Public base URL of this server. */
+  issuer: string;
+  requests: UpstreamRequests;
+  connections: Pick<Connections, 'find' | 'findEnabled'>;
+  protocols: Protocols;
+}
+
+export function createUpstreamSignIn(dependencies: UpstreamSignInDependencies): UpstreamSignIn {
+  const { issuer, requests, connections, protocols } = dependencies;
+  const callbackUrl = ({ id, kind }: Connection) =>
+    kind === 'saml' ? `${issuer}/saml/acs` : `${issuer}/upstream/${id}/callback`;
+
+  function protocolOf({ kind }: Connection): UpstreamProtocol {
+    const protocol = protocols[kind];
+    if (!protocol) throw disabled('The server has no such protocol.', kind);
+    return protocol;
+  }
+
+  /** A test also works for a connection that is not enabled yet. */
+  async function connectionFor(id: string, purpose: Purpose): Promise<Connection> {
+    const connection = await (purpose === 'test' ? connections.find(id) : connections.findEnabled(id));
+    if (!connection) throw disabled('The connection is not enabled, or was deleted.', id);
+    return connection;
+  }
+
+  return {
+    hasProtocol: (kind) => protocols[kind] !== undefined,
+
+    async usable(connectionId, rule) {
+      const connection = await connectionFor(connectionId, 'sign-in');
+      if (!acceptsSignIn(rule, connection.id)) throw disabled('The application does not accept it.', connection.id);
+      protocolOf(connection);
+      return connection;
+    },
+
+    async begin({ connection, purpose, boundTo, demands, requestedAcrs, loginHint }) {
+      const { settings } = connection;
+      const hint = settings.login_hint && loginHint ? { loginHint } : {};
+      const requirements = { acrValues: upstreamAcrs(connection, requestedAcrs), ...demands, ...hint };
+      const begun = await protocolOf(connection).begin(connection, requirements, callbackUrl(connection));
+      const { handle, memory, redirect } = begun;
+      await requests.store({ handle, connectionId: connection.id, purpose, boundTo, memory, demands });
+      return redirect;
+    },
+
+    async receive(handle, connectionId, answer) {
+      const stored = await requests.answered(handle, connectionId, answer);
+      if (stored !== 'unknown') return pathOf(stored, connectionId);
+      throw new FederationError('upstream_answer_invalid', {
+        rule: 'replay',
+        message:
+          'The answer belongs to no open request of this connection: it is too old, was used before, or was forged.',
+        expected: 'the state of an open request',
+        received: handle,
+      });
+    },
+
+    async redeem(answer, purpose, boundTo, begun = { connectionId: '' }) {
+      const request = await requests.redeem(answer, purpose, boundTo);
+      if (!request) {
+        throw new FederationError('upstream_answer_invalid', {
+          rule: 'replay',
+          message: 'The answer was used before, is too old, or belongs to another browser.',
+          expected: 'an unused answer to a request of this browser',
+        });
+      }
+      begun.connectionId = request.connectionId;
+      const connection = await connectionFor(request.connectionId, purpose);
+      const { memory, sentAt } = request;
+      const sent = { callbackUrl: callbackUrl(connection), memory, sentAt };
+      const { identity, checks } = await protocolOf(connection).redeem(connection, request.answer, sent);
+      if (identity.subject.trim() === '') {
+        throw new FederationError('upstream_no_identity', {
+          rule: 'subject',
+          message: 'The identity provider did not send the identifier of the user.',
+          expected: 'subject_claim' in connection.settings ? connection.settings.subject_claim : 'a subject',
+          received: `claims: ${Object.keys(identity.claims).join(', ') || 'none'}`,
+        });
+      }
+      return { request, connection, identity, checks };
+    },
+  };
+}
+
+function pathOf(
+  { purpose, boundTo, answer }: { purpose: Purpose; boundTo: string; answer: string },
+  connectionId: string,
+): string {
+  if (purpose === 'sign-in') return `/signin/${boundTo}/upstream/${answer}`;
+  if (purpose === 'link') return `/account/connections/finish/${answer}`;
+  return `/admin/connections/${connectionId}/test/${answer}`;
+}
+
+const LEVELS = ['password', 'mfa', 'phr'] as const;
+
+/** The values that the connection maps to the level which the sign-in has to reach. */
+function upstreamAcrs({ settings }: Connection, requested: readonly string[]): string[] {
+  const level = LEVELS[acrLevel(weakestOf(requested)) - 1];
+  return level === undefined ? [] : [...(settings.acr_values[level] ?? [])];
+}
+
+function disabled(message: string, received: string): FederationError {
+  return new FederationError('connection_disabled', {
+    rule: 'connection',
+    message,
+    expected: 'an enabled connection',
+    received,
+  });
+}

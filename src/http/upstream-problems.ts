@@ -1,0 +1,74 @@
+// The errors of a sign-in at an upstream identity provider (http/errors.ts).
+
+export interface Problem {
+  status: number;
+  /** What happened. Public, and the same for every user. */
+  message: string;
+  /** What to do next. */
+  advice?: string;
+  /** A link on this server to continue with. */
+  next?: { href: string; label: string };
+}
+
+export const upstreamProblems = {
+  upstream_no_identity: {
+    status: 400,
+    message: 'Your identity provider did not say who you are, so nothing was changed.',
+    advice: 'Tell an administrator the code below; the identity provider has to send its identifier for you.',
+  },
+  upstream_answer_invalid: {
+    status: 400,
+    message: 'The answer of your identity provider could not be verified.',
+    advice: 'Sign in again. If it happens again, tell an administrator the code below.',
+  },
+  upstream_denied: {
+    status: 400,
+    message: 'Your identity provider did not sign you in.',
+    advice: 'Sign in again, or choose another way.',
+  },
+  upstream_not_fresh: {
+    status: 401,
+    message: 'Your identity provider did not confirm that you signed in there just now.',
+    advice: 'Sign in with a password or passkey of this server, or set up a second factor in your account.',
+  },
+  upstream_not_allowed: {
+    status: 403,
+    message: 'This identity provider may not be used with that account.',
+    advice: 'Use an account of your organization, or ask an administrator.',
+  },
+  sign_in_method_not_allowed: {
+    status: 403,
+    message: 'This application does not accept this way to sign in.',
+    advice: 'Go back and choose one of the ways that the sign-in page offers.',
+  },
+  connection_disabled: {
+    status: 403,
+    message: 'This way to sign in is switched off.',
+    advice: 'Go back and choose another one.',
+  },
+  not_invited: {
+    status: 403,
+    message: 'There is no account here for you yet.',
+    advice: 'Ask an administrator for an account, or sign in with an account that you have here and connect it there.',
+  },
+  upstream_other_account: {
+    status: 409,
+    message: 'You signed in to another account than the one with the address of your identity provider.',
+    advice: 'Sign in to the account with that address, or begin again.',
+  },
+  identity_taken: {
+    status: 409,
+    message: 'This identity is connected to another account already.',
+    advice: 'Disconnect it there first.',
+  },
+  last_way_in: {
+    status: 409,
+    message: 'This is the only way into your account, so it has to stay.',
+    advice: 'Set a password or add a passkey first.',
+  },
+  upstream_unavailable: {
+    status: 503,
+    message: 'Your identity provider cannot be reached at the moment.',
+    advice: 'Try again in a minute.',
+  },
+} as const satisfies Record<string, Problem>;

@@ -1,0 +1,72 @@
+// The roles that a user has by the groups of an upstream (`user_roles.via` = "connection:ID"). A role that was granted directly as
+// well stays when the group is gone.
+import type { Actor, Audit } from '../audit/audit.ts';
+import type { ProtectedRows } from '../audit/protected-rows.ts';
+import { type Db, type Tx, withinTransaction } from '../storage/database.ts';
+import { isLastAdmin } from './assign-roles.ts';
+import { ADMIN_ROLE } from './built-in.ts';
+import { grantRow } from './protected-grants.ts';
+
+export interface ConnectionRoles {
+  connectionId: string;
+  /** Identifiers of the roles that the groups of the user give now. */
+  roleIds: readonly string[];
+}
+
+export type SetConnectionRoles = (
+  userId: string,
+  roles: ConnectionRoles,
+  by?: Actor,
+  tx?: Tx,
+) => Promise<{ added: string[]; removed: string[] }>;
+
+export interface ConnectionRolesDependencies {
+  db: Db;
+  audit: Audit;
+  protectedRows: ProtectedRows;
+  /** Called in the transaction in which a user got or lost a role. */
+  rolesChanged(userId: string, by: Actor, tx: Tx): Promise<void>;
+}
+
+/**
+ * Makes these the user's roles by the connection; returns the names of those that were added and removed. The last administrator
+ * stays one.
+ */
+export function createSetConnectionRoles({
+  db,
+  audit,
+  protectedRows,
+  rolesChanged,
+}: ConnectionRolesDependencies): SetConnectionRoles {
+  return (userId, { connectionId, roleIds }, by = {}, outer) =>
+    withinTransaction(db, outer, async (tx) => {
+      const via = `connection:${connectionId}`;
+      const roles = await tx.role.findMany({ where: { id: { in: [...roleIds] } }, select: { id: true, name: true } });
+      const rows = await tx.userRole.findMany({
+        where: { userId, via },
+        select: { roleId: true, mac: true, role: { select: { name: true } } },
+      });
+      const held = rows.filter((row) => protectedRows.isGenuine('user_roles', [userId, row.roleId, via], row.mac));
+      const added = roles.filter(({ id }) => !held.some(({ roleId }) => roleId === id));
+      const removed: { roleId: string; name: string }[] = [];
+      for (const { roleId, role } of rows) {
+        if (roles.some(({ id }) => id === roleId)) continue;
+        const isDirectToo = (await tx.userRole.count({ where: { userId, roleId, via: { not: via } } })) > 0;
+        if (role.name === ADMIN_ROLE && !isDirectToo && (await isLastAdmin(userId, tx))) continue;
+        removed.push({ roleId, name: role.name });
+      }
+      for (const { id: roleId } of added) {
+        const row = grantRow({ userId, roleId, via }, protectedRows);
+        const where = { userId_roleId_via: { userId, roleId, via } };
+        await tx.userRole.upsert({ where, create: row, update: row });
+      }
+      for (const { roleId } of removed) await tx.userRole.deleteMany({ where: { userId, roleId, via } });
+      const about = { ...by, outcome: 'success', subjectId: userId } as const;
+      for (const { name: roleName } of added)
+        await audit.record({ ...about, type: 'role.assigned', data: { roleName, via } }, tx);
+      for (const { name: roleName } of removed)
+        await audit.record({ ...about, type: 'role.unassigned', data: { roleName, via } }, tx);
+      if (added.length + removed.length > 0) await rolesChanged(userId, by, tx);
+      return { added: added.map(({ name }) => name), removed: removed.map(({ name }) => name) };
+    });
+}

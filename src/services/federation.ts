@@ -1,0 +1,28 @@
+// What is stored of sign-ins at upstream identity providers, and the protocols that verify their answers.
+import { createExternalIdentities } from '../federation/identities.ts';
+import { createOidcProtocol } from '../federation/oidc/protocol.ts';
+import { createUpstreamRequests } from '../federation/requests.ts';
+import { createUpstreamSessions } from '../federation/sessions.ts';
+import type { Protocols } from '../federation/upstream-sign-in.ts';
+import type { Base } from './base.ts';
+import type { ConnectionServices } from './connections.ts';
+
+export interface FederationServicesDependencies {
+  base: Base;
+  connections: ConnectionServices;
+}
+
+export function createFederationServices({ base, connections: registry }: FederationServicesDependencies) {
+  const { db, vault, now, audit, protectedRows, outgoing } = base;
+  const { connections, connectionDocuments: documents } = registry;
+  // One for each kind of connection whose users go there by a redirect.
+  const upstreamProtocols: Protocols = {
+    oidc: createOidcProtocol({ connections, documents, outgoing, now }),
+  };
+  return {
+    upstreamProtocols,
+    identities: createExternalIdentities({ db, now, audit, protectedRows }),
+    upstreamRequests: createUpstreamRequests({ db, vault, now }),
+    upstreamSessions: createUpstreamSessions({ db, vault, now, protectedRows }),
+  };
+}

@@ -1,0 +1,126 @@
+// The forms and redirects of a sign-in at an upstream: the button of a connection, the address that decides where its user signs
+// in, and the way back with the answer, in the browser that began.
+import Router from '@koa/router';
+import { z } from 'zod';
+import type { Context, Extras, Middleware, State } from '../http/context.ts';
+import { forbidden, unauthorized } from '../http/errors.ts';
+import { parseForm } from '../http/input.ts';
+import type { Attempts } from './attempts.ts';
+import type { CurrentStep } from './current-step.ts';
+import type { Flow, StepContext } from './flow.ts';
+import type { Interactions } from './interactions.ts';
+import type { UpstreamDemands, UpstreamSignIns } from './upstream.ts';
+
+export interface UpstreamRoutesDependencies {
+  flow: Flow;
+  attempts: Pick<Attempts, 'save'>;
+  interactions: Pick<Interactions, 'answer'>;
+  upstream: UpstreamSignIns;
+  ownClientId: string;
+  /** The account of an invitation that is open in this browser. */
+  invitedId(ctx: Context): Promise<string | undefined>;
+  /** Rejects forms from other sites (CSRF). */
+  checkCsrf: Middleware;
+}
+
+const loginForm = z.object({ username: z.string().max(254) });
+
+export function upstreamRoutes(dependencies: UpstreamRoutesDependencies): Router<State, Extras> {
+  const { flow, attempts, upstream, checkCsrf } = dependencies;
+  const router = new Router<State, Extras>({ prefix: '/signin/:uid' });
+
+  router.post('/connections/:connection', checkCsrf, async (ctx: StepContext) => {
+    const current = await flow.expect(ctx, 'identify');
+    if (current) await sendUpstream(dependencies, ctx, current, ctx.params.connection ?? '');
+  });
+
+  router.post('/identifier', checkCsrf, async (ctx: StepContext) => {
+    const current = await flow.expect(ctx, 'identify');
+    if (!current) return;
+    const { username: login } = await parseForm(ctx, loginForm);
+    const connection = await upstream.forLogin(login, current.rule);
+    if (connection) return sendUpstream(dependencies, ctx, current, connection, login);
+    if (current.rule?.isLocalAllowed === false) throw forbidden('sign_in_method_not_allowed');
+    await attempts.save({ ...current.attempt, login });
+    ctx.status = 303;
+    ctx.redirect(`/signin/${current.attempt.uid}`);
+  });
+
+  router.get('/upstream/:answer', async (ctx: StepContext) => {
+    const current = await flow.expect(ctx, 'identify');
+    if (current) await receiveAnswer(dependencies, ctx, current);
+  });
+
+  return router;
+}
+
+async function receiveAnswer(
+  { flow, attempts, interactions, upstream, ownClientId, invitedId }: UpstreamRoutesDependencies,
+  ctx: StepContext,
+  current: CurrentStep,
+): Promise<void> {
+  const { attempt, rule, clientId } = current;
+  const { request } = ctx.state;
+  const sign = { uid: attempt.uid, rule, invitedId: await invitedId(ctx), request };
+  const { proven, userId, isStale } = await upstream.finish(ctx.params.answer ?? '', sign);
+  if (isStale) {
+    // The application learns it as from a session that is too old (OIDC Core 3.1.2.6).
+    const description = 'the upstream identity provider did not confirm a recent authentication';
+    if (clientId !== ownClientId)
+      return interactions.answer(ctx, { error: 'login_required', error_description: description });
+    const next = { href: `/signin/${attempt.uid}`, label: 'Sign in another way' };
+    throw unauthorized('upstream_not_fresh', { next });
+  }
+  if (userId !== undefined) return flow.proceed(ctx, current, { userId, upstream: proven });
+  await attempts.save({ ...attempt, upstream: proven });
+  ctx.status = 303;
+  ctx.redirect(`/signin/${attempt.uid}`);
+}
+
+/** Sends the browser to the upstream. `login`: what the user typed, or the request names. */
+export async function sendUpstream(
+  { attempts, upstream }: Pick<UpstreamRoutesDependencies, 'attempts' | 'upstream'>,
+  ctx: Context,
+  current: CurrentStep,
+  connectionId: string,
+  login = hintOf(current),
+): Promise<void> {
+  const { attempt, rule } = current;
+  // Before the request, so that a failure leads to the page with the choice and not here again.
+  await attempts.save({ ...attempt, wasSentUpstream: true, upstream: undefined });
+  const demands = demandsOf(current, login);
+  const start = await upstream.start(connectionId, { uid: attempt.uid, rule, demands, request: ctx.state.request });
+  if (start.method === 'post') return ctx.render('form-post', { action: start.url, fields: start.fields });
+  ctx.status = 303;
+  ctx.redirect(start.url);
+}
+
+/** The connection that the request itself names; undefined once the browser was sent there. */
+export async function namedConnection(
+  upstream: Pick<UpstreamSignIns, 'forLogin'>,
+  current: CurrentStep,
+): Promise<string | undefined> {
+  const { attempt, interaction, rule } = current;
+  if (attempt.wasSentUpstream || attempt.upstream || attempt.choosesOtherAccount) return undefined;
+  const { connection } = interaction.params;
+  if (typeof connection === 'string' && connection !== '') return connection;
+  const login = hintOf(current);
+  return login === undefined ? undefined : upstream.forLogin(login, rule);
+}
+
+function hintOf({ attempt, interaction: { params } }: CurrentStep): string | undefined {
+  if (attempt.choosesOtherAccount) return undefined;
+  return typeof params.login_hint === 'string' && params.login_hint !== '' ? params.login_hint : undefined;
+}
+
+function demandsOf({ interaction, requestedAcrs }: CurrentStep, loginHint: string | undefined): UpstreamDemands {
+  const { prompt, max_age: maxAge } = interaction.params;
+  const prompts = typeof prompt === 'string' ? prompt.split(' ') : [];
+  const maxAgeSeconds = maxAge === undefined || maxAge === null || maxAge === '' ? undefined : Number(maxAge);
+  return {
+    forced: prompts.includes('login') || maxAgeSeconds === 0,
+    ...(maxAgeSeconds !== undefined && Number.isFinite(maxAgeSeconds) && { maxAgeSeconds }),
+    requestedAcrs,
+    loginHint,
+  };
+}

@@ -1,0 +1,88 @@
+// Sign-in at upstream identity providers as the sign-in pages see it. src/federation implements it.
+import type { Account } from '../accounts/account.ts';
+import type { SignInRule } from '../applications/rules/sign-in-rule.ts';
+import type { Actor } from '../audit/audit.ts';
+import type { RequestInfo } from '../platform/request-info.ts';
+
+/** A first factor that was proven at an upstream, in the attempt. */
+export interface ProvenUpstream {
+  /** Under which the identity is stored until the sign-in is finished. */
+  requestId: string;
+  connectionId: string;
+  connectionName: string;
+  /** What the connection vouches for: `fed`, and more by its lists. */
+  amr: string[];
+  /** When the user authenticated there, in epoch seconds; 0: the upstream does not say. */
+  authTime: number;
+  /** The authentication is not known to be as recent as demanded: a second factor of this server has to follow. */
+  needsOwnFactor: boolean;
+  /** The account that the user has to prove here before the identity is linked to it. */
+  linkTo?: string | undefined;
+}
+
+/** A connection with a button on the sign-in page. */
+export interface OfferedConnection {
+  id: string;
+  name: string;
+  logo: string;
+}
+
+export interface SignInOffer {
+  connections: OfferedConnection[];
+  isLocalAllowed: boolean;
+  /** Some users are sent to their connection by the domain of their address, so the address comes first. */
+  asksAddressFirst: boolean;
+}
+
+/** What the application and the page demand of a sign-in at an upstream. */
+export interface UpstreamDemands {
+  /** The user must authenticate again. */
+  forced: boolean;
+  maxAgeSeconds?: number;
+  /** acr values of this server. */
+  requestedAcrs: readonly string[];
+  loginHint: string | undefined;
+}
+
+/** Where the browser goes with the request. */
+export type UpstreamStart =
+  | { method: 'redirect'; url: string }
+  | { method: 'post'; url: string; fields: Record<string, string> };
+
+export interface UpstreamResult {
+  proven: ProvenUpstream;
+  /** The account that is signed in; undefined while `proven.linkTo` has to be proven. */
+  userId: string | undefined;
+  /** Freshness was demanded, and neither the upstream nor a second factor of the account can prove it. */
+  isStale: boolean;
+}
+
+/** Failures are AppErrors, and recorded as rejected requests. */
+export interface UpstreamSignIns {
+  /** What the first page offers to users of an application. */
+  offer(rule: SignInRule | undefined): Promise<SignInOffer>;
+  /** The connection that the users of this address sign in at, if the application accepts it. No account is looked up. */
+  forLogin(login: string, rule: SignInRule | undefined): Promise<string | undefined>;
+  start(
+    connectionId: string,
+    sign: { uid: string; rule: SignInRule | undefined; demands: UpstreamDemands; request: RequestInfo },
+  ): Promise<UpstreamStart>;
+  /** Redeems the answer that came back, and finds the account. */
+  finish(
+    answer: string,
+    sign: { uid: string; rule: SignInRule | undefined; invitedId: string | undefined; request: RequestInfo },
+  ): Promise<UpstreamResult>;
+  /**
+   * At the end of a sign-in: links an identity whose account was proven, and stores the session at the upstream. Returns the id
+   * of that for the engine. Throws sign_in_expired when the identity is no longer stored.
+   */
+  complete(proven: ProvenUpstream, account: Account, uid: string, by: Actor): Promise<string>;
+}
+
+/** Authentication methods of this server that prove the user now. */
+const OWN_FACTORS = ['otp', 'sms', 'hwk', 'swk', 'recovery'];
+
+/** Whether a factor of this server was proven in the attempt. */
+export function hasOwnFactor({ amr, passwordSetAt }: { amr: readonly string[]; passwordSetAt?: number | undefined }) {
+  return passwordSetAt !== undefined || amr.some((method) => OWN_FACTORS.includes(method));
+}
