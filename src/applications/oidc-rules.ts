@@ -1,6 +1,7 @@
 // The rules between the fields of one OIDC client (RFC 7591 2, OpenID Connect Dynamic Client Registration 2).
 
 import type { Fault } from '../platform/faults.ts';
+import { claimSources } from './fields/claim-settings.ts';
 import { deviceCodeGrant, type OidcMetadata, usesSecret } from './fields/oidc-client.ts';
 import { redirectUriFault } from './uris.ts';
 
@@ -74,9 +75,12 @@ export function oidcRules(client: OidcMetadata & { client_secret?: string | unde
     if (hosts.size > 1)
       reject('sector_identifier_uri', 'missing: pairwise subjects of several redirect hosts need one');
   }
-  for (const [claim, field] of Object.entries(client.claims ?? {})) {
+  const allowed = client.scope?.split(' ');
+  for (const { claim, field, scope } of claimSources(client.claims)) {
     if (client.subject_type === 'pairwise' && (field === 'sub' || field === 'id'))
       faults.push({ path: ['claims', claim], message: 'must not be the subject: this application gets pairwise ones' });
+    if (scope !== undefined && allowed !== undefined && !allowed.includes(scope))
+      faults.push({ path: ['claims', claim], message: `belongs to ${scope}, which is not in scope` });
   }
   // oidc-provider: a device has no redirect URI that would name the sector, only its key does.
   if (client.subject_type === 'pairwise' && grants.has(deviceCodeGrant) && method !== 'private_key_jwt') {

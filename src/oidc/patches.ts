@@ -60,7 +60,12 @@ export const providerPatches: readonly ProviderPatch[] = [
     replaces: 'Client.find',
     apply: (provider, { admitClient }) => limitClientAuthentication(provider, admitClient),
   },
-  { name: 'client-claims', replaces: 'Claims.prototype.result', apply: addApplicationClaims },
+  {
+    name: 'client-claims',
+    replaces:
+      'Claims.prototype.scope, Claims.prototype.result, IdToken.prototype.issue, OIDCContext.prototype.requestParamOIDCScopes',
+    apply: addApplicationClaims,
+  },
   {
     name: 'session-saving',
     replaces: 'Session.instantiate, Session.prototype.save',

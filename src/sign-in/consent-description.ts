@@ -13,6 +13,7 @@ export interface ConsentScope {
 
 interface PromptDetails {
   missingOIDCClaims?: string[];
+  missingOIDCScope?: string[];
   missingResourceScopes?: Record<string, string[]>;
 }
 
@@ -40,7 +41,10 @@ export function requestedGrant(interaction: Pick<Interaction, 'params' | 'prompt
   const details = interaction.prompt.details as PromptDetails;
   const requested = String(interaction.params.scope ?? '').split(' ');
   return {
-    scopes: requested.filter((scope) => consentScopes.has(scope)),
+    // A missing scope that is none of these is one of the application's own.
+    scopes: [
+      ...new Set([...requested.filter((scope) => consentScopes.has(scope)), ...(details.missingOIDCScope ?? [])]),
+    ],
     claims: details.missingOIDCClaims ?? [],
     resources: details.missingResourceScopes ?? {},
   };

@@ -1,7 +1,7 @@
 // Schemas for what an application learns about users: the role and permission filters of both protocols, and the custom
 // claims of an OIDC client.
 import { z } from 'zod';
-import { isUserField } from '../../accounts/claims.ts';
+import { claimsByScope, isUserField } from '../../accounts/claims.ts';
 
 const name = z.string().min(1).max(255);
 const pattern = name.refine((value) => value.indexOf('*') === value.lastIndexOf('*'), 'must not have more than one *');
@@ -24,7 +24,23 @@ const RESERVED = new Set(
 /** A user field that a claim or attribute is taken from. */
 export const userField = name.refine(isUserField, 'must be a field of the user');
 
-/** Claim -> user field, in ID token and UserInfo for every scope. */
+/** A user field, alone or with the scope that the claim belongs to: one of OpenID Connect, or one of the application's own. */
+const claimSource = z.union(
+  [
+    userField,
+    z.strictObject({
+      field: userField,
+      scope: z
+        .string()
+        .max(100)
+        .regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/, 'must be a scope: visible ASCII characters without spaces, " and \\')
+        .refine((scope) => scope !== 'offline_access', 'is a scope without claims'),
+    }),
+  ],
+  { error: 'must be a field of the user, or { field, scope }' },
+);
+
+/** Claim -> user field. A claim without a scope is in ID token and UserInfo for every scope. */
 export const ownClaims = z.record(
   z
     .string()
@@ -32,5 +48,23 @@ export const ownClaims = z.record(
     .max(100)
     .regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/, 'must be visible ASCII characters without spaces')
     .refine((claim) => !RESERVED.has(claim), 'is a claim of Gatehouse itself'),
-  userField,
+  claimSource,
 );
+export type OwnClaims = z.output<typeof ownClaims>;
+
+/** Each claim with its user field, and its scope where it has one. */
+export function claimSources(claims: OwnClaims = {}): { claim: string; field: string; scope?: string }[] {
+  return Object.entries(claims).map(([claim, source]) => ({
+    claim,
+    ...(typeof source === 'string' ? { field: source } : source),
+  }));
+}
+
+/** The scopes that exist for this application only: those of its claims that OpenID Connect does not define. */
+export function ownScopes({ claims, scope }: { claims?: OwnClaims | undefined; scope?: string | undefined }): string[] {
+  const named = claimSources(claims).flatMap((source) => source.scope ?? []);
+  const allowed = scope?.split(' ');
+  return [...new Set(named)].filter(
+    (one) => !Object.hasOwn(claimsByScope, one) && (allowed === undefined || allowed.includes(one)),
+  );
+}

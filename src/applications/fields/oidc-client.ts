@@ -105,7 +105,8 @@ export const oidcMetadata = z.strictObject({
   sector_identifier_uri: httpsUri.optional(),
   scope: scopes.optional(),
   resources: uniqueList(text).optional(), // not in the standard: which APIs it may ask for; none when absent
-  claims: ownClaims.optional(), // not in the standard: claim -> user field
+  claims: ownClaims.optional(), // not in the standard: claim -> user field, or { field, scope }
+  id_token_claims: z.enum(['always', 'conform']).optional(), // not in the standard: whether ID tokens hold the claims of scopes; always when absent
   ...viewFields, // not in the standard: which roles and permissions it receives
   access_evaluation: z.enum(['own_users', 'all_users']).optional(), // not in the standard: whom it may evaluate; own_users when absent
   mfa: mfaRule.optional(), // not in the standard: how strongly users must sign in

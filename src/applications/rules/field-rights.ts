@@ -47,7 +47,14 @@ const rules: Record<keyof OidcClient | keyof ServiceProvider, Rule> = {
 
   // Which data of the users who sign in it receives, under which names, and whether they are asked: what applications:write is for.
   // None of it is about other users, and permissions for Gatehouse are left out.
-  ...{ claims: nothing, attributes: nothing, roles_filter: nothing, consent: nothing, subject_type: nothing },
+  ...{
+    claims: nothing,
+    id_token_claims: nothing,
+    attributes: nothing,
+    roles_filter: nothing,
+    consent: nothing,
+    subject_type: nothing,
+  },
   ...{ sector_identifier_uri: nothing, name_id_format: nothing, require_allow_create: nothing },
   // How it is recognized and where its messages go. An application with rights is changed only by an actor who has them.
   ...{ client_id: nothing, entity_id: nothing, client_secret: nothing, enabled: nothing, application_type: nothing },

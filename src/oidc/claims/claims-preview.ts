@@ -49,8 +49,11 @@ export function createClaimsPreviews({ provider, clients, accounts }: ClaimsPrev
     async preview(clientId, account, scope) {
       const client = await provider().Client.find(clientId);
       if (!client) return undefined;
-      const userinfo = await claims(client, await available(client, account), scope);
-      return { idToken: { iss: provider().issuer, aud: clientId, ...userinfo }, userinfo };
+      const known = await available(client, account);
+      const userinfo = await claims(client, known, scope);
+      const setting = (await clients.applicationOf(clientId))?.metadata.id_token_claims;
+      const inToken = setting === 'conform' ? await claims(client, known, 'openid') : userinfo;
+      return { idToken: { iss: provider().issuer, aud: clientId, ...inToken }, userinfo };
     },
 
     async redeem({ clientId, code: value, verifier, redirectUri }) {

@@ -7,6 +7,7 @@ import type { Accounts } from '../../accounts/accounts.ts';
 import { claimsFor, customClaims } from '../../accounts/claims.ts';
 import { withVisibleRoles } from '../../accounts/visible-roles.ts';
 import { accessDecision } from '../../applications/access-decision.ts';
+import { claimSources } from '../../applications/fields/claim-settings.ts';
 import type { Audit } from '../../audit/audit.ts';
 import type { Consents } from '../../consents/consents.ts';
 import { appContext } from '../engine/app-context.ts';
@@ -84,10 +85,14 @@ export function accountOf(found: EngineAccount): Account {
   return found.record as Account;
 }
 
-/** Every claim that scopes can request, and the application's own claims, which need no scope. */
+/** Every claim that scopes can request, and the application's own claims, each with its scope if it has one. */
 export function claimsOf(account: Account, application: Pick<ClientApplication, 'metadata'> | undefined) {
   const { claims: applicationClaims, ...view } = application?.metadata ?? {};
   const visible = withVisibleRoles(account, view);
   if (!applicationClaims) return claimsFor(visible);
-  return { ...claimsFor(visible), [APPLICATION_CLAIMS]: customClaims(visible, applicationClaims) };
+  const own = claimSources(applicationClaims).map(({ claim, field, scope }) => ({
+    scope,
+    claims: customClaims(visible, { [claim]: field }),
+  }));
+  return { ...claimsFor(visible), [APPLICATION_CLAIMS]: own };
 }

@@ -7,15 +7,30 @@ import { httpClient } from '../../support/http.ts';
 import { type Engine, redeem, signIn, startBareEngine } from '../bare-engine.ts';
 
 const configuration: Configuration = {
+  claims: { openid: ['sub'], profile: ['name'] },
   conformIdTokenClaims: false,
   findAccount: (_ctx, id) => ({
     accountId: id,
-    claims: async () => ({ sub: id, unlisted: true, [APPLICATION_CLAIMS]: { department: 'research' } }),
+    claims: async () => ({
+      sub: id,
+      unlisted: true,
+      name: 'Alice',
+      [APPLICATION_CLAIMS]: [
+        { claims: { department: 'research' } },
+        { scope: 'openid', claims: { level: 3 } },
+        { scope: 'hr', claims: { salary: 1 } },
+      ],
+    }),
   }),
 };
 const bare = await startBareEngine({ configuration });
-const patched = await startBareEngine({ configuration, patch: addApplicationClaims });
-afterAll(() => Promise.all([bare.close(), patched.close()]));
+const registered = (metadata: object) => ({ clients: { cachedApplicationOf: () => ({ metadata }) as never } });
+const patched = await startBareEngine({ configuration, patch: (one) => addApplicationClaims(one, registered({})) });
+const conforming = await startBareEngine({
+  configuration,
+  patch: (one) => addApplicationClaims(one, registered({ id_token_claims: 'conform' })),
+});
+afterAll(() => Promise.all([bare.close(), patched.close(), conforming.close()]));
 
 async function claimsOf(engine: Engine) {
   const { access_token, id_token } = await redeem(engine, (await signIn(engine)).code);
@@ -38,5 +53,25 @@ describe('client-claims', () => {
     const { idToken, userinfo } = await claimsOf(patched);
     for (const claims of [idToken, userinfo]) expect(claims).toMatchObject({ sub: 'alice', department: 'research' });
     expect(Object.keys(userinfo)).not.toContain('unlisted');
+  });
+
+  it('client-claims adds the claims of a scope only when that scope is granted', async () => {
+    const { idToken, userinfo } = await claimsOf(patched);
+    for (const claims of [idToken, userinfo]) {
+      expect(claims).toMatchObject({ level: 3 });
+      expect(claims).not.toHaveProperty('salary');
+    }
+  });
+
+  it('client-claims leaves the claims of scopes out of the ID token where the registration says so', async () => {
+    const idToken = async ({ provider }: Engine) => {
+      const client = await provider.Client.find('app');
+      const claims = { sub: 'alice', name: 'Alice', [APPLICATION_CLAIMS]: [{ claims: { department: 'research' } }] };
+      const token = new provider.IdToken(claims, { client: client as never, ctx: undefined as never });
+      return decodeJwt(await Object.assign(token, { scope: 'openid profile' }).issue({ use: 'idtoken' }));
+    };
+    expect(await idToken(patched)).toMatchObject({ name: 'Alice', department: 'research' });
+    expect(await idToken(conforming)).toMatchObject({ sub: 'alice', department: 'research' });
+    expect(await idToken(conforming)).not.toHaveProperty('name');
   });
 });
