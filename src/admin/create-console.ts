@@ -8,6 +8,7 @@ import type { Vault } from '../platform/vault.ts';
 import type { Db } from '../storage/database.ts';
 import { applicationRoutes } from './applications/console.ts';
 import { auditRoutes } from './audit/console.ts';
+import { connectionRoutes } from './connections/console.ts';
 import { createFrame } from './console/frame.ts';
 import { createNames } from './console/names.ts';
 import type { Admin } from './create-admin.ts';
@@ -41,7 +42,7 @@ export interface ConsoleDependencies {
 /** The routers of the console, and its frame and names for pages that live elsewhere (diagnostics, the test bench). */
 export function createConsole(dependencies: ConsoleDependencies) {
   const { admin, issuer, db, now, vault, accounts, audit, keyring, page, warnings } = dependencies;
-  const { users, applications, resources, roles, sessions, keys, mail, settings, statistics } = admin;
+  const { users, applications, connections, resources, roles, sessions, keys, mail, settings, statistics } = admin;
   const storedForms = createStoredForms({ db, vault, now });
   const frame = createFrame({ page, authority: admin.authority, storedForms });
   const names = createNames({ db });
@@ -56,6 +57,7 @@ export function createConsole(dependencies: ConsoleDependencies) {
       overviewRoutes({ frame, names, statistics, warnings }),
       applicationRoutes({ frame, applications, roles, identityProvider }),
       apiRoutes({ frame, resources }),
+      connectionRoutes({ frame, connections, issuer }),
       userRoutes({ frame, users, roles, sessions }),
       importRoutes({ frame, imports: createUserImport({ accounts, users, roles }), audit }),
       roleRoutes({ frame, roles }),

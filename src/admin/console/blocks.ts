@@ -22,7 +22,19 @@ export interface Option {
 export interface Field {
   name: string;
   label: string;
-  type?: 'text' | 'search' | 'email' | 'number' | 'textarea' | 'select' | 'checkbox' | 'checks' | 'hidden' | 'file';
+  type?:
+    | 'text'
+    | 'search'
+    | 'email'
+    | 'number'
+    | 'textarea'
+    | 'select'
+    | 'checkbox'
+    | 'checks'
+    | 'hidden'
+    | 'file'
+    | 'password'
+    | 'date';
   /** Of `file`: what may be chosen. */
   accept?: string;
   value?: string | number | undefined;

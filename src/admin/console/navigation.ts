@@ -12,6 +12,7 @@ const NAVIGATION: readonly { href: string; label: string; needs: Need; also?: st
     also: '/admin/test',
   },
   { href: '/admin/apis', label: 'APIs', needs: 'gatehouse.applications:read' },
+  { href: '/admin/connections', label: 'Connections', needs: 'gatehouse.connections:read' },
   { href: '/admin/users', label: 'Users', needs: within('gatehouse.users:read'), also: '/admin/import' },
   { href: '/admin/roles', label: 'Roles', needs: 'gatehouse.roles:read' },
   { href: '/admin/why', label: 'Access check', needs: 'gatehouse.audit:read' },

@@ -85,7 +85,9 @@ export function oidcRules(entry: z.output<typeof oidcEntry>): Fault[] {
       reject('allowed_tenants', 'must list the tenants, because every tenant could sign in otherwise');
   }
   if (!entry.scopes.includes('openid')) reject('scopes', 'must include openid');
-  if (!entry.nonce && !entry.pkce) reject('pkce', 'must stay on when nonce is off (RFC 9700 2.1.1)');
+  // LinkedIn supports neither; there only the binding to the browser remains.
+  if (!entry.nonce && !entry.pkce && entry.preset !== 'linkedin')
+    reject('pkce', 'must stay on when nonce is off (RFC 9700 2.1.1)');
   if (entry.required_for_domains && entry.domains.length === 0) reject('required_for_domains', 'needs domains');
   return faults;
 }

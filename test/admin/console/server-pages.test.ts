@@ -21,6 +21,7 @@ const PAGES = [
   '',
   '/applications',
   '/apis',
+  '/connections',
   '/users',
   '/roles',
   '/why',

@@ -1,0 +1,190 @@
+// The form fields of a connection, made of the schema of its kind, and the values that a form sends. Maps are written one a line
+// as `name => value, value`.
+import { z } from 'zod';
+import type { ConnectionKind } from '../../connections/connection.ts';
+import { presetOf } from '../../connections/presets/presets.ts';
+import { entrySchemas, secretKeys } from '../../connections/schema.ts';
+import type { Field } from '../console/blocks.ts';
+import { lines } from '../console/text-area.ts';
+import { labels } from './console-labels.ts';
+
+interface Json {
+  type?: string;
+  enum?: string[];
+  const?: unknown;
+  default?: unknown;
+  anyOf?: Json[];
+  items?: Json;
+  properties?: Record<string, Json>;
+}
+type Shape = 'flag' | 'choice' | 'number' | 'text' | 'list' | 'map' | 'lists';
+export interface KnownField {
+  key: string;
+  shape: Shape;
+  options: string[];
+  isRequired: boolean;
+}
+
+/** Sections of the edit page; a key of no other section belongs to the upstream. */
+export const sections = {
+  upstream: 'Upstream',
+  button: 'Button and domains',
+  users: 'Accounts',
+  roles: 'Groups and roles',
+  assurance: 'What its sign-in counts for',
+} as const;
+export type Section = keyof typeof sections;
+const sectionKeys: Record<Exclude<Section, 'upstream'>, readonly string[]> = {
+  button: ['name', 'logo', 'order', 'show_button', 'domains', 'required_for_domains', 'login_hint'],
+  users: ['create_users', 'update_profile', 'link', 'link_only', 'trusted_email', 'attributes'],
+  roles: ['groups_claim', 'groups', 'role_mappings'],
+  assurance: ['acr_values', 'trusted_acr', 'trusted_amr', 'logout'],
+};
+const LISTED_MAPS = ['role_mappings', 'acr_values', 'trusted_acr', 'trusted_amr'];
+const LONG = ['metadata', 'metadata_certificate'];
+const NOT_HERE = ['id', 'kind', 'preset', 'enabled', 'metadata_file', ...Object.keys(secretKeys)];
+
+/** The fields of a kind, in the order of its schema. */
+export function knownFields(kind: ConnectionKind): KnownField[] {
+  const schema = z.toJSONSchema(entrySchemas[kind], { io: 'input', unrepresentable: 'any' }) as Json & {
+    required?: string[];
+  };
+  return (
+    Object.entries(schema.properties ?? {})
+      // A constant is no choice.
+      .filter(([key, json]) => !NOT_HERE.includes(key) && json.const === undefined)
+      .map(([key, json]) => ({
+        ...{ key, shape: shapeOf(key, json), options: json.enum ?? json.items?.enum ?? [] },
+        isRequired: schema.required?.includes(key) ?? false,
+      }))
+  );
+}
+
+export function sectionOf(key: string): Section {
+  const found = Object.entries(sectionKeys).find(([, keys]) => keys.includes(key));
+  return (found?.[0] as Section | undefined) ?? 'upstream';
+}
+
+/** The fields of a section with their values. */
+export function sectionFields(kind: ConnectionKind, section: Section, values: Record<string, unknown>): Field[] {
+  const known = knownFields(kind).filter(({ key }) => sectionOf(key) === section);
+  const order = section === 'upstream' ? undefined : sectionKeys[section];
+  const sorted = order ? [...known].sort((a, b) => order.indexOf(a.key) - order.indexOf(b.key)) : known;
+  return sorted.map((field) => fieldOf(field, values[field.key]));
+}
+
+/** The form of a new connection: only what this vendor needs. */
+export function presetFields(kind: ConnectionKind, preset: string, given: Record<string, string>): Field[] {
+  const known = new Map(knownFields(kind).map((field) => [field.key, field]));
+  return (presetOf(preset, kind)?.fields ?? []).map(({ key, label, hint, placeholder, isRequired, type }): Field => {
+    const example = placeholder === undefined ? hint : [hint, `Such as ${placeholder}`].filter(Boolean).join(' ');
+    const shown = { name: key, label, hint: example, required: isRequired ?? false, value: given[key] ?? '' };
+    if (type === 'secret' && key === 'private_key') return { ...shown, type: 'textarea', rows: 6 };
+    if (type === 'secret') return { ...shown, type: 'password' };
+    if (type === 'date') return { ...shown, type: 'date' };
+    if (type === 'long') return { ...shown, type: 'textarea', rows: 8 };
+    return ['list', 'map', 'lists'].includes(known.get(key)?.shape ?? '')
+      ? { ...shown, type: 'textarea', rows: 3 }
+      : shown;
+  });
+}
+
+/** What a form sends for these keys, as an entry declares it; an empty field is null, which gives it its default. */
+export function valuesFrom(
+  kind: ConnectionKind,
+  keys: readonly string[],
+  given: Record<string, string>,
+): Record<string, unknown> {
+  const known = knownFields(kind).filter(({ key }) => keys.includes(key));
+  return Object.fromEntries(known.map((field) => [field.key, valueFrom(field, given[field.key] ?? '')]));
+}
+
+/** The secrets that a form sends, as an entry declares them. */
+export function secretsFrom(given: Record<string, string>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.keys(secretKeys).flatMap((key) => {
+      const value = given[key]?.trim();
+      if (!value) return [];
+      const end = given[`${key}_expires_at`];
+      return [[key, [{ value, ...(end ? { expires_at: end } : {}) }]]];
+    }),
+  );
+}
+
+export function keysOf(kind: ConnectionKind, section: Section): string[] {
+  return knownFields(kind).flatMap(({ key }) => (sectionOf(key) === section ? [key] : []));
+}
+
+function shapeOf(key: string, json: Json): Shape {
+  if (LISTED_MAPS.includes(key)) return 'lists';
+  if (json.enum) return 'choice';
+  if (json.type === 'boolean') return 'flag';
+  if (json.type === 'integer') return 'number';
+  if (json.type === 'array') return 'list';
+  return json.type === 'object' ? 'map' : 'text';
+}
+
+function fieldOf({ key, shape, options, isRequired }: KnownField, value: unknown): Field {
+  const { label = key.replaceAll('_', ' '), hint } = labels[key] ?? {};
+  const shared = { name: key, label: label[0]?.toUpperCase() + label.slice(1), hint, required: isRequired };
+  if (shape === 'flag') return { ...shared, required: false, type: 'checkbox', checked: value === true };
+  if (shape === 'choice') {
+    const all = options.map((one) => ({ value: one, label: one }));
+    return {
+      ...shared,
+      type: 'select',
+      value: String(value ?? ''),
+      options: value === undefined ? [{ value: '', label: 'default' }, ...all] : all,
+    };
+  }
+  if (shape === 'number') return { ...shared, type: 'number', value: Number(value ?? 0) };
+  if (shape === 'list')
+    return { ...shared, type: 'textarea', rows: 3, value: (value as string[] | undefined)?.join('\n') };
+  if (shape === 'map' || shape === 'lists') return { ...shared, type: 'textarea', rows: 3, value: mapText(value) };
+  const text = value === undefined ? '' : String(value);
+  return LONG.includes(key) ? { ...shared, type: 'textarea', rows: 6, value: text } : { ...shared, value: text };
+}
+
+function mapText(value: unknown): string {
+  return Object.entries((value ?? {}) as Record<string, unknown>)
+    .map(([name, one]) => `${name} => ${Array.isArray(one) ? one.join(', ') : String(one)}`)
+    .join('\n');
+}
+
+function valueFrom({ key, shape }: KnownField, text: string): unknown {
+  switch (shape) {
+    case 'flag':
+      return text === 'on';
+    case 'number':
+      return text.trim() === '' ? null : Number(text);
+    case 'list':
+      return key === 'certificates' || key === 'ca' ? certificatesFrom(text) : lines(text);
+    case 'map':
+    case 'lists':
+      return text.trim() === '' && key === 'groups' ? null : mapFrom(key, text, shape === 'lists');
+    default:
+      return text.trim() === '' ? null : text.trim();
+  }
+}
+
+function mapFrom(key: string, text: string, isListed: boolean): Record<string, unknown> {
+  return Object.fromEntries(
+    lines(text).map((line) => {
+      const at = line.lastIndexOf('=>');
+      const [name, value] = at < 0 ? [line, ''] : [line.slice(0, at).trim(), line.slice(at + 2).trim()];
+      if (isListed)
+        return [
+          name,
+          value
+            .split(',')
+            .map((one) => one.trim())
+            .filter((one) => one !== ''),
+        ];
+      return [name, key === 'groups' && /^(true|false)$/.test(value) ? value === 'true' : value];
+    }),
+  );
+}
+
+function certificatesFrom(text: string): string[] {
+  return text.match(/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g) ?? lines(text);
+}

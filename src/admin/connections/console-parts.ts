@@ -1,0 +1,160 @@
+// What the pages of connections share: blocks of one connection, and what is wrong with it.
+
+import { presetOf } from '../../connections/presets/presets.ts';
+import { secretPurposesOf } from '../../connections/schema.ts';
+import type { SecretInfo } from '../../connections/secrets.ts';
+import type { Action, Block, Cell, Mark } from '../console/blocks.ts';
+import type { Frame } from '../console/frame.ts';
+import type { ConnectionAdmin, ConnectionDetails } from './actions.ts';
+
+export const HOME = '/admin/connections';
+export const READ = 'gatehouse.connections:read' as const;
+export const WRITE = 'gatehouse.connections:write' as const;
+
+export interface ConnectionPagesDependencies {
+  frame: Frame;
+  connections: ConnectionAdmin;
+  issuer: string;
+}
+
+export const pathOf = (id: string): string => `${HOME}/${encodeURIComponent(id)}`;
+
+const kindNames = { oidc: 'OpenID Connect', saml: 'SAML 2.0', oauth2: 'OAuth 2.0', ldap: 'Directory' } as const;
+export const purposeNames = {
+  'client-secret': 'Client secret',
+  'private-key': 'Private key',
+  'bind-password': 'Password of the directory account',
+} as const;
+
+export function vendorOf({ connection: { kind, preset } }: ConnectionDetails): string {
+  const name = presetOf(preset, kind)?.name ?? preset;
+  return preset === 'generic' ? kindNames[kind] : `${name} (${kindNames[kind]})`;
+}
+
+export function stateTags({ connection }: ConnectionDetails): Mark[] {
+  return [
+    connection.enabled ? { text: 'enabled', tone: 'good' } : { text: 'disabled', tone: 'bad' },
+    ...(connection.source === 'file' ? [{ text: 'configuration file', tone: 'plain' as const }] : []),
+  ];
+}
+
+/** What the administrator enters at the vendor, with the steps there. */
+export function vendorBlocks({
+  connection: { kind, preset },
+  values,
+}: Pick<ConnectionDetails, 'values'> & {
+  connection: Pick<ConnectionDetails['connection'], 'kind' | 'preset'>;
+}): Block[] {
+  const steps = presetOf(preset, kind)?.steps ?? [];
+  return [
+    ...(steps.length > 0
+      ? [
+          {
+            kind: 'facts' as const,
+            title: 'At the provider',
+            rows: steps.map((value, at) => ({ label: `Step ${at + 1}`, value })),
+          },
+        ]
+      : []),
+    ...(values.length > 0
+      ? [
+          {
+            kind: 'facts' as const,
+            title: 'Values to enter there',
+            rows: values.map(({ label, value }) => ({ label, value: { text: value, code: true } })),
+          },
+        ]
+      : []),
+  ];
+}
+
+export function secretBlocks({ connection, secrets }: ConnectionDetails, mayChange: boolean): Block[] {
+  if (secretPurposesOf(connection.kind).length === 0) return [];
+  const at = pathOf(connection.id);
+  const rows = secrets.map(({ purpose, createdAt, expiresAt }): Cell[] => [
+    purposeNames[purpose],
+    createdAt,
+    expiresAt ?? 'no end is known',
+  ]);
+  return [
+    {
+      ...{ kind: 'table', title: 'Secrets', caption: 'Stored secrets, newest first; the newest valid one is used' },
+      ...{ columns: ['Secret', 'Stored', 'Ends'], rows, empty: 'No secret is stored.' },
+    },
+    ...actionsBlock(mayChange, [
+      { label: 'New secret', href: `${at}/secret` },
+      ...secrets.map((secret) => ({
+        label: 'Remove',
+        of: describe(secret),
+        post: `${at}/secrets/${secret.id}/remove`,
+      })),
+    ]),
+  ];
+}
+
+export function domainBlocks({ connection, domains }: ConnectionDetails, mayChange: boolean): Block[] {
+  if (domains.length === 0) return [];
+  const at = pathOf(connection.id);
+  const isDeclared = connection.source === 'file';
+  return [
+    {
+      ...{ kind: 'table', title: 'Domains', caption: 'E-mail domains and their proof', empty: '' },
+      columns: ['Domain', 'Proof', 'TXT record', 'Value'],
+      rows: domains.map(({ domain, provenAt, checkedAt, record }) => [
+        domain,
+        provenAt
+          ? { text: 'proven', tone: 'good', small: isDeclared ? 'by the configuration file' : 'by DNS' }
+          : { text: checkedAt ? 'not found' : 'not checked yet', tone: 'warn' },
+        { text: record.name, code: true },
+        { text: record.value, code: true },
+      ]),
+    },
+    ...actionsBlock(
+      mayChange,
+      isDeclared
+        ? []
+        : domains.map(({ domain }) => ({
+            ...{ label: 'Check now', of: domain },
+            post: `${at}/domains/${encodeURIComponent(domain)}/check`,
+          })),
+    ),
+  ];
+}
+
+export function documentBlocks({ connection, documents }: ConnectionDetails, mayChange: boolean): Block[] {
+  if (documents.length === 0 && connection.kind !== 'oidc' && connection.kind !== 'saml') return [];
+  return [
+    {
+      ...{ kind: 'table', title: 'Documents', caption: 'Documents of the upstream, read again every day' },
+      columns: ['Document', 'Last good one', 'Next', 'Fault'],
+      rows: documents.map(({ kind, hasContent, readAt, nextReadAt, failingSince, lastError }) => [
+        kind,
+        hasContent ? readAt : { text: 'never', tone: 'bad' },
+        nextReadAt,
+        failingSince ? { text: 'fails', tone: 'warn', small: lastError ?? undefined } : '',
+      ]),
+      empty: 'Nothing was read yet.',
+    },
+    ...actionsBlock(mayChange, [{ label: 'Read now', post: `${pathOf(connection.id)}/documents` }]),
+  ];
+}
+
+export function mappingBlocks({ entry }: ConnectionDetails): Block[] {
+  const mappings = Object.entries(entry.role_mappings as Record<string, string[]>);
+  if (mappings.length === 0) return [];
+  return [
+    {
+      ...{ kind: 'table', title: 'Roles by group', caption: 'Groups of the upstream and their roles', empty: '' },
+      columns: ['Group', 'Roles'],
+      rows: mappings.map(([group, roles]) => [{ text: group, code: true }, roles.join(', ')]),
+    },
+  ];
+}
+
+function actionsBlock(mayChange: boolean, items: Action[]): Block[] {
+  return mayChange && items.length > 0 ? [{ kind: 'actions', items }] : [];
+}
+
+function describe({ purpose, createdAt }: SecretInfo): string {
+  return `${purposeNames[purpose]}, stored ${createdAt.toISOString()}`;
+}

@@ -1,0 +1,80 @@
+// Enables, disables and deletes a connection.
+import type Router from '@koa/router';
+import { z } from 'zod';
+import type { Extras, State } from '../../http/context.ts';
+import { parseForm } from '../../http/input.ts';
+import { type ConnectionPagesDependencies, HOME, pathOf, WRITE } from './console-parts.ts';
+
+const disableForm = z.object({ end_sessions: z.literal('on').optional() });
+
+export function addStateRoutes(
+  router: Router<State, Extras>,
+  { frame, connections }: ConnectionPagesDependencies,
+): void {
+  router.post('/:id/enable', ...frame.change(WRITE), async (ctx) => {
+    const { id = '' } = ctx.params;
+    await connections.setEnabled(id, true, frame.actor(ctx));
+    frame.redirect(ctx, pathOf(id), 'The connection is enabled.');
+  });
+
+  router.get('/:id/disable', ...frame.page(WRITE), async (ctx) => {
+    const { connection } = await connections.get(ctx.params.id ?? '');
+    const at = pathOf(connection.id);
+    const sessions = await connections.countSessions(connection.id);
+    frame.show(ctx, {
+      title: `Disable ${connection.name}?`,
+      back: { href: at, label: connection.name },
+      blocks: [
+        {
+          kind: 'form',
+          lead: 'Nobody can sign in or link an account by it. Links to accounts stay.',
+          action: `${at}/disable`,
+          fields: [
+            {
+              ...{ name: 'end_sessions', type: 'checkbox', label: 'Also end the sessions that began there' },
+              hint: `${sessions} now. Otherwise they go on until they expire.`,
+            },
+          ],
+          button: 'Disable',
+          look: 'danger',
+          cancel: at,
+        },
+      ],
+    });
+  });
+
+  router.post('/:id/disable', ...frame.change(WRITE), async (ctx) => {
+    const { id = '' } = ctx.params;
+    const { end_sessions: ends } = await parseForm(ctx, disableForm.loose());
+    await connections.setEnabled(id, false, frame.actor(ctx));
+    const ended = ends === 'on' ? await connections.endSessions(id, frame.actor(ctx)) : undefined;
+    const more = ended === undefined ? '' : ` ${ended} sessions were ended.`;
+    frame.redirect(ctx, pathOf(id), `The connection is disabled.${more}`);
+  });
+
+  router.get('/:id/delete', ...frame.page(WRITE), (ctx) => {
+    const { id = '' } = ctx.params;
+    const lead =
+      'The links of users to it are deleted, too. Accounts that were created by it stay, but their users have no way in unless they have a password or a passkey here.';
+    frame.show(ctx, {
+      title: `Delete the connection ${id}?`,
+      back: { href: HOME, label: 'Connections' },
+      blocks: [
+        {
+          kind: 'form',
+          lead,
+          action: `${pathOf(id)}/delete`,
+          fields: [],
+          button: 'Delete',
+          look: 'danger',
+          cancel: HOME,
+        },
+      ],
+    });
+  });
+
+  router.post('/:id/delete', ...frame.change(WRITE), async (ctx) => {
+    await connections.remove(ctx.params.id ?? '', frame.actor(ctx));
+    frame.redirect(ctx, HOME, 'The connection was deleted.');
+  });
+}

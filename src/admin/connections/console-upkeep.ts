@@ -1,0 +1,94 @@
+// The upkeep of one connection: its secrets, the proof of its domains, and its documents.
+import type Router from '@koa/router';
+import { z } from 'zod';
+import { type SecretPurpose, secretKeys, secretPurposesOf } from '../../connections/schema.ts';
+import type { Extras, State } from '../../http/context.ts';
+import { parseForm } from '../../http/input.ts';
+import type { ConsolePage } from '../console/blocks.ts';
+import type { ConnectionDetails } from './actions.ts';
+import { type ConnectionPagesDependencies, pathOf, purposeNames, WRITE } from './console-parts.ts';
+
+const purposes = Object.values(secretKeys) as [SecretPurpose, ...SecretPurpose[]];
+const secretForm = z.object({
+  purpose: z.enum(purposes),
+  value: z.string().trim().min(1, 'must not be empty').max(16_384),
+  expires_at: z.iso.date().or(z.literal('')).default(''),
+});
+const CHECKS = {
+  proven: 'The record was found: the domain is proven.',
+  missing: 'The record was not found. DNS changes can take an hour.',
+  unreachable: 'The name servers did not answer, so nothing was changed.',
+} as const;
+
+export function addUpkeepRoutes(
+  router: Router<State, Extras>,
+  { frame, connections }: ConnectionPagesDependencies,
+): void {
+  router.get('/:id/secret', ...frame.page(WRITE), async (ctx) => {
+    frame.show(ctx, secretPage(await connections.get(ctx.params.id ?? ''), {}));
+  });
+
+  router.post('/:id/secret', ...frame.change(WRITE), async (ctx) => {
+    const details = await connections.get(ctx.params.id ?? '');
+    const given = await parseForm(ctx, secretForm.partial().loose());
+    await frame.attempt(
+      ctx,
+      async () => {
+        const { purpose, value, expires_at: end } = secretForm.parse(given);
+        const { id } = details.connection;
+        await connections.addSecret(id, purpose, { value, ...(end ? { expires_at: end } : {}) }, frame.actor(ctx));
+        frame.redirect(
+          ctx,
+          pathOf(id),
+          'The secret is stored and used from now on. Remove the old one when it has ended.',
+        );
+      },
+      () => secretPage(details, given),
+    );
+  });
+
+  router.post('/:id/secrets/:secret/remove', ...frame.change(WRITE), async (ctx) => {
+    const { id = '', secret = '' } = ctx.params;
+    await connections.removeSecret(id, secret, frame.actor(ctx));
+    frame.redirect(ctx, pathOf(id), 'The secret was removed.');
+  });
+
+  router.post('/:id/domains/:domain/check', ...frame.change(WRITE), async (ctx) => {
+    const { id = '', domain = '' } = ctx.params;
+    const result = await connections.checkDomain(id, domain, frame.actor(ctx));
+    frame.redirect(ctx, pathOf(id), `${domain}: ${CHECKS[result]}`);
+  });
+
+  router.post('/:id/documents', ...frame.change(WRITE), async (ctx) => {
+    const { id = '' } = ctx.params;
+    const failed = (await connections.readDocuments(id)).find(({ error }) => error !== undefined);
+    frame.redirect(ctx, pathOf(id), failed ? `${failed.kind}: ${failed.error}` : 'Every document was read.');
+  });
+}
+
+function secretPage({ connection }: ConnectionDetails, given: Record<string, unknown>): ConsolePage {
+  const at = pathOf(connection.id);
+  const options = secretPurposesOf(connection.kind).map((value) => ({ value, label: purposeNames[value] }));
+  const sent = (name: string) => (typeof given[name] === 'string' ? given[name] : '');
+  return {
+    title: 'New secret',
+    back: { href: at, label: connection.name },
+    blocks: [
+      {
+        kind: 'form',
+        lead: 'Create it at the provider first. It is stored encrypted, and nobody can read it here again. The old one stays until you remove it.',
+        action: `${at}/secret`,
+        fields: [
+          { name: 'purpose', label: 'Secret', type: 'select', value: sent('purpose') || options[0]?.value, options },
+          { name: 'value', label: 'Value', type: 'password', value: sent('value'), required: true },
+          {
+            ...{ name: 'expires_at', label: 'It ends on', type: 'date', value: sent('expires_at') },
+            hint: 'As the provider says. You are warned 30 and 7 days before. Empty: no end is known.',
+          },
+        ],
+        button: 'Store secret',
+        cancel: at,
+      },
+    ],
+  };
+}

@@ -1,0 +1,190 @@
+// /admin/connections: the upstream identity providers at which users sign in.
+import Router from '@koa/router';
+import type { Context, Extras, State } from '../../http/context.ts';
+import { bodyLimit } from '../../http/input.ts';
+import { etagOf } from '../api/versions.ts';
+import { MAX_FORM_BYTES, readForm } from '../applications/console-form.ts';
+import { type Block, type ConsolePage, VERSION, versionField } from '../console/blocks.ts';
+import { type ConnectionDetails, versionOf } from './actions.ts';
+import { keysOf, type Section, sectionFields, sections, valuesFrom } from './console-fields.ts';
+import { addNewConnectionRoutes } from './console-new.ts';
+import {
+  type ConnectionPagesDependencies,
+  documentBlocks,
+  domainBlocks,
+  HOME,
+  mappingBlocks,
+  pathOf,
+  READ,
+  secretBlocks,
+  stateTags,
+  vendorBlocks,
+  vendorOf,
+  WRITE,
+} from './console-parts.ts';
+import { addStateRoutes } from './console-state.ts';
+import { addUpkeepRoutes } from './console-upkeep.ts';
+
+type Params = Context & { params: Record<string, string> };
+
+/** All pages below /admin/connections. */
+export function connectionRoutes(dependencies: ConnectionPagesDependencies): Router<State, Extras> {
+  const router = new Router<State, Extras>({ prefix: HOME });
+  addListRoute(router, dependencies);
+  // `/new` first: it would match `/:id`.
+  addNewConnectionRoutes(router, dependencies);
+  addOneRoute(router, dependencies);
+  addEditRoutes(router, dependencies);
+  addUpkeepRoutes(router, dependencies);
+  addStateRoutes(router, dependencies);
+  return router;
+}
+
+function addListRoute(router: Router<State, Extras>, { frame, connections }: ConnectionPagesDependencies): void {
+  router.get('/', ...frame.page(READ), async (ctx) => {
+    const [all, forged] = [await connections.list(), await connections.forged()];
+    const mayChange = await connections.mayChange(frame.actor(ctx));
+    const warning =
+      'Another program changed these connections in the database. Nobody can sign in by them; remove them, and look for the intruder.';
+    frame.show(ctx, {
+      title: 'Connections',
+      actions: mayChange ? [{ label: 'Add connection', href: `${HOME}/new`, look: 'primary' }] : [],
+      blocks: [
+        { kind: 'text', tone: 'lead', text: 'Identity providers and directories at which your users sign in.' },
+        ...(forged.length > 0
+          ? [{ kind: 'text' as const, tone: 'alert' as const, text: `${warning} ${forged.join(', ')}` }]
+          : []),
+        ...(forged.length > 0 && mayChange
+          ? [
+              {
+                kind: 'actions' as const,
+                items: forged.map((id) => ({ label: `Remove ${id}`, href: `${pathOf(id)}/delete` })),
+              },
+            ]
+          : []),
+        {
+          kind: 'table',
+          caption: 'Connections, in the order of the buttons',
+          columns: ['Connection', 'Provider', 'State', 'Domains'],
+          rows: all.map((one) => [
+            { text: one.connection.name, href: pathOf(one.connection.id), small: one.connection.id },
+            vendorOf(one),
+            [...stateTags(one), ...(hasFault(one) ? [{ text: 'needs attention', tone: 'warn' as const }] : [])],
+            one.domains.map(({ domain }) => domain).join(', '),
+          ]),
+          empty: 'There are none: everybody signs in with a password or a passkey of this server.',
+        },
+      ],
+    });
+  });
+}
+
+function hasFault({ documents, domains }: ConnectionDetails): boolean {
+  return (
+    documents.some(({ failingSince }) => failingSince !== null) || domains.some(({ provenAt }) => provenAt === null)
+  );
+}
+
+function addOneRoute(router: Router<State, Extras>, { frame, connections }: ConnectionPagesDependencies): void {
+  router.get('/:id', ...frame.page(READ), async (ctx) => {
+    const details = await connections.get(ctx.params.id ?? '');
+    const { connection } = details;
+    const mayChange = connection.source === 'local' && (await connections.mayChange(frame.actor(ctx)));
+    const at = pathOf(connection.id);
+    frame.show(ctx, {
+      title: connection.name,
+      back: { href: HOME, label: 'Connections' },
+      tags: stateTags(details),
+      actions: mayChange
+        ? [
+            { label: 'Edit', href: `${at}/edit`, look: 'primary' },
+            connection.enabled
+              ? { label: 'Disable', href: `${at}/disable` }
+              : { label: 'Enable', post: `${at}/enable` },
+            { label: 'Delete', href: `${at}/delete`, look: 'danger' },
+          ]
+        : [],
+      blocks: [
+        factsOf(details),
+        ...secretBlocks(details, mayChange),
+        ...domainBlocks(details, mayChange),
+        ...mappingBlocks(details),
+        ...documentBlocks(details, mayChange),
+        ...vendorBlocks(details),
+      ],
+    });
+  });
+}
+
+function factsOf(details: ConnectionDetails): Block {
+  const { entry, connection } = details;
+  const text = (key: string) => (typeof entry[key] === 'string' ? entry[key] : undefined);
+  const upstream =
+    text('issuer') ?? text('entity_id') ?? text('metadata_url') ?? text('authorization_url') ?? text('url');
+  return {
+    kind: 'facts',
+    rows: [
+      { label: 'ID', value: { text: connection.id, code: true } },
+      { label: 'Provider', value: vendorOf(details) },
+      { label: 'Upstream', value: upstream ? { text: upstream, code: true } : null },
+      { label: 'New accounts', value: entry.create_users ? 'are created at the first sign-in' : 'are not created' },
+      {
+        label: 'Its addresses',
+        value:
+          {
+            never: 'are confirmed here',
+            verified: 'count as verified when it says so',
+            domains: 'count as verified in its proven domains',
+          }[String(entry.trusted_email)] ?? '',
+      },
+      { label: 'Sign-out at the upstream', value: String(entry.logout) },
+    ],
+  };
+}
+
+function addEditRoutes(router: Router<State, Extras>, { frame, connections }: ConnectionPagesDependencies): void {
+  router.get('/:id/edit', ...frame.page(WRITE), async (ctx) => {
+    frame.show(ctx, editPage(await connections.get(ctx.params.id ?? ''), {}));
+  });
+
+  router.post('/:id/edit', bodyLimit(MAX_FORM_BYTES), ...frame.change(WRITE), async (ctx: Params) => {
+    const details = await connections.get(ctx.params.id ?? '');
+    const { one } = await readForm(ctx);
+    const { id, kind } = details.connection;
+    const section = (one.section ?? 'upstream') as Section;
+    const changes = section in sections ? valuesFrom(kind, keysOf(kind, section), one) : {};
+    await frame.attempt(
+      ctx,
+      async () => {
+        await connections.update(id, changes, frame.actor(ctx), one[VERSION] ?? '');
+        frame.redirect(ctx, pathOf(id), 'Saved.');
+      },
+      () => editPage(details, changes, one[VERSION]),
+    );
+  });
+}
+
+/** One form for each section; `changes` are what a rejected form sent. */
+function editPage(details: ConnectionDetails, changes: Record<string, unknown>, version?: string): ConsolePage {
+  const { connection, entry } = details;
+  const given = Object.entries({ ...entry, ...changes }).filter(([, value]) => value !== null);
+  const values = Object.fromEntries(given);
+  const at = pathOf(connection.id);
+  return {
+    title: `Edit ${connection.name}`,
+    back: { href: at, label: connection.name },
+    blocks: (Object.keys(sections) as Section[]).map((section, index) => ({
+      kind: 'form',
+      title: sections[section],
+      action: `${at}/edit`,
+      fields: [
+        versionField(version ?? etagOf(versionOf(details))),
+        { name: 'section', label: '', type: 'hidden', value: section },
+        ...sectionFields(connection.kind, section, values),
+      ],
+      button: 'Save',
+      look: index === 0 ? 'primary' : 'secondary',
+      cancel: at,
+    })),
+  };
+}

@@ -1,0 +1,171 @@
+// Connections in the console: added by vendor, changed section by section, their secrets, domains and documents, disabled, deleted.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { presets } from '../../../src/connections/presets/presets.ts';
+import type { HttpClient } from '../../support/http.ts';
+import { startIdp, type TestIdp } from '../../support/idp.ts';
+import { textOf } from '../../support/pages/html.ts';
+import { confirmation, consoleOf, signedInLongAgo, staff } from './support.ts';
+
+let idp: TestIdp;
+let admin: HttpClient;
+let auditor: HttpClient;
+let records: string[] = [];
+beforeAll(async () => {
+  idp = await startIdp({ resolveTxt: async () => records });
+  admin = await consoleOf(idp, await staff(idp, 'admin'));
+  auditor = await consoleOf(idp, await staff(idp, 'auditor'));
+});
+afterAll(() => idp?.stop());
+
+const HOME = '/admin/connections';
+const answers: Record<string, string> = {
+  ...{ client_id: 'gatehouse', client_secret: 'typed-secret', private_key: 'typed-key', tenant: 'a-tenant-id' },
+  ...{
+    team_id: 'TEAM',
+    key_id: 'KEY',
+    issuer: 'https://sso.example.com',
+    metadata_url: 'https://sso.example.com/saml',
+  },
+  ...{
+    authorization_url: 'https://a.example/a',
+    token_url: 'https://a.example/t',
+    userinfo_url: 'https://a.example/u',
+  },
+  ...{
+    subject_claim: 'id',
+    url: 'ldaps://dir.example.com',
+    base_dn: 'dc=example',
+    client_secret_expires_at: '2030-01-01',
+  },
+};
+
+describe('a new connection', () => {
+  it.each(presets)(
+    'is added for $name ($kind) with the values to paste there, enabled and with its secret',
+    async (preset) => {
+      const at = `${HOME}/new/${preset.kind}/${preset.id}`;
+      const page = await admin.get(at);
+      expect(page.status).toBe(200);
+      const id = `new-${preset.kind}-${preset.id}`;
+      const fields = Object.fromEntries(preset.fields.map(({ key }) => [key, answers[key] ?? '']));
+      const added = await admin.submit(page, { ...fields, id });
+      expect([added.status, textOf(added.text)]).toEqual([303, expect.anything()]);
+      const shown = await admin.follow(added);
+      if (preset.paste.includes('redirect_uri')) expect(shown.text).toContain(`${idp.issuer}/upstream/${id}/callback`);
+      if (preset.paste.includes('acs_url')) expect(shown.text).toContain(`${idp.issuer}/saml/acs`);
+      expect(textOf(shown.text)).not.toMatch(/undefined|\[object|typed-/);
+      const stored = await idp.services.connections.get(id);
+      expect(stored).toMatchObject({ kind: preset.kind, preset: preset.id, enabled: true, source: 'local' });
+      const asked = preset.fields.filter(({ type }) => type === 'secret' || type === 'date').map(({ key }) => key);
+      const secrets = await idp.services.connections.secrets(id);
+      expect(secrets).toHaveLength(asked.includes('client_secret') || asked.includes('private_key') ? 1 : 0);
+      if (asked.includes('client_secret_expires_at')) expect(secrets[0]?.expiresAt).toEqual(new Date('2030-01-01'));
+      expect((await admin.get(`${HOME}/${id}/edit`)).status).toBe(200);
+      await idp.services.connections.remove(id);
+    },
+  );
+
+  it('comes back as it was typed when a value is wrong', async () => {
+    const page = await admin.get(`${HOME}/new/oidc/generic`);
+    const typed = { id: 'Not A Slug', name: 'Wrong', issuer: 'https://sso.example.com', client_id: 'x' };
+    const rejected = await admin.submit(page, typed);
+    expect(rejected.status).toBe(400);
+    expect(textOf(rejected.text)).toMatch(/must be up to 64 of a-z/);
+    expect(rejected.forms.at(-1)?.fields).toMatchObject({ name: 'Wrong', issuer: typed.issuer });
+    const unsafe = await admin.submit(page, { ...typed, id: 'slug', issuer: 'http://sso.example.com' });
+    expect([unsafe.status, textOf(unsafe.text)]).toEqual([400, expect.stringContaining('must be https')]);
+  });
+});
+
+describe('a connection', () => {
+  it('is changed section by section, and a form that is out of date changes nothing', async () => {
+    await idp.services.roles.create({ name: 'console-editor' });
+    await admin.submit(await admin.get(`${HOME}/new/oidc/keycloak`), {
+      ...{ id: 'kc', issuer: 'https://kc.example/realms/a', client_id: 'x', client_secret: 'y', domains: 'kc.example' },
+    });
+    const edit = await admin.get(`${HOME}/kc/edit`);
+    const roles = { groups_claim: 'groups', role_mappings: 'cn=staff,ou=groups => console-editor' };
+    expect((await admin.submit(edit, roles)).status).toBe(303);
+    expect(await idp.services.connections.roleMappings('kc')).toMatchObject([
+      { group: 'cn=staff,ou=groups', role: 'console-editor' },
+    ]);
+    const stored = await idp.services.connections.get('kc');
+    expect(stored.settings).toMatchObject({ issuer: 'https://kc.example/realms/a', pkce: true, update_profile: true });
+    expect((await admin.submit(edit, { name: 'Late' })).status).toBe(412);
+    const again = await admin.get(`${HOME}/kc/edit`);
+    const wrong = await admin.submit(again, { role_mappings: 'staff => no-such-role' });
+    expect([wrong.status, textOf(wrong.text)]).toEqual([400, expect.stringContaining('no such role: no-such-role')]);
+    const trust = { trusted_acr: 'mfa => gold, silver', trusted_amr: '' };
+    expect((await admin.submit(again, trust)).status).toBe(303);
+    expect((await idp.services.connections.get('kc')).settings).toMatchObject({
+      trusted_acr: { mfa: ['gold', 'silver'] },
+    });
+  });
+
+  it('gets a second secret with its end, loses the old one, and shows neither', async () => {
+    const { connections } = idp.services;
+    const [old] = await connections.secrets('kc');
+    await admin.submit(await admin.get(`${HOME}/kc/secret`), { value: 'second', expires_at: '2031-02-03' });
+    const page = await admin.get(`${HOME}/kc`);
+    expect(page.text).toContain('2031-02-03');
+    expect(page.text).not.toContain('second"');
+    await admin.submit(page, {}, { form: `secrets/${old?.id}/remove` });
+    expect((await connections.secretsOf('kc', 'client-secret')).map(({ value }) => value)).toEqual(['second']);
+  });
+
+  it('shows the DNS record of a domain and checks it', async () => {
+    const page = await admin.get(`${HOME}/kc`);
+    const [domain] = await idp.services.connections.domains('kc');
+    expect(page.text).toContain(domain?.record.value);
+    const check = async () => textOf((await admin.follow(await admin.submit(page, {}, { form: '/check' }))).text);
+    expect(await check()).toContain('The record was not found');
+    records = [domain?.record.value ?? ''];
+    expect(await check()).toContain('the domain is proven');
+  });
+
+  it('says which document could not be read', async () => {
+    const page = await admin.get(`${HOME}/kc`);
+    const read = await admin.follow(await admin.submit(page, {}, { form: '/documents' }));
+    expect(textOf(read.text)).toContain('discovery: https://kc.example could not be reached');
+  });
+
+  it('is shown to an auditor without any form, and to a user manager not at all', async () => {
+    for (const path of [HOME, `${HOME}/kc`]) {
+      const page = await auditor.get(path);
+      expect([page.status, page.forms]).toEqual([200, []]);
+    }
+    expect((await auditor.get(`${HOME}/kc/edit`)).status).toBe(403);
+    const manager = await consoleOf(idp, await staff(idp, 'user-manager'));
+    expect((await manager.get(HOME)).status).toBe(403);
+  });
+
+  it('is disabled, enabled and deleted, with a fresh sign-in only', async () => {
+    const { connections } = idp.services;
+    const done = await admin.submit(await admin.get(`${HOME}/kc/disable`), { end_sessions: 'on' });
+    expect(textOf((await admin.follow(done)).text)).toContain('0 sessions were ended');
+    expect((await connections.get('kc')).enabled).toBe(false);
+    const page = await admin.get(`${HOME}/kc`);
+    await admin.submit(page, {}, { form: '/enable' });
+    expect((await connections.get('kc')).enabled).toBe(true);
+    const other = await staff(idp, 'admin');
+    const late = await consoleOf(idp, other);
+    await signedInLongAgo(idp, other);
+    await confirmation(late, await late.submit(await late.get(`${HOME}/kc/delete`)));
+    expect(await connections.find('kc')).toBeDefined();
+    await admin.submit(await admin.get(`${HOME}/kc/delete`));
+    expect(await connections.find('kc')).toBeUndefined();
+  });
+
+  it('that another program changed is named in the list and can be removed', async () => {
+    const { connections, db } = idp.services;
+    await admin.submit(await admin.get(`${HOME}/new/oauth2/github`), {
+      id: 'forged',
+      client_id: 'x',
+      client_secret: 'y',
+    });
+    await db.connection.update({ where: { id: 'forged' }, data: { enabled: false } });
+    expect(textOf((await admin.get(HOME)).text)).toContain('Another program changed these connections');
+    await admin.submit(await admin.get(`${HOME}/forged/delete`));
+    expect(await connections.forged()).toEqual([]);
+  });
+});
