@@ -1,0 +1,146 @@
+// Runs the plans of the OpenID Foundation's conformance suite against the built server and prints a table (docs/conformance.md).
+// Exits with 1 when a result is neither a pass nor listed in expected-results.json.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { type Browser, launchBrowser } from '../support/browser/browser.ts';
+import { visit } from './browser-visits.ts';
+import { disagreements, type Outcome, readExpected } from './expected.ts';
+import { type RunningGatehouse, startGatehouse } from './gatehouse.ts';
+import { configurationOf, type Plan, plans } from './plans.ts';
+import { createSuite, type PlanModule, type Suite } from './suite.ts';
+
+const { values: options } = parseArgs({
+  options: {
+    suite: { type: 'string', default: 'https://localhost:8443' },
+    token: { type: 'string' },
+    host: { type: 'string', default: 'localhost' },
+    port: { type: 'string', default: '9443' },
+    plan: { type: 'string', multiple: true },
+    module: { type: 'string', multiple: true },
+    /** A folder for the logs and pictures of each module that did not pass. */
+    logs: { type: 'string' },
+  },
+});
+
+const MODULE_MS = 180_000;
+const POLL_MS = 300;
+
+const suite = createSuite(options.suite, options.token);
+const chosen = plans.filter(({ name }) => !options.plan || options.plan.some((text) => name.includes(text)));
+if (chosen.length === 0) throw new Error(`No such plan. There are: ${plans.map(({ name }) => name).join(', ')}`);
+
+const outcomes: Outcome[] = [];
+const kinds = [
+  ...new Set(chosen.flatMap(({ clients }) => (clients === 'none' || clients === 'dynamic' ? [] : [clients]))),
+];
+const { host, port } = options;
+const gatehouse = await startGatehouse({ suite: options.suite, host, port: Number(port), kinds });
+const browser = await launchBrowser();
+try {
+  for (const plan of chosen) outcomes.push(...(await runPlan(plan)));
+} finally {
+  await browser.close();
+  await gatehouse.stop();
+}
+printTable(outcomes);
+const faults = disagreements(outcomes, readExpected());
+for (const fault of faults) print(`not expected: ${fault}`);
+process.exitCode = faults.length > 0 ? 1 : 0;
+
+async function runPlan(plan: Plan): Promise<Outcome[]> {
+  const created = await suite.createPlan(plan.planName, plan.variant, await configurationOf(plan, gatehouse));
+  const modules = created.modules.filter(
+    ({ testModule }) => !options.module || options.module.some((text) => testModule.includes(text)),
+  );
+  print(`${plan.name}: ${modules.length} modules, ${options.suite}/plan-detail.html?plan=${created.id}`);
+  const done: Outcome[] = [];
+  for (const module of modules) {
+    const outcome = await runModule(plan, created.id, module);
+    done.push(outcome);
+    const mark = outcome.result === 'PASSED' ? '' : ` ${outcome.conditions.join(', ')}`;
+    print(`  ${outcome.result.padEnd(8)} ${outcome.module}${mark}`);
+  }
+  return done;
+}
+
+async function runModule(plan: Plan, planId: string, module: PlanModule): Promise<Outcome> {
+  const id = await suite.createModule(planId, module);
+  const pictures = await drive(id, { suite, browser, gatehouse });
+  const log = await suite.log(id);
+  const { result } = await suite.info(id);
+  const conditions = log
+    .filter((entry) => entry.result === 'WARNING' || entry.result === 'FAILURE')
+    .map(({ src }) => src);
+  if (options.logs && result !== 'PASSED') {
+    const folder = path.join(options.logs, `${plan.name}-${module.testModule}`.replaceAll(/[^\w-]+/g, '-'));
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(path.join(folder, 'log.json'), JSON.stringify(log, null, 1));
+    for (const [index, png] of pictures.entries()) writeFileSync(path.join(folder, `${index}.png`), png);
+  }
+  return {
+    plan: plan.name,
+    module: module.testModule,
+    result: result ?? 'INTERRUPTED',
+    conditions: [...new Set(conditions)],
+  };
+}
+
+/** Does what the module waits for, until it ends; returns the pages that the browser displayed. */
+async function drive(
+  id: string,
+  { suite, browser, gatehouse }: { suite: Suite; browser: Browser; gatehouse: RunningGatehouse },
+): Promise<Buffer[]> {
+  const context = await browser.newContext({ ignoreHTTPSErrors: true });
+  const pictures: Buffer[] = [];
+  const until = Date.now() + MODULE_MS;
+  let started = false;
+  try {
+    while (Date.now() < until) {
+      const { status } = await suite.info(id);
+      if (status === 'FINISHED' || status === 'INTERRUPTED') return pictures;
+      if (status === 'CONFIGURED' && !started) {
+        // Only the module about key rotation waits before it starts.
+        await gatehouse.rotateKeys();
+        await suite.startModule(id);
+        started = true;
+      }
+      if (status === 'WAITING') {
+        const { urls, visited } = await suite.browser(id);
+        const url = urls.find((candidate) => !visited.includes(candidate));
+        if (url) {
+          await suite.visited(id, url);
+          pictures.push(...(await visit(context, url, gatehouse.issuer)).pictures);
+        } else await fillPlaceholders(id, pictures);
+      }
+      await sleep(POLL_MS);
+    }
+    await suite.cancel(id);
+    return pictures;
+  } finally {
+    await context.close();
+  }
+}
+
+/** Uploads the last page wherever the module wants a picture for a reviewer. */
+async function fillPlaceholders(id: string, pictures: readonly Buffer[]): Promise<void> {
+  const last = pictures.at(-1);
+  if (!last) return;
+  for (const { upload } of await suite.log(id)) if (upload) await suite.upload(id, upload, last);
+}
+
+function printTable(all: readonly Outcome[]): void {
+  const results = ['PASSED', 'WARNING', 'REVIEW', 'SKIPPED', 'FAILED', 'INTERRUPTED'];
+  print(`\n| plan | modules | ${results.map((name) => name.toLowerCase()).join(' | ')} |`);
+  print(`|---|${'---|'.repeat(results.length + 1)}`);
+  for (const { name } of chosen) {
+    const own = all.filter(({ plan }) => plan === name);
+    const counts = results.map((result) => own.filter((outcome) => outcome.result === result).length);
+    print(`| ${name} | ${own.length} | ${counts.join(' | ')} |`);
+  }
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}

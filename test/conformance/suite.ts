@@ -1,0 +1,106 @@
+// The HTTP API of the OpenID Foundation's conformance suite.
+import { Agent, request } from 'node:https';
+
+export interface PlanModule {
+  testModule: string;
+  variant?: Record<string, string>;
+}
+
+export interface ModuleInfo {
+  status: string;
+  /** PASSED, WARNING, REVIEW, SKIPPED or FAILED; null before it ends. */
+  result: string | null;
+}
+
+/** One entry of the log of a module. */
+export interface LogEntry {
+  src: string;
+  msg: string;
+  result?: string;
+  /** The name of a placeholder for a picture of the browser. */
+  upload?: string;
+}
+
+export interface Suite {
+  createPlan(
+    name: string,
+    variant: Record<string, string>,
+    config: object,
+  ): Promise<{ id: string; modules: PlanModule[] }>;
+  /** Creates a module, which begins by itself unless it waits for a person. */
+  createModule(planId: string, module: PlanModule): Promise<string>;
+  startModule(id: string): Promise<void>;
+  info(id: string): Promise<ModuleInfo>;
+  /** The addresses that the browser has to open, and those it opened. */
+  browser(id: string): Promise<{ urls: string[]; visited: string[] }>;
+  visited(id: string, url: string): Promise<void>;
+  log(id: string): Promise<LogEntry[]>;
+  /** Fills a placeholder with a PNG. */
+  upload(id: string, placeholder: string, png: Buffer): Promise<void>;
+  cancel(id: string): Promise<void>;
+}
+
+// The suite is a program of this machine with a certificate of its own.
+const agent = new Agent({ rejectUnauthorized: false, keepAlive: true });
+const TIMEOUT_MS = 60_000;
+
+/** A client of the suite at `origin`, such as https://localhost:8443. */
+export function createSuite(origin: string, token: string | undefined): Suite {
+  const call = async <T>(method: string, path: string, body?: { type: string; content: string }): Promise<T> => {
+    const text = await send(new URL(`/api/${path}`, origin), method, token, body);
+    return (text === '' ? undefined : JSON.parse(text)) as T;
+  };
+  const json = (value: unknown) => ({ type: 'application/json', content: JSON.stringify(value) });
+  const query = (values: Record<string, string>) => new URLSearchParams(values).toString();
+  const variantOf = (variant: Record<string, string> | undefined) => ({ variant: JSON.stringify(variant ?? {}) });
+
+  return {
+    createPlan: (planName, variant, config) =>
+      call('POST', `plan?${query({ planName, ...variantOf(variant) })}`, json(config)),
+    async createModule(plan, { testModule: test, variant }) {
+      const path = `runner?${query({ test, plan, ...variantOf(variant) })}`;
+      return (await call<{ id: string }>('POST', path, { type: 'application/json', content: '' })).id;
+    },
+    startModule: (id) => call('POST', `runner/${id}`),
+    info: (id) => call('GET', `info/${id}`),
+    async browser(id) {
+      const { browser } = await call<{ browser?: { urls?: string[]; visited?: string[] } }>('GET', `runner/${id}`);
+      return { urls: browser?.urls ?? [], visited: browser?.visited ?? [] };
+    },
+    visited: (id, url) => call('POST', `runner/browser/${id}/visit?${query({ url })}`),
+    log: (id) => call('GET', `log/${id}`),
+    upload: (id, placeholder, png) =>
+      call('POST', `log/${id}/images/${placeholder}`, {
+        type: 'text/plain',
+        content: `data:image/png;base64,${png.toString('base64')}`,
+      }),
+    cancel: (id) => call('DELETE', `runner/${id}`),
+  };
+}
+
+function send(
+  url: URL,
+  method: string,
+  token: string | undefined,
+  body: { type: string; content: string } | undefined,
+): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const headers = {
+      ...(body ? { 'content-type': body.type } : {}),
+      ...(token ? { authorization: `Bearer ${token}` } : {}),
+    };
+    const sent = request(url, { method, headers, agent, timeout: TIMEOUT_MS }, (response) => {
+      const pieces: Buffer[] = [];
+      response.on('data', (piece: Buffer) => pieces.push(piece));
+      response.on('end', () => {
+        const text = Buffer.concat(pieces).toString('utf8');
+        const { statusCode = 0 } = response;
+        if (statusCode < 300 || (statusCode === 404 && method === 'DELETE')) resolve(statusCode < 300 ? text : '');
+        else reject(new Error(`${method} ${url.pathname} of the suite answered ${statusCode}: ${text.slice(0, 500)}`));
+      });
+    });
+    sent.on('timeout', () => sent.destroy(new Error(`${method} ${url.pathname} of the suite did not answer`)));
+    sent.on('error', reject);
+    sent.end(body?.content);
+  });
+}
