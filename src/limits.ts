@@ -31,6 +31,11 @@ export const limits = {
   authorizationCode: { seconds: MINUTE },
   /** RFC 8628 3.2: long enough to fetch a phone and type eight letters. */
   deviceCode: { seconds: 10 * MINUTE, pollSeconds: 5 },
+  /**
+   * FAPI 2.0: iat and nbf may be 10 seconds in the future and not 60 (Security Profile 5.3.2.1-13); a request object is at most an
+   * hour old and valid for an hour (Message Signing 5.3.1).
+   */
+  fapi: { futureSeconds: 15, requestObjectSeconds: HOUR },
   /** RFC 9126 2.2: a pushed request is used at once. */
   pushedRequest: { seconds: MINUTE },
   /** An initial access token (RFC 7591 3) is given to a developer who uses it on the same day. */

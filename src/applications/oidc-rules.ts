@@ -3,6 +3,7 @@
 import type { Fault } from '../platform/faults.ts';
 import { claimSources } from './fields/claim-settings.ts';
 import { deviceCodeGrant, type OidcMetadata, usesSecret } from './fields/oidc-client.ts';
+import { profileFaults } from './security-profile.ts';
 import { redirectUriFault } from './uris.ts';
 
 const hmacFields = [
@@ -13,7 +14,7 @@ const hmacFields = [
 
 /** Rules between the fields of one client. */
 export function oidcRules(client: OidcMetadata & { client_secret?: string | undefined }): Fault[] {
-  const faults: Fault[] = [];
+  const faults: Fault[] = profileFaults(client);
   const reject = (field: string, message: string, ...more: number[]) =>
     faults.push({ path: [field, ...more], message });
 

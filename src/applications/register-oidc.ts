@@ -14,6 +14,7 @@ import {
 } from './fields/oidc-client.ts';
 import { oidcRules } from './oidc-rules.ts';
 import type { Secrets } from './secrets.ts';
+import { withProfileFields } from './security-profile.ts';
 import { check, formatPath } from './validation.ts';
 import {
   type ApplicationColumns,
@@ -87,7 +88,7 @@ async function updateSecrets(
 }
 
 function checkClient(input: unknown): OidcClient {
-  const checked = check(oidcClient, input, oidcRules);
+  const checked = check(oidcClient, withProfileFields(input), oidcRules);
   if (checked.ok) return checked.value;
   const fields = checked.faults.map(({ path, message }) => ({ field: formatPath(path), message }));
   throw badRequest('invalid_input', { fields, detail: fields });

@@ -7,6 +7,7 @@ import {
   serviceProviderRules,
 } from '../applications/fields/service-provider.ts';
 import { oidcRules } from '../applications/oidc-rules.ts';
+import { withProfileFields } from '../applications/security-profile.ts';
 import { check } from '../applications/validation.ts';
 import { type ConnectionEntry, checkConnection } from '../connections/schema.ts';
 import { at, type Fault } from '../platform/faults.ts';
@@ -74,7 +75,7 @@ function validateSections(content: unknown): { declared: Declared; faults: Fault
   if (!declaredSettings.ok) faults.push(...at(['settings'], declaredSettings.faults));
   const entries = {
     resources: read<Declared['resources'][number]>('resources', (entry) => check(resource, entry, resourceRules)),
-    clients: read<OidcClient>('clients', (entry) => check(oidcClient, entry, oidcRules)),
+    clients: read<OidcClient>('clients', (entry) => check(oidcClient, withProfileFields(entry), oidcRules)),
     service_providers: read<ServiceProvider>('service_providers', (entry) =>
       check(serviceProvider, entry, serviceProviderRules),
     ),

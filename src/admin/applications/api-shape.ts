@@ -11,12 +11,22 @@ import type { ApplicationDetails } from './actions.ts';
 import { applicationVersion } from './managed-applications.ts';
 
 const { metadata_file: _file, ...saml } = serviceProvider.shape;
+
+/** The fields without their defaults, which are only described here: a profile fills in what was not sent. */
+function asSent(shape: typeof oidcClient.shape) {
+  const fields = Object.entries(shape).map(([name, field]) => [
+    name,
+    field instanceof z.ZodDefault ? field.unwrap().optional().meta({ default: field.def.defaultValue }) : field,
+  ]);
+  return Object.fromEntries(fields) as typeof shape;
+}
+
 export const newApplication = z
   .discriminatedUnion(
     'protocol',
     [
       z
-        .strictObject({ protocol: z.literal('oidc'), ...oidcClient.shape, client_id: clientId.optional() })
+        .strictObject({ protocol: z.literal('oidc'), ...asSent(oidcClient.shape), client_id: clientId.optional() })
         .meta({ id: 'OidcClient' }),
       z.strictObject({ protocol: z.literal('saml'), ...saml }).meta({ id: 'ServiceProvider' }),
     ],

@@ -19,6 +19,13 @@ const authMethods = [
 const idTokenAlgs = [...keyAlgs, 'HS256'] as const;
 const assertionAlgs = [...keyAlgs, 'HS256'] as const;
 
+/** `fapi2`: FAPI 2.0 Security Profile. `fapi2-signing`: FAPI 2.0 Message Signing as well (JAR, JARM, signed introspection). */
+export const securityProfiles = ['fapi2', 'fapi2-signing'] as const;
+export type SecurityProfile = (typeof securityProfiles)[number];
+
+/** OAuth 2.0 Multiple Response Types 2.1, Form Post, and JARM 2.3. */
+const responseModes = ['query', 'fragment', 'form_post', 'jwt', 'query.jwt', 'fragment.jwt', 'form_post.jwt'] as const;
+
 const visible = /^[\x20-\x7e]+$/; // VSCHAR, RFC 6749 appendix A
 const text = z
   .string()
@@ -84,16 +91,19 @@ export const mfaRule = z.enum(['required', 'phishing-resistant']);
 
 /** What goes to `applications.metadata`. */
 export const oidcMetadata = z.strictObject({
+  profile: z.enum(securityProfiles).optional(), // not in the standard: fixes many of the fields below
   application_type: z.enum(['web', 'native']).default('web'),
   redirect_uris: uniqueList(z.string().max(2048)).default([]),
   post_logout_redirect_uris: uniqueList(z.string().max(2048)).default([]),
   grant_types: uniqueList(z.enum(grantTypes)).min(1).default(['authorization_code']),
   response_types: z.array(z.literal('code')).max(1).optional(),
+  response_modes: uniqueList(z.enum(responseModes)).min(1).optional(),
   token_endpoint_auth_method: z.enum(authMethods).default('client_secret_basic'),
   token_endpoint_auth_signing_alg: z.enum(assertionAlgs).optional(),
   id_token_signed_response_alg: z.enum(idTokenAlgs).default('RS256'),
   userinfo_signed_response_alg: z.enum(idTokenAlgs).optional(),
   introspection_signed_response_alg: z.enum(keyAlgs).optional(),
+  authorization_signed_response_alg: z.enum(keyAlgs).optional(),
   request_object_signing_alg: z.enum(assertionAlgs).optional(),
   require_signed_request_object: z.boolean().optional(),
   require_pushed_authorization_requests: z.boolean().optional(),

@@ -66,6 +66,7 @@ const rules: Record<keyof OidcClient | keyof ServiceProvider, Rule> = {
   // How its own messages are signed and encrypted.
   ...{ token_endpoint_auth_signing_alg: nothing, id_token_signed_response_alg: nothing },
   ...{ userinfo_signed_response_alg: nothing, introspection_signed_response_alg: nothing },
+  ...{ authorization_signed_response_alg: nothing, response_modes: nothing, profile: nothing },
   ...{ request_object_signing_alg: nothing, require_signed_request_object: nothing, dpop_bound_access_tokens: nothing },
   ...{
     require_pushed_authorization_requests: nothing,

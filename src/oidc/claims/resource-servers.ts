@@ -2,6 +2,7 @@
 
 import type { Accounts } from '../../accounts/accounts.ts';
 import { resourceOf } from '../../applications/resources.ts';
+import { profileAlgs } from '../../applications/security-profile.ts';
 import type { Db } from '../../storage/database.ts';
 import { isStorable } from '../../storage/storable-text.ts';
 import { errors, type KoaContextWithOIDC, type ResourceServer } from '../engine/library.ts';
@@ -28,6 +29,9 @@ export function createResourceServer({ db, accounts, clients, accessTokenSeconds
     // Closed by default: both the API and each of its scopes must be in the client's registration.
     const { resources = [], scope = '' } = application?.metadata ?? {};
     if (!resources.includes(identifier)) throw new errors.InvalidTarget('the client may not ask for this resource');
+    const alg = api.token.jwt?.sign.alg;
+    if (application?.metadata.profile && alg !== undefined && !profileAlgs.includes(alg))
+      throw new errors.InvalidTarget(`the resource signs with ${alg}, which the profile of the client forbids`);
     const registered = scope.split(' ');
     const allowed = api.scopes.filter((one) => registered.includes(one));
     return {
@@ -41,7 +45,7 @@ export function createResourceServer({ db, accounts, clients, accessTokenSeconds
   /** An API of this server, or a registered one. */
   async function findApi(identifier: string) {
     const own = Object.hasOwn(serverApis, identifier) ? serverApis[identifier] : undefined;
-    if (own) return { scopes: own, scopePermissions: {}, token: { accessTokenFormat: 'opaque' } };
+    if (own) return { scopes: own, scopePermissions: {}, token: { accessTokenFormat: 'opaque', jwt: undefined } };
     const row = isStorable(identifier) ? await db.resource.findUnique({ where: { identifier } }) : null;
     if (!row) return undefined;
     const { scopes, scopePermissions, signingAlg } = resourceOf(row);

@@ -9,6 +9,7 @@ import { clientBasedCORS } from './cors.ts';
 import { createIntrospectionPolicy, type PairwiseIdentifier } from './introspection.ts';
 import type { Client, Configuration, FindAccount, KoaContextWithOIDC } from './library.ts';
 import { REQUEST_CHECK_PARAMETER } from './request-checks.ts';
+import { createProfileChecks, profileMetadata, profileOf } from './security-profile.ts';
 
 /** The engine's paths (docs/api.md). */
 export const routes = {
@@ -65,6 +66,8 @@ export interface ConfigurationDependencies {
 /** The engine's own clock, in epoch seconds: it counts its lifetimes by it. */
 export const engineSeconds = () => Math.floor(Date.now() / 1000);
 
+const profileChecks = createProfileChecks(engineSeconds);
+
 export function createConfiguration(dependencies: ConfigurationDependencies): Configuration {
   return {
     jwks: dependencies.jwks,
@@ -83,6 +86,8 @@ export function createConfiguration(dependencies: ConfigurationDependencies): Co
       id_token_signed_response_alg: 'RS256',
       token_endpoint_auth_method: 'client_secret_basic',
     },
+    extraClientMetadata: profileMetadata,
+    assertJwtClientAuthClaimsAndHeader: profileChecks.assertClientAssertion,
     clientBasedCORS,
     acceptQueryParamAccessTokens: false,
     enableHttpPostMethods: false, // needs SameSite=None cookies; patches/post-as-get.ts serves POST instead
@@ -179,7 +184,7 @@ function features(dependencies: ConfigurationDependencies): Features {
     claimsParameter: { enabled: true },
     clientCredentials: { enabled: true },
     deviceFlow: { enabled: true, charset: 'base-20', mask: '****-****', ...dependencies.pages.device },
-    dPoP: { enabled: true, nonceSecret: dependencies.dpopNonceSecret, requireNonce: () => false },
+    dPoP: { enabled: true, nonceSecret: dependencies.dpopNonceSecret, requireNonce: profileChecks.requireNonce },
     encryption: { enabled: false },
     introspection: {
       enabled: true,
@@ -193,7 +198,11 @@ function features(dependencies: ConfigurationDependencies): Features {
       secretFactory: async () => dependencies.clientSecret(),
     },
     registrationManagement: { enabled: true, rotateRegistrationAccessToken: true },
-    requestObjects: { enabled: true },
+    requestObjects: { enabled: true, assertJwtClaimsAndHeader: profileChecks.assertRequestObject },
+    jwtResponseModes: { enabled: true },
+    jwtIntrospection: { enabled: true },
+    // What it adds to the checks of engine/security-profile.ts is little, and may grow with the engine.
+    fapi: { enabled: true, profile: (_ctx, client) => (profileOf(client) ? '2.0' : undefined) },
     resourceIndicators: {
       enabled: true,
       defaultResource: async (_ctx, _client, oneOf) => oneOf as never,

@@ -7,11 +7,13 @@ import { requestPatches, responsePatches } from '../patches.ts';
 import type { ClientLimits } from '../rate-limits/client-rate-limits.ts';
 import type { DeviceGuesses } from '../rate-limits/device-code-guesses.ts';
 import type { ClientSource } from '../store/clients.ts';
+import { routes } from './configuration.ts';
 import type { Provider } from './library.ts';
 import type { Engine } from './provider.ts';
 import { createPublicDocuments } from './public-documents.ts';
 import { guardRequest } from './request-guards.ts';
 import { answerMethod, engineRoute } from './routes.ts';
+import { noteTokenOwner } from './security-profile.ts';
 
 export interface EngineMiddlewareDependencies {
   engine: Engine;
@@ -48,6 +50,7 @@ export function createEngineMiddleware({
     const provider = engine.current();
     for (const { apply } of requestPatches) if (await apply(ctx, { route, provider })) return;
     await guardRequest(ctx, clients);
+    if (route === routes.userinfo) await noteTokenOwner(ctx, provider);
     const contentSecurityPolicy = ctx.response.get('Content-Security-Policy');
 
     await answer(ctx, provider);

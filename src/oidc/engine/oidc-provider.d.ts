@@ -11,9 +11,12 @@ declare module 'oidc-provider/lib/helpers/errors.js' {
   import { errors } from 'oidc-provider';
   export import AccessDenied = errors.AccessDenied;
   export import CustomOIDCProviderError = errors.CustomOIDCProviderError;
+  export import InvalidClientAuth = errors.InvalidClientAuth;
   export import InvalidClientMetadata = errors.InvalidClientMetadata;
+  export import InvalidDpopProof = errors.InvalidDpopProof;
   export import InvalidGrant = errors.InvalidGrant;
   export import InvalidRequest = errors.InvalidRequest;
+  export import InvalidRequestObject = errors.InvalidRequestObject;
   export import InvalidRequestUri = errors.InvalidRequestUri;
   export import InvalidTarget = errors.InvalidTarget;
   export import LoginRequired = errors.LoginRequired;

@@ -4,7 +4,12 @@ import type { Context } from '../../http/context.ts';
 import { routes } from '../engine/configuration.ts';
 import { FOR_PROGRAMS } from '../engine/routes.ts';
 
+/** RFC 9701 4: a signed response of introspection, for a client that asks for it. */
+const SIGNED = 'application/token-introspection+jwt';
+
 /** @param route the engine's route of the request */
 export function preferJsonErrors(ctx: Context, route: string): void {
-  if (FOR_PROGRAMS.has(ctx.path) || route.startsWith(routes.registration)) ctx.req.headers.accept = 'application/json';
+  if (!FOR_PROGRAMS.has(ctx.path) && !route.startsWith(routes.registration)) return;
+  const isSigned = ctx.path === routes.introspection && ctx.accepts('json', SIGNED) === SIGNED;
+  ctx.req.headers.accept = isSigned ? `${SIGNED}, application/json;q=0.9` : 'application/json';
 }

@@ -24,7 +24,7 @@ const change = { source: 'dynamic', by: { holds: [] } } as const;
 const OWN_FIELDS = (
   'application_type redirect_uris post_logout_redirect_uris grant_types response_types token_endpoint_auth_method ' +
   'token_endpoint_auth_signing_alg id_token_signed_response_alg userinfo_signed_response_alg ' +
-  'introspection_signed_response_alg request_object_signing_alg require_signed_request_object ' +
+  'introspection_signed_response_alg authorization_signed_response_alg response_modes request_object_signing_alg require_signed_request_object ' +
   'require_pushed_authorization_requests dpop_bound_access_tokens jwks jwks_uri subject_type sector_identifier_uri scope ' +
   'default_acr_values default_max_age require_auth_time backchannel_logout_uri backchannel_logout_session_required ' +
   'frontchannel_logout_uri frontchannel_logout_session_required initiate_login_uri client_uri logo_uri policy_uri tos_uri ' +
@@ -40,6 +40,7 @@ export function createDynamicRegistration({ applications }: DynamicRegistrationD
         ...pick(metadata, OWN_FIELDS),
         // An administrator grants rights at an API; a client cannot register for them.
         resources: [],
+        profile: metadata.profile,
         client_name,
         client_secret,
         client_id: clientId,
@@ -64,6 +65,8 @@ export function createDynamicRegistration({ applications }: DynamicRegistrationD
       const input = {
         ...pick(before.metadata, byAdministrator),
         ...own,
+        // A client can take a security profile, and never leave it.
+        profile: before.metadata.profile ?? metadata.profile,
         ...scopeOf(before, own.scope),
         ...{ enabled, consent, access, client_id: clientId },
         client_name: metadata.client_name,

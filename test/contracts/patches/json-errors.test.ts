@@ -6,6 +6,7 @@ import { httpClient } from '../../support/http.ts';
 import { basic, type Engine, startBareEngine } from '../bare-engine.ts';
 
 const configuration = {
+  features: { introspection: { enabled: true, allowedPolicy: async () => true }, jwtIntrospection: { enabled: true } },
   renderError(ctx: { body: unknown }) {
     ctx.body = 'a page';
   },
@@ -34,5 +35,16 @@ describe('json-errors', () => {
       headers: { accept: 'text/html' },
     });
     expect(page.text).toBe('a page');
+  });
+
+  it('leaves a program the signed response of introspection, with errors in JSON', async () => {
+    const accept = 'text/html, application/token-introspection+jwt';
+    const introspect = (secret: string) =>
+      httpClient().post(`${patched.origin}${routes.introspection}`, {
+        form: { token: 'x' },
+        headers: { accept, ...basic('app', secret) },
+      });
+    expect((await introspect('secret')).headers['content-type']).toContain('application/token-introspection+jwt');
+    expect((await introspect('wrong')).json()).toMatchObject({ error: 'invalid_client' });
   });
 });

@@ -118,6 +118,40 @@ describe('registration', () => {
     expect(await idp.services.db.application.count()).toBe(before);
   });
 
+  it('gives a client with a security profile everything that the profile demands, and never takes it back', async () => {
+    const jwks = { keys: [{ kty: 'EC', crv: 'P-256', x: 'a', y: 'b' }] };
+    const profile = { profile: 'fapi2-signing', redirect_uris: ['https://bank.example.com/cb'], jwks };
+    const page = await register(
+      web({ ...profile, token_endpoint_auth_method: 'private_key_jwt', dpop_bound_access_tokens: false }),
+    );
+    expect(page.status).toBe(201);
+    const made = page.json<Record<string, string>>();
+    const demanded = {
+      profile: 'fapi2-signing',
+      token_endpoint_auth_method: 'private_key_jwt',
+      require_pushed_authorization_requests: true,
+      dpop_bound_access_tokens: true,
+      require_signed_request_object: true,
+      response_modes: ['jwt'],
+      id_token_signed_response_alg: 'PS256',
+    };
+    expect(made).toMatchObject(demanded);
+    expect(made).not.toHaveProperty('client_secret');
+    const stored = async () => (await idp.services.applications.find(made.client_id ?? ''))?.metadata;
+    expect(await stored()).toMatchObject({ ...demanded, require_pkce: true });
+
+    const { registration_access_token: token, registration_client_uri: uri = '', ...metadata } = made;
+    const { profile: _left, client_id_issued_at: _issued, ...without } = metadata as Record<string, unknown>;
+    const weaker = { ...without, response_modes: ['query'], dpop_bound_access_tokens: false };
+    const json = { headers: { authorization: `Bearer ${token}` }, json: weaker };
+    expect((await httpClient().request('PUT', uri, json)).status).toBe(400);
+    expect(await stored()).toMatchObject(demanded);
+    expect((await register(web({ profile: 'fapi9' }))).status).toBe(400);
+    expect(
+      (await register(web({ ...profile, token_endpoint_auth_method: 'private_key_jwt', jwks: undefined }))).status,
+    ).toBe(400);
+  });
+
   it.each<unknown>([[], 'text', 5, null, {}])('registration is rejected with a body of %j', async (body) => {
     expect((await register(body)).status).toBe(400);
   });

@@ -45,9 +45,24 @@ describe('discovery', () => {
       ]),
     );
     expect(document.id_token_signing_alg_values_supported).toEqual(['HS256', 'RS256', 'PS256', 'ES256', 'EdDSA']);
-    expect(JSON.stringify(document)).not.toMatch(/saml|\.jwt"|implicit|"plain"|code id_token/);
+    expect(JSON.stringify(document)).not.toMatch(/saml|implicit|"plain"|code id_token/);
     expect(JSON.stringify(document.id_token_signing_alg_values_supported)).not.toContain('none');
-    expect((document.response_modes_supported as string[]).sort()).toEqual(['form_post', 'fragment', 'query']);
+    expect((document.response_modes_supported as string[]).sort()).toEqual([
+      'form_post',
+      'form_post.jwt',
+      'fragment',
+      'fragment.jwt',
+      'jwt',
+      'query',
+      'query.jwt',
+    ]);
+    const serverAlgs = ['RS256', 'PS256', 'ES256', 'EdDSA'];
+    expect(document.authorization_signing_alg_values_supported).toEqual(serverAlgs);
+    expect(document.introspection_signing_alg_values_supported).toEqual(serverAlgs);
+    expect(document.dpop_signing_alg_values_supported).toEqual(['PS256', 'ES256', 'EdDSA', 'Ed25519']);
+    // Required by profile for some clients, not for all.
+    expect(document).not.toHaveProperty('require_pushed_authorization_requests');
+    expect(document).not.toHaveProperty('require_signed_request_object');
     expect((await client().get('/.well-known/oauth-authorization-server')).json()).toMatchObject({
       issuer: idp.issuer,
     });

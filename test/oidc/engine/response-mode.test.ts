@@ -1,5 +1,6 @@
 // How the response reaches the application (OAuth 2.0 Multiple Response Types, Form Post Response Mode); the response mode of
 // service providers is not available to clients.
+import { createRemoteJWKSet, jwtVerify } from 'jose';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { aUser, type TestUser } from '../../support/factories.ts';
 import { httpClient } from '../../support/http.ts';
@@ -73,11 +74,26 @@ describe('the response mode', () => {
   });
 
   it('the response mode is rejected when it is unknown', async () => {
-    for (const mode of ['web_message', 'jwt', 'query.jwt', 'dance']) {
+    for (const mode of ['web_message', 'web_message.jwt', 'jwe', 'dance']) {
       const page = await httpClient(idp.issuer).get(authorizeUrl(idp, app.clientId, { response_mode: mode }));
       expect(new URL(page.location ?? '').searchParams.get('error')).toBe('unsupported_response_mode');
     }
   });
+
+  it.each(['jwt', 'query.jwt', 'fragment.jwt', 'form_post.jwt'])(
+    'the response is signed by %s (JARM)',
+    async (mode) => {
+      const url = authorizeUrl(idp, app.clientId, { response_mode: mode, prompt: 'none' });
+      const page = await httpClient(idp.issuer).get(url);
+      const [form] = page.forms;
+      const { search, hash } = new URL(page.location ?? idp.issuer);
+      const parts = { jwt: search, 'query.jwt': search, 'fragment.jwt': hash.slice(1) }[mode];
+      const response = new URLSearchParams(parts).get('response') ?? form?.fields.response ?? '';
+      const keys = createRemoteJWKSet(new URL(`${idp.issuer}/jwks`));
+      const { payload } = await jwtVerify(response, keys, { issuer: idp.issuer, audience: app.clientId });
+      expect(payload).toMatchObject({ error: 'login_required', state: 'the-state' });
+    },
+  );
 
   it.each([
     ['a sound request', {}],

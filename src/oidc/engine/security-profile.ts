@@ -1,0 +1,107 @@
+// What the engine checks for clients with a security profile (applications/security-profile.ts), by its documented hooks. Each
+// returns at once for other clients.
+
+import { type SecurityProfile, securityProfiles } from '../../applications/fields/oidc-client.ts';
+import { enforceProfileFields, isSecurityProfile, profileAlgs } from '../../applications/security-profile.ts';
+import type { Context } from '../../http/context.ts';
+import { limits } from '../../limits.ts';
+import { type Client, type Configuration, errors, type KoaContextWithOIDC, type Provider } from './library.ts';
+
+type Claims = Record<string, unknown>;
+
+/** The registered profile of the engine's client; undefined for most. */
+export function profileOf(client: Client | undefined): SecurityProfile | undefined {
+  const profile = client && Reflect.get(client, 'profile');
+  return isSecurityProfile(profile) ? profile : undefined;
+}
+
+/** oidc-provider's `extraClientMetadata`: whatever a row or a registration says, the client is what its profile demands. */
+export const profileMetadata: Configuration['extraClientMetadata'] = {
+  properties: ['profile'],
+  validator(_ctx, _key, profile, metadata) {
+    if (profile === undefined) return;
+    if (!isSecurityProfile(profile))
+      throw new errors.InvalidClientMetadata(`profile must be ${securityProfiles.join(' or ')}`);
+    enforceProfileFields(profile, metadata as Claims);
+  },
+};
+
+/** Requests whose access token belongs to a client with a profile. */
+const profileRequests = new WeakSet<object>();
+
+/**
+ * Notes whose token a request to userinfo carries: the engine asks whether a nonce is needed before it reads the token.
+ * Only for DPoP, so nothing is read twice for other clients.
+ */
+export async function noteTokenOwner(ctx: Context, provider: Provider): Promise<void> {
+  const [scheme, value] = ctx.get('Authorization').split(' ');
+  if (scheme?.toLowerCase() !== 'dpop' || !value) return;
+  const token = await provider.AccessToken.find(value);
+  const client = token?.clientId === undefined ? undefined : await provider.Client.find(token.clientId);
+  if (profileOf(client)) profileRequests.add(ctx);
+}
+
+/**
+ * The checks of what a client with a profile signs, with the engine's own clock (epoch seconds), by which the engine checks the other
+ * times of a JWT.
+ */
+export function createProfileChecks(now: () => number) {
+  /** FAPI 2.0 Security Profile 5.3.2.1-13: 10 seconds in the future are accepted, 60 are not. */
+  function timeFault(claims: Claims): string | undefined {
+    const latest = now() + limits.fapi.futureSeconds;
+    for (const name of ['iat', 'nbf']) {
+      const time = claims[name];
+      if (time !== undefined && !(typeof time === 'number' && time <= latest)) return `${name} is in the future`;
+    }
+    return undefined;
+  }
+
+  function lifetimeFault({ nbf, exp }: Claims): string | undefined {
+    const { requestObjectSeconds } = limits.fapi;
+    if (typeof nbf !== 'number' || nbf < now() - requestObjectSeconds) return 'nbf must be at most 60 minutes ago';
+    if (typeof exp !== 'number' || exp <= nbf || exp > nbf + requestObjectSeconds)
+      return 'exp must be at most 60 minutes after nbf';
+    return undefined;
+  }
+
+  return {
+    /** `assertJwtClientAuthClaimsAndHeader`: FAPI 2.0 Security Profile 5.3.2.1, for a client assertion whose signature is right. */
+    assertClientAssertion(ctx: KoaContextWithOIDC, claims: Claims, header: Claims, client: Client): void {
+      if (!profileOf(client)) return;
+      const fault =
+        algFault(header) ??
+        timeFault(claims) ??
+        (claims.aud === ctx.oidc.issuer ? undefined : 'aud must be the issuer, as one string');
+      if (fault !== undefined) throw new errors.InvalidClientAuth(fault);
+    },
+
+    /** `features.requestObjects.assertJwtClaimsAndHeader`: FAPI 2.0 Message Signing 5.3.1, for what the client signed. */
+    assertRequestObject(ctx: KoaContextWithOIDC, claims: Claims, header: Claims, client: Client): void {
+      // At the authorization endpoint it is the pushed request, which was checked when it came.
+      if (!profileOf(client) || ctx.oidc.route !== 'pushed_authorization_request') return;
+      const fault = algFault(header) ?? timeFault(claims) ?? lifetimeFault(claims);
+      if (fault !== undefined) throw new errors.InvalidRequestObject(fault);
+    },
+
+    /** `features.dPoP.requireNonce`. Throws invalid_dpop_proof for a proof from the future, whose time a nonce does not limit. */
+    requireNonce(ctx: KoaContextWithOIDC): boolean {
+      if (!profileOf(ctx.oidc.client) && !profileRequests.has(ctx)) return false;
+      const fault = timeFault(claimsOf(ctx.get('DPoP')));
+      if (fault !== undefined) throw new errors.InvalidDpopProof(fault);
+      return true;
+    },
+  };
+}
+
+/** The claims of a JWT that is not verified yet; none when it is malformed, which the engine reports. */
+function claimsOf(jwt: string): Claims {
+  try {
+    return JSON.parse(Buffer.from(jwt.split('.')[1] ?? '', 'base64url').toString()) ?? {};
+  } catch {
+    return {};
+  }
+}
+
+function algFault({ alg }: Claims): string | undefined {
+  return profileAlgs.includes(String(alg)) ? undefined : 'alg must be PS256, ES256 or EdDSA';
+}
