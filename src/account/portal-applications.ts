@@ -2,6 +2,7 @@
 import { type AccessSubject, accessibleTo } from '../applications/access-decision.ts';
 import { registrationOf } from '../applications/application.ts';
 import { startUrl } from '../applications/start-url.ts';
+import { safeLogo } from '../applications/uris.ts';
 import type { Audit } from '../audit/audit.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Db } from '../storage/database.ts';
@@ -78,9 +79,4 @@ export function createPortal({ db, audit, now, issuer }: PortalDependencies): Po
 
 function fold(text: string): string {
   return text.normalize('NFKC').toLowerCase();
-}
-
-/** Only over https, where the network can neither read nor replace it. */
-function safeLogo(url: string | undefined): string | undefined {
-  return url?.startsWith('https://') && URL.canParse(url) ? url : undefined;
 }

@@ -47,3 +47,8 @@ function uriFault(uri: string): string | undefined {
   if (/^https?:/i.test(uri) && !/^https?:\/\/[^/]/i.test(uri)) return 'must be an absolute URI';
   return url.username !== '' || url.password !== '' ? 'must not contain a user name or password' : undefined;
 }
+
+/** The logo of an application, only over https, where the network can neither read nor replace it. */
+export function safeLogo(url: string | undefined): string | undefined {
+  return url?.startsWith('https://') && URL.canParse(url) ? url : undefined;
+}

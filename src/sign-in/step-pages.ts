@@ -7,6 +7,7 @@ import type { FirstFactorRule } from '../mfa/first-factor-rule.ts';
 import type { CaptchaChallenge, CaptchaWait } from '../rate-limits/captcha.ts';
 import type { Rejections } from '../rejections/rejections.ts';
 import { ruleResults } from '../rejections/rules.ts';
+import { presentApplication } from './application-presentation.ts';
 import { describeGrant, requestedGrant } from './consent-description.ts';
 import type { CurrentStep } from './current-step.ts';
 import type { ExpiredSignIns } from './expired-sign-in.ts';
@@ -117,7 +118,7 @@ async function showStep(dependencies: StepPagesDependencies, page: Page): Promis
 
 async function showIdentify(dependencies: StepPagesDependencies, page: Page): Promise<void> {
   const { factorPages, captchaFor, forgotPasswordPath, registrationPath, upstream } = dependencies;
-  const { ctx, current, appName, state } = page;
+  const { ctx, current, client, appName, state } = page;
   const { account, attempt, interaction, needsPassword } = current;
   const { problem, next, loginHint, status = 200, waiting } = state;
   const hint = attempt.choosesOtherAccount ? '' : (account?.username ?? String(interaction.params.login_hint ?? ''));
@@ -134,6 +135,7 @@ async function showIdentify(dependencies: StepPagesDependencies, page: Page): Pr
       action: pathOf(current, asksAddress ? 'identifier' : 'password'),
       cancelAction: pathOf(current, 'cancel'),
       appName,
+      ...presentApplication(ctx, client),
       problem,
       next,
       linking,
@@ -206,8 +208,7 @@ function showConsent({ ctx, current, client, appName }: Page): void {
     appName,
     appUrl: client?.clientUri,
     appHost: client?.clientUri ? new URL(client.clientUri).host : undefined,
-    policyUrl: client?.policyUri,
-    termsUrl: client?.tosUri,
+    ...presentApplication(ctx, client),
     account,
     ...describeGrant(requestedGrant(interaction), account),
   });

@@ -96,6 +96,8 @@ export const samplePages: Record<string, [string, object]> = {
     {
       action: '/signin/abc/password',
       appName: 'Wiki',
+      policyUrl: 'https://wiki.example.com/privacy',
+      termsUrl: 'https://wiki.example.com/terms',
       forgotPasswordUrl: '/forgot-password',
       registerUrl: '/sign-up',
       cancelAction: '/signin/abc/cancel',

@@ -170,3 +170,37 @@ describe('the consent page', () => {
     expect(await app.rp.userinfo(tokens)).not.toHaveProperty('name');
   });
 });
+
+describe('logo, terms and policy of an application', () => {
+  const links = {
+    logo_uri: 'https://cdn.photos.example/logo.png',
+    tos_uri: 'https://photos.example/terms',
+    policy_uri: 'https://photos.example/privacy',
+  };
+  const csp = (page: Page) => /img-src ([^;]*)/.exec(String(page.headers['content-security-policy']))?.[1];
+
+  it('logo, terms and policy are on the sign-in page and on the consent page, which may load the logo', async () => {
+    const app = await asking(links);
+    const browser = httpClient(idp.issuer);
+    const signInPage = await browser.follow(await browser.get(authorizeUrl(idp, app.clientId)));
+    user = await aUser(idp.services);
+    const sent = await browser.submit(signInPage, { username: user.username, password: user.password });
+    for (const page of [signInPage, await browser.follow(sent, isThere)]) {
+      expect(page.text).toContain('<img class="logo" src="https://cdn.photos.example/logo.png" alt=""');
+      expect(page.text).toContain('<a href="https://photos.example/privacy" rel="noreferrer">Privacy policy of Photo');
+      expect(page.text).toContain('<a href="https://photos.example/terms" rel="noreferrer">Terms of service</a>');
+      expect(csp(page)).toBe("'self' data: https://cdn.photos.example");
+    }
+  });
+
+  it('logo, terms and policy are left out where the application registers none, or a logo over plain http', async () => {
+    const app = await asking({ logo_uri: 'http://127.0.0.1:4000/logo.png' });
+    const { page } = await atQuestion(app);
+    const other = httpClient(idp.issuer);
+    for (const one of [page, await other.follow(await other.get(authorizeUrl(idp, app.clientId)))]) {
+      expect(one.text).not.toContain('<img');
+      expect(one.text).not.toContain('Terms of service');
+      expect(csp(one)).toBe("'self' data:");
+    }
+  });
+});
