@@ -51,6 +51,7 @@ export function createHttpServer({ handler, logger, timeouts }: HttpServerDepend
   };
   let draining = false;
   const responses = new WeakMap<Duplex, ServerResponse>();
+  const connections = new Set<Socket>();
   const server = createServer(
     {
       headersTimeout: headerSeconds * 1000,
@@ -67,6 +68,10 @@ export function createHttpServer({ handler, logger, timeouts }: HttpServerDepend
     },
   );
   server.timeout = idleSeconds * 1000;
+  server.on('connection', (socket: Socket) => {
+    connections.add(socket);
+    socket.once('close', () => connections.delete(socket));
+  });
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
     const response = responses.get(socket);
     // A response in progress must not be mixed with another one.
@@ -81,7 +86,10 @@ export function createHttpServer({ handler, logger, timeouts }: HttpServerDepend
     isDraining: () => draining,
     drain: ({ seconds = limits.http.drainSeconds } = {}) => {
       draining = true;
-      return close(server, seconds);
+      const closed = close(server, seconds);
+      // Browsers open connections in advance. Node counts one without a request as busy until headersTimeout.
+      for (const socket of connections) if (socket.bytesRead === 0) socket.destroy();
+      return closed;
     },
   };
 }

@@ -100,6 +100,13 @@ describe('a stop', () => {
     await answer;
   });
 
+  it('a stop does not wait for connections that a browser opened in advance', async () => {
+    app = await startApp();
+    const { answer } = await connect();
+    expect(await app.drain({ seconds: 10 })).toBe('clean');
+    await answer;
+  });
+
   it('ends requests that do not finish in time', async () => {
     app = await startApp({ routes: slowRoute(5000) });
     const slow = app.client.get('/slow').catch(() => 'cut off');
