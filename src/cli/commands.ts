@@ -5,6 +5,7 @@ import { appList, appSecret, appShow } from './apps.ts';
 import { auditAcceptRestore, auditCheckpoints, auditPublicKey, auditVerify } from './audit.ts';
 import { backupCommand } from './backup.ts';
 import type { Command } from './command.ts';
+import { connectionCommands } from './connections.ts';
 import { doctorCommand } from './doctor/doctor.ts';
 import { keysList, keysRotate } from './keys.ts';
 import { appRegistrationToken } from './registration-token.ts';
@@ -22,6 +23,7 @@ export const commands: readonly Command[] = [
     appAdd,
     appSecret,
     appRegistrationToken,
+    ...connectionCommands,
     keysList,
     keysRotate,
     auditVerify,

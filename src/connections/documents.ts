@@ -27,6 +27,8 @@ export type DocumentState = Omit<DocumentRow, 'content'> & { hasContent: boolean
 export interface ConnectionDocuments {
   /** The last good document; reads it where there is none yet. Throws DocumentError. Cached with the directory. */
   get(connection: Connection, kind: DocumentKind): Promise<ConnectionDocument>;
+  /** The last good document without reading anything from the network. */
+  stored(connectionId: string, kind: DocumentKind): Promise<string | undefined>;
   /** Reads the JWKS again because of a key ID that it lacks, at most once a minute; returns the last good one. */
   getWithNewKeys(connection: Connection): Promise<ConnectionDocument>;
   /** Reads every document of the connection now, and returns the fault of each. Unlike `get` it works for drafts. */
@@ -89,6 +91,8 @@ export function createConnectionDocuments(dependencies: DocumentsDependencies): 
         return { kind, content: settings.metadata, readAt: new Date(0) };
       return documentOf(await current(connection, kind));
     },
+
+    stored: async (id, kind) => (await stored(id, kind))?.content || undefined,
 
     async getWithNewKeys(connection) {
       const row = await stored(connection.id, 'jwks');

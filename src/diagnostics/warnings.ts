@@ -7,6 +7,7 @@ import { readMetadata } from '../applications/application.ts';
 import type { ServiceProviderSettings } from '../applications/fields/service-provider.ts';
 import type { Audit } from '../audit/audit.ts';
 import type { Config } from '../config.ts';
+import { type ConnectionWarningsDependencies, connectionWarnings } from '../connections/warnings.ts';
 import type { Keyring } from '../keys/keyring.ts';
 import type { FirstFactorRule } from '../mfa/first-factor-rule.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -23,6 +24,7 @@ export interface WarningsDependencies {
   firstFactor: Pick<FirstFactorRule, 'waiting'>;
   keyring: Pick<Keyring, 'list' | 'samlCertificates'>;
   settings: Pick<Settings, 'latest'>;
+  connections: Omit<ConnectionWarningsDependencies, 'now'>;
   config: Pick<Config, 'smtpUrl' | 'secure' | 'loopback'>;
 }
 
@@ -36,14 +38,29 @@ const MAX_PROVIDERS = 500;
 /** Returns the function that reads all warnings now. */
 export function createWarnings(dependencies: WarningsDependencies): () => Promise<Warnings> {
   return async () => {
-    const [locked, waiting, ending, health] = await Promise.all([
+    const [locked, waiting, ending, health, upstreams] = await Promise.all([
       lockedAccounts(dependencies),
       dependencies.firstFactor.waiting(),
       endingSoon(dependencies),
       healthOf(dependencies),
+      connectionWarnings({ ...dependencies.connections, now: dependencies.now }),
     ]);
-    return { locked, waiting, ending, health };
+    const endingThere = upstreams.flatMap(({ connection, text, until }) =>
+      until ? [{ what: text, until, connectionId: connection?.id ?? '' }] : [],
+    );
+    const faults = upstreams
+      .filter(({ problem, isUrgent }) => problem !== 'ends' || isUrgent)
+      .map(({ text, isUrgent }) => ({
+        what: 'Connections',
+        state: isUrgent ? ('bad' as const) : ('warn' as const),
+        text,
+      }));
+    return { locked, waiting, ending: bySoonest([...ending, ...endingThere]), health: [...health, ...faults] };
   };
+}
+
+function bySoonest(ending: Warnings['ending']): Warnings['ending'] {
+  return [...ending].sort((a, b) => a.until.getTime() - b.until.getTime());
 }
 
 /** Accounts that are locked now, from the failures of the last day. */

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Connection } from '../../src/connections/connection.ts';
 import { type ConnectionDocuments, createConnectionDocuments } from '../../src/connections/documents.ts';
 import { checkConnection } from '../../src/connections/schema.ts';
+import { connectionWarnings } from '../../src/connections/warnings.ts';
 import { createMetadataFetch } from '../../src/saml/metadata/fetch.ts';
 import { identityProviderMetadata } from '../../src/saml/metadata/identity-provider.ts';
 import { parseIdentityProviderMetadata } from '../../src/saml/metadata/parse-identity-provider.ts';
@@ -186,5 +187,41 @@ describe('a domain', () => {
     expect(await connections.forDomain('dns.example')).toBeUndefined();
     const lost = await idp.services.audit.list({ types: ['connection.domain-lost'] });
     expect(lost).toMatchObject([{ data: { connection: 'dns', domain: 'dns.example' } }]);
+  });
+});
+
+describe('the warnings of connections', () => {
+  const warnings = async () => {
+    const { connections } = idp.services;
+    const parseMetadata = (xml: string) => parseIdentityProviderMetadata(xml, clock.now());
+    const all = await connectionWarnings({ connections, documents, parseMetadata, now: clock.now });
+    return all.filter(({ connection }) => connection?.id === 'warn').map(({ text, isUrgent }) => [text, isUrgent]);
+  };
+
+  it('name a secret 30 days and more urgently 7 days before it ends, until there is one that lasts', async () => {
+    const expires_at = new Date(clock.now().getTime() + 40.5 * 86_400_000).toISOString();
+    const connection = await make({ id: 'warn', enabled: true, client_secret: [{ value: 'x', expires_at }] });
+    await documents.get(connection, 'jwks');
+    expect(await warnings()).toEqual([]);
+    clock.advance({ days: 11 });
+    expect(await warnings()).toEqual([['Upstream: the client secret ends in 29 days.', false]]);
+    clock.advance({ days: 23 });
+    expect(await warnings()).toEqual([['Upstream: the client secret ends in 6 days.', true]]);
+    await idp.services.connections.addSecret('warn', 'client-secret', { value: 'y' });
+    expect(await warnings()).toEqual([]);
+  });
+
+  it('name a document that fails for two days, and a domain without its proof', async () => {
+    answers = {};
+    const connection = await idp.services.connections.get('warn');
+    await documents.readNow(connection);
+    expect(await warnings()).toEqual([]);
+    clock.advance({ days: 2, hours: 1 });
+    expect(await warnings()).toEqual([[expect.stringContaining('the discovery document cannot be read'), false]]);
+    records = [];
+    await idp.services.connections.remove('warn');
+    await make({ id: 'warn', enabled: true, domains: ['warn.example'] });
+    await idp.services.domainChecks.check('warn', 'warn.example');
+    expect(await warnings()).toEqual([[expect.stringContaining('_gatehouse.warn.example'), false]]);
   });
 });

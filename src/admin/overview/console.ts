@@ -11,7 +11,7 @@ export interface Warnings {
   /** Users whose first second factor needs an approval. */
   waiting: { id: string; username: string; requestedAt: Date }[];
   /** Certificates and secrets, the soonest first; those that have ended are among them. */
-  ending: { what: string; until: Date; applicationId?: string }[];
+  ending: { what: string; until: Date; applicationId?: string; connectionId?: string }[];
   health: { what: string; state: 'good' | 'warn' | 'bad'; text: string }[];
 }
 
@@ -54,7 +54,7 @@ export function overviewRoutes({ frame, names, statistics, warnings }: OverviewD
           max: tallest(bars),
           empty: 'No user has signed in to an application yet.',
         },
-        ...warningBlocks(warned, mayOpen),
+        ...warningBlocks(warned, mayOpen, frame.may(ctx, 'gatehouse.connections:read')),
       ],
     });
   });
@@ -107,7 +107,11 @@ function waitingBlock(waiting: Warnings['waiting']): Block[] {
   ];
 }
 
-function warningBlocks({ locked, waiting, ending, health }: Warnings, mayOpen: boolean): Block[] {
+function warningBlocks(
+  { locked, waiting, ending, health }: Warnings,
+  mayOpen: boolean,
+  mayOpenConnections: boolean,
+): Block[] {
   return [
     {
       kind: 'table',
@@ -126,8 +130,12 @@ function warningBlocks({ locked, waiting, ending, health }: Warnings, mayOpen: b
       title: 'Ends soon',
       caption: 'Certificates and secrets that end within 30 days',
       columns: ['What', 'Until'],
-      rows: ending.map(({ what, until, applicationId }) => [
-        applicationId && mayOpen ? { text: what, href: `/admin/applications/${applicationId}` } : what,
+      rows: ending.map(({ what, until, applicationId, connectionId }) => [
+        applicationId && mayOpen
+          ? { text: what, href: `/admin/applications/${applicationId}` }
+          : connectionId && mayOpenConnections
+            ? { text: what, href: `/admin/connections/${connectionId}` }
+            : what,
         until,
       ]),
       empty: 'No certificate and no secret ends within 30 days.',

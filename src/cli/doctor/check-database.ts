@@ -16,6 +16,7 @@ import { countStale } from '../../server/reseal.ts';
 import { createSettings } from '../../settings/settings.ts';
 import { type Database, openDatabase } from '../../storage/database.ts';
 import { readMigrations } from '../../storage/migrations/files.ts';
+import { connectionFindings } from './check-connections.ts';
 import { clockFinding } from './check-network.ts';
 import { type Finding, failure, ok, warning } from './findings.ts';
 
@@ -68,7 +69,15 @@ export async function checkDatabase(needs: Needs): Promise<Finding[]> {
       );
       return findings;
     }
-    for (const check of [rotationFindings, settingsFindings, keyFindings, adminFinding, mailFindings, clientFindings])
+    for (const check of [
+      rotationFindings,
+      settingsFindings,
+      keyFindings,
+      adminFinding,
+      mailFindings,
+      clientFindings,
+      connectionFindings,
+    ])
       findings.push(...(await check(opened)));
     return findings;
   } finally {

@@ -1,0 +1,216 @@
+// `gatehouse connection …`: the upstream identity providers at which users sign in.
+import type { Connection } from '../connections/connection.ts';
+import type { SecretPurpose } from '../connections/schema.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Services } from '../services.ts';
+import { type Command, type Input, jsonOption, UsageError } from './command.ts';
+import { withServices } from './context.ts';
+import { formatDate, type Io, plain } from './io.ts';
+
+export const connectionList: Command = {
+  name: 'connection list',
+  summary: 'list the upstream identity providers',
+  options: jsonOption,
+  run: (input, io) =>
+    withServices(io, async ({ connections }) => {
+      const [all, forged] = [await connections.list(), await connections.forged()];
+      for (const id of forged)
+        io.err(
+          `warning: ${plain(id)} was changed by another program and is off: gatehouse connection remove ${plain(id)}`,
+        );
+      const rows = all.map(({ id, name, kind, preset, enabled, source }) => ({
+        id,
+        name,
+        kind,
+        preset,
+        enabled,
+        source,
+      }));
+      if (input.flag('json')) io.json(rows);
+      else
+        io.table(
+          ['ID', 'NAME', 'KIND', 'PRESET', 'ENABLED', 'SOURCE'],
+          rows.map(({ enabled, id, name, kind, preset, source }) => [
+            id,
+            name,
+            kind,
+            preset,
+            enabled ? 'yes' : 'no',
+            source,
+          ]),
+        );
+      return 0;
+    }),
+};
+
+export const connectionShow: Command = {
+  name: 'connection show',
+  args: ['ID'],
+  summary: 'show one upstream identity provider as the configuration file would declare it, and what to enter there',
+  options: jsonOption,
+  run: (input, io) => withConnection(input, io, (connection, services) => show(connection, services, input, io)),
+};
+
+export const connectionAdd: Command = {
+  name: 'connection add',
+  args: ['FILE'],
+  summary: 'add an upstream identity provider from a YAML or JSON file; - reads standard input',
+  details: `The file holds one entry of connections: as in the configuration file (docs/connections.md), such as
+{ id: google, preset: google, name: Google, client_id: …, client_secret: … }. It prints what to enter at the provider.`,
+  options: jsonOption,
+  run: (input, io) =>
+    withServices(io, async (services) => {
+      const entry = await readEntry(input.words[0] ?? '', services.now, io);
+      const connection = await services.connections.create(entry);
+      return show(connection, services, input, io);
+    }),
+};
+
+export const connectionRemove: Command = {
+  name: 'connection remove',
+  args: ['ID'],
+  summary: 'delete an upstream identity provider, with the links of users to it',
+  run: (input, io) =>
+    withServices(io, async ({ connections }) => {
+      const [id = ''] = input.words;
+      const known = (await connections.find(id)) !== undefined || (await connections.forged()).includes(id);
+      if (!known) return unknown(id, io);
+      await connections.remove(id);
+      io.out(`${plain(id)} was deleted.`);
+      return 0;
+    }),
+};
+
+export const connectionEnable = stateCommand(
+  'enable',
+  true,
+  'let users sign in by an upstream identity provider again',
+);
+export const connectionDisable = stateCommand('disable', false, 'let nobody sign in by an upstream identity provider');
+
+export const connectionSecret: Command = {
+  name: 'connection secret',
+  args: ['ID'],
+  summary: 'store a secret of an upstream identity provider, read from standard input',
+  details:
+    'It is used from now on. The old ones stay, so that the provider can be changed over, unless --replace is given.',
+  options: {
+    purpose: { type: 'string', value: 'PURPOSE', help: 'client-secret, private-key or bind-password' },
+    expires: { type: 'string', value: 'DATE', help: 'when it ends at the provider, such as 2027-01-31, for warnings' },
+    replace: { type: 'boolean', help: 'remove the other secrets of this purpose' },
+    ...jsonOption,
+  },
+  run: (input, io) =>
+    withConnection(input, io, async (connection, { connections }) => {
+      const { secretPurposesOf } = await import('../connections/schema.ts');
+      const possible = secretPurposesOf(connection.kind);
+      const purpose = input.text('purpose') ?? possible[0];
+      if (!possible.includes(purpose as SecretPurpose))
+        throw new UsageError(
+          possible.length === 0 ? 'this kind has no secret' : `--purpose must be ${possible.join(' or ')}`,
+        );
+      const expires = input.text('expires');
+      if (expires !== undefined && Number.isNaN(Date.parse(expires))) throw new UsageError('--expires must be a date');
+      const value = (await io.stdin()).trim();
+      if (value === '') throw new UsageError('standard input is empty');
+      const others = (await connections.secrets(connection.id)).filter((one) => one.purpose === purpose);
+      const secret = { value, ...(expires === undefined ? {} : { expires_at: expires }) };
+      if (input.flag('replace')) for (const { id } of others) await connections.removeSecret(connection.id, id);
+      const { id, expiresAt } = await connections.addSecret(connection.id, purpose as SecretPurpose, secret);
+      if (input.flag('json')) io.json({ id, purpose, expiresAt });
+      else io.out(`The secret is stored${expiresAt ? `, until ${formatDate(expiresAt)}` : ''}.`);
+      return 0;
+    }),
+};
+
+export const connectionCommands: readonly Command[] = [
+  ...[connectionList, connectionShow, connectionAdd, connectionRemove],
+  ...[connectionEnable, connectionDisable, connectionSecret],
+];
+
+function stateCommand(word: 'enable' | 'disable', enabled: boolean, summary: string): Command {
+  return {
+    name: `connection ${word}`,
+    args: ['ID'],
+    summary,
+    run: (input, io) =>
+      withConnection(input, io, async ({ id }, { connections }) => {
+        await connections.setEnabled(id, enabled);
+        io.out(`${plain(id)} is ${word}d.`);
+        return 0;
+      }),
+  };
+}
+
+async function show(connection: Connection, services: Services, input: Input, io: Io): Promise<number> {
+  const { connections, config } = services;
+  const [{ shortEntryOf, entryOf }, { pasteValuesOf }, { stringify }] = await Promise.all([
+    import('../connections/entry.ts'),
+    import('../connections/paste-values.ts'),
+    import('yaml'),
+  ]);
+  const { id } = connection;
+  const lists = { domains: await connections.domains(id), roleMappings: await connections.roleMappings(id) };
+  const secrets = await connections.secrets(id);
+  const values = pasteValuesOf(connection, config.issuer);
+  if (input.flag('json')) {
+    const enter = Object.fromEntries(values.map(({ key, value }) => [key, value]));
+    io.json({
+      ...entryOf(connection, lists),
+      source: connection.source,
+      values: enter,
+      domains: lists.domains,
+      secrets,
+    });
+    return 0;
+  }
+  io.out(`# from ${connection.source}`);
+  for (const { purpose, createdAt, expiresAt } of secrets)
+    io.out(`# a ${purpose} of ${formatDate(createdAt)}${expiresAt ? `, until ${formatDate(expiresAt)}` : ''}`);
+  for (const { domain, provenAt, record } of lists.domains)
+    io.out(`# ${domain} is ${provenAt ? 'proven' : `not proven: add the TXT record ${record.name} "${record.value}"`}`);
+  io.out(stringify(shortEntryOf(connection, lists), { lineWidth: 0 }).trimEnd());
+  if (values.length > 0) io.out('\nTo enter at the provider:');
+  for (const { label, value } of values) io.out(`  ${label}: ${value}`);
+  return 0;
+}
+
+async function readEntry(path: string, now: Clock, io: Io) {
+  const [{ parse }, { readFile }, { checkConnection }, { formatPath }, { ConfigError }] = await Promise.all([
+    import('yaml'),
+    import('node:fs/promises'),
+    import('../connections/schema.ts'),
+    import('../applications/validation.ts'),
+    import('../config/config-error.ts'),
+  ]);
+  const text = path === '-' ? await io.stdin() : await readFile(path, 'utf8');
+  const checked = checkConnection(parse(text));
+  if (!checked.ok)
+    throw new ConfigError(checked.faults.map(({ path: at, message }) => `${path}: ${formatPath(at)}: ${message}`));
+  if (checked.value.kind !== 'saml') return checked.value;
+  const { metadata_file: file, ...entry } = checked.value;
+  const metadata = file === undefined ? entry.metadata : await readFile(file, 'utf8');
+  if (metadata === undefined) return entry;
+  const { parseIdentityProviderMetadata } = await import('../saml/metadata/parse-identity-provider.ts');
+  const { entityId } = parseIdentityProviderMetadata(metadata, now());
+  if (entry.entity_id !== undefined && entry.entity_id !== entityId)
+    throw new ConfigError([`${path}: entity_id: does not agree with the metadata, which says ${entityId}`]);
+  return { ...entry, metadata };
+}
+
+function withConnection(
+  input: Input,
+  io: Io,
+  work: (connection: Connection, services: Services) => Promise<number>,
+): Promise<number> {
+  const [id = ''] = input.words;
+  return withServices(io, async (services) => {
+    const connection = await services.connections.find(id);
+    return connection ? work(connection, services) : unknown(id, io);
+  });
+}
+
+function unknown(id: string, io: Io): number {
+  io.err(`There is no connection "${plain(id)}". gatehouse connection list shows them all.`);
+  return 1;
+}

@@ -1,0 +1,124 @@
+// What an administrator should look at: secrets and certificates that end, documents that cannot be read, domains without their
+// proof, and rows that another program wrote. For the overview of the console and for `gatehouse doctor`.
+import { X509Certificate } from 'node:crypto';
+import { limits } from '../limits.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Connection } from './connection.ts';
+import type { Connections } from './connections.ts';
+import type { ParseMetadata } from './document-checks.ts';
+import type { ConnectionDocuments } from './documents.ts';
+import type { SecretInfo } from './secrets.ts';
+
+export interface ConnectionWarning {
+  /** Absent for a row that another program wrote. */
+  connection?: Pick<Connection, 'id' | 'name'>;
+  problem: 'ends' | 'document' | 'domain' | 'forged';
+  /** One sentence with the name of the connection. */
+  text: string;
+  /** When it ends. */
+  until?: Date;
+  /** Users cannot sign in now, or in a week. */
+  isUrgent: boolean;
+}
+
+export interface ConnectionWarningsDependencies {
+  connections: Pick<Connections, 'enabled' | 'secrets' | 'domains' | 'forged'>;
+  documents: Pick<ConnectionDocuments, 'stored' | 'states'>;
+  parseMetadata: ParseMetadata;
+  now: Clock;
+}
+
+const DAY_MS = 86_400_000;
+const secretNames = {
+  'client-secret': 'client secret',
+  'private-key': 'private key',
+  'bind-password': 'password for the directory',
+} as const;
+
+/** The warnings of all enabled connections. It reads the database only. */
+export async function connectionWarnings(dependencies: ConnectionWarningsDependencies): Promise<ConnectionWarning[]> {
+  const { connections } = dependencies;
+  const warnings = (await connections.forged()).map(
+    (id): ConnectionWarning => ({
+      ...{ problem: 'forged', isUrgent: true },
+      text: `Another program changed the connection ${id} in the database, so nobody can sign in by it.`,
+    }),
+  );
+  for (const connection of await connections.enabled()) {
+    warnings.push(...(await endingSecrets(connection, dependencies)));
+    warnings.push(...(await endingCertificates(connection, dependencies)));
+    warnings.push(...(await unreadDocuments(connection, dependencies)));
+    warnings.push(...(await unprovenDomains(connection, dependencies)));
+  }
+  return warnings;
+}
+
+async function endingSecrets(connection: Connection, { connections, now }: ConnectionWarningsDependencies) {
+  const secrets = await connections.secrets(connection.id);
+  const purposes = [...new Set(secrets.map(({ purpose }) => purpose))];
+  return purposes.flatMap((purpose) => {
+    // While one is rotated, only the end of the last one matters.
+    const end = lastEnd(secrets.filter((secret) => secret.purpose === purpose));
+    return end ? endWarning(connection, `the ${secretNames[purpose]}`, end, now()) : [];
+  });
+}
+
+function lastEnd(secrets: readonly SecretInfo[]): Date | undefined {
+  const ends = secrets.map(({ expiresAt }) => expiresAt?.getTime() ?? Number.POSITIVE_INFINITY);
+  const last = Math.max(...ends);
+  return Number.isFinite(last) ? new Date(last) : undefined;
+}
+
+async function endingCertificates(
+  connection: Connection,
+  { documents, parseMetadata, now }: ConnectionWarningsDependencies,
+): Promise<ConnectionWarning[]> {
+  if (connection.kind !== 'saml') return [];
+  const { certificates } = connection.settings;
+  const content = connection.settings.metadata ?? (await documents.stored(connection.id, 'metadata'));
+  const ends = certificates.map((pem) => new Date(new X509Certificate(pem).validTo).getTime());
+  if (ends.length === 0 && content !== undefined) ends.push(...endsIn(content, parseMetadata));
+  if (ends.length === 0) return [];
+  return endWarning(connection, 'the last signing certificate', new Date(Math.max(...ends)), now());
+}
+
+function endsIn(content: string, parseMetadata: ParseMetadata): number[] {
+  try {
+    return parseMetadata(content).signingCertificates.map(({ expiresAt }) => expiresAt.getTime());
+  } catch {
+    return []; // metadata that is too old is a fault of its document
+  }
+}
+
+function endWarning(connection: Connection, what: string, until: Date, now: Date): ConnectionWarning[] {
+  const days = Math.floor((until.getTime() - now.getTime()) / DAY_MS);
+  if (days >= limits.connections.warnDays) return [];
+  const when = days < 0 ? `ended on ${until.toISOString().slice(0, 10)}` : `ends in ${days} days`;
+  const isUrgent = days < limits.connections.remindDays;
+  return [{ connection, problem: 'ends', text: `${connection.name}: ${what} ${when}.`, until, isUrgent }];
+}
+
+async function unreadDocuments(
+  connection: Connection,
+  { documents, now }: ConnectionWarningsDependencies,
+): Promise<ConnectionWarning[]> {
+  const since = now().getTime() - limits.connections.failingDays * DAY_MS;
+  return (await documents.states(connection.id))
+    .filter(({ failingSince, hasContent }) => failingSince && (failingSince.getTime() <= since || !hasContent))
+    .map(({ kind, lastError, hasContent }) => ({
+      ...{ connection, problem: 'document', isUrgent: !hasContent },
+      text: `${connection.name}: the ${kind} document cannot be read: ${lastError ?? 'unknown fault'}`,
+    }));
+}
+
+async function unprovenDomains(
+  connection: Connection,
+  { connections }: ConnectionWarningsDependencies,
+): Promise<ConnectionWarning[]> {
+  return (await connections.domains(connection.id))
+    .filter(({ provenAt, checkedAt }) => provenAt === null && checkedAt !== null)
+    .map(({ domain, record }) => ({
+      ...{ connection, problem: 'domain', isUrgent: false },
+      text: `${connection.name}: ${domain} has no TXT record ${record.name} with its value, so its users are not sent there.`,
+    }));
+}
