@@ -4,6 +4,7 @@ import type { Audit } from '../audit/audit.ts';
 import type { Consents } from '../consents/consents.ts';
 import type { Credentials } from '../credentials/credentials.ts';
 import type { StrengthMeter } from '../credentials/strength.ts';
+import type { Links } from '../federation/links.ts';
 import type { Cookies } from '../http/cookies.ts';
 import type { Csrf } from '../http/csrf.ts';
 import type { EndSession } from '../logout/end-session.ts';
@@ -20,6 +21,7 @@ import type { SignedIn } from '../rp/signed-in.ts';
 import type { Db } from '../storage/database.ts';
 import { createAccountPageHelpers } from './account-page-helpers.ts';
 import { browserRoutes } from './browser-routes.ts';
+import { connectionRoutes } from './connection-routes.ts';
 import { consentRoutes } from './consent-routes.ts';
 import { emailRoutes } from './email-routes.ts';
 import { createFactorRecoveryCodes } from './factor-recovery-codes.ts';
@@ -49,6 +51,8 @@ export interface AccountPagesDependencies {
   credentials: Credentials;
   csrf: Pick<Csrf, 'check'>;
   emailVerification: EmailVerification;
+  /** Identities at upstream identity providers. */
+  links: Links;
   endSession: EndSession;
   mfa: Mfa;
   rateLimits: RateLimits;
@@ -96,6 +100,7 @@ export function createAccountPages(dependencies: AccountPagesDependencies) {
       }),
       passkeyRoutes({ page, now, vault, passkeys, factorRecoveryCodes, singleFactorPasswordRule }),
       phoneRoutes({ page, accounts, phones, codeDelivery, rateLimits, factorRecoveryCodes }),
+      connectionRoutes({ page, links: dependencies.links }),
       browserRoutes({ page, cookies, knownBrowsers, audit }),
       consentRoutes({ db, page, sessions, consents, audit }),
       sessionRoutes({ page, db, sessions, endSession, logoutBrowserOf }),

@@ -44,6 +44,7 @@ export function overviewRoutes({ page, factors, credentials }: OverviewRoutesDep
               hint: password ? `Changed on ${day(password.changedAt)}` : 'None yet',
             },
             { href: '/account/factors', label: 'Second factors and passkeys', hint: describeFactors(ownFactors) },
+            { href: '/account/connections', label: 'Connected sign-ins', hint: 'Services where you sign in instead' },
             { href: '/account/browsers', label: 'Known browsers', hint: 'Where you signed in before' },
           ],
         },

@@ -18,10 +18,12 @@ import type { Db } from '../storage/database.ts';
 import { createResolver } from './accounts/resolve.ts';
 import { callbackRoutes } from './callback-routes.ts';
 import type { ExternalIdentities } from './identities.ts';
+import { createLinks } from './links.ts';
 import { createRejectedSignIns } from './rejected-sign-ins.ts';
 import type { UpstreamRequests } from './requests.ts';
 import type { UpstreamSessions } from './sessions.ts';
 import { createSignIns } from './sign-ins.ts';
+import { createTries } from './tries.ts';
 import { createUpstreamSignIn, type Protocols } from './upstream-sign-in.ts';
 
 export interface FederationDependencies {
@@ -57,6 +59,8 @@ export function createFederation(dependencies: FederationDependencies) {
   const signIns = createSignIns({ ...dependencies, policy, resolver, rejected, upstreamSignIn });
   return {
     signIns,
+    links: createLinks({ ...dependencies, resolver, rejected, upstreamSignIn }),
+    tries: createTries({ connections, resolver, upstreamSignIn }),
     resolver,
     rejected,
     upstreamSignIn,

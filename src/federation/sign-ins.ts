@@ -84,17 +84,23 @@ export function createSignIns(dependencies: SignInsDependencies): UpstreamSignIn
       );
     },
 
-    complete: (proven, account, uid, by) =>
-      transaction(dependencies.db, async (tx) => {
-        const stored = await dependencies.requests.kept(proven.requestId, uid);
-        const connection = await connections.find(proven.connectionId, tx);
-        if (stored === undefined || !connection?.enabled) throw badRequest('sign_in_expired');
-        const identity = parseIdentity(stored);
-        if (proven.linkTo !== undefined) await dependencies.resolver.link(connection, identity, account, by, tx);
-        const { subject, session } = identity;
-        const row = { connectionId: connection.id, userId: account.id, subject, handle: session };
-        return dependencies.sessions.begin(row, tx);
-      }),
+    async complete(proven, account, uid, by) {
+      const stored = await dependencies.requests.kept(proven.requestId, uid);
+      const connection = await connections.find(proven.connectionId);
+      if (stored === undefined || !connection?.enabled) throw badRequest('sign_in_expired');
+      const identity = parseIdentity(stored);
+      const { subject, session: handle } = identity;
+      const done = await transaction(dependencies.db, async (tx) => {
+        const notify =
+          proven.linkTo === undefined
+            ? undefined
+            : await dependencies.resolver.link(connection, identity, account, by, tx);
+        const row = { connectionId: connection.id, userId: account.id, subject, handle };
+        return { notify, id: await dependencies.sessions.begin(row, tx) };
+      });
+      await done.notify?.();
+      return done.id;
+    },
   };
 }
 

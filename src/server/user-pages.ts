@@ -49,6 +49,27 @@ export function createUserPages(services: Services, http: HttpServices, { oidc, 
     staffAcr: signInPolicy.staffAcr,
   });
   const { rpSessions, signedIn } = rp;
+  const federation = createFederation({
+    ...{
+      db,
+      now,
+      issuer,
+      accounts,
+      audit,
+      repeatedEntries,
+      rejections,
+      credentials,
+      factors,
+      signInPolicy,
+      notifyOwner,
+    },
+    ...{ connections: services.connections, setConnectionRoles: services.setConnectionRoles },
+    ...{ requests: services.upstreamRequests, sessions: services.upstreamSessions, identities: services.identities },
+    protocols: services.upstreamProtocols,
+    async confirmAddress(to, email, request) {
+      await registration.emailVerification.requestEmailChange(to, email, { actorId: to.id, request });
+    },
+  });
   const account = createAccountPages({
     db,
     vault,
@@ -72,27 +93,7 @@ export function createUserPages(services: Services, http: HttpServices, { oidc, 
     notifyOwner,
     logoutBrowserOf: createLogoutBrowserOf({ cookies }),
     emailVerification: registration.emailVerification,
-  });
-  const federation = createFederation({
-    ...{
-      db,
-      now,
-      issuer,
-      accounts,
-      audit,
-      repeatedEntries,
-      rejections,
-      credentials,
-      factors,
-      signInPolicy,
-      notifyOwner,
-    },
-    ...{ connections: services.connections, setConnectionRoles: services.setConnectionRoles },
-    ...{ requests: services.upstreamRequests, sessions: services.upstreamSessions, identities: services.identities },
-    protocols: services.upstreamProtocols,
-    async confirmAddress(to, email, request) {
-      await registration.emailVerification.requestEmailChange(to, email, { actorId: to.id, request });
-    },
+    links: federation.links,
   });
   const signIn = createSignIn({
     db,

@@ -1,5 +1,6 @@
 // What is stored of sign-ins at upstream identity providers, and the protocols that verify their answers.
 import { createExternalIdentities } from '../federation/identities.ts';
+import { createOAuth2Protocol } from '../federation/oauth2/protocol.ts';
 import { createOidcProtocol } from '../federation/oidc/protocol.ts';
 import { createUpstreamRequests } from '../federation/requests.ts';
 import { createUpstreamSessions } from '../federation/sessions.ts';
@@ -18,6 +19,7 @@ export function createFederationServices({ base, connections: registry }: Federa
   // One for each kind of connection whose users go there by a redirect.
   const upstreamProtocols: Protocols = {
     oidc: createOidcProtocol({ connections, documents, outgoing, now }),
+    oauth2: createOAuth2Protocol({ connections, outgoing }),
   };
   return {
     upstreamProtocols,

@@ -28,8 +28,17 @@ export type Resolution =
 
 export interface Resolver {
   resolve(connection: Connection, identity: UpstreamIdentity, context: ResolveContext): Promise<Resolution>;
-  /** Links the identity to an account whose user has proven it. Throws identity_taken (409). */
-  link(connection: Connection, identity: UpstreamIdentity, account: Account, by: Actor, tx?: Tx): Promise<void>;
+  /**
+   * Links the identity to an account whose user has proven it. Throws identity_taken (409). Returns what the caller does after the
+   * transaction: the notice to the owner.
+   */
+  link(
+    connection: Connection,
+    identity: UpstreamIdentity,
+    account: Account,
+    by: Actor,
+    tx: Tx,
+  ): Promise<() => Promise<void>>;
   /** What `resolve` would do; writes nothing. */
   preview(connection: Connection, identity: UpstreamIdentity): Promise<Preview>;
 }
@@ -79,13 +88,14 @@ export function createResolver(dependencies: ResolverDependencies): Resolver {
       return { outcome: 'signed-in', account };
     },
 
-    async link(connection, identity, account, by, tx = db) {
+    async link(connection, identity, account, by, tx) {
       const facts = await readFacts(dependencies, connection, identity, {}, tx);
-      if (facts.known?.id !== account.id) {
-        await addIdentity(dependencies, { connection, identity, facts }, account, by, tx);
-        if (by.request) await notifyOwner(account, 'identity-linked', by.request);
-      }
+      const isNew = facts.known?.id !== account.id;
+      if (isNew) await addIdentity(dependencies, { connection, identity, facts }, account, by, tx);
       await setRoles(dependencies, connection, identity, account.id, by, tx);
+      return async () => {
+        if (isNew) await notifyOwner(account, 'identity-linked', by.request);
+      };
     },
 
     async preview(connection, identity) {

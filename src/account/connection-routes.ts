@@ -1,0 +1,49 @@
+// /account/connections: the identities at other services with which the user signs in, connecting another and disconnecting one.
+import Router from '@koa/router';
+import { z } from 'zod';
+import type { Links } from '../federation/links.ts';
+import type { Context, Extras, State } from '../http/context.ts';
+import { parseForm } from '../http/input.ts';
+import type { AccountPageHelpers } from './account-page-helpers.ts';
+
+export interface ConnectionRoutesDependencies {
+  page: AccountPageHelpers;
+  links: Links;
+}
+
+const HERE = '/account/connections';
+const idForm = z.object({ id: z.string().min(1).max(64) });
+
+export function connectionRoutes({ page, links }: ConnectionRoutesDependencies): Router<State, Extras> {
+  const { signedIn, checkCsrf } = page;
+  const router = new Router<State, Extras>({ prefix: HERE });
+  const changeGuards = [signedIn.requireSignIn, signedIn.recentAuthentication, checkCsrf] as const;
+
+  router.get('/', signedIn.requireSignIn, async (ctx) => {
+    const { account } = signedIn.userOf(ctx);
+    ctx.render('account/connections', { ...(await links.list(account.id)), notice: page.takeNotice(ctx) });
+  });
+
+  router.post('/:id/link', ...changeGuards, async (ctx: Context & { params: Record<string, string> }) => {
+    const { session } = signedIn.userOf(ctx);
+    const start = await links.begin(ctx.params.id ?? '', session, ctx.state.request);
+    if (start.method === 'post') return ctx.render('form-post', { action: start.url, fields: start.fields });
+    ctx.status = 303;
+    ctx.redirect(start.url);
+  });
+
+  // The request was sent after a recent proof, in this very session.
+  router.get('/finish/:answer', signedIn.requireSignIn, async (ctx) => {
+    const { account, session } = signedIn.userOf(ctx);
+    const name = await links.finish(ctx.params.answer ?? '', session, account, page.actorOf(ctx));
+    page.redirectWithNotice(ctx, HERE, `You can now sign in with ${name}.`);
+  });
+
+  router.post('/unlink', ...changeGuards, async (ctx) => {
+    const { id } = await parseForm(ctx, idForm);
+    const isRemoved = await links.unlink(signedIn.userOf(ctx).account, id, page.actorOf(ctx));
+    page.redirectWithNotice(ctx, HERE, isRemoved ? 'It was disconnected.' : 'It had already been disconnected.');
+  });
+
+  return router;
+}

@@ -1,0 +1,110 @@
+// Connected identities on the account page: listing, connecting after a recent proof, and disconnecting. The last way into an
+// account stays.
+import type { Account } from '../accounts/account.ts';
+import type { Actor } from '../audit/audit.ts';
+import type { Connections } from '../connections/connections.ts';
+import type { Credentials } from '../credentials/credentials.ts';
+import { conflict } from '../http/errors.ts';
+import type { NotifyOwner } from '../mail/notify-owner.ts';
+import type { Factors } from '../mfa/account-factors.ts';
+import type { RequestInfo } from '../platform/request-info.ts';
+import { type Db, type Tx, transaction } from '../storage/database.ts';
+import type { Resolver } from './accounts/resolve.ts';
+import type { ExternalIdentities, ExternalIdentity } from './identities.ts';
+import type { RejectedSignIns } from './rejected-sign-ins.ts';
+import type { UpstreamRedirect } from './upstream.ts';
+import type { UpstreamSignIn } from './upstream-sign-in.ts';
+
+export interface LinkedIdentity extends ExternalIdentity {
+  connectionName: string;
+}
+
+export interface Links {
+  list(userId: string): Promise<{ linked: LinkedIdentity[]; available: { id: string; name: string }[] }>;
+  /** Sends a request that connects the answer's identity to the account of this session. */
+  begin(connectionId: string, session: { ssoUid: string }, request: RequestInfo): Promise<UpstreamRedirect>;
+  /** Redeems the answer in the session that began; returns the name of the connection. */
+  finish(answer: string, session: { ssoUid: string }, account: Account, by: Actor): Promise<string>;
+  /** Throws last_way_in (409). False when the account has no such identity. */
+  unlink(account: Account, id: string, by: Actor): Promise<boolean>;
+}
+
+export interface LinksDependencies {
+  db: Db;
+  connections: Pick<Connections, 'list' | 'enabled'>;
+  credentials: Pick<Credentials, 'status'>;
+  factors: Pick<Factors, 'of'>;
+  identities: ExternalIdentities;
+  resolver: Pick<Resolver, 'link'>;
+  rejected: RejectedSignIns;
+  upstreamSignIn: UpstreamSignIn;
+  notifyOwner: NotifyOwner;
+}
+
+const PAGE = { href: '/account/connections', label: 'Connected sign-ins' };
+
+export function createLinks(dependencies: LinksDependencies): Links {
+  const { db, connections, identities, resolver, rejected, upstreamSignIn, notifyOwner } = dependencies;
+  return {
+    async list(userId) {
+      const all = await connections.list();
+      const nameOf = (id: string) => all.find((one) => one.id === id)?.name ?? id;
+      const linked = await identities.ofUser(userId);
+      return {
+        linked: linked.map((one) => ({ ...one, connectionName: nameOf(one.connectionId) })),
+        available: all.filter(({ enabled, kind }) => enabled && upstreamSignIn.hasProtocol(kind)),
+      };
+    },
+
+    begin: (connectionId, { ssoUid }, request) =>
+      rejected.explain(
+        request,
+        () => ({ connectionId, next: PAGE }),
+        async () => {
+          const connection = await upstreamSignIn.usable(connectionId, undefined);
+          return upstreamSignIn.begin({
+            ...{ connection, purpose: 'link', boundTo: ssoUid, demands: { forced: false } },
+            ...{ requestedAcrs: [], loginHint: undefined },
+          });
+        },
+      ),
+
+    async finish(answer, { ssoUid }, account, by) {
+      const begun = { connectionId: '' };
+      const work = async () => {
+        const { connection, identity } = await upstreamSignIn.redeem(answer, 'link', ssoUid, begun);
+        const notify = await transaction(db, (tx) => resolver.link(connection, identity, account, by, tx));
+        await notify();
+        return connection.name;
+      };
+      return rejected.explain(
+        by.request as RequestInfo,
+        () => ({ connectionId: begun.connectionId, next: PAGE }),
+        work,
+      );
+    },
+
+    async unlink(account, id, by) {
+      const isRemoved = await transaction(db, async (tx) => {
+        await assertNotLast(dependencies, account.id, id, tx);
+        return identities.unlink(account.id, id, by, tx);
+      });
+      if (isRemoved) await notifyOwner(account, 'identity-unlinked', by.request);
+      return isRemoved;
+    },
+  };
+}
+
+async function assertNotLast(
+  { connections, credentials, factors, identities }: LinksDependencies,
+  userId: string,
+  id: string,
+  tx: Tx,
+): Promise<void> {
+  const enabled = (await connections.enabled()).map((one) => one.id);
+  const others = (await identities.ofUser(userId, tx)).filter((one) => one.id !== id);
+  if (others.some(({ connectionId }) => enabled.includes(connectionId))) return;
+  const { verifyingPasskeys } = await factors.of(userId, tx);
+  if (verifyingPasskeys > 0 || (await credentials.status(userId, tx)) !== undefined) return;
+  throw conflict('last_way_in', { next: PAGE });
+}

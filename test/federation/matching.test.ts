@@ -1,0 +1,156 @@
+// Which account an identity of an upstream signs in to, and what has to be proven before it is linked.
+import { generateSync } from 'otplib';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { aUser, PASSWORD } from '../support/factories.ts';
+import type { TestIdp } from '../support/idp.ts';
+import { isIn } from '../support/pages/enter.ts';
+import { sharedIdp } from '../support/shared-idp.ts';
+import { accountOf, anUpstream, type Connected, isAtApplication, signInOver } from './support.ts';
+
+let idp: TestIdp;
+let corp: Connected;
+let trusting: Connected;
+let count = 0;
+
+beforeAll(async () => {
+  idp = await sharedIdp();
+  corp = await anUpstream(idp);
+  trusting = await anUpstream(
+    idp,
+    { link: 'trusted', trusted_email: 'verified', domains: ['trusted.example'] },
+    { proven: true },
+  );
+});
+beforeEach(() => {
+  corp.upstream.quirks = {};
+  count += 1;
+});
+afterAll(() => Promise.all([corp.upstream.stop(), trusting.upstream.stop()]));
+
+const aSubject = () => `match-${count}`;
+
+describe('an identity with the address of an account', () => {
+  it('is linked only after that account was proven with its password', async () => {
+    const { account, username } = await aUser(idp.services);
+    corp.upstream.user = { sub: aSubject(), email: account.email, email_verified: true };
+    const { page, browser } = await signInOver(idp, corp.connection);
+    expect(page.text).toContain('Is this your account?');
+    expect(page.text).not.toContain(username);
+    expect(await accountOf(idp, corp.connection, aSubject())).toBeUndefined();
+    const done = await browser.follow(await browser.submit(page, { username, password: PASSWORD }), isAtApplication);
+    expect(isIn(done)).toBe(true);
+    expect((await accountOf(idp, corp.connection, aSubject()))?.id).toBe(account.id);
+    // From now on without a proof.
+    expect(isIn((await signInOver(idp, corp.connection)).page)).toBe(true);
+  });
+
+  it('is not linked when another account is proven instead', async () => {
+    const owner = await aUser(idp.services);
+    const other = await aUser(idp.services);
+    corp.upstream.user = { sub: aSubject(), email: owner.account.email, email_verified: true };
+    const { page, browser } = await signInOver(idp, corp.connection);
+    const rejected = await browser.submit(page, { username: other.username, password: other.password });
+    expect(rejected.status).toBe(409);
+    expect(rejected.text).toContain('another account');
+    expect(await accountOf(idp, corp.connection, aSubject())).toBeUndefined();
+  });
+
+  it('demands the second factor of that account, whatever the upstream vouches for', async () => {
+    const vouching = await anUpstream(idp, { trusted_amr: { mfa: ['mfa'] } });
+    const { account, username } = await aUser(idp.services);
+    const { totp } = idp.services.mfa;
+    const { secret, sealed } = totp.begin(account);
+    await totp.confirm(account, sealed, generateSync({ secret }));
+    vouching.upstream.user = { sub: aSubject(), email: account.email, email_verified: true, amr: ['mfa'] };
+    const { page, browser } = await signInOver(idp, vouching.connection);
+    await vouching.upstream.stop();
+    const next = await browser.follow(await browser.submit(page, { username, password: PASSWORD }), isAtApplication);
+    expect(isIn(next)).toBe(false);
+    expect(next.forms.some(({ action }) => action.endsWith('/code'))).toBe(true);
+    expect(await accountOf(idp, vouching.connection, aSubject())).toBeUndefined();
+  });
+
+  it('is not linked by an address that the upstream does not prove, as another tenant could state it', async () => {
+    const { account } = await aUser(idp.services);
+    corp.upstream.user = { sub: aSubject(), email: account.email, email_verified: false };
+    const { page } = await signInOver(idp, corp.connection);
+    expect(page.text).toContain('Is this your account?');
+    expect(await accountOf(idp, corp.connection, aSubject())).toBeUndefined();
+  });
+
+  it('is linked without a proof only in a proven domain, verified on both sides, and where nothing else could prove it', async () => {
+    const { accounts } = idp.services;
+    const email = `silent-${count}@trusted.example`;
+    const account = await accounts.create({ username: `silent-${count}`, email, emailVerified: true });
+    trusting.upstream.user = { sub: aSubject(), email, email_verified: true };
+    expect(isIn((await signInOver(idp, trusting.connection)).page)).toBe(true);
+    expect((await accountOf(idp, trusting.connection, aSubject()))?.id).toBe(account.id);
+  });
+
+  it.each([
+    ['a password here', { password: true }],
+    ['a right in Gatehouse', { admin: true }],
+    ['an address in another domain', { domain: 'other.example' }],
+    ['an address that the upstream does not prove', { verified: false }],
+  ])(
+    'is not linked silently to an account with %s',
+    async (_what, {
+      password,
+      admin,
+      domain = 'trusted.example',
+      verified = true,
+    }: { password?: boolean; admin?: boolean; domain?: string; verified?: boolean }) => {
+      const { accounts, roles } = idp.services;
+      const email = `loud-${count}@${domain}`;
+      const profile = { username: `loud-${count}`, email, emailVerified: true };
+      const account = password ? (await aUser(idp.services, profile)).account : await accounts.create(profile);
+      if (admin) await roles.assign(account.id, 'admin');
+      trusting.upstream.user = { sub: aSubject(), email, email_verified: verified };
+      const { page } = await signInOver(idp, trusting.connection);
+      expect(page.text).toContain('Is this your account?');
+      expect(await accountOf(idp, trusting.connection, aSubject())).toBeUndefined();
+    },
+  );
+
+  it('takes a proven address from an account that never verified it, and nothing else of that account', async () => {
+    const { accounts } = idp.services;
+    const email = `squatted-${count}@known.example`;
+    const squatter = await aUser(idp.services, { username: email, email, emailVerified: false });
+    corp.upstream.user = { sub: aSubject(), email, email_verified: true };
+    expect(isIn((await signInOver(idp, corp.connection)).page)).toBe(true);
+    const owner = await accountOf(idp, corp.connection, aSubject());
+    expect(owner).toMatchObject({ email, emailVerified: true });
+    expect(owner?.id).not.toBe(squatter.account.id);
+    expect(await accounts.find(squatter.account.id)).toMatchObject({ email: null, emailVerified: false });
+    expect((await accounts.findByLogin(email))?.id).toBe(owner?.id);
+  });
+
+  it('makes an account without an address that the upstream does not prove, and asks its owner by mail', async () => {
+    const email = `unproven-${count}@known.example`;
+    corp.upstream.user = { sub: aSubject(), email };
+    expect(isIn((await signInOver(idp, corp.connection)).page)).toBe(true);
+    const account = await accountOf(idp, corp.connection, aSubject());
+    expect(account).toMatchObject({ email: null, emailVerified: false });
+    const links = await idp.services.db.mailToken.findMany({ where: { userId: account?.id ?? '' } });
+    expect(links.map(({ purpose, data }) => [purpose, data.includes(email)])).toEqual([['change-email', true]]);
+  });
+
+  it('makes user names, and never finds an account by one', async () => {
+    const { account } = await aUser(idp.services, { username: `taken-${count}` });
+    corp.upstream.user = { sub: aSubject(), preferred_username: account.username };
+    await signInOver(idp, corp.connection);
+    const made = await accountOf(idp, corp.connection, aSubject());
+    expect(made?.id).not.toBe(account.id);
+    expect(made?.username).toBe(`taken-${count}-2`);
+  });
+
+  it('does not sign in a disabled user', async () => {
+    corp.upstream.user = { sub: aSubject() };
+    await signInOver(idp, corp.connection);
+    const account = await accountOf(idp, corp.connection, aSubject());
+    await idp.services.accounts.setActive(account?.id ?? '', false);
+    const { page } = await signInOver(idp, corp.connection);
+    expect(page.status).toBe(403);
+    expect(page.text).toContain('not active');
+  });
+});
