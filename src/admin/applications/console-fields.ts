@@ -3,6 +3,7 @@ import type { Application, OidcApplication, SamlApplication } from '../../applic
 import { etagOf } from '../api/versions.ts';
 import { type Field, versionField } from '../console/blocks.ts';
 import { lines, parseNameValueLines } from '../console/text-area.ts';
+import { keyFields, profileField, profilePatch } from './console-profile.ts';
 import { applicationVersion } from './managed-applications.ts';
 import type { Declaration } from './saml-declarations.ts';
 
@@ -50,23 +51,25 @@ function oidcFields({ metadata }: OidcApplication): Field[] {
       checked: metadata.access_evaluation === 'all_users',
       hint: 'For a gateway or a batch job that calls access evaluation (AuthZEN).',
     },
-    ...(metadata.token_endpoint_auth_method === 'none'
-      ? []
-      : [
-          {
-            name: 'without_pkce',
-            label: 'Accept requests without PKCE',
-            type: 'checkbox' as const,
-            checked: metadata.require_pkce === false,
-            hint: 'Less secure. Only for software that can not send a PKCE challenge.',
-          },
-        ]),
+    ...(metadata.token_endpoint_auth_method === 'none' ? [] : confidentialFields(metadata)),
     {
       name: 'backchannel_logout_uri',
       label: 'Back-channel logout address',
       value: metadata.backchannel_logout_uri ?? '',
     },
   ];
+}
+
+/** The fields of an application that can prove who it is. */
+function confidentialFields(metadata: OidcApplication['metadata']): Field[] {
+  const withoutPkce: Field = {
+    name: 'without_pkce',
+    label: 'Accept requests without PKCE',
+    type: 'checkbox',
+    checked: metadata.require_pkce === false,
+    hint: 'Less secure. Only for software that can not send a PKCE challenge.',
+  };
+  return [profileField(metadata.profile), ...keyFields(metadata), ...(metadata.profile ? [] : [withoutPkce])];
 }
 
 function samlFields({ metadata }: SamlApplication): Field[] {
@@ -167,6 +170,7 @@ export function patchOf(application: Application, given: Record<string, string>,
       access_evaluation: given.all_users === 'on' ? 'all_users' : null,
       require_pkce: given.without_pkce === 'on' ? false : application.metadata.require_pkce || null,
       backchannel_logout_uri: orNull(given.backchannel_logout_uri),
+      ...profilePatch(given, application.metadata.profile),
     };
   }
   const before = application.metadata.attributes;

@@ -77,7 +77,9 @@ function newPage(preset: Preset, input: Record<string, string>): ConsolePage {
 
 /** The page after the registration: the settings for the application's side, with the secret. */
 function registrationResultPage(application: Application, identityProvider: IdentityProvider): ConsolePage {
-  const canTestSignIn = application.protocol === 'saml' || application.metadata.redirect_uris.length > 0;
+  const canTestSignIn =
+    application.protocol === 'saml' ||
+    (application.metadata.redirect_uris.length > 0 && !application.metadata.require_pushed_authorization_requests);
   return {
     title: `${application.name} is registered`,
     back: { href: '/admin/applications', label: 'Applications' },

@@ -6,6 +6,7 @@ import type { Block, Cell, Field } from '../console/blocks.ts';
 import type { Frame } from '../console/frame.ts';
 import type { RoleAdmin } from '../roles/actions.ts';
 import type { ApplicationAdmin } from './actions.ts';
+import { profileName } from './console-profile.ts';
 import type { IdentityProvider } from './presets/parts.ts';
 import { productPresets } from './presets/presets.ts';
 
@@ -39,6 +40,7 @@ export function detailsBlock(application: Application): Block {
       { label: 'After signing out', value: codes(metadata.post_logout_redirect_uris) },
       { label: 'Grants', value: codes(metadata.grant_types) },
       { label: 'Client authentication', value: { text: metadata.token_endpoint_auth_method, code: true } },
+      ...(metadata.profile ? [{ label: 'Security', value: profileName(metadata.profile) }] : []),
       ...(needsPkce(metadata) ? [] : [{ label: 'PKCE', value: { text: 'not required', tone: 'warn' as const } }]),
       ...(metadata.scope ? [{ label: 'Scopes', value: { text: metadata.scope, code: true } }] : []),
     );
@@ -89,6 +91,7 @@ export function setupInstructionBlocks(application: Application, side: IdentityP
           ...(clientSecret ? [`Client secret: ${clientSecret}`] : []),
           `Authorization endpoint: ${issuer}/authorize`,
           `Token endpoint: ${issuer}/token`,
+          ...(metadata.require_pushed_authorization_requests ? [`Pushed requests: ${issuer}/par`] : []),
           `UserInfo endpoint: ${issuer}/userinfo`,
           `Sign-out endpoint: ${issuer}/end-session`,
           'Scopes: openid profile email roles',

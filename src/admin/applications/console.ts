@@ -17,6 +17,7 @@ import {
   protocolName,
   setupInstructionBlocks,
 } from './console-parts.ts';
+import { profileNotice } from './console-profile.ts';
 import { addSecretRoutes, secretBlocks } from './console-secrets.ts';
 
 const READ = 'gatehouse.applications:read' as const;
@@ -129,6 +130,7 @@ function addDetailsRoute(
             ]
           : []),
         detailsBlock(application),
+        ...(application.protocol === 'oidc' ? profileNotice(application.metadata.profile) : []),
         ...secretBlocks(details, path, mayWrite),
         ...setupInstructionBlocks(application, { ...identityProvider(), clientId: application.clientId }),
         ...(mayWrite ? [enableAndDeleteButtons(application.enabled, path)] : []),

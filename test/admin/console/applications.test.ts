@@ -49,6 +49,53 @@ describe('a new application', () => {
     },
   );
 
+  it('a new application is registered with high security, which its page explains, and no field of the form weakens it', async () => {
+    const jwks = '{"keys":[{"kty":"EC","crv":"P-256","x":"a","y":"b"}]}';
+    const fields = { name: 'Bank', redirect_uris: 'https://bank.example.com/cb', profile: 'fapi2-signing', jwks };
+    const rejected = await register('fapi2', { ...fields, redirect_uris: 'http://127.0.0.1/cb' });
+    expect([rejected.status, textOf(rejected.text)]).toEqual([400, expect.stringContaining('must be an https URL')]);
+    const page = await register('fapi2', fields);
+    expect([page.status, textOf(page.text)]).toEqual([201, expect.stringContaining(`${idp.issuer}/par`)]);
+    const { id, metadata } = await newest();
+    const demanded = {
+      profile: 'fapi2-signing',
+      token_endpoint_auth_method: 'private_key_jwt',
+      response_modes: ['jwt'],
+    };
+    expect(JSON.parse(metadata)).toMatchObject({ ...demanded, dpop_bound_access_tokens: true });
+    const path = `/admin/applications/${id}`;
+    expect(textOf((await admin.get(path)).text)).toMatch(/FAPI 2 Message Signing.*private_key_jwt.*DPoP/s);
+
+    const save = async (changes: Record<string, string>) => admin.submit(await admin.get(`${path}/edit`), changes);
+    expect((await save({ name: 'Bank 2' })).status).toBe(303);
+    const forged = await save({ without_pkce: 'on' });
+    expect([forged.status, textOf(forged.text)]).toEqual([400, expect.stringContaining('require_pkce')]);
+    const stored = async () => (await idp.services.applications.get(id)).metadata;
+    expect(await stored()).toMatchObject({ ...demanded, require_pkce: true });
+    expect((await save({ jwks: '{"keys":[]}' })).status).toBe(400);
+    expect((await save({ jwks: 'no JSON' })).status).toBe(400);
+    expect((await save({ profile: '' })).status).toBe(303);
+    expect(await stored()).toMatchObject({ token_endpoint_auth_method: 'private_key_jwt' });
+    expect(await stored()).not.toHaveProperty('response_modes');
+    expect(await stored()).not.toHaveProperty('profile');
+  });
+
+  it('an ordinary application gets high security later', async () => {
+    await register('web', { name: 'Shop', redirect_uris: 'https://shop.example.com/cb' });
+    const { id } = await newest();
+    const save = async (changes: Record<string, string>) =>
+      admin.submit(await admin.get(`/admin/applications/${id}/edit`), changes);
+    const withoutKey = await save({ profile: 'fapi2' });
+    expect([withoutKey.status, textOf(withoutKey.text)]).toEqual([400, expect.stringContaining('jwks')]);
+    expect((await save({ profile: 'fapi2', jwks_uri: 'https://shop.example.com/jwks' })).status).toBe(303);
+    expect((await idp.services.applications.get(id)).metadata).toMatchObject({
+      profile: 'fapi2',
+      require_pushed_authorization_requests: true,
+      id_token_signed_response_alg: 'PS256',
+    });
+    expect(await idp.services.db.clientSecret.count({ where: { applicationId: id } })).toBe(0);
+  });
+
   it.each([
     ['web', { name: 'Web <b>one</b>', redirect_uris: 'https://one.example.com/cb' }],
     ['spa', { name: 'Spa', redirect_uris: 'https://spa.example.com/cb' }],

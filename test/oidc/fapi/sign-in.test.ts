@@ -34,7 +34,7 @@ describe('a client with the profile fapi2', () => {
     ['ES256', 'ES256'],
     ['PS256', 'PS256'],
     ['Ed25519', 'EdDSA'],
-  ])('signs a user in with keys for %s and tokens signed with %s', async (alg, serverAlg) => {
+  ])('the client signs a user in with keys for %s and tokens signed with %s', async (alg, serverAlg) => {
     const client = await aFapiClient(idp, 'fapi2', { alg, serverAlg });
     const { back, checks, url } = await signInWithPar(idp, client, user, false);
     expect([...url.searchParams.keys()].sort()).toEqual(['client_id', 'request_uri']);
@@ -54,7 +54,7 @@ describe('a client with the profile fapi2', () => {
     });
   });
 
-  it('is redirected by 303 all the way, never by 302 or 307', async () => {
+  it('the client is redirected by 303 all the way, never by 302 or 307', async () => {
     const client = await aFapiClient(idp, 'fapi2');
     const pushed = await withAssertion(idp, '/par', await sound(client), await assertion(idp, client));
     const query = new URLSearchParams({ client_id: client.clientId, request_uri: String(pushed.json().request_uri) });
@@ -74,7 +74,7 @@ describe('a client with the profile fapi2', () => {
     expect(redirects.length).toBeGreaterThan(1);
   });
 
-  it('gets a token for itself that is bound to its key, for an API that signs with an allowed algorithm only', async () => {
+  it('the client gets a token for itself that is bound to its key, for an API that signs with an allowed algorithm only', async () => {
     const apis = { good: 'https://api-ps256.example', weak: 'https://api-rs256.example' };
     const { db } = idp.services;
     for (const [identifier, signingAlg] of [
@@ -97,7 +97,7 @@ describe('a client with the profile fapi2-signing', () => {
   it.each<[ClientAlg, ServerAlg]>([
     ['ES256', 'ES256'],
     ['PS256', 'PS256'],
-  ])('signs its request with %s, and gets a response signed with %s', async (alg, serverAlg) => {
+  ])('the client that signs sends a request signed with %s, and gets a response signed with %s', async (alg, serverAlg) => {
     const client = await aFapiClient(idp, 'fapi2-signing', { alg, serverAlg });
     const { back, checks } = await signInWithPar(idp, client, user, true);
     expect([...back.searchParams.keys()]).toEqual(['response']);
@@ -132,7 +132,7 @@ describe('a client with the profile fapi2-signing', () => {
     });
   });
 
-  it('gets the rejection of its request signed as well', async () => {
+  it('the client that signs gets the rejection of its request signed as well', async () => {
     const client = await aFapiClient(idp, 'fapi2-signing');
     oidc.useJwtResponseMode(client.config);
     const parameters = { ...(await sound(client)), prompt: 'none', state: 'x' };
@@ -147,7 +147,7 @@ describe('a client with the profile fapi2-signing', () => {
 });
 
 describe('signed introspection', () => {
-  it('names the user by the subject of the client that asks, also to a pairwise one', async () => {
+  it('signed introspection names the user by the subject of the client that asks, also to a pairwise one', async () => {
     const site = await aFapiClient(idp, 'fapi2');
     const { access_token: token } = await tokensOf(idp, site, user);
     const api = await aFapiClient(idp, 'fapi2-signing', { subject_type: 'pairwise' });

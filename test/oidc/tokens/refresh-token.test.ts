@@ -77,7 +77,7 @@ describe('a refresh token', () => {
     expect(await works(after.access_token)).toBe(true);
   });
 
-  it('revokes all tokens of its grant when it is used again after its successor was used', async () => {
+  it('a refresh token revokes all tokens of its grant when it is used again after its successor was used', async () => {
     const first = await connect();
     const second = await app.rp.refresh(first.refresh_token ?? '');
     const third = await app.rp.refresh(second.refresh_token ?? '');
@@ -87,7 +87,7 @@ describe('a refresh token', () => {
     for (const { access_token } of [first, second, third]) expect(await works(access_token)).toBe(false);
   });
 
-  it('revokes all tokens of its grant when it is used again after the time for a retry', async () => {
+  it('a refresh token revokes all tokens of its grant when it is used again after the time for a retry', async () => {
     const first = await connect();
     const second = await app.rp.refresh(first.refresh_token ?? '');
     clock.advance({ seconds: limits.refreshToken.defaultRetrySeconds });
@@ -104,7 +104,7 @@ describe('a refresh token', () => {
     expect((await redeem(token)).status).toBe(200);
   });
 
-  it('gives fewer scopes on request, never more', async () => {
+  it('a refresh token gives fewer scopes on request, never more', async () => {
     const { refresh_token: token } = await connect();
     const more = await redeem(token, app, { scope: 'openid profile email' });
     expect([more.status, more.json().error]).toEqual([400, 'invalid_scope']);
@@ -191,7 +191,7 @@ describe('a refresh whose answer was lost', () => {
     expect((await redeem(token)).status).toBe(400);
   });
 
-  it('issues the successor when the server was stopped before it had stored one', async () => {
+  it('a refresh gets the successor when the server was stopped before it had stored one', async () => {
     const { refresh_token: token = '' } = await connect();
     const { db } = idp.services;
     const used = await db.oidcArtifact.updateMany({

@@ -2,6 +2,7 @@
 // (read 2026-11). Each asks only for what it needs and says how to set up the other side.
 import type { Field } from '../../console/blocks.ts';
 import { lines, parseNameValueLines } from '../../console/text-area.ts';
+import { keyFields, profileField, profilePatch } from '../console-profile.ts';
 import { gitlab, grafana, nextcloud, wordpress } from './oidc.ts';
 import type { Answers, Declaration, Preset } from './parts.ts';
 import { aws, googleWorkspace, salesforce, slack } from './saml.ts';
@@ -31,6 +32,26 @@ const genericPresets: readonly Preset[] = [
     protocol: 'oidc',
     fields: [name, redirectUris, afterLogout],
     toDeclaration: (answers) => ({ ...codeFlow(answers), grant_types: ['authorization_code', 'refresh_token'] }),
+  },
+  {
+    id: 'fapi2',
+    title: 'High security (FAPI 2)',
+    text: 'For banking and health: signs with a key of its own, pushes its requests, binds its tokens.',
+    protocol: 'oidc',
+    fields: [
+      name,
+      {
+        ...redirectUris,
+        hint: 'https addresses, one a line. The application’s documentation calls them callback or redirect URL.',
+      },
+      { ...profileField('fapi2'), options: profileField('fapi2').options?.slice(1) ?? [] },
+      ...keyFields(),
+    ],
+    toDeclaration: (answers) => ({
+      ...codeFlow(answers),
+      grant_types: ['authorization_code', 'refresh_token'],
+      ...Object.fromEntries(Object.entries(profilePatch(answers, undefined)).filter(([, value]) => value !== null)),
+    }),
   },
   {
     id: 'spa',
