@@ -8,6 +8,7 @@ import { hotStatements, type Sql, type Statement } from '../storage/statements.t
 import { isStorable } from '../storage/storable-text.ts';
 import { nameKey } from './names.ts';
 import { type Address, addressOf, type TextFieldName } from './profile-fields.ts';
+import { isGenuineUser } from './protected-users.ts';
 
 export interface Account extends Record<TextFieldName, string | null> {
   /** The OIDC `sub`: random, never given to another account. */
@@ -35,12 +36,15 @@ export interface Account extends Record<TextFieldName, string | null> {
 interface Row extends Omit<Account, 'address' | 'attributes' | 'roles' | 'permissions'> {
   address: string | null;
   attributes: string;
+  usernameKey: string;
+  emailKey: string | null;
+  mac: string;
   grants: string | null;
   rolePermissions: string | null;
 }
 
 // Names of roles, resources and actions hold no control characters (rbac/names.ts), so tabs and line breaks can separate them.
-const COLUMNS = `u.id, u.username, u.email, u.email_verified AS "emailVerified", u.name, u.given_name AS "givenName",
+const COLUMNS = `u.id, u.username, u.username_key AS "usernameKey", u.email, u.email_key AS "emailKey", u.mac, u.email_verified AS "emailVerified", u.name, u.given_name AS "givenName",
   u.middle_name AS "middleName", u.family_name AS "familyName", u.nickname, u.profile, u.picture, u.website, u.gender,
   u.birthdate, u.locale, u.zoneinfo, u.phone_number AS "phoneNumber", u.phone_number_verified AS "phoneNumberVerified",
   u.address, u.attributes,
@@ -63,7 +67,7 @@ export const statements = hotStatements('accounts', {
 export interface AccountLookupDependencies {
   db: Db;
   sql: Sql;
-  /** Verifies grants and roles: one that this server did not write gives no right. */
+  /** Verifies users, grants and roles: an account that this server did not write is unknown, a grant gives no right. */
   protectedRows: Pick<ProtectedRows, 'isGenuine'>;
 }
 
@@ -73,7 +77,7 @@ export function createAccountLookup({ db, sql, protectedRows }: AccountLookupDep
     // An empty key matches no account.
     if (!values.every((value) => value !== '' && isStorable(value))) return undefined;
     const [row] = await (tx ? sql.in(tx) : sql).query<Row>(statement, ...values);
-    return row && accountOf(row, protectedRows);
+    return row && isGenuineUser(row, protectedRows) ? accountOf(row, protectedRows) : undefined;
   }
 
   const findCached = cacheDirectory<Account>(
@@ -105,7 +109,7 @@ function freezeAccount(account: Account): Account {
 }
 
 function accountOf(
-  { grants, rolePermissions, ...row }: Row,
+  { grants, rolePermissions, usernameKey: _username, emailKey: _email, mac: _mac, ...row }: Row,
   protectedRows: AccountLookupDependencies['protectedRows'],
 ): Account {
   return {

@@ -36,7 +36,7 @@ export interface AccountsDependencies {
   sql: Sql;
   now: Clock;
   audit: Audit;
-  protectedRows: Pick<ProtectedRows, 'isGenuine'>;
+  protectedRows: ProtectedRows;
   /** JSON Schema of custom attributes; empty for none. */
   attributeSchema?: () => AttributeSchema;
   /** Domains whose addresses may be user names of accounts with another e-mail address. */
@@ -48,7 +48,7 @@ export function createAccounts(dependencies: AccountsDependencies): Accounts {
   const { db, sql, now, audit, protectedRows } = dependencies;
   const { attributeSchema = () => ({}), usernameDomains = () => [] } = dependencies;
   const lookUp = createAccountLookup({ db, sql, protectedRows });
-  const context = { db, sql, now, audit, attributeSchema, usernameDomains, lookUp };
+  const context = { db, sql, now, audit, protectedRows, attributeSchema, usernameDomains, lookUp };
   return {
     find: lookUp.byId,
     findByLogin: lookUp.byLogin,

@@ -1,22 +1,27 @@
 // Creates, changes and deletes accounts. Unique constraints decide which of two requests gets a name, not a look-up
 // beforehand. Every change is audited in its own transaction.
 import type { Actor, Audit } from '../audit/audit.ts';
+import type { ProtectedRows } from '../audit/protected-rows.ts';
 import { badRequest, conflict, notFound } from '../http/errors.ts';
 import { deleteLinkTokens } from '../mail/link-tokens.ts';
 import type { Clock } from '../platform/clock.ts';
 import { randomId } from '../platform/random.ts';
 import { type Db, isUniqueViolation, type Tx, withinTransaction } from '../storage/database.ts';
+import { lockRow } from '../storage/row-lock.ts';
 import type { Sql } from '../storage/statements.ts';
 import type { Account, createAccountLookup } from './account.ts';
 import { type AttributeSchema, attributeFaults } from './attributes.ts';
 import { type NameDomains, nameKey } from './names.ts';
 import { type NewAccount, type Profile, profileColumns } from './profile.ts';
+import { emptyProfile } from './profile-fields.ts';
+import { userMac } from './protected-users.ts';
 import { assertNotTaken } from './taken-addresses.ts';
 
 type AccountContext = {
   db: Db;
   now: Clock;
   audit: Audit;
+  protectedRows: Pick<ProtectedRows, 'macOf'>;
   sql: Pick<Sql, 'dialect'>;
   attributeSchema: () => AttributeSchema;
   usernameDomains: () => readonly string[];
@@ -40,8 +45,11 @@ export async function createAccount(
     }
     await assertNotTaken(tx, context.sql, id, columns);
     const at = now();
-    const row = { ...columns, id, isActive, source, createdAt: at, updatedAt: at };
-    await tx.user.create({ data: row, select: { id: true } }).catch(throwTaken);
+    const row = { ...emptyProfile, ssoId: null, ...columns, id, isActive, source };
+    const dates = { createdAt: at, updatedAt: at };
+    await tx.user
+      .create({ data: { ...row, ...dates, mac: userMac(row, context.protectedRows) }, select: { id: true } })
+      .catch(throwTaken);
     const data = { after: auditedColumns(columns) };
     await audit.record({ ...by, type: 'account.created', outcome: 'success', subjectId: id, data }, tx);
     return findOrThrow(context, id, tx);
@@ -59,6 +67,8 @@ export function updateAccount(
 ): Promise<Account> {
   const { db, now, audit, attributeSchema } = context;
   return withinTransaction(db, outer, async (tx) => {
+    // The MAC covers the whole row, so no other change may come between reading and writing it.
+    await lockRow(tx, context.sql, 'users', id);
     const before = await findOrThrow(context, id, tx);
     // Attributes from before the schema stay as they are until they are changed.
     if (source !== 'file' && JSON.stringify(changes.attributes) !== JSON.stringify(before.attributes))
@@ -73,7 +83,9 @@ export function updateAccount(
     const emailKey = before.email === null ? null : nameKey(before.email);
     if (columns.usernameKey !== nameKey(before.username) || columns.emailKey !== emailKey)
       await assertNotTaken(tx, context.sql, id, columns);
-    const data = { ...columns, ...(source ? { source } : {}), updatedAt: now() };
+    const stored = await tx.user.findUniqueOrThrow({ where: { id } });
+    const row = { ...columns, source: source ?? before.source };
+    const data = { ...row, mac: userMac({ ...stored, ...row }, context.protectedRows), updatedAt: now() };
     await tx.user.update({ where: { id }, data, select: { id: true } }).catch(throwTaken);
     // Links that were mailed to the old address must not work.
     if (columns.emailKey !== emailKey) await deleteLinkTokens(tx, id);
@@ -95,12 +107,11 @@ export function setAccountActive(
 ): Promise<boolean> {
   const { db, now, audit } = context;
   return withinTransaction(db, outer, async (tx) => {
-    const row = { isActive, updatedAt: now() };
-    const { count } = await tx.user.updateMany({ where: { id, isActive: !isActive }, data: row });
-    if (count === 0) {
-      await findOrThrow(context, id, tx);
-      return false;
-    }
+    await lockRow(tx, context.sql, 'users', id);
+    if ((await findOrThrow(context, id, tx)).isActive === isActive) return false;
+    const row = await tx.user.findUniqueOrThrow({ where: { id } });
+    const mac = userMac({ ...row, isActive }, context.protectedRows);
+    await tx.user.update({ where: { id }, data: { isActive, mac, updatedAt: now() } });
     const type = isActive ? 'account.enabled' : 'account.disabled';
     const data = { before: { isActive: !isActive }, after: { isActive } };
     await audit.record({ ...by, type, outcome: 'success', subjectId: id, data }, tx);

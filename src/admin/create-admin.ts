@@ -3,6 +3,7 @@ import type { Accounts } from '../accounts/accounts.ts';
 import type { Applications } from '../applications/applications.ts';
 import { createResources } from '../applications/resources.ts';
 import type { Audit } from '../audit/audit.ts';
+import type { ProtectedRows } from '../audit/protected-rows.ts';
 import type { ConfigFile } from '../config-file/config-file.ts';
 import { exportConfiguration } from '../config-file/export.ts';
 import type { FileReader } from '../config-file/file-reader.ts';
@@ -64,6 +65,7 @@ export interface AdminDependencies {
   domainChecks: DomainChecks;
   issuer: string;
   audit: Audit;
+  protectedRows: ProtectedRows;
   credentials: Credentials;
   endSession: EndSession;
   fetchMetadata: FetchMetadata;
@@ -126,7 +128,13 @@ function createAdminActions(dependencies: AdminDependencies) {
     db,
     sql,
     authority,
-    resources: createResources({ db, audit, now, isReserved: dependencies.applications.isReserved }),
+    resources: createResources({
+      db,
+      audit,
+      now,
+      protectedRows: dependencies.protectedRows,
+      isReserved: dependencies.applications.isReserved,
+    }),
   });
   const connectionAdmin = createConnectionAdmin({
     ...{ db, sql, issuer: dependencies.issuer, connections, authority, endSession },

@@ -1,6 +1,7 @@
 // Registers and changes applications of both protocols, for the console, the API, the command line, the configuration file
 // and dynamic registration.
 import type { Audit } from '../audit/audit.ts';
+import type { ProtectedRows } from '../audit/protected-rows.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Vault } from '../platform/vault.ts';
 import type { Authority } from '../rbac/authority.ts';
@@ -58,6 +59,7 @@ export interface ApplicationsDependencies {
   authority: Pick<Authority, 'assertMay'>;
   /** Identifiers of Gatehouse itself: no application or API gets one that looks the same (identifiers.ts). */
   reserved: readonly string[];
+  protectedRows: ProtectedRows;
   /** Ends all that an application holds, when it is disabled or removed: grants, codes, tokens. */
   removeClientArtifacts(clientId: string, tx: Tx): Promise<void>;
   /** Removes what the SAML protocol stores for an application. */

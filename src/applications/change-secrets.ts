@@ -5,7 +5,7 @@ import type { Change } from './changes.ts';
 import { needsSecretValue, usesSecret } from './fields/oidc-client.ts';
 import { getApplication } from './read.ts';
 import type { AddSecret, Secrets } from './secrets.ts';
-import { recordChange, type WriteContext } from './write.ts';
+import { genuineApplication, recordChange, type WriteContext } from './write.ts';
 
 type SecretContext = WriteContext & { secrets: Secrets };
 
@@ -17,7 +17,7 @@ export function addSecret(
   { by, tx: outer }: Change,
 ): Promise<{ id: string; value: string }> {
   return withinTransaction(context.db, outer, async (tx) => {
-    const { clientId, protocol, metadata } = await getApplication(id, tx);
+    const { clientId, protocol, metadata } = await genuineApplication(context, id, tx);
     if (protocol !== 'oidc' || !usesSecret(metadata)) {
       throw conflict('conflict', { message: 'This application does not use a secret.' });
     }

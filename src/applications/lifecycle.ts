@@ -1,8 +1,10 @@
 // Enables, disables and deletes applications of either protocol, with the grants and tokens that they hold.
+import { conflict } from '../http/errors.ts';
 import { type Tx, withinTransaction } from '../storage/database.ts';
 import { auditedDeclaration } from './audit-data.ts';
 import type { Change } from './changes.ts';
-import { changeableApplication, recordChange, type WriteContext } from './write.ts';
+import { applicationMac } from './macs/protected-applications.ts';
+import { changeableApplication, recordChange, removableApplication, type WriteContext } from './write.ts';
 
 /** Nothing happens when the application is in that state already. */
 export function setEnabled(
@@ -12,15 +14,16 @@ export function setEnabled(
   { by, tx: outer, source = 'local' }: Change,
 ): Promise<void> {
   return withinTransaction(context.db, outer, async (tx) => {
-    const { clientId } = await changeableApplication(id, source, tx);
-    const { count } = await tx.application.updateMany({
-      where: { id, enabled: !enabled },
-      data: { enabled, updatedAt: context.now() },
-    });
-    if (count > 0 && !enabled) await context.removeClientArtifacts(clientId, tx);
-    if (count === 0) return;
-    const data = { before: { enabled: !enabled }, after: { enabled } };
-    await recordChange(context, enabled ? 'application.enabled' : 'application.disabled', clientId, tx, by, data);
+    const { clientId } = await changeableApplication(context, id, source, tx);
+    const row = await tx.application.findUniqueOrThrow({ where: { id } });
+    if (row.enabled === enabled) return;
+    const mac = applicationMac({ ...row, enabled }, context.protectedRows);
+    const data = { enabled, mac, updatedAt: context.now() };
+    const { count } = await tx.application.updateMany({ where: { id, mac: row.mac }, data });
+    if (count === 0) throw conflict('changed_meanwhile');
+    if (!enabled) await context.removeClientArtifacts(clientId, tx);
+    const difference = { before: { enabled: !enabled }, after: { enabled } };
+    await recordChange(context, enabled ? 'application.enabled' : 'application.disabled', clientId, tx, by, difference);
   });
 }
 
@@ -31,7 +34,7 @@ export function removeApplication(
   { by, tx: outer, source = 'local' }: Change,
 ): Promise<void> {
   return withinTransaction(context.db, outer, async (tx) => {
-    const before = await changeableApplication(id, source, tx);
+    const before = await removableApplication(id, source, tx);
     const { clientId, name } = before;
     await tx.application.delete({ where: { id }, select: { id: true } });
     // No old token may be valid when the same client_id is registered again, perhaps by another owner.

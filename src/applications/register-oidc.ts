@@ -53,7 +53,7 @@ export function updateOidc(
   change: Change,
 ): Promise<Registered> {
   return withinTransaction(context.db, change.tx, async (tx) => {
-    const before = await changeableApplication(id, change.source ?? 'local', tx);
+    const before = await changeableApplication(context, id, change.source ?? 'local', tx);
     if (before.protocol !== 'oidc')
       throw conflict('conflict', { message: 'This is not an OpenID Connect application.' });
     const client = checkClient({ ...input, client_id: before.clientId });

@@ -28,7 +28,7 @@ export function updateSaml(
   change: Change,
 ): Promise<Application> {
   return withinTransaction(context.db, change.tx, async (tx) => {
-    const before = await changeableApplication(id, change.source ?? 'local', tx);
+    const before = await changeableApplication(context, id, change.source ?? 'local', tx);
     if (before.protocol !== 'saml') throw conflict('conflict', { message: 'This is not a SAML application.' });
     return updateApplication(context, before, columnsOf(input), change, tx);
   });

@@ -1,5 +1,6 @@
 // Registered APIs (RFC 8707 resources): a client that asks for one gets a JWT access token with it as the only audience.
 import type { Actor, Audit } from '../audit/audit.ts';
+import type { ProtectedRows } from '../audit/protected-rows.ts';
 import { badRequest, conflict, forbidden, notFound } from '../http/errors.ts';
 import type { KeyAlg } from '../keys/rotation.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -45,9 +46,10 @@ export interface ResourcesDependencies {
   audit: Audit;
   now: Clock;
   isReserved(identifier: string): boolean;
+  protectedRows: ProtectedRows;
 }
 
-export function createResources({ db, audit, now, isReserved }: ResourcesDependencies): Resources {
+export function createResources({ db, audit, now, protectedRows, isReserved }: ResourcesDependencies): Resources {
   async function get(identifier: string, tx: Tx = db): Promise<Resource> {
     const row = await tx.resource.findUnique({ where: { identifier } });
     if (!row) throw notFound({ message: 'There is no such API.' });
@@ -55,9 +57,11 @@ export function createResources({ db, audit, now, isReserved }: ResourcesDepende
   }
 
   async function changeable(identifier: string, tx: Tx): Promise<Resource> {
-    const resource = await get(identifier, tx);
-    if (resource.source === 'file') throw forbidden('owned_by_file');
-    return resource;
+    const row = await tx.resource.findUnique({ where: { identifier } });
+    if (!row) return get(identifier, tx);
+    if (!isGenuineResource(row, protectedRows)) throw conflict('changed_outside');
+    if (row.source === 'file') throw forbidden('owned_by_file');
+    return resourceOf(row);
   }
 
   return {
@@ -69,7 +73,8 @@ export function createResources({ db, audit, now, isReserved }: ResourcesDepende
         assertScopePermissions({ scopes, scopePermissions });
         if (isReserved(identifier))
           throw badRequest('invalid_input', { fields: [{ field: 'identifier', message: RESERVED }] });
-        const data = { identifier, ...columnsOf({ scopes, scopePermissions, signingAlg }), createdAt: now() };
+        const columns = columnsOf({ scopes, scopePermissions, signingAlg });
+        const data = { ...withMac({ identifier, ...columns, source: 'local' }, protectedRows), createdAt: now() };
         await tx.resource.create({ data }).catch((error: unknown) => {
           if (!isUniqueViolation(error)) throw error;
           throw conflict('conflict', { message: 'An API with this identifier already exists.', cause: error });
@@ -83,14 +88,16 @@ export function createResources({ db, audit, now, isReserved }: ResourcesDepende
       const before = await changeable(identifier, tx);
       const changed = { ...before, ...changes };
       assertScopePermissions(changed);
-      await tx.resource.update({ where: { identifier }, data: columnsOf(changed) });
+      const data = withMac({ identifier, ...columnsOf(changed), source: before.source }, protectedRows);
+      await tx.resource.update({ where: { identifier }, data });
       const after = await get(identifier, tx);
       await audit.record({ ...by, type: 'resource.updated', outcome: 'success', data: { before, after } }, tx);
       return after;
     },
 
     async remove(identifier, by, tx) {
-      const before = await changeable(identifier, tx);
+      const before = await get(identifier, tx);
+      if (before.source === 'file') throw forbidden('owned_by_file');
       await tx.resource.delete({ where: { identifier } });
       await audit.record({ ...by, type: 'resource.deleted', outcome: 'success', data: { before } }, tx);
     },
@@ -102,9 +109,10 @@ export async function storeDeclaredResource(
   tx: Tx,
   { identifier, ...declared }: Omit<Resource, 'source'>,
   createdAt: Date,
+  protectedRows: Pick<ProtectedRows, 'macOf'>,
 ): Promise<void> {
-  const data = { ...columnsOf(declared), source: 'file' };
-  await tx.resource.upsert({ where: { identifier }, create: { ...data, identifier, createdAt }, update: data });
+  const data = withMac({ identifier, ...columnsOf(declared), source: 'file' }, protectedRows);
+  await tx.resource.upsert({ where: { identifier }, create: { ...data, createdAt }, update: data });
 }
 
 /** Removes an API that the configuration file declares no more. */
@@ -126,8 +134,27 @@ function columnsOf({ scopes, scopePermissions, signingAlg }: Omit<Resource, 'ide
   return { scopes: JSON.stringify(scopes), scopePermissions: JSON.stringify(scopePermissions), signingAlg };
 }
 
+type ResourceRow = Columns & { identifier: string; source: string };
+
+/** What the MAC of an API covers. */
+export function resourceFields({ identifier, scopes, scopePermissions, signingAlg, source }: ResourceRow): string[] {
+  return [identifier, scopes, scopePermissions, signingAlg, source];
+}
+
+function withMac(row: ResourceRow, { macOf }: Pick<ProtectedRows, 'macOf'>): ResourceRow & { mac: string } {
+  return { ...row, mac: macOf('resources', resourceFields(row)) };
+}
+
+/** Whether this server wrote the row; without that nobody gets its scopes. */
+export function isGenuineResource(
+  row: ResourceRow & { mac: string },
+  { isGenuine }: Pick<ProtectedRows, 'isGenuine'>,
+): boolean {
+  return isGenuine('resources', resourceFields(row), row.mac);
+}
+
 /** A row of the table as the rest of the code sees it. */
-export function resourceOf(row: Columns & { identifier: string; source: string }): Resource {
+export function resourceOf(row: ResourceRow): Resource {
   return {
     identifier: row.identifier,
     scopes: JSON.parse(row.scopes) as string[],

@@ -1,11 +1,13 @@
 // Client secrets at rest: hashed where they are only compared, sealed where an HMAC needs the value (client_secret_jwt,
 // HS256). Several may be valid while one is rotated. A generated secret is returned once and never again.
+import type { ProtectedRows } from '../audit/protected-rows.ts';
 import { conflict } from '../http/errors.ts';
 import { limits } from '../limits.ts';
 import type { Clock } from '../platform/clock.ts';
 import { randomId, randomToken, safeEqual } from '../platform/random.ts';
 import type { Vault } from '../platform/vault.ts';
 import type { Tx } from '../storage/database.ts';
+import { type ClientSecretColumns, clientSecretRow, isGenuineSecret } from './macs/protected-applications.ts';
 
 /** Purpose of the keyed hash, which oidc/patches/client-secrets.ts compares with. */
 const SECRET_PURPOSE = 'client-secret';
@@ -33,13 +35,21 @@ export type AddSecret = {
   replace?: 'now' | number | undefined;
 };
 
+export interface SecretsDependencies {
+  vault: Vault;
+  now: Clock;
+  /** A secret that another program wrote, or moved to another application, authenticates nobody. */
+  protectedRows: ProtectedRows;
+}
+
 /** The store of client secrets; every call joins the caller's transaction. */
-export function createSecrets({ vault, now }: { vault: Vault; now: Clock }): Secrets {
+export function createSecrets({ vault, now, protectedRows }: SecretsDependencies): Secrets {
   return {
     async listUnexpired(applicationId, tx) {
       const rows = await tx.clientSecret.findMany({ where: { applicationId }, orderBy: { createdAt: 'desc' } });
       return rows
         .filter((row) => row.expiresAt === null || row.expiresAt > now())
+        .filter((row) => isGenuineSecret(row, protectedRows))
         .map(({ id, createdAt, expiresAt, secretHash, secretSealed }) => ({
           id,
           createdAt,
@@ -58,8 +68,9 @@ export function createSecrets({ vault, now }: { vault: Vault; now: Clock }): Sec
         });
       }
       const id = randomId();
-      const stored = sealed ? { secretSealed: vault.seal(value, context(id)) } : { secretHash: hash(value) };
-      await tx.clientSecret.create({ data: { id, applicationId, createdAt: now(), ...stored } });
+      const secretSealed = sealed ? vault.seal(value, context(id)) : null;
+      const row = { id, applicationId, secretSealed, secretHash: sealed ? null : hash(value), expiresAt: null };
+      await tx.clientSecret.create({ data: { ...clientSecretRow(row, protectedRows), createdAt: now() } });
       return { id, value };
     },
 
@@ -68,9 +79,9 @@ export function createSecrets({ vault, now }: { vault: Vault; now: Clock }): Sec
       (hash !== undefined && vault.macMatches(candidate, hash, SECRET_PURPOSE)),
 
     async hashAll(applicationId, tx) {
-      for (const { id, value } of await this.listUnexpired(applicationId, tx)) {
+      for (const { id, value, expiresAt } of await this.listUnexpired(applicationId, tx)) {
         if (value === undefined) continue;
-        await tx.clientSecret.update({ where: { id }, data: { secretSealed: null, secretHash: hash(value) } });
+        await update({ id, applicationId, secretSealed: null, secretHash: hash(value), expiresAt }, tx);
       }
     },
   };
@@ -79,10 +90,17 @@ export function createSecrets({ vault, now }: { vault: Vault; now: Clock }): Sec
     return vault.mac(value, SECRET_PURPOSE);
   }
 
+  async function update(row: ClientSecretColumns & { expiresAt: Date | null }, tx: Tx): Promise<void> {
+    const { id, applicationId: _of, ...data } = clientSecretRow(row, protectedRows);
+    await tx.clientSecret.update({ where: { id }, data });
+  }
+
   async function endWithin(applicationId: string, seconds: number, tx: Tx): Promise<void> {
     const end = new Date(now().getTime() + seconds * 1000);
     const where = { applicationId, OR: [{ expiresAt: null }, { expiresAt: { gt: end } }] };
-    await tx.clientSecret.updateMany({ where, data: { expiresAt: end } });
+    for (const row of await tx.clientSecret.findMany({ where })) {
+      if (isGenuineSecret(row, protectedRows)) await update({ ...row, expiresAt: end }, tx);
+    }
     await tx.clientSecret.deleteMany({ where: { applicationId, expiresAt: { lte: now() } } });
   }
 }

@@ -2,6 +2,7 @@
 // log.
 import { nameKey } from '../accounts/names.ts';
 import type { Actor, Audit } from '../audit/audit.ts';
+import type { ProtectedRows } from '../audit/protected-rows.ts';
 import { badRequest, conflict, forbidden } from '../http/errors.ts';
 import type { Clock } from '../platform/clock.ts';
 import { randomId } from '../platform/random.ts';
@@ -11,6 +12,7 @@ import { type Application, type ApplicationSource, readMetadata } from './applic
 import { auditedDeclaration, declarationDifference } from './audit-data.ts';
 import type { Change } from './changes.ts';
 import type { Access } from './fields/oidc-client.ts';
+import { accessRow, applicationMac, isGenuineApplication } from './macs/protected-applications.ts';
 import { getApplication } from './read.ts';
 import { neededFor } from './rules/field-rights.ts';
 import { RESERVED } from './rules/identifiers.ts';
@@ -22,6 +24,7 @@ export type WriteContext = {
   authority: Pick<Authority, 'assertMay'>;
   /** Whether an identifier is one of Gatehouse itself. */
   isReserved(identifier: string): boolean;
+  protectedRows: ProtectedRows;
   removeClientArtifacts(clientId: string, tx: Tx): Promise<void>;
 };
 
@@ -46,7 +49,7 @@ export function insertApplication(
   { by, tx: outer, source = 'local' }: Change,
   after: (id: string, tx: Tx) => Promise<void> = async () => {},
 ): Promise<Application> {
-  const { access, ...columns } = row;
+  const { access, ...declaredColumns } = row;
   return withinTransaction(context.db, outer, async (tx) => {
     await assertMayDeclare(context, undefined, row, by, tx);
     if (context.isReserved(row.clientId)) {
@@ -55,9 +58,11 @@ export function insertApplication(
     }
     if (source === 'dynamic') await assertOwnName(row.name, tx);
     const at = context.now();
-    const data = { ...columns, id: randomId(), source, access: kindOf(access), createdAt: at, updatedAt: at };
-    const { id } = await tx.application.create({ data, select: { id: true } }).catch(throwTaken);
-    await setAccess(id, access, tx);
+    const columns = { ...declaredColumns, id: randomId(), source, access: kindOf(access) };
+    const { id } = columns;
+    const data = { ...columns, mac: applicationMac(columns, context.protectedRows), createdAt: at, updatedAt: at };
+    await tx.application.create({ data, select: { id: true } }).catch(throwTaken);
+    await setAccess(context, id, access, tx);
     await after(id, tx);
     const made = await getApplication(id, tx);
     const { name, protocol } = row;
@@ -78,9 +83,15 @@ export async function updateApplication(
   await assertMayDeclare(context, before, { ...row, protocol: before.protocol }, by, tx);
   if (source === 'dynamic' && row.name !== before.name) await assertOwnName(row.name, tx);
   const { access, ...columns } = row;
-  const data = { ...columns, access: kindOf(access), ...(source ? { source } : {}), updatedAt: context.now() };
-  await tx.application.update({ where: { id: before.id }, data, select: { id: true } });
-  await setAccess(before.id, access, tx);
+  const { id, clientId, protocol } = before;
+  const data = { ...columns, access: kindOf(access), source: source ?? before.source };
+  const mac = applicationMac({ ...data, id, clientId, protocol }, context.protectedRows);
+  await tx.application.update({
+    where: { id },
+    data: { ...data, mac, updatedAt: context.now() },
+    select: { id: true },
+  });
+  await setAccess(context, id, access, tx);
   if (before.enabled && !row.enabled) await context.removeClientArtifacts(before.clientId, tx);
   const after = await getApplication(before.id, tx);
   const recorded = { name: row.name, ...declarationDifference(before, after) };
@@ -120,10 +131,36 @@ async function assertOwnName(name: string, tx: Tx): Promise<void> {
   throw badRequest('invalid_input', { fields: [{ field: 'client_name', message }] });
 }
 
-/** The application, when a change from `source` may touch it; throws owned_by_file (403) or not_found (404). */
-export async function changeableApplication(id: string, source: ApplicationSource, tx: Tx): Promise<Application> {
+/** The application, when a change from `source` may delete it; throws owned_by_file (403) or not_found (404). */
+export async function removableApplication(id: string, source: ApplicationSource, tx: Tx): Promise<Application> {
   const application = await getApplication(id, tx);
   if (application.source === 'file' && source !== 'file') throw forbidden('owned_by_file');
+  return application;
+}
+
+/**
+ * The application, when a change from `source` may touch it; throws as removableApplication does, and changed_outside (409) when
+ * another program wrote its row. The file declares all of an application, so it may replace such a row.
+ */
+export async function changeableApplication(
+  context: Pick<WriteContext, 'protectedRows'>,
+  id: string,
+  source: ApplicationSource,
+  tx: Tx,
+): Promise<Application> {
+  const application = await removableApplication(id, source, tx);
+  return source === 'file' ? application : genuineApplication(context, id, tx);
+}
+
+/** Throws not_found (404), or changed_outside (409) when another program wrote the row of the application. */
+export async function genuineApplication(
+  { protectedRows }: Pick<WriteContext, 'protectedRows'>,
+  id: string,
+  tx: Tx,
+): Promise<Application> {
+  const application = await getApplication(id, tx);
+  const row = await tx.application.findUniqueOrThrow({ where: { id } });
+  if (!isGenuineApplication(row, protectedRows)) throw conflict('changed_outside');
   return application;
 }
 
@@ -143,7 +180,12 @@ function kindOf(access: Access): 'everyone' | 'roles' {
   return access === 'everyone' ? 'everyone' : 'roles';
 }
 
-async function setAccess(applicationId: string, access: Access, tx: Tx): Promise<void> {
+async function setAccess(
+  { protectedRows }: Pick<WriteContext, 'protectedRows'>,
+  applicationId: string,
+  access: Access,
+  tx: Tx,
+): Promise<void> {
   const names = access === 'everyone' ? [] : access.roles;
   const roles = await tx.role.findMany({ where: { name: { in: names } }, select: { id: true, name: true } });
   const missing = names.filter((name) => !roles.some((role) => role.name === name));
@@ -154,7 +196,7 @@ async function setAccess(applicationId: string, access: Access, tx: Tx): Promise
   }
   await tx.applicationRole.deleteMany({ where: { applicationId } });
   if (roles.length > 0)
-    await tx.applicationRole.createMany({ data: roles.map(({ id }) => ({ applicationId, roleId: id })) });
+    await tx.applicationRole.createMany({ data: roles.map(({ id }) => accessRow(applicationId, id, protectedRows)) });
 }
 
 function throwTaken(error: unknown): never {

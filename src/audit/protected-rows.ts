@@ -1,5 +1,6 @@
-// MACs of rows that give a right or prove a person: grants of roles, roles, passwords, factors, links. A program that can write to
-// the database, but has no data key, cannot make such a row: it gives no right and verifies nothing, and raises an alarm.
+// MACs of rows that give a right, prove a person or decide what an application gets: docs/decisions/0031-macs-of-rows.md lists all
+// tables. A program that can write to the database, but has no data key, cannot make or change such a row: it counts as absent,
+// and raises an alarm.
 import type { Vault } from '../platform/vault.ts';
 import type { Alarm } from './alarm.ts';
 
@@ -16,13 +17,31 @@ export type ProtectedTable =
   | 'connection_domains'
   | 'connection_role_mappings'
   | 'external_identities'
-  | 'upstream_sessions';
+  | 'upstream_sessions'
+  | 'users'
+  | 'known_browsers'
+  | 'applications'
+  | 'application_roles'
+  | 'client_secrets'
+  | 'resources'
+  | 'consents'
+  | 'oidc_artifacts'
+  | 'rp_sessions'
+  | 'sign_in_attempts'
+  | 'saml_requests'
+  | 'saml_name_ids'
+  | 'settings';
+
+/** Times as ISO text, so that both databases and both ways to read a row give the same. */
+export type ProtectedValue = string | number | boolean | null;
 
 export interface ProtectedRows {
   /** The MAC to store with a row. `fields` are its key, first, and every value that decides what the row gives or proves. */
-  macOf(table: ProtectedTable, fields: readonly string[]): string;
+  macOf(table: ProtectedTable, fields: readonly ProtectedValue[]): string;
   /** Whether this server wrote the row; raises an alarm if not. */
-  isGenuine(table: ProtectedTable, fields: readonly string[], mac: string): boolean;
+  isGenuine(table: ProtectedTable, fields: readonly ProtectedValue[], mac: string): boolean;
+  /** The same for a row that was used, after which it has only the beginning of its MAC: nobody can make it unused again. */
+  isGenuineUsed(table: ProtectedTable, fields: readonly ProtectedValue[], mac: string): boolean;
 }
 
 export interface ProtectedRowsDependencies {
@@ -30,16 +49,22 @@ export interface ProtectedRowsDependencies {
   alarm: Pick<Alarm, 'raise'>;
 }
 
+/** What a row loses of its MAC when it is used. The rest has 132 bits. */
+export const USED_MAC_MISSING = 21;
+
 export function createProtectedRows({ vault, alarm }: ProtectedRowsDependencies): ProtectedRows {
   const purpose = (table: ProtectedTable) => `row ${table}`;
+  const raise = (table: ProtectedTable, fields: readonly ProtectedValue[]): false => {
+    const key = String(fields[0] ?? '');
+    // Not awaited, because a transaction may be open; raise() catches its errors.
+    void alarm.raise('row', `a row of ${table} was written by another program: ${key}`, { table, key });
+    return false;
+  };
   return {
     macOf: (table, fields) => vault.mac(JSON.stringify(fields), purpose(table)),
-    isGenuine(table, fields, mac) {
-      if (vault.macMatches(JSON.stringify(fields), mac, purpose(table))) return true;
-      const key = fields[0] ?? '';
-      // Not awaited, because a transaction may be open; raise() catches its errors.
-      void alarm.raise('row', `a row of ${table} was written by another program: ${key}`, { table, key });
-      return false;
-    },
+    isGenuine: (table, fields, mac) =>
+      vault.macMatches(JSON.stringify(fields), mac, purpose(table)) || raise(table, fields),
+    isGenuineUsed: (table, fields, mac) =>
+      vault.macMatches(JSON.stringify(fields), mac, purpose(table), USED_MAC_MISSING) || raise(table, fields),
   };
 }

@@ -47,17 +47,19 @@ function printResults(results: readonly ResealResult[], io: Io): void {
 export const secretsAdopt: Command = {
   name: 'secrets adopt',
   summary: 'take over the database of an older version: make its data keys and the MACs of its rows',
-  details: `Stop all servers and make a backup first. It trusts every row as it is now, so look through the administrators and the
-audit log before. It does nothing where there are data keys already.`,
+  details: `Stop all servers and make a backup first. It trusts every row as it is now, so look through the administrators, the
+applications and the audit log before. Where there are data keys already, it writes the MACs of rows that have none: those of an
+older version, or a row that was changed by SQL on purpose and whose "mac" was emptied. It never confirms a row with a wrong MAC.`,
   async run(_input, io) {
     const config = readConfig(io);
     const { adoptDatabase } = await import('../server/adopt.ts');
     const adopted = await adoptDatabase(config);
-    if (!adopted) {
-      io.err('This database has its data keys already: there is nothing to adopt.');
+    const changed = Object.entries(adopted).filter(([, count]) => count > 0);
+    if (changed.length === 0) {
+      io.err('This database has its data keys and no row without a MAC: there is nothing to adopt.');
       return 1;
     }
-    for (const [table, count] of Object.entries(adopted)) io.out(`${table}: ${count} rows have a MAC now.`);
+    for (const [table, count] of changed) io.out(`${table}: ${count} rows have a MAC now.`);
     return 0;
   },
 };

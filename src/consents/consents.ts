@@ -1,6 +1,7 @@
 // Consents: what users allow applications to receive (OIDC Core 3.1.2.4). A consent outlives the session in which it was
 // given; the engine's grants are made from it, so the end of a session revokes tokens and keeps the consent.
 
+import type { ProtectedRows } from '../audit/protected-rows.ts';
 import type { Clock } from '../platform/clock.ts';
 import { randomId } from '../platform/random.ts';
 import { type Db, isUniqueViolation } from '../storage/database.ts';
@@ -32,12 +33,27 @@ export interface Consents {
   hasUsed(userId: string, applicationId: string): Promise<boolean>;
 }
 
-export function createConsents({ db, now }: { db: Db; now: Clock }): Consents {
+export interface ConsentsDependencies {
+  db: Db;
+  now: Clock;
+  /** A consent that another program wrote is none. */
+  protectedRows: ProtectedRows;
+}
+
+const TABLE = 'consents';
+
+/** What the MAC covers. */
+export function consentFields(row: { userId: string; applicationId: string; granted: string }): string[] {
+  return [row.userId, row.applicationId, row.granted];
+}
+
+export function createConsents({ db, now, protectedRows }: ConsentsDependencies): Consents {
   const keyOf = (userId: string, applicationId: string) => ({ userId_applicationId: { userId, applicationId } });
 
   async function find(userId: string, applicationId: string): Promise<Granted | undefined> {
-    const row = await db.consent.findUnique({ where: keyOf(userId, applicationId), select: { granted: true } });
-    return row ? (JSON.parse(row.granted) as Granted) : undefined;
+    const row = await db.consent.findUnique({ where: keyOf(userId, applicationId) });
+    if (!row || !protectedRows.isGenuine(TABLE, consentFields(row), row.mac)) return undefined;
+    return JSON.parse(row.granted) as Granted;
   }
 
   async function hasUsed(userId: string, applicationId: string): Promise<boolean> {
@@ -50,10 +66,11 @@ export function createConsents({ db, now }: { db: Db; now: Clock }): Consents {
     async allow(userId, applicationId, granted) {
       const before = await find(userId, applicationId);
       const all = JSON.stringify(before ? union(before, granted) : granted);
+      const mac = protectedRows.macOf(TABLE, consentFields({ userId, applicationId, granted: all }));
       await db.consent.upsert({
         where: keyOf(userId, applicationId),
-        create: { id: randomId(), userId, applicationId, granted: all },
-        update: { granted: all },
+        create: { id: randomId(), userId, applicationId, granted: all, mac },
+        update: { granted: all, mac },
       });
     },
 

@@ -112,6 +112,7 @@ const problems = {
   },
   method_not_allowed: { status: 405, message: 'This address does not accept that method.' },
   conflict: { status: 409, message: 'This contradicts something that is already there.' },
+  changed_outside: { status: 409, message: 'Another program changed this in the database, so it is not used.' },
   user_name_taken: { status: 409, message: 'This user name is already taken.', advice: 'Choose another one.' },
   email_taken: { status: 409, message: 'This e-mail address is already in use.', advice: 'Use another one.' },
   role_name_taken: { status: 409, message: 'A role of this name already exists.', advice: 'Choose another name.' },

@@ -49,7 +49,7 @@ export function createMfa({
     recoveryCodes,
     oneTimeCodes,
     phones,
-    knownBrowsers: createKnownBrowsers({ db, sql, now }),
+    knownBrowsers: createKnownBrowsers({ db, sql, now, protectedRows }),
     factors,
     firstFactor: createFirstFactorRule({ db, now, audit, factorsOf: factors.of, settings, requiredSince }),
   };

@@ -2,6 +2,7 @@
 // browser is reported to the owner, and a trusted one may skip the second factor if the settings allow it. The cookie
 // holds one random token for each account that was used in the browser, and each token has a revocable row. So the cookie
 // of one user is worth nothing for another, and a value that was copied or planted before trust was given gets none.
+import type { ProtectedRows } from '../audit/protected-rows.ts';
 import { limits } from '../limits.ts';
 import type { Clock } from '../platform/clock.ts';
 import { randomId, randomToken, sha256 } from '../platform/random.ts';
@@ -52,20 +53,25 @@ interface Row {
   tokenHash: string;
   trustedUntil: Date | null;
   expiresAt: Date;
+  mac: string;
 }
 
 export interface KnownBrowsersDependencies {
   db: Db;
   sql: Sql;
   now: Clock;
+  /** Trust that another program wrote is none. */
+  protectedRows: ProtectedRows;
 }
 
+const TABLE = 'known_browsers';
 const DAY_MS = 86_400_000;
 const TOKEN = /^[\w-]{43}$/;
 const { accounts: MAX_ACCOUNTS } = limits.knownBrowser;
 
 export const statements = hotStatements('known-browsers', {
-  find: `SELECT id, token_hash AS "tokenHash", trusted_until AS "trustedUntil", expires_at AS "expiresAt" FROM known_browsers
+  find: `SELECT id, token_hash AS "tokenHash", trusted_until AS "trustedUntil", expires_at AS "expiresAt", mac
+    FROM known_browsers
     WHERE token_hash IN (${Array.from({ length: MAX_ACCOUNTS }, () => '?').join(', ')})`,
 });
 
@@ -74,7 +80,7 @@ export function createKnownBrowsers(dependencies: KnownBrowsersDependencies): Kn
   return {
     async recognise(cookie, userId) {
       const known = await find(dependencies, tokensOf(cookie), userId);
-      return known && { id: known.row.id, isTrusted: isTrusted(known.row, now) };
+      return known && { id: known.row.id, isTrusted: isGenuinelyTrusted(known.row, userId, dependencies) };
     },
 
     remember: (cookie, userId, options = {}) => remember(dependencies, tokensOf(cookie), userId, options),
@@ -83,7 +89,7 @@ export function createKnownBrowsers(dependencies: KnownBrowsersDependencies): Kn
       const id = { notIn: [...except], ...(only && { in: [...only] }) };
       await tx.knownBrowser.updateMany({
         where: { userId, trustedUntil: { not: null }, id },
-        data: { trustedUntil: null },
+        data: { trustedUntil: null, mac: '' },
       });
     },
 
@@ -128,13 +134,14 @@ async function remember(
   const cookie = [...tokens.filter((one) => one !== known?.token), token].slice(-MAX_ACCOUNTS).join('.');
   if (known) {
     const { id } = known.row;
-    const data = { ...seen, tokenHash, ...(trustedUntil && { trustedUntil }) };
+    const wasTrusted = isGenuinelyTrusted(known.row, userId, dependencies);
+    const trust = trustedUntil ?? (wasTrusted ? known.row.trustedUntil : null);
+    const data = { ...seen, tokenHash, ...trustColumns(trust, { userId, tokenHash }, dependencies) };
     const { count } = await db.knownBrowser.updateMany({ where: { id, tokenHash: known.row.tokenHash }, data });
-    if (count > 0)
-      return { id, isTrusted: trustedUntil !== undefined || isTrusted(known.row, now), isNew: false, cookie };
+    if (count > 0) return { id, isTrusted: trustedUntil !== undefined || wasTrusted, isNew: false, cookie };
   }
   // Known a moment ago: another tab has replaced the token, or the owner forgot the browser. Then it is not trusted.
-  const trust = known ? {} : { trustedUntil: trustedUntil ?? null };
+  const trust = trustColumns(known ? null : (trustedUntil ?? null), { userId, tokenHash }, dependencies);
   const id = randomId();
   await db.knownBrowser.create({
     data: { id, userId, tokenHash, createdAt: at, ...seen, ...trust },
@@ -167,6 +174,30 @@ function inDays(now: Clock, days: number): Date {
 
 function hash(token: string, userId: string): string {
   return sha256(`${token}:${userId}`);
+}
+
+/** The trust in a browser with its MAC, which covers the account and the token. */
+function trustColumns(
+  trustedUntil: Date | null,
+  { userId, tokenHash }: { userId: string; tokenHash: string },
+  { protectedRows }: Pick<KnownBrowsersDependencies, 'protectedRows'>,
+): { trustedUntil: Date | null; mac: string } {
+  if (trustedUntil === null) return { trustedUntil, mac: '' };
+  return { trustedUntil, mac: protectedRows.macOf(TABLE, trustFields({ userId, tokenHash, trustedUntil })) };
+}
+
+/** What the MAC of a trusted browser covers. */
+export function trustFields(row: { userId: string; tokenHash: string; trustedUntil: Date }): string[] {
+  return [row.userId, row.tokenHash, row.trustedUntil.toISOString()];
+}
+
+function isGenuinelyTrusted(
+  { tokenHash, trustedUntil, mac }: Row,
+  userId: string,
+  { now, protectedRows }: KnownBrowsersDependencies,
+): boolean {
+  if (trustedUntil === null || trustedUntil <= now()) return false;
+  return protectedRows.isGenuine(TABLE, trustFields({ userId, tokenHash, trustedUntil }), mac);
 }
 
 function isTrusted({ trustedUntil }: { trustedUntil: Date | null }, now: Clock): boolean {

@@ -37,7 +37,7 @@ export interface Oidc {
 
 /** Builds the engine and follows changes of the signing keys. */
 export async function createOidc(dependencies: OidcDependencies): Promise<Oidc> {
-  const { applications, db, keyring, now, rateLimits, rejections, saml, sql, vault } = dependencies;
+  const { applications, db, keyring, now, protectedRows, rateLimits, rejections, saml, sql, vault } = dependencies;
   const pairwise = createPairwiseSubjects(await stableSecret({ db, vault }, 'pairwise'));
   const pairwiseIdentifier: PairwiseIdentifier = async (_ctx, accountId, client) =>
     pairwise.of(sectorOf(client), accountId);
@@ -46,6 +46,7 @@ export async function createOidc(dependencies: OidcDependencies): Promise<Oidc> 
     sql,
     vault,
     now,
+    protectedRows,
     ...createDynamicRegistration({ applications }),
     assertionConsumerUrls: saml.assertionConsumerUrls,
     firstPartyClient: dependencies.firstPartyClient,
@@ -55,7 +56,7 @@ export async function createOidc(dependencies: OidcDependencies): Promise<Oidc> 
     refund: (address) => rateLimits.refund('device:address', addressKey(address)),
   });
   const clientLimits = clientLimitsOf(rateLimits, async (id) => (await clients.applicationOf(id)) !== undefined);
-  const sessionStore = createSessionStore({ sql });
+  const sessionStore = createSessionStore({ sql, protectedRows });
   const refreshTokenRetries = createRefreshTokenRetries(dependencies);
   const shared = { clients, sessionStore, deviceGuesses, pairwiseIdentifier, refreshTokenRetries };
 

@@ -3,6 +3,7 @@ import type { Account } from '../accounts/account.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import type { Applications } from '../applications/applications.ts';
 import type { Audit } from '../audit/audit.ts';
+import type { ProtectedRows } from '../audit/protected-rows.ts';
 import type { RepeatedEntries } from '../audit/repeated-entries.ts';
 import type { Consents } from '../consents/consents.ts';
 import type { Credentials } from '../credentials/credentials.ts';
@@ -43,6 +44,7 @@ export interface OidcDependencies {
   db: Db;
   sql: Sql;
   vault: Vault;
+  protectedRows: ProtectedRows;
   now: Clock;
   logger: Logger;
   metrics: Metrics;

@@ -23,6 +23,7 @@ import { createTestTickets } from './store/test-tickets.ts';
 /** The options of the engine (engine/configuration.ts), from the parts of this server. */
 export function configurationOf(dependencies: OidcDependencies, shared: Shared): Configuration {
   const { accounts, audit, consents, db, issuer, keyring, now, rejections, saml, sessions, sql, vault } = dependencies;
+  const { protectedRows } = dependencies;
   const { clients, sessionStore, deviceGuesses, pairwiseIdentifier, refreshTokenRetries } = shared;
   const { cookies, rateLimits } = dependencies;
   const settings = () => {
@@ -37,6 +38,7 @@ export function configurationOf(dependencies: OidcDependencies, shared: Shared):
   return createConfiguration({
     jwks: keyring.jwks() as never,
     adapter: createEngineAdapters({
+      protectedRows,
       db,
       sql,
       now,
@@ -70,6 +72,7 @@ export function configurationOf(dependencies: OidcDependencies, shared: Shared):
     settings,
     resourceServer: createResourceServer({
       db,
+      protectedRows,
       accounts,
       clients,
       accessTokenSeconds: () => settings().accessTokenMinutes * 60,

@@ -3,6 +3,7 @@
 import type { Provider } from 'oidc-provider';
 import type { Account } from '../accounts/account.ts';
 import type { Accounts } from '../accounts/accounts.ts';
+import type { ProtectedRows } from '../audit/protected-rows.ts';
 import type { Cookies } from '../http/cookies.ts';
 import type { Csrf } from '../http/csrf.ts';
 import type { Acr } from '../mfa/acr.ts';
@@ -24,6 +25,7 @@ export interface RpDependencies {
   csrf: Pick<Csrf, 'check'>;
   provider(): Provider;
   sessions: Pick<Sessions, 'find' | 'recordActivity'>;
+  protectedRows: ProtectedRows;
   /** The strongest proof that this account can give. */
   strongestProof(account: Account): Promise<StrongestProof>;
   /** The acr that the settings demand of users with a right in Gatehouse; undefined for others. */
@@ -31,8 +33,8 @@ export interface RpDependencies {
 }
 
 export function createRp(dependencies: RpDependencies) {
-  const { db, now, issuer, accounts, cookies, csrf, provider, sessions, strongestProof, staffAcr } = dependencies;
-  const rpSessions = createRpSessions({ db, now, sessions });
+  const { now, issuer, accounts, cookies, csrf, provider, sessions, strongestProof, staffAcr } = dependencies;
+  const rpSessions = createRpSessions(dependencies);
   return {
     rpSessions,
     signedIn: createSignedIn({

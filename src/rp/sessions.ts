@@ -1,5 +1,6 @@
 // Sessions of Gatehouse's own pages: the cookie `sessionId` holds a random value of which only the hash is stored. Each belongs
 // to a single sign-on session and ends with it.
+import type { ProtectedRows } from '../audit/protected-rows.ts';
 import { limits } from '../limits.ts';
 import { acrOf, withMfa } from '../mfa/acr.ts';
 import type { Sessions } from '../oidc/store/sessions.ts';
@@ -33,16 +34,31 @@ export interface RpSessionsDependencies {
   db: Db;
   now: Clock;
   sessions: Pick<Sessions, 'find'>;
+  protectedRows: ProtectedRows;
 }
 
+interface Row {
+  id: string;
+  userId: string;
+  ssoUid: string;
+  acr: string | null;
+  /** JSON array. */
+  amr: string;
+  authTime: Date;
+}
+
+const TABLE = 'rp_sessions';
 const LIFETIME_MS = limits.rpSession.cookieSeconds * 1000;
 const THRESHOLD_MS = limits.rpSession.refreshThresholdSeconds * 1000;
 
-export function createRpSessions({ db, now, sessions }: RpSessionsDependencies): RpSessions {
+export function createRpSessions({ db, now, sessions, protectedRows }: RpSessionsDependencies): RpSessions {
+  const withMac = (row: Row) => ({ ...row, mac: protectedRows.macOf(TABLE, rpSessionFields(row)) });
+  const isGenuine = (row: Row & { mac: string }) => protectedRows.isGenuine(TABLE, rpSessionFields(row), row.mac);
+
   async function find(cookie: string | undefined): Promise<RpSession | undefined> {
     if (!cookie) return undefined;
     const row = await db.rpSession.findUnique({ where: { id: sha256(cookie) } });
-    if (!row || row.expiresAt <= now()) return undefined;
+    if (!row || row.expiresAt <= now() || !isGenuine(row)) return undefined;
     // This session ends with its single sign-on session.
     const sso = await sessions.find(row.ssoUid);
     if (sso?.accountId !== row.userId) return undefined;
@@ -70,7 +86,7 @@ export function createRpSessions({ db, now, sessions }: RpSessionsDependencies):
         authTime,
       };
       const expiresAt = new Date(now().getTime() + LIFETIME_MS);
-      await db.rpSession.create({ data: { ...data, createdAt: now(), expiresAt } });
+      await db.rpSession.create({ data: { ...withMac(data), createdAt: now(), expiresAt } });
       return cookie;
     },
 
@@ -89,8 +105,19 @@ export function createRpSessions({ db, now, sessions }: RpSessionsDependencies):
 
     async addProof({ userId, ssoUid, amr }, more) {
       const proven = withMfa([...amr, ...more]);
-      const data = { amr: JSON.stringify(proven), acr: acrOf(proven) ?? null };
-      await db.rpSession.updateMany({ where: { userId, ssoUid }, data });
+      const change = { amr: JSON.stringify(proven), acr: acrOf(proven) ?? null };
+      for (const row of await db.rpSession.findMany({ where: { userId, ssoUid } })) {
+        if (!isGenuine(row)) continue;
+        const { id, ssoUid, userId, authTime } = row;
+        const { mac } = withMac({ id, ssoUid, userId, authTime, ...change });
+        // Unless it ended meanwhile.
+        await db.rpSession.updateMany({ where: { id, mac: row.mac }, data: { ...change, mac } });
+      }
     },
   };
+}
+
+/** What the MAC covers: all but the end, because the session ends with its single sign-on session at the latest. */
+export function rpSessionFields({ id, userId, ssoUid, acr, amr, authTime }: Row): (string | null)[] {
+  return [id, userId, ssoUid, acr, amr, authTime.toISOString()];
 }

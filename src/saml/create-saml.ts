@@ -2,6 +2,7 @@
 import type { Accounts } from '../accounts/accounts.ts';
 import type { Applications } from '../applications/applications.ts';
 import type { Audit } from '../audit/audit.ts';
+import type { ProtectedRows } from '../audit/protected-rows.ts';
 import type { RepeatedEntries } from '../audit/repeated-entries.ts';
 import type { Context } from '../http/context.ts';
 import type { Cookies } from '../http/cookies.ts';
@@ -45,6 +46,7 @@ export interface SamlDependencies {
   now: Clock;
   logger: Logger;
   vault: Vault;
+  protectedRows: ProtectedRows;
   cookies: Cookies;
   metrics: Pick<Metrics, 'samlResponses'>;
   accounts: Pick<Accounts, 'find'>;
@@ -103,7 +105,7 @@ type SamlServices = ReturnType<typeof createSamlServices>;
 
 /** What the routes, the engine, the logout and the jobs share. */
 function createSamlServices(dependencies: SamlDependencies) {
-  const { base, db, sql, now, cookies, keyring, rejections, repeatedEntries, settings } = dependencies;
+  const { base, db, sql, now, protectedRows, cookies, keyring, rejections, repeatedEntries, settings } = dependencies;
   const entityId = `${base}/saml/metadata`;
   const { protocol: validateXml } = loadSamlSchemas();
   const skewSeconds = () => settings.latest().clock_skew_seconds;
@@ -111,10 +113,10 @@ function createSamlServices(dependencies: SamlDependencies) {
   const browser = createRequestBrowser({ cookies });
 
   const { signer, metadata } = createSigningIdentity({ base, entityId, keyring, requireSignedRequests });
-  const serviceProviders = createServiceProviders({ db, sql, requireSignedRequests });
+  const serviceProviders = createServiceProviders({ db, sql, protectedRows, requireSignedRequests });
   const seenMessages = createSeenMessages({ sql, now });
-  const pendingAuthnRequests = createPendingAuthnRequests({ db, sql, now });
-  const nameIds = createStoredNameIds({ db, sql, now });
+  const pendingAuthnRequests = createPendingAuthnRequests({ db, sql, now, protectedRows });
+  const nameIds = createStoredNameIds({ db, sql, now, protectedRows });
   const responses = createSamlResponses({ issuer: entityId, now, signer, nameIds });
   return {
     entityId,

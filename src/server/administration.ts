@@ -39,6 +39,7 @@ export function createAdministration({ services, http, protocols, userPages, ...
   const { passwordReset } = userPages.recovery;
 
   const admin = createAdmin({
+    protectedRows: services.protectedRows,
     db,
     sql,
     now,

@@ -27,9 +27,9 @@ export async function createProtocols(services: Services, { cookies, cookieKeys,
     sessions,
     settings,
   } = services;
-  const { notifyAdministrators, signInPolicy, sql, vault } = services;
+  const { notifyAdministrators, protectedRows, signInPolicy, sql, vault } = services;
   const { issuer, secure } = config;
-  const storage = { db, sql, vault, now };
+  const storage = { db, sql, vault, protectedRows, now };
 
   const saml = createSaml({
     ...storage,

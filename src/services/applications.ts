@@ -41,14 +41,14 @@ export function createApplicationServices({
   const { issuer } = config;
   const setting = settings.latest;
   const applications = createApplications({
-    ...{ db, vault, audit, now, removeClientArtifacts, removeServiceProviderData },
+    ...{ db, vault, audit, now, protectedRows, removeClientArtifacts, removeServiceProviderData },
     authority: createAuthority({ accounts }),
     reserved: [FIRST_PARTY_CLIENT_ID, issuer, `${issuer}/saml/metadata`, ...Object.keys(ownResources(issuer))],
   });
   const sessionSeconds = () => setting().session_hours * 3600;
   const keyring = createKeyring({ db, vault, now, issuer, logger, audit, sessionSeconds });
   const idleSeconds = () => setting().session_idle_minutes * 60;
-  const sessions = createSessions({ db, sql, now, idleSeconds });
+  const sessions = createSessions({ db, sql, now, protectedRows, idleSeconds });
   const runs = createLogoutRuns({ db, now, audit, deliverSoon: logoutQueued });
   const endSession = createEndSession({
     ...{ db, now, audit, sessions, runs, ownClientId: FIRST_PARTY_CLIENT_ID, deliverSoon: logoutQueued },
@@ -69,6 +69,7 @@ export function createApplicationServices({
       now,
       vault,
       audit,
+      protectedRows,
       accounts,
       applications,
       connections,

@@ -42,11 +42,6 @@ export async function createBase({ config, logger, now, mailQueued, alarmRaised 
   const vault = createVault(config.secrets, dataKeys.mac);
   const audit = createAudit({ db, sql, vault, logger, now });
   const repeatedEntries = createRepeatedEntries({ audit, now, logger, networkOf: siteKey });
-  const settings = createSettings({ db, now, vault });
-  const setting = settings.latest;
-  await settings.reload();
-  const network = () => ({ allowedNetworks: setting().outgoing_networks, allowLoopback, ...limits.outgoing });
-  const outgoing: typeof fetch = (input, init) => createOutgoingFetch(network())(input, init);
   const { outbox, notifyOwner } = createMail({ db, vault, now, issuer, viewsDir, queued: mailQueued });
   const notifyAdministrators = async (message: AdministratorMail, tx?: Tx) => {
     for (const administrator of await listAdministrators(db)) {
@@ -59,6 +54,11 @@ export async function createBase({ config, logger, now, mailQueued, alarmRaised 
     notify: (message) => notifyAdministrators({ kind: 'integrity-alarm', message, at: now() }),
   });
   const protectedRows = createProtectedRows({ vault, alarm });
+  const settings = createSettings({ db, now, vault, protectedRows });
+  const setting = settings.latest;
+  await settings.reload();
+  const network = () => ({ allowedNetworks: setting().outgoing_networks, allowLoopback, ...limits.outgoing });
+  const outgoing: typeof fetch = (input, init) => createOutgoingFetch(network())(input, init);
   const checkpointKey = dataKeys.checkpoint;
   const { checkpointFile: file, checkpointUrl: url } = config;
   const checkpoints = createOutsideCheckpoints({ file, url, key: checkpointKey, fetch: outgoing, logger });

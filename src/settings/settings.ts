@@ -1,6 +1,7 @@
 // The runtime settings: one table defines their names, ranges and defaults for the configuration file, the console and the
 // code. A row exists only where a value was set. Every instance sees a change within seconds.
 import { z } from 'zod';
+import type { ProtectedRows } from '../audit/protected-rows.ts';
 import { limits } from '../limits.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Vault } from '../platform/vault.ts';
@@ -90,7 +91,20 @@ const secretFields: { [Name in SettingName]?: { url: string; secrets: readonly s
 };
 
 type SetOptions = { source?: 'local' | 'file'; tx?: Tx };
-type Row = { key: string; value: string; source: string };
+type Row = { key: string; value: string; source: string; mac: string };
+
+const TABLE = 'settings';
+
+/** What the MAC of a setting covers: its name and its value, without what is encrypted in it, which `secrets rotate` encrypts again. */
+export function settingFields({ key, value }: Pick<Row, 'key' | 'value'>): string[] {
+  const name = settingNames.find((one) => one === key);
+  if (!name || !secretFields[name]) return [key, value];
+  try {
+    return [key, JSON.stringify(mapSecrets(name, JSON.parse(value), () => 'sealed'))];
+  } catch {
+    return [key, value];
+  }
+}
 
 /** No setting: the row that those who change settings take turns by. */
 const LOCK = 'lock:settings';
@@ -103,12 +117,27 @@ export interface SettingsDependencies {
   now: Clock;
   /** Without it, secrets can be neither read nor written. */
   vault?: Pick<Vault, 'seal' | 'open'>;
+  protectedRows: ProtectedRows;
 }
 
 /** Reads and writes settings; caches them for `limits.settings.cacheSeconds`. */
-export function createSettings({ db, now, vault }: SettingsDependencies): Settings {
+export function createSettings({ db, now, vault, protectedRows }: SettingsDependencies): Settings {
   const { seal, open } = createSecretFields(vault);
-  const cache = createCache({ now, load: async () => fromRows(await read(db), open) });
+  const isGenuine = (row: Row) => protectedRows.isGenuine(TABLE, settingFields(row), row.mac);
+  const cache = createCache({
+    now,
+    async load(last) {
+      const rows = await read(db);
+      const changed = rows.filter((row) => !isGenuine(row)).map(({ key }) => key);
+      const values = fromRows(
+        rows.filter(({ key }) => !changed.includes(key)),
+        open,
+      );
+      // What another program wrote changes nothing; the default only before anything was read.
+      const before = Object.entries(last).filter(([name]) => changed.includes(name));
+      return Object.freeze({ ...values, ...Object.fromEntries(before) }) as SettingValues;
+    },
+  });
 
   return {
     current: cache.current,
@@ -116,7 +145,7 @@ export function createSettings({ db, now, vault }: SettingsDependencies): Settin
     latest: cache.latest,
     get: async (name) => (await cache.current())[name],
     async list({ withSecrets = false } = {}) {
-      const rows = new Map((await read(db)).map((row) => [row.key, row]));
+      const rows = new Map((await read(db)).filter(isGenuine).map((row) => [row.key, row]));
       const effective = fromRows([...rows.values()], open);
       return settingNames.map((name) => {
         const source = rows.get(name)?.source;
@@ -126,7 +155,9 @@ export function createSettings({ db, now, vault }: SettingsDependencies): Settin
     },
     async set(name, value, { source = 'local', tx = db } = {}) {
       const stored = mapSecrets(name, settingSchemas[name].parse(value), seal);
-      const row = { value: JSON.stringify(stored), source, updatedAt: now() };
+      const text = JSON.stringify(stored);
+      const mac = protectedRows.macOf(TABLE, settingFields({ key: name, value: text }));
+      const row = { value: text, source, mac, updatedAt: now() };
       await tx.setting.upsert({ where: { key: name }, create: { key: name, ...row }, update: row });
       cache.expire();
     },
@@ -143,14 +174,14 @@ export function createSettings({ db, now, vault }: SettingsDependencies): Settin
 }
 
 /** The values last read, for `limits.settings.cacheSeconds`; readers at the same moment share one read. */
-function createCache({ now, load }: { now: Clock; load: () => Promise<SettingValues> }) {
+function createCache({ now, load }: { now: Clock; load: (last: SettingValues) => Promise<SettingValues> }) {
   let values = defaultSettings;
   let readAt = Number.NEGATIVE_INFINITY;
   let reading: Promise<SettingValues> | undefined;
 
   const isFresh = () => now().getTime() - readAt < limits.settings.cacheSeconds * 1000;
   const reload = () => {
-    reading ??= load()
+    reading ??= load(values)
       .then((loaded) => {
         values = loaded;
         readAt = now().getTime();

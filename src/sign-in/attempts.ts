@@ -1,5 +1,6 @@
 // The progress of one sign-in between its pages, stored in the database so that any instance can serve the next page.
 // The OIDC engine learns the account only when every required factor is proven.
+import type { ProtectedRows } from '../audit/protected-rows.ts';
 import { limits } from '../limits.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Db, Tx } from '../storage/database.ts';
@@ -43,27 +44,33 @@ interface Row {
   factors: string;
   data: string;
   expiresAt: Date;
+  mac: string;
 }
+
+const TABLE = 'sign_in_attempts';
 
 // Plain SQL: each page of a sign-in runs these several times.
 export const statements = hotStatements('sign-in-attempts', {
-  find: `SELECT user_id AS "userId", factors, data, expires_at AS "expiresAt" FROM sign_in_attempts WHERE uid = ?`,
-  save: `INSERT INTO sign_in_attempts (uid, user_id, factors, data, expires_at) VALUES (?,?,?,?,?)
+  find: `SELECT user_id AS "userId", factors, data, expires_at AS "expiresAt", mac
+    FROM sign_in_attempts WHERE uid = ?`,
+  save: `INSERT INTO sign_in_attempts (uid, user_id, factors, data, expires_at, mac) VALUES (?,?,?,?,?,?)
     ON CONFLICT (uid) DO UPDATE SET user_id = excluded.user_id, factors = excluded.factors, data = excluded.data,
-      expires_at = excluded.expires_at`,
+      expires_at = excluded.expires_at, mac = excluded.mac`,
 });
 
 export interface AttemptsDependencies {
   db: Db;
   sql: Sql;
   now: Clock;
+  /** An attempt that another program wrote has proven nothing. */
+  protectedRows: ProtectedRows;
 }
 
-export function createAttempts({ db, sql, now }: AttemptsDependencies): Attempts {
+export function createAttempts({ db, sql, now, protectedRows }: AttemptsDependencies): Attempts {
   return {
     async find(uid) {
       const [row] = await sql.query<Row>(statements.find, uid);
-      if (!row || row.expiresAt <= now())
+      if (!row || row.expiresAt <= now() || !protectedRows.isGenuine(TABLE, attemptFields({ uid, ...row }), row.mac))
         return { uid, userId: undefined, amr: [], choosesOtherAccount: false, trustBrowser: false };
       const data = JSON.parse(row.data) as Partial<Attempt>;
       const { choosesOtherAccount = false, trustBrowser = false, ...rest } = data;
@@ -73,7 +80,9 @@ export function createAttempts({ db, sql, now }: AttemptsDependencies): Attempts
 
     async save({ uid, userId, amr, ...data }) {
       const expiresAt = new Date(now().getTime() + limits.interaction.seconds * 1000);
-      await sql.execute(statements.save, uid, userId ?? null, JSON.stringify(amr), JSON.stringify(data), expiresAt);
+      const row = { userId: userId ?? null, factors: JSON.stringify(amr), data: JSON.stringify(data), expiresAt };
+      const mac = protectedRows.macOf(TABLE, attemptFields({ uid, ...row }));
+      await sql.execute(statements.save, uid, row.userId, row.factors, row.data, expiresAt, mac);
     },
 
     async remove(uid) {
@@ -85,4 +94,10 @@ export function createAttempts({ db, sql, now }: AttemptsDependencies): Attempts
 /** Removes the account's sign-ins that are not finished, such as those that proved a password which has been replaced. */
 export async function removeAttemptsOf(userId: string, tx: Tx): Promise<void> {
   await tx.signInAttempt.deleteMany({ where: { userId } });
+}
+
+/** What the MAC covers. */
+export function attemptFields(row: Omit<Row, 'mac'> & { uid: string }): (string | null)[] {
+  const { uid, userId, factors, data, expiresAt } = row;
+  return [uid, userId, factors, data, expiresAt.toISOString()];
 }

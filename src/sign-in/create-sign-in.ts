@@ -4,6 +4,7 @@ import type { Account } from '../accounts/account.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import { createStartPages } from '../applications/start-url.ts';
 import type { Actor, Audit } from '../audit/audit.ts';
+import type { ProtectedRows } from '../audit/protected-rows.ts';
 import type { RepeatedEntries } from '../audit/repeated-entries.ts';
 import type { Consents } from '../consents/consents.ts';
 import type { Credentials } from '../credentials/credentials.ts';
@@ -51,6 +52,7 @@ import { upstreamRoutes } from './upstream-routes.ts';
 export interface SignInDependencies {
   db: Db;
   sql: Sql;
+  protectedRows: ProtectedRows;
   now: Clock;
   /** Public base URL of this server. */
   issuer: string;
@@ -100,7 +102,7 @@ export function createSignIn(dependencies: SignInDependencies) {
 
   const expiredSignIns = createExpiredSignIns({ cookies, startOf: createStartPages({ db, issuer }) });
   const interactions = createInteractions({ engine, expiredSignIns });
-  const attempts = createAttempts({ db, sql, now });
+  const attempts = createAttempts({ db, sql, now, protectedRows: dependencies.protectedRows });
   const browserCookie = createKnownBrowserCookie({ cookies, knownBrowsers, audit, rememberDays, sendNewBrowserNotice });
   const steps = createSteps({
     interactions,

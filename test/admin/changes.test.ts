@@ -2,6 +2,7 @@
 // names that look the same are one, and the audit holds the values before and after.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { anApplication, postAs } from '../oidc/support.ts';
+import { signRows } from '../support/database/row-macs.ts';
 import { aUser } from '../support/factories.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
 import { type ApiCaller, aService } from './support.ts';
@@ -25,6 +26,7 @@ describe('a change', () => {
     const role = await idp.services.roles.create({ name: 'lost' });
     const client = await anApplication(idp);
     await idp.services.db.resource.create({ data: { identifier: 'urn:lost', scopes: '["a"]' } });
+    await signRows(idp.services);
     for (const [path, method, body] of [
       [`/users/${account.id}`, 'PATCH', { name: 'Mine' }],
       [`/users/${account.id}`, 'DELETE', undefined],

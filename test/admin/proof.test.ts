@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { checkConnection } from '../../src/connections/schema.ts';
 import { limits } from '../../src/limits.ts';
 import { MFA_ACR, PASSWORD_ACR } from '../../src/mfa/acr.ts';
+import { signRows } from '../support/database/row-macs.ts';
 import { aClient, aUser } from '../support/factories.ts';
 import type { Page } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
@@ -41,6 +42,7 @@ async function calls(): Promise<Record<string, [string, string, unknown?]>> {
   const { id: secret } = await services.applications.addSecret(client.applicationId, { replace: 60 });
   const resource = `urn:api:${account.username}`;
   await services.db.resource.create({ data: { identifier: resource, scopes: '["a"]' } });
+  await signRows(services);
   const connectionId = `of-${account.username}`.toLowerCase();
   const connection = `/connections/${connectionId}`;
   const checked = checkConnection({ ...aConnection(connectionId), domains: [`${connectionId}.example`] });

@@ -5,6 +5,7 @@ import { expect } from 'vitest';
 import { limits } from '../../src/limits.ts';
 import { adminApi } from '../../src/rbac/built-in.ts';
 import { type Application, anApplication, type ClientInput, completeSignIn, postAs } from '../oidc/support.ts';
+import { signRows } from '../support/database/row-macs.ts';
 import { aUser, type TestUser } from '../support/factories.ts';
 import { httpClient, type Page } from '../support/http.ts';
 import type { TestIdp } from '../support/idp.ts';
@@ -117,6 +118,7 @@ export async function tokenOfLongAgo({ services }: TestIdp, { user }: ApiCaller)
   for (const { id, payload } of rows) {
     const stored = JSON.parse(payload) as { extra: { auth_time: number } };
     stored.extra.auth_time -= limits.recentAuthentication.seconds + 60;
-    await db.oidcArtifact.update({ where: { id }, data: { payload: JSON.stringify(stored) } });
+    await db.oidcArtifact.update({ where: { id }, data: { payload: JSON.stringify(stored), mac: '' } });
   }
+  await signRows(services);
 }

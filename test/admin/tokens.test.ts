@@ -3,6 +3,7 @@ import * as oidc from 'openid-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { adminApi } from '../../src/rbac/built-in.ts';
 import { anApplication, postAs } from '../oidc/support.ts';
+import { signRows } from '../support/database/row-macs.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
 import { aPerson, aService, aTool, caller } from './support.ts';
 
@@ -60,6 +61,7 @@ describe('a call to the admin API', () => {
     const { access_token } = await oidc.clientCredentialsGrant(app.rp.config);
     await expectRejected(access_token);
     await idp.services.db.resource.create({ data: { identifier: 'https://other.example', scopes: '["admin:*"]' } });
+    await signRows(idp.services);
     const other = await anApplication(idp, {
       redirect_uris: [],
       grant_types: ['client_credentials'],

@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createApplications } from '../../src/applications/applications.ts';
 import { createAudit } from '../../src/audit/audit.ts';
+import { createProtectedRows } from '../../src/audit/protected-rows.ts';
 import { removeClientArtifacts } from '../../src/oidc/store/removals.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { createVault } from '../../src/platform/vault.ts';
@@ -31,6 +32,7 @@ beforeAll(async () => {
     now,
     authority: { assertMay: async () => {} },
     reserved: ['gatehouse'],
+    protectedRows: createProtectedRows({ vault, alarm: { raise: async () => {} } }),
     removeClientArtifacts,
     removeServiceProviderData,
   });

@@ -6,6 +6,7 @@ import { createAccountPages } from '../../src/account/create-account-pages.ts';
 import { limits } from '../../src/limits.ts';
 import { mailOf, NEW_PASSWORD, redeem, resetLink } from '../recovery/support.ts';
 import { anyDependency } from '../support/any-dependency.ts';
+import { signRows } from '../support/database/row-macs.ts';
 import { aUser, type TestUser } from '../support/factories.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
@@ -92,10 +93,11 @@ async function signedInLongAgo(): Promise<void> {
   })) {
     const stored = JSON.parse(payload) as { loginTs: number };
     stored.loginTs -= seconds;
-    await db.oidcArtifact.update({ where: { id }, data: { payload: JSON.stringify(stored) } });
+    await db.oidcArtifact.update({ where: { id }, data: { payload: JSON.stringify(stored), mac: '' } });
   }
   const authTime = new Date(Date.now() - seconds * 1000);
-  await db.rpSession.updateMany({ where: { userId: user.account.id }, data: { authTime } });
+  await db.rpSession.updateMany({ where: { userId: user.account.id }, data: { authTime, mac: '' } });
+  await signRows(idp.services);
 }
 
 describe('a stolen password, where codes by e-mail are on,', () => {

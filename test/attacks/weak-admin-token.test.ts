@@ -8,6 +8,7 @@ import { PASSWORD_ACR } from '../../src/mfa/acr.ts';
 import { adminApi } from '../../src/rbac/built-in.ts';
 import { aTool, caller } from '../admin/support.ts';
 import { type Application, authorizeUrl, completeSignIn, outcome, postAs } from '../oidc/support.ts';
+import { signRows } from '../support/database/row-macs.ts';
 import { aUser, type TestUser } from '../support/factories.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
@@ -163,7 +164,8 @@ describe('a strong token whose sign-in was long ago', () => {
     })) {
       const stored = JSON.parse(payload) as { authTime: number };
       stored.authTime -= limits.recentAuthentication.seconds + 60;
-      await db.oidcArtifact.update({ where: { id }, data: { payload: JSON.stringify(stored) } });
+      await db.oidcArtifact.update({ where: { id }, data: { payload: JSON.stringify(stored), mac: '' } });
+      await signRows(idp.services);
     }
     const again = await refreshed(strong);
     expect((await call(again.access_token)).status).toBe(200);

@@ -1,6 +1,7 @@
 // A running server whose database another program changes.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { auditJobs } from '../../src/audit/jobs.ts';
+import { signRows } from '../support/database/row-macs.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
 
 const metricsToken = 'the-token-of-the-monitoring-server';
@@ -30,8 +31,9 @@ describe('an alarm', () => {
     const [admin] = await db.user.findMany({ where: { roles: { some: { role: { name: 'admin' } } } } });
     await db.user.update({
       where: { id: admin?.id ?? '' },
-      data: { email: 'root@example.com', emailKey: 'root@example.com' },
+      data: { email: 'root@example.com', emailKey: 'root@example.com', mac: '' },
     });
+    await signRows(idp.services);
     await accounts.create({ username: 'bystander', email: 'bystander@example.com' });
 
     await db.$executeRawUnsafe("UPDATE audit_events SET reason = 'edited' WHERE chain_seq = 1");

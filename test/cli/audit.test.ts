@@ -106,3 +106,19 @@ it('takes over the database of an older version once, by an audited step', async
   expect(await shell.gatehouse(['audit', 'verify'])).toMatchObject({ code: 0 });
   expect(await shell.db.auditEvent.count({ where: { type: 'integrity.adopted' } })).toBe(1);
 });
+
+it('adopts a user without a MAC, which doctor reports, and never one with a wrong MAC', async () => {
+  const change = (mac: string) => shell.db.user.updateMany({ where: { username: 'ann' }, data: { name: 'Anna', mac } });
+  await change('');
+  expect(await shell.gatehouse(['user', 'show', 'ann'])).toMatchObject({ code: 1 });
+  const { out } = await shell.gatehouse(['doctor', '--json']);
+  expect(out).toContain('1 users and 0 applications have no MAC');
+  expect(await shell.gatehouse(['secrets', 'adopt'])).toMatchObject({
+    code: 0,
+    out: 'users: 1 rows have a MAC now.\n',
+  });
+  expect((await shell.gatehouse(['user', 'show', 'ann'])).out).toContain('Anna');
+  await change('a.b');
+  expect(await shell.gatehouse(['secrets', 'adopt'])).toMatchObject({ code: 1 });
+  expect(await shell.gatehouse(['user', 'show', 'ann'])).toMatchObject({ code: 1 });
+});

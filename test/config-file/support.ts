@@ -34,7 +34,7 @@ export async function configFileBench(shared?: string) {
   const protectedRows = createProtectedRows({ vault, alarm: { raise: async () => {} } });
   const accounts = createAccounts({ ...database, now, audit, protectedRows });
   const applications = createApplications({
-    ...{ db, vault, audit, now, removeClientArtifacts, removeServiceProviderData },
+    ...{ db, vault, audit, now, protectedRows, removeClientArtifacts, removeServiceProviderData },
     ...{ authority: createAuthority({ accounts }), reserved: ['gatehouse', 'https://idp.example/api/admin'] },
   });
   const passwords = createPasswords();
@@ -45,7 +45,7 @@ export async function configFileBench(shared?: string) {
     hasSecondFactor: (userId, tx) => totp.isEnrolled(userId, tx),
     abandonSignIns,
   });
-  const settings = createSettings({ db, now });
+  const settings = createSettings({ db, now, protectedRows });
   const roles = createRoles({ db, audit, now, accounts, protectedRows });
   await roles.ensureBuiltInRoles();
   const ended: string[] = [];
@@ -55,7 +55,7 @@ export async function configFileBench(shared?: string) {
   const { assertMay } = createAuthority({ accounts });
   const connections = createConnections({ db, sql, vault, audit, now, logger, protectedRows, assertMay });
   const configFile = createConfigFile({
-    ...{ db, now, audit, vault, accounts, applications, settings, passwords, totp },
+    ...{ db, now, audit, vault, protectedRows, accounts, applications, settings, passwords, totp },
     ...{ roles, connections },
     parseUpstreamMetadata: (xml) => parseIdentityProviderMetadata(xml, now()),
     importHash: credentials.importHash,

@@ -9,6 +9,7 @@ import {
   launchBrowser,
   type Page,
 } from '../support/browser/browser.ts';
+import { signRows } from '../support/database/row-macs.ts';
 import { aClient, aUser, type TestUser } from '../support/factories.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
 
@@ -233,8 +234,9 @@ describe('a passkey is rejected', () => {
     await page.goto(signIn);
     // The challenge of the first page, so that the challenge is not the reason for the rejection.
     await idp.services.db.signInAttempt.updateMany({
-      data: { data: JSON.stringify({ challenge: JSON.parse(options ?? '').challenge }) },
+      data: { data: JSON.stringify({ challenge: JSON.parse(options ?? '').challenge }), mac: '' },
     });
+    await signRows(idp.services);
     await page.evaluate(`((answer) => {
       const form = document.querySelector('form[data-webauthn]');
       form.elements.response.value = answer;

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { anApplication, completeSignIn, signIn } from '../oidc/support.ts';
 import { aServiceProvider } from '../support/applications/sp.ts';
+import { signRows } from '../support/database/row-macs.ts';
 import { aClient, aUser, type TestUser } from '../support/factories.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
@@ -138,7 +139,8 @@ describe('the portal', () => {
       data: { userId, secretSealed: 'x', createdAt: at, confirmedAt: at },
     });
     await db.passwordCredential.updateMany({ where: { userId }, data: { mustChange: true } });
-    await db.user.update({ where: { id: userId }, data: { emailVerified: false } });
+    await db.user.update({ where: { id: userId }, data: { emailVerified: false, mac: '' } });
+    await signRows(idp.services);
     const { text } = await portal();
     for (const notice of ['You have no recovery codes left', 'Your password must be changed', 'is not confirmed yet'])
       expect(text).toContain(notice);

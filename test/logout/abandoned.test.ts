@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createAbandonedLogouts } from '../../src/logout/abandoned-logouts.ts';
 import { testClock } from '../support/clock.ts';
+import { signRows } from '../support/database/row-macs.ts';
 import { aUser } from '../support/factories.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
 import type { App } from './app.ts';
@@ -32,8 +33,9 @@ beforeAll(async () => {
   const slo = [...(metadata.slo ?? []), { url: `${board.origin}/stuck`, binding: 'redirect' as const }];
   await idp.services.db.application.update({
     where: { id: found.id },
-    data: { metadata: JSON.stringify({ ...metadata, slo }), updatedAt: new Date() },
+    data: { metadata: JSON.stringify({ ...metadata, slo }), updatedAt: new Date(), mac: '' },
   });
+  await signRows(idp.services);
 });
 afterAll(async () => {
   await idp?.stop();
@@ -78,7 +80,8 @@ it('forgets the second factor only in the browser of the ended session', async (
   await browserWith([wiki], user);
   await browserWith([wiki], user);
   const trustedUntil = new Date(Date.now() + 86_400_000);
-  await db.knownBrowser.updateMany({ where: { userId: id }, data: { trustedUntil } });
+  await db.knownBrowser.updateMany({ where: { userId: id }, data: { trustedUntil, mac: '' } });
+  await signRows(idp.services);
   const trusted = async () => (await mfa.knownBrowsers.list(id)).filter(({ isTrusted }) => isTrusted).length;
   expect(await trusted()).toBe(2);
   const [first, second] = await sessions.list(id);

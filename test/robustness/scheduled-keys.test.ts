@@ -7,6 +7,7 @@ import { limits } from '../../src/limits.ts';
 import { type LoadBalancer, loadBalancer } from '../logout/load-balancer.ts';
 import { type Application, anApplication } from '../oidc/support.ts';
 import { testClock } from '../support/clock.ts';
+import { signRows } from '../support/database/row-macs.ts';
 import type { TestIdp } from '../support/idp.ts';
 import { connectAnew } from './support.ts';
 
@@ -22,6 +23,7 @@ beforeAll(async () => {
   other = await board.another();
   one = board.instances[0] ?? expect.fail();
   await one.services.db.resource.create({ data: { identifier: api, scopes: '["articles:read"]' } });
+  await signRows(one.services);
   app = await anApplication(one, { grant_types: ['client_credentials'], redirect_uris: [], resources: [api] });
   connectAnew(app);
 });

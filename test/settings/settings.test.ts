@@ -1,6 +1,8 @@
 // Settings: their ranges, their defaults, and that another instance sees a change within seconds.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createSettings, defaultSettings } from '../../src/settings/settings.ts';
+import { createProtectedRows } from '../../src/audit/protected-rows.ts';
+import { createVault } from '../../src/platform/vault.ts';
+import { createSettings, defaultSettings, settingFields } from '../../src/settings/settings.ts';
 import { type TestDatabase, testDatabase } from '../support/database/database.ts';
 
 let database: TestDatabase;
@@ -13,7 +15,10 @@ beforeAll(async () => {
   database = await testDatabase();
 });
 afterAll(() => database.close());
-const open = () => createSettings({ db: database.database.db, now });
+const vault = createVault([Buffer.alloc(32, 1)]);
+const alarms: string[] = [];
+const protectedRows = createProtectedRows({ vault, alarm: { raise: async (_, message) => void alarms.push(message) } });
+const open = () => createSettings({ db: database.database.db, now, protectedRows });
 
 describe('settings', () => {
   it('settings have documented defaults', () => {
@@ -51,7 +56,9 @@ describe('settings', () => {
   });
 
   it('settings have their default when the stored value is not accepted', async () => {
-    await database.database.db.setting.create({ data: { key: 'session_hours', value: '100000' } });
+    const row = { key: 'session_hours', value: '100000' };
+    const mac = protectedRows.macOf('settings', settingFields(row));
+    await database.database.db.setting.create({ data: { ...row, mac } });
     expect(await open().get('session_hours')).toBe(12);
   });
 });

@@ -3,7 +3,9 @@ import { existsSync, statSync } from 'node:fs';
 import { createApplications } from '../../applications/applications.ts';
 import { needsPkce, needsSecretValue, usesSecret } from '../../applications/fields/oidc-client.ts';
 import { createAudit } from '../../audit/audit.ts';
+import { createProtectedRows, type ProtectedRows } from '../../audit/protected-rows.ts';
 import type { Config } from '../../config.ts';
+import { decryptDataKeys } from '../../keys/data-keys.ts';
 import { createKeyring } from '../../keys/keyring.ts';
 import { limits } from '../../limits.ts';
 import { removeClientArtifacts } from '../../oidc/store/removals.ts';
@@ -21,7 +23,7 @@ import { clockFinding } from './check-network.ts';
 import { type Finding, failure, ok, warning } from './findings.ts';
 
 type Needs = { config: Config; logger: Logger; now: Clock };
-type Opened = Needs & { database: Database };
+type Opened = Needs & { database: Database; protectedRows: ProtectedRows };
 
 const MAX_CLOCK_SECONDS = 5;
 
@@ -43,10 +45,10 @@ export async function checkDatabase(needs: Needs): Promise<Finding[]> {
     ];
   }
   try {
-    const opened = { ...needs, database };
-    const pending = await pendingMigrations(opened);
+    const pending = await pendingMigrations({ ...needs, database });
     if (pending === undefined)
       return [failure('database', 'it has no Gatehouse tables', 'Start the server once: it creates them.')];
+    const opened = { ...needs, database };
     const findings = [file === undefined ? await postgresFinding(opened) : await sqliteFinding(opened, file)];
     if (pending.length > 0) {
       findings.push(
@@ -69,23 +71,37 @@ export async function checkDatabase(needs: Needs): Promise<Finding[]> {
       );
       return findings;
     }
+    const protectedRows = await openProtectedRows(config, database);
     for (const check of [
       rotationFindings,
       settingsFindings,
       keyFindings,
       adminFinding,
+      rowFindings,
       mailFindings,
       clientFindings,
       connectionFindings,
     ])
-      findings.push(...(await check(opened)));
+      findings.push(...(await check({ ...opened, protectedRows })));
     return findings;
   } finally {
     await database.close();
   }
 }
 
-async function pendingMigrations({ config, database }: Opened): Promise<string[] | undefined> {
+/** MACs under the data keys of this database. Where these cannot be read, every row passes, and other findings say why. */
+async function openProtectedRows({ secrets }: Config, { db }: Database): Promise<ProtectedRows> {
+  const rows = await db.dataKey.findMany({ orderBy: { generation: 'desc' } });
+  const alarm = { raise: async () => {} };
+  try {
+    const vault = createVault(secrets, decryptDataKeys(rows, createVault(secrets)).mac);
+    return createProtectedRows({ vault, alarm });
+  } catch {
+    return { ...createProtectedRows({ vault: createVault(secrets), alarm }), isGenuine: () => true };
+  }
+}
+
+async function pendingMigrations({ config, database }: Omit<Opened, 'protectedRows'>): Promise<string[] | undefined> {
   try {
     const rows = await database.db.$queryRawUnsafe<{ name: string }[]>(
       'SELECT migration_name AS name FROM _prisma_migrations WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL',
@@ -99,7 +115,7 @@ async function pendingMigrations({ config, database }: Opened): Promise<string[]
   }
 }
 
-async function sqliteFinding({ database }: Opened, file: string): Promise<Finding> {
+async function sqliteFinding({ database }: Omit<Opened, 'protectedRows'>, file: string): Promise<Finding> {
   const rows = await database.db.$queryRawUnsafe<{ quick_check: string }[]>('PRAGMA quick_check');
   const result = rows[0]?.quick_check;
   if (result !== 'ok')
@@ -115,7 +131,7 @@ async function sqliteFinding({ database }: Opened, file: string): Promise<Findin
   return ok('database', `SQLite, ${file}, intact`);
 }
 
-async function postgresFinding({ database, now }: Opened): Promise<Finding> {
+async function postgresFinding({ database, now }: Omit<Opened, 'protectedRows'>): Promise<Finding> {
   const rows = await database.db.$queryRawUnsafe<{ at: Date; version: string }[]>(
     "SELECT now() AS at, current_setting('server_version') AS version",
   );
@@ -126,8 +142,8 @@ async function postgresFinding({ database, now }: Opened): Promise<Finding> {
     : ok('database', `PostgreSQL ${row?.version}`);
 }
 
-async function settingsFindings({ config, database: { db }, now }: Opened): Promise<Finding[]> {
-  const { rate_limits: on, denied_networks: denied } = await createSettings({ db, now }).reload();
+async function settingsFindings({ config, database: { db }, now, protectedRows }: Opened): Promise<Finding[]> {
+  const { rate_limits: on, denied_networks: denied } = await createSettings({ db, now, protectedRows }).reload();
   const networks = denied.length === 0 ? [] : [ok('denied networks', denied.join(', '))];
   if (on) return [ok('rate limits', 'on'), ...networks];
   const make = config.loopback ? warning : failure;
@@ -189,6 +205,20 @@ async function adminFinding({ database: { db } }: Opened): Promise<Finding[]> {
   return [failure('admins', 'no active user has the role admin', `Run: gatehouse user add NAME --role ${ADMIN_ROLE}`)];
 }
 
+/** Rows of an older version: the server does not use them. */
+async function rowFindings({ database: { db } }: Opened): Promise<Finding[]> {
+  const where = { mac: '' };
+  const [users, applications] = await Promise.all([db.user.count({ where }), db.application.count({ where })]);
+  if (users + applications === 0) return [];
+  return [
+    failure(
+      'rows',
+      `${users} users and ${applications} applications have no MAC, so they are not used`,
+      'Look through them, stop all servers, and run: gatehouse secrets adopt',
+    ),
+  ];
+}
+
 async function mailFindings({ database: { db } }: Opened): Promise<Finding[]> {
   const [lost, waiting] = await Promise.all([
     db.mailMessage.count({ where: { failedAt: { not: null } } }),
@@ -204,7 +234,7 @@ async function mailFindings({ database: { db } }: Opened): Promise<Finding[]> {
   ];
 }
 
-async function clientFindings({ config, database, logger, now }: Opened): Promise<Finding[]> {
+async function clientFindings({ config, database, logger, now, protectedRows }: Opened): Promise<Finding[]> {
   const { db } = database;
   const vault = createVault(config.secrets);
   const applications = createApplications({
@@ -214,6 +244,7 @@ async function clientFindings({ config, database, logger, now }: Opened): Promis
     now,
     authority: { assertMay: async () => {} }, // the command line may do everything, and this only reads
     reserved: [],
+    protectedRows,
     removeClientArtifacts,
     removeServiceProviderData,
   });

@@ -6,6 +6,7 @@ import type { Accounts } from '../../accounts/accounts.ts';
 import type { Application } from '../../applications/application.ts';
 import type { Applications } from '../../applications/applications.ts';
 import type { Audit } from '../../audit/audit.ts';
+import type { ProtectedRows } from '../../audit/protected-rows.ts';
 import type { Connections } from '../../connections/connections.ts';
 import type { ParseMetadata } from '../../connections/document-checks.ts';
 import type { Clock } from '../../platform/clock.ts';
@@ -28,6 +29,7 @@ export type ConfigFileDependencies = CredentialDependencies & {
   db: Db;
   now: Clock;
   audit: Audit;
+  protectedRows: ProtectedRows;
   accounts: Accounts;
   applications: Applications;
   connections: Connections;

@@ -7,6 +7,7 @@ import {
   storeDeclaredResource,
 } from '../../applications/resources.ts';
 import { RESERVED } from '../../applications/rules/identifiers.ts';
+import type { ProtectedRows } from '../../audit/protected-rows.ts';
 import type { Clock } from '../../platform/clock.ts';
 import {
   type SettingName,
@@ -70,9 +71,16 @@ function declaredFields({ scopes, scopePermissions = {}, signingAlg }: Partial<R
   return signingAlg === undefined ? {} : { scopes, ...tied, signing_alg: signingAlg };
 }
 
+export interface ResourcePlanDependencies {
+  db: Db;
+  now: Clock;
+  applications: Pick<Applications, 'isReserved'>;
+  protectedRows: Pick<ProtectedRows, 'macOf'>;
+}
+
 export async function planResources(
   declared: readonly DeclaredResource[],
-  { db, now, applications }: { db: Db; now: Clock; applications: Pick<Applications, 'isReserved'> },
+  { db, now, applications, protectedRows }: ResourcePlanDependencies,
 ): Promise<Planned> {
   const plan = nothingPlanned();
   const stored = new Map((await db.resource.findMany()).map((row) => [row.identifier, row]));
@@ -96,7 +104,7 @@ export async function planResources(
       section: 'resources',
       name: identifier,
       fields,
-      run: (tx) => storeDeclaredResource(tx, input, now()),
+      run: (tx) => storeDeclaredResource(tx, input, now(), protectedRows),
     });
   }
   for (const { identifier, source } of stored.values()) {

@@ -1,8 +1,9 @@
 // APIs as resources (RFC 8707): a client that requests one gets a JWT access token (RFC 9068) for it alone.
 
 import type { Accounts } from '../../accounts/accounts.ts';
-import { resourceOf } from '../../applications/resources.ts';
+import { isGenuineResource, resourceOf } from '../../applications/resources.ts';
 import { profileAlgs } from '../../applications/security-profile.ts';
+import type { ProtectedRows } from '../../audit/protected-rows.ts';
 import type { Db } from '../../storage/database.ts';
 import { isStorable } from '../../storage/storable-text.ts';
 import { errors, type KoaContextWithOIDC, type ResourceServer } from '../engine/library.ts';
@@ -10,6 +11,7 @@ import type { ClientSource } from '../store/clients.ts';
 
 export interface ResourcesDependencies {
   db: Db;
+  protectedRows: Pick<ProtectedRows, 'isGenuine'>;
   accounts: Pick<Accounts, 'find'>;
   clients: Pick<ClientSource, 'applicationOf'>;
   accessTokenSeconds(): number;
@@ -18,7 +20,8 @@ export interface ResourcesDependencies {
 }
 
 /** oidc-provider's `features.resourceIndicators.getResourceServerInfo`. Throws invalid_target (RFC 8707 2). */
-export function createResourceServer({ db, accounts, clients, accessTokenSeconds, serverApis }: ResourcesDependencies) {
+export function createResourceServer(dependencies: ResourcesDependencies) {
+  const { db, protectedRows, accounts, clients, accessTokenSeconds, serverApis } = dependencies;
   return async function resourceServer(
     { oidc }: KoaContextWithOIDC,
     identifier: string,
@@ -47,7 +50,7 @@ export function createResourceServer({ db, accounts, clients, accessTokenSeconds
     const own = Object.hasOwn(serverApis, identifier) ? serverApis[identifier] : undefined;
     if (own) return { scopes: own, scopePermissions: {}, token: { accessTokenFormat: 'opaque', jwt: undefined } };
     const row = isStorable(identifier) ? await db.resource.findUnique({ where: { identifier } }) : null;
-    if (!row) return undefined;
+    if (!row || !isGenuineResource(row, protectedRows)) return undefined;
     const { scopes, scopePermissions, signingAlg } = resourceOf(row);
     return { scopes, scopePermissions, token: { accessTokenFormat: 'jwt', jwt: { sign: { alg: signingAlg } } } };
   }

@@ -1,12 +1,22 @@
 // The engine's storage in the database (oidc-provider's `adapter`). Sessions are written by session-rows.ts.
 // What a client or browser holds as a bearer secret is stored only as its hash.
 
+import type { ProtectedRows } from '../../audit/protected-rows.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { randomToken, sha256 } from '../../platform/random.ts';
 import { type Db, isUniqueViolation } from '../../storage/database.ts';
 import { hotStatements, type Sql } from '../../storage/statements.ts';
+import { engineSeconds } from '../engine/configuration.ts';
 import { type Adapter, type AdapterPayload, errors } from '../engine/library.ts';
 import { notEnded } from './ended-sessions.ts';
+import {
+  artifactMac,
+  isGenuineArtifact,
+  PROTECTED_COLUMNS,
+  PROTECTED_SQL,
+  type ProtectedArtifact,
+  usedMac,
+} from './protected-artifacts.ts';
 
 /**
  * Prefix of an id that is already a stored hash: what is found by uid or user code is returned without its bearer value.
@@ -14,10 +24,7 @@ import { notEnded } from './ended-sessions.ts';
  */
 const STORED = `#${randomToken()}:`;
 
-interface Row {
-  id: string;
-  payload: string;
-  consumedAt: bigint | number | null;
+interface Row extends ProtectedArtifact {
   expiresAt: bigint | number | null;
 }
 
@@ -30,18 +37,20 @@ const EXPIRES = new Set(['AccessToken', 'ClientCredentials', 'InitialAccessToken
 /** Models whose rows belong to a grant and die with it. */
 const TOKEN_MODELS = ['AccessToken', 'AuthorizationCode', 'RefreshToken', 'DeviceCode'];
 
-const COLUMNS = { id: true, payload: true, consumedAt: true, expiresAt: true } as const;
-const SELECT = `SELECT id, payload, consumed_at AS "consumedAt", expires_at AS "expiresAt" FROM oidc_artifacts`;
+const COLUMNS = { ...PROTECTED_COLUMNS, expiresAt: true } as const;
+const SELECT = `SELECT ${PROTECTED_SQL}, expires_at AS "expiresAt" FROM oidc_artifacts`;
 
 export const statements = hotStatements('artifacts', {
   find: `${SELECT} WHERE id = ?`,
   findLive: `${SELECT} WHERE id = ? AND ${notEnded('oidc_artifacts.uid')}`,
   findByUid: `${SELECT} WHERE uid = ? AND model = ? AND expires_at > ? AND ${notEnded('oidc_artifacts.uid')}`,
   upsert: `INSERT INTO oidc_artifacts
-      (id, model, payload, grant_id, user_code, uid, account_id, client_id, expires_at) VALUES (?,?,?,?,?,?,?,?,?)
+      (id, model, payload, grant_id, user_code, uid, account_id, client_id, expires_at, mac) VALUES (?,?,?,?,?,?,?,?,?,?)
     ON CONFLICT (id) DO UPDATE SET payload = excluded.payload, grant_id = excluded.grant_id, uid = excluded.uid,
-      account_id = excluded.account_id, client_id = excluded.client_id, expires_at = excluded.expires_at`,
-  consume: 'UPDATE oidc_artifacts SET consumed_at = ? WHERE id = ? AND consumed_at IS NULL',
+      user_code = excluded.user_code, account_id = excluded.account_id, client_id = excluded.client_id,
+      expires_at = excluded.expires_at,
+      mac = CASE WHEN oidc_artifacts.consumed_at IS NULL THEN excluded.mac ELSE ${usedMac('excluded.mac')} END`,
+  consume: `UPDATE oidc_artifacts SET consumed_at = ?, mac = ${usedMac('mac')} WHERE id = ? AND consumed_at IS NULL`,
 });
 
 const MAX_SECONDS = 10 * 365 * 24 * 3600;
@@ -50,6 +59,7 @@ export interface ArtifactStoreDependencies {
   db: Db;
   sql: Sql;
   now: Clock;
+  protectedRows: ProtectedRows;
 }
 
 /** The database id of an engine value: its hash, with the model as a namespace. */
@@ -66,11 +76,12 @@ export function artifactId(model: string, value: string): string {
  */
 export function createArtifactAdapter(
   model: string,
-  { db, sql, now }: ArtifactStoreDependencies,
+  { db, sql, now, protectedRows }: ArtifactStoreDependencies,
   mayUseAgain?: (value: string) => Promise<boolean>,
 ): Adapter {
   const epoch = () => Math.floor(now().getTime() / 1000);
-  const restore = (row: Row | undefined, value?: string) => restored(model, row, epoch(), value);
+  const restore = (row: Row | undefined, value?: string) =>
+    row && isGenuineArtifact(row, protectedRows) ? restored(model, row, epoch(), value) : undefined;
 
   return {
     async upsert(value, payload, expiresIn) {
@@ -81,8 +92,13 @@ export function createArtifactAdapter(
       const expiresAt = expiresIn ? epoch() + Math.min(Math.ceil(expiresIn), MAX_SECONDS) : null;
       if (model === 'ReplayDetection') return insertProof(db, id, stored, expiresAt);
       const { grantId = null, userCode = null, clientId = null } = payload;
-      const owner = [grantId, userCode, uid, accountOf(payload), clientId];
-      await sql.execute(statements.upsert, id, model, stored, ...owner, expiresAt);
+      const accountId = accountOf(payload);
+      const mac = artifactMac(
+        { id, model, payload: stored, grantId, userCode, uid, accountId, clientId },
+        protectedRows,
+      );
+      const owner = [grantId, userCode, uid, accountId, clientId];
+      await sql.execute(statements.upsert, id, model, stored, ...owner, expiresAt, mac);
     },
 
     async find(value) {
@@ -124,17 +140,21 @@ export function createArtifactAdapter(
 }
 
 /** The payload of a row as the engine stored it; undefined when it has expired. */
-function restored(model: string, row: Row | undefined, epoch: number, value?: string): AdapterPayload | undefined {
-  if (!row) return undefined;
+function restored(model: string, row: Row, epoch: number, value?: string): AdapterPayload | undefined {
   const payload = JSON.parse(row.payload) as AdapterPayload;
   if (EXPIRES.has(model) && payload.exp !== undefined && payload.exp <= epoch) return undefined;
-  // The end of a session moves with its use; its payload has only the latest one.
-  if (model === 'Session' && Number(row.expiresAt) <= epoch) return undefined;
+  // The end of a session moves with its use; its payload has the latest one.
+  if (model === 'Session' && (Number(row.expiresAt) <= epoch || hasReachedLatestEnd(payload))) return undefined;
   payload.jti = value ?? STORED + row.id;
   if (payload.deviceCode) payload.deviceCode = STORED + payload.deviceCode;
   if (payload.parJti) payload.parJti = STORED + payload.parJti;
   if (row.consumedAt !== null) payload.consumed = Number(row.consumedAt);
   return payload;
+}
+
+/** Whether a session is over even if its user made a request just now. */
+export function hasReachedLatestEnd({ exp }: { exp?: number }): boolean {
+  return exp !== undefined && exp <= engineSeconds();
 }
 
 /** Removes the grant of this row with all its tokens. */

@@ -3,7 +3,13 @@
 
 import { readMetadata } from '../../applications/application.ts';
 import type { Access, OidcMetadata } from '../../applications/fields/oidc-client.ts';
+import {
+  isGenuineAccess,
+  isGenuineApplication,
+  isGenuineSecret,
+} from '../../applications/macs/protected-applications.ts';
 import type { SignInRule } from '../../applications/rules/sign-in-rule.ts';
+import type { ProtectedRows } from '../../audit/protected-rows.ts';
 import { AppError } from '../../http/errors.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Vault } from '../../platform/vault.ts';
@@ -46,20 +52,24 @@ interface Row {
   enabled: boolean | number;
   consent: 'explicit' | 'implicit';
   access: 'everyone' | 'roles';
-  /** Names, one a line; only of an application that is not open to everyone. */
+  /** Role id, MAC and name with tabs between, one role a line; only of an application that is not open to everyone. */
   roles: string | null;
   metadata: string;
+  source: string;
+  mac: string;
   secretId: string | null;
   secretHash: string | null;
   secretSealed: string | null;
   secretExpires: Date | string | null;
+  secretMac: string | null;
 }
 
 export const statements = hotStatements('clients', {
-  find: `SELECT a.id, a.client_id AS "clientId", a.protocol, a.name, a.enabled, a.consent, a.access, a.metadata,
-      CASE WHEN a.access = 'roles' THEN (SELECT string_agg(r.name, '\n') FROM application_roles ar
+  find: `SELECT a.id, a.client_id AS "clientId", a.protocol, a.name, a.enabled, a.consent, a.access, a.metadata, a.source, a.mac,
+      CASE WHEN a.access = 'roles' THEN (SELECT string_agg(ar.role_id || '\t' || ar.mac || '\t' || r.name, '\n') FROM application_roles ar
         JOIN roles r ON r.id = ar.role_id WHERE ar.application_id = a.id) END AS roles,
-      s.id AS "secretId", s.secret_hash AS "secretHash", s.secret_sealed AS "secretSealed", s.expires_at AS "secretExpires"
+      s.id AS "secretId", s.secret_hash AS "secretHash", s.secret_sealed AS "secretSealed", s.expires_at AS "secretExpires",
+      s.mac AS "secretMac"
     FROM applications a LEFT JOIN client_secrets s ON s.application_id = a.id
     WHERE a.client_id = ? ORDER BY s.created_at DESC`,
 });
@@ -69,6 +79,8 @@ export interface ClientSourceDependencies {
   sql: Sql;
   vault: Vault;
   now: Clock;
+  /** An application that another program wrote is no client. */
+  protectedRows: Pick<ProtectedRows, 'isGenuine'>;
   /** A service provider's assertion consumer service URLs: its redirect URIs. */
   assertionConsumerUrls(entityId: string): Promise<string[]>;
   /** Stores what a client registered by itself (RFC 7591). */
@@ -94,7 +106,7 @@ export interface ClientSource {
 export const HASHED = 'stored-as-a-hash-and-compared-by-compareClientSecret';
 
 export function createClientSource(dependencies: ClientSourceDependencies): ClientSource {
-  const { db, sql, vault, now, firstPartyClient } = dependencies;
+  const { db, sql, protectedRows, firstPartyClient } = dependencies;
   // Filled by every lookup of the engine, so what is read here is as fresh as the request that asks.
   const known = new Map<string, ClientApplication>();
 
@@ -106,11 +118,11 @@ export function createClientSource(dependencies: ClientSourceDependencies): Clie
     if (!isStorable(clientId)) return undefined;
     const rows = await sql.query<Row>(statements.find, clientId);
     const [row] = rows;
-    if (!row?.enabled) {
+    if (!row?.enabled || !isGenuineApplication(row, protectedRows)) {
       known.delete(clientId);
       return undefined;
     }
-    const application = applicationFrom(row, rows, vault, now());
+    const application = applicationFrom(row, rows, dependencies);
     known.set(clientId, application);
     if (row.protocol === 'oidc') return oidcClient(application);
     return serviceProvider(application, await dependencies.assertionConsumerUrls(clientId));
@@ -148,9 +160,14 @@ export function createClientSource(dependencies: ClientSourceDependencies): Clie
 }
 
 /** The application, from its row and the same row joined with each of its secrets. */
-function applicationFrom(row: Row, rows: Row[], vault: Vault, at: Date): ClientApplication {
+function applicationFrom(
+  row: Row,
+  rows: Row[],
+  { vault, now, protectedRows }: Pick<ClientSourceDependencies, 'vault' | 'now' | 'protectedRows'>,
+): ClientApplication {
   const { id, clientId, protocol, name, consent } = row;
-  const secrets = rows.filter((r) => r.secretId && (!r.secretExpires || new Date(r.secretExpires) > at));
+  const unexpired = rows.filter(({ secretExpires }) => !secretExpires || new Date(secretExpires) > now());
+  const secrets = unexpired.filter((one) => isGenuineSecretOf(one, protectedRows));
   return {
     id,
     clientId,
@@ -158,7 +175,7 @@ function applicationFrom(row: Row, rows: Row[], vault: Vault, at: Date): ClientA
     name,
     consent,
     enabled: true,
-    access: row.access === 'roles' ? { roles: row.roles?.split('\n') ?? [] } : 'everyone',
+    access: row.access === 'roles' ? { roles: genuineRoles(row, protectedRows) } : 'everyone',
     ...signInRulesOf(row),
     // A service provider's is long, and read by saml/metadata/service-providers.ts.
     metadata: protocol === 'oidc' ? readMetadata('oidc', row.metadata) : {},
@@ -168,6 +185,21 @@ function applicationFrom(row: Row, rows: Row[], vault: Vault, at: Date): ClientA
     ),
     secretsExpire: secrets.some(({ secretExpires }) => secretExpires !== null),
   };
+}
+
+function isGenuineSecretOf(row: Row, protectedRows: Pick<ProtectedRows, 'isGenuine'>): boolean {
+  const { id: applicationId, secretId, secretHash, secretSealed, secretExpires, secretMac } = row;
+  if (secretId === null) return false;
+  const secret = { id: secretId, applicationId, secretHash, secretSealed, expiresAt: secretExpires };
+  return isGenuineSecret({ ...secret, mac: secretMac ?? '' }, protectedRows);
+}
+
+/** The names of the roles that may use the application. */
+function genuineRoles({ id, roles }: Row, protectedRows: Pick<ProtectedRows, 'isGenuine'>): string[] {
+  return (roles?.split('\n') ?? []).flatMap((line) => {
+    const [roleId = '', mac = '', name = ''] = line.split('\t');
+    return isGenuineAccess({ applicationId: id, roleId, mac }, protectedRows) ? [name] : [];
+  });
 }
 
 /** The server's own pages, which are open to everyone and need no consent. */

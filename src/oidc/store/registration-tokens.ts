@@ -1,11 +1,13 @@
 // Initial access tokens: their holder may register clients (RFC 7591 3; /register rejects everything else).
 // Made by the command line and the console, read by the engine; the value is displayed once and stored as its hash.
 import type { Actor, Audit } from '../../audit/audit.ts';
+import type { ProtectedRows } from '../../audit/protected-rows.ts';
 import { limits } from '../../limits.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { randomToken } from '../../platform/random.ts';
 import { type Db, transaction } from '../../storage/database.ts';
 import { artifactId } from './adapter.ts';
+import { artifactMac } from './protected-artifacts.ts';
 
 const MODEL = 'InitialAccessToken';
 
@@ -16,7 +18,15 @@ export interface RegistrationTokens {
   revokeAll(by?: Actor): Promise<number>;
 }
 
-export function createRegistrationTokens({ db, now, audit }: { db: Db; now: Clock; audit: Audit }): RegistrationTokens {
+export interface RegistrationTokensDependencies {
+  db: Db;
+  now: Clock;
+  audit: Audit;
+  protectedRows: Pick<ProtectedRows, 'macOf'>;
+}
+
+export function createRegistrationTokens(dependencies: RegistrationTokensDependencies): RegistrationTokens {
+  const { db, now, audit, protectedRows } = dependencies;
   return {
     async issue({ seconds = limits.registrationToken.defaultSeconds, by = {} } = {}) {
       const token = randomToken();
@@ -24,8 +34,11 @@ export function createRegistrationTokens({ db, now, audit }: { db: Db; now: Cloc
       const exp = iat + seconds;
       const payload = JSON.stringify({ kind: MODEL, iat, exp });
       await transaction(db, async (tx) => {
-        const row = { id: artifactId(MODEL, token), model: MODEL, payload, expiresAt: BigInt(exp) };
-        await tx.oidcArtifact.create({ data: row });
+        const none = { grantId: null, userCode: null, uid: null, accountId: null, clientId: null };
+        const row = { id: artifactId(MODEL, token), model: MODEL, payload, ...none };
+        await tx.oidcArtifact.create({
+          data: { ...row, expiresAt: BigInt(exp), mac: artifactMac(row, protectedRows) },
+        });
         const data = { seconds };
         await audit.record({ ...by, type: 'registration.token-issued', outcome: 'success', data }, tx);
       });

@@ -1,5 +1,6 @@
 // Writes sessions so that parallel requests do not undo each other. A row is replaced only if it is as it was read (compare
 // and set), and a new cookie value renames it: a session is one row from its first save to its end, and cannot come back.
+import type { ProtectedRows } from '../../audit/protected-rows.ts';
 import { hotStatements, type Sql } from '../../storage/statements.ts';
 import { notEnded } from './ended-sessions.ts';
 import {
@@ -9,6 +10,7 @@ import {
   mergeSession,
   type SessionPayload,
 } from './merge-session.ts';
+import { artifactMac, isGenuineArtifact, PROTECTED_SQL, type ProtectedArtifact } from './protected-artifacts.ts';
 
 export interface SavedSession {
   /** Database id of the session's cookie value, and of the one before when this request has changed it. */
@@ -37,11 +39,6 @@ export interface SessionStore {
   ): Promise<Authorization | undefined>;
 }
 
-interface Row {
-  id: string;
-  payload: string;
-}
-
 /** The new value of expires_at: `value`, where the stored one is later than `above`. */
 interface Expiry {
   above: number;
@@ -53,20 +50,40 @@ const SAME_EXPIRY: Expiry = { above: Number.MAX_SAFE_INTEGER, value: 0 };
 
 const TEXT = 'CAST(? AS TEXT)';
 export const statements = hotStatements('sessions', {
-  insert: `INSERT INTO oidc_artifacts (id, model, payload, uid, account_id, expires_at)
-    SELECT ${TEXT}, 'Session', ${TEXT}, ${TEXT}, ${TEXT}, CAST(? AS BIGINT) WHERE ${notEnded(TEXT)}`,
-  replace: `UPDATE oidc_artifacts SET id = ?, payload = ?, account_id = ?,
+  insert: `INSERT INTO oidc_artifacts (id, model, payload, uid, account_id, expires_at, mac)
+    SELECT ${TEXT}, 'Session', ${TEXT}, ${TEXT}, ${TEXT}, CAST(? AS BIGINT), ${TEXT} WHERE ${notEnded(TEXT)}`,
+  replace: `UPDATE oidc_artifacts SET id = ?, payload = ?, account_id = ?, mac = ?,
       expires_at = CASE WHEN expires_at > ? THEN CAST(? AS BIGINT) ELSE expires_at END
     WHERE id = ? AND payload = ?`,
-  find: `SELECT id, payload FROM oidc_artifacts
+  find: `SELECT ${PROTECTED_SQL} FROM oidc_artifacts
     WHERE uid = ? AND model = 'Session' AND ${notEnded('oidc_artifacts.uid')}`,
 });
 
-export function createSessionStore({ sql }: { sql: Sql }): SessionStore {
-  const find = async (uid: string) => (await sql.query<Row>(statements.find, uid))[0];
+export interface SessionStoreDependencies {
+  sql: Sql;
+  protectedRows: ProtectedRows;
+}
 
-  async function replace(stored: Row, id: string, next: SessionPayload, { above, value }: Expiry): Promise<boolean> {
-    const values = [id, JSON.stringify(next), next.accountId ?? null, above, value];
+export function createSessionStore({ sql, protectedRows }: SessionStoreDependencies): SessionStore {
+  // A change must not confirm a row that another program wrote.
+  const find = async (uid: string) => {
+    const [row] = await sql.query<ProtectedArtifact>(statements.find, uid);
+    return row && isGenuineArtifact(row, protectedRows) ? row : undefined;
+  };
+
+  const macOf = (id: string, payload: string, uid: string, accountId: string | null) => {
+    const none = { grantId: null, userCode: null, clientId: null };
+    return artifactMac({ id, model: 'Session', payload, uid, accountId, ...none }, protectedRows);
+  };
+
+  async function replace(
+    stored: { id: string; payload: string; uid: string },
+    id: string,
+    next: SessionPayload,
+    { above, value }: Expiry,
+  ): Promise<boolean> {
+    const [payload, accountId] = [JSON.stringify(next), next.accountId ?? null];
+    const values = [id, payload, accountId, macOf(id, payload, stored.uid, accountId), above, value];
     return (await sql.execute(statements.replace, ...values, stored.id, stored.payload)) > 0;
   }
 
@@ -77,13 +94,14 @@ export function createSessionStore({ sql }: { sql: Sql }): SessionStore {
       const text = JSON.stringify(payload);
       if (asRead === undefined) {
         const expiresAt = expiryOf(session, undefined).value;
-        return (await sql.execute(statements.insert, id, text, uid, accountId, expiresAt, uid)) > 0;
+        const mac = macOf(id, text, uid, accountId);
+        return (await sql.execute(statements.insert, id, text, uid, accountId, expiresAt, mac, uid)) > 0;
       }
       // The engine saves the session at the end of every request, changed or not.
       if (id === oldId && text === asRead) return true;
       const read: SessionPayload = JSON.parse(asRead);
       const expiry = expiryOf(session, read);
-      if (await replace({ id: oldId, payload: asRead }, id, payload, expiry)) return true;
+      if (await replace({ id: oldId, payload: asRead, uid }, id, payload, expiry)) return true;
       // Each further round means that another request has stored a change, so the loop ends.
       for (;;) {
         const stored = await find(uid);
@@ -92,7 +110,7 @@ export function createSessionStore({ sql }: { sql: Sql }): SessionStore {
         const merged = mergeSession(read, payload, JSON.parse(stored.payload), { hasMoved });
         if (!merged) return false;
         const mergedExpiry = merged.exp === payload.exp ? expiry : SAME_EXPIRY;
-        if (await replace(stored, hasMoved ? stored.id : id, merged, mergedExpiry)) return !hasMoved;
+        if (await replace({ ...stored, uid }, hasMoved ? stored.id : id, merged, mergedExpiry)) return !hasMoved;
       }
     },
 
@@ -109,7 +127,7 @@ export function createSessionStore({ sql }: { sql: Sql }): SessionStore {
           ...payload,
           authorizations: { ...payload.authorizations, [clientId]: { ...present, ...entry } },
         };
-        if (await replace(stored, stored.id, next, SAME_EXPIRY)) return entry;
+        if (await replace({ ...stored, uid }, stored.id, next, SAME_EXPIRY)) return entry;
       }
     },
   };

@@ -4,9 +4,15 @@ import { limits } from '../../limits.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Db, Tx } from '../../storage/database.ts';
 import type { Sql } from '../../storage/statements.ts';
-import { artifactId } from './adapter.ts';
+import { artifactId, hasReachedLatestEnd } from './adapter.ts';
 import { endedAmong, markEnded } from './ended-sessions.ts';
 import { GRANT_MODELS, grantsOf, removeGrantsBut, removeGrantsById, type StoredGrant } from './grant-rows.ts';
+import {
+  type ArtifactVerifier,
+  isGenuineArtifact,
+  PROTECTED_COLUMNS,
+  type ProtectedArtifact,
+} from './protected-artifacts.ts';
 import { createSessionActivity, type SessionActivity } from './session-activity.ts';
 import { createSessionDevices, type SessionDevices } from './session-devices.ts';
 
@@ -76,6 +82,8 @@ export interface SessionsDependencies {
   db: Db;
   sql: Sql;
   now: Clock;
+  /** A session that another program wrote counts as ended. */
+  protectedRows: ArtifactVerifier;
   /** The setting `session_idle_minutes`, in seconds. */
   idleSeconds(): number;
 }
@@ -85,17 +93,21 @@ interface Row {
   expiresAt: bigint | number | null;
 }
 
-const ROW = { payload: true, expiresAt: true } as const;
+interface LiveRow extends Row, ProtectedArtifact {}
 
-export function createSessions({ db, sql, now, idleSeconds }: SessionsDependencies): Sessions {
+const ROW = { payload: true, expiresAt: true } as const;
+const LIVE_ROW = { ...PROTECTED_COLUMNS, expiresAt: true } as const;
+
+export function createSessions({ db, sql, now, protectedRows, idleSeconds }: SessionsDependencies): Sessions {
   const epoch = () => BigInt(Math.floor(now().getTime() / 1000));
 
   const find: Sessions['find'] = async (uid, tx = db) => {
-    const row = await tx.oidcArtifact.findFirst({ where: { model: 'Session', uid, expiresAt: { gt: epoch() } } });
-    return row && (await endedAmong(tx, [uid])).size === 0 ? read(row) : undefined;
+    const where = { model: 'Session', uid, expiresAt: { gt: epoch() } };
+    const row = await tx.oidcArtifact.findFirst({ where, select: LIVE_ROW });
+    return row && (await endedAmong(tx, [uid])).size === 0 ? readLive(row, protectedRows) : undefined;
   };
 
-  const list: Sessions['list'] = (accountId, tx = db) => liveSessionsOf(accountId, epoch(), tx);
+  const list: Sessions['list'] = (accountId, tx = db) => liveSessionsOf(accountId, epoch(), tx, protectedRows);
 
   return {
     ...createSessionDevices({ sql, now }),
@@ -116,10 +128,10 @@ export function createSessions({ db, sql, now, idleSeconds }: SessionsDependenci
     async findAll(uids) {
       const rows = await db.oidcArtifact.findMany({
         where: { model: 'Session', uid: { in: [...uids] }, expiresAt: { gt: epoch() } },
-        select: ROW,
+        select: LIVE_ROW,
       });
       const ended = await endedAmong(db, [...uids]);
-      return rows.flatMap((row) => read(row) ?? []).filter(({ uid }) => !ended.has(uid));
+      return rows.flatMap((row) => readLive(row, protectedRows) ?? []).filter(({ uid }) => !ended.has(uid));
     },
 
     async exceeding(accountId, max) {
@@ -148,7 +160,7 @@ export function createSessions({ db, sql, now, idleSeconds }: SessionsDependenci
       return rows.flatMap((row) => read(row) ?? []);
     },
 
-    withParticipant: (clientId) => participatingSessions(db, clientId, epoch()),
+    withParticipant: (clientId) => participatingSessions(db, clientId, epoch(), protectedRows),
 
     async removeAllOf(accountId, tx) {
       const ended: SessionEntry[] = [];
@@ -168,12 +180,17 @@ export function createSessions({ db, sql, now, idleSeconds }: SessionsDependenci
 }
 
 /** Live sessions of an account, the newest first. */
-async function liveSessionsOf(accountId: string, now: bigint, tx: Tx): Promise<SessionEntry[]> {
+async function liveSessionsOf(
+  accountId: string,
+  now: bigint,
+  tx: Tx,
+  protectedRows: ArtifactVerifier,
+): Promise<SessionEntry[]> {
   const rows = await tx.oidcArtifact.findMany({
     where: { model: 'Session', accountId, expiresAt: { gt: now } },
-    select: ROW,
+    select: LIVE_ROW,
   });
-  const sessions = rows.flatMap((row) => read(row) ?? []);
+  const sessions = rows.flatMap((row) => readLive(row, protectedRows) ?? []);
   const ended = await endedAmong(
     tx,
     sessions.map(({ uid }) => uid),
@@ -183,7 +200,12 @@ async function liveSessionsOf(accountId: string, now: bigint, tx: Tx): Promise<S
 }
 
 /** Live sessions in which an application takes part, read in pages. */
-async function* participatingSessions(db: Db, clientId: string, now: bigint): AsyncIterable<SessionEntry> {
+async function* participatingSessions(
+  db: Db,
+  clientId: string,
+  now: bigint,
+  protectedRows: ArtifactVerifier,
+): AsyncIterable<SessionEntry> {
   // The text finds candidates; the parsed payload decides.
   const payload = { contains: `${JSON.stringify(clientId)}:` };
   for (let after = ''; ; ) {
@@ -191,9 +213,9 @@ async function* participatingSessions(db: Db, clientId: string, now: bigint): As
       where: { model: 'Session', accountId: { not: null }, expiresAt: { gt: now }, id: { gt: after }, payload },
       orderBy: { id: 'asc' },
       take: PAGE,
-      select: { id: true, ...ROW },
+      select: LIVE_ROW,
     });
-    for (const session of rows.flatMap((row) => read(row) ?? [])) {
+    for (const session of rows.flatMap((row) => readLive(row, protectedRows) ?? [])) {
       if (session.participants.some((participant) => participant.clientId === clientId)) yield session;
     }
     const last = rows.at(-1);
@@ -221,6 +243,13 @@ async function removeSession(
 /** Epoch second until which a running request could still store the session again. */
 function lastSecond({ expiresAt }: SessionEntry): number {
   return Math.floor(expiresAt.getTime() / 1000) + limits.http.requestSeconds * 2;
+}
+
+/** A live session; undefined when another program wrote it. Sessions that end are read without this: they give nothing any more. */
+function readLive(row: LiveRow, protectedRows: ArtifactVerifier): SessionEntry | undefined {
+  if (!isGenuineArtifact(row, protectedRows) || hasReachedLatestEnd(JSON.parse(row.payload) as Payload))
+    return undefined;
+  return read(row);
 }
 
 function read({ payload, expiresAt }: Row): SessionEntry | undefined {

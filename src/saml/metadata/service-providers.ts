@@ -4,6 +4,8 @@
 import type { KeyObject } from 'node:crypto';
 import { readMetadata } from '../../applications/application.ts';
 import type { ServiceProviderSettings } from '../../applications/fields/service-provider.ts';
+import { isGenuineApplication } from '../../applications/macs/protected-applications.ts';
+import type { ProtectedRows } from '../../audit/protected-rows.ts';
 import { limits } from '../../limits.ts';
 import type { Db } from '../../storage/database.ts';
 import { hotStatements, type Sql } from '../../storage/statements.ts';
@@ -41,6 +43,8 @@ export interface ServiceProviders {
 export interface ServiceProvidersDependencies {
   db: Db;
   sql: Sql;
+  /** A service provider that another program wrote or changed is unknown. */
+  protectedRows: Pick<ProtectedRows, 'isGenuine'>;
   /** The setting saml_signed_requests: every AuthnRequest has to be signed. */
   requireSignedRequests(): boolean;
 }
@@ -61,6 +65,7 @@ export const statements = hotStatements('service-providers', {
 export function createServiceProviders({
   db,
   sql,
+  protectedRows,
   requireSignedRequests,
 }: ServiceProvidersDependencies): ServiceProviders {
   const parsed = new Map<string, { version: number; provider: ServiceProvider }>();
@@ -75,9 +80,8 @@ export function createServiceProviders({
     // The metadata may be long, and is read only when it is new.
     const stored = await db.application.findFirst({
       where: { clientId: entityId, protocol: 'saml', enabled: true },
-      select: { metadata: true },
     });
-    if (!stored) return undefined;
+    if (!stored || !isGenuineApplication(stored, protectedRows)) return undefined;
     const provider = build(entityId, row, stored.metadata);
     if (parsed.size >= MAX_CACHED) parsed.clear();
     parsed.set(entityId, { version, provider });

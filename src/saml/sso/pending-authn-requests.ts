@@ -1,5 +1,6 @@
 // Accepted AuthnRequests between /saml/sso and their Response: stored, tied to one browser, answered once. Part of every
 // SAML sign-in, therefore plain SQL.
+import type { ProtectedRows } from '../../audit/protected-rows.ts';
 import { limits } from '../../limits.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { randomId, sha256 } from '../../platform/random.ts';
@@ -48,20 +49,39 @@ export interface PendingAuthnRequests {
 const UNBOUND = '';
 const OPEN = 'used_at IS NULL AND expires_at > ?';
 
+const TABLE = 'saml_requests';
+const COLUMNS = `id, application_id AS "applicationId", browser_hash AS "browserHash", data, mac`;
+
 export const statements = hotStatements('authn-requests', {
-  save: 'INSERT INTO saml_requests (id, application_id, request_id, browser_hash, data, expires_at) VALUES (?,?,?,?,?,?)',
-  find: `SELECT data FROM saml_requests WHERE id = ? AND application_id = ? AND browser_hash = ? AND ${OPEN}`,
+  save: 'INSERT INTO saml_requests (id, application_id, request_id, browser_hash, data, expires_at, mac) VALUES (?,?,?,?,?,?,?)',
+  find: `SELECT ${COLUMNS} FROM saml_requests WHERE id = ? AND application_id = ? AND browser_hash = ? AND ${OPEN}`,
   consume: `UPDATE saml_requests SET used_at = ?
-    WHERE id = ? AND application_id = ? AND browser_hash = ? AND ${OPEN} RETURNING data`,
+    WHERE id = ? AND application_id = ? AND browser_hash = ? AND ${OPEN} RETURNING ${COLUMNS}`,
 });
 
 export interface PendingAuthnRequestsDependencies {
   db: Db;
   sql: Sql;
   now: Clock;
+  /** A request that another program wrote or changed gets no Response. */
+  protectedRows: ProtectedRows;
 }
 
-export function createPendingAuthnRequests({ db, sql, now }: PendingAuthnRequestsDependencies): PendingAuthnRequests {
+interface Row {
+  id: string;
+  applicationId: string;
+  browserHash: string;
+  data: string;
+}
+
+export function createPendingAuthnRequests(dependencies: PendingAuthnRequestsDependencies): PendingAuthnRequests {
+  const { db, sql, now, protectedRows } = dependencies;
+  const macOf = (row: Row) => protectedRows.macOf(TABLE, fieldsOf(row));
+  const requestOf = ([row]: (Row & { mac: string })[]): PendingAuthnRequest | undefined =>
+    row && protectedRows.isGenuine(TABLE, fieldsOf(row), row.mac)
+      ? (JSON.parse(row.data) as PendingAuthnRequest)
+      : undefined;
+
   return {
     async save(applicationId, request, browser) {
       const id = randomId();
@@ -69,17 +89,20 @@ export function createPendingAuthnRequests({ db, sql, now }: PendingAuthnRequest
       const expiresAt = new Date(now().getTime() + limits.saml.keptRequestSeconds * 1000);
       const requestId = request.requestId ?? null;
       const data = JSON.stringify(request);
-      await sql.execute(statements.save, id, applicationId, requestId, browserHash, data, expiresAt);
+      const mac = macOf({ id, applicationId, browserHash, data });
+      await sql.execute(statements.save, id, applicationId, requestId, browserHash, data, expiresAt, mac);
       return id;
     },
 
     async bindToBrowser(id, browser) {
-      const rows = await db.samlRequest.updateManyAndReturn({
-        where: { id, browserHash: UNBOUND, usedAt: null, expiresAt: { gt: now() } },
-        data: { browserHash: sha256(browser) },
-        select: { data: true },
-      });
-      return requestOf(rows);
+      const where = { id, browserHash: UNBOUND, usedAt: null, expiresAt: { gt: now() } };
+      const row = await db.samlRequest.findFirst({ where });
+      const request = row && requestOf([row]);
+      if (!request) return undefined;
+      const browserHash = sha256(browser);
+      const data = { browserHash, mac: macOf({ ...row, browserHash }) };
+      const { count } = await db.samlRequest.updateMany({ where: { ...where, mac: row.mac }, data });
+      return count > 0 ? request : undefined;
     },
 
     async find(id, applicationId, browser) {
@@ -110,6 +133,6 @@ export function createPendingAuthnRequests({ db, sql, now }: PendingAuthnRequest
   };
 }
 
-function requestOf([row]: { data: string }[]): PendingAuthnRequest | undefined {
-  return row && (JSON.parse(row.data) as PendingAuthnRequest);
+function fieldsOf({ id, applicationId, browserHash, data }: Row): string[] {
+  return [id, applicationId, browserHash, data];
 }

@@ -1,5 +1,6 @@
 // Persistent NameIDs (SAML Core 8.3.7): opaque, one per user and service provider. They stay stored when the user is
 // deleted, so that no other user ever gets the same one.
+import type { ProtectedRows } from '../../audit/protected-rows.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { randomId, randomToken } from '../../platform/random.ts';
 import { type Db, isUniqueViolation } from '../../storage/database.ts';
@@ -11,25 +12,38 @@ export interface StoredNameIds {
 }
 
 export const statements = hotStatements('name-ids', {
-  find: 'SELECT value FROM saml_name_ids WHERE user_id = ? AND application_id = ?',
+  find: 'SELECT value, mac FROM saml_name_ids WHERE user_id = ? AND application_id = ?',
 });
 
 export interface StoredNameIdsDependencies {
   db: Db;
   sql: Sql;
   now: Clock;
+  protectedRows: ProtectedRows;
 }
 
-export function createStoredNameIds({ db, sql, now }: StoredNameIdsDependencies): StoredNameIds {
-  const find = async (userId: string, applicationId: string) =>
-    (await sql.query<{ value: string }>(statements.find, userId, applicationId))[0]?.value;
+const TABLE = 'saml_name_ids';
+
+/** What the MAC covers: two users must not get each other's. */
+export function nameIdFields(row: { userId: string; applicationId: string; value: string }): string[] {
+  return [row.userId, row.applicationId, row.value];
+}
+
+export function createStoredNameIds({ db, sql, now, protectedRows }: StoredNameIdsDependencies): StoredNameIds {
+  async function find(userId: string, applicationId: string): Promise<string | undefined> {
+    const [row] = await sql.query<{ value: string; mac: string }>(statements.find, userId, applicationId);
+    if (!row || protectedRows.isGenuine(TABLE, nameIdFields({ userId, applicationId, ...row }), row.mac))
+      return row?.value;
+    throw new Error(`the NameID of user ${userId} for application ${applicationId} was written by another program`);
+  }
 
   return {
     async persistent(userId, applicationId, mayCreate) {
       const value = await find(userId, applicationId);
       if (value !== undefined || !mayCreate) return value;
       // A concurrent request of the same user may insert first; its value then counts for both.
-      const row = { id: randomId(), userId, applicationId, value: randomToken(24), createdAt: now() };
+      const made = { userId, applicationId, value: randomToken(24) };
+      const row = { id: randomId(), ...made, mac: protectedRows.macOf(TABLE, nameIdFields(made)), createdAt: now() };
       await db.samlNameId.create({ data: row, select: { id: true } }).catch((error: unknown) => {
         if (!isUniqueViolation(error)) throw error;
       });

@@ -1,6 +1,7 @@
 // Applications in the console: registered by preset, tested with the real sign-in, changed, and protected by permissions.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { productPresets } from '../../../src/admin/applications/presets/presets.ts';
+import { signRows } from '../../support/database/row-macs.ts';
 import { aClient } from '../../support/factories.ts';
 import type { HttpClient, Page } from '../../support/http.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
@@ -225,11 +226,13 @@ describe('a registered application', () => {
 
   it('a registered application is deleted only after a fresh sign-in', async () => {
     const { applicationId } = await aClient(idp.services, { redirect_uris: ['https://d.example.com/cb'] });
-    await idp.services.db.rpSession.updateMany({ data: { authTime: new Date(Date.now() - 3_600_000) } });
+    await idp.services.db.rpSession.updateMany({ data: { authTime: new Date(Date.now() - 3_600_000), mac: '' } });
+    await signRows(idp.services);
     const sent = await admin.submit(await admin.get(`/admin/applications/${applicationId}/delete`));
     const asked = await admin.follow(sent);
     expect(asked.text).toContain('prompt=login');
-    await idp.services.db.rpSession.updateMany({ data: { authTime: new Date() } });
+    await idp.services.db.rpSession.updateMany({ data: { authTime: new Date(), mac: '' } });
+    await signRows(idp.services);
     const done = await admin.submit(await admin.get(asked.url));
     expect((await admin.follow(done)).text).toContain('It was deleted.');
   });

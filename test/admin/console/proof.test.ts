@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { CONFIRM } from '../../../src/admin/proof/stored-forms.ts';
 import { limits } from '../../../src/limits.ts';
 import { MFA_ACR } from '../../../src/mfa/acr.ts';
+import { signRows } from '../../support/database/row-macs.ts';
 import { aClient, aUser, type TestUser } from '../../support/factories.ts';
 import type { HttpClient } from '../../support/http.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
@@ -68,8 +69,9 @@ describe('a sensitive change without a fresh sign-in', () => {
     const { account } = await aUser(idp.services);
     const key = { id: `key-of-${ann.username}`, userId: ann.account.id, name: 'Key', userVerified: true };
     await idp.services.db.passkey.create({ data: { ...key, publicKey: new Uint8Array(1) } });
-    const data = { authTime: new Date(), acr: MFA_ACR };
+    const data = { authTime: new Date(), acr: MFA_ACR, mac: '' };
     await idp.services.db.rpSession.updateMany({ where: { userId: ann.account.id }, data });
+    await signRows(idp.services);
     const sent = await admin.submit(await admin.get(`/admin/users/${account.id}/disable`));
     const page = await confirmation(admin, sent);
     expect(textOf(page.text)).toContain('This needs your strongest factor');
@@ -163,6 +165,7 @@ describe('every sensitive form and button of the console', () => {
     await idp.services.applications.setEnabled(off.applicationId, false);
     await idp.services.applications.addSecret(client.applicationId, { replace: 60 });
     await idp.services.db.resource.create({ data: { identifier: 'https://sensitive.example', scopes: '["read"]' } });
+    await signRows(idp.services);
     const api = `/admin/apis/${encodeURIComponent('https://sensitive.example')}`;
     const user = `/admin/users/${account.id}`;
     const application = `/admin/applications/${client.applicationId}`;

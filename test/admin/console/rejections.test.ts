@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { adminApi } from '../../../src/rbac/built-in.ts';
 import { aServiceProvider } from '../../support/applications/sp.ts';
+import { signRows } from '../../support/database/row-macs.ts';
 import { aClient, aUser, PASSWORD } from '../../support/factories.ts';
 import { type HttpClient, httpClient, type Page } from '../../support/http.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
@@ -161,6 +162,7 @@ describe('a rejected token request', () => {
   ])('a rejected token request is fixed by allowing the requested API where %s', async (_name, expected, fields) => {
     const resource = `https://api.example.com/${crypto.randomUUID()}`;
     await idp.services.db.resource.create({ data: { identifier: resource, scopes: '["read"]' } });
+    await signRows(idp.services);
     const { clientId, clientSecret } = await aClient(idp.services, {
       grant_types: ['client_credentials'],
       scope: 'read',

@@ -1,6 +1,7 @@
 // Roles, sessions, audit, keys, mail, settings and the import of users in the console, with and without permission.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseCsv } from '../../../src/admin/users/csv.ts';
+import { signRows } from '../../support/database/row-macs.ts';
 import { aUser } from '../../support/factories.ts';
 import type { HttpClient } from '../../support/http.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
@@ -72,6 +73,7 @@ describe('APIs', () => {
   it('APIs are changed only by an application manager who has the permissions of their scopes', async () => {
     const tied = { identifier: 'https://articles.example', scopes: '["pay"]', scopePermissions: '{"pay":"money:pay"}' };
     await idp.services.db.resource.create({ data: tied });
+    await signRows(idp.services);
     const manager = await consoleOf(idp, await staff(idp, 'application-manager'));
     const edit = await manager.get(at);
     expect((await manager.submit(edit, { scopes: 'pay' })).status).toBe(403);

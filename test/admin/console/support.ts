@@ -2,6 +2,7 @@
 
 import { expect } from 'vitest';
 import { limits } from '../../../src/limits.ts';
+import { signRows } from '../../support/database/row-macs.ts';
 import { aUser, type TestUser } from '../../support/factories.ts';
 import { type HttpClient, httpClient, type Page } from '../../support/http.ts';
 import type { TestIdp } from '../../support/idp.ts';
@@ -25,7 +26,8 @@ export async function consoleOf(idp: TestIdp, user: TestUser): Promise<HttpClien
 /** Makes the sign-in of this user too old for a sensitive change: the engine has no clock of its own to set. */
 export async function signedInLongAgo({ services }: TestIdp, { account }: TestUser): Promise<void> {
   const authTime = new Date(Date.now() - (limits.recentAuthentication.seconds + 60) * 1000);
-  await services.db.rpSession.updateMany({ where: { userId: account.id }, data: { authTime } });
+  await services.db.rpSession.updateMany({ where: { userId: account.id }, data: { authTime, mac: '' } });
+  await signRows(services);
 }
 
 /** The confirmation page that a sent form leads to. */

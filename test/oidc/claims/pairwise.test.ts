@@ -1,6 +1,7 @@
 // Pairwise subjects (OIDC Core 8): each sector knows a user by another subject, everywhere, and never by the public one.
 import * as jose from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { signRows } from '../../support/database/row-macs.ts';
 import { aUser, type TestUser } from '../../support/factories.ts';
 import { httpClient } from '../../support/http.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
@@ -30,6 +31,7 @@ beforeAll(async () => {
     await pairwise('https://shop.example/app/cb'),
   ];
   await idp.services.db.resource.create({ data: { identifier: api, scopes: '["read"]' } });
+  await signRows(idp.services);
 });
 afterAll(() => idp?.stop());
 

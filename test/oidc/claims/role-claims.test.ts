@@ -1,6 +1,7 @@
 // Roles, permissions and custom attributes as claims: in ID token, userinfo and JWT access token.
 import { decodeJwt } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { signRows } from '../../support/database/row-macs.ts';
 import { aUser, type TestUser } from '../../support/factories.ts';
 import { httpClient } from '../../support/http.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
@@ -18,6 +19,7 @@ beforeAll(async () => {
   user = await aUser(idp.services, { attributes: { department: 'Library', floors: ['1', '2'], level: 7 } });
   await roles.setRoles(user.account.id, ['wiki-editor', 'payroll']);
   await db.resource.create({ data: { identifier: api, scopes: '["read"]' } });
+  await signRows(idp.services);
 });
 afterAll(() => idp?.stop());
 

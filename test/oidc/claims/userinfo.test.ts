@@ -2,6 +2,7 @@
 import * as jose from 'jose';
 import * as oidc from 'openid-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { signRows } from '../../support/database/row-macs.ts';
 import { aUser, type TestUser } from '../../support/factories.ts';
 import { httpClient } from '../../support/http.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
@@ -159,8 +160,9 @@ describe('userinfo', () => {
     const { db } = idp.services;
     for (const row of await db.oidcArtifact.findMany({ where: { model: 'AccessToken' } })) {
       const payload = { ...JSON.parse(row.payload), exp: Math.floor(Date.now() / 1000) };
-      await db.oidcArtifact.update({ where: { id: row.id }, data: { payload: JSON.stringify(payload) } });
+      await db.oidcArtifact.update({ where: { id: row.id }, data: { payload: JSON.stringify(payload), mac: '' } });
     }
+    await signRows(idp.services);
     const answer = await ask('GET', { authorization: `Bearer ${tokens.access_token}` });
     expect([answer.status, answer.json().error]).toEqual([401, 'invalid_token']);
   });

@@ -3,6 +3,7 @@ import * as oidc from 'openid-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createRegistrationTokens, type RegistrationTokens } from '../../../src/oidc/store/registration-tokens.ts';
 import { relyingParty } from '../../support/applications/rp.ts';
+import { signRows } from '../../support/database/row-macs.ts';
 import { aUser, type TestUser } from '../../support/factories.ts';
 import { httpClient, type Page } from '../../support/http.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
@@ -32,6 +33,7 @@ describe('registration', () => {
   it('gives no right at any API', async () => {
     const api = 'https://api.example.com';
     await idp.services.db.resource.create({ data: { identifier: api, scopes: '["articles:write"]' } });
+    await signRows(idp.services);
     const page = await register(
       web({ grant_types: ['client_credentials'], redirect_uris: [], response_types: [], resources: [api] }),
     );

@@ -3,6 +3,7 @@
 import * as jose from 'jose';
 import * as oidc from 'openid-client';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { signRows } from '../../support/database/row-macs.ts';
 import { aUser, type TestUser } from '../../support/factories.ts';
 import { httpClient } from '../../support/http.ts';
 import type { TestIdp } from '../../support/idp.ts';
@@ -82,6 +83,7 @@ describe('a client with the profile fapi2', () => {
       [apis.weak, 'RS256'],
     ] as const)
       await db.resource.create({ data: { identifier, scopes: '["read"]', signingAlg } });
+    await signRows(idp.services);
     const client = await aFapiClient(idp, 'fapi2', { resources: Object.values(apis), scope: 'openid read' });
     const ask = (resource: string) =>
       oidc.clientCredentialsGrant(client.config, { resource, scope: 'read' }, { DPoP: client.dpop });

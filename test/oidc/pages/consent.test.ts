@@ -1,5 +1,6 @@
 // The consent page: what it lists, when it is displayed, and what is granted.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { signRows } from '../../support/database/row-macs.ts';
 import { aUser, type TestUser } from '../../support/factories.ts';
 import { type HttpClient, httpClient, type Page } from '../../support/http.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
@@ -22,6 +23,7 @@ let user: TestUser;
 beforeAll(async () => {
   idp = await startIdp();
   await idp.services.db.resource.create({ data: { identifier: api, scopes: '["articles:read","articles:write"]' } });
+  await signRows(idp.services);
 });
 afterAll(() => idp?.stop());
 

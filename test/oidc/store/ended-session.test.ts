@@ -83,9 +83,9 @@ describe('a session that ends in the middle of a request', () => {
   });
 
   it('a session that ends in the middle of a request cannot be written again, nor found if it had been', async () => {
-    const { db, now, sql } = idp.services;
+    const { db, now, protectedRows, sql } = idp.services;
     const { uid } = await signedIn();
-    const store = createSessionStore({ sql });
+    const store = createSessionStore({ sql, protectedRows });
     const row = await db.oidcArtifact.findFirstOrThrow({ where: { model: 'Session', uid } });
     const payload = JSON.parse(row.payload);
     const end = Number(row.expiresAt);
@@ -98,7 +98,7 @@ describe('a session that ends in the middle of a request', () => {
     expect(await db.oidcArtifact.count({ where: { model: 'Session', uid } })).toBe(0);
     // The one order that no single statement can reject: written before the end was committed.
     await db.oidcArtifact.create({ data: row });
-    const adapter = createArtifactAdapter('Session', { db, sql, now });
+    const adapter = createArtifactAdapter('Session', { db, sql, now, protectedRows });
     expect(await adapter.findByUid(uid)).toBeUndefined();
     expect(await sessions.find(uid)).toBeUndefined();
   });

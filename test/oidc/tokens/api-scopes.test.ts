@@ -3,6 +3,7 @@
 import { decodeJwt } from 'jose';
 import * as oidc from 'openid-client';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { signRows } from '../../support/database/row-macs.ts';
 import { aUser, type TestUser } from '../../support/factories.ts';
 import { httpClient } from '../../support/http.ts';
 import type { TestIdp } from '../../support/idp.ts';
@@ -38,6 +39,7 @@ beforeAll(async () => {
       { identifier: api, scopes, scopePermissions },
     ],
   });
+  await signRows(idp.services);
   await roles.create({ name: 'scoped-writer', permissions: ['scoped-articles:write'] });
   writer = await aUser(idp.services);
   reader = await aUser(idp.services);

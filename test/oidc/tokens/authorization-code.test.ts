@@ -1,5 +1,6 @@
 // Authorization codes: exchanged once, for the client, redirect URI and verifier of the request (RFC 6749 4.1.3, RFC 7636 4.6).
 import { beforeAll, describe, expect, it } from 'vitest';
+import { signRows } from '../../support/database/row-macs.ts';
 import { aUser, type TestUser } from '../../support/factories.ts';
 import { type HttpClient, httpClient } from '../../support/http.ts';
 import type { TestIdp } from '../../support/idp.ts';
@@ -101,7 +102,8 @@ describe('an authorization code', () => {
     const { iat, exp } = JSON.parse(row.payload) as { iat: number; exp: number };
     expect(exp - iat).toBe(60);
     const expired = JSON.stringify({ ...JSON.parse(row.payload), exp: iat - 1 });
-    await db.oidcArtifact.updateMany({ where: { model: 'AuthorizationCode' }, data: { payload: expired } });
+    await db.oidcArtifact.updateMany({ where: { model: 'AuthorizationCode' }, data: { payload: expired, mac: '' } });
+    await signRows(idp.services);
     expect((await redeem(code)).json().error).toBe('invalid_grant');
   });
 

@@ -2,6 +2,7 @@
 import * as jose from 'jose';
 import * as oidc from 'openid-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { signRows } from '../../support/database/row-macs.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
 import { type Application, anApplication, forApi, postAs } from '../support.ts';
 
@@ -17,6 +18,7 @@ beforeAll(async () => {
     ...forApi(api, 'read', 'write'),
   });
   await idp.services.db.resource.create({ data: { identifier: api, scopes: '["read","write"]' } });
+  await signRows(idp.services);
 });
 afterAll(() => idp?.stop());
 

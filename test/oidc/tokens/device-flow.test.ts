@@ -1,6 +1,7 @@
 // The device flow (RFC 8628): codes for the device, pages in a browser, and the answers to its polls.
 import * as oidc from 'openid-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { signRows } from '../../support/database/row-macs.ts';
 import { aUser, type TestUser } from '../../support/factories.ts';
 import { type HttpClient, httpClient, type Page } from '../../support/http.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
@@ -116,8 +117,9 @@ describe('a device', () => {
     const { db } = idp.services;
     for (const row of await db.oidcArtifact.findMany({ where: { model: 'DeviceCode', clientId: tv.clientId } })) {
       const payload = JSON.stringify({ ...JSON.parse(row.payload), exp: 1 });
-      await db.oidcArtifact.update({ where: { id: row.id }, data: { payload } });
+      await db.oidcArtifact.update({ where: { id: row.id }, data: { payload, mac: '' } });
     }
+    await signRows(idp.services);
     expect((await poll(device)).json().error).toBe('expired_token');
     const page = await addClientToSession(httpClient(idp.issuer), device.user_code);
     expect([page.status, page.text.includes('This code has expired')]).toEqual([400, true]);

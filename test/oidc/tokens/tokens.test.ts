@@ -2,6 +2,7 @@
 import * as jose from 'jose';
 import * as oidc from 'openid-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { signRows } from '../../support/database/row-macs.ts';
 import { aUser, type TestUser } from '../../support/factories.ts';
 import { httpClient } from '../../support/http.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
@@ -22,7 +23,9 @@ beforeAll(async () => {
   });
   const { db } = idp.services;
   await db.resource.create({ data: { identifier: api, scopes: '["articles:read","articles:write"]' } });
+  await signRows(idp.services);
   await db.resource.create({ data: { identifier: es, scopes: '["things"]', signingAlg: 'ES256' } });
+  await signRows(idp.services);
 });
 afterAll(() => idp?.stop());
 
@@ -117,7 +120,8 @@ describe('the access token', () => {
   it.each(['PS256', 'ES256', 'EdDSA'])(
     'the access token is issued for a resource without openid, signed with its %s',
     async (alg) => {
-      await idp.services.db.resource.update({ where: { identifier: es }, data: { signingAlg: alg } });
+      await idp.services.db.resource.update({ where: { identifier: es }, data: { signingAlg: alg, mac: '' } });
+      await signRows(idp.services);
       const machine = await oidc.clientCredentialsGrant(app.rp.config, { resource: es, scope: 'things' });
       const { payload, protectedHeader } = await jose.jwtVerify(machine.access_token, keys(), { audience: es });
       expect(protectedHeader).toMatchObject({ typ: 'at+jwt', alg });

@@ -33,6 +33,7 @@ const storageContract = {
   'attacks/malformed-requests': 'NUL, surrogates and huge numbers at every route',
   'audit/audit': 'times as cursors, filters, pages',
   'audit/chain': 'the chain under a row lock, in any number of batches',
+  'audit/database-writer': 'the MACs of rows whose times and flags each database returns in its own types',
   'audit/tampering': 'changes of the audit log by SQL, each named by its row',
   'config-file/many': 'more parameters than one statement takes',
   'config-file/users': 'users of the file found by name, address and subject',

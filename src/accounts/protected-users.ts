@@ -1,0 +1,45 @@
+// The MACs of users: their names and addresses decide where a reset is mailed and whom an application takes the user for.
+import type { ProtectedRows, ProtectedValue } from '../audit/protected-rows.ts';
+import { type TextFieldName, textFieldNames } from './profile-fields.ts';
+
+export interface UserColumns extends Record<TextFieldName, string | null> {
+  id: string;
+  username: string;
+  usernameKey: string;
+  email: string | null;
+  emailKey: string | null;
+  emailVerified: boolean | number;
+  phoneNumber: string | null;
+  phoneNumberVerified: boolean | number;
+  /** JSON. */
+  address: string | null;
+  /** JSON. */
+  attributes: string;
+  ssoId: string | null;
+  isActive: boolean | number;
+  source: string;
+}
+
+const TABLE = 'users';
+
+function fieldsOf(row: UserColumns): ProtectedValue[] {
+  const { id, username, usernameKey, email, emailKey, emailVerified, phoneNumber, phoneNumberVerified } = row;
+  const { address, attributes, ssoId, isActive, source } = row;
+  const names = [username, usernameKey, email, emailKey, Boolean(emailVerified)];
+  const phone = [phoneNumber, Boolean(phoneNumberVerified)];
+  const texts = textFieldNames.map((field) => row[field]);
+  return [id, ...names, ...phone, address, attributes, ssoId, Boolean(isActive), source, ...texts];
+}
+
+/** The MAC to store with the row. */
+export function userMac(row: UserColumns, { macOf }: Pick<ProtectedRows, 'macOf'>): string {
+  return macOf(TABLE, fieldsOf(row));
+}
+
+/** Whether this server wrote the row; raises an alarm if not. */
+export function isGenuineUser(
+  row: UserColumns & { mac: string },
+  { isGenuine }: Pick<ProtectedRows, 'isGenuine'>,
+): boolean {
+  return isGenuine(TABLE, fieldsOf(row), row.mac);
+}

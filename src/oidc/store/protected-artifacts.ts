@@ -1,0 +1,83 @@
+// The MACs of the engine's rows: sessions, grants, codes, tokens, interactions. Each covers the key of its row, so that a row
+// is worth nothing under another key, and every column but the two that change by themselves: the end of a session moves with
+// each request (its latest end is in the payload), and a used row loses the end of its MAC.
+import { type ProtectedRows, USED_MAC_MISSING } from '../../audit/protected-rows.ts';
+import { type AdoptOptions, adoptRows } from '../../storage/adopt-rows.ts';
+import type { Db } from '../../storage/database.ts';
+
+export interface ArtifactColumns {
+  id: string;
+  model: string;
+  payload: string;
+  grantId: string | null;
+  userCode: string | null;
+  uid: string | null;
+  accountId: string | null;
+  clientId: string | null;
+}
+
+export interface ProtectedArtifact extends ArtifactColumns {
+  consumedAt: bigint | number | null;
+  mac: string;
+}
+
+/** What Prisma selects for `isGenuineArtifact`. */
+export const PROTECTED_COLUMNS = {
+  id: true,
+  model: true,
+  payload: true,
+  grantId: true,
+  userCode: true,
+  uid: true,
+  accountId: true,
+  clientId: true,
+  consumedAt: true,
+  mac: true,
+} as const;
+
+/** The same columns in SQL. */
+export const PROTECTED_SQL = `id, model, payload, grant_id AS "grantId", user_code AS "userCode", uid,
+  account_id AS "accountId", client_id AS "clientId", consumed_at AS "consumedAt", mac`;
+
+const TABLE = 'oidc_artifacts';
+
+function fieldsOf({ id, model, payload, grantId, userCode, uid, accountId, clientId }: ArtifactColumns) {
+  return [id, model, payload, grantId, userCode, uid, accountId, clientId];
+}
+
+/** The MAC to store with the row. */
+export function artifactMac(row: ArtifactColumns, { macOf }: Pick<ProtectedRows, 'macOf'>): string {
+  return macOf(TABLE, fieldsOf(row));
+}
+
+/** What `isGenuineArtifact` needs. */
+export type ArtifactVerifier = Pick<ProtectedRows, 'isGenuine' | 'isGenuineUsed'>;
+
+/** What a used row has of its MAC, in SQL. */
+export const usedMac = (mac: string) => `substr(${mac}, 1, length(${mac}) - ${USED_MAC_MISSING})`;
+
+/** Whether this server wrote the row; raises an alarm if not. A row that was used does not become unused by its column. */
+export function isGenuineArtifact(row: ProtectedArtifact, { isGenuine, isGenuineUsed }: ArtifactVerifier): boolean {
+  return (row.consumedAt === null ? isGenuine : isGenuineUsed)(TABLE, fieldsOf(row), row.mac);
+}
+
+/** Nothing is issued from these: a used proof, and the end of a session. */
+const WITHOUT_MAC = ['ReplayDetection', 'EndedSession'];
+
+/** Writes the MAC of every row without one, as part of `gatehouse secrets adopt`; returns the number of rows. */
+export function adoptArtifacts(
+  db: Db,
+  protectedRows: Pick<ProtectedRows, 'macOf'>,
+  options?: AdoptOptions,
+): Promise<number> {
+  const where = { consumedAt: null, model: { notIn: WITHOUT_MAC } };
+  return adoptRows(
+    db,
+    {
+      empty: () => db.oidcArtifact.updateMany({ where, data: { mac: '' } }),
+      next: (take) => db.oidcArtifact.findMany({ where: { ...where, mac: '' }, take }),
+      save: (row) => db.oidcArtifact.update({ where: { id: row.id }, data: { mac: artifactMac(row, protectedRows) } }),
+    },
+    options,
+  );
+}

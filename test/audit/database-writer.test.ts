@@ -1,0 +1,408 @@
+// A program that can write to the database, but has no data key, changes rows of a running server by SQL. Each attack works in the
+// sense of the database; none gives a session, a factor, a right or a Response, and each raises an alarm.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { artifactId } from '../../src/oidc/store/adapter.ts';
+import { sha256 } from '../../src/platform/random.ts';
+import { adminApi } from '../../src/rbac/built-in.ts';
+import { consoleOf, staff } from '../admin/console/support.ts';
+import { type ApiCaller, aPerson, aService, caller } from '../admin/support.ts';
+import {
+  anApplication,
+  authorizeUrl,
+  completeSignIn,
+  outcome,
+  postAs,
+  redirectUri,
+  signIn,
+  verifier,
+} from '../oidc/support.ts';
+import { forgot } from '../recovery/support.ts';
+import { aLiveSp, answerIn, redirect } from '../saml/live.ts';
+import { aUser, type TestUser } from '../support/factories.ts';
+import { httpClient } from '../support/http.ts';
+import { startIdp, type TestIdp } from '../support/idp.ts';
+import { textOf } from '../support/pages/html.ts';
+
+let idp: TestIdp;
+let ann: TestUser;
+let annsConsole: Awaited<ReturnType<typeof consoleOf>>;
+let mallory: TestUser;
+beforeAll(async () => {
+  idp = await startIdp();
+  await idp.services.settings.set('rate_limits', false);
+  ann = await staff(idp, 'admin');
+  annsConsole = await consoleOf(idp, ann);
+});
+afterAll(() => idp?.stop());
+beforeEach(async () => {
+  mallory = await aUser(idp.services);
+  before = (await db().auditEvent.aggregate({ _max: { id: true } }))._max.id ?? 0;
+});
+
+const db = () => idp.services.db;
+const resource = () => adminApi(idp.issuer);
+/** One statement as any SQL client sends it; values stand for `?`. */
+async function sql(text: string, ...values: (string | number)[]): Promise<void> {
+  const quoted = values.map((value) =>
+    typeof value === 'number' ? String(value) : `'${value.replaceAll("'", "''")}'`,
+  );
+  const changed = await db().$executeRawUnsafe(text.replace(/\?/g, () => quoted.shift() ?? ''));
+  expect(changed, text).toBeGreaterThan(0);
+}
+/** The newest audit entry before the test. */
+let before = 0;
+/** The tables of the alarms of this test; each alarm is in the log and in the audit log. */
+async function alarms(): Promise<string[]> {
+  const events = await idp.services.audit.list({ types: ['integrity.alarm'], limit: 100 });
+  return events.filter(({ id }) => Number(id) > before).map(({ data }) => String(data.table));
+}
+/** Waits for an alarm about this table: it is recorded beside the request. */
+async function expectAlarm(table: string): Promise<void> {
+  await expect.poll(alarms).toContain(table);
+  expect(idp.log.join('\n')).toContain(`a row of ${table} was written by another program`);
+}
+const artifact = async (model: string, accountId: string) => {
+  const row = await db().oidcArtifact.findFirstOrThrow({ where: { model, accountId } });
+  return { ...row, content: JSON.parse(row.payload) as Record<string, unknown> };
+};
+const isConsole = (text: string) => textOf(text).includes('Users and roles') || textOf(text).includes('Audit log');
+
+describe('a session', () => {
+  it('a session is over when its account was changed', async () => {
+    const browser = await consoleOf(idp, mallory);
+    const { id, payload } = await artifact('Session', mallory.account.id);
+    const changed = payload.replaceAll(mallory.account.id, ann.account.id);
+    await sql('UPDATE oidc_artifacts SET payload = ?, account_id = ? WHERE id = ?', changed, ann.account.id, id);
+    await sql('UPDATE rp_sessions SET user_id = ? WHERE user_id = ?', ann.account.id, mallory.account.id);
+    const page = await browser.follow(await browser.get('/admin'));
+    expect(page.forms[0]?.fields).toHaveProperty('password');
+    await expectAlarm('rp_sessions');
+    const { clientId } = await anApplication(idp);
+    const answer = await outcome(browser, authorizeUrl(idp, clientId, { prompt: 'none' }));
+    expect(answer.get('error')).toBe('login_required');
+    await expectAlarm('oidc_artifacts');
+  });
+
+  it('a session of the console cannot be moved to the session of an administrator, nor get a higher acr', async () => {
+    const browser = await consoleOf(idp, mallory);
+    const own = await db().rpSession.findFirstOrThrow({ where: { userId: mallory.account.id } });
+    const other = await db().rpSession.findFirstOrThrow({ where: { userId: ann.account.id } });
+    const { userId, ssoUid, mac } = other;
+    await sql('UPDATE rp_sessions SET user_id = ?, sso_uid = ?, mac = ? WHERE id = ?', userId, ssoUid, mac, own.id);
+    const page = await browser.follow(await browser.get('/admin'));
+    expect([isConsole(page.text), page.text.includes(ann.username)]).toEqual([false, false]);
+    await expectAlarm('rp_sessions');
+    await sql(`UPDATE rp_sessions SET acr = 'phr', amr = '["pwd","hwk","mfa"]' WHERE id = ?`, other.id);
+    const again = await annsConsole.follow(await annsConsole.get('/admin'), (url) => url.includes('/authorize'));
+    expect(again.location).toContain('/authorize');
+    annsConsole = await consoleOf(idp, ann);
+  });
+
+  it('a session stays ended when the column of its account is changed before everybody is signed out', async () => {
+    const browser = await consoleOf(idp, mallory);
+    const { id } = await artifact('Session', mallory.account.id);
+    await sql("UPDATE oidc_artifacts SET account_id = 'nobody' WHERE id = ?", id);
+    await idp.services.endSession.all(mallory.account.id, 'password-reset');
+    const { clientId } = await anApplication(idp);
+    const answer = await outcome(browser, authorizeUrl(idp, clientId, { prompt: 'none' }));
+    expect(answer.get('error')).toBe('login_required');
+  });
+});
+
+describe('a token', () => {
+  it('a token gives no more than it was issued for, whatever scope or account its row says', async () => {
+    const person = await aPerson(idp, ['auditor']);
+    const accountId = person.user?.account.id ?? '';
+    expect((await person.get('/audit')).status).toBe(200);
+    const { id, content } = await artifact('AccessToken', accountId);
+    const changed = JSON.stringify({ ...content, accountId: ann.account.id, scope: 'openid admin:*' });
+    await sql('UPDATE oidc_artifacts SET payload = ?, account_id = ? WHERE id = ?', changed, ann.account.id, id);
+    expect((await person.get('/audit')).status).toBe(401);
+    await expectAlarm('oidc_artifacts');
+  });
+
+  it('a token cannot be inserted, nor copied under a value that is known', async () => {
+    const service = await aService(idp);
+    expect((await service.get('/users')).status).toBe(200);
+    const row = await db().oidcArtifact.findFirstOrThrow({
+      where: { model: 'ClientCredentials', clientId: service.app.clientId },
+    });
+    const known = 'k'.repeat(43);
+    await db().oidcArtifact.create({ data: { ...row, id: artifactId('ClientCredentials', known) } });
+    expect((await caller(idp, known, service.app).get('/users')).status).toBe(401);
+    await expectAlarm('oidc_artifacts');
+  });
+
+  it('a token that refreshes is worth nothing for another account, and a used code nothing a second time', async () => {
+    const app = await anApplication(idp, { scope: 'openid offline_access' });
+    const { tokens } = await signIn(httpClient(idp.issuer), app, mallory, {
+      scope: 'openid offline_access',
+      prompt: 'consent',
+    });
+    const { id, payload } = await artifact('RefreshToken', mallory.account.id);
+    const changed = payload.replaceAll(mallory.account.id, ann.account.id);
+    await sql('UPDATE oidc_artifacts SET payload = ?, account_id = ? WHERE id = ?', changed, ann.account.id, id);
+    const refresh = { grant_type: 'refresh_token', refresh_token: tokens.refresh_token ?? '' };
+    expect((await postAs(idp, app, '/token', refresh)).json().error).toBe('invalid_grant');
+    await expectAlarm('oidc_artifacts');
+
+    const page = await completeSignIn(httpClient(idp.issuer), authorizeUrl(idp, app.clientId), { user: mallory });
+    const code = new URL(page.location ?? '').searchParams.get('code') ?? '';
+    const form = { grant_type: 'authorization_code', code, redirect_uri: redirectUri, code_verifier: verifier };
+    expect((await postAs(idp, app, '/token', form)).status).toBe(200);
+    await sql('UPDATE oidc_artifacts SET consumed_at = NULL WHERE id = ?', artifactId('AuthorizationCode', code));
+    expect((await postAs(idp, app, '/token', form)).json().error).toBe('invalid_grant');
+    await expectAlarm('oidc_artifacts');
+  });
+
+  it('a token that registers clients cannot be inserted', async () => {
+    const known = 'i'.repeat(43);
+    const exp = Math.floor(Date.now() / 1000) + 3600;
+    const payload = JSON.stringify({ kind: 'InitialAccessToken', iat: exp - 3600, exp });
+    const data = { id: artifactId('InitialAccessToken', known), model: 'InitialAccessToken', payload, mac: '' };
+    await db().oidcArtifact.create({ data });
+    const registered = await httpClient(idp.issuer).post('/register', {
+      json: { redirect_uris: ['https://mallory.example/cb'] },
+      headers: { authorization: `Bearer ${known}` },
+    });
+    expect(registered.status).toBe(401);
+    await expectAlarm('oidc_artifacts');
+  });
+});
+
+describe('a sign-in', () => {
+  it('a sign-in has proven nothing when its factors were written by another program', async () => {
+    const { clientId } = await anApplication(idp);
+    const browser = httpClient(idp.issuer);
+    const page = await browser.follow(await browser.get(authorizeUrl(idp, clientId)));
+    const uid = /\/signin\/([^/?]+)/.exec(page.url)?.[1] ?? '';
+    const expiresAt = new Date(Date.now() + 600_000);
+    const factors = '["pwd","otp","mfa"]';
+    await db().signInAttempt.upsert({
+      where: { uid },
+      create: { uid, userId: ann.account.id, factors, expiresAt },
+      update: { userId: ann.account.id, factors, expiresAt },
+    });
+    const again = await browser.follow(await browser.get(page.url), (url) => url.startsWith(redirectUri));
+    expect(again.location).toBeUndefined();
+    expect(again.forms[0]?.fields).toHaveProperty('password');
+    await expectAlarm('sign_in_attempts');
+  });
+
+  it('a sign-in is not finished by a result that was written into its interaction', async () => {
+    const { clientId } = await anApplication(idp);
+    const browser = httpClient(idp.issuer);
+    const page = await browser.follow(await browser.get(authorizeUrl(idp, clientId)));
+    const uid = /\/signin\/([^/?]+)/.exec(page.url)?.[1] ?? '';
+    const row = await db().oidcArtifact.findUniqueOrThrow({ where: { id: artifactId('Interaction', uid) } });
+    const result = { login: { accountId: ann.account.id, amr: ['pwd', 'mfa'] } };
+    await sql(
+      'UPDATE oidc_artifacts SET payload = ? WHERE id = ?',
+      JSON.stringify({ ...JSON.parse(row.payload), result }),
+      row.id,
+    );
+    const back = await browser.follow(await browser.get(`/authorize/${uid}`), (url) => url.startsWith(redirectUri));
+    expect(back.location?.includes('code=') ?? false).toBe(false);
+    await expectAlarm('oidc_artifacts');
+  });
+
+  it('a sign-in takes no trust in a browser from the database', async () => {
+    const { mfa } = idp.services;
+    const { cookie } = await mfa.knownBrowsers.remember(undefined, ann.account.id);
+    const tokenHash = sha256(`${cookie}:${ann.account.id}`);
+    const trustedUntil = new Date(Date.now() + 86_400_000);
+    await db().knownBrowser.update({ where: { tokenHash }, data: { trustedUntil } });
+    expect(await mfa.knownBrowsers.recognise(cookie, ann.account.id)).toMatchObject({ isTrusted: false });
+    await expectAlarm('known_browsers');
+  });
+});
+
+describe('an application', () => {
+  const credentials = (service: ApiCaller) =>
+    postAs(idp, service.app, '/token', { grant_type: 'client_credentials', resource: resource(), scope: 'admin:*' });
+
+  it('an application gets no rights in Gatehouse by its metadata, and cannot be confirmed by a change of something else', async () => {
+    const service = await aService(idp, 'gatehouse.users:read');
+    const { id, metadata } = await db().application.findUniqueOrThrow({ where: { clientId: service.app.clientId } });
+    const changed = JSON.stringify({ ...JSON.parse(metadata), scope: 'admin:*' });
+    await sql('UPDATE applications SET metadata = ? WHERE id = ?', changed, id);
+    const answer = await credentials(service);
+    expect([answer.status, answer.json().error]).toEqual([401, 'invalid_client']);
+    expect((await service.get('/users')).status).toBe(401);
+    await expectAlarm('applications');
+    const { applications } = idp.services;
+    await expect(applications.setEnabled(id, false)).rejects.toMatchObject({ code: 'changed_outside' });
+    await expect(applications.addSecret(id)).rejects.toMatchObject({ code: 'changed_outside' });
+    await applications.remove(id);
+  });
+
+  it('an application cannot be inserted, nor get another redirect URI, nor be opened to everyone', async () => {
+    await idp.services.roles.create({ name: `crew-${mallory.username}`, permissions: ['boats:sail'] });
+    const app = await anApplication(idp, { access: { roles: [`crew-${mallory.username}`] } });
+    const role = await idp.services.roles.create({ name: `own-${mallory.username}`, permissions: [] });
+    await idp.services.roles.assign(mallory.account.id, `own-${mallory.username}`);
+    const row = await db().application.findUniqueOrThrow({ where: { clientId: app.clientId } });
+    await db().applicationRole.create({ data: { applicationId: row.id, roleId: role.id } });
+    const at = async () => {
+      const page = await completeSignIn(httpClient(idp.issuer), authorizeUrl(idp, app.clientId), { user: mallory });
+      return page.location?.includes('code=') ?? false;
+    };
+    expect(await at()).toBe(false);
+    await expectAlarm('application_roles');
+    await sql("UPDATE applications SET access = 'everyone' WHERE id = ?", row.id);
+    expect(await at()).toBe(false);
+    await expectAlarm('applications');
+
+    const evil = 'https://mallory.example/cb';
+    const other = await anApplication(idp);
+    await sql(
+      'UPDATE applications SET metadata = ? WHERE client_id = ?',
+      JSON.stringify({ redirect_uris: [evil] }),
+      other.clientId,
+    );
+    const page = await httpClient(idp.issuer).get(authorizeUrl(idp, other.clientId, { redirect_uri: evil }));
+    expect([page.status, page.location]).toEqual([400, undefined]);
+
+    const { id: _id, ...columns } = await db()
+      .application.findUniqueOrThrow({ where: { clientId: 'made' } })
+      .catch(() => row);
+    await db().application.create({ data: { ...columns, id: 'made', clientId: 'made', name: 'made' } });
+    expect((await httpClient(idp.issuer).get(authorizeUrl(idp, 'made'))).status).toBe(400);
+  });
+
+  it('an application does not accept the secret of another one, nor one that has ended', async () => {
+    const victim = await aService(idp);
+    const own = await anApplication(idp);
+    await sql(
+      'UPDATE client_secrets SET application_id = ? WHERE application_id = ?',
+      victim.app.applicationId,
+      own.applicationId,
+    );
+    const forged = { ...victim.app, clientSecret: own.clientSecret };
+    const form = { grant_type: 'client_credentials', resource: resource(), scope: 'admin:*' };
+    expect((await postAs(idp, forged, '/token', form)).json().error).toBe('invalid_client');
+    await expectAlarm('client_secrets');
+    expect((await postAs(idp, victim.app, '/token', form)).status).toBe(200);
+    await idp.services.applications.addSecret(victim.app.applicationId, { replace: 3600 });
+    const old = await db().clientSecret.findFirstOrThrow({
+      where: { applicationId: victim.app.applicationId, expiresAt: { not: null } },
+    });
+    await sql('UPDATE client_secrets SET expires_at = NULL WHERE id = ?', old.id);
+    expect((await postAs(idp, victim.app, '/token', form)).json().error).toBe('invalid_client');
+  });
+
+  it('an application gets neither consent nor the scopes of an API from the database', async () => {
+    const api = `https://api-${mallory.username}.example`;
+    const { applications, consents } = idp.services;
+    const app = await anApplication(idp, { consent: 'explicit', scope: 'openid email' });
+    await consents.allow(mallory.account.id, app.applicationId, { scopes: ['openid'], claims: [], resources: {} });
+    const granted = JSON.stringify({ scopes: ['openid', 'email'], claims: [], resources: {} });
+    await sql('UPDATE consents SET granted = ? WHERE user_id = ?', granted, mallory.account.id);
+    expect(await consents.find(mallory.account.id, app.applicationId)).toBeUndefined();
+    await expectAlarm('consents');
+
+    await db().resource.create({ data: { identifier: api, scopes: '["things:delete"]' } });
+    const machine = await anApplication(idp, {
+      redirect_uris: [],
+      grant_types: ['client_credentials'],
+      resources: [api],
+      scope: 'things:delete',
+    });
+    const form = { grant_type: 'client_credentials', resource: api, scope: 'things:delete' };
+    expect((await postAs(idp, machine, '/token', form)).json().error).toBe('invalid_target');
+    await expectAlarm('resources');
+    expect(await applications.find(machine.clientId)).toBeDefined();
+  });
+});
+
+describe('a user', () => {
+  it('a user whose e-mail address was changed gets no reset at the new one, and does not sign in', async () => {
+    const { id, username } = (await staff(idp, 'admin')).account;
+    const victim = { username, password: 'correct horse battery staple' };
+    const address = `${mallory.username}@mallory.example`;
+    await sql('UPDATE users SET email = ?, email_key = ? WHERE id = ?', address, address, id);
+    await forgot(idp, address);
+    await forgot(idp, username);
+    await expectAlarm('users');
+    expect(await db().mailMessage.count({ where: { recipient: address } })).toBe(0);
+    const page = await (async () => {
+      const browser = httpClient(idp.issuer);
+      const form = await browser.follow(await browser.get('/admin'));
+      return browser.follow(await browser.submit(form, victim));
+    })();
+    expect(isConsole(page.text)).toBe(false);
+    await db().user.delete({ where: { id } });
+  });
+
+  it('a user stays disabled, and cannot get the names of another one', async () => {
+    await idp.services.accounts.setActive(mallory.account.id, false);
+    await sql('UPDATE users SET is_active = TRUE WHERE id = ?', mallory.account.id);
+    expect(await idp.services.accounts.find(mallory.account.id)).toBeUndefined();
+    await expectAlarm('users');
+    const other = await aUser(idp.services);
+    await sql("UPDATE users SET username = 'boss', username_key = 'boss' WHERE id = ?", other.account.id);
+    const app = await anApplication(idp);
+    const page = await completeSignIn(httpClient(idp.issuer), authorizeUrl(idp, app.clientId), {
+      user: { ...other, username: 'boss' },
+    });
+    expect(page.location).toBeUndefined();
+  });
+});
+
+describe('a setting', () => {
+  it('a setting keeps the value that an administrator set, and its default where none did', async () => {
+    const { settings } = idp.services;
+    await settings.set('mfa', 'required');
+    await settings.reload();
+    await sql(`UPDATE settings SET value = '"off"' WHERE key = 'mfa'`);
+    const data = { key: 'self_registration', value: 'true', updatedAt: new Date() };
+    await db().setting.create({ data });
+    expect(await settings.reload()).toMatchObject({ mfa: 'required', self_registration: false });
+    await expectAlarm('settings');
+    await settings.unset('mfa');
+    await settings.unset('self_registration');
+    await settings.reload();
+  });
+});
+
+describe('a service provider', () => {
+  it('a service provider gets no Response for a pending request with another ACS, nor with the NameID of another user', async () => {
+    const sp = await aLiveSp(idp, { name_id_format: 'persistent' });
+    const sign = async (user: TestUser, meanwhile = async () => {}) => {
+      const browser = httpClient(idp.issuer);
+      const page = await browser.follow(await redirect(browser, sp.request()));
+      await meanwhile();
+      return browser.follow(await browser.submit(page, { username: user.username, password: user.password }));
+    };
+    const other = await aUser(idp.services);
+    const [own, victims] = [answerIn(await sign(mallory)), answerIn(await sign(other))];
+    expect([own, victims]).toEqual([expect.any(String), expect.any(String)]);
+    const { value } = await db().samlNameId.findFirstOrThrow({ where: { userId: other.account.id } });
+    await sql('UPDATE saml_name_ids SET value = ? WHERE user_id = ?', `${value}-old`, other.account.id);
+    await sql('UPDATE saml_name_ids SET value = ? WHERE user_id = ?', value, mallory.account.id);
+    expect(answerIn(await sign(mallory))).toBeUndefined();
+    await expectAlarm('saml_name_ids');
+
+    const third = await aUser(idp.services);
+    const evil = 'https://mallory.example/acs';
+    const page = await sign(third, () =>
+      sql('UPDATE saml_requests SET data = replace(data, ?, ?) WHERE used_at IS NULL', sp.acs, evil),
+    );
+    expect([answerIn(page), page.text.includes(evil)]).toEqual([undefined, false]);
+    await expectAlarm('saml_requests');
+  });
+
+  it('a service provider is unknown when its registration was changed', async () => {
+    const sp = await aLiveSp(idp);
+    const evil = 'https://mallory.example/acs';
+    await sql(
+      'UPDATE applications SET metadata = replace(metadata, ?, ?) WHERE client_id = ?',
+      sp.acs,
+      evil,
+      sp.entityId,
+    );
+    const page = await redirect(httpClient(idp.issuer), sp.request());
+    expect([page.status, page.text.includes(evil)]).toEqual([400, false]);
+    await expectAlarm('applications');
+  });
+});
