@@ -17,6 +17,7 @@ const KINDS = [
   'a mobile or desktop app',
   'a service, without people',
   'a SAML application',
+  'a web application with high security (FAPI 2), which signs with a key of its own',
 ] as const;
 
 /** Prompts for each value; returns the answers as options. */
@@ -29,19 +30,24 @@ export async function askForApplication(ask: Ask, io: Io, services: Services): P
 
   io.out('What is it?');
   for (const [index, kind] of KINDS.entries()) io.out(`  ${index + 1}  ${kind}`);
-  const kind = Number(await askFor('1 to 5: ', (answer) => (/^[1-5]$/.test(answer) ? undefined : 'one of 1 to 5')));
+  const kind = Number(await askFor('1 to 6: ', (answer) => (/^[1-6]$/.test(answer) ? undefined : 'one of 1 to 6')));
   const values: Values = { name: await askFor('Its name, as users see it: ', required) };
   const native = kind === 3;
 
-  if (kind <= 3) {
+  if (kind <= 3 || kind === 6) {
     const uri: Validate = (answer) => redirectUriFault(answer, native ? 'native' : 'web');
     values['redirect-uri'] = await list('Redirect URI (several: commas between them): ', uri, true);
     values['post-logout-redirect-uri'] = await list('Where users go after signing out (may be empty): ', uri);
     const stays = await yes('May it stay connected while the user is away (refresh tokens)?');
     values.grant = ['authorization_code', ...(stays ? ['refresh_token'] : [])];
-    values.public = kind !== 1;
+    values.public = kind === 2 || kind === 3;
     values.native = native;
     values['first-party'] = await yes('Is it your own, so that users need no consent page?');
+  }
+  if (kind === 6) {
+    values['jwks-uri'] = await askFor('Where its public keys are (jwks_uri): ', httpsUrl);
+    const isSigned = await yes('Are its requests and the responses signed as well (FAPI 2 Message Signing)?');
+    values.profile = isSigned ? 'fapi2-signing' : 'fapi2';
   }
   if (kind === 4) {
     values.grant = ['client_credentials'];
@@ -78,6 +84,10 @@ async function askUntilValid(
 
 function required(answer: string): string | undefined {
   return answer === '' ? 'this is needed' : undefined;
+}
+
+function httpsUrl(answer: string): string | undefined {
+  return answer.startsWith('https://') && URL.canParse(answer) ? undefined : 'must be an https URL';
 }
 
 async function readable(source: string): Promise<string | undefined> {

@@ -45,6 +45,39 @@ describe('gatehouse app', () => {
     expect(rows).not.toContain(client_secret);
   });
 
+  it('registers an application with high security, which has keys and no secret', async () => {
+    const argv = ['app', 'add', '--name', 'Bank', '--client-id', 'bank', '--redirect-uri', 'https://bank.example/cb'];
+    const keys = ['--jwks-uri', 'https://bank.example/jwks', '--json'];
+    const { code, out } = await cli.gatehouse([...argv, '--profile', 'fapi2', ...keys]);
+    expect([code, JSON.parse(out)]).toEqual([0, { client_id: 'bank' }]);
+    const exported = parse((await cli.gatehouse(['app', 'show', 'bank'])).out);
+    expect(exported).toMatchObject({ profile: 'fapi2', token_endpoint_auth_method: 'private_key_jwt' });
+    const weaker = await cli.gatehouse([
+      ...argv,
+      '--profile',
+      'fapi2',
+      '--auth-method',
+      'client_secret_basic',
+      ...keys,
+    ]);
+    expect(weaker.code).not.toBe(0);
+
+    const answers = [
+      '6',
+      'Asked bank',
+      'https://asked-bank.example/cb',
+      '',
+      'n',
+      'y',
+      'http://x',
+      'https://x.example/k',
+    ];
+    const asked = await cli.gatehouse(['app', 'add'], { answers: [...answers, 'y', ''] });
+    expect(asked).toMatchObject({ code: 0, err: expect.stringContaining('must be an https URL') });
+    const row = await cli.db.application.findFirstOrThrow({ where: { name: 'Asked bank' } });
+    expect(JSON.parse(row.metadata)).toMatchObject({ profile: 'fapi2-signing', response_modes: ['jwt'] });
+  });
+
   it('registers a public app without a secret, and a SAML one by its metadata', async () => {
     const spa = await cli.gatehouse(['app', 'add', '--public', '--redirect-uri', 'http://localhost:5173/', '--json']);
     expect(JSON.parse(spa.out)).toEqual({ client_id: expect.stringMatching(/^[\w-]{21,}$/) });
@@ -76,7 +109,7 @@ describe('gatehouse app', () => {
       ].concat(['', 'y', 'n', 'nobody', 'admin, support']),
     });
     expect(web.code, web.err).toBe(0);
-    expect(web.err.match(/one of 1 to 5|this is needed|must be https|there is no role nobody/g)).toHaveLength(4);
+    expect(web.err.match(/one of 1 to 6|this is needed|must be https|there is no role nobody/g)).toHaveLength(4);
     const [, clientId = ''] = /Client ID: +(\S+)/.exec(web.out) ?? [];
     expect(web.out).toMatch(/Client secret: [\w-]{43}/);
     expect(parse((await cli.gatehouse(['app', 'show', clientId])).out)).toEqual({
