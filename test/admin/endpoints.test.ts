@@ -202,6 +202,31 @@ describe('applications', () => {
     await applications.remove(applicationId);
   });
 
+  it('applications have a security profile by one field, which no other field weakens', async () => {
+    const keys = { redirect_uris: ['https://bank.example.com/cb'], jwks_uri: 'https://bank.example.com/jwks' };
+    const bank = { protocol: 'oidc', client_name: 'Bank', profile: 'fapi2', ...keys };
+    const made = await ok<{ id: string; etag: string }>('POST', '/applications', bank, { status: 201 });
+    expect(made).not.toHaveProperty('client_secret');
+    const demanded = {
+      profile: 'fapi2',
+      token_endpoint_auth_method: 'private_key_jwt',
+      dpop_bound_access_tokens: true,
+    };
+    expect(made).toMatchObject({ declaration: { ...demanded, id_token_signed_response_alg: 'PS256' } });
+    const path = `/applications/${made.id}`;
+    for (const [field, value] of [
+      ['require_pushed_authorization_requests', false],
+      ['id_token_signed_response_alg', 'RS256'],
+      ['token_endpoint_auth_method', 'client_secret_basic'],
+    ] as const) {
+      const page = await admin.send('PATCH', path, { [field]: value }, ifMatch(made.etag).headers);
+      expect([page.status, page.json<{ errors: { field: string }[] }>().errors[0]?.field]).toEqual([400, field]);
+    }
+    const signing = await ok('PATCH', path, { profile: 'fapi2-signing' }, ifMatch(made.etag));
+    expect(signing).toMatchObject({ declaration: { ...demanded, profile: 'fapi2-signing', response_modes: ['jwt'] } });
+    await ok('DELETE', path, undefined, { status: 204, ...ifMatch(signing.etag) });
+  });
+
   it('applications request tokens for APIs, which are registered, changed and deleted', async () => {
     const identifier = 'https://api.example.com';
     const made = await ok('POST', '/resources', { identifier, scopes: ['articles:read'] }, { status: 201 });

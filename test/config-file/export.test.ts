@@ -34,6 +34,12 @@ describe('an export', () => {
       token_endpoint_auth_method: 'none',
       redirect_uris: ['https://spa.example/'],
     });
+    await from.applications.createOidc({
+      client_id: 'bank',
+      profile: 'fapi2-signing',
+      redirect_uris: ['https://bank.example/cb'],
+      jwks_uri: 'https://bank.example/jwks',
+    });
     const answer = { consent: 'implicit', access: 'everyone', enabled: true } as const;
     const settings = {
       name_id_format: 'emailAddress',
@@ -78,12 +84,13 @@ describe('an export', () => {
   it('omits secrets, built-in roles and default values', async () => {
     expect(text).not.toMatch(/argon2|client_secret:|password:|auditor|RS256|grant_types: \[authorization_code\]$/m);
     expect(text).toContain('mfa: required');
+    expect(text).toContain('profile: fapi2-signing');
     expect(text.startsWith('# Exported from Gatehouse')).toBe(true);
   });
 
   it('restores the same configuration on an empty server', async () => {
     const result = await to.apply(text);
-    expect(lines(result)).toHaveLength(9);
+    expect(lines(result)).toHaveLength(10);
     expect(result).toMatchObject({ plan: { warnings: [expect.stringContaining('client web has no secret')] } });
     expect(await to.export()).toBe(text);
     const [there, here] = [await to.accounts.findByLogin('alice'), await from.accounts.findByLogin('alice')];
