@@ -35,7 +35,10 @@ beforeEach(() => {
   corp.upstream.quirks = {};
   corp.upstream.user = { sub: `attack-${count}` };
 });
-afterAll(() => Promise.all([corp.upstream.stop(), other.upstream.stop()]));
+afterAll(async () => {
+  await corp.remove();
+  await other.remove();
+});
 
 /** Begins a sign-in and goes as far as the address of the callback with the answer. */
 async function anAnswer(browser: HttpClient, { upstream, connection } = corp): Promise<string> {
@@ -152,7 +155,7 @@ describe('a connection', () => {
     const strict = await anUpstream(idp, { subject_claim: 'employee_id' });
     strict.upstream.user = { sub: `attack-${count}`, email: 'x@corp.example', email_verified: true };
     const { page } = await signInOver(idp, strict.connection);
-    await strict.upstream.stop();
+    await strict.remove();
     expect(page.status).toBe(400);
     expect(page.text).toContain('Example Corp did not say who you are, so nothing was changed.');
     expect(await idp.services.db.externalIdentity.count({ where: { connectionId: strict.connection } })).toBe(0);
@@ -165,7 +168,7 @@ describe('a connection', () => {
     expect(outside.page.status).toBe(403);
     limited.upstream.user = { sub: `attack-${count}`, tid: 'tenant-a' };
     const inside = await signInOver(idp, limited.connection);
-    await limited.upstream.stop();
+    await limited.remove();
     expect(isIn(inside.page)).toBe(true);
   });
 
@@ -179,18 +182,18 @@ describe('a connection', () => {
     expect(late.status).toBe(403);
     expect(form.forms.some(({ action }) => action.includes(closing.connection))).toBe(true);
     const straight = await openSignIn(idp, { clientId, connection: closing.connection });
-    await closing.upstream.stop();
     expect(straight.status).toBe(403);
     const fresh = await openSignIn(idp, { clientId });
     expect(fresh.text).not.toContain(closing.connection);
     expect(await accountOf(idp, closing.connection, `attack-${count}`)).toBeUndefined();
+    await closing.remove();
   });
 
   it('that is only for linking admits nobody by itself', async () => {
     const linking = await anUpstream(idp, { link_only: true });
     linking.upstream.user = { sub: `attack-${count}` };
     const page = await openSignIn(idp, { clientId, connection: linking.connection });
-    await linking.upstream.stop();
+    await linking.remove();
     expect(page.status).toBe(403);
     expect(await accountOf(idp, linking.connection, `attack-${count}`)).toBeUndefined();
   });
@@ -212,6 +215,7 @@ describe('a connection', () => {
     await db.connection.update({ where: { id: row.id }, data: { settings } });
     expect(await connections.find(row.id)).toBeUndefined();
     expect((await httpClient(idp.issuer).get(callbackOf(idp, row.id))).status).toBe(404);
+    await idp.services.connections.remove(row.id);
   });
 
   it('gives no identity that a database writer moved to another user', async () => {

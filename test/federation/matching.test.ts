@@ -25,7 +25,10 @@ beforeEach(() => {
   corp.upstream.quirks = {};
   count += 1;
 });
-afterAll(() => Promise.all([corp.upstream.stop(), trusting.upstream.stop()]));
+afterAll(async () => {
+  await corp.remove();
+  await trusting.remove();
+});
 
 const aSubject = () => `match-${count}`;
 
@@ -63,7 +66,7 @@ describe('an identity with the address of an account', () => {
     await totp.confirm(account, sealed, generateSync({ secret }));
     vouching.upstream.user = { sub: aSubject(), email: account.email, email_verified: true, amr: ['mfa'] };
     const { page, browser } = await signInOver(idp, vouching.connection);
-    await vouching.upstream.stop();
+    await vouching.remove();
     const next = await browser.follow(await browser.submit(page, { username, password: PASSWORD }), isAtApplication);
     expect(isIn(next)).toBe(false);
     expect(next.forms.some(({ action }) => action.endsWith('/code'))).toBe(true);

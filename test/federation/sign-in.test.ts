@@ -34,7 +34,7 @@ beforeAll(async () => {
 beforeEach(() => {
   corp.upstream.quirks = {};
 });
-afterAll(() => corp.upstream.stop());
+afterAll(() => corp.remove());
 
 /** Signs in with the client library of an application; returns the claims of the ID token. */
 async function idTokenOf(parameters: Record<string, string> = {}) {
@@ -103,7 +103,7 @@ describe('sign-in over a connection', () => {
     const closed = await anUpstream(idp, { create_users: false });
     closed.upstream.user = { sub: 'nobody', email: 'nobody@closed.example', email_verified: true };
     const { page } = await signInOver(idp, closed.connection);
-    await closed.upstream.stop();
+    await closed.remove();
     expect(page.status).toBe(403);
     expect(page.text).toContain('There is no account here for you yet.');
     expect(await accountOf(idp, closed.connection, 'nobody')).toBeUndefined();
@@ -144,6 +144,7 @@ describe('sign-in over a connection', () => {
     expect(page.text).toContain('Example Corp cannot be reached at the moment.');
     const again = await browser.get(new URL(form.url).pathname);
     expect(again.forms.some(({ fields }) => 'password' in fields)).toBe(true);
+    await idp.services.connections.remove(down.connection);
   });
 });
 

@@ -25,6 +25,8 @@ export async function aConnection(
 export interface Connected {
   upstream: OidcUpstream;
   connection: string;
+  /** Stops the upstream and deletes the connection: others use the same server, whose sign-in page would list it. */
+  remove(): Promise<void>;
 }
 
 /** An upstream with a connection to it; both are of this test alone. */
@@ -38,7 +40,12 @@ export async function anUpstream(
   const upstream = await startOidcUpstream([callbackOf(idp, id)]);
   const { issuer, clientId: client_id, clientSecret: client_secret } = upstream;
   await aConnection(idp, { id, issuer, client_id, client_secret, create_users: true, ...fields }, options);
-  return { upstream, connection: id };
+  const source = options.proven ? 'file' : 'local';
+  const remove = async () => {
+    await upstream.stop();
+    await idp.services.connections.remove(id, { source });
+  };
+  return { upstream, connection: id, remove };
 }
 
 export const isAtApplication = (url: string) => url.startsWith(redirectUri);

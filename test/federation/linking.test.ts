@@ -1,0 +1,85 @@
+// Connecting and disconnecting an identity on the account page.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { aUser } from '../support/factories.ts';
+import { type HttpClient, httpClient } from '../support/http.ts';
+import type { TestIdp } from '../support/idp.ts';
+import { signedIn } from '../support/pages/account.ts';
+import { sharedIdp } from '../support/shared-idp.ts';
+import { accountOf, anUpstream, type Connected, callbackOf } from './support.ts';
+
+const PAGE = '/account/connections';
+let idp: TestIdp;
+let corp: Connected;
+let count = 0;
+
+beforeAll(async () => {
+  idp = await sharedIdp();
+  corp = await anUpstream(idp);
+});
+beforeEach(() => {
+  count += 1;
+  corp.upstream.user = { sub: `link-${count}`, email: `link-${count}@corp.example`, email_verified: true };
+});
+afterAll(() => corp.remove());
+
+const startLink = async (browser: HttpClient) =>
+  browser.submit(await browser.get(PAGE), {}, { form: `/${corp.connection}/link` });
+
+describe('connected sign-ins', () => {
+  it('are connected after a recent proof, whatever address they have, and signs in from then on', async () => {
+    const user = await aUser(idp.services);
+    const browser = await signedIn(idp, user);
+    const page = await browser.follow(await startLink(browser));
+    expect(page.text).toContain('You can now sign in with Example Corp.');
+    expect(page.text).toContain(`link-${count}@corp.example`);
+    expect((await accountOf(idp, corp.connection, `link-${count}`))?.id).toBe(user.account.id);
+    const again = httpClient(idp.issuer);
+    const home = await again.follow(await again.get(`/login?connection=${corp.connection}&return_to=/account`));
+    expect(home.text).toContain(`link-${count}@corp.example`);
+  });
+
+  it('are not connected in another session, also of the same user', async () => {
+    const user = await aUser(idp.services);
+    const [mine, thief] = [await signedIn(idp, user), await signedIn(idp, await aUser(idp.services))];
+    const sent = await mine.follow(await startLink(mine), (url) => url.startsWith(callbackOf(idp, corp.connection)));
+    const stored = await thief.get(sent.location ?? '');
+    const page = await thief.get(stored.location ?? '');
+    expect(page.status).toBe(400);
+    expect(await accountOf(idp, corp.connection, `link-${count}`)).toBeUndefined();
+  });
+
+  it('reject an identity that another user has', async () => {
+    const first = await signedIn(idp, await aUser(idp.services));
+    await first.follow(await startLink(first));
+    const owner = await accountOf(idp, corp.connection, `link-${count}`);
+    const second = await signedIn(idp, await aUser(idp.services));
+    const page = await second.follow(await startLink(second));
+    expect(page.status).toBe(409);
+    expect((await accountOf(idp, corp.connection, `link-${count}`))?.id).toBe(owner?.id);
+  });
+
+  it('are begun by no form of another site, and by none without its token', async () => {
+    const browser = await signedIn(idp, await aUser(idp.services));
+    const forged = { origin: 'https://attacker.example', 'sec-fetch-site': 'cross-site' };
+    const sent = await browser.post(`${PAGE}/${corp.connection}/link`, { form: {}, headers: forged });
+    expect(sent.status).toBe(403);
+    expect((await browser.get(`${PAGE}/${corp.connection}/link`)).status).toBe(405);
+  });
+
+  it('are disconnected, but not the last way into the account', async () => {
+    const browser = httpClient(idp.issuer);
+    await browser.follow(await browser.get(`/login?connection=${corp.connection}&return_to=${PAGE}`));
+    const account = await accountOf(idp, corp.connection, `link-${count}`);
+    corp.upstream.quirks = { idToken: { auth_time: Math.floor(Date.now() / 1000) } };
+    const recent = `/login?connection=${corp.connection}&prompt=login&return_to=${PAGE}`;
+    const page = await browser.follow(await browser.get(recent));
+    const rejected = await browser.submit(page, {}, { form: '/unlink' });
+    expect(rejected.status).toBe(409);
+    expect(rejected.text).toContain('only way into your account');
+    if (account) await idp.services.credentials.setPassword(account, 'a password of fifteen', {});
+    const done = await browser.follow(await browser.submit(page, {}, { form: '/unlink' }));
+    expect(done.text).toContain('It was disconnected.');
+    expect(await accountOf(idp, corp.connection, `link-${count}`)).toBeUndefined();
+    corp.upstream.quirks = {};
+  });
+});
