@@ -27,12 +27,15 @@ describe('a change', () => {
     const client = await anApplication(idp);
     await idp.services.db.resource.create({ data: { identifier: 'urn:lost', scopes: '["a"]' } });
     await signRows(idp.services);
+    await admin.send('POST', '/connections', { id: 'lost', preset: 'github', name: 'Lost', client_id: 'x' });
     for (const [path, method, body] of [
       [`/users/${account.id}`, 'PATCH', { name: 'Mine' }],
       [`/users/${account.id}`, 'DELETE', undefined],
       [`/roles/${role.id}`, 'PATCH', { description: 'Mine' }],
       [`/applications/${client.applicationId}`, 'PATCH', { client_name: 'Mine' }],
       ['/resources/urn:lost', 'PATCH', { scopes: ['b'] }],
+      ['/connections/lost', 'PATCH', { name: 'Mine' }],
+      ['/connections/lost', 'DELETE', undefined],
       ['/settings', 'PATCH', { session_hours: 5 }],
     ] as const) {
       const { etag = '' } = (await admin.get(path)).headers;
@@ -171,6 +174,8 @@ describe('a create', () => {
         '/applications',
         { protocol: 'saml', name: 'Stored', entity_id: 'urn:stored', acs_url: 'https://stored.example.com/acs' },
       ],
+      ['/connections', { id: 'stored', preset: 'github', name: 'Stored', client_id: 'x' }],
+      ['/connections/stored/secrets', { purpose: 'client-secret', value: 'x' }],
       ['/users', { username: 'stored-invited', email: 'stored@example.com', invite: true }],
       [`/applications/${id}/secrets`, { overlap_seconds: 60 }],
     ];

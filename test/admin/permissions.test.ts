@@ -168,7 +168,9 @@ describe('a caller without enough permissions', () => {
   });
 
   it('a caller without enough permissions cannot plan a configuration without the right to read every section', async () => {
-    const sections = ['settings', 'applications', 'roles', 'users'].map((name) => `gatehouse.${name}:read`);
+    const sections = ['settings', 'applications', 'connections', 'roles', 'users'].map(
+      (name) => `gatehouse.${name}:read`,
+    );
     const plan = async (scopes: string[]) => {
       const { send } = await aService(idp, ['gatehouse.settings:write', ...scopes].join(' '));
       return send('POST', '/configuration/plan', 'users: []\n', { 'content-type': 'application/yaml' });

@@ -1,11 +1,12 @@
-// docs/configuration.md can not lie: its tables are compared with the schemas that read the settings.
+// docs/configuration.md and docs/connections.md can not lie: their tables are compared with the schemas that read the settings.
 // `UPDATE_DOCS=1 npx vitest run --project sqlite test/docs` brings the document up to date; new rows lack a meaning then.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { variables } from '../../src/config/variables.ts';
-import { type Row, tables } from './reference.ts';
+import { connectionTables, type Row, tables } from './reference.ts';
 
-const document = 'docs/configuration.md';
+const documents = { 'docs/configuration.md': tables, 'docs/connections.md': connectionTables };
+const all = { ...tables, ...connectionTables };
 const escaped = (cell: string) => cell.replaceAll('|', '\\|').replaceAll('<', '&lt;');
 
 /** The rows of the table under a heading, cell by cell. */
@@ -25,21 +26,24 @@ function withCurrentRows(heading: string, rows: Row[], text: string): string {
 }
 
 if (process.env.UPDATE_DOCS) {
-  const before = readFileSync(document, 'utf8');
-  const entries = Object.entries(tables);
-  writeFileSync(
-    document,
-    entries.reduce((text, [heading, rows]) => withCurrentRows(heading, rows, text), before),
-  );
+  for (const [document, entries] of Object.entries(documents)) {
+    const before = readFileSync(document, 'utf8');
+    writeFileSync(
+      document,
+      Object.entries(entries).reduce((text, [heading, rows]) => withCurrentRows(heading, rows, text), before),
+    );
+  }
 }
 
-const text = readFileSync(document, 'utf8');
+const text = Object.keys(documents)
+  .map((document) => readFileSync(document, 'utf8'))
+  .join('\n');
 
-it.each(Object.entries(tables))('lists all of %s with its default and what is allowed', (heading, rows) => {
+it.each(Object.entries(all))('lists all of %s with its default and what is allowed', (heading, rows) => {
   expect(rowsUnder(heading, text).map((cells) => cells.slice(0, -1))).toEqual(rows.map((row) => row.map(escaped)));
 });
 
-it.each(Object.keys(tables))('says what each entry of %s means', (heading) => {
+it.each(Object.keys(all))('says what each entry of %s means', (heading) => {
   const silent = rowsUnder(heading, text).filter((cells) => (cells.at(-1) ?? '').trim().length < 5);
   expect(silent).toEqual([]);
 });

@@ -5,6 +5,12 @@ import { oidcClient } from '../../src/applications/fields/oidc-client.ts';
 import { serviceProvider } from '../../src/applications/fields/service-provider.ts';
 import { type Variable, variables } from '../../src/config/variables.ts';
 import * as file from '../../src/config-file/schema.ts';
+import { connectionKinds } from '../../src/connections/connection.ts';
+import { head as commonHead, commonSettings } from '../../src/connections/kinds/common.ts';
+import { ldapEntry } from '../../src/connections/kinds/ldap.ts';
+import { oauth2Entry } from '../../src/connections/kinds/oauth2.ts';
+import { oidcEntry } from '../../src/connections/kinds/oidc.ts';
+import { samlEntry } from '../../src/connections/kinds/saml.ts';
 import { settingSchemas } from '../../src/settings/settings.ts';
 
 /** One row: the name, then the columns that follow from the code. */
@@ -43,6 +49,21 @@ export const tables: Record<string, Row[]> = {
   roles: rowsOf(file.role),
   users: rowsOf(file.user),
 };
+
+/** The same for docs/connections.md. */
+const common = { ...commonHead, kind: z.enum(connectionKinds).optional(), ...commonSettings };
+export const connectionTables: Record<string, Row[]> = {
+  'Every kind': rowsOf(z.strictObject(common)),
+  oidc: ownRows(oidcEntry),
+  oauth2: ownRows(oauth2Entry),
+  saml: ownRows(samlEntry),
+  ldap: ownRows(ldapEntry),
+};
+
+/** The fields that only this kind has. */
+function ownRows(schema: z.ZodObject): Row[] {
+  return rowsOf(z.strictObject(Object.fromEntries(Object.entries(schema.shape).filter(([name]) => !(name in common)))));
+}
 
 function rowsOf(schema: z.ZodType): Row[] {
   const { properties = {}, required = [] } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Json;

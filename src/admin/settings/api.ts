@@ -13,6 +13,7 @@ import type { ConfigurationAdmin } from './configuration.ts';
 const READS_EVERY_SECTION = [
   'gatehouse.settings:read',
   'gatehouse.applications:read',
+  'gatehouse.connections:read',
   'gatehouse.roles:read',
   'gatehouse.users:read',
 ] as const;

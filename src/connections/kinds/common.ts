@@ -1,12 +1,12 @@
 // What every kind of connection declares: its identity, who may sign in by it, and what its statements count for.
 import { z } from 'zod';
-import { claimPath, domain, line } from './fields.ts';
+import { claimPath, domain, line, lineUpTo } from './fields.ts';
 
 /** The levels of a sign-in, weakest first; mfa/acr.ts has their acr values. */
 export const signInLevels = ['password', 'mfa', 'phr'] as const;
 export type SignInLevel = (typeof signInLevels)[number];
 
-const perLevel = z.partialRecord(z.enum(signInLevels), z.array(line.max(1024)).max(20));
+const perLevel = z.partialRecord(z.enum(signInLevels), z.array(lineUpTo(1024)).max(20));
 
 /** The fields of an account that a connection fills in; `attributes.NAME` is an attribute of the setting user_attributes. */
 export const accountFields = [
@@ -32,8 +32,8 @@ const role = z.string().min(1).max(100);
 /** The columns and lists of a connection. */
 export const head = {
   id: z.string().regex(/^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/, 'must be up to 64 of a-z 0-9 -, such as example-corp'),
-  preset: line.max(40).default('generic'),
-  name: line.max(100),
+  preset: lineUpTo(40).default('generic'),
+  name: lineUpTo(100),
   enabled: z.boolean().default(true),
   order: z.int().min(0).max(10_000).default(0), // of the buttons on the sign-in page; equal ones by id
   domains: z.array(domain).max(100).default([]), // e-mail domains whose users sign in here

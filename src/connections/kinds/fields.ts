@@ -6,11 +6,13 @@ import { webUriFault } from '../../applications/uris.ts';
 import { limits } from '../../limits.ts';
 
 /** Text of one line that both databases can store. */
-export const line = z
-  .string()
-  .min(1)
-  .max(255)
-  .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'must not contain control characters');
+export const lineUpTo = (max: number) =>
+  z
+    .string()
+    .min(1)
+    .max(max)
+    .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'must not contain control characters');
+export const line = lineUpTo(255);
 
 /** https, or http on a loopback address; the outgoing fetch checks the address again at each call. */
 export const webUri = z

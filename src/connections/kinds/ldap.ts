@@ -3,9 +3,9 @@ import { z } from 'zod';
 import { isLoopback } from '../../config/addresses.ts';
 import type { Fault } from '../../platform/faults.ts';
 import { commonSettings, head, trustedEmail } from './common.ts';
-import { authority, line, secretValues } from './fields.ts';
+import { authority, line, lineUpTo, secretValues } from './fields.ts';
 
-const dn = line.max(1024);
+const dn = lineUpTo(1024);
 const filter = z
   .string()
   .min(3)

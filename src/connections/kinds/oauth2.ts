@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { Fault } from '../../platform/faults.ts';
 import { commonSettings, head, trustedEmail } from './common.ts';
-import { claimPath, line, scope, secretValues, webUri } from './fields.ts';
+import { claimPath, lineUpTo, scope, secretValues, webUri } from './fields.ts';
 import { extraParameters } from './oidc.ts';
 
 export const oauth2Settings = {
@@ -12,7 +12,7 @@ export const oauth2Settings = {
   userinfo_url: webUri,
   emails_url: webUri.optional(), // a list of addresses with `primary` and `verified`, as GitHub has
   groups_url: webUri.optional(), // a list of groups, as GitHub's organizations
-  client_id: line.max(1024),
+  client_id: lineUpTo(1024),
   token_endpoint_auth_method: z
     .enum(['client_secret_basic', 'client_secret_post', 'none'])
     .default('client_secret_basic'),

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { Fault } from '../../platform/faults.ts';
 import { commonSettings, head, logout, trustedEmail } from './common.ts';
-import { claimPath, line, scope, secretValues, webUri } from './fields.ts';
+import { claimPath, line, lineUpTo, scope, secretValues, webUri } from './fields.ts';
 
 export const clientAuthMethods = [
   'client_secret_basic',
@@ -31,7 +31,7 @@ const ownParameters =
 
 /** Extra parameters of the authorization request, such as `audience` or `hd`. */
 export const extraParameters = z
-  .record(z.string().regex(/^[\w.-]{1,64}$/), line.max(1024))
+  .record(z.string().regex(/^[\w.-]{1,64}$/), lineUpTo(1024))
   .refine(
     (value) => !Object.keys(value).some((name) => ownParameters.test(name)),
     'must not name a parameter that the server sets itself',
@@ -43,7 +43,7 @@ export const oidcSettings = {
   /** With `{tenantid}` for the preset entra and several tenants. */
   issuer: z.string().max(2048),
   discovery_url: webUri.optional(), // absent: at the issuer (OpenID Connect Discovery 4)
-  client_id: line.max(1024),
+  client_id: lineUpTo(1024),
   token_endpoint_auth_method: z.enum(clientAuthMethods).default('client_secret_basic'),
   scopes: z.array(scope).max(50).default(['openid', 'profile', 'email']),
   pkce: z.boolean().default(true),
@@ -53,11 +53,11 @@ export const oidcSettings = {
   id_token_signing_algs: z.array(z.enum(signingAlgs)).min(1).default(['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519']),
   subject_claim: claimPath.default('sub'),
   authorization_parameters: extraParameters,
-  tenant: line.max(100).optional(), // Entra: the tenant that the issuer is made of
+  tenant: lineUpTo(100).optional(), // Entra: the tenant that the issuer is made of
   allowed_tenants: z.array(line).max(100).default([]), // Entra: tid
   allowed_hosted_domains: z.array(line).max(100).default([]), // Google: hd
-  team_id: line.max(40).optional(), // Apple
-  key_id: line.max(40).optional(), // Apple; also the kid of private_key_jwt
+  team_id: lineUpTo(40).optional(), // Apple
+  key_id: lineUpTo(40).optional(), // Apple; also the kid of private_key_jwt
   trusted_email: trustedEmail.default('verified'),
   logout: logout.default('always'),
 };
