@@ -15,7 +15,7 @@ export interface Resource {
   /** Scope -> the permission (`resource:action`) that a user needs to get it; a scope without an entry needs none. */
   scopePermissions: Record<string, string>;
   signingAlg: KeyAlg;
-  source: string;
+  source: 'local' | 'file';
 }
 
 /** Scopes that are tied to a permission, but are not scopes of the API. */
@@ -160,6 +160,6 @@ export function resourceOf(row: ResourceRow): Resource {
     scopes: JSON.parse(row.scopes) as string[],
     scopePermissions: JSON.parse(row.scopePermissions) as Record<string, string>,
     signingAlg: row.signingAlg as Resource['signingAlg'],
-    source: row.source,
+    source: row.source === 'file' ? 'file' : 'local',
   };
 }

@@ -35,8 +35,9 @@ function rejectUnhandled(ctx: Context): void {
   if (ctx.respond === false || ctx.headerSent || (ctx.body !== undefined && ctx.body !== null)) return;
   if (ctx.status === 404) throw notFound();
   if (ctx.status === 405) throw methodNotAllowed();
-  // Koa's router returns 501 for TRACE, which is a known HTTP method.
-  if (ctx.status === 501) throw methodNotAllowed(ctx.method === 'TRACE' ? 'method_not_allowed' : 'method_unknown');
+  // Koa's router returns 501 for methods that none of its routes has. What is at the path allows others: 405 (RFC 9110 15.5.6).
+  const isMethodOfPath = ctx.method === 'TRACE' || ctx.response.get('Allow') !== '';
+  if (ctx.status === 501) throw methodNotAllowed(isMethodOfPath ? 'method_not_allowed' : 'method_unknown');
 }
 
 function asAppError(thrown: unknown): AppError {

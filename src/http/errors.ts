@@ -143,6 +143,7 @@ const problems = {
     message: 'This Idempotency-Key was used for another request.',
     advice: 'Make a new key for each thing that you create.',
   },
+  unknown_role: { status: 422, message: 'There is no such role.', advice: 'Create it first, or name another one.' },
   body_too_large: { status: 413, message: 'More data was sent than is accepted here.', advice: 'Send less.' },
   unsupported_media_type: { status: 415, message: 'The data was sent in a format that is not accepted here.' },
   misdirected: { status: 421, message: 'This server does not answer under that name.' },

@@ -8,7 +8,7 @@ export interface Role {
   id: string;
   name: string;
   description: string;
-  source: string;
+  source: RoleSource;
   /** `resource:action`, sorted. */
   permissions: string[];
 }
@@ -56,5 +56,5 @@ function toRole(row: {
 }): Role {
   const { id, name, description, source } = row;
   const permissions = row.permissions.map(({ permission }) => `${permission.resource}:${permission.action}`).sort();
-  return { id, name, description, source, permissions };
+  return { id, name, description, source: source as RoleSource, permissions };
 }

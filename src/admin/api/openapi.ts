@@ -31,6 +31,16 @@ export const problem = z
 
 const ETAG = { ETag: { description: 'The version, for If-Match', schema: { type: 'string' } } };
 
+const IF_MATCH = '^(\\*|"[A-Za-z0-9_-]+"(, ?"[A-Za-z0-9_-]+")*)$';
+const KEY = '^[!-~]{1,255}$';
+const YAML_TYPE = 'application/yaml';
+/** A document of the configuration file, as a parser of YAML gives it. */
+const YAML = {
+  type: 'object',
+  additionalProperties: true,
+  description: 'A configuration file (docs/configuration.md)',
+};
+
 const LOCATION = { Location: { description: 'URL of what was created', schema: { type: 'string' } } };
 
 /** The document as JSON. Throws an Error when two schemas have the same name. */
@@ -77,7 +87,9 @@ function operation(
     ...(body && {
       requestBody: {
         required: true,
-        content: { [accepts ?? 'application/json']: { schema: schemaOf(body, 'input') } },
+        content: {
+          [accepts ?? 'application/json']: { schema: accepts === YAML_TYPE ? YAML : schemaOf(body, 'input') },
+        },
       },
     }),
     responses: responsesOf(endpoint, schemaOf, problemRef),
@@ -115,19 +127,21 @@ function parametersOf(
         schema: rest,
       };
     });
-  const header = (name: string, required: boolean, description: string) => ({
+  const header = (name: string, required: boolean, description: string, pattern: string) => ({
     name,
     in: 'header',
     required,
     description,
-    schema: { type: 'string' },
+    schema: { type: 'string', pattern },
   });
   return [
     ...listed(params, 'path'),
     ...listed(query, 'query'),
-    ...(versioned === 'changes' ? [header('If-Match', true, 'ETag of the version that is changed, or *')] : []),
+    ...(versioned === 'changes'
+      ? [header('If-Match', true, 'ETag of the version that is changed, or *', IF_MATCH)]
+      : []),
     ...(idempotent
-      ? [header('Idempotency-Key', false, 'Chosen by the caller: the same request may be repeated for a day')]
+      ? [header('Idempotency-Key', false, 'Chosen by the caller: the same request may be repeated for a day', KEY)]
       : []),
   ];
 }
@@ -139,7 +153,9 @@ function responsesOf(
 ): Json {
   const content = response
     ? { 'application/json': { schema: schemaOf(response, 'output') } }
-    : Object.fromEntries((streams ?? []).map((type) => [type, { schema: { type: 'string' } }]));
+    : Object.fromEntries(
+        (streams ?? []).map((type) => [type, { schema: type === YAML_TYPE ? YAML : { type: 'string' } }]),
+      );
   const rejections: [number, string][] = [
     ...(params || body || query ? [[400, 'The request is malformed or invalid'] as [number, string]] : []),
     [401, 'No valid token'],
@@ -153,7 +169,14 @@ function responsesOf(
           [415, 'Another media type is needed'],
         ] as [number, string][])
       : []),
-    ...(idempotent ? [[422, 'The Idempotency-Key was used for another request'] as [number, string]] : []),
+    ...(idempotent
+      ? [
+          [422, 'The Idempotency-Key was used for another request, or a role that the body names does not exist'] as [
+            number,
+            string,
+          ],
+        ]
+      : []),
     ...(versioned === 'changes' ? [[428, 'If-Match is missing'] as [number, string]] : []),
     [429, 'Too many calls'],
   ];

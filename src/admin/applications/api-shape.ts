@@ -42,7 +42,9 @@ export const application = z
     identifier: z.string().describe('client_id, or entity ID'),
     name: z.string(),
     enabled: z.boolean(),
-    source: z.string().describe('local, file (declared in the configuration file) or dynamic (registered itself)'),
+    source: z
+      .enum(['local', 'file', 'dynamic'])
+      .describe('file: declared in the configuration file; dynamic: registered itself'),
     created_at: time,
     updated_at: time,
     declaration: declaration.describe(

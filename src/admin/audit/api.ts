@@ -19,9 +19,11 @@ const MAX_ID = 2 ** 31 - 1;
 // PostgreSQL has no year 0.
 const timeSinceYearOne = time.refine((text) => !text.startsWith('0000'), 'must be a time since the year 1');
 
+const eventType = auditEventTypes.map((type) => type.replaceAll('.', '\\.')).join('|');
 const types = z
   .string()
   .max(1000)
+  .meta({ pattern: `^(${eventType})(,(${eventType}))*$` })
   .transform((list) => list.split(','))
   .pipe(z.array(z.enum(auditEventTypes)))
   .describe('One or more, with commas between them');

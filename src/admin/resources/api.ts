@@ -14,7 +14,7 @@ const resource = z
       .record(z.string(), z.string())
       .describe('Scope to the permission that a user needs to get it; a client that acts for itself never gets it'),
     signing_alg: z.enum(keyAlgs),
-    source: z.string(),
+    source: z.enum(['local', 'file']).describe('file: declared in the configuration file'),
   })
   .meta({ id: 'Resource' });
 const { identifier, ...editable } = declaredResource.shape;

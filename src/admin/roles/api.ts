@@ -16,7 +16,7 @@ const role = z
     id: z.string(),
     name: z.string(),
     description: z.string(),
-    source: z.string().describe('local, file (declared in the configuration file) or built-in'),
+    source: z.enum(['local', 'file', 'built-in']).describe('file: declared in the configuration file'),
     permissions: z.array(z.string()).describe('resource:action'),
   })
   .meta({ id: 'Role' });

@@ -4,7 +4,7 @@ import type { Accounts, NewAccount } from '../../accounts/accounts.ts';
 import type { Actor } from '../../audit/audit.ts';
 import { createAccountWithPassword } from '../../config-file/new-account.ts';
 import type { Credentials } from '../../credentials/credentials.ts';
-import { forbidden } from '../../http/errors.ts';
+import { forbidden, unprocessable } from '../../http/errors.ts';
 import type { Authority } from '../../rbac/authority.ts';
 import type { OwnPermission } from '../../rbac/built-in.ts';
 import type { Roles } from '../../rbac/roles.ts';
@@ -40,16 +40,20 @@ export interface CreationDependencies {
 
 const WRITE: readonly OwnPermission[] = ['gatehouse.users:write'];
 
-/** Throws forbidden unless the actor may create a user with these roles. */
+/** Throws forbidden unless the actor may create a user with these roles, and unknown_role (422). */
 export async function assertMayCreate({ authority, roles }: CreationDependencies, names: readonly string[], by: Actor) {
+  const unknown: string[] = [];
   for (const name of names) {
     const role = await roles.find(name);
     if (role) await authority.assertMay(by, { what: 'role', role });
+    else unknown.push(name);
   }
   const extent = await authority.extent(by, 'gatehouse.users:write');
-  if (extent === 'all' || names.some((name) => extent.includes(name))) return;
-  const message = `You may only create users with the role ${extent.join(' or ')}.`;
-  throw forbidden('forbidden', { message });
+  if (extent !== 'all' && !names.some((name) => extent.includes(name))) {
+    const message = `You may only create users with the role ${extent.join(' or ')}.`;
+    throw forbidden('forbidden', { message });
+  }
+  if (unknown.length > 0) throw unprocessable('unknown_role', { message: `There is no role ${unknown.join(', ')}.` });
 }
 
 /** With the given password, or a one-time password. */

@@ -31,7 +31,9 @@ const text = z
   .string()
   .min(1)
   .max(255)
-  .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'must not contain control characters');
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the characters to reject, as the OpenAPI document can say it
+  .regex(/^[^\u0000-\u001f\u007f-\u009f]*$/, 'must not contain control characters')
+  .refine((value) => !/\p{Cs}/u.test(value), 'must not contain half a character');
 // Bidirectional overrides and characters of no width reorder or hide parts of a name; joiners belong to some scripts and to emoji.
 const HIDING = /[\p{Bidi_Control}\u00ad\u115f\u1160\u200b\u2060-\u2064\u3164\ufeff\uffa0\u{e0000}-\u{e007f}]/u;
 /** The name of an application, as users read it when they give consent. */

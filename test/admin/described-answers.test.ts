@@ -1,0 +1,84 @@
+// The admin API does what its OpenAPI document says, where a generator of requests (schemathesis) found a difference.
+import { beforeAll, describe, expect, it } from 'vitest';
+import { httpClient } from '../support/http.ts';
+import type { TestIdp } from '../support/idp.ts';
+import { sharedIdp } from '../support/shared-idp.ts';
+import { type ApiCaller, aService, described } from './support.ts';
+
+let idp: TestIdp;
+let admin: ApiCaller;
+beforeAll(async () => {
+  idp = await sharedIdp();
+  admin = await aService(idp);
+});
+
+/** Every schema in the document, with the place where it stands. */
+function* schemasIn(value: unknown, at = ''): Generator<[string, Record<string, unknown>]> {
+  if (typeof value !== 'object' || value === null) return;
+  if (!Array.isArray(value)) yield [at, value as Record<string, unknown>];
+  for (const [name, part] of Object.entries(value)) yield* schemasIn(part, `${at}/${name}`);
+}
+
+describe('the admin API', () => {
+  it('every path answers a method that it does not offer with 405 and Allow, also one that HTTP gained later', async () => {
+    const { document } = await described(idp);
+    for (const [template, operations] of Object.entries(document.paths)) {
+      const path = template.replaceAll(/\{\w+\}/g, 'x');
+      const page = await httpClient(idp.issuer).request('QUERY', path, { headers: { accept: '*/*' } });
+      expect([path, page.status]).toEqual([path, 405]);
+      const allowed = String(page.headers.allow).split(', ');
+      for (const offered of Object.keys(operations)) expect(allowed).toContain(offered.toUpperCase());
+    }
+    for (const method of ['TRACE', 'PROPFIND'])
+      expect((await httpClient(idp.issuer).request(method, '/api/admin/users', {})).status).toBe(405);
+    expect((await httpClient(idp.issuer).request('QUERY', '/no-such-path', {})).status).toBe(501);
+  });
+
+  it('every pattern is one that programs in other languages can read', async () => {
+    const { document } = await described(idp);
+    const patterns = [...schemasIn(document)].filter(([, { pattern }]) => typeof pattern === 'string');
+    expect(patterns.length).toBeGreaterThan(5);
+    const unreadable = patterns.filter(([, { pattern }]) => /\\[pP]\{/.test(String(pattern)));
+    // The domain of a mail address may have letters of every script.
+    expect(unreadable.map(([at]) => at).filter((at) => !at.includes('domains'))).toEqual([]);
+  });
+
+  it('If-Match and sources say their form', async () => {
+    const { document } = await described(idp);
+    const parameters = Object.values(document.paths).flatMap((path) =>
+      Object.values(path).flatMap((operation) => operation.parameters as { name: string; schema?: object }[]),
+    );
+    const forms = parameters.filter(({ name }) => name === 'If-Match').map(({ schema }) => schema);
+    expect(forms.length).toBeGreaterThan(5);
+    for (const form of forms) {
+      const pattern = new RegExp((form as { pattern: string }).pattern);
+      for (const good of ['*', '"abc_-9"', '"a", "b"']) expect(pattern.test(good), good).toBe(true);
+      for (const bad of ['', 'abc', 'W/"a"']) expect(pattern.test(bad), bad).toBe(false);
+    }
+    const sources = [...schemasIn(document)].filter(([at]) => at.endsWith('/properties/source'));
+    for (const [at, schema] of sources) expect([at, Array.isArray(schema.enum)]).toEqual([at, true]);
+  });
+
+  it('a new user with a role that does not exist is answered with 422, and not made', async () => {
+    const page = await admin.send('POST', '/users', { username: 'with.unknown.role', roles: ['no such role'] });
+    expect([page.status, page.json()]).toEqual([422, expect.objectContaining({ code: 'unknown_role' })]);
+    expect(await idp.services.accounts.findByLogin('with.unknown.role')).toBeUndefined();
+  });
+
+  it('the configuration file is described as a mapping, and an empty one changes nothing', async () => {
+    const { document } = await described(idp);
+    const { post } = document.paths['/api/admin/configuration/plan'] ?? {};
+    const { get } = document.paths['/api/admin/configuration'] ?? {};
+    const type = 'application/yaml';
+    expect(post?.requestBody?.content?.[type]?.schema).toMatchObject({ type: 'object' });
+    expect(get?.responses['200']?.content?.[type]?.schema).toMatchObject({ type: 'object' });
+    const plan = (text: string) => admin.send('POST', '/configuration/plan', text, { 'content-type': type });
+    expect((await plan('{}')).json()).toMatchObject({ create: [], change: [], delete: [] });
+    expect((await plan('text')).status).toBe(400);
+  });
+
+  it('a change without If-Match is answered with 428, which tells the caller to read first', async () => {
+    // RFC 6585 3: on purpose not 400, although the header is required.
+    expect((await admin.send('PATCH', '/users/x', { name: 'x' })).status).toBe(428);
+  });
+});
