@@ -96,7 +96,7 @@ export async function createOidc(dependencies: OidcDependencies): Promise<Oidc> 
       deviceGuesses,
       rejections,
     }),
-    apiTokens: createApiTokens({ provider: engine.current }),
+    apiTokens: createApiTokens({ provider: engine.current, clients }),
     claimsPreview: createClaimsPreviews({ provider: engine.current, clients, accounts: dependencies.accounts }),
     async accountOf(clientId, subject) {
       const client = await engine.current().Client.find(clientId);

@@ -75,12 +75,17 @@ export function setRoles(
   outer: Tx | undefined,
 ): Promise<void> {
   return withinTransaction(context.db, outer, async (tx) => {
-    const where = { userId, via: DIRECT };
-    const rows = await tx.userRole.findMany({ where, select: { role: { select: { name: true } } } });
-    const held = rows.map(({ role }) => role.name);
+    const held = await directRoles(userId, tx);
     for (const name of roleNames) if (!held.includes(name)) await assignRole(context, userId, name, by, tx);
     for (const name of held) if (!roleNames.includes(name)) await unassignRole(context, userId, name, by, tx);
   });
+}
+
+/** The names of the roles that were granted to the user, not through a group or a connection. */
+export async function directRoles(userId: string, tx: Tx): Promise<string[]> {
+  const where = { userId, via: DIRECT };
+  const rows = await tx.userRole.findMany({ where, select: { role: { select: { name: true } } } });
+  return rows.map(({ role }) => role.name);
 }
 
 /** Throws last_admin (409) when no other active user has the admin role. */

@@ -5,7 +5,7 @@ import type { Actor, Audit } from '../audit/audit.ts';
 import type { ProtectedRows } from '../audit/protected-rows.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Db, Tx } from '../storage/database.ts';
-import { assertNotLastAdmin, assignRole, setRoles, unassignRole } from './assign-roles.ts';
+import { assertNotLastAdmin, assignRole, directRoles, setRoles, unassignRole } from './assign-roles.ts';
 import { createAuthority } from './authority.ts';
 import { createRole, ensureBuiltInRoles, removeRole, updateRole } from './change-roles.ts';
 import { createPermissionSets } from './permission-sets.ts';
@@ -26,6 +26,8 @@ export interface Roles {
   assign(userId: string, roleName: string, by?: Actor, tx?: Tx): Promise<boolean>;
   /** Throws last_admin (409). */
   unassign(userId: string, roleName: string, by?: Actor, tx?: Tx): Promise<boolean>;
+  /** The names of the roles that were granted to the user, not through a group or a connection. */
+  direct(userId: string, tx: Tx): Promise<string[]>;
   /** Makes these the user's roles: assigns the missing ones and unassigns the others. */
   setRoles(userId: string, roleNames: readonly string[], by?: Actor, tx?: Tx): Promise<void>;
   /** Throws last_admin when no other active user has the admin role; call it before disabling or deleting a user. */
@@ -59,6 +61,7 @@ export function createRoles(dependencies: RolesDependencies): Roles {
     remove: (name, by = {}, tx) => removeRole(context, name, by, tx),
     assign: (userId, roleName, by = {}, tx) => assignRole(context, userId, roleName, by, tx),
     unassign: (userId, roleName, by = {}, tx) => unassignRole(context, userId, roleName, by, tx),
+    direct: directRoles,
     setRoles: (userId, roleNames, by = {}, tx) => setRoles(context, userId, roleNames, by, tx),
     assertNotLastAdmin,
     ensureBuiltInRoles: () => ensureBuiltInRoles(context),

@@ -182,6 +182,18 @@ describe('a caller without enough permissions', () => {
     expect((await plan(sections)).status).toBe(200);
   });
 
+  it('a caller without enough permissions cannot export the configuration without the right to read every section', async () => {
+    const sections = ['settings', 'applications', 'roles', 'connections', 'users'].map(
+      (name) => `gatehouse.${name}:read`,
+    );
+    for (const missing of sections) {
+      const reader = await aService(idp, sections.filter((name) => name !== missing).join(' '));
+      const answer = await reader.get('/configuration');
+      expect([answer.status, answer.headers['www-authenticate']]).toEqual([403, expect.stringContaining(missing)]);
+    }
+    expect((await (await aService(idp, sections.join(' '))).get('/configuration')).status).toBe(200);
+  });
+
   it('a caller without enough permissions cannot remove the last administrator in any way', async () => {
     const { db, roles } = idp.services;
     const service = await aService(idp);

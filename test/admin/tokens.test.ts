@@ -131,6 +131,30 @@ describe('a call to the admin API', () => {
     expect(roles.headers['www-authenticate']).toBe('Bearer error="insufficient_scope", scope="gatehouse.roles:read"');
   });
 
+  it('a call to the admin API has no scope that was taken from the application after the token was issued', async () => {
+    const { applications } = idp.services;
+    const resource = adminApi(idp.issuer);
+    const both = 'admin:* gatehouse.users:read';
+    const service = await aService(idp, both);
+    const tool = await aTool(idp, { scope: `openid ${both}` });
+    const person = await aPerson(idp, ['admin'], { tool, scope: `openid ${both}` });
+    const machine = { redirect_uris: [], grant_types: ['client_credentials' as const] };
+    const narrow = { resources: [resource], scope: 'openid gatehouse.users:read' };
+    for (const { app, get, send, input } of [
+      { ...service, input: machine },
+      { ...person, input: { redirect_uris: [person.app.redirectUri] } },
+    ]) {
+      await applications.updateOidc(app.applicationId, { ...input, ...narrow });
+      expect((await get('/me')).json()).toMatchObject({ permissions: ['gatehouse.users:read'] });
+      // Not even to give the scope back to itself.
+      const patch = { scope: 'openid admin:*' };
+      const given = await send('PATCH', `/applications/${app.applicationId}`, patch, { 'if-match': '*' });
+      expect(given.status).toBe(403);
+      await applications.updateOidc(app.applicationId, { ...input, ...narrow, resources: [] });
+      expect((await get('/users')).status).toBe(401);
+    }
+  });
+
   it('a call to the admin API is limited to the permissions of the user, whatever the scopes of the token', async () => {
     const nobody = await aPerson(idp, []);
     expect((await nobody.get('/me')).json()).toMatchObject({ permissions: [] });

@@ -155,10 +155,13 @@ function accountActions(
   { find, lockForChange }: UserLookup,
 ): Pick<UserAdmin, 'update' | 'setRoles' | 'setActive' | 'remove'> {
   async function changeRoles(account: Account, names: readonly string[], by: Actor, tx: Tx): Promise<Account> {
-    await roles.setRoles(account.id, [...new Set(names)], by, tx);
-    const changed = await find(account.id, tx);
-    if (String(changed.roles) !== String(account.roles)) assertFreshProof(by, 'user.change-roles', account.username);
-    return changed;
+    const direct = await roles.direct(account.id, tx);
+    // The list also names what a connection gives: as a direct role it would stay when the connection takes it away.
+    const wanted = new Set(names.filter((name) => direct.includes(name) || !account.roles.includes(name)));
+    await roles.setRoles(account.id, [...wanted], by, tx);
+    const isSame = wanted.size === direct.length && direct.every((name) => wanted.has(name));
+    if (!isSame) assertFreshProof(by, 'user.change-roles', account.username);
+    return find(account.id, tx);
   }
 
   return {

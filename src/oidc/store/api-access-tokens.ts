@@ -1,18 +1,20 @@
 // Access tokens for the APIs of this server itself: admin API and access evaluation. They are opaque and stored, so that a
-// logout, a lost role or a disabled application ends them at once.
+// logout, a lost role, a disabled application or a scope that was taken from it counts at once.
 import { z } from 'zod';
 import type { StatedSignIn } from '../../mfa/step-up.ts';
 import type { Provider } from '../engine/library.ts';
+import type { ClientSource } from './clients.ts';
 
 export interface ApiToken {
   clientId: string;
   /** Absent when the application acts by itself (client_credentials). */
   accountId: string | undefined;
+  /** Those of them that the application is registered with now. */
   scopes: string[];
   /** The sign-in behind a user's token. */
   signIn: StatedSignIn;
   /** The resource that it was requested for (RFC 8707). */
-  audience: string | undefined;
+  audience: string;
 }
 
 export interface ApiTokens {
@@ -27,7 +29,12 @@ interface ComparingClient {
   compareClientSecret(secret: string): Promise<boolean>;
 }
 
-export function createApiTokens({ provider }: { provider(): Provider }): ApiTokens {
+export interface ApiTokensDependencies {
+  provider(): Provider;
+  clients: Pick<ClientSource, 'applicationOf'>;
+}
+
+export function createApiTokens({ provider, clients }: ApiTokensDependencies): ApiTokens {
   return {
     async find(value) {
       const { AccessToken, ClientCredentials, Client } = provider();
@@ -37,13 +44,17 @@ export function createApiTokens({ provider }: { provider(): Provider }): ApiToke
       // There is no client when the application is disabled.
       if (!(await Client.find(token.clientId))) return undefined;
       const { clientId, scope = '', aud } = token;
+      // An administrator may have taken the API or a scope from the application since.
+      const { resources = [], scope: registered = '' } = (await clients.applicationOf(clientId))?.metadata ?? {};
+      if (typeof aud !== 'string' || !resources.includes(aud)) return undefined;
+      const named = registered.split(' ');
       const accountId = 'accountId' in token ? token.accountId : undefined;
       return {
         clientId,
         accountId,
-        scopes: scope.split(' ').filter(Boolean),
+        scopes: scope.split(' ').filter((one) => one !== '' && named.includes(one)),
         signIn: signInOf('extra' in token ? token.extra : undefined),
-        audience: typeof aud === 'string' ? aud : undefined,
+        audience: aud,
       };
     },
 
