@@ -9,7 +9,7 @@ import { fill } from './support/fill.ts';
 import { closeConnections, send } from './support/load.ts';
 import { median } from './support/measure.ts';
 import { signInToConsole } from './support/sign-in.ts';
-import { gatehouseFolder, startGatehouse } from './support/target.ts';
+import { gatehouseFolder, signRows, startGatehouse } from './support/target.ts';
 
 const LIMIT_MS = 100;
 
@@ -30,6 +30,7 @@ try {
   const database = await openDatabase(postgres?.url ?? `file:${path.join(folder, 'data', 'gatehouse.db')}`);
   const pages = await fill(database, Number(options.rows));
   await database.close();
+  signRows(folder, postgres?.url);
   const server = await startGatehouse(folder, { databaseUrl: postgres?.url });
   const cookie = await signInToConsole(server);
   const rows: string[] = [];

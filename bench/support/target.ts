@@ -1,5 +1,6 @@
 // The two servers that are compared, Gatehouse with everything on and the bare engine, with the same client, the
 // same user and the same routes.
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -82,6 +83,18 @@ export async function startGatehouse(
     },
   });
   return { ...child, name: 'gatehouse', origin };
+}
+
+/** Gives rows that were written by SQL their MACs, without which the server does not use them. */
+export function signRows(folder: string, databaseUrl: string | undefined): void {
+  const { PATH = '', HOME = '' } = process.env;
+  const env = {
+    PATH,
+    HOME,
+    DATA_DIR: path.join(folder, 'data'),
+    ...(databaseUrl ? { DATABASE_URL: databaseUrl } : {}),
+  };
+  execFileSync(process.execPath, [path.join(root, 'bin', 'gatehouse.js'), 'secrets', 'adopt'], { cwd: folder, env });
 }
 
 /** Starts bare oidc-provider with its in-memory adapter. */

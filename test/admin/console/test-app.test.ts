@@ -84,6 +84,8 @@ describe('the test application', () => {
     expect(block(second, 'Previous ID token')).toEqual(block(first, 'ID token'));
     expect(block(second, 'ID token')).toMatchObject({ sub: user.account.id });
     expect(textOf(second.text)).toMatch(/Refresh token\s*new/);
+    // Its successor was used, so this is no repetition of a request whose answer was lost.
+    await admin.submit(second, {}, { form: '/refresh' });
     const reused = await admin.submit(first, {}, { form: '/refresh' });
     expect(reused.status).toBe(400);
     expect(block(reused, 'Error')).toMatchObject({ error: 'invalid_grant' });
