@@ -2,6 +2,7 @@
 import type { AccountPageHelpers } from '../account/account-page-helpers.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import type { Audit } from '../audit/audit.ts';
+import type { Tries } from '../federation/tries.ts';
 import type { Keyring } from '../keys/keyring.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Vault } from '../platform/vault.ts';
@@ -35,6 +36,8 @@ export interface ConsoleDependencies {
   audit: Audit;
   keyring: Pick<Keyring, 'samlCertificates'>;
   page: AccountPageHelpers;
+  /** Sign-ins at upstreams that write nothing. */
+  tries: Tries;
   /** What the overview warns of. */
   warnings(): Promise<Warnings>;
 }
@@ -57,7 +60,7 @@ export function createConsole(dependencies: ConsoleDependencies) {
       overviewRoutes({ frame, names, statistics, warnings }),
       applicationRoutes({ frame, applications, roles, identityProvider }),
       apiRoutes({ frame, resources }),
-      connectionRoutes({ frame, connections, issuer }),
+      connectionRoutes({ frame, connections, issuer, tries: dependencies.tries }),
       userRoutes({ frame, users, roles, sessions }),
       importRoutes({ frame, imports: createUserImport({ accounts, users, roles }), audit }),
       roleRoutes({ frame, roles }),

@@ -78,6 +78,7 @@ export function createAdministration({ services, http, protocols, userPages, ...
     audit,
     keyring,
     page: userPages.account.page,
+    tries: userPages.federation.tries,
     warnings: createWarnings({
       ...{ db, now, audit, accounts, lockout, keyring, settings, config },
       firstFactor: mfa.firstFactor,

@@ -3,6 +3,7 @@
 import { presetOf } from '../../connections/presets/presets.ts';
 import { secretPurposesOf } from '../../connections/schema.ts';
 import type { SecretInfo } from '../../connections/secrets.ts';
+import type { Tries } from '../../federation/tries.ts';
 import type { Action, Block, Cell, Mark } from '../console/blocks.ts';
 import type { Frame } from '../console/frame.ts';
 import type { ConnectionAdmin, ConnectionDetails } from './actions.ts';
@@ -14,6 +15,7 @@ export const WRITE = 'gatehouse.connections:write' as const;
 export interface ConnectionPagesDependencies {
   frame: Frame;
   connections: ConnectionAdmin;
+  tries: Tries;
   issuer: string;
 }
 

@@ -4,7 +4,7 @@ import type { Context, Extras, State } from '../../http/context.ts';
 import { bodyLimit } from '../../http/input.ts';
 import { etagOf } from '../api/versions.ts';
 import { MAX_FORM_BYTES, readForm } from '../applications/console-form.ts';
-import { type Block, type ConsolePage, VERSION, versionField } from '../console/blocks.ts';
+import { type Action, type Block, type ConsolePage, VERSION, versionField } from '../console/blocks.ts';
 import { type ConnectionDetails, versionOf } from './actions.ts';
 import { keysOf, type Section, sectionFields, sections, valuesFrom } from './console-fields.ts';
 import { addNewConnectionRoutes } from './console-new.ts';
@@ -23,6 +23,7 @@ import {
   WRITE,
 } from './console-parts.ts';
 import { addStateRoutes } from './console-state.ts';
+import { addTryRoutes } from './console-try.ts';
 import { addUpkeepRoutes } from './console-upkeep.ts';
 
 type Params = Context & { params: Record<string, string> };
@@ -35,6 +36,7 @@ export function connectionRoutes(dependencies: ConnectionPagesDependencies): Rou
   addNewConnectionRoutes(router, dependencies);
   addOneRoute(router, dependencies);
   addEditRoutes(router, dependencies);
+  addTryRoutes(router, dependencies);
   addUpkeepRoutes(router, dependencies);
   addStateRoutes(router, dependencies);
   return router;
@@ -97,6 +99,7 @@ function addOneRoute(router: Router<State, Extras>, { frame, connections }: Conn
       tags: stateTags(details),
       actions: mayChange
         ? [
+            ...tryAction(details),
             { label: 'Edit', href: `${at}/edit`, look: 'primary' },
             connection.enabled
               ? { label: 'Disable', href: `${at}/disable` }
@@ -114,6 +117,11 @@ function addOneRoute(router: Router<State, Extras>, { frame, connections }: Conn
       ],
     });
   });
+}
+
+/** A directory has no page of its own to sign in at. */
+function tryAction({ connection }: ConnectionDetails): Action[] {
+  return connection.kind === 'ldap' ? [] : [{ label: 'Try it', post: `${pathOf(connection.id)}/test` }];
 }
 
 function factsOf(details: ConnectionDetails): Block {

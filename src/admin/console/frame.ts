@@ -31,6 +31,8 @@ export interface Frame {
   /** Throws 403. For a form whose permission depends on what it changes. */
   assertMay(ctx: Context, permission: OwnPermission): void;
   account(ctx: Context): Account;
+  /** The single sign-on session of the administrator. */
+  session(ctx: Context): { ssoUid: string };
   /** The administrator as the actor, with the proof of the sign-in. */
   actor(ctx: Context): Actor;
   /** @param at the path that the navigation marks; that of the request by default */
@@ -92,6 +94,7 @@ export function createFrame({ page: own, authority, storedForms }: FrameDependen
     page: (...needed) => [...signInGuards, requireRights(needed), handleErrors],
     change: (...needed) => [...signInGuards, checkCsrf, requireRights(needed), handleErrors],
     account: (ctx) => signedIn.userOf(ctx).account,
+    session: (ctx) => signedIn.userOf(ctx).session,
     actor(ctx) {
       const { proof } = signedIn.userOf(ctx);
       return { ...own.actorOf(ctx), ...(proof && { proof }) };

@@ -1,0 +1,115 @@
+// "Try it": a real sign-in at the upstream that writes nothing, and what it would do. Also for a connection that is disabled.
+import type Router from '@koa/router';
+import type { Preview } from '../../federation/accounts/resolve.ts';
+import type { FailedTry, FinishedTry } from '../../federation/tries.ts';
+import type { Context, Extras, State } from '../../http/context.ts';
+import type { Block, Cell } from '../console/blocks.ts';
+import { type ConnectionPagesDependencies, pathOf, WRITE } from './console-parts.ts';
+
+type Params = Context & { params: Record<string, string> };
+
+export function addTryRoutes(
+  router: Router<State, Extras>,
+  { frame, tries }: Pick<ConnectionPagesDependencies, 'frame' | 'tries'>,
+): void {
+  const show = (ctx: Context, result: FinishedTry | FailedTry) =>
+    frame.show(ctx, {
+      title: result.outcome === 'finished' ? 'The sign-in succeeds' : 'The sign-in fails',
+      back: { href: pathOf(result.connectionId), label: 'Connection' },
+      actions: [{ label: 'Try again', post: `${pathOf(result.connectionId)}/test`, look: 'primary' }],
+      blocks: result.outcome === 'finished' ? finishedBlocks(result) : failedBlocks(result),
+    });
+
+  router.post('/:id/test', ...frame.change(WRITE), async (ctx: Params) => {
+    const start = await tries.begin(ctx.params.id ?? '', frame.session(ctx));
+    if ('outcome' in start) return show(ctx, start);
+    if (start.method === 'post') return ctx.render('form-post', { action: start.url, fields: start.fields });
+    ctx.status = 303;
+    ctx.redirect(start.url);
+  });
+
+  router.get('/:id/test/:answer', ...frame.page(WRITE), async (ctx: Params) => {
+    const { id = '', answer = '' } = ctx.params;
+    const result = await tries.finish(answer, frame.session(ctx));
+    show(ctx, { ...result, connectionId: result.connectionId || id });
+  });
+}
+
+function failedBlocks({ code, message, rule, expected, received }: FailedTry): Block[] {
+  return [
+    { kind: 'text', tone: 'alert', text: message },
+    {
+      kind: 'facts',
+      rows: [
+        { label: 'Rule', value: rule },
+        { label: 'Expected', value: cellOf(expected) },
+        { label: 'Received', value: cellOf(received) },
+        { label: 'What the user would see', value: { text: code, code: true } },
+      ],
+    },
+  ];
+}
+
+function finishedBlocks(result: FinishedTry): Block[] {
+  const { subject, claims, checks, acr, amr, authTime, groups, roles, hasAllGroups } = result;
+  return [
+    { kind: 'text', tone: 'notice', text: 'Nothing was written: no account, no link, no role, no session.' },
+    {
+      kind: 'facts',
+      title: 'What a sign-in would do',
+      rows: [
+        { label: 'Account', value: matchText(result) },
+        {
+          label: 'Roles by groups',
+          value: hasAllGroups ? roles.join(', ') || 'none' : 'unchanged: the list is incomplete',
+        },
+        { label: 'Groups', value: groups.join(', ') || 'none' },
+        { label: 'acr', value: { text: acr, code: true } },
+        { label: 'amr', value: { text: amr.join(', '), code: true } },
+        { label: 'Signed in there', value: authTime ?? 'the upstream does not say when' },
+      ],
+    },
+    {
+      kind: 'table',
+      title: 'Checks',
+      caption: 'What was checked',
+      columns: ['Check', 'Expected', 'Received'],
+      rows: checks.map(({ name, expected, received }) => [name, cellOf(expected), cellOf(received)]),
+      empty: 'None.',
+    },
+    {
+      kind: 'table',
+      title: 'What the upstream states',
+      caption: 'Claims or attributes',
+      columns: ['Name', 'Value'],
+      rows: [['subject', cellOf(subject)], ...Object.entries(claims).map(([name, value]) => [name, cellOf(value)])],
+      empty: 'Nothing.',
+    },
+  ];
+}
+
+function matchText({ match, account, facts }: Preview): string {
+  const who = account?.username ?? '';
+  switch (match.outcome) {
+    case 'known':
+      return `signs in to ${who}, which is connected`;
+    case 'link':
+      return `connects to ${who} without a further proof`;
+    case 'prove':
+      return `asks for a proof of ${who}, which has the same address`;
+    case 'create':
+      return `creates an account${facts.isEmailTrusted ? ` with ${facts.profile.email}` : ' without an address that is proven'}`;
+    case 'rejected':
+      return match.fault === 'not_invited'
+        ? 'rejected: no account, and none is created'
+        : 'rejected: the account is disabled';
+  }
+}
+
+const MAX_VALUE = 2000;
+
+function cellOf(value: unknown): Cell {
+  if (value === undefined) return null;
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return { text: text.length > MAX_VALUE ? `${text.slice(0, MAX_VALUE)}…` : text, code: true };
+}

@@ -1,0 +1,81 @@
+// "Try it" in the console: a real sign-in at the upstream that writes nothing.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { consoleOf, staff } from '../admin/console/support.ts';
+import { aUser } from '../support/factories.ts';
+import { type HttpClient, httpClient } from '../support/http.ts';
+import type { TestIdp } from '../support/idp.ts';
+import { textOf } from '../support/pages/html.ts';
+import { sharedIdp } from '../support/shared-idp.ts';
+import { anUpstream, type Connected, callbackOf } from './support.ts';
+
+let idp: TestIdp;
+let draft: Connected;
+let admin: HttpClient;
+
+beforeAll(async () => {
+  idp = await sharedIdp();
+  draft = await anUpstream(idp, { enabled: false, groups_claim: 'groups', role_mappings: { admins: 'admin' } });
+  admin = await consoleOf(idp, await staff(idp, 'admin'));
+});
+afterAll(() => draft.remove());
+
+const page = () => admin.get(`/admin/connections/${draft.connection}`);
+const counts = async () => {
+  const { db } = idp.services;
+  return [
+    await db.user.count(),
+    await db.externalIdentity.count(),
+    await db.upstreamSession.count(),
+    await db.userRole.count(),
+  ];
+};
+
+describe('a connection that is tried', () => {
+  it('shows claims, checks, the account, roles and acr, and writes nothing, also while it is disabled', async () => {
+    const owner = await aUser(idp.services);
+    const user = { sub: 'tried-1', email: owner.account.email, email_verified: true };
+    draft.upstream.user = { ...user, groups: ['admins'] };
+    const before = await counts();
+    const result = await admin.follow(await admin.submit(await page(), {}, { form: '/test' }));
+    const text = textOf(result.text);
+    expect(text).toContain('The sign-in succeeds');
+    expect(text).toContain(`asks for a proof of ${owner.username}`);
+    expect(text).toContain('urn:gatehouse:acr:federated');
+    expect(text).toMatch(/Roles by groups admin/);
+    expect(text).toContain('tried-1');
+    expect(await counts()).toEqual(before);
+  });
+
+  it('shows the rule that fails with what was expected and received', async () => {
+    draft.upstream.user = { sub: 'tried-2' };
+    draft.upstream.quirks = { idToken: { aud: 'another-client' } };
+    const result = await admin.follow(await admin.submit(await page(), {}, { form: '/test' }));
+    draft.upstream.quirks = {};
+    const text = textOf(result.text);
+    expect(text).toContain('The sign-in fails');
+    expect(text).toMatch(/Rule audience/);
+    expect(text).toContain('another-client');
+  });
+
+  it('gives its result to no other session, and signs nobody in', async () => {
+    draft.upstream.user = { sub: 'tried-3' };
+    const sent = await admin.submit(await page(), {}, { form: '/test' });
+    const back = await admin.follow(sent, (url) => url.startsWith(callbackOf(idp, draft.connection)));
+    const thief = await consoleOf(idp, await staff(idp, 'admin'));
+    const stored = await thief.get(back.location ?? '');
+    expect(stored.location).toContain('/admin/connections/');
+    expect(textOf((await thief.follow(stored)).text)).toContain('The sign-in fails');
+    const nobody = httpClient(idp.issuer);
+    const opened = await nobody.follow(await nobody.get(stored.location ?? ''));
+    expect(opened.url).toContain('/signin/');
+  });
+
+  it('is tried by no one without the right to change connections', async () => {
+    const auditor = await consoleOf(idp, await staff(idp, 'auditor'));
+    const form = await auditor.get('/admin/connections');
+    const _csrf = form.forms[0]?.fields._csrf ?? '';
+    const headers = { origin: idp.issuer, 'sec-fetch-site': 'same-origin' };
+    const sent = await auditor.post(`/admin/connections/${draft.connection}/test`, { form: { _csrf }, headers });
+    expect(sent.status).toBe(403);
+  });
+});
