@@ -40,6 +40,13 @@ const sectionKeys: Record<Exclude<Section, 'upstream'>, readonly string[]> = {
   roles: ['groups_claim', 'groups', 'role_mappings'],
   assurance: ['acr_values', 'trusted_acr', 'trusted_amr', 'logout'],
 };
+/** Keys that one vendor alone has. The issuer says which tenant it is. */
+const vendorKeys: Record<string, string> = {
+  tenant: '',
+  allowed_tenants: 'entra',
+  allowed_hosted_domains: 'google',
+  team_id: 'apple',
+};
 const LISTED_MAPS = ['role_mappings', 'acr_values', 'trusted_acr', 'trusted_amr'];
 const LONG = ['metadata', 'metadata_certificate'];
 const NOT_HERE = ['id', 'kind', 'preset', 'enabled', 'metadata_file', ...Object.keys(secretKeys)];
@@ -65,9 +72,9 @@ export function sectionOf(key: string): Section {
   return (found?.[0] as Section | undefined) ?? 'upstream';
 }
 
-/** The fields of a section with their values. */
+/** The fields of a section with their values; those of another vendor are left out. */
 export function sectionFields(kind: ConnectionKind, section: Section, values: Record<string, unknown>): Field[] {
-  const known = knownFields(kind).filter(({ key }) => sectionOf(key) === section);
+  const known = shownFields(kind, String(values.preset)).filter(({ key }) => sectionOf(key) === section);
   const order = section === 'upstream' ? undefined : sectionKeys[section];
   const sorted = order ? [...known].sort((a, b) => order.indexOf(a.key) - order.indexOf(b.key)) : known;
   return sorted.map((field) => fieldOf(field, values[field.key]));
@@ -111,8 +118,13 @@ export function secretsFrom(given: Record<string, string>): Record<string, unkno
   );
 }
 
-export function keysOf(kind: ConnectionKind, section: Section): string[] {
-  return knownFields(kind).flatMap(({ key }) => (sectionOf(key) === section ? [key] : []));
+/** The keys that the form of a section sends. */
+export function keysOf(kind: ConnectionKind, preset: string, section: Section): string[] {
+  return shownFields(kind, preset).flatMap(({ key }) => (sectionOf(key) === section ? [key] : []));
+}
+
+function shownFields(kind: ConnectionKind, preset: string): KnownField[] {
+  return knownFields(kind).filter(({ key }) => (vendorKeys[key] ?? preset) === preset);
 }
 
 function shapeOf(key: string, json: Json): Shape {
@@ -125,8 +137,8 @@ function shapeOf(key: string, json: Json): Shape {
 }
 
 function fieldOf({ key, shape, options, isRequired }: KnownField, value: unknown): Field {
-  const { label = key.replaceAll('_', ' '), hint } = labels[key] ?? {};
-  const shared = { name: key, label: label[0]?.toUpperCase() + label.slice(1), hint, required: isRequired };
+  const { label = labelOf(key), hint } = labels[key] ?? {};
+  const shared = { name: key, label, hint, required: isRequired };
   if (shape === 'flag') return { ...shared, required: false, type: 'checkbox', checked: value === true };
   if (shape === 'choice') {
     const all = options.map((one) => ({ value: one, label: one }));
@@ -143,6 +155,11 @@ function fieldOf({ key, shape, options, isRequired }: KnownField, value: unknown
   if (shape === 'map' || shape === 'lists') return { ...shared, type: 'textarea', rows: 3, value: mapText(value) };
   const text = value === undefined ? '' : String(value);
   return LONG.includes(key) ? { ...shared, type: 'textarea', rows: 6, value: text } : { ...shared, value: text };
+}
+
+function labelOf(key: string): string {
+  const words = key.replaceAll('_', ' ');
+  return words.slice(0, 1).toUpperCase() + words.slice(1);
 }
 
 function mapText(value: unknown): string {

@@ -86,7 +86,7 @@ export function secretBlocks({ connection, secrets }: ConnectionDetails, mayChan
     ...actionsBlock(mayChange, [
       { label: 'New secret', href: `${at}/secret` },
       ...secrets.map((secret) => ({
-        label: 'Remove',
+        label: `Remove the one of ${secret.createdAt.toISOString().slice(0, 10)}`,
         of: describe(secret),
         post: `${at}/secrets/${secret.id}/remove`,
       })),
@@ -116,7 +116,7 @@ export function domainBlocks({ connection, domains }: ConnectionDetails, mayChan
       isDeclared
         ? []
         : domains.map(({ domain }) => ({
-            ...{ label: 'Check now', of: domain },
+            label: `Check ${domain} now`,
             post: `${at}/domains/${encodeURIComponent(domain)}/check`,
           })),
     ),

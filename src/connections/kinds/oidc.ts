@@ -25,6 +25,9 @@ const signingAlgs = [
   'Ed25519',
 ];
 
+/** Entra: names for many directories; the issuer of each token names the real one. */
+export const SHARED_TENANTS: readonly string[] = ['common', 'organizations', 'consumers'];
+
 /** Parameters of the authorization request that the server sets itself. */
 const ownParameters =
   /^(client_id|redirect_uri|response_type|response_mode|scope|state|nonce|code_challenge|code_challenge_method|request|request_uri|max_age|prompt|login_hint|acr_values)$/;
@@ -84,6 +87,9 @@ export function oidcRules(entry: z.output<typeof oidcEntry>): Fault[] {
     else if (entry.allowed_tenants.length === 0)
       reject('allowed_tenants', 'must list the tenants, because every tenant could sign in otherwise');
   }
+  const isOneTenant = entry.tenant !== undefined && !SHARED_TENANTS.includes(entry.tenant);
+  if (entry.preset === 'entra' && isOneTenant && !entry.issuer.split('/').includes(entry.tenant ?? ''))
+    reject('tenant', 'does not agree with the issuer');
   if (!entry.scopes.includes('openid')) reject('scopes', 'must include openid');
   // LinkedIn supports neither; there only the binding to the browser remains.
   if (!entry.nonce && !entry.pkce && entry.preset !== 'linkedin')

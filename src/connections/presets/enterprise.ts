@@ -1,4 +1,5 @@
 // Presets of identity providers that companies and schools run.
+import { SHARED_TENANTS } from '../kinds/oidc.ts';
 import type { Preset, PresetField } from './preset.ts';
 import { clientId, clientSecret, expires } from './social.ts';
 
@@ -17,9 +18,6 @@ const groups: PresetField = {
   hint: 'Needed for role mappings. Empty: no groups.',
 };
 const oidcPaste = ['redirect_uri', 'post_logout_redirect_uri', 'backchannel_logout_uri'] as const;
-
-/** Tenants that are not one directory: the issuer of each token names the real one. */
-const SHARED_TENANTS = ['common', 'organizations', 'consumers'];
 
 export const entra: Preset = {
   id: 'entra',

@@ -99,40 +99,43 @@ describe('a client with the profile fapi2-signing', () => {
   it.each<[ClientAlg, ServerAlg]>([
     ['ES256', 'ES256'],
     ['PS256', 'PS256'],
-  ])('the client that signs sends a request signed with %s, and gets a response signed with %s', async (alg, serverAlg) => {
-    const client = await aFapiClient(idp, 'fapi2-signing', { alg, serverAlg });
-    const { back, checks } = await signInWithPar(idp, client, user, true);
-    expect([...back.searchParams.keys()]).toEqual(['response']);
-    const response = back.searchParams.get('response') ?? '';
-    const { payload, protectedHeader } = await jose.jwtVerify(response, keys(), {
-      issuer: idp.issuer,
-      audience: client.clientId,
-    });
-    expect(protectedHeader.alg).toBe(serverAlg);
-    expect(Object.keys(payload).sort()).toEqual(['aud', 'code', 'exp', 'iss', 'state']);
-    const tokens = await oidc.authorizationCodeGrant(client.config, back, checks, undefined, { DPoP: client.dpop });
-    expect(tokens.claims()?.sub).toBe(user.account.id);
+  ])(
+    'the client that signs sends a request signed with %s, and gets a response signed with %s',
+    async (alg, serverAlg) => {
+      const client = await aFapiClient(idp, 'fapi2-signing', { alg, serverAlg });
+      const { back, checks } = await signInWithPar(idp, client, user, true);
+      expect([...back.searchParams.keys()]).toEqual(['response']);
+      const response = back.searchParams.get('response') ?? '';
+      const { payload, protectedHeader } = await jose.jwtVerify(response, keys(), {
+        issuer: idp.issuer,
+        audience: client.clientId,
+      });
+      expect(protectedHeader.alg).toBe(serverAlg);
+      expect(Object.keys(payload).sort()).toEqual(['aud', 'code', 'exp', 'iss', 'state']);
+      const tokens = await oidc.authorizationCodeGrant(client.config, back, checks, undefined, { DPoP: client.dpop });
+      expect(tokens.claims()?.sub).toBe(user.account.id);
 
-    const introspection = await withAssertion(
-      idp,
-      '/introspect',
-      { token: tokens.access_token },
-      await assertion(idp, client),
-      { accept: 'application/token-introspection+jwt' },
-    );
-    expect(introspection.headers['content-type']).toContain('application/token-introspection+jwt');
-    const signed = await jose.jwtVerify(introspection.text, keys(), {
-      issuer: idp.issuer,
-      audience: client.clientId,
-      typ: 'token-introspection+jwt',
-    });
-    expect(signed.protectedHeader.alg).toBe(serverAlg);
-    expect(signed.payload.token_introspection).toMatchObject({
-      active: true,
-      client_id: client.clientId,
-      cnf: { jkt: await client.dpop.calculateThumbprint() },
-    });
-  });
+      const introspection = await withAssertion(
+        idp,
+        '/introspect',
+        { token: tokens.access_token },
+        await assertion(idp, client),
+        { accept: 'application/token-introspection+jwt' },
+      );
+      expect(introspection.headers['content-type']).toContain('application/token-introspection+jwt');
+      const signed = await jose.jwtVerify(introspection.text, keys(), {
+        issuer: idp.issuer,
+        audience: client.clientId,
+        typ: 'token-introspection+jwt',
+      });
+      expect(signed.protectedHeader.alg).toBe(serverAlg);
+      expect(signed.payload.token_introspection).toMatchObject({
+        active: true,
+        client_id: client.clientId,
+        cnf: { jkt: await client.dpop.calculateThumbprint() },
+      });
+    },
+  );
 
   it('the client that signs gets the rejection of its request signed as well', async () => {
     const client = await aFapiClient(idp, 'fapi2-signing');

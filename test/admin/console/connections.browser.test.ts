@@ -1,0 +1,62 @@
+// The pages of connections in a real browser: accessible, and as wide as the screen.
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import {
+  axe,
+  type Browser,
+  desktop,
+  launchBrowser,
+  type Page,
+  phone,
+  screenshot,
+} from '../../support/browser/browser.ts';
+import { startIdp, type TestIdp } from '../../support/idp.ts';
+import { signIn } from './real-browser.ts';
+import { staff } from './support.ts';
+
+let idp: TestIdp;
+let browser: Browser;
+beforeAll(async () => {
+  idp = await startIdp();
+  browser = await launchBrowser();
+});
+afterAll(async () => {
+  await browser?.close();
+  await idp?.stop();
+});
+
+/** Checks the page with axe and for its width, and takes a screenshot. */
+async function inspect(page: Page, name: string): Promise<void> {
+  expect(await axe(page), name).toEqual([]);
+  expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), name).toBe(true);
+  await screenshot(page, `connections-${name}`);
+}
+
+it('a connection is added by its vendor on a desktop and read on a phone in the dark', async () => {
+  const admin = await staff(idp, 'admin');
+  const page = await (await browser.newContext(desktop)).newPage();
+  await page.goto(`${idp.issuer}/admin/connections`);
+  await signIn(page, admin);
+  await page.click('a:has-text("Add connection")');
+  await inspect(page, 'vendors');
+  await page.click('a:has-text("Microsoft Entra ID")');
+  await inspect(page, 'new');
+  await page.fill('[name=tenant]', '11111111-2222-3333-4444-555555555555');
+  await page.fill('[name=client_id]', 'aaaaaaaa-bbbb-cccc-dddd-eeeeeeeeeeee');
+  await page.fill('[name=client_secret]', 'a secret of Entra');
+  await page.fill('[name=client_secret_expires_at]', '2030-01-31');
+  await page.fill('[name=domains]', 'example.com');
+  await page.click('button:has-text("Add")');
+  await page.waitForURL('**/admin/connections/entra');
+  await inspect(page, 'one');
+  await page.click('a:has-text("Edit")');
+  await inspect(page, 'edit');
+
+  const dark = await browser.newContext({ ...phone, colorScheme: 'dark' });
+  const small = await dark.newPage();
+  await small.goto(`${idp.issuer}/admin/connections`);
+  await signIn(small, admin);
+  await inspect(small, 'list-phone');
+  await small.goto(`${idp.issuer}/admin/connections/entra`);
+  expect(await axe(small, ['dark'])).toEqual([]);
+  await screenshot(small, 'connections-one-phone-dark');
+});
