@@ -1,6 +1,7 @@
 // Connections in the console: added by vendor, changed section by section, their secrets, domains and documents, disabled, deleted.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { presets } from '../../../src/connections/presets/presets.ts';
+import type { TestUser } from '../../support/factories.ts';
 import type { HttpClient } from '../../support/http.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
 import { textOf } from '../../support/pages/html.ts';
@@ -9,11 +10,17 @@ import { confirmation, consoleOf, signedInLongAgo, staff } from './support.ts';
 let idp: TestIdp;
 let admin: HttpClient;
 let auditor: HttpClient;
+let manager: HttpClient;
+let other: { user: TestUser; client: HttpClient };
 let records: string[] = [];
 beforeAll(async () => {
   idp = await startIdp({ resolveTxt: async () => records });
   admin = await consoleOf(idp, await staff(idp, 'admin'));
   auditor = await consoleOf(idp, await staff(idp, 'auditor'));
+  // Before a domain is proven, which makes the sign-in page ask for the address first.
+  manager = await consoleOf(idp, await staff(idp, 'user-manager'));
+  const user = await staff(idp, 'admin');
+  other = { user, client: await consoleOf(idp, user) };
 });
 afterAll(() => idp?.stop());
 
@@ -135,7 +142,6 @@ describe('a connection', () => {
       expect([page.status, page.forms]).toEqual([200, []]);
     }
     expect((await auditor.get(`${HOME}/kc/edit`)).status).toBe(403);
-    const manager = await consoleOf(idp, await staff(idp, 'user-manager'));
     expect((await manager.get(HOME)).status).toBe(403);
   });
 
@@ -147,9 +153,8 @@ describe('a connection', () => {
     const page = await admin.get(`${HOME}/kc`);
     await admin.submit(page, {}, { form: '/enable' });
     expect((await connections.get('kc')).enabled).toBe(true);
-    const other = await staff(idp, 'admin');
-    const late = await consoleOf(idp, other);
-    await signedInLongAgo(idp, other);
+    const late = other.client;
+    await signedInLongAgo(idp, other.user);
     await confirmation(late, await late.submit(await late.get(`${HOME}/kc/delete`)));
     expect(await connections.find('kc')).toBeDefined();
     await admin.submit(await admin.get(`${HOME}/kc/delete`));
