@@ -4,10 +4,12 @@ import { execFile } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
-import { createServer, type Server } from 'node:https';
+import { createServer, request as httpsRequest, type Server } from 'node:https';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { connect } from 'node:tls';
 import { promisify } from 'node:util';
 import { exportJWK, generateKeyPair, type JWK } from 'jose';
 import { stringify } from 'yaml';
@@ -15,9 +17,6 @@ import { startChild } from '../../bench/support/child.ts';
 import { selfSignedCertificate } from '../../src/keys/certificate.ts';
 
 export const user = { username: 'alice', password: 'correct horse battery staple' };
-/** The name in the callback addresses of the suite: …/test/a/gatehouse/callback. */
-export const alias = 'gatehouse';
-
 /** The client of a plan, as Gatehouse and the suite have to know it. */
 export interface PlanClient {
   client_id: string;
@@ -28,6 +27,7 @@ export interface PlanClient {
 
 export interface RunningGatehouse {
   issuer: string;
+  alias: string;
   /** Two clients for each kind of plan. */
   clients: Record<ClientKind, [PlanClient, PlanClient]>;
   /** Runs a command of the command line on the same data. */
@@ -58,19 +58,26 @@ export interface GatehouseOptions {
   /** Host name and port of the issuer; the suite has to resolve the name. */
   host: string;
   port: number;
+  /** The name in the callback addresses of the suite: …/test/a/<alias>/callback. A suite runs one module of an alias at a time. */
+  alias: string;
   /** The clients that the chosen plans need. */
   kinds: readonly ClientKind[];
 }
 
 /** Starts the server on an empty database. */
-export async function startGatehouse({ suite, host, port, kinds }: GatehouseOptions): Promise<RunningGatehouse> {
+export async function startGatehouse(options: GatehouseOptions): Promise<RunningGatehouse> {
+  const { suite, host, port, alias } = options;
   const folder = mkdtempSync(path.join(tmpdir(), 'gatehouse-conformance-'));
   const issuer = `https://${host}:${port}`;
   const clients = await makeClients();
   const configuration = path.join(folder, 'gatehouse.yaml');
-  writeFileSync(configuration, stringify(configurationOf(suite, kinds, clients)));
+  writeFileSync(configuration, stringify(configurationOf(options, clients)));
+  const suiteCertificate = path.join(folder, 'suite.pem');
+  writeFileSync(suiteCertificate, await certificateOf(new URL(suite)));
   const inner = port + 1;
   const env = {
+    // For the calls to the suite: logout tokens, keys and sector documents.
+    NODE_EXTRA_CA_CERTS: suiteCertificate,
     ISSUER: issuer,
     PORT: String(inner),
     TRUST_PROXY: '1',
@@ -88,10 +95,13 @@ export async function startGatehouse({ suite, host, port, kinds }: GatehouseOpti
     const options = { cwd: folder, env: { PATH, HOME, ...env } };
     return (await promisify(execFile)(process.execPath, [bin, ...command], options)).stdout;
   };
-  const publishedKeys = async () =>
-    (await fetch(`http://127.0.0.1:${inner}/jwks`, { headers: { host: `${host}:${port}` } })).text();
+  const publishedKeys = async () => {
+    const { keys } = JSON.parse(await getText(`${issuer}/jwks`)) as { keys: JWK[] };
+    return keys.map(({ kid }) => kid).join(' ');
+  };
   return {
     issuer,
+    alias,
     clients,
     cli,
     async rotateKeys() {
@@ -106,6 +116,26 @@ export async function startGatehouse({ suite, host, port, kinds }: GatehouseOpti
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** The body of a GET at the TLS front, whose certificate no one signed. */
+function getText(url: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const sent = httpsRequest(url, { rejectUnauthorized: false }, (response) => text(response).then(resolve, reject));
+    sent.on('error', reject).end();
+  });
+}
+
+/** The certificate of the suite as PEM. A suite on this machine usually has one that no authority signed. */
+function certificateOf({ hostname, port }: URL): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const options = { host: hostname, port: Number(port || 443), servername: hostname, rejectUnauthorized: false };
+    const socket = connect(options, () => {
+      resolve(socket.getPeerX509Certificate()?.toString() ?? '');
+      socket.destroy();
+    });
+    socket.on('error', reject);
+  });
 }
 
 const algorithms: Partial<Record<ClientKind, 'ES256' | 'PS256'>> = {
@@ -132,21 +162,22 @@ async function makeClient(kind: ClientKind, number: number): Promise<PlanClient>
   return { client_id, jwks: { keys: [{ ...(await exportJWK(privateKey)), kid: client_id, alg, use: 'sig' }] } };
 }
 
-function configurationOf(suite: string, kinds: readonly ClientKind[], clients: RunningGatehouse['clients']): object {
-  const callback = `${suite}/test/a/${alias}/callback`;
+function configurationOf({ suite, alias, kinds }: GatehouseOptions, clients: RunningGatehouse['clients']): object {
+  const at = (name: string) => `${suite}/test/a/${alias}/${name}`;
+  const callback = at('callback');
   const declared = kinds.flatMap((kind) =>
     clients[kind].map((client, index) => ({
       client_id: client.client_id,
       client_name: `Conformance ${client.client_id}`,
       // The suite sends the second client there with parameters, which must stay.
       redirect_uris: index === 0 ? [callback] : [callback, `${callback}?dummy1=lorem&dummy2=ipsum`],
-      ...(client.client_secret ? openidMetadata(kind, client, suite) : fapiMetadata(kind, client)),
+      ...(client.client_secret ? openidMetadata(kind, client, at) : fapiMetadata(kind, client)),
     })),
   );
   return {
     settings: {
       rate_limits: false,
-      outgoing_networks: ['127.0.0.0/8'],
+      outgoing_networks: ['127.0.0.0/8', '::1/128'],
     },
     clients: declared,
     users: [
@@ -173,12 +204,12 @@ function configurationOf(suite: string, kinds: readonly ClientKind[], clients: R
   };
 }
 
-function openidMetadata(kind: ClientKind, { client_secret }: PlanClient, suite: string): object {
-  const at = (name: string) => `${suite}/test/a/${alias}/${name}`;
+function openidMetadata(kind: ClientKind, { client_secret }: PlanClient, at: (name: string) => string): object {
   return {
     client_secret,
     // The plans of OpenID Connect send no PKCE.
     require_pkce: false,
+    id_token_claims: 'conform',
     grant_types: ['authorization_code', 'refresh_token'],
     post_logout_redirect_uris: [at('post_logout_redirect')],
     ...(kind === 'back-channel' && {

@@ -4,12 +4,12 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { type Browser, launchBrowser } from '../support/browser/browser.ts';
+import { launchBrowser } from '../support/browser/browser.ts';
 import { visit } from './browser-visits.ts';
 import { disagreements, type Outcome, readExpected } from './expected.ts';
-import { type RunningGatehouse, startGatehouse } from './gatehouse.ts';
+import { startGatehouse } from './gatehouse.ts';
 import { configurationOf, type Plan, plans } from './plans.ts';
-import { createSuite, type PlanModule, type Suite } from './suite.ts';
+import { createSuite, type PlanModule } from './suite.ts';
 
 const { values: options } = parseArgs({
   options: {
@@ -17,6 +17,7 @@ const { values: options } = parseArgs({
     token: { type: 'string' },
     host: { type: 'string', default: 'localhost' },
     port: { type: 'string', default: '9443' },
+    alias: { type: 'string', default: 'gatehouse' },
     plan: { type: 'string', multiple: true },
     module: { type: 'string', multiple: true },
     /** A folder for the logs and pictures of each module that did not pass. */
@@ -24,7 +25,7 @@ const { values: options } = parseArgs({
   },
 });
 
-const MODULE_MS = 180_000;
+const MODULE_MS = 240_000;
 const POLL_MS = 300;
 
 const suite = createSuite(options.suite, options.token);
@@ -35,9 +36,9 @@ const outcomes: Outcome[] = [];
 const kinds = [
   ...new Set(chosen.flatMap(({ clients }) => (clients === 'none' || clients === 'dynamic' ? [] : [clients]))),
 ];
-const { host, port } = options;
-const gatehouse = await startGatehouse({ suite: options.suite, host, port: Number(port), kinds });
-const browser = await launchBrowser();
+const { host, port, alias } = options;
+const gatehouse = await startGatehouse({ suite: options.suite, host, port: Number(port), alias, kinds });
+let browser = await launchBrowser();
 try {
   for (const plan of chosen) outcomes.push(...(await runPlan(plan)));
 } finally {
@@ -66,40 +67,64 @@ async function runPlan(plan: Plan): Promise<Outcome[]> {
 }
 
 async function runModule(plan: Plan, planId: string, module: PlanModule): Promise<Outcome> {
+  const first = await runOnce(plan, planId, module);
+  // A fault of the driver says nothing about the server; a result of the suite is never repeated.
+  if (first.fault === undefined) return first.outcome;
+  print(`  repeated ${module.testModule}: ${first.fault}`);
+  const { outcome, fault } = await runOnce(plan, planId, module);
+  return fault === undefined ? outcome : { ...outcome, conditions: [...outcome.conditions, `driver: ${fault}`] };
+}
+
+/** One run of a module, and what went wrong in the driver, if anything did. */
+async function runOnce(
+  plan: Plan,
+  planId: string,
+  module: PlanModule,
+): Promise<{ outcome: Outcome; fault: string | undefined }> {
+  if (!browser.isConnected()) browser = await launchBrowser();
   const id = await suite.createModule(planId, module);
-  const pictures = await drive(id, { suite, browser, gatehouse });
+  const pictures: Buffer[] = [];
+  let fault: string | undefined;
+  let isLate = false;
+  try {
+    isLate = !(await drive(id, pictures));
+  } catch (error) {
+    fault = error instanceof Error ? error.message : String(error);
+    await suite.cancel(id);
+  }
   const log = await suite.log(id);
   const { result } = await suite.info(id);
   const conditions = log
     .filter((entry) => entry.result === 'WARNING' || entry.result === 'FAILURE')
     .map(({ src }) => src);
+  if (isLate) conditions.push(`no end after ${MODULE_MS / 1000} s`);
   if (options.logs && result !== 'PASSED') {
     const folder = path.join(options.logs, `${plan.name}-${module.testModule}`.replaceAll(/[^\w-]+/g, '-'));
     mkdirSync(folder, { recursive: true });
     writeFileSync(path.join(folder, 'log.json'), JSON.stringify(log, null, 1));
     for (const [index, png] of pictures.entries()) writeFileSync(path.join(folder, `${index}.png`), png);
   }
+  const isCancelled = isLate || fault !== undefined;
   return {
-    plan: plan.name,
-    module: module.testModule,
-    result: result ?? 'INTERRUPTED',
-    conditions: [...new Set(conditions)],
+    fault,
+    outcome: {
+      plan: plan.name,
+      module: module.testModule,
+      result: isCancelled || !result ? 'INTERRUPTED' : result,
+      conditions: [...new Set(conditions)],
+    },
   };
 }
 
-/** Does what the module waits for, until it ends; returns the pages that the browser displayed. */
-async function drive(
-  id: string,
-  { suite, browser, gatehouse }: { suite: Suite; browser: Browser; gatehouse: RunningGatehouse },
-): Promise<Buffer[]> {
+/** Does what the module waits for and adds each page that the browser displays to `pictures`; false when the module did not end. */
+async function drive(id: string, pictures: Buffer[]): Promise<boolean> {
   const context = await browser.newContext({ ignoreHTTPSErrors: true });
-  const pictures: Buffer[] = [];
   const until = Date.now() + MODULE_MS;
   let started = false;
   try {
     while (Date.now() < until) {
       const { status } = await suite.info(id);
-      if (status === 'FINISHED' || status === 'INTERRUPTED') return pictures;
+      if (status === 'FINISHED' || status === 'INTERRUPTED') return true;
       if (status === 'CONFIGURED' && !started) {
         // Only the module about key rotation waits before it starts.
         await gatehouse.rotateKeys();
@@ -117,9 +142,9 @@ async function drive(
       await sleep(POLL_MS);
     }
     await suite.cancel(id);
-    return pictures;
+    return false;
   } finally {
-    await context.close();
+    await context.close().catch(() => undefined); // it ends with a browser that has crashed
   }
 }
 

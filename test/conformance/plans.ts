@@ -1,5 +1,5 @@
 // The plans that are run: their names and variants in the suite, and the configuration that the suite gets.
-import { alias, type ClientKind, type RunningGatehouse } from './gatehouse.ts';
+import type { ClientKind, RunningGatehouse } from './gatehouse.ts';
 
 export interface Plan {
   /** Our name, in the table and in expected-results.json. */
@@ -79,7 +79,7 @@ export const plans: readonly Plan[] = [
 
 /** The configuration of the plan, as the suite takes it. */
 export async function configurationOf(plan: Plan, gatehouse: RunningGatehouse): Promise<object> {
-  const { issuer } = gatehouse;
+  const { issuer, alias } = gatehouse;
   const common = {
     alias,
     description: plan.name,
