@@ -4,6 +4,8 @@ import type { BrowserContext, Page } from 'playwright-core';
 import { user } from './gatehouse.ts';
 
 const PAGE_MS = 15_000;
+/** A page without anything that would lead on has this time to do so all the same. */
+const STILL_MS = 1000;
 /** As many pages as one visit may take before it is given up. */
 const MAX_STEPS = 12;
 
@@ -58,15 +60,16 @@ async function press(page: Page, selector: string): Promise<boolean> {
   return true;
 }
 
-/** A page that goes on by itself, such as the frames of a front-channel logout. */
+/** A page that goes on by itself, by its script or its Refresh: the frames of a front-channel logout, a form that posts itself. */
 async function waitForRedirect(page: Page): Promise<boolean> {
   const before = page.url();
-  if (!/\/(signout|end-session|resume|authorize)/.test(new URL(before).pathname)) return false;
-  const changed = page.waitForURL((url) => url.href !== before, { timeout: PAGE_MS });
-  return changed.then(
-    () => true,
-    () => false,
-  );
+  const goesOn = await page.locator('meta[http-equiv=refresh i], iframe, form:not(:has(button:visible))').count();
+  return page
+    .waitForURL((url) => url.href !== before, { timeout: goesOn > 0 ? PAGE_MS : STILL_MS })
+    .then(
+      () => true,
+      () => false,
+    );
 }
 
 function ignoreAbort(error: Error): void {
