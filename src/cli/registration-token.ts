@@ -9,6 +9,10 @@ export const appRegistrationToken: Command = {
   summary: 'make an initial access token for dynamic registration (/register); prints it, once',
   options: {
     seconds: { type: 'string', value: 'SECONDS', help: 'how long it may be used; 24 hours otherwise' },
+    'without-pkce': {
+      type: 'boolean',
+      help: 'confidential clients registered with it need no PKCE; for software that cannot send it',
+    },
     ...jsonOption,
   },
   run: (input, io) =>
@@ -17,7 +21,12 @@ export const appRegistrationToken: Command = {
       if (seconds !== undefined && !/^[1-9]\d{0,7}$/.test(seconds))
         throw new UsageError('--seconds must be a number of seconds');
       const tokens = createRegistrationTokens(services);
-      const { token, expiresAt } = await tokens.issue(seconds === undefined ? {} : { seconds: Number(seconds) });
+      const withoutPkce = input.flag('without-pkce');
+      const { token, expiresAt } = await tokens.issue({
+        ...(seconds !== undefined && { seconds: Number(seconds) }),
+        withoutPkce,
+      });
+      if (withoutPkce) io.err('Warning: a stolen code of a client without PKCE can be used with its secret alone.');
       if (input.flag('json')) io.json({ initial_access_token: token, expires_at: expiresAt });
       else {
         io.out(`Initial access token: ${token}`);

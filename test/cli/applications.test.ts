@@ -163,6 +163,21 @@ describe('gatehouse app', () => {
     expect(await cli.gatehouse(argv)).toMatchObject({ code, out: '', err: expect.stringContaining(message) });
   });
 
+  it('makes an initial access token, which is for clients without PKCE only when that is named, with a warning', async () => {
+    const policies = async (...options: string[]) => {
+      const { code, out, err } = await cli.gatehouse(['app', 'registration-token', '--json', ...options]);
+      expect([code, Object.keys(JSON.parse(out))]).toEqual([0, ['initial_access_token', 'expires_at']]);
+      const rows = await cli.db.oidcArtifact.findMany({ where: { model: 'InitialAccessToken' } });
+      await cli.db.oidcArtifact.deleteMany({ where: { model: 'InitialAccessToken' } });
+      return { policies: rows.map(({ payload }) => JSON.parse(payload).policies), err };
+    };
+    expect(await policies()).toEqual({ policies: [undefined], err: '' });
+    expect(await policies('--without-pkce', '--seconds', '60')).toEqual({
+      policies: [['without-pkce']],
+      err: expect.stringContaining('Warning'),
+    });
+  });
+
   it('makes a new secret beside the old one, or in its place', async () => {
     const rotated = JSON.parse((await cli.gatehouse(['app', 'secret', 'shop', '--keep', '3600', '--json'])).out);
     expect(rotated.client_secret).toMatch(/^[\w-]{43}$/);

@@ -9,13 +9,21 @@ const STILL_MS = 1000;
 /** As many pages as one visit may take before it is given up. */
 const MAX_STEPS = 12;
 
+/** What the user does at the sign-in page. */
+export type Behaviour = 'sign in' | 'cancel' | 'only look';
+
 export interface Visit {
-  /** Every page of Gatehouse on the way, as a picture; the last one is the newest. */
-  pictures: Buffer[];
+  context: BrowserContext;
+  url: string;
+  issuer: string;
+  behaviour: Behaviour;
 }
 
-/** Follows one address to the end: back at the suite, or at a page of Gatehouse that only tells something. */
-export async function visit(context: BrowserContext, url: string, issuer: string): Promise<Visit> {
+/**
+ * Follows one address to the end: back at the suite, or at a page of Gatehouse that only tells something. Returns every page of
+ * Gatehouse on the way, as a picture; the last one is the newest.
+ */
+export async function visit({ context, url, issuer, behaviour }: Visit): Promise<Buffer[]> {
   const page = await context.newPage();
   const pictures: Buffer[] = [];
   try {
@@ -24,18 +32,20 @@ export async function visit(context: BrowserContext, url: string, issuer: string
       await page.waitForLoadState('load', { timeout: PAGE_MS }).catch(() => undefined);
       if (!page.url().startsWith(issuer)) break;
       pictures.push(await page.screenshot({ fullPage: true }));
-      if (!(await answerPage(page))) break;
+      if (behaviour === 'only look' || !(await answerPage(page, behaviour))) break;
     }
     // The suite's page sends the parameters of the fragment or the form on by script.
     if (!page.url().startsWith(issuer)) await page.waitForTimeout(500);
-    return { pictures };
+    return pictures;
   } finally {
     await page.close();
   }
 }
 
 /** Presses what a user would press; false when the page asks for nothing. */
-async function answerPage(page: Page): Promise<boolean> {
+async function answerPage(page: Page, behaviour: Behaviour): Promise<boolean> {
+  const cancel = 'form.aside[action*=cancel] button';
+  if (behaviour === 'cancel' && (await page.locator(cancel).count()) > 0) return press(page, cancel);
   const password = page.locator('input[name=password]');
   if ((await password.count()) > 0) {
     const username = page.locator('input[name=username]:not([readonly])');

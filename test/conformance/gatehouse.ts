@@ -46,6 +46,7 @@ export const clientKinds = [
   'signing-es256',
   'signing-ps256',
   'jarm-es256',
+  'jarm-ps256',
 ] as const;
 export type ClientKind = (typeof clientKinds)[number];
 
@@ -144,6 +145,7 @@ const algorithms: Partial<Record<ClientKind, 'ES256' | 'PS256'>> = {
   'signing-es256': 'ES256',
   'signing-ps256': 'PS256',
   'jarm-es256': 'ES256',
+  'jarm-ps256': 'PS256',
 };
 
 async function makeClients(): Promise<RunningGatehouse['clients']> {
@@ -226,10 +228,12 @@ function openidMetadata(kind: ClientKind, { client_secret }: PlanClient, at: (na
 function fapiMetadata(kind: ClientKind, { jwks }: PlanClient): object {
   const alg = algorithms[kind];
   return {
-    profile: kind.startsWith('fapi') ? 'fapi2' : 'fapi2-signing',
+    // fapi2-signing demands JARM as well; the plans with plain responses are for fapi2 with signed requests.
+    profile: kind.startsWith('jarm') ? 'fapi2-signing' : 'fapi2',
     token_endpoint_auth_signing_alg: alg,
     id_token_signed_response_alg: alg,
-    ...(kind.startsWith('fapi') ? {} : { request_object_signing_alg: alg }),
+    ...(kind.startsWith('jarm') && { authorization_signed_response_alg: alg }),
+    ...(!kind.startsWith('fapi') && { require_signed_request_object: true, request_object_signing_alg: alg }),
     grant_types: ['authorization_code', 'refresh_token'],
     jwks: { keys: (jwks?.keys ?? []).map(publicPart) },
   };

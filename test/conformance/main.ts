@@ -5,7 +5,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { launchBrowser } from '../support/browser/browser.ts';
-import { visit } from './browser-visits.ts';
+import { type Behaviour, visit } from './browser-visits.ts';
 import { disagreements, type Outcome, readExpected } from './expected.ts';
 import { startGatehouse } from './gatehouse.ts';
 import { configurationOf, type Plan, plans } from './plans.ts';
@@ -87,7 +87,7 @@ async function runOnce(
   let fault: string | undefined;
   let isLate = false;
   try {
-    isLate = !(await drive(id, pictures));
+    isLate = !(await drive(id, module.testModule, pictures));
   } catch (error) {
     fault = error instanceof Error ? error.message : String(error);
     await suite.cancel(id);
@@ -117,10 +117,11 @@ async function runOnce(
 }
 
 /** Does what the module waits for and adds each page that the browser displays to `pictures`; false when the module did not end. */
-async function drive(id: string, pictures: Buffer[]): Promise<boolean> {
+async function drive(id: string, name: string, pictures: Buffer[]): Promise<boolean> {
   const context = await browser.newContext({ ignoreHTTPSErrors: true });
   const until = Date.now() + MODULE_MS;
   let started = false;
+  let visits = 0;
   try {
     while (Date.now() < until) {
       const { status } = await suite.info(id);
@@ -132,11 +133,12 @@ async function drive(id: string, pictures: Buffer[]): Promise<boolean> {
         started = true;
       }
       if (status === 'WAITING') {
-        const { urls, visited } = await suite.browser(id);
-        const url = urls.find((candidate) => !visited.includes(candidate));
+        const [url] = await suite.urls(id);
         if (url) {
           await suite.visited(id, url);
-          pictures.push(...(await visit(context, url, gatehouse.issuer)).pictures);
+          const { issuer } = gatehouse;
+          pictures.push(...(await visit({ context, url, issuer, behaviour: behaviourOf(name, visits) })));
+          visits += 1;
         } else await fillPlaceholders(id, pictures);
       }
       await sleep(POLL_MS);
@@ -146,6 +148,13 @@ async function drive(id: string, pictures: Buffer[]): Promise<boolean> {
   } finally {
     await context.close().catch(() => undefined); // it ends with a browser that has crashed
   }
+}
+
+/** What the module expects of the user at this visit, in its description. */
+function behaviourOf(name: string, visits: number): Behaviour {
+  if (name.endsWith('user-rejects-authentication')) return 'cancel';
+  if (name.endsWith('reused-request-uri-prior-to-auth-completion-succeeds') && visits === 0) return 'only look';
+  return 'sign in';
 }
 
 /** Uploads the last page wherever the module wants a picture for a reviewer. */

@@ -75,6 +75,12 @@ export const plans: readonly Plan[] = [
     variant: { ...signing, fapi_response_mode: 'jarm' },
     clients: 'jarm-es256',
   },
+  {
+    name: 'FAPI 2 Message Signing, JAR and JARM, PS256',
+    planName: signingPlan,
+    variant: { ...signing, fapi_response_mode: 'jarm' },
+    clients: 'jarm-ps256',
+  },
 ];
 
 /** The configuration of the plan, as the suite takes it. */
@@ -88,7 +94,7 @@ export async function configurationOf(plan: Plan, gatehouse: RunningGatehouse): 
   };
   if (plan.clients === 'none') return common;
   if (plan.clients === 'dynamic') {
-    const token = (await gatehouse.cli('app', 'registration-token', '--json')).trim();
+    const token = (await gatehouse.cli('app', 'registration-token', '--without-pkce', '--json')).trim();
     const { initial_access_token } = JSON.parse(token) as { initial_access_token: string };
     const client = (client_name: string) => ({ client_name, initial_access_token });
     return { ...common, client: client('First'), client2: client('Second') };
@@ -99,7 +105,7 @@ export async function configurationOf(plan: Plan, gatehouse: RunningGatehouse): 
     client_id,
     jwks,
     scope: 'openid profile email offline_access',
-    dpop_signing_alg: 'ES256',
+    dpop_signing_alg: jwks?.keys[0]?.alg,
   });
   return { ...common, client: suiteClient(client), client2: suiteClient(client2) };
 }

@@ -31,8 +31,9 @@ export interface Suite {
   createModule(planId: string, module: PlanModule): Promise<string>;
   startModule(id: string): Promise<void>;
   info(id: string): Promise<ModuleInfo>;
-  /** The addresses that the browser has to open, and those it opened. */
-  browser(id: string): Promise<{ urls: string[]; visited: string[] }>;
+  /** The addresses that the browser has to open. */
+  urls(id: string): Promise<string[]>;
+  /** Takes the address off that list. */
   visited(id: string, url: string): Promise<void>;
   log(id: string): Promise<LogEntry[]>;
   /** Fills a placeholder with a PNG. */
@@ -63,10 +64,7 @@ export function createSuite(origin: string, token: string | undefined): Suite {
     },
     startModule: (id) => call('POST', `runner/${id}`),
     info: (id) => call('GET', `info/${id}`),
-    async browser(id) {
-      const { browser } = await call<{ browser?: { urls?: string[]; visited?: string[] } }>('GET', `runner/${id}`);
-      return { urls: browser?.urls ?? [], visited: browser?.visited ?? [] };
-    },
+    urls: async (id) => (await call<{ browser?: { urls?: string[] } }>('GET', `runner/${id}`)).browser?.urls ?? [],
     visited: (id, url) => call('POST', `runner/browser/${id}/visit?${query({ url })}`),
     log: (id) => call('GET', `log/${id}`),
     upload: (id, placeholder, png) =>

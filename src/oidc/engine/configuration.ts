@@ -5,11 +5,12 @@ import { claimsByScope } from '../../accounts/claims.ts';
 import type { CookieKeys } from '../../http/context.ts';
 import { keyAlgs } from '../../keys/rotation.ts';
 import { limits } from '../../limits.ts';
+import { extraClientMetadata, registrationPolicies } from '../store/client-metadata.ts';
 import { clientBasedCORS } from './cors.ts';
 import { createIntrospectionPolicy, type PairwiseIdentifier } from './introspection.ts';
 import type { Client, Configuration, FindAccount, KoaContextWithOIDC } from './library.ts';
 import { REQUEST_CHECK_PARAMETER } from './request-checks.ts';
-import { createProfileChecks, profileMetadata, profileOf } from './security-profile.ts';
+import { createProfileChecks, profileOf } from './security-profile.ts';
 
 /** The engine's paths (docs/api.md). */
 export const routes = {
@@ -86,7 +87,7 @@ export function createConfiguration(dependencies: ConfigurationDependencies): Co
       id_token_signed_response_alg: 'RS256',
       token_endpoint_auth_method: 'client_secret_basic',
     },
-    extraClientMetadata: profileMetadata,
+    extraClientMetadata,
     assertJwtClientAuthClaimsAndHeader: profileChecks.assertClientAssertion,
     clientBasedCORS,
     acceptQueryParamAccessTokens: false,
@@ -196,6 +197,7 @@ function features(dependencies: ConfigurationDependencies): Features {
       initialAccessToken: true,
       issueRegistrationAccessToken: true,
       secretFactory: async () => dependencies.clientSecret(),
+      policies: registrationPolicies,
     },
     registrationManagement: { enabled: true, rotateRegistrationAccessToken: true },
     requestObjects: { enabled: true, assertJwtClaimsAndHeader: profileChecks.assertRequestObject },

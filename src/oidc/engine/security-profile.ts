@@ -16,7 +16,7 @@ export function profileOf(client: Client | undefined): SecurityProfile | undefin
 }
 
 /** oidc-provider's `extraClientMetadata`: whatever a row or a registration says, the client is what its profile demands. */
-export const profileMetadata: Configuration['extraClientMetadata'] = {
+export const profileMetadata = {
   properties: ['profile'],
   validator(_ctx, _key, profile, metadata) {
     if (profile === undefined) return;
@@ -24,7 +24,7 @@ export const profileMetadata: Configuration['extraClientMetadata'] = {
       throw new errors.InvalidClientMetadata(`profile must be ${securityProfiles.join(' or ')}`);
     enforceProfileFields(profile, metadata as Claims);
   },
-};
+} satisfies Configuration['extraClientMetadata'];
 
 /** Requests whose access token belongs to a client with a profile. */
 const profileRequests = new WeakSet<object>();

@@ -41,6 +41,8 @@ export function createDynamicRegistration({ applications }: DynamicRegistrationD
         // An administrator grants rights at an API; a client cannot register for them.
         resources: [],
         profile: metadata.profile,
+        // The engine's client has it only by its initial access token (client-metadata.ts).
+        require_pkce: metadata.require_pkce,
         client_name,
         client_secret,
         client_id: clientId,
@@ -67,6 +69,8 @@ export function createDynamicRegistration({ applications }: DynamicRegistrationD
         ...own,
         // A client can take a security profile, and never leave it.
         profile: before.metadata.profile ?? metadata.profile,
+        // As it was, unless a profile fixes it.
+        require_pkce: metadata.require_pkce,
         ...scopeOf(before, own.scope),
         ...{ enabled, consent, access, client_id: clientId },
         client_name: metadata.client_name,

@@ -7,13 +7,14 @@ import type { Clock } from '../../platform/clock.ts';
 import { randomToken } from '../../platform/random.ts';
 import { type Db, transaction } from '../../storage/database.ts';
 import { artifactId } from './adapter.ts';
+import { WITHOUT_PKCE } from './client-metadata.ts';
 import { artifactMac } from './protected-artifacts.ts';
 
 const MODEL = 'InitialAccessToken';
 
 export interface RegistrationTokens {
-  /** Makes a token that is valid for `seconds`, 24 hours by default. */
-  issue(options?: { seconds?: number; by?: Actor }): Promise<{ token: string; expiresAt: Date }>;
+  /** Makes a token that is valid for `seconds`, 24 hours by default; the confidential clients of one `withoutPkce` need no PKCE. */
+  issue(options?: { seconds?: number; withoutPkce?: boolean; by?: Actor }): Promise<{ token: string; expiresAt: Date }>;
   /** Revokes every token; registered applications stay. Returns the number of tokens. */
   revokeAll(by?: Actor): Promise<number>;
 }
@@ -28,18 +29,18 @@ export interface RegistrationTokensDependencies {
 export function createRegistrationTokens(dependencies: RegistrationTokensDependencies): RegistrationTokens {
   const { db, now, audit, protectedRows } = dependencies;
   return {
-    async issue({ seconds = limits.registrationToken.defaultSeconds, by = {} } = {}) {
+    async issue({ seconds = limits.registrationToken.defaultSeconds, withoutPkce = false, by = {} } = {}) {
       const token = randomToken();
       const iat = Math.floor(now().getTime() / 1000);
       const exp = iat + seconds;
-      const payload = JSON.stringify({ kind: MODEL, iat, exp });
+      const payload = JSON.stringify({ kind: MODEL, iat, exp, ...(withoutPkce && { policies: [WITHOUT_PKCE] }) });
       await transaction(db, async (tx) => {
         const none = { grantId: null, userCode: null, uid: null, accountId: null, clientId: null };
         const row = { id: artifactId(MODEL, token), model: MODEL, payload, ...none };
         await tx.oidcArtifact.create({
           data: { ...row, expiresAt: BigInt(exp), mac: artifactMac(row, protectedRows) },
         });
-        const data = { seconds };
+        const data = { seconds, ...(withoutPkce && { without_pkce: true }) };
         await audit.record({ ...by, type: 'registration.token-issued', outcome: 'success', data }, tx);
       });
       return { token, expiresAt: new Date(exp * 1000) };

@@ -1,4 +1,5 @@
 // `require_pkce: false` of one confidential client: for products that send no PKCE challenge.
+import { exportJWK, generateKeyPair } from 'jose';
 import * as oidc from 'openid-client';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createRegistrationTokens } from '../../../src/oidc/store/registration-tokens.ts';
@@ -136,13 +137,69 @@ describe('the registration without PKCE', () => {
   });
 
   it('the registration without PKCE is not for clients that register themselves', async () => {
-    const { token } = await createRegistrationTokens(idp.services).issue();
-    const page = await httpClient(idp.issuer).post('/register', {
-      json: { redirect_uris: [redirectUri], require_pkce: false },
-      headers: { authorization: `Bearer ${token}`, accept: '*/*' },
+    const registered = await register((await registrationTokens().issue()).token, { require_pkce: false });
+    expect(registered).not.toHaveProperty('require_pkce');
+    expect(await errorWithoutPkce(registered)).toBe('invalid_request');
+  });
+
+  it('the registration without PKCE is for confidential clients that register with an initial access token for it', async () => {
+    const { token } = await registrationTokens().issue({ withoutPkce: true });
+    const registered = await register(token, {});
+    expect(registered).toMatchObject({ require_pkce: false });
+    const page = await completeSignIn(
+      httpClient(idp.issuer),
+      authorizeUrl(idp, String(registered.client_id), withoutPkce),
+      { user },
+    );
+    expect(new URL(page.location ?? '').searchParams.get('code')).toBeTruthy();
+    const event = await idp.services.db.auditEvent.findFirst({
+      where: { type: 'registration.token-issued', data: { contains: 'without_pkce' } },
     });
-    expect(page.status).toBe(201);
-    const answer = await outcome(httpClient(idp.issuer), authorizeUrl(idp, String(page.json().client_id), withoutPkce));
-    expect(answer.get('error')).toBe('invalid_request');
+    expect(JSON.parse(event?.data ?? '{}')).toMatchObject({ without_pkce: true });
+  });
+
+  it('an initial access token without PKCE changes nothing for public clients and for those with a security profile', async () => {
+    const { token } = await registrationTokens().issue({ withoutPkce: true });
+    const publicClient = await register(token, { token_endpoint_auth_method: 'none' });
+    expect(publicClient).not.toHaveProperty('require_pkce');
+    expect(await errorWithoutPkce(publicClient)).toBe('invalid_request');
+    const { publicKey } = await generateKeyPair('ES256');
+    const jwks = { keys: [await exportJWK(publicKey)] };
+    const secured = await register(token, { profile: 'fapi2', redirect_uris: ['https://bank.example/callback'], jwks });
+    expect(secured).toMatchObject({ profile: 'fapi2', require_pkce: true });
+  });
+
+  it('an update by the client leaves it without PKCE, and cannot make it a public client', async () => {
+    const { token } = await registrationTokens().issue({ withoutPkce: true });
+    const registered = await register(token, {});
+    const uri = String(registered.registration_client_uri);
+    let authorization = `Bearer ${registered.registration_access_token}`;
+    const put = async (more: object) => {
+      const json = { client_id: registered.client_id, redirect_uris: [redirectUri], ...more };
+      const page = await httpClient().request('PUT', uri, { json, headers: { authorization } });
+      if (page.status === 200) authorization = `Bearer ${page.json().registration_access_token}`;
+      return page;
+    };
+    expect((await put({ client_name: 'Renamed', require_pkce: true })).json()).toMatchObject({ require_pkce: false });
+    expect((await put({ token_endpoint_auth_method: 'none' })).status).toBe(400);
+    const { id = '' } = (await idp.services.applications.find(String(registered.client_id))) ?? {};
+    await admin.send('PATCH', `/applications/${id}`, { require_pkce: null }, { 'if-match': '*' });
+    expect((await put({ require_pkce: false })).json()).not.toHaveProperty('require_pkce');
+    expect(await errorWithoutPkce(registered)).toBe('invalid_request');
   });
 });
+
+const registrationTokens = () => createRegistrationTokens(idp.services);
+
+async function register(token: string, metadata: object): Promise<Record<string, unknown>> {
+  const page = await httpClient(idp.issuer).post('/register', {
+    json: { redirect_uris: [redirectUri], ...metadata },
+    headers: { authorization: `Bearer ${token}`, accept: '*/*' },
+  });
+  expect(page.status).toBe(201);
+  return page.json();
+}
+
+async function errorWithoutPkce({ client_id }: Record<string, unknown>): Promise<string | null> {
+  return (await outcome(httpClient(idp.issuer), authorizeUrl(idp, String(client_id), withoutPkce))).get('error');
+}

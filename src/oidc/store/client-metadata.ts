@@ -1,0 +1,37 @@
+// The fields of a client that the engine does not know (oidc-provider's `extraClientMetadata`), and what an initial access token allows
+// its holder beyond them (`features.registration.policies`).
+
+import type { Client, Configuration, KoaContextWithOIDC } from '../engine/library.ts';
+import { profileMetadata } from '../engine/security-profile.ts';
+
+/** An initial access token with this policy registers confidential clients without PKCE (registration-tokens.ts). */
+export const WITHOUT_PKCE = 'without-pkce';
+
+type Registration = NonNullable<NonNullable<Configuration['features']>['registration']>;
+type Metadata = Record<string, unknown>;
+
+/** The engine demands an implementation of each policy; this one is applied below, after the defaults of the metadata. */
+export const registrationPolicies: Registration['policies'] = { [WITHOUT_PKCE]: () => undefined };
+
+export const extraClientMetadata: Configuration['extraClientMetadata'] = {
+  // The profile comes last: it fixes `require_pkce`.
+  properties: ['require_pkce', ...profileMetadata.properties],
+  validator(ctx, key, value, metadata) {
+    if (key !== 'require_pkce') return profileMetadata.validator(ctx, key, value, metadata);
+    // Without a request the client comes from the database.
+    if (ctx) setPkceRule(ctx, metadata as Metadata);
+  },
+};
+
+/** Whatever a client sends: a new one is without PKCE by its initial access token only, and an update leaves it as it is. */
+function setPkceRule(ctx: KoaContextWithOIDC, metadata: Metadata): void {
+  const { InitialAccessToken: token, Client: before } = ctx.oidc.entities as {
+    InitialAccessToken?: { policies?: string[] };
+    Client?: Client;
+  };
+  delete metadata.require_pkce;
+  const isConfidential = metadata.token_endpoint_auth_method !== 'none';
+  if (token?.policies?.includes(WITHOUT_PKCE) && isConfidential) metadata.require_pkce = false;
+  const stored: unknown = before && Reflect.get(before, 'require_pkce');
+  if (stored !== undefined) metadata.require_pkce = stored;
+}
