@@ -16,9 +16,9 @@ import { createSessionStart } from './engine/session-start.ts';
 import { configurationOf } from './engine-options.ts';
 import { clientLimitsOf } from './rate-limits/client-rate-limits.ts';
 import { createDeviceGuesses } from './rate-limits/device-code-guesses.ts';
+import { createDynamicRegistration } from './registration/dynamic-registration.ts';
 import { type ApiTokens, createApiTokens } from './store/api-access-tokens.ts';
 import { type ClientSource, createClientSource } from './store/clients.ts';
-import { createDynamicRegistration } from './store/dynamic-registration.ts';
 import { createRefreshTokenRetries } from './store/refresh-token-retries.ts';
 import { createSessionStore } from './store/session-rows.ts';
 

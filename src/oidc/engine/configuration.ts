@@ -5,7 +5,7 @@ import { claimsByScope } from '../../accounts/claims.ts';
 import type { CookieKeys } from '../../http/context.ts';
 import { keyAlgs } from '../../keys/rotation.ts';
 import { limits } from '../../limits.ts';
-import { extraClientMetadata, registrationPolicies } from '../store/client-metadata.ts';
+import { extraClientMetadata, registrationPolicies } from '../registration/client-metadata.ts';
 import { clientBasedCORS } from './cors.ts';
 import { createIntrospectionPolicy, type PairwiseIdentifier } from './introspection.ts';
 import type { Client, Configuration, FindAccount, KoaContextWithOIDC } from './library.ts';

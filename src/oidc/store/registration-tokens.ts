@@ -6,8 +6,8 @@ import { limits } from '../../limits.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { randomToken } from '../../platform/random.ts';
 import { type Db, transaction } from '../../storage/database.ts';
+import { WITHOUT_PKCE } from '../registration/client-metadata.ts';
 import { artifactId } from './adapter.ts';
-import { WITHOUT_PKCE } from './client-metadata.ts';
 import { artifactMac } from './protected-artifacts.ts';
 
 const MODEL = 'InitialAccessToken';

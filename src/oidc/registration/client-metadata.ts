@@ -4,7 +4,7 @@
 import type { Client, Configuration, KoaContextWithOIDC } from '../engine/library.ts';
 import { profileMetadata } from '../engine/security-profile.ts';
 
-/** An initial access token with this policy registers confidential clients without PKCE (registration-tokens.ts). */
+/** An initial access token with this policy registers confidential clients without PKCE (store/registration-tokens.ts). */
 export const WITHOUT_PKCE = 'without-pkce';
 
 type Registration = NonNullable<NonNullable<Configuration['features']>['registration']>;

@@ -9,7 +9,7 @@ import {
 } from '../../applications/fields/oidc-client.ts';
 import { badRequest, forbidden, notFound } from '../../http/errors.ts';
 import { engineScopes } from '../claims/scopes.ts';
-import type { ClientSourceDependencies } from './clients.ts';
+import type { ClientSourceDependencies } from '../store/clients.ts';
 
 export type DynamicRegistration = Pick<ClientSourceDependencies, 'register' | 'update' | 'unregister'>;
 
