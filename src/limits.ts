@@ -110,6 +110,7 @@ export const limits = {
     relayStateBytes: 2 * KIB,
     bodyBytes: 256 * KIB, // of a POST
     messageBytes: 32 * KIB, // the XML of a POST, or inflated from a redirect; usual ones have 1 to 8 KB
+    responseBytes: 96 * KIB, // of an upstream: a user may be in hundreds of groups
     metadataBytes: 1024 * KIB,
     metadataRefreshSeconds: DAY, // at the latest; a shorter cacheDuration is obeyed
     metadataPollSeconds: HOUR, // at the soonest

@@ -71,6 +71,6 @@ const standardClaims: Record<string, string> = {
 
 /** Account field -> name or path at the upstream: the standard ones of the kind, replaced by what the connection declares. */
 export function attributesOf({ kind, settings }: Connection): Record<string, string> {
-  const standard = kind === 'oidc' ? standardClaims : kind === 'ldap' ? ldapAttributes : {};
+  const standard = kind === 'ldap' ? ldapAttributes : kind === 'oauth2' ? {} : standardClaims;
   return { ...standard, ...settings.attributes };
 }

@@ -21,6 +21,7 @@ import type { ExternalIdentities } from './identities.ts';
 import { createLinks } from './links.ts';
 import { createRejectedSignIns } from './rejected-sign-ins.ts';
 import type { UpstreamRequests } from './requests.ts';
+import type { SamlUpstream } from './saml/create-saml-upstream.ts';
 import type { UpstreamSessions } from './sessions.ts';
 import { createSignIns } from './sign-ins.ts';
 import { createTries } from './tries.ts';
@@ -45,14 +46,16 @@ export interface FederationDependencies {
   signInPolicy: SignInPolicy;
   notifyOwner: NotifyOwner;
   confirmAddress(account: Account, email: string, request: RequestInfo): Promise<void>;
-  /** One for each kind of connection that has a redirect. */
+  /** One for each kind of connection that has a redirect, but SAML. */
   protocols: Protocols;
+  samlUpstream: SamlUpstream;
 }
 
 export type Federation = ReturnType<typeof createFederation>;
 
 export function createFederation(dependencies: FederationDependencies) {
-  const { issuer, connections, requests, protocols, signInPolicy: policy } = dependencies;
+  const { issuer, connections, requests, samlUpstream, signInPolicy: policy } = dependencies;
+  const protocols = { ...dependencies.protocols, saml: samlUpstream.protocol };
   const upstreamSignIn = createUpstreamSignIn({ issuer, requests, connections, protocols });
   const resolver = createResolver(dependencies);
   const rejected = createRejectedSignIns(dependencies);
@@ -64,6 +67,9 @@ export function createFederation(dependencies: FederationDependencies) {
     resolver,
     rejected,
     upstreamSignIn,
-    routers: [callbackRoutes({ connections, rejected, upstreamSignIn })],
+    routers: [
+      callbackRoutes({ connections, rejected, upstreamSignIn }),
+      samlUpstream.routes({ connections, rejected, upstreamSignIn }),
+    ],
   };
 }

@@ -7,6 +7,7 @@ export type FederationFault =
   | 'upstream_unavailable'
   | 'upstream_denied'
   | 'upstream_answer_invalid'
+  | 'upstream_signature_invalid'
   | 'upstream_no_identity'
   | 'upstream_not_allowed'
   | 'upstream_not_fresh'

@@ -21,6 +21,11 @@ export const upstreamProblems = {
     message: 'The answer of your identity provider could not be verified.',
     advice: 'Sign in again. If it happens again, tell an administrator the code below.',
   },
+  upstream_signature_invalid: {
+    status: 401,
+    message: 'The answer of your identity provider has no valid signature.',
+    advice: 'Sign in again. If it happens again, tell an administrator the code below.',
+  },
   upstream_denied: {
     status: 400,
     message: 'Your identity provider did not sign you in.',

@@ -1,10 +1,10 @@
-// One signing key: generates it, names it by its RFC 7638 thumbprint, and encrypts and decrypts its private part.
+// One stored key: generates it, names it by its RFC 7638 thumbprint, and encrypts and decrypts its private part.
 import { createPrivateKey, createPublicKey, generateKeyPair, type JsonWebKey, type KeyObject } from 'node:crypto';
 import { promisify } from 'node:util';
 import { limits } from '../limits.ts';
 import { sha256 } from '../platform/random.ts';
 import type { Vault } from '../platform/vault.ts';
-import type { KeyAlg } from './rotation.ts';
+import type { KeyAlg, StoredAlg } from './rotation.ts';
 
 /** A private key in the form that the OIDC engine takes. */
 export type PrivateJwk = JsonWebKey & { kid: string; alg: KeyAlg; use: 'sig' };
@@ -22,21 +22,22 @@ export class KeyringError extends Error {
 
 const generate = promisify(generateKeyPair);
 
-const keyTypes: Record<KeyAlg, KeyObject['asymmetricKeyType']> = {
+const keyTypes: Record<StoredAlg, KeyObject['asymmetricKeyType']> = {
   RS256: 'rsa',
   PS256: 'rsa',
   ES256: 'ec',
   EdDSA: 'ed25519',
+  'RSA-OAEP': 'rsa',
 };
 
 /** Generates a key pair in the thread pool, because an RSA key on the event loop would stall every request. */
-export async function makeKeyPair(alg: KeyAlg): Promise<KeyPair> {
+export async function makeKeyPair(alg: StoredAlg): Promise<KeyPair> {
   const { privateKey, publicKey } = await generateFor(alg);
   return { kid: thumbprint(publicKey), privateKey, publicKey };
 }
 
 /** PS256 has an RSA key of its own: one key for two algorithms would weaken both (RFC 8725 3.1). */
-function generateFor(alg: KeyAlg) {
+function generateFor(alg: StoredAlg) {
   if (alg === 'EdDSA') return generate('ed25519');
   if (alg === 'ES256') return generate('ec', { namedCurve: 'P-256' });
   return generate('rsa', { modulusLength: limits.keys.rsaBits });
@@ -48,7 +49,7 @@ export function sealKey({ kid, privateKey }: KeyPair, vault: Vault): string {
 }
 
 /** Decrypts a stored private key; throws KeyringError when it does not match the kid and the algorithm of its row. */
-export function openKey(row: { kid: string; alg: KeyAlg; privateSealed: string }, vault: Vault): KeyPair {
+export function openKey(row: { kid: string; alg: StoredAlg; privateSealed: string }, vault: Vault): KeyPair {
   const { kid, alg, privateSealed } = row;
   try {
     const privateKey = createPrivateKey({
@@ -70,8 +71,8 @@ export function privateJwk({ kid, privateKey }: KeyPair, alg: KeyAlg): PrivateJw
   return { ...privateKey.export({ format: 'jwk' }), kid, alg, use: 'sig' };
 }
 
-export function publicJwk({ kid, publicKey }: KeyPair, alg: KeyAlg): JsonWebKey {
-  return { ...publicKey.export({ format: 'jwk' }), kid, alg, use: 'sig' };
+export function publicJwk({ kid, publicKey }: KeyPair, alg: StoredAlg): JsonWebKey {
+  return { ...publicKey.export({ format: 'jwk' }), kid, alg, use: alg === 'RSA-OAEP' ? 'enc' : 'sig' };
 }
 
 /** The RFC 7638 thumbprint: SHA-256 over the required members in alphabetical order, base64url. */

@@ -6,7 +6,7 @@ import type { Vault } from '../platform/vault.ts';
 import { type Db, type Tx, transaction } from '../storage/database.ts';
 import { selfSignedCertificate } from './certificate.ts';
 import { KeyringError, makeKeyPair, openKey, publicJwk, sealKey } from './key-pair.ts';
-import { type KeyDates, type KeyState, type KeyUse, keyAlgs, type Step } from './rotation.ts';
+import { type KeyDates, type KeyState, keyUses, type Step, storedAlgs } from './rotation.ts';
 
 export interface KeyRow extends KeyDates {
   privateSealed: string;
@@ -25,7 +25,6 @@ export interface KeyRowsDependencies {
 /** Called for each applied step, inside its transaction. */
 export type NoteStep = (step: Step, kid: string, tx: Tx) => Promise<void>;
 
-const uses: KeyUse[] = ['oidc', 'saml'];
 const states: KeyState[] = ['active', 'next', 'retired'];
 
 /** Reads every key: active ones first, then next, then retired; of the same state and algorithm the newest first. */
@@ -35,14 +34,14 @@ export async function readKeys(db: Db): Promise<KeyRow[]> {
     .map(({ id, use, alg, state, ...rest }) => ({
       ...rest,
       kid: id,
-      use: oneOf(uses, use, id),
-      alg: oneOf(keyAlgs, alg, id),
+      use: oneOf(keyUses, use, id),
+      alg: oneOf(storedAlgs, alg, id),
       state: oneOf(states, state, id),
     }))
     .sort(
       (a, b) =>
         states.indexOf(a.state) - states.indexOf(b.state) ||
-        keyAlgs.indexOf(a.alg) - keyAlgs.indexOf(b.alg) ||
+        storedAlgs.indexOf(a.alg) - storedAlgs.indexOf(b.alg) ||
         b.createdAt.getTime() - a.createdAt.getTime(),
     );
 }
@@ -145,8 +144,8 @@ async function newRow({ use, alg, state }: Extract<Step, { do: 'create' }>, { va
     state,
     publicJwk: JSON.stringify(publicJwk(pair, alg)),
     privateSealed: sealKey(pair, vault),
-    certificate: use === 'saml' ? await selfSignedCertificate({ ...pair, host, from, until }) : null,
-    certificateUntil: use === 'saml' ? until : null,
+    certificate: use !== 'oidc' ? await selfSignedCertificate({ ...pair, host, from, until }) : null,
+    certificateUntil: use !== 'oidc' ? until : null,
     createdAt: from,
     activatedAt: state === 'active' ? from : null,
   };

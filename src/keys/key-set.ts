@@ -5,7 +5,10 @@ import type { Vault } from '../platform/vault.ts';
 import type { Db } from '../storage/database.ts';
 import { type KeyPair, KeyringError, openKey, type PrivateJwk, privateJwk } from './key-pair.ts';
 import { type KeyRow, keySetVersion, readKeys, versionOf } from './key-rows.ts';
-import type { KeyDates } from './rotation.ts';
+import { type KeyAlg, type KeyDates, type KeyUse, keyAlgs } from './rotation.ts';
+
+/** The uses whose keys have certificates. */
+export type SamlUse = Exclude<KeyUse, 'oidc'>;
 
 export interface SamlCertificate {
   kid: string;
@@ -31,23 +34,37 @@ export type KeySetListener = () => void | Promise<void>;
 export function jwksOf({ rows, pairs }: KeySet): { keys: PrivateJwk[] } {
   const keys = rows.flatMap(({ kid, use, alg }) => {
     const pair = pairs.get(kid);
-    return use === 'oidc' && pair ? [privateJwk(pair, alg)] : [];
+    return use === 'oidc' && isKeyAlg(alg) && pair ? [privateJwk(pair, alg)] : [];
   });
   return { keys };
 }
 
-export function samlCertificatesOf({ rows }: KeySet): SamlCertificate[] {
-  return rows.flatMap(({ kid, state, certificate, certificateUntil }) =>
-    certificate && certificateUntil ? [{ kid, state, certificatePem: certificate, until: certificateUntil }] : [],
+/** The certificates of the keys of one use, those of active keys first. */
+export function samlCertificatesOf({ rows }: KeySet, wanted: SamlUse): SamlCertificate[] {
+  return rows.flatMap(({ kid, use, state, certificate, certificateUntil }) =>
+    use === wanted && certificate && certificateUntil
+      ? [{ kid, state, certificatePem: certificate, until: certificateUntil }]
+      : [],
   );
 }
 
-/** The active SAML key with its certificate; throws KeyringError when there is none. */
-export function samlCredentialOf(set: KeySet): SamlCredential {
-  const active = samlCertificatesOf(set).find(({ state }) => state === 'active');
-  const pair = active && set.pairs.get(active.kid);
-  if (!pair) throw new KeyringError('there is no active SAML key');
-  return { ...active, privateKey: pair.privateKey };
+/** The keys of one use with their certificates, active ones first. */
+export function samlCredentialsOf(set: KeySet, use: SamlUse): SamlCredential[] {
+  return samlCertificatesOf(set, use).flatMap((certificate) => {
+    const pair = set.pairs.get(certificate.kid);
+    return pair ? [{ ...certificate, privateKey: pair.privateKey }] : [];
+  });
+}
+
+/** The active key of one use with its certificate; throws KeyringError when there is none. */
+export function samlCredentialOf(set: KeySet, use: SamlUse): SamlCredential {
+  const active = samlCredentialsOf(set, use).find(({ state }) => state === 'active');
+  if (!active) throw new KeyringError(`there is no active key for ${use}`);
+  return active;
+}
+
+function isKeyAlg(alg: string): alg is KeyAlg {
+  return (keyAlgs as readonly string[]).includes(alg);
 }
 
 /** Creates the current set of this instance. Calls of `follow` must not overlap. */

@@ -1,5 +1,6 @@
 // The signing keys of tokens and assertions: created at the first start, stored encrypted in signing_keys, and rotated
 // without a restart. Each instance holds the decrypted keys and reads changes of the table with refresh().
+import type { KeyObject } from 'node:crypto';
 import type { Actor, Audit } from '../audit/audit.ts';
 import { limits } from '../limits.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -15,13 +16,15 @@ import {
   type KeySetListener,
   type SamlCertificate,
   type SamlCredential,
+  type SamlUse,
   samlCertificatesOf,
   samlCredentialOf,
+  samlCredentialsOf,
 } from './key-set.ts';
 import { applyDueSteps, type RotationOutcome, rotateKeys } from './rotate-keys.ts';
 import { type KeyDates, type RotationRequest, rotationPolicy } from './rotation.ts';
 
-export type { SamlCertificate, SamlCredential } from './key-set.ts';
+export type { SamlCertificate, SamlCredential, SamlUse } from './key-set.ts';
 export type { RotationOutcome } from './rotate-keys.ts';
 
 export interface KeyringDependencies {
@@ -40,6 +43,9 @@ export interface KeyringDependencies {
 export interface KeyInfo extends KeyDates {
   certificate?: { pem: string; fingerprint: string; until: Date };
 }
+
+/** The uses of the service provider's keys. */
+export type ServiceProviderUse = Exclude<SamlUse, 'saml'>;
 
 export interface Keyring {
   /** Decrypts the keys, and creates missing ones. Must run before any other method. */
@@ -60,6 +66,12 @@ export interface Keyring {
   samlCredential(): SamlCredential;
   /** The certificates for the IdP metadata: the active one, then the next one, then those of retired keys. */
   samlCertificates(): SamlCertificate[];
+  /** The active key that signs as service provider of upstream identity providers. */
+  serviceProviderCredential(): SamlCredential;
+  /** The certificates for the metadata of the service provider, the active one first. */
+  serviceProviderCertificates(use: ServiceProviderUse): SamlCertificate[];
+  /** The keys that decrypt assertions: the active one, then the next one, then retired ones. */
+  decryptionKeys(): KeyObject[];
   /** Certificates in use that end within limits.saml.certificateWarningDays, or have ended. */
   expiringCertificates(): SamlCertificate[];
 }
@@ -90,7 +102,9 @@ export function createKeyring(deps: KeyringDependencies): Keyring {
 
   function expiringCertificates(): SamlCertificate[] {
     const warnAt = new Date(now().getTime() + limits.saml.certificateWarningDays * DAY_MS);
-    return samlCertificatesOf(current.get()).filter(({ state, until }) => state !== 'retired' && until <= warnAt);
+    return samlCertificatesOf(current.get(), 'saml').filter(
+      ({ state, until }) => state !== 'retired' && until <= warnAt,
+    );
   }
 
   return {
@@ -101,8 +115,11 @@ export function createKeyring(deps: KeyringDependencies): Keyring {
     onChange: current.onChange,
     jwks: () => jwksOf(current.get()),
     list: () => listKeys(db),
-    samlCredential: () => samlCredentialOf(current.get()),
-    samlCertificates: () => samlCertificatesOf(current.get()),
+    samlCredential: () => samlCredentialOf(current.get(), 'saml'),
+    samlCertificates: () => samlCertificatesOf(current.get(), 'saml'),
+    serviceProviderCredential: () => samlCredentialOf(current.get(), 'saml-sp'),
+    serviceProviderCertificates: (use) => samlCertificatesOf(current.get(), use),
+    decryptionKeys: () => samlCredentialsOf(current.get(), 'saml-sp-encryption').map(({ privateKey }) => privateKey),
     expiringCertificates,
   };
 }

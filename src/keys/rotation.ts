@@ -2,16 +2,24 @@
 // Connect Core 10.1.1), and stays published until everything that it signed has expired. Pure functions of keys and time.
 import { limits } from '../limits.ts';
 
-export type KeyUse = 'oidc' | 'saml';
+/**
+ * `saml` signs as identity provider, `saml-sp` as service provider of upstream ones, and `saml-sp-encryption` decrypts their
+ * assertions. Each has a key of its own, so that no message of one role passes for one of another.
+ */
+export const keyUses = ['oidc', 'saml', 'saml-sp', 'saml-sp-encryption'] as const;
+export type KeyUse = (typeof keyUses)[number];
 /** The algorithms of signing keys (JWA, RFC 7518 3.1 and RFC 8037 3.1). EdDSA is Ed25519. */
 export const keyAlgs = ['RS256', 'PS256', 'ES256', 'EdDSA'] as const;
 export type KeyAlg = (typeof keyAlgs)[number];
+/** Those of every stored key; one that decrypts has an algorithm of its own (RFC 7518 4.3). */
+export const storedAlgs = [...keyAlgs, 'RSA-OAEP'] as const;
+export type StoredAlg = (typeof storedAlgs)[number];
 export type KeyState = 'next' | 'active' | 'retired';
 
 export interface KeyDates {
   kid: string;
   use: KeyUse;
-  alg: KeyAlg;
+  alg: StoredAlg;
   state: KeyState;
   createdAt: Date;
   activatedAt: Date | null;
@@ -28,7 +36,7 @@ export interface RotationPolicy {
 }
 
 export type Step =
-  | { do: 'create'; use: KeyUse; alg: KeyAlg; state: 'next' | 'active' }
+  | { do: 'create'; use: KeyUse; alg: StoredAlg; state: 'next' | 'active' }
   | { do: 'activate'; kid: string; instead: string | undefined }
   | { do: 'remove'; kid: string };
 
@@ -36,7 +44,7 @@ export interface RotationRequest {
   use: KeyUse;
   /** Activate the next key even when it was not published long enough: after a leak. */
   force?: boolean;
-  /** SAML only: activate the certificate that is published as the next one. */
+  /** SAML keys only: activate the certificate that is published as the next one. */
   activate?: boolean;
 }
 
@@ -48,7 +56,7 @@ export type RotationPlan =
 
 interface Slot {
   use: KeyUse;
-  alg: KeyAlg;
+  alg: StoredAlg;
   /** OIDC clients read the key set by themselves; service providers often do not, so an administrator activates there. */
   isAutomatic: boolean;
 }
@@ -56,6 +64,8 @@ interface Slot {
 const slots: Slot[] = [
   ...keyAlgs.map((alg): Slot => ({ use: 'oidc', alg, isAutomatic: true })),
   { use: 'saml', alg: 'RS256', isAutomatic: false },
+  { use: 'saml-sp', alg: 'RS256', isAutomatic: false },
+  { use: 'saml-sp-encryption', alg: 'RSA-OAEP', isAutomatic: false },
 ];
 
 const HOUR = 3600;
@@ -86,10 +96,10 @@ export function planRotation(
   const own = slots.filter((slot) => slot.use === use);
   const waiting = own.flatMap((slot) => find(keys, slot, 'next') ?? []);
   const readyAt = ({ createdAt }: KeyDates) => after(createdAt, policy.publishAheadSeconds);
-  if (use === 'saml' && !activate) {
+  if (use !== 'oidc' && !activate) {
     const [published] = waiting;
     if (published) return { outcome: 'published-already', kid: published.kid, readyAt: readyAt(published) };
-    return { outcome: 'go', steps: [{ do: 'create', use, alg: 'RS256', state: 'next' }] };
+    return { outcome: 'go', steps: own.map(({ alg }): Step => ({ do: 'create', use, alg, state: 'next' })) };
   }
   if (waiting.length < own.length) return { outcome: 'nothing-to-activate' };
   const early = waiting.find((key) => readyAt(key) > now);

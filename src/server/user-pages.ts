@@ -1,6 +1,7 @@
 // The composition root of the pages for users: sign-in, account, registration and recovery.
 import { createAccountPages } from '../account/create-account-pages.ts';
 import { createFederation } from '../federation/create-federation.ts';
+import { createSamlUpstream } from '../federation/saml/create-saml-upstream.ts';
 import { createLogoutBrowserOf } from '../logout/logout-browser.ts';
 import { createMailedLinks } from '../mailed-links/create-mailed-links.ts';
 import { createRecovery } from '../recovery/create-recovery.ts';
@@ -67,6 +68,9 @@ export function createUserPages(services: Services, http: HttpServices, { oidc, 
     ...{ connections: services.connections, setConnectionRoles: services.setConnectionRoles },
     ...{ requests: services.upstreamRequests, sessions: services.upstreamSessions, identities: services.identities },
     protocols: services.upstreamProtocols,
+    samlUpstream: createSamlUpstream({
+      ...{ issuer, now, keyring: services.keyring, documents: services.connectionDocuments, saml: saml.slo },
+    }),
     async confirmAddress(to, email, request) {
       await registration.emailVerification.requestEmailChange(to, email, { actorId: to.id, request });
     },

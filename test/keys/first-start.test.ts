@@ -15,6 +15,8 @@ afterEach(() => test.close());
 const algs = ['RS256', 'PS256', 'ES256', 'EdDSA'];
 const complete = [
   'saml active RS256',
+  'saml-sp active RS256',
+  'saml-sp-encryption active RSA-OAEP',
   ...algs.map((alg) => `oidc active ${alg}`),
   ...algs.map((alg) => `oidc next ${alg}`),
 ];

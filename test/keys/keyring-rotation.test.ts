@@ -134,7 +134,7 @@ describe('several instances', () => {
       await Promise.all([keyring.refresh(), other.refresh()]);
       expect(other.jwks()).toEqual(keyring.jwks());
       const states = await statesOf(keyring);
-      expect(states.filter((state) => !state.includes('retired'))).toHaveLength(9);
+      expect(states.filter((state) => !state.includes('retired'))).toHaveLength(11);
     }
     await database.close();
   });

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import {
   dueSteps,
-  type KeyAlg,
   type KeyDates,
   type KeyState,
   type KeyUse,
   planRotation,
   rotationPolicy,
+  type StoredAlg,
 } from '../../src/keys/rotation.ts';
 import { limits } from '../../src/limits.ts';
 
@@ -16,7 +16,13 @@ const policy = { rotateAfterSeconds: 90 * DAY, publishAheadSeconds: HOUR, retire
 const start = new Date('2026-01-01T00:00:00Z');
 const at = (seconds: number) => new Date(start.getTime() + seconds * 1000);
 
-function key(kid: string, state: KeyState, ageAt: Partial<KeyDates> = {}, alg: KeyAlg = 'RS256', use: KeyUse = 'oidc') {
+function key(
+  kid: string,
+  state: KeyState,
+  ageAt: Partial<KeyDates> = {},
+  alg: StoredAlg = 'RS256',
+  use: KeyUse = 'oidc',
+) {
   return { kid, use, alg, state, createdAt: start, activatedAt: null, retiredAt: null, ...ageAt } satisfies KeyDates;
 }
 
@@ -28,16 +34,20 @@ const complete = [
     key(`${alg}-next`, 'next', {}, alg),
   ]),
   key('saml', 'active', { activatedAt: start }, 'RS256', 'saml'),
+  key('saml-sp', 'active', { activatedAt: start }, 'RS256', 'saml-sp'),
+  key('decrypt', 'active', { activatedAt: start }, 'RSA-OAEP', 'saml-sp-encryption'),
 ];
 
 describe('the scheduled rotation', () => {
-  it('creates, for an empty table, a signing key of each algorithm with its successor, and one SAML key', () => {
+  it('creates, for an empty table, a signing key of each algorithm with its successor, and one key of each SAML use', () => {
     expect(dueSteps([], start, policy)).toEqual([
       ...['RS256', 'PS256', 'ES256', 'EdDSA'].flatMap((alg) => [
         { do: 'create', use: 'oidc', alg, state: 'active' },
         { do: 'create', use: 'oidc', alg, state: 'next' },
       ]),
       { do: 'create', use: 'saml', alg: 'RS256', state: 'active' },
+      { do: 'create', use: 'saml-sp', alg: 'RS256', state: 'active' },
+      { do: 'create', use: 'saml-sp-encryption', alg: 'RSA-OAEP', state: 'active' },
     ]);
   });
 
@@ -45,7 +55,7 @@ describe('the scheduled rotation', () => {
     expect(dueSteps(complete, at(90 * DAY - 1), policy)).toEqual([]);
   });
 
-  it('rotates the OIDC keys after 90 days, publishing a successor in the same step, and never the SAML key', () => {
+  it('rotates the OIDC keys after 90 days, publishing a successor in the same step, and never a SAML key', () => {
     expect(dueSteps(complete, at(90 * DAY), policy)).toEqual([
       { do: 'activate', kid: 'rs-next', instead: 'rs' },
       { do: 'create', use: 'oidc', alg: 'RS256', state: 'next' },

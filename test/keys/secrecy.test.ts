@@ -95,7 +95,7 @@ describe('a new GATEHOUSE_SECRET', () => {
   it('a new GATEHOUSE_SECRET is rejected alone, with a message that names the missing secret', async () => {
     const alone = anInstance({ ...test.database, secrets: [newSecret] }).keyring;
     await expect(alone.load()).rejects.toThrow(/GATEHOUSE_SECRET.*add the old value back/);
-    expect(await test.database.db.signingKey.count()).toBe(9);
+    expect(await test.database.db.signingKey.count()).toBe(11);
   });
 });
 

@@ -1,6 +1,7 @@
 // /api/admin/keys: the public side of the signing keys, and their rotation.
 import { z } from 'zod';
 import type { KeyInfo, RotationOutcome } from '../../keys/keyring.ts';
+import { keyUses } from '../../keys/rotation.ts';
 import { type Endpoint, endpoint } from '../api/endpoint.ts';
 import { iso, time } from '../api/parts.ts';
 import type { KeyAdmin } from './actions.ts';
@@ -10,7 +11,7 @@ const tag = 'Keys';
 const key = z
   .object({
     kid: z.string(),
-    use: z.enum(['oidc', 'saml']),
+    use: z.enum(keyUses),
     alg: z.string(),
     state: z.enum(['next', 'active', 'retired']),
     created_at: time,
@@ -48,9 +49,9 @@ export function keyEndpoints(keys: KeyAdmin): Endpoint[] {
       needs: ['gatehouse.keys:write'],
       summary: 'Makes the next key the active one',
       description:
-        'OpenID Connect clients follow by themselves. SAML takes two calls, because the service providers have to read the metadata again: the first publishes the next certificate, the second, with activate, signs with it.',
+        'OpenID Connect clients follow by themselves. SAML keys take two calls, because the other side has to read the metadata again: the first publishes the next certificate, the second, with activate, signs with it.',
       body: z.strictObject({
-        use: z.enum(['oidc', 'saml']),
+        use: z.enum(keyUses),
         activate: z.boolean().default(false).describe('SAML: sign with the published certificate'),
         force: z.boolean().default(false).describe('Do not wait until it has been published long enough: after a leak'),
       }),

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { Extras, State } from '../../http/context.ts';
 import { parseForm } from '../../http/input.ts';
 import type { KeyInfo } from '../../keys/keyring.ts';
+import { type KeyUse, keyUses } from '../../keys/rotation.ts';
 import type { Block, Cell, Tone } from '../console/blocks.ts';
 import type { Frame } from '../console/frame.ts';
 import type { KeyAdmin } from './actions.ts';
@@ -11,9 +12,15 @@ import type { KeyAdmin } from './actions.ts';
 const READ = 'gatehouse.keys:read' as const;
 const WRITE = 'gatehouse.keys:write' as const;
 const rotateForm = z.object({
-  use: z.enum(['oidc', 'saml']),
+  use: z.enum(keyUses),
   step: z.enum(['rotate', 'publish', 'activate', 'force']),
 });
+const TITLES: Record<KeyUse, string> = {
+  oidc: 'OpenID Connect',
+  saml: 'SAML',
+  'saml-sp': 'SAML at upstream identity providers: signatures',
+  'saml-sp-encryption': 'SAML at upstream identity providers: decryption',
+};
 const TONES: Record<KeyInfo['state'], Tone> = { next: 'warn', active: 'good', retired: 'plain' };
 const OUTCOMES: Record<string, string> = {
   rotated: 'The next key signs now.',
@@ -37,7 +44,7 @@ export function keyRoutes({ frame, keys }: KeyPagesDependencies): Router<State, 
     frame.show(ctx, {
       title: 'Keys and certificates',
       actions: frame.may(ctx, WRITE) ? [{ label: 'Rotate', href: '/admin/keys/rotate', look: 'primary' }] : [],
-      blocks: [keyTable('OpenID Connect', 'oidc', all), keyTable('SAML', 'saml', all)],
+      blocks: keyUses.map((use) => keyTable(TITLES[use], use, all)),
     });
   });
 
@@ -77,7 +84,7 @@ function keyCells({ kid, alg, state, createdAt, activatedAt, retiredAt, certific
 }
 
 interface Rotation {
-  use: 'oidc' | 'saml';
+  use: KeyUse;
   step: z.output<typeof rotateForm>['step'];
   title: string;
   lead: string;
@@ -106,6 +113,22 @@ const ROTATIONS: readonly Rotation[] = [
     button: 'Sign with it',
     lead: 'The published certificate signs from now on. Applications that have not read the metadata again reject what it signs.',
   },
+  ...(['saml-sp', 'saml-sp-encryption'] as const).flatMap((use): Rotation[] => [
+    {
+      use,
+      step: 'publish',
+      title: `${TITLES[use]}, first step`,
+      button: 'Publish the next certificate',
+      lead: 'The next certificate is published in the metadata at /saml/sp/metadata. Ask each identity provider to read it again.',
+    },
+    {
+      use,
+      step: 'activate',
+      title: `${TITLES[use]}, second step`,
+      button: 'Use it',
+      lead: 'The published key is used from now on. Identity providers that have not read the metadata again do not know it.',
+    },
+  ]),
 ];
 
 function rotationForm({ use, step, title, lead, button }: Rotation): Block {

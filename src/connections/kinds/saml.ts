@@ -26,6 +26,7 @@ export const samlSettings = {
   sign_requests: z.boolean().default(true),
   want_encrypted: z.boolean().default(false), // accept encrypted assertions only
   allow_sha1: z.boolean().default(false),
+  allow_cbc: z.boolean().default(false), // AES-CBC, where the Response is signed as a whole
   name_id_format: z.enum(['persistent', 'emailAddress', 'unspecified']).optional(),
   /** The attribute that identifies the user; absent: the persistent NameID. */
   subject_attribute: claimPath.optional(),

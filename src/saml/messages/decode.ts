@@ -62,15 +62,15 @@ export async function decodeRedirect(rawQuery: string): Promise<DecodedMessage> 
 }
 
 /** Decodes a POST. `body` is the raw application/x-www-form-urlencoded text. Throws SamlError. */
-export function decodePost(body: string): DecodedMessage {
-  const values = readParameters(body);
+export function decodePost(body: string, maxBytes: number = limits.saml.messageBytes): DecodedMessage {
+  const values = readParameters(body, maxBytes);
   // HTTP-POST-SimpleSign is not supported; its unchecked signature must not look like a checked one.
   if (values.has('Signature') || values.has('SigAlg')) {
     throw new SamlError('parameter_malformed', { detail: 'SimpleSign' });
   }
   const { parameter, value } = messageParameter(values);
   const octets = decodeBase64(value.text, 'accept line breaks');
-  if (octets.length > limits.saml.messageBytes) throw new SamlError('too_large');
+  if (octets.length > maxBytes) throw new SamlError('too_large');
   return {
     binding: 'post',
     parameter,
@@ -82,10 +82,10 @@ export function decodePost(body: string): DecodedMessage {
 
 // The six of SAML and a few of proxies and applications; a body of separators alone would have 250,000.
 const maxParameters = 32;
-/** The longest percent-encoded forms of a message in base64 with line breaks, and of a RelayState. */
-const maxRawLength = { message: 3 * 1.4 * limits.saml.messageBytes, relayState: 3 * limits.saml.relayStateBytes };
+/** How much longer the percent-encoded form of a message in base64 with line breaks is. */
+const MAX_GROWTH = 3 * 1.4;
 
-function readParameters(encoded: string): Map<Parameter, Value> {
+function readParameters(encoded: string, maxBytes: number = limits.saml.messageBytes): Map<Parameter, Value> {
   if (encoded.length > limits.saml.bodyBytes) throw new SamlError('too_large');
   const values = new Map<Parameter, Value>();
   const pairs = encoded.split('&', maxParameters + 1);
@@ -98,8 +98,9 @@ function readParameters(encoded: string): Map<Parameter, Value> {
     if (!isParameter(key)) continue;
     if (values.has(key)) throw new SamlError('parameter_repeated', { detail: key });
     const raw = equals < 0 ? '' : pair.slice(equals + 1);
-    if (raw.length > maxRawLength.message) throw new SamlError('too_large', { detail: key });
-    if (key === 'RelayState' && raw.length > maxRawLength.relayState) throw new SamlError('relay_state_too_long');
+    if (raw.length > MAX_GROWTH * maxBytes) throw new SamlError('too_large', { detail: key });
+    if (key === 'RelayState' && raw.length > 3 * limits.saml.relayStateBytes)
+      throw new SamlError('relay_state_too_long');
     values.set(key, { raw, text: decodeComponent(raw) });
   }
   return values;

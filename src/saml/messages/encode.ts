@@ -4,9 +4,9 @@ import { deflateRawSync } from 'node:zlib';
 import { type Signer, signElement } from '../xml/sign.ts';
 import { canonical, wireForm, type XmlElement } from '../xml/write.ts';
 
-/** The value of the SAMLRequest or SAMLResponse field of a POST form. */
-export function postMessage(message: XmlElement, signer: Signer): string {
-  return encodePost(wireForm(signElement(message, 1, signer)));
+/** The value of the SAMLRequest or SAMLResponse field of a POST form, signed when a signer is given. */
+export function postMessage(message: XmlElement, signer?: Signer): string {
+  return encodePost(wireForm(signer ? signElement(message, 1, signer) : canonical(message)));
 }
 
 /** Base64 for a form field. */
@@ -22,15 +22,16 @@ export interface RedirectInput {
   relayState?: string | undefined;
 }
 
-/** The signed redirect URL (SAML Bindings 3.4.4.1). */
-export function redirectUrl({ location, parameter, message, relayState }: RedirectInput, signer: Signer): string {
+/** The redirect URL (SAML Bindings 3.4.4.1), signed when a signer is given. */
+export function redirectUrl({ location, parameter, message, relayState }: RedirectInput, signer?: Signer): string {
   const deflated = deflateRawSync(wireForm(canonical(message))).toString('base64');
   const parts = [`${parameter}=${percentEncode(deflated)}`];
   if (relayState !== undefined) parts.push(`RelayState=${percentEncode(relayState)}`);
-  parts.push(`SigAlg=${percentEncode(signer.algorithm)}`);
-  const octets = parts.join('&');
-  const signature = percentEncode(signer.sign(octets).toString('base64'));
-  return `${location}${location.includes('?') ? '&' : '?'}${octets}&Signature=${signature}`;
+  if (signer) {
+    parts.push(`SigAlg=${percentEncode(signer.algorithm)}`);
+    parts.push(`Signature=${percentEncode(signer.sign(parts.join('&')).toString('base64'))}`);
+  }
+  return `${location}${location.includes('?') ? '&' : '?'}${parts.join('&')}`;
 }
 
 /** Leaves nothing for a browser to encode on the way: Chromium turns an apostrophe into %27, and the signature dies. */

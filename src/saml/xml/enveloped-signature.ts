@@ -1,6 +1,6 @@
 // Verifies the signature inside a POSTed message. xml-crypto does the canonicalization; the shape is checked here, because
 // a valid signature over some other element proves nothing (signature wrapping, XSW): exactly one signature in the
-// document, a child of the root, over the root, with two fixed transforms. The caller gets the signed bytes and reads
+// document, a child of the element that it is over (the root, or the assertion of a Response), with two fixed transforms. The caller gets the signed bytes and reads
 // nothing else. xml-crypto's SignedXml searches the document repeatedly, in quadratic time; the tests compare with it.
 import { createHash, type KeyObject } from 'node:crypto';
 import { ExclusiveCanonicalization } from 'xml-crypto';
@@ -26,16 +26,29 @@ export function signaturesIn(root: Element): Element[] {
  *
  * @throws SamlError signature_shape, signature_algorithm or signature_invalid
  */
-export function verifyEnveloped({ root }: ParsedXml, { signingKeys, allowSha1 }: SenderKeys): string {
-  const { signature, info, value, algorithm, digest, prefixes } = acceptedShape(root, allowSha1);
+export function verifyEnveloped({ root }: ParsedXml, keys: SenderKeys): string {
+  check(signaturesIn(root).length === 1, 'no signature, or more than one');
+  return verifySignatureOf(root, root, keys);
+}
+
+/**
+ * The canonical text of an element of this document that one of the sender's keys signed. Removes the signature from the tree.
+ * The caller checks which other signatures the document may have.
+ *
+ * @throws SamlError signature_shape, signature_algorithm or signature_invalid
+ */
+export function verifySignatureOf(target: Element, root: Element, { signingKeys, allowSha1 }: SenderKeys): string {
+  const { signature, info, value, algorithm, digest, prefixes } = acceptedShape(target, root, allowSha1);
   // First whether a registered key signed SignedInfo: messages without one are not canonicalized in full.
   const octets = canonicalize(info, []);
   if (!signingKeys.some((candidate) => verifyOctets(algorithm, octets, value, candidate))) {
     throw new SamlError('signature_invalid', { detail: 'no registered key made it' });
   }
-  // The only reference is to the root, so its two transforms are: remove the signature, canonicalize.
-  root.removeChild(signature);
-  const signed = canonicalize(root, prefixes);
+  // The only reference is to the target, so its two transforms are: remove the signature, canonicalize.
+  target.removeChild(signature);
+  const signed = canonicalize(target, prefixes);
+  // A canonicalizer that returns nothing would make the digest of nothing match.
+  check(signed !== '', 'empty canonical form');
   const found = createHash(digest.hash).update(signed, 'utf8').digest();
   if (!found.equals(digest.value)) throw new SamlError('signature_invalid', { detail: 'digest mismatch' });
   return signed;
@@ -65,11 +78,9 @@ interface AcceptedSignature {
 }
 
 /** The rules against signature wrapping at the top of this file. */
-function acceptedShape(root: Element, allowSha1: boolean): AcceptedSignature {
-  const signatures = signaturesIn(root);
-  const signature = required(signatures[0], 'no signature');
-  check(signatures.length === 1, 'more than one signature');
-  check(signature.parentNode === root, 'signature is not a child of the root');
+function acceptedShape(target: Element, root: Element, allowSha1: boolean): AcceptedSignature {
+  const [signature, ...others] = childrenOf(target, 'ds:Signature');
+  if (!signature || others.length > 0) throw new SamlError('signature_shape', { detail: 'not one signature' });
   const info = onlyChild(signature, 'ds:SignedInfo');
   const value = onlyChild(signature, 'ds:SignatureValue');
   const rest = elements(signature).filter((child) => child !== info && child !== value);
@@ -83,7 +94,7 @@ function acceptedShape(root: Element, allowSha1: boolean): AcceptedSignature {
   const method = onlyChild(info, 'ds:SignatureMethod');
   check(elements(method).length === 0, 'parameters in SignatureMethod');
   const reference = onlyChild(info, 'ds:Reference');
-  checkReference(reference, root);
+  checkReference(reference, target, root);
   const prefixes = checkTransforms(reference);
   const digestUri = algorithmOf(onlyChild(reference, 'ds:DigestMethod'));
   const digestValue = strictBase64(onlyChild(reference, 'ds:DigestValue'));
@@ -97,9 +108,9 @@ function acceptedShape(root: Element, allowSha1: boolean): AcceptedSignature {
   };
 }
 
-function checkReference(reference: Element, root: Element): void {
-  const id = attribute(root, 'ID');
-  check(Boolean(id) && attribute(reference, 'URI') === `#${id}`, 'reference is not to the root');
+function checkReference(reference: Element, target: Element, root: Element): void {
+  const id = attribute(target, 'ID');
+  check(Boolean(id) && attribute(reference, 'URI') === `#${id}`, 'reference is not to the parent of the signature');
   const ids = new Set<string>();
   for (const element of everyElement(root)) {
     for (const item of Array.from(element.attributes)) {

@@ -58,6 +58,13 @@ const faults = {
     rule: 'certificate',
     message: 'The SAML message is signed, but no signing certificate of its sender is registered.',
   },
+  decryption_failed: { rule: 'encryption', message: 'The assertion could not be decrypted.' },
+  encryption_missing: { rule: 'encryption', message: 'The assertion has to be encrypted.' },
+  encryption_algorithm: {
+    rule: 'encryption',
+    message: 'The assertion is encrypted with an algorithm that is not accepted: AES-GCM and RSA-OAEP are.',
+  },
+  assertion_count: { message: 'The response has to hold exactly one assertion.' },
   unexpected_response: { message: 'The SAML response does not belong to a request that was sent from here.' },
   unsupported_binding: {
     rule: 'binding',

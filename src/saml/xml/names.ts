@@ -11,6 +11,7 @@ export const namespaces = {
   alg: 'urn:oasis:names:tc:SAML:metadata:algsupport',
   ds: 'http://www.w3.org/2000/09/xmldsig#',
   xenc: 'http://www.w3.org/2001/04/xmlenc#',
+  xenc11: 'http://www.w3.org/2009/xmlenc11#',
   xml: 'http://www.w3.org/XML/1998/namespace',
 } as const;
 
@@ -83,6 +84,13 @@ export const algorithms = {
   ecdsaSha256: 'http://www.w3.org/2001/04/xmldsig-more#ecdsa-sha256',
   ecdsaSha384: 'http://www.w3.org/2001/04/xmldsig-more#ecdsa-sha384',
   ecdsaSha512: 'http://www.w3.org/2001/04/xmldsig-more#ecdsa-sha512',
+  aes128Gcm: 'http://www.w3.org/2009/xmlenc11#aes128-gcm',
   aes256Gcm: 'http://www.w3.org/2009/xmlenc11#aes256-gcm',
+  aes128Cbc: 'http://www.w3.org/2001/04/xmlenc#aes128-cbc',
+  aes256Cbc: 'http://www.w3.org/2001/04/xmlenc#aes256-cbc',
   rsaOaep: 'http://www.w3.org/2001/04/xmlenc#rsa-oaep-mgf1p',
+  /** XML Encryption 1.1: the hash of the mask is named. */
+  rsaOaep11: 'http://www.w3.org/2009/xmlenc11#rsa-oaep',
+  mgf1Sha1: 'http://www.w3.org/2009/xmlenc11#mgf1sha1',
+  mgf1Sha256: 'http://www.w3.org/2009/xmlenc11#mgf1sha256',
 } as const;

@@ -12,10 +12,11 @@ export interface ParseOptions {
   validateXml?: XmlValidator;
 }
 
-// A message needs about 60 tags and 8 levels. At these limits the slowest message takes 2 ms, so that unauthenticated
+// A message needs about 60 tags and 8 levels. At these limits the slowest message takes 2 ms (a Response 8 ms), so that unauthenticated
 // senders cannot block the event loop.
 const caps = {
   message: { tags: 400, attributes: 400, depth: 32 },
+  response: { tags: 1600, attributes: 1600, depth: 32 }, // a user may be in hundreds of groups
   metadata: { tags: 4000, attributes: 4000, depth: 32 },
 } as const;
 

@@ -1,0 +1,196 @@
+// /saml/acs and /saml/sp/metadata. The assertion consumer service verifies an answer, stores it once for the browser that began
+// the request, and signs nobody in: a cross-site POST brings no cookie that proves the browser.
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import Router from '@koa/router';
+import { z } from 'zod';
+import type { SamlConnection } from '../../connections/connection.ts';
+import type { Connections } from '../../connections/connections.ts';
+import { readBody } from '../../http/body.ts';
+import type { Context, Extras, Middleware, State } from '../../http/context.ts';
+import { AppError, notFound } from '../../http/errors.ts';
+import { parseQuery } from '../../http/input.ts';
+import { limits } from '../../limits.ts';
+import { samlErrorPage } from '../../saml/messages/error-page.ts';
+import { openResponse, type TrustedResponse } from '../../saml/messages/open-response.ts';
+import { inResponseToOf } from '../../saml/messages/read-assertion.ts';
+import { SamlError } from '../../saml/xml/errors.ts';
+import { FederationError } from '../faults.ts';
+import type { RejectedSignIns } from '../rejected-sign-ins.ts';
+import type { UpstreamSignIn } from '../upstream-sign-in.ts';
+import { authenticAnswer, decodeAnswer, type ReceiveDependencies } from './receive.ts';
+import type { ServiceProvider } from './service-provider.ts';
+
+export interface AcsRoutesDependencies extends ReceiveDependencies {
+  connections: Pick<Connections, 'find' | 'list'>;
+  serviceProvider: ServiceProvider;
+  rejected: RejectedSignIns;
+  upstreamSignIn: Pick<UpstreamSignIn, 'receive'>;
+  /** Rejects an address that sends too many messages. */
+  rateLimit: Middleware;
+}
+
+const FORM = 'application/x-www-form-urlencoded';
+const METADATA = 'application/samlmetadata+xml';
+/** What `newMessageId` returns, which requests carry as RelayState. */
+const OWN_RELAY_STATE = /^_[\w-]{27}$/;
+const metadataQuery = z.object({ connection: z.string().max(64).optional() });
+
+export function acsRoutes(dependencies: AcsRoutesDependencies): Router<State, Extras> {
+  const { connections, serviceProvider, rateLimit } = dependencies;
+  const router = new Router<State, Extras>();
+
+  router.post('/saml/acs', rateLimit, async (ctx) => {
+    const path = await receive(dependencies, ctx);
+    if (path === undefined) return;
+    ctx.status = 303;
+    ctx.set('Cache-Control', 'no-store');
+    ctx.redirect(path);
+  });
+
+  router.get('/saml/sp/metadata', async (ctx) => {
+    const { connection: id } = parseQuery(ctx, metadataQuery);
+    const connection = id === undefined ? undefined : await connections.find(id);
+    if (id !== undefined && connection?.kind !== 'saml') throw notFound();
+    ctx.type = METADATA;
+    ctx.set('Cache-Control', 'public, max-age=300');
+    ctx.body = serviceProvider.metadata(connection?.kind === 'saml' ? connection : undefined);
+  });
+
+  return router;
+}
+
+/** Where the browser goes on; undefined when the response was written. */
+async function receive(dependencies: AcsRoutesDependencies, ctx: Context): Promise<string | undefined> {
+  const { rejected, upstreamSignIn } = dependencies;
+  const { xml, relayState, claimedIssuer } = await openForm(dependencies, ctx);
+  const authentic = await authenticate(dependencies, claimedIssuer, xml);
+  if (!Array.isArray(authentic)) {
+    await rejectSignature(ctx, dependencies, authentic);
+    return undefined;
+  }
+  const [{ connection, trusted }] = authentic;
+  const inResponseTo = inResponseToOf(trusted);
+  if (inResponseTo === undefined && !OWN_RELAY_STATE.test(relayState ?? ''))
+    return `/login?connection=${connection.id}`;
+  return rejected.explain(
+    ctx.state.request,
+    () => aboutAnswer(connection),
+    async () => {
+      if (inResponseTo === undefined) throw withoutRequest();
+      // Two connections may have the same upstream, under different names of this server.
+      for (const other of authentic.slice(1)) {
+        const path = await upstreamSignIn
+          .receive(inResponseTo, other.connection.id, { SAMLResponse: xml })
+          .catch(noPath);
+        if (path !== undefined) return path;
+      }
+      return upstreamSignIn.receive(inResponseTo, connection.id, { SAMLResponse: xml });
+    },
+  );
+}
+
+/** Decodes the form and reads the claimed issuer; throws 400 or 413. */
+async function openForm({ validateXml }: AcsRoutesDependencies, ctx: Context) {
+  try {
+    if (!ctx.is(FORM)) throw new SamlError('parameter_missing', { detail: 'no form' });
+    const { xml, relayState } = decodeAnswer(await readBody(ctx.req, limits.saml.bodyBytes));
+    return { xml, relayState, claimedIssuer: openResponse(xml, validateXml).claimedIssuer };
+  } catch (error) {
+    // Parsing an untrusted message took one turn of the event loop; writing the page takes another.
+    await yieldToEventLoop();
+    throw samlErrorPage(error, 'your identity provider');
+  }
+}
+
+interface AuthenticAnswer {
+  connection: SamlConnection;
+  trusted: TrustedResponse;
+}
+interface Unauthentic {
+  connection: SamlConnection | undefined;
+  fault: FederationError;
+}
+
+/** The connections of the issuer whose keys verify the answer, or why none does. */
+async function authenticate(
+  dependencies: AcsRoutesDependencies,
+  issuer: string,
+  xml: string,
+): Promise<[AuthenticAnswer, ...AuthenticAnswer[]] | Unauthentic> {
+  const authentic: AuthenticAnswer[] = [];
+  let unauthentic: Unauthentic = { connection: undefined, fault: unknownIssuer(issuer) };
+  for (const connection of await dependencies.connections.list()) {
+    if (connection.kind !== 'saml' || !(await isIssuer(dependencies, connection, issuer))) continue;
+    try {
+      const { trusted } = await authenticAnswer(dependencies, connection, xml);
+      authentic.push({ connection, trusted });
+    } catch (error) {
+      if (!(error instanceof FederationError)) throw error;
+      unauthentic = { connection, fault: error };
+    }
+  }
+  const [first, ...others] = authentic;
+  return first ? [first, ...others] : unauthentic;
+}
+
+/** Whether the upstream of the connection has this entity ID; false while its metadata cannot be read. */
+async function isIssuer({ identityProviders }: AcsRoutesDependencies, connection: SamlConnection, issuer: string) {
+  const { entity_id: declared } = connection.settings;
+  if (declared !== undefined && declared !== issuer) return false;
+  try {
+    return (await identityProviders.of(connection)).entityId === issuer;
+  } catch (error) {
+    if (error instanceof FederationError) return false;
+    throw error;
+  }
+}
+
+/** 401 in plain text, which is a contract; a page with a code for a browser. */
+async function rejectSignature(
+  ctx: Context,
+  { rejected }: AcsRoutesDependencies,
+  { connection, fault }: Unauthentic,
+): Promise<void> {
+  const { rule, message, expected, received } = fault;
+  const rejection = new FederationError('upstream_signature_invalid', { rule, message, expected, received });
+  try {
+    await rejected.explain(
+      ctx.state.request,
+      () => aboutAnswer(connection),
+      () => Promise.reject(rejection),
+    );
+  } catch (error) {
+    if (!(error instanceof AppError) || (ctx.get('Accept') ?? '').includes('text/html')) throw error;
+    ctx.status = 401;
+    ctx.type = 'text/plain';
+    ctx.body = 'Invalid signature';
+  }
+}
+
+function aboutAnswer(connection: SamlConnection | undefined) {
+  const href = connection ? `/login?connection=${connection.id}` : '/login';
+  const next = { href, label: 'Sign in again' };
+  return { connectionId: connection?.id ?? 'unknown', connectionName: connection?.name, next };
+}
+
+function unknownIssuer(issuer: string): FederationError {
+  return new FederationError('upstream_signature_invalid', {
+    rule: 'issuer',
+    message: 'No connection has the issuer of this answer.',
+    expected: 'the entity ID of a connection',
+    received: issuer,
+  });
+}
+
+/** Of a connection that sent no such request. */
+function noPath(error: unknown): undefined {
+  if (!(error instanceof FederationError)) throw error;
+}
+
+function withoutRequest(): FederationError {
+  return new FederationError('upstream_answer_invalid', {
+    rule: 'replay',
+    message: 'The answer has no InResponseTo, but the RelayState of a request of this server.',
+    expected: 'InResponseTo',
+  });
+}

@@ -1,0 +1,59 @@
+// An answer from its form to authenticated trees: at /saml/acs, where it arrives, and again in the browser that began.
+import type { SamlConnection } from '../../connections/connection.ts';
+import { limits } from '../../limits.ts';
+import type { RuleId } from '../../rejections/rules.ts';
+import { decodePost } from '../../saml/messages/decode.ts';
+import { authenticateResponse, openResponse, type TrustedResponse } from '../../saml/messages/open-response.ts';
+import { SamlError } from '../../saml/xml/errors.ts';
+import type { XmlValidator } from '../../saml/xml/schema.ts';
+import { FederationError } from '../faults.ts';
+import type { IdentityProvider, IdentityProviders } from './identity-provider.ts';
+import type { ServiceProvider } from './service-provider.ts';
+
+export interface ReceiveDependencies {
+  identityProviders: IdentityProviders;
+  serviceProvider: Pick<ServiceProvider, 'decryptionKeys'>;
+  validateXml: XmlValidator;
+}
+
+/** The message in the form of the HTTP-POST binding, not verified. Throws SamlError. */
+export function decodeAnswer(body: string): { xml: string; relayState: string | undefined } {
+  const { xml, parameter, relayState } = decodePost(body, limits.saml.responseBytes);
+  if (parameter !== 'SAMLResponse') throw new SamlError('parameter_missing', { detail: 'SAMLResponse' });
+  return { xml, relayState };
+}
+
+/** Verifies an answer with the keys of the connection. Throws FederationError; every fault of a signature has the rule `signed`. */
+export async function authenticAnswer(
+  { identityProviders, serviceProvider, validateXml }: ReceiveDependencies,
+  connection: SamlConnection,
+  xml: string,
+): Promise<{ trusted: TrustedResponse; identityProvider: IdentityProvider }> {
+  const identityProvider = await identityProviders.of(connection);
+  const { allow_sha1: allowSha1, allow_cbc: allowCbc, want_encrypted: wantEncrypted } = connection.settings;
+  const { signingKeys, entityId } = identityProvider;
+  const keys = { signingKeys, allowSha1, allowCbc, wantEncrypted, decryptionKeys: serviceProvider.decryptionKeys() };
+  try {
+    const opened = openResponse(xml, validateXml);
+    if (opened.claimedIssuer !== entityId)
+      throw new SamlError('wrong_issuer', { received: opened.claimedIssuer, expected: entityId });
+    return { trusted: authenticateResponse(opened, keys, validateXml), identityProvider };
+  } catch (error) {
+    throw error instanceof SamlError ? asFederationError(error) : error;
+  }
+}
+
+/** The rules of an AuthnRequest, as rules of an answer. */
+const RULES: Partial<Record<RuleId, RuleId>> = { form: 'answer', certificate: 'signed' };
+
+function asFederationError(error: SamlError): FederationError {
+  const { rule, received, expected } = error.violation;
+  const detail = error.detail === undefined ? '' : ` (${String(error.detail)})`;
+  return new FederationError('upstream_answer_invalid', {
+    rule: RULES[rule] ?? rule,
+    message: `${error.message}${detail}`,
+    expected,
+    received,
+    cause: error,
+  });
+}

@@ -1,0 +1,86 @@
+// This server as a service provider: its entity ID, its endpoints, the key that signs, and its metadata.
+
+import type { SamlConnection } from '../../connections/connection.ts';
+import type { Keyring } from '../../keys/keyring.ts';
+import { acceptedEncryption } from '../../saml/xml/decrypt.ts';
+import { algorithms, bindings, nameIdFormats, namespaces } from '../../saml/xml/names.ts';
+import { createSigner, type Signer } from '../../saml/xml/sign.ts';
+import { canonical, element, wireForm, type XmlElement } from '../../saml/xml/write.ts';
+
+export interface ServiceProvider {
+  acsUrl: string;
+  sloUrl: string;
+  /** /saml/sp/metadata, or the name that the connection declares. */
+  entityIdFor(connection: Pick<SamlConnection, 'settings'>): string;
+  signer(): Signer;
+  decryptionKeys: Keyring['decryptionKeys'];
+  /** The document, for a connection with an entity ID of its own, or for all others. */
+  metadata(connection: Pick<SamlConnection, 'settings'> | undefined): string;
+}
+
+export interface ServiceProviderDependencies {
+  /** Public base URL. */
+  issuer: string;
+  keyring: Pick<Keyring, 'serviceProviderCredential' | 'serviceProviderCertificates' | 'decryptionKeys'>;
+}
+
+const CACHE_SECONDS = 3600;
+
+export function createServiceProvider({ issuer, keyring }: ServiceProviderDependencies): ServiceProvider {
+  const entityId = `${issuer}/saml/sp/metadata`;
+  const [acsUrl, sloUrl] = [`${issuer}/saml/acs`, `${issuer}/saml/sp/slo`];
+  const entityIdFor: ServiceProvider['entityIdFor'] = ({ settings }) => settings.sp_entity_id ?? entityId;
+  let cached: { kid: string; signer: Signer } | undefined;
+
+  return {
+    acsUrl,
+    sloUrl,
+    entityIdFor,
+    decryptionKeys: keyring.decryptionKeys,
+
+    signer() {
+      const credential = keyring.serviceProviderCredential();
+      if (cached?.kid !== credential.kid) cached = { kid: credential.kid, signer: createSigner(credential) };
+      return cached.signer;
+    },
+
+    metadata(connection) {
+      const pemOf = (use: 'saml-sp' | 'saml-sp-encryption') =>
+        keyring.serviceProviderCertificates(use).map(({ certificatePem }) => certificatePem);
+      const descriptor = element(
+        'md:EntityDescriptor',
+        { cacheDuration: `PT${CACHE_SECONDS}S`, entityID: connection ? entityIdFor(connection) : entityId },
+        element(
+          'md:SPSSODescriptor',
+          { AuthnRequestsSigned: 'true', WantAssertionsSigned: 'true', protocolSupportEnumeration: namespaces.samlp },
+          ...pemOf('saml-sp').map((pem) => keyDescriptor('signing', pem)),
+          ...pemOf('saml-sp-encryption').map((pem) => keyDescriptor('encryption', pem)),
+          ...(['redirect', 'post', 'soap'] as const).map((binding) =>
+            element('md:SingleLogoutService', { Binding: bindings[binding], Location: sloUrl }),
+          ),
+          element('md:NameIDFormat', {}, nameIdFormats.persistent),
+          element('md:AssertionConsumerService', {
+            Binding: bindings.post,
+            Location: acsUrl,
+            index: '0',
+            isDefault: 'true',
+          }),
+        ),
+      );
+      return wireForm(canonical(descriptor));
+    },
+  };
+}
+
+function keyDescriptor(use: 'signing' | 'encryption', certificate: string): XmlElement {
+  const base64 = certificate.replace(/-----(BEGIN|END) CERTIFICATE-----/g, '').replace(/\s+/g, '');
+  const methods = use === 'encryption' ? acceptedEncryption.map(encryptionMethod) : [];
+  const info = element('ds:KeyInfo', {}, element('ds:X509Data', {}, element('ds:X509Certificate', {}, base64)));
+  return element('md:KeyDescriptor', { use }, info, ...methods);
+}
+
+/** With the digest of RSA-OAEP, which identity providers otherwise choose by themselves. */
+function encryptionMethod(uri: string): XmlElement {
+  const digest = uri === algorithms.rsaOaep ? element('ds:DigestMethod', { Algorithm: algorithms.sha1 }) : undefined;
+  return element('md:EncryptionMethod', { Algorithm: uri }, digest);
+}
