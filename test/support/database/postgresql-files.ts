@@ -37,6 +37,8 @@ const storageContract = {
   'audit/tampering': 'changes of the audit log by SQL, each named by its row',
   'config-file/many': 'more parameters than one statement takes',
   'config-file/users': 'users of the file found by name, address and subject',
+  'connections/connections': 'the registry without a directory cache; times in the MAC of a domain',
+  'connections/documents': 'documents stored by two readers; times of faults',
   'credentials/credentials': 'a rehash loses against a change made meanwhile',
   'credentials/equal-time': 'kinds of hashes by their order, read by another instance',
   'diagnostics/access-check': 'look-ups by any text that an administrator types',
@@ -93,6 +95,7 @@ const races = {
 
 /** Whole flows, from the first request to the last. */
 const flows = {
+  'connections/attacks': 'rights on connections, and rows that another program wrote',
   'admin/changes': 'changes by the admin API: versions, row locks, idempotency, audit',
   'admin/endpoints': 'every endpoint of the admin API once',
   'admin/limited-rights': 'limits in the SQL of lists, sessions and the audit log',
