@@ -3,11 +3,13 @@
 import type { Account } from '../accounts/account.ts';
 import type { Actor } from '../audit/audit.ts';
 import type { Connections } from '../connections/connections.ts';
+import { logoOf } from '../connections/presets/presets.ts';
 import type { Credentials } from '../credentials/credentials.ts';
 import { conflict } from '../http/errors.ts';
 import type { NotifyOwner } from '../mail/notify-owner.ts';
 import type { Factors } from '../mfa/account-factors.ts';
 import type { RequestInfo } from '../platform/request-info.ts';
+import type { OfferedConnection } from '../sign-in/upstream.ts';
 import { type Db, type Tx, transaction } from '../storage/database.ts';
 import type { Resolver } from './accounts/resolve.ts';
 import type { ExternalIdentities, ExternalIdentity } from './identities.ts';
@@ -20,7 +22,7 @@ export interface LinkedIdentity extends ExternalIdentity {
 }
 
 export interface Links {
-  list(userId: string): Promise<{ linked: LinkedIdentity[]; available: { id: string; name: string }[] }>;
+  list(userId: string): Promise<{ linked: LinkedIdentity[]; available: OfferedConnection[] }>;
   /** Sends a request that connects the answer's identity to the account of this session. */
   begin(connectionId: string, session: { ssoUid: string }, request: RequestInfo): Promise<UpstreamRedirect>;
   /** Redeems the answer in the session that began; returns the name of the connection. */
@@ -52,7 +54,9 @@ export function createLinks(dependencies: LinksDependencies): Links {
       const linked = await identities.ofUser(userId);
       return {
         linked: linked.map((one) => ({ ...one, connectionName: nameOf(one.connectionId) })),
-        available: all.filter(({ enabled, kind }) => enabled && upstreamSignIn.hasProtocol(kind)),
+        available: all
+          .filter(({ enabled, kind }) => enabled && upstreamSignIn.hasProtocol(kind))
+          .map((one) => ({ id: one.id, name: one.name, logo: logoOf(one) })),
       };
     },
 

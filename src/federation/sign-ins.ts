@@ -7,6 +7,7 @@ import type { Connections } from '../connections/connections.ts';
 import { logoOf } from '../connections/presets/presets.ts';
 import { badRequest } from '../http/errors.ts';
 import type { Clock } from '../platform/clock.ts';
+import { isStaff } from '../rbac/built-in.ts';
 import type { SignInPolicy } from '../sign-in/sign-in-policy.ts';
 import type { UpstreamResult, UpstreamSignIns } from '../sign-in/upstream.ts';
 import { type Db, transaction } from '../storage/database.ts';
@@ -59,6 +60,12 @@ export function createSignIns(dependencies: SignInsDependencies): UpstreamSignIn
       const connection = domain === '' ? undefined : await connections.forDomain(domain);
       if (!connection || !upstreamSignIn.hasProtocol(connection.kind)) return undefined;
       return acceptsSignIn(rule, connection.id) ? connection.id : undefined;
+    },
+
+    async isRequiredFor(account) {
+      const domain = account.email === null || isStaff(account) ? '' : domainOf(account.email);
+      const connection = domain === '' ? undefined : await connections.forDomain(domain);
+      return connection?.settings.required_for_domains === true;
     },
 
     start: (connectionId, { uid, rule, demands, request }) =>

@@ -32,7 +32,7 @@ export interface FlowDependencies {
   browserCookie: KnownBrowserCookie;
   audit: Audit;
   credentials: Pick<Credentials, 'status'>;
-  upstream: Pick<UpstreamSignIns, 'complete'>;
+  upstream: Pick<UpstreamSignIns, 'complete' | 'isRequiredFor'>;
 }
 
 export function createFlow(dependencies: FlowDependencies): Flow {
@@ -54,6 +54,12 @@ export function createFlow(dependencies: FlowDependencies): Flow {
     if (status?.changedAt.getTime() === passwordSetAt) return;
     await undo();
     throw badRequest('sign_in_expired');
+  }
+
+  /** Rejects a sign-in at this server where the application, or the domain of the account, accepts none. */
+  async function assertAccepted(rule: CurrentStep['rule'], account: Account | undefined): Promise<void> {
+    const isRejected = rule?.isLocalAllowed === false || (account && (await upstream.isRequiredFor(account)));
+    if (isRejected) throw forbidden('sign_in_method_not_allowed');
   }
 
   /** What the engine stores in the session; `upstream` and `authTs` are ours (oidc/patches/session-auth-time.ts). */
@@ -99,20 +105,19 @@ export function createFlow(dependencies: FlowDependencies): Flow {
     },
 
     async proceed(ctx, current, changes = {}) {
-      assertAccepted(current, changes);
       const attempt = { ...current.attempt, ...changes, ...upstreamAfter(current.attempt, changes) };
-      if (Object.keys(changes).length > 0) await attempts.save(attempt);
       const next = await steps.again(ctx, { ...current, attempt });
+      if (isLocalSignIn(current, changes)) await assertAccepted(current.rule, next.account);
+      if (Object.keys(changes).length > 0) await attempts.save(attempt);
       if (next.step === 'done') await finish(ctx, next);
       else redirectToStep(ctx, next);
     },
   };
 }
 
-/** Rejects a first factor of this server where the application accepts none. A proof of the account to link is none. */
-function assertAccepted({ rule, step, attempt }: CurrentStep, { userId, upstream }: Partial<Attempt>): void {
-  const isLocal = step === 'identify' && userId !== undefined && !upstream && !attempt.upstream;
-  if (isLocal && rule?.isLocalAllowed === false) throw forbidden('sign_in_method_not_allowed');
+/** Whether the changes are a first factor of this server. A proof of the account to link is none. */
+function isLocalSignIn({ step, attempt }: CurrentStep, { userId, upstream }: Partial<Attempt>): boolean {
+  return step === 'identify' && userId !== undefined && !upstream && !attempt.upstream;
 }
 
 /** What stays of the upstream when an account is proven here. */

@@ -63,6 +63,8 @@ export interface UpstreamSignIns {
   offer(rule: SignInRule | undefined): Promise<SignInOffer>;
   /** The connection that the users of this address sign in at, if the application accepts it. No account is looked up. */
   forLogin(login: string, rule: SignInRule | undefined): Promise<string | undefined>;
+  /** Whether the users of this account's domain sign in at a connection only; administrators also sign in here. */
+  isRequiredFor(account: Account): Promise<boolean>;
   start(
     connectionId: string,
     sign: { uid: string; rule: SignInRule | undefined; demands: UpstreamDemands; request: RequestInfo },

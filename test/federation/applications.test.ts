@@ -184,6 +184,28 @@ describe('the address of a proven domain', () => {
   });
 });
 
+describe('a connection that is required for its domains', () => {
+  it('shuts the passwords of their users out, but not those of administrators', async () => {
+    const domain = `required${process.pid}.example`;
+    const fields = { domains: [domain], required_for_domains: true, trusted_email: 'domains' };
+    const required = await anUpstream(idp, fields, { proven: true });
+    const { clientId } = await anApplicationWith({});
+    const [user, admin] = [
+      await aUser(idp.services, { email: `user@${domain}` }),
+      await aUser(idp.services, { email: `admin@${domain}` }),
+    ];
+    await idp.services.roles.assign(admin.account.id, 'admin');
+    for (const { username } of [user, admin]) {
+      const browser = httpClient(idp.issuer);
+      const form = await openSignIn(idp, { clientId, browser });
+      const next = await browser.follow(await browser.submit(form, { username }, { form: '/identifier' }));
+      const page = await browser.follow(await browser.submit(next, { username, password: PASSWORD }), isAtApplication);
+      expect([page.status, isIn(page)]).toEqual(username === user.username ? [403, false] : [303, true]);
+    }
+    await required.remove();
+  });
+});
+
 describe('a second factor', () => {
   it('that the application demands follows the upstream, and counts together with it', async () => {
     await signInOver(idp, corp.connection);
