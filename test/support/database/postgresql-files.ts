@@ -76,6 +76,8 @@ const storageContract = {
 
 /** One request wins, of several at the same moment or on several instances. */
 const races = {
+  'federation/attacks': 'an answer is stored once and redeemed once',
+  'federation/matching': 'an identity, its account and its roles in one transaction',
   'attacks/saml/pending-request': 'a pending AuthnRequest is bound and answered once',
   'attacks/saml/replay': 'a message identifier is seen once',
   'config-file/concurrent-apply': 'several instances apply a file',
