@@ -7,6 +7,7 @@ import type { Cookies } from '../http/cookies.ts';
 import type { Csrf } from '../http/csrf.ts';
 import type { Outbox } from '../mail/outbox.ts';
 import type { MailedLinks } from '../mailed-links/create-mailed-links.ts';
+import type { FirstFactorRule } from '../mfa/first-factor-rule.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Vault } from '../platform/vault.ts';
 import type { MailLimits } from '../rate-limits/mail-limits.ts';
@@ -29,6 +30,7 @@ export interface RegistrationDependencies {
   cookies: Cookies;
   credentials: Credentials;
   csrf: Pick<Csrf, 'check'>;
+  firstFactor: Pick<FirstFactorRule, 'passwordResetByMail'>;
   mailedLinks: MailedLinks;
   mailLimits: MailLimits;
   outbox: Outbox;
@@ -41,7 +43,10 @@ export function createRegistration(dependencies: RegistrationDependencies) {
   const { mailedLinks, mailLimits, outbox, rateLimits, settings } = dependencies;
   const { accountLinks, returnToSignIn, setPasswordByLink } = mailedLinks;
   const checkCsrf = csrf.check;
-  const invitations = createInvitations({ db, audit, accountLinks, accounts, outbox, setPasswordByLink });
+  const { passwordResetByMail } = dependencies.firstFactor;
+  const invitations = createInvitations({
+    ...{ db, audit, accountLinks, accounts, credentials, outbox, passwordResetByMail, setPasswordByLink },
+  });
   const emailVerification = createEmailVerification({
     db,
     now,

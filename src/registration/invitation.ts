@@ -4,6 +4,7 @@ import type { Account } from '../accounts/account.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import { nameKey } from '../accounts/names.ts';
 import type { Actor, Audit } from '../audit/audit.ts';
+import type { Credentials } from '../credentials/credentials.ts';
 import { limits } from '../limits.ts';
 import { recipientOf } from '../mail/messages.ts';
 import type { Outbox } from '../mail/outbox.ts';
@@ -26,14 +27,17 @@ export interface InvitationDependencies {
   audit: Audit;
   accountLinks: AccountLinks;
   accounts: Pick<Accounts, 'update'>;
+  credentials: Pick<Credentials, 'status'>;
   outbox: Outbox;
+  /** Records that the password of the account was replaced by a mailed link. */
+  passwordResetByMail(accountId: string, tx: Tx): Promise<void>;
   setPasswordByLink: SetPasswordByLink;
 }
 
 const { hours } = limits.invitation;
 
 export function createInvitations(dependencies: InvitationDependencies): Invitations {
-  const { db, audit, accountLinks, accounts, outbox, setPasswordByLink } = dependencies;
+  const { db, audit, accountLinks, accounts, credentials, outbox, setPasswordByLink } = dependencies;
 
   return {
     async invite(account, by = {}, outer) {
@@ -57,10 +61,12 @@ export function createInvitations(dependencies: InvitationDependencies): Invitat
       if (!found) return { outcome: 'invalid' };
       const { link, account } = found;
       const by = { actorId: account.id, request };
+      const hadPassword = (await credentials.status(account.id)) !== undefined;
       return setPasswordByLink(found, password, {
         event: 'password.set',
         by,
         async inTransaction(tx) {
+          if (hadPassword) await dependencies.passwordResetByMail(account.id, tx);
           const isSame = account.email !== null && nameKey(account.email) === nameKey(link.email);
           if (!isSame || account.emailVerified) return;
           await accounts.update(account.id, { emailVerified: true }, by, tx);

@@ -36,7 +36,7 @@ export function createUserPages(services: Services, http: HttpServices, { oidc, 
   });
   const mailed = { db, now, accounts, audit, cookies, credentials, csrf, mailedLinks, mailLimits, outbox, rateLimits };
   const recovery = createRecovery({ ...mailed, settings, factors, firstFactor, knownBrowsers, lockout });
-  const registration = createRegistration({ ...mailed, settings, vault });
+  const registration = createRegistration({ ...mailed, settings, vault, firstFactor });
   const rp = createRp({
     db,
     now,

@@ -4,7 +4,8 @@ import { generateSync } from 'otplib';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createAccountPages } from '../../src/account/create-account-pages.ts';
 import { limits } from '../../src/limits.ts';
-import { mailOf, NEW_PASSWORD, redeem, resetLink } from '../recovery/support.ts';
+import { aService } from '../admin/support.ts';
+import { linkIn, mailOf, NEW_PASSWORD, redeem, resetLink } from '../recovery/support.ts';
 import { anyDependency } from '../support/any-dependency.ts';
 import { signRows } from '../support/database/row-macs.ts';
 import { aUser, type TestUser } from '../support/factories.ts';
@@ -55,6 +56,8 @@ const forms: [string, Record<string, string>][] = [
   ['/account/factors/phone', { phone: '+49 170 1234567' }],
   ['/account/factors/phone/confirm', { code: '000000', sealed: 'x' }],
   ['/account/factors/phone/remove', {}],
+  ['/account/connections/:id/link', {}],
+  ['/account/connections/unlink', { id: 'x' }],
   ['/account/profile/phone', { phone: '+49 170 1234567' }],
   ['/account/profile/phone/confirm', { code: '000000', sealed: 'x' }],
   ['/account/profile/phone/remove', {}],
@@ -215,6 +218,17 @@ describe('the mailbox of a user with rights and without a second factor', () => 
 
     await idp.services.mfa.firstFactor.allow(user.account.id, { actorId: 'another administrator' });
     expect(isEnrolment(await browser.get(step))).toBe(true);
+  });
+
+  it('sets up no factor after an invitation that replaces the password', async () => {
+    await idp.services.roles.assign(user.account.id, 'admin');
+    const service = await aService(idp);
+    expect((await service.send('POST', `/users/${user.account.id}/invite`)).status).toBe(202);
+    await redeem(
+      idp,
+      linkIn(await mailOf(box, user.account.email ?? '', `Your account at ${new URL(idp.issuer).host}`)),
+    );
+    expect(isRejected((await throughMailbox()).page)).toBe(true);
   });
 
   it('sets up no factor when the rights were given after the reset, or the approval before it', async () => {

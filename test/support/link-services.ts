@@ -19,6 +19,12 @@ export function linkServices(services: Services) {
   const { passwordReset, unlock } = createRecovery({
     ...{ ...services, cookies, csrf, factors, firstFactor, knownBrowsers, mailedLinks },
   });
-  const { invitations, emailVerification } = createRegistration({ ...services, cookies, csrf, mailedLinks });
+  const { invitations, emailVerification } = createRegistration({
+    ...services,
+    cookies,
+    csrf,
+    firstFactor,
+    mailedLinks,
+  });
   return { passwordReset, unlock, invitations, emailVerification };
 }
