@@ -27,6 +27,8 @@ const { values: options } = parseArgs({
 
 const MODULE_MS = 240_000;
 const POLL_MS = 300;
+/** A module that has waited so long after the last visit waits for a picture, not for a request that is still on its way. */
+const IDLE_MS = 6_000;
 
 const suite = createSuite(options.suite, options.token);
 const chosen = plans.filter(({ name }) => !options.plan || options.plan.some((text) => name.includes(text)));
@@ -122,6 +124,7 @@ async function drive(id: string, name: string, pictures: Buffer[]): Promise<bool
   const until = Date.now() + MODULE_MS;
   let started = false;
   let visits = 0;
+  let idleSince = Date.now();
   try {
     while (Date.now() < until) {
       const { status } = await suite.info(id);
@@ -139,7 +142,8 @@ async function drive(id: string, name: string, pictures: Buffer[]): Promise<bool
           const { issuer } = gatehouse;
           pictures.push(...(await visit({ context, url, issuer, behaviour: behaviourOf(name, visits) })));
           visits += 1;
-        } else await fillPlaceholders(id, pictures);
+          idleSince = Date.now();
+        } else if (Date.now() > idleSince + IDLE_MS) await fillPlaceholders(id, pictures);
       }
       await sleep(POLL_MS);
     }
