@@ -143,7 +143,7 @@ async function drive(id: string, name: string, pictures: Buffer[]): Promise<bool
           pictures.push(...(await visit({ context, url, issuer, behaviour: behaviourOf(name, visits) })));
           visits += 1;
           idleSince = Date.now();
-        } else if (Date.now() > idleSince + IDLE_MS) await fillPlaceholders(id, pictures);
+        } else if (Date.now() > idleSince + IDLE_MS) await fillPlaceholders(id, name, pictures);
       }
       await sleep(POLL_MS);
     }
@@ -156,16 +156,19 @@ async function drive(id: string, name: string, pictures: Buffer[]): Promise<bool
 
 /** What the module expects of the user at this visit, in its description. */
 function behaviourOf(name: string, visits: number): Behaviour {
+  // The page that asks for confirmation is the one to see.
+  if (name.endsWith('logout-no-id-token-hint') && visits === 1) return 'only look';
   if (name.endsWith('user-rejects-authentication')) return 'cancel';
   if (name.endsWith('reused-request-uri-prior-to-auth-completion-succeeds') && visits === 0) return 'only look';
   return 'sign in';
 }
 
-/** Uploads the last page wherever the module wants a picture for a reviewer. */
-async function fillPlaceholders(id: string, pictures: readonly Buffer[]): Promise<void> {
-  const last = pictures.at(-1);
-  if (!last) return;
-  for (const { upload } of await suite.log(id)) if (upload) await suite.upload(id, upload, last);
+/** Uploads the last page, or the first where the module is about the sign-in page, wherever the module wants a picture for a reviewer. */
+async function fillPlaceholders(id: string, name: string, pictures: readonly Buffer[]): Promise<void> {
+  const isAboutSignInPage = /registration-(logo|policy|tos)-uri$/.test(name);
+  const picture = pictures.at(isAboutSignInPage ? 0 : -1);
+  if (!picture) return;
+  for (const { upload } of await suite.log(id)) if (upload) await suite.upload(id, upload, picture);
 }
 
 function printTable(all: readonly Outcome[]): void {
