@@ -29,6 +29,7 @@ export type { Change, Registered, SamlInput } from './changes.ts';
 export interface Applications {
   /** Whether an identifier of an application or an API is one of Gatehouse itself, or looks like one. */
   isReserved(identifier: string): boolean;
+  /** As this server registered it; undefined for one that another program wrote or changed. */
   find(clientId: string, tx?: Tx): Promise<Application | undefined>;
   get(id: string, tx?: Tx): Promise<Application>;
   list(query?: ListApplications): Promise<ApplicationPage>;
@@ -68,13 +69,13 @@ export interface ApplicationsDependencies {
 
 /** Every operation on applications. A change joins the transaction of its `change`, or is one of its own. */
 export function createApplications(dependencies: ApplicationsDependencies): Applications {
-  const { db } = dependencies;
+  const { db, protectedRows } = dependencies;
   const secrets = createSecrets(dependencies);
   const isReserved = reservedIdentifiers(dependencies.reserved);
   const context = { ...dependencies, isReserved, secrets };
   return {
     isReserved,
-    find: (clientId, tx = db) => findApplication(clientId, tx),
+    find: (clientId, tx = db) => findApplication(clientId, tx, protectedRows),
     get: (id, tx = db) => getApplication(id, tx),
     list: (query = {}) => listApplications(db, query),
     all: (tx = db) => allApplications(tx),

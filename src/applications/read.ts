@@ -1,10 +1,12 @@
 // Reads applications of both protocols: one, all, or pages by name with a cursor, so that changes do not shift the pages.
+import type { ProtectedRows } from '../audit/protected-rows.ts';
 import { notFound } from '../http/errors.ts';
 import { inChunks } from '../storage/chunks.ts';
 import type { Db, Tx } from '../storage/database.ts';
 import { fragment, joinFragments } from '../storage/fragments.ts';
 import { isStorable, withoutUnstorable } from '../storage/storable-text.ts';
 import { type Application, fromRow, withRoles } from './application.ts';
+import { isGenuineAccess, isGenuineApplication } from './macs/protected-applications.ts';
 
 export interface ListApplications {
   /** Part of the name or identifier. */
@@ -26,10 +28,16 @@ export interface ApplicationPage {
 
 const PAGE = 50;
 
-/** By client_id or entity ID. */
-export async function findApplication(clientId: string, tx: Tx): Promise<Application | undefined> {
-  const row = await tx.application.findUnique({ where: { clientId }, include: withRoles });
-  return row ? fromRow(row) : undefined;
+/** By client_id or entity ID, as this server registered it: one that another program wrote is unknown. */
+export async function findApplication(
+  clientId: string,
+  tx: Tx,
+  protectedRows: Pick<ProtectedRows, 'isGenuine'>,
+): Promise<Application | undefined> {
+  const roles = { include: { role: { select: { name: true } } } } as const;
+  const row = await tx.application.findUnique({ where: { clientId }, include: { roles } });
+  if (!row || !isGenuineApplication(row, protectedRows)) return undefined;
+  return fromRow({ ...row, roles: row.roles.filter((access) => isGenuineAccess(access, protectedRows)) });
 }
 
 /** By the id of the row; throws not_found (404). */

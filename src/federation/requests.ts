@@ -29,7 +29,14 @@ const demands = z.object({
 });
 export type Demands = z.output<typeof demands>;
 
-const requestData = z.object({ memory: z.record(z.string(), z.unknown()), demands });
+/** The binding is stored encrypted too: another program could change its columns to redeem the answer elsewhere. */
+const requestData = z.object({
+  memory: z.record(z.string(), z.unknown()),
+  demands,
+  connectionId: z.string(),
+  purpose: z.string(),
+  boundTo: z.string(),
+});
 const answerData = z.record(z.string(), z.string());
 
 export interface AnsweredRequest {
@@ -80,7 +87,7 @@ export function createUpstreamRequests({ db, vault, now }: RequestsDependencies)
       const id = sha256(handle);
       const createdAt = now();
       const expiresAt = new Date(createdAt.getTime() + limits.upstream.requestSeconds * 1000);
-      const dataSealed = seal(id, { memory, demands: demanded });
+      const dataSealed = seal(id, { memory, demands: demanded, connectionId, purpose, boundTo });
       await db.upstreamRequest.create({
         data: { id, connectionId, purpose, boundTo, dataSealed, createdAt, expiresAt },
       });
@@ -103,6 +110,9 @@ export function createUpstreamRequests({ db, vault, now }: RequestsDependencies)
       const where = { answerId: sha256(answer), purpose, boundTo, redeemedAt: null, expiresAt: { gt: now() } };
       const [row] = await db.upstreamRequest.findMany({ where, take: 1 });
       if (!row?.answerSealed) return undefined;
+      const data = requestData.parse(open(row.id, row.dataSealed));
+      const isMoved = data.purpose !== purpose || data.boundTo !== boundTo || data.connectionId !== row.connectionId;
+      if (isMoved) return undefined;
       const { count } = await db.upstreamRequest.updateMany({ where, data: { redeemedAt: now() } });
       if (count === 0) return undefined;
       return {
@@ -110,7 +120,8 @@ export function createUpstreamRequests({ db, vault, now }: RequestsDependencies)
         connectionId: row.connectionId,
         purpose,
         boundTo,
-        ...requestData.parse(open(row.id, row.dataSealed)),
+        memory: data.memory,
+        demands: data.demands,
         answer: answerData.parse(open(row.id, row.answerSealed)),
         sentAt: row.createdAt,
       };

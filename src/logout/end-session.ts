@@ -2,6 +2,7 @@
 // remembered second factor are removed in one transaction with the list of applications to notify, so that no slow
 // application and no crash keeps a session alive or an application uninformed.
 import type { Actor, Audit } from '../audit/audit.ts';
+import type { ProtectedRows } from '../audit/protected-rows.ts';
 import { deleteLinkTokens } from '../mail/link-tokens.ts';
 import type { SessionEntry, Sessions } from '../oidc/store/sessions.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -64,6 +65,7 @@ export interface EndSessionDependencies {
   db: Db;
   now: Clock;
   audit: Audit;
+  protectedRows: Pick<ProtectedRows, 'isGenuine'>;
   sessions: Sessions;
   runs: LogoutRuns;
   /** client_id of this server's own pages, which need no notification. */
@@ -135,14 +137,14 @@ export function createEndSession(dependencies: EndSessionDependencies): EndSessi
 
 /** Creates the logout run that notifies the applications of these sessions; undefined when no application has to be notified. */
 async function plan(
-  { runs, ownClientId }: EndSessionDependencies,
+  { runs, ownClientId, protectedRows }: EndSessionDependencies,
   ended: SessionEntry[],
   reason: EndReason,
   { clientId, frontChannel }: EndBy,
   tx: Tx,
 ) {
   const userId = ended[0]?.accountId ?? '';
-  const options = { ownClientId, hasBrowser: frontChannel !== undefined, initiator: clientId };
+  const options = { ownClientId, hasBrowser: frontChannel !== undefined, initiator: clientId, protectedRows };
   const participants = await planParticipants(tx, ended, options);
   await removeSessionParticipants(
     ended.map(({ uid }) => uid),

@@ -1,5 +1,7 @@
 // Plans how each application of the ended sessions is notified, from its current registration.
 import { readMetadata } from '../applications/application.ts';
+import { isGenuineApplication } from '../applications/macs/protected-applications.ts';
+import type { ProtectedRows } from '../audit/protected-rows.ts';
 import type { SessionEntry } from '../oidc/store/sessions.ts';
 import type { NameId } from '../saml/messages/name-id.ts';
 import type { SloEndpoint } from '../saml/metadata/entity.ts';
@@ -15,9 +17,12 @@ export interface PlanOptions {
   hasBrowser: boolean;
   /** The application that began the logout. */
   initiator: string | undefined;
+  /** An application that another program wrote or changed is not notified: its addresses could be anybody's. */
+  protectedRows: Pick<ProtectedRows, 'isGenuine'>;
 }
 
 interface Registered {
+  id: string;
   clientId: string;
   protocol: string;
   name: string;
@@ -29,12 +34,16 @@ interface Registered {
 export async function planParticipants(
   tx: Tx,
   sessions: readonly SessionEntry[],
-  { ownClientId, hasBrowser, initiator }: PlanOptions,
+  { ownClientId, hasBrowser, initiator, protectedRows }: PlanOptions,
 ): Promise<NewParticipant[]> {
   const clientIds = new Set(sessions.flatMap(({ participants }) => participants.map(({ clientId }) => clientId)));
   clientIds.delete(ownClientId);
   if (clientIds.size === 0) return [];
-  const registered = await tx.application.findMany({ where: { clientId: { in: [...clientIds] } } });
+  const rows = await tx.application.findMany({ where: { clientId: { in: [...clientIds] } } });
+  const registered: Registered[] = rows.map((row) => ({
+    ...row,
+    enabled: row.enabled && isGenuineApplication(row, protectedRows),
+  }));
   const byClientId = new Map(registered.map((application) => [application.clientId, application]));
   const samlParticipants = await tx.samlParticipant.findMany({
     where: { sessionUid: { in: sessions.map(({ uid }) => uid) } },

@@ -1,5 +1,6 @@
 // The table `mail_messages` as a queue of jobs (jobs/queue.ts). Messages and deferred requests are separate queues. The
 // body of a sent or failed message is deleted.
+import type { Alarm } from '../audit/alarm.ts';
 import type { Audit } from '../audit/audit.ts';
 import type { QueuedJob, QueueStore } from '../jobs/queue.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -16,7 +17,7 @@ export interface MailJob extends QueuedJob {
   recipient: string;
   subject: string;
   createdAt: Date;
-  /** Undefined while the secret that encrypted it is not configured. */
+  /** Undefined while the secret that encrypted it is not configured, and when another program changed recipient or subject. */
   content: StoredContent | undefined;
 }
 
@@ -25,6 +26,7 @@ export interface MessageStoreDependencies {
   vault: Vault;
   now: Clock;
   audit: Audit;
+  alarm: Pick<Alarm, 'raise'>;
   logger: Logger;
 }
 
@@ -88,13 +90,21 @@ async function dueJobs(
   return rows.map(({ bodySealed, ...row }) => ({
     ...row,
     lane: row.recipient === DEFERRED_RECIPIENT ? 'deferred' : 'mail-server',
-    content: decrypt(dependencies, row.id, bodySealed),
+    content: decrypt(dependencies, row, bodySealed),
   }));
 }
 
-function decrypt({ vault, logger }: MessageStoreDependencies, id: string, sealed: string): StoredContent | undefined {
+function decrypt(
+  { vault, logger, alarm }: MessageStoreDependencies,
+  { id, recipient, subject }: { id: string; recipient: string; subject: string },
+  sealed: string,
+): StoredContent | undefined {
   try {
-    return decryptContent(vault, id, sealed);
+    const content = decryptContent(vault, id, sealed);
+    if (content.type === 'draft' || (content.recipient === recipient && content.subject === subject)) return content;
+    const table = 'mail_messages';
+    void alarm.raise('row', `a row of ${table} was changed by another program: ${id}`, { table, key: id });
+    return undefined;
   } catch (err) {
     logger.error(
       { err, mail: id },

@@ -54,6 +54,8 @@ export function createOutbox({ db, vault, now, issuer, renderHtml, queued = () =
       const stored: StoredContent = {
         type: 'letter',
         kind: message.kind,
+        recipient: email,
+        subject: content.subject,
         text: plainText(content),
         html: renderHtml(content),
         ...(userId && { userId }),

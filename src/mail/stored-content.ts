@@ -17,6 +17,9 @@ export interface FinishedContent {
   type: 'letter';
   kind: string;
   userId?: string;
+  /** As in their columns, which another program could change to get the link or code. */
+  recipient: string;
+  subject: string;
   text: string;
   html: string;
   /** ISO 8601. A link or code that has expired is not sent. */

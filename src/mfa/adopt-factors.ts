@@ -9,7 +9,9 @@ import { trustFields } from './known-browsers.ts';
 
 /** Writes the MAC of every factor, whatever it is; returns the number of rows. */
 export async function adoptFactors(db: Db, protectedRows: Pick<ProtectedRows, 'macOf'>) {
-  const passkeys = await db.passkey.findMany({ select: { id: true, userId: true, publicKey: true } });
+  const passkeys = await db.passkey.findMany({
+    select: { id: true, userId: true, publicKey: true, userVerified: true },
+  });
   for (const passkey of passkeys) {
     const mac = protectedRows.macOf('passkeys', passkeyFields(passkey));
     await db.passkey.update({ where: { id: passkey.id }, data: { mac } });

@@ -141,7 +141,7 @@ interface JobsDependencies {
 
 /** The scheduler with every job of the server, not yet started. */
 function createJobs({ services, http, protocols, userPages }: JobsDependencies) {
-  const { config, logger, db, vault, now, audit } = services;
+  const { config, logger, db, vault, now, audit, alarm } = services;
   const scheduler = createScheduler({
     db,
     logger,
@@ -154,6 +154,7 @@ function createJobs({ services, http, protocols, userPages }: JobsDependencies) 
     vault,
     now,
     audit,
+    alarm,
     logger,
     transport: config,
     wake: scheduler.wake,

@@ -51,7 +51,7 @@ export function createApplicationServices({
   const sessions = createSessions({ db, sql, now, protectedRows, idleSeconds });
   const runs = createLogoutRuns({ db, now, audit, deliverSoon: logoutQueued });
   const endSession = createEndSession({
-    ...{ db, now, audit, sessions, runs, ownClientId: FIRST_PARTY_CLIENT_ID, deliverSoon: logoutQueued },
+    ...{ db, now, audit, protectedRows, sessions, runs, ownClientId: FIRST_PARTY_CLIENT_ID, deliverSoon: logoutQueued },
     endTrust: async (accountId, { sessions: uids, except }, tx) =>
       knownBrowsers.endTrust(accountId, tx, {
         ...(uids && { only: await sessions.browsersOf(uids, tx) }),

@@ -1,4 +1,5 @@
 // What every domain needs: the database, keys, the audit log, settings, outgoing calls and mail.
+import { createAccountLookup } from '../accounts/account.ts';
 import { type AlarmKind, createAlarm } from '../audit/alarm.ts';
 import { createAudit } from '../audit/audit.ts';
 import { createAuditChain } from '../audit/chain.ts';
@@ -44,7 +45,7 @@ export async function createBase({ config, logger, now, mailQueued, alarmRaised 
   const repeatedEntries = createRepeatedEntries({ audit, now, logger, networkOf: siteKey });
   const { outbox, notifyOwner } = createMail({ db, vault, now, issuer, viewsDir, queued: mailQueued });
   const notifyAdministrators = async (message: AdministratorMail, tx?: Tx) => {
-    for (const administrator of await listAdministrators(db)) {
+    for (const administrator of await listAdministrators(db, accounts.byId)) {
       const to = recipientOf(administrator);
       if (to) await outbox.send({ ...message, to }, tx);
     }
@@ -54,6 +55,7 @@ export async function createBase({ config, logger, now, mailQueued, alarmRaised 
     notify: (message) => notifyAdministrators({ kind: 'integrity-alarm', message, at: now() }),
   });
   const protectedRows = createProtectedRows({ vault, alarm });
+  const accounts = createAccountLookup({ db, sql, protectedRows });
   const settings = createSettings({ db, now, vault, protectedRows });
   const setting = settings.latest;
   await settings.reload();

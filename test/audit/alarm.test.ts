@@ -60,4 +60,17 @@ describe('an alarm', () => {
     await run('audit-chain');
     expect((await alarms())[0]?.data.message).toContain('audit entries were added by another program');
   });
+
+  test('an alarm is mailed to no address that another program wrote', async () => {
+    const { db, notifyAdministrators } = idp.services;
+    const { id: roleId } = await db.role.findUniqueOrThrow({ where: { name: 'admin' } });
+    const { id: userId } = await db.user.findUniqueOrThrow({ where: { usernameKey: 'bystander' } });
+    await db.userRole.create({ data: { userId, roleId } });
+    await db.$executeRawUnsafe("UPDATE users SET email = 'mallory@example.net' WHERE email = 'root@example.com'");
+    await notifyAdministrators({ kind: 'integrity-alarm', message: 'look here', at: new Date() });
+    const mails = await db.mailMessage.findMany({
+      where: { recipient: { in: ['mallory@example.net', 'bystander@example.com'] } },
+    });
+    expect(mails).toEqual([]);
+  });
 });

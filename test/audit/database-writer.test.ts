@@ -349,6 +349,39 @@ describe('a user', () => {
   });
 });
 
+describe('addresses of an application that another program wrote', () => {
+  it('no application is notified of a logout at an address that another program wrote', async () => {
+    const app = await anApplication(idp);
+    const browser = httpClient(idp.issuer);
+    await signIn(browser, app, mallory);
+    const logout = '"backchannel_logout_uri":"https://mallory.example/logout","redirect_uris"';
+    const { clientId } = app;
+    await sql(
+      `UPDATE applications SET metadata = replace(metadata, '"redirect_uris"', ?) WHERE client_id = ?`,
+      logout,
+      clientId,
+    );
+    await idp.services.endSession.all(mallory.account.id, 'ended-by-admin');
+    expect(await db().logoutDelivery.count({ where: { clientId } })).toBe(0);
+    await expectAlarm('applications');
+    expect(await idp.services.applications.find(clientId)).toBeUndefined();
+  });
+
+  it('no origin may read responses by a redirect URI that another program wrote', async () => {
+    const { clientId } = await anApplication(idp);
+    const evil = 'https://mallory.example';
+    await sql(
+      'UPDATE applications SET metadata = replace(metadata, ?, ?) WHERE client_id = ?',
+      redirectUri,
+      `${evil}/cb`,
+      clientId,
+    );
+    const headers = { origin: evil, 'access-control-request-method': 'POST' };
+    const response = await httpClient(idp.issuer).request('OPTIONS', '/token', { headers });
+    expect(response.headers['access-control-allow-origin']).toBeUndefined();
+  });
+});
+
 describe('a setting', () => {
   it('a setting keeps the value that an administrator set, and its default where none did', async () => {
     const { settings } = idp.services;

@@ -119,6 +119,7 @@ it('adopts a user without a MAC, which doctor reports, and never one with a wron
   });
   expect((await shell.gatehouse(['user', 'show', 'ann'])).out).toContain('Anna');
   await change('a.b');
+  expect((await shell.gatehouse(['doctor'])).out).toContain('user ann (');
   expect(await shell.gatehouse(['secrets', 'adopt'])).toMatchObject({ code: 1 });
   expect(await shell.gatehouse(['user', 'show', 'ann'])).toMatchObject({ code: 1 });
 });

@@ -1,6 +1,7 @@
 // Attacks on the sign-in at an upstream: stolen, swapped and forged answers, forged ID tokens, old sessions, and connections that
 // must not be usable.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { sha256 } from '../../src/platform/random.ts';
 import { redirectUri } from '../oidc/support.ts';
 import { aClient } from '../support/factories.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';
@@ -66,6 +67,22 @@ describe('an answer of an upstream', () => {
     const uid = new URL(mine.url).pathname.split('/')[2];
     const answer = stored.location?.split('/').at(-1);
     // Nor when the thief puts it into a sign-in of the thief's own.
+    await isRejected(await thief.get(`/signin/${uid}/upstream/${answer}`));
+  });
+
+  it('is worth nothing in another sign-in to which a database writer moved it', async () => {
+    const victim = httpClient(idp.issuer);
+    await victim.get(await anAnswer(victim));
+    const thief = httpClient(idp.issuer);
+    const mine = await openSignIn(idp, { clientId, browser: thief });
+    const uid = new URL(mine.url).pathname.split('/')[2] ?? '';
+    const answer = `chosen-by-the-thief-${count}`;
+    const { db } = idp.services;
+    const { id } = await db.upstreamRequest.findFirstOrThrow({
+      where: { connectionId: corp.connection, redeemedAt: null },
+      orderBy: { createdAt: 'desc' },
+    });
+    await db.upstreamRequest.update({ where: { id }, data: { boundTo: uid, answerId: sha256(answer) } });
     await isRejected(await thief.get(`/signin/${uid}/upstream/${answer}`));
   });
 

@@ -44,6 +44,18 @@ it('delivers a mail as HTML and plain text, marked as automatic, and erases its 
   expect(mail.log.join()).not.toContain('T0ken');
 });
 
+it.each([{ recipient: 'mallory@example.net' }, { recipient: '' }, { subject: 'Call +1 555 0100' }])(
+  'sends no mail whose row another program changed (%j)',
+  async (data) => {
+    await mail.outbox.send(resetMail);
+    const { id } = await row();
+    await test.database.db.mailMessage.update({ where: { id }, data });
+    await mail.deliver();
+    expect(smtp.delivered).toEqual([]);
+    expect(mail.log.join()).toContain(`a row of mail_messages was changed by another program: ${id}`);
+  },
+);
+
 it('retries a temporarily rejected mail with growing pauses, under the same Message-ID', async () => {
   smtp.rejections.set(ann.email, 451);
   await mail.outbox.send(notice);

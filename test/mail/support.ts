@@ -63,6 +63,7 @@ export function mailService(options: MailServiceOptions): MailService {
       vault,
       now,
       audit,
+      alarm: { raise: async (_kind, message) => void log.push(message) },
       logger,
       transport: createMailTransport({ smtpUrl, mailFrom, outboxDir, issuer, logger }),
       writers: { 'password-reset': write, registration: write, unlock: write },

@@ -132,6 +132,13 @@ describe('a sign-in with a passkey', () => {
     expect((await fixture.factors.of(account.id)).verifyingPasskeys).toBe(1);
   });
 
+  test('a sign-in with a passkey is rejected when another program says that the passkey verifies its user', async () => {
+    const key = softAuthenticator();
+    await register(key, { userVerified: false });
+    await fixture.db.passkey.update({ where: { id: key.id }, data: { userVerified: true } });
+    expect(await signIn(key, { userId: account.id })).toEqual({ outcome: 'unknown-passkey' });
+  });
+
   test.each<[string, Partial<Ceremony>]>([
     ['another challenge', { challenge: 'AAAA' }],
     ['another origin', { origin: 'https://evil.test' }],

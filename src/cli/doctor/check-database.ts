@@ -20,6 +20,7 @@ import { type Database, openDatabase } from '../../storage/database.ts';
 import { readMigrations } from '../../storage/migrations/files.ts';
 import { connectionFindings } from './check-connections.ts';
 import { clockFinding } from './check-network.ts';
+import { rowFindings } from './check-rows.ts';
 import { type Finding, failure, ok, warning } from './findings.ts';
 
 type Needs = { config: Config; logger: Logger; now: Clock };
@@ -203,20 +204,6 @@ async function adminFinding({ database: { db } }: Opened): Promise<Finding[]> {
   const count = await db.user.count({ where: { isActive: true, roles: { some: { role: { name: ADMIN_ROLE } } } } });
   if (count > 0) return [ok('admins', `${count} with the role ${ADMIN_ROLE}`)];
   return [failure('admins', 'no active user has the role admin', `Run: gatehouse user add NAME --role ${ADMIN_ROLE}`)];
-}
-
-/** Rows of an older version: the server does not use them. */
-async function rowFindings({ database: { db } }: Opened): Promise<Finding[]> {
-  const where = { mac: '' };
-  const [users, applications] = await Promise.all([db.user.count({ where }), db.application.count({ where })]);
-  if (users + applications === 0) return [];
-  return [
-    failure(
-      'rows',
-      `${users} users and ${applications} applications have no MAC, so they are not used`,
-      'Look through them, stop all servers, and run: gatehouse secrets adopt',
-    ),
-  ];
 }
 
 async function mailFindings({ database: { db } }: Opened): Promise<Finding[]> {

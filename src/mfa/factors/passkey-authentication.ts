@@ -30,7 +30,7 @@ export interface PasskeyAuthenticator {
 }
 
 export interface PasskeyAuthenticatorDependencies {
-  protectedRows: Pick<ProtectedRows, 'isGenuine'>;
+  protectedRows: Pick<ProtectedRows, 'isGenuine' | 'macOf'>;
   db: Db;
   sql: Sql;
   now: Clock;
@@ -82,13 +82,19 @@ async function authenticate(
   // A key without a counter always sends 0; then only the challenge tells responses apart.
   const counter = newCounter === 0 ? { equals: 0n } : { lt: BigInt(newCounter) };
   if (!(await isFirstResponse({ sql, now }, challenge))) return { outcome: 'replayed' };
+  // The key got a PIN after its registration.
+  const nowVerified = userVerified &&
+    !row.userVerified && {
+      userVerified,
+      mac: protectedRows.macOf('passkeys', passkeyFields({ ...row, userVerified })),
+    };
   const { count } = await db.passkey.updateMany({
     where: { id: row.id, counter },
     data: {
       counter: BigInt(newCounter),
       lastUsedAt: now(),
       backedUp: credentialDeviceType === 'multiDevice',
-      ...(userVerified && { userVerified }), // the key got a PIN after its registration
+      ...nowVerified,
     },
   });
   if (count === 0) return { outcome: 'cloned' };

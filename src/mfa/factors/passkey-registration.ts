@@ -88,7 +88,7 @@ async function register(
   if (!result?.verified || !(await isFirstResponse({ sql, now }, challenge))) return { outcome: 'wrong' };
   const { credential, aaguid, credentialBackedUp, credentialDeviceType, userVerified } = result.registrationInfo;
   const publicKey = Uint8Array.from(credential.publicKey);
-  const proven = { id: credential.id, userId: owner.id, publicKey };
+  const proven = { id: credential.id, userId: owner.id, publicKey, userVerified };
   const row = {
     ...proven,
     mac: dependencies.protectedRows.macOf('passkeys', passkeyFields(proven)),
@@ -98,7 +98,6 @@ async function register(
     aaguid,
     backedUp: credentialDeviceType === 'multiDevice' || credentialBackedUp,
     discoverable: answer.clientExtensionResults?.credProps?.rk ?? false,
-    userVerified,
     createdAt: now(),
   };
   try {

@@ -38,10 +38,12 @@ export function passkeyFields({
   id,
   userId,
   publicKey,
+  userVerified,
 }: {
   id: string;
   userId: string;
   publicKey: Uint8Array;
-}): string[] {
-  return [id, userId, Buffer.from(publicKey).toString('base64url')];
+  userVerified: boolean;
+}): (string | boolean)[] {
+  return [id, userId, Buffer.from(publicKey).toString('base64url'), userVerified];
 }

@@ -155,7 +155,7 @@ export function createClientSource(dependencies: ClientSourceDependencies): Clie
     },
 
     cachedApplicationOf: (clientId) => known.get(clientId),
-    isRegisteredOrigin: (origin) => isRegisteredOrigin(db, origin),
+    isRegisteredOrigin: (origin) => isRegisteredOrigin({ db, protectedRows }, origin),
   };
 }
 
