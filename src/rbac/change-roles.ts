@@ -7,7 +7,7 @@ import { randomId } from '../platform/random.ts';
 import { type Db, isUniqueViolation, type Tx, transaction, withinTransaction } from '../storage/database.ts';
 import type { Authority } from './authority.ts';
 import { builtInRoles } from './built-in.ts';
-import { isDeceptivePermission, isRoleName, lookAlike } from './names.ts';
+import { isDeceptivePermission, isRoleName, lookAlike, looksOwn } from './names.ts';
 import type { PermissionSets } from './permission-sets.ts';
 import { genuineRole, protectedAfter, protectRole } from './protected-grants.ts';
 import { isBrokenLimit, LIMIT_SYNTAX } from './rights.ts';
@@ -142,13 +142,15 @@ function throwTaken(error: unknown): never {
 
 /**
  * Throws role_name_taken for a new name that looks like another role's, and invalid_input for a new permission that looks like
- * another one. The configuration file may declare them, except a role that looks like a built-in one.
+ * another one. The configuration file may declare them, except a role that looks like a built-in one or a permission for Gatehouse.
  */
 async function assertNoLookAlike(
   { name, permissions, source }: { name: string; permissions: readonly string[]; source: string },
   tx: Tx,
   before?: string,
 ): Promise<void> {
+  if (name !== before && looksOwn(name))
+    throw conflict('role_name_taken', { message: 'This name looks like that of a permission for Gatehouse.' });
   const isFile = source === 'file';
   const where = isFile ? { source: 'built-in' } : {};
   const roles = name === before ? [] : await tx.role.findMany({ where, select: { name: true } });

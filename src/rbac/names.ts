@@ -26,8 +26,11 @@ export function lookAlike(name: string, others: readonly string[]): string | und
 
 /** Whether a permission is written with invisible characters, or looks like one for Gatehouse and is none. */
 export function isDeceptivePermission(text: string): boolean {
-  return INVISIBLE.test(text) || (keyOf(text).startsWith(OWN_PREFIX) && !text.startsWith(OWN_PREFIX));
+  return INVISIBLE.test(text) || (looksOwn(text) && !text.startsWith(OWN_PREFIX));
 }
+
+/** Whether a name is that of a permission for Gatehouse, or looks like one. */
+export const looksOwn = (text: string): boolean => keyOf(text).startsWith(OWN_PREFIX);
 
 const keyOf = (name: string): string => nameKey(name).replace(/\s+/gu, ' ');
 

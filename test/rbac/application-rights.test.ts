@@ -210,7 +210,18 @@ describe('a name that looks like another', () => {
   it('a name that looks like another is given to no role', async () => {
     await idp.services.roles.create({ name: 'field-editor' });
     const id = (await idp.services.roles.find('field-boss'))?.id;
-    for (const name of ['ADMIN', 'Admin', 'аdmin', 'ａdmin', 'ad\u115fmin', 'admin\u200b', 'Auditor', 'FIELD-EDITOR']) {
+    const OWN = ['gatehouse.users:read', 'Gatehouse.x', 'gаtehouse.users:write'];
+    for (const name of [
+      'ADMIN',
+      'Admin',
+      'аdmin',
+      'ａdmin',
+      'ad\u115fmin',
+      'admin\u200b',
+      'Auditor',
+      'FIELD-EDITOR',
+      ...OWN,
+    ]) {
       expect([400, 409], name).toContain(await statusOf(admin.send('POST', '/roles', { name })));
       expect([400, 409], name).toContain(await statusOf(admin.send('PATCH', `/roles/${id}`, { name }, any)));
     }
