@@ -3,6 +3,7 @@ import { statements as accounts } from '../../src/accounts/account.ts';
 import { statements as audit } from '../../src/audit/audit.ts';
 import { statements as auditChain } from '../../src/audit/chain.ts';
 import { statements as passwords } from '../../src/credentials/stored-password.ts';
+import { limits } from '../../src/limits.ts';
 import { statements as factors } from '../../src/mfa/account-factors.ts';
 import { statements as knownBrowsers } from '../../src/mfa/known-browsers.ts';
 import { statements as artifacts } from '../../src/oidc/store/adapter.ts';
@@ -31,6 +32,8 @@ const past = new Date(Date.UTC(2026, 0));
 const epoch = BigInt(past.getTime() / 1000);
 const inEpoch = BigInt(later.getTime() / 1000);
 const payload = JSON.stringify({ iat: 1, exp: 4_102_444_800, scope: 'openid profile', text: 'x'.repeat(600) });
+/** As long as a real one; no statement verifies it. */
+const MAC = 'm'.repeat(46);
 const numbered = <T>(row: (n: number) => T): T[] => Array.from({ length: ROWS }, (_, n) => row(n));
 const one = (turn: number) => turn % ROWS;
 
@@ -70,6 +73,7 @@ export async function fillTables({ db }: Database): Promise<void> {
     grantId: `g${n}`,
     accountId: `u${n}`,
     expiresAt: inEpoch,
+    mac: MAC,
   });
   for (const model of ['AccessToken', 'Session', 'AuthorizationCode', 'Interaction'])
     await inPieces(numbered(artifact(model)), (data) => db.oidcArtifact.createMany({ data }));
@@ -121,7 +125,10 @@ export function comparisons({ db, sql }: Database): Comparison[] {
     prisma: (turn: number) => Promise<unknown>,
   ): Comparison => ({ name: statement.name, plain: run(statement, values), prisma });
   const ended = (uid: string) => db.oidcArtifact.findUnique({ where: { id: `ended:${uid}` }, select: { id: true } });
-  const artifactColumns = { id: true, payload: true, consumedAt: true } as const;
+  const artifactColumns = {
+    ...{ id: true, model: true, payload: true, uid: true, grantId: true, userCode: true, accountId: true },
+    ...{ clientId: true, consumedAt: true, mac: true },
+  } as const;
   const withRoles = {
     roles: { include: { role: { include: { permissions: { include: { permission: true } } } } } },
   } as const;
@@ -139,7 +146,7 @@ export function comparisons({ db, sql }: Database): Comparison[] {
       (turn) => [`Session${one(turn)}`],
       async (turn) => {
         const where = { id: `Session${one(turn)}` };
-        const row = await db.oidcArtifact.findUnique({ where, select: { ...artifactColumns, uid: true } });
+        const row = await db.oidcArtifact.findUnique({ where, select: artifactColumns });
         return row?.uid && (await ended(row.uid));
       },
     ),
@@ -156,9 +163,10 @@ export function comparisons({ db, sql }: Database): Comparison[] {
     compare(
       artifacts.upsert,
       execute,
-      (turn) => [`new${turn}`, 'AccessToken', payload, `g${turn}`, null, null, 'u1', 'oidc1', Number(inEpoch)],
+      (turn) => [`new${turn}`, 'AccessToken', payload, `g${turn}`, null, null, 'u1', 'oidc1', Number(inEpoch), MAC],
       (turn) => {
-        const row = { payload, grantId: `g${turn}`, uid: null, accountId: 'u1', clientId: 'oidc1', expiresAt: inEpoch };
+        const of = { grantId: `g${turn}`, uid: null, accountId: 'u1', clientId: 'oidc1' };
+        const row = { payload, ...of, expiresAt: inEpoch, mac: MAC };
         const id = `new${turn}`;
         return db.oidcArtifact.upsert({
           where: { id },
@@ -181,22 +189,25 @@ export function comparisons({ db, sql }: Database): Comparison[] {
     compare(
       sessions.insert,
       execute,
-      (turn) => [`session${turn}`, payload, `suid${turn}`, 'u1', Number(inEpoch), `suid${turn}`],
+      (turn) => [`session${turn}`, payload, `suid${turn}`, 'u1', Number(inEpoch), MAC, `suid${turn}`],
       (turn) =>
         transaction(db, async (tx) => {
           if (await tx.oidcArtifact.findUnique({ where: { id: `ended:suid${turn}` }, select: { id: true } })) return;
           const row = { id: `session${turn}`, model: 'Session', payload, uid: `suid${turn}`, accountId: 'u1' };
-          await tx.oidcArtifact.create({ data: { ...row, expiresAt: inEpoch }, select: { id: true } });
+          await tx.oidcArtifact.create({ data: { ...row, expiresAt: inEpoch, mac: MAC }, select: { id: true } });
         }),
     ),
     compare(
       sessions.replace,
       execute,
-      (turn) => [`Session${one(turn)}`, payload, 'u1', Number(inEpoch), `Session${one(turn)}`, payload],
+      (turn) => {
+        const [id, expiry] = [`Session${one(turn)}`, Number(inEpoch)];
+        return [id, payload, 'u1', MAC, expiry - 60, expiry, id, payload];
+      },
       (turn) =>
         db.oidcArtifact.updateMany({
           where: { id: `Session${one(turn)}`, payload },
-          data: { id: `Session${one(turn)}`, payload, accountId: 'u1', expiresAt: inEpoch },
+          data: { id: `Session${one(turn)}`, payload, accountId: 'u1', expiresAt: inEpoch, mac: MAC },
         }),
     ),
     compare(
@@ -205,7 +216,7 @@ export function comparisons({ db, sql }: Database): Comparison[] {
       (turn) => [`Session-uid${one(turn)}`],
       async (turn) => {
         const where = { uid: `Session-uid${one(turn)}`, model: 'Session' };
-        await db.oidcArtifact.findFirst({ where, select: { id: true, payload: true, expiresAt: true } });
+        await db.oidcArtifact.findFirst({ where, select: { ...artifactColumns, expiresAt: true } });
         return ended(where.uid);
       },
     ),
@@ -273,16 +284,17 @@ export function comparisons({ db, sql }: Database): Comparison[] {
     compare(
       knownBrowsers.find,
       query,
-      (turn) => [`h${one(turn)}`],
+      (turn) => browserHashes(turn),
       (turn) =>
-        db.knownBrowser.findUnique({
-          where: { tokenHash: `h${one(turn)}` },
-          select: { id: true, trustedUntil: true, expiresAt: true },
+        db.knownBrowser.findMany({
+          where: { tokenHash: { in: browserHashes(turn) } },
+          select: { id: true, tokenHash: true, trustedUntil: true, expiresAt: true, mac: true },
         }),
     ),
     compare(
       rateLimits.window,
       query,
+      // In the order of countAttempt: new row, points, expiry, in flight, limit.
       (turn) => [`w${turn % 100}`, later.getTime(), 0, 0, 1, 1, 1, 1, 1_000_000, 1],
       (turn) =>
         transaction(db, async (tx) => {
@@ -321,10 +333,10 @@ export function comparisons({ db, sql }: Database): Comparison[] {
     compare(
       attempts.save,
       execute,
-      (turn) => [`a${one(turn)}`, 'u1', '[]', '{}', later],
+      (turn) => [`a${one(turn)}`, 'u1', '[]', '{}', later, MAC],
       (turn) => {
         const uid = `a${one(turn)}`;
-        const row = { userId: 'u1', factors: '[]', data: '{}', expiresAt: later };
+        const row = { userId: 'u1', factors: '[]', data: '{}', expiresAt: later, mac: MAC };
         return db.signInAttempt.upsert({
           where: { uid },
           create: { uid, ...row },
@@ -395,12 +407,12 @@ export function comparisons({ db, sql }: Database): Comparison[] {
     compare(
       authnRequests.save,
       execute,
-      (turn) => [`nq${turn}`, 'saml1', `_${turn}`, 'b', payload, later],
+      (turn) => [`nq${turn}`, 'saml1', `_${turn}`, 'b', payload, later, MAC],
       (turn) =>
         db.samlRequest.create({
           data: {
             ...{ id: `nq${turn}`, applicationId: 'saml1', requestId: `_${turn}`, browserHash: 'b' },
-            ...{ data: payload, expiresAt: later },
+            ...{ data: payload, expiresAt: later, mac: MAC },
           },
           select: { id: true },
         }),
@@ -418,7 +430,7 @@ export function comparisons({ db, sql }: Database): Comparison[] {
             usedAt: null,
             expiresAt: { gt: past },
           },
-          select: { data: true },
+          select: { id: true, applicationId: true, browserHash: true, data: true, mac: true },
         }),
     ),
     compare(
@@ -435,7 +447,7 @@ export function comparisons({ db, sql }: Database): Comparison[] {
             expiresAt: { gt: past },
           },
           data: { usedAt: past },
-          select: { data: true },
+          select: { id: true, applicationId: true, browserHash: true, data: true, mac: true },
         }),
     ),
     compare(
@@ -445,7 +457,7 @@ export function comparisons({ db, sql }: Database): Comparison[] {
       (turn) =>
         db.samlNameId.findUnique({
           where: { userId_applicationId: { userId: `u${one(turn)}`, applicationId: 'saml1' } },
-          select: { value: true },
+          select: { value: true, mac: true },
         }),
     ),
     compare(
@@ -464,6 +476,12 @@ export function comparisons({ db, sql }: Database): Comparison[] {
       },
     ),
   ];
+}
+
+/** Those of a browser that several accounts signed in from: one is used, the others match no row. */
+function browserHashes(turn: number): string[] {
+  const { accounts } = limits.knownBrowser;
+  return Array.from({ length: accounts }, (_, at) => (at === 0 ? `h${one(turn)}` : `other${at}`));
 }
 
 function links(turn: number): { id: number; seq: number; hash: string }[] {
