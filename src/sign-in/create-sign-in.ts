@@ -160,12 +160,13 @@ export function createSignIn(dependencies: SignInDependencies) {
 
 /** The page of each step. */
 function createPages(
-  { engine, rejections, mfa, settings, upstream }: SignInDependencies,
+  { engine, clients, rejections, mfa, settings, upstream }: SignInDependencies,
   parts: { factorPages: FactorPages; firstFactor: FirstFactor; expiredSignIns: ExpiredSignIns },
 ): StepPages {
   const { factorPages, firstFactor, expiredSignIns } = parts;
   return createStepPages({
     findClient: (clientId) => engine().Client.find(clientId),
+    registeredItself: async (clientId) => (await clients.applicationOf(clientId))?.source === 'dynamic',
     factorPages,
     captchaFor: firstFactor.captchaFor,
     firstFactor: mfa.firstFactor,

@@ -7,7 +7,7 @@ import type { FirstFactorRule } from '../mfa/first-factor-rule.ts';
 import type { CaptchaChallenge, CaptchaWait } from '../rate-limits/captcha.ts';
 import type { Rejections } from '../rejections/rejections.ts';
 import { ruleResults } from '../rejections/rules.ts';
-import { presentApplication } from './application-presentation.ts';
+import { placeOfApplication, presentApplication } from './application-presentation.ts';
 import { describeGrant, requestedGrant } from './consent-description.ts';
 import type { CurrentStep } from './current-step.ts';
 import type { ExpiredSignIns } from './expired-sign-in.ts';
@@ -39,6 +39,8 @@ export interface StepPages {
 
 export interface StepPagesDependencies {
   findClient(clientId: string): Promise<Client | undefined>;
+  /** Whether the client chose its own name and links (RFC 7591). */
+  registeredItself(clientId: string): Promise<boolean>;
   factorPages: FactorPages;
   /** The shortest password that this account may choose. */
   minPasswordLength(accountId: string): Promise<number>;
@@ -110,7 +112,7 @@ async function showStep(dependencies: StepPagesDependencies, page: Page): Promis
     case 'access-denied':
       return showAccessDenied(dependencies, page);
     case 'consent':
-      return showConsent(page);
+      return showConsent(dependencies, page);
     case 'done':
       throw new Error('a finished sign-in has no page');
   }
@@ -200,14 +202,14 @@ function showAccessDenied({ rejections }: StepPagesDependencies, { ctx, current,
   ctx.render('sign-in/access-denied', page, 403);
 }
 
-function showConsent({ ctx, current, client, appName }: Page): void {
-  const { account, interaction } = current;
+async function showConsent({ registeredItself }: StepPagesDependencies, page: Page): Promise<void> {
+  const { ctx, current, client, appName } = page;
+  const { account, clientId, interaction } = current;
   if (!account) throw new Error('a consent prompt without an account');
   ctx.render('sign-in/consent', {
     action: pathOf(current, 'consent'),
     appName,
-    appUrl: client?.clientUri,
-    appHost: client?.clientUri ? new URL(client.clientUri).host : undefined,
+    ...placeOfApplication(client, interaction.params, await registeredItself(clientId)),
     ...presentApplication(ctx, client),
     account,
     ...describeGrant(requestedGrant(interaction), account),

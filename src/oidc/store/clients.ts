@@ -1,7 +1,7 @@
 // Registered applications as the engine's clients. A SAML service provider is a client whose response type is `none` and whose
 // redirect URIs are its assertion consumer service URLs, so one engine serves both protocols.
 
-import { readMetadata } from '../../applications/application.ts';
+import { type ApplicationSource, readMetadata } from '../../applications/application.ts';
 import type { Access, OidcMetadata } from '../../applications/fields/oidc-client.ts';
 import {
   isGenuineAccess,
@@ -27,6 +27,8 @@ export interface ClientApplication {
   protocol: 'oidc' | 'saml';
   name: string;
   consent: 'explicit' | 'implicit';
+  /** dynamic: the application registered itself, and chose its name and links. */
+  source: ApplicationSource;
   /** A disabled application is no client. */
   enabled: true;
   access: Access;
@@ -55,7 +57,7 @@ interface Row {
   /** Role id, MAC and name with tabs between, one role a line; only of an application that is not open to everyone. */
   roles: string | null;
   metadata: string;
-  source: string;
+  source: ApplicationSource;
   mac: string;
   secretId: string | null;
   secretHash: string | null;
@@ -174,6 +176,7 @@ function applicationFrom(
     protocol,
     name,
     consent,
+    source: row.source,
     enabled: true,
     access: row.access === 'roles' ? { roles: genuineRoles(row, protectedRows) } : 'everyone',
     ...signInRulesOf(row),
@@ -213,6 +216,7 @@ function firstPartyApplication({
     protocol: 'oidc',
     name,
     consent: 'implicit',
+    source: 'local',
     enabled: true,
     access: 'everyone',
     mfa: undefined,

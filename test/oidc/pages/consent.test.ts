@@ -1,5 +1,6 @@
 // The consent page: what it lists, when it is displayed, and what is granted.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createRegistrationTokens } from '../../../src/oidc/store/registration-tokens.ts';
 import { signRows } from '../../support/database/row-macs.ts';
 import { aUser, type TestUser } from '../../support/factories.ts';
 import { type HttpClient, httpClient, type Page } from '../../support/http.ts';
@@ -38,7 +39,7 @@ const isThere = (url: string) => url.startsWith(redirectUri);
 
 /** A signed-in user on the consent page of this application. */
 async function atQuestion(
-  app: Application,
+  app: Pick<Application, 'clientId'>,
   parameters: Record<string, string> = {},
 ): Promise<{ browser: HttpClient; page: Page }> {
   user = await aUser(idp.services, { name: 'Ann Example' });
@@ -73,6 +74,20 @@ describe('the consent page', () => {
       expect(words).toContain(text);
     }
     expect(page.text).not.toContain('<Album>');
+  });
+
+  it('names the host of the redirect URI, not the claimed page, of a client that registered itself', async () => {
+    const { token } = await createRegistrationTokens(idp.services).issue();
+    const registered = await httpClient(idp.issuer).post('/register', {
+      json: { client_name: 'Photo Album', redirect_uris: [redirectUri], client_uri: 'https://photos.example/' },
+      headers: { authorization: `Bearer ${token}` },
+    });
+    const { page } = await atQuestion({ clientId: registered.json<{ client_id: string }>().client_id });
+    expect(textOf(page.text)).toContain(`It registered itself and takes you to ${new URL(redirectUri).host}`);
+    expect(page.text).not.toContain('photos.example');
+    const byAdministrator = (await atQuestion(await asking())).page;
+    expect(byAdministrator.text).toContain('href="https://photos.example/"');
+    expect(byAdministrator.text).not.toContain('It registered itself');
   });
 
   it('names requested claims and APIs', async () => {
