@@ -1,6 +1,6 @@
 // Runs the plans of the OpenID Foundation's conformance suite against the built server and prints a table (docs/conformance.md).
 // Exits with 1 when a result is neither a pass nor listed in expected-results.json.
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
@@ -102,6 +102,7 @@ async function runOnce(
   if (isLate) conditions.push(`no end after ${MODULE_MS / 1000} s`);
   if (options.logs && result !== 'PASSED') {
     const folder = path.join(options.logs, `${plan.name}-${module.testModule}`.replaceAll(/[^\w-]+/g, '-'));
+    rmSync(folder, { recursive: true, force: true });
     mkdirSync(folder, { recursive: true });
     writeFileSync(path.join(folder, 'log.json'), JSON.stringify(log, null, 1));
     for (const [index, png] of pictures.entries()) writeFileSync(path.join(folder, `${index}.png`), png);
