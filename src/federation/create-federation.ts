@@ -7,10 +7,14 @@ import type { Audit } from '../audit/audit.ts';
 import type { RepeatedEntries } from '../audit/repeated-entries.ts';
 import type { Connections } from '../connections/connections.ts';
 import type { Credentials } from '../credentials/credentials.ts';
+import type { Context } from '../http/context.ts';
+import type { EndSession } from '../logout/end-session.ts';
+import type { LogoutBrowser } from '../logout/logout-browser.ts';
 import type { NotifyOwner } from '../mail/notify-owner.ts';
 import type { Factors } from '../mfa/account-factors.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { RequestInfo } from '../platform/request-info.ts';
+import type { Vault } from '../platform/vault.ts';
 import type { SetConnectionRoles } from '../rbac/connection-roles.ts';
 import type { Rejections } from '../rejections/rejections.ts';
 import type { SignInPolicy } from '../sign-in/sign-in-policy.ts';
@@ -49,6 +53,9 @@ export interface FederationDependencies {
   /** One for each kind of connection that has a redirect, but SAML. */
   protocols: Protocols;
   samlUpstream: SamlUpstream;
+  endSession: Pick<EndSession, 'several'>;
+  vault: Vault;
+  logoutBrowserOf(ctx: Context): LogoutBrowser;
 }
 
 export type Federation = ReturnType<typeof createFederation>;
@@ -70,6 +77,7 @@ export function createFederation(dependencies: FederationDependencies) {
     routers: [
       callbackRoutes({ connections, rejected, upstreamSignIn }),
       samlUpstream.routes({ connections, rejected, upstreamSignIn }),
+      samlUpstream.logoutRoutes(dependencies),
     ],
   };
 }

@@ -28,6 +28,8 @@ export interface UpstreamSessions {
   connectionOf(id: string): Promise<string | undefined>;
   /** The connection that the session came from last; undefined when it came from none. */
   ofSession(sessionUid: string): Promise<string | undefined>;
+  /** The sessions of one connection under this value of a NameID. */
+  ofNameId(connectionId: string, nameIdValue: string): Promise<UpstreamSession[]>;
 }
 
 export interface UpstreamSessionsDependencies {
@@ -54,9 +56,9 @@ export const handleSchema: z.ZodType<UpstreamSessionHandle> = z.union([
     .transform((one) => ({ ...one, sessionIndex: one.sessionIndex })),
 ]);
 
-/** What a LogoutRequest is looked up by: the NameID with its qualifiers. */
-export function nameIdHash(nameId: Record<string, string>): string {
-  return sha256(JSON.stringify(Object.entries(nameId).sort(([one], [other]) => (one < other ? -1 : 1))));
+/** What a LogoutRequest is looked up by. Its qualifiers are compared afterwards, because senders leave them out. */
+function nameIdHash({ value = '' }: Record<string, string>): string {
+  return sha256(value);
 }
 
 interface Row {
@@ -116,6 +118,21 @@ export function createUpstreamSessions(dependencies: UpstreamSessionsDependencie
         take: 10,
       });
       return rows.find(isGenuine)?.connectionId;
+    },
+
+    async ofNameId(connectionId, nameIdValue) {
+      const rows = await db.upstreamSession.findMany({
+        where: { connectionId, nameIdHash: nameIdHash({ value: nameIdValue }), expiresAt: { gt: now() } },
+      });
+      return rows
+        .filter((row) => isGenuine(row) && row.sessionUid !== NOT_ATTACHED)
+        .map((row) => ({
+          ...{ id: row.id, sessionUid: row.sessionUid, connectionId, userId: row.userId, subject: row.subject },
+          handle:
+            handleSchema
+              .nullable()
+              .parse(JSON.parse(vault.open(row.dataSealed, `upstream_sessions:${row.id}`).toString())) ?? undefined,
+        }));
     },
   };
 }

@@ -17,6 +17,7 @@ import { planParticipants } from './participants.ts';
 export type EndReason =
   | 'signed-out'
   | 'application-signed-out'
+  | 'upstream-signed-out'
   | 'ended-by-person'
   | 'ended-by-admin'
   | 'password-reset'

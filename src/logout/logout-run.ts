@@ -20,6 +20,8 @@ export type LogoutCompletion =
   | { kind: 'page' }
   /** With the post_logout_redirect_uri of a relying party. */
   | { kind: 'oidc'; uri: string }
+  /** With the LogoutResponse to an upstream identity provider, which this path sends; `?partial=1` when an application failed. */
+  | { kind: 'upstream'; path: string }
   /** With the LogoutResponse to a service provider. */
   | ({ kind: 'saml'; entityId: string } & LogoutRequestContext);
 

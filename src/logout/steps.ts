@@ -159,6 +159,11 @@ function completion({ now, runs, outgoingMessages, serviceProviders }: LogoutSte
       const subcode = isComplete(participants) ? {} : { subcode: statusCodes.PartialLogout };
       if (sp) return outgoingMessages.sendResponse(ctx, sp, completion, { code: statusCodes.Success, ...subcode });
     }
+    if (completion.kind === 'upstream' && isFirst) {
+      ctx.set('Cache-Control', 'no-store');
+      ctx.status = 303;
+      return ctx.redirect(isComplete(participants) ? completion.path : `${completion.path}?partial=1`);
+    }
     // OIDC has no status for a partial logout, so the user sees the result before the redirect
     // (docs/decisions/0015-partial-logout-result-page.md).
     if (completion.kind === 'oidc' && !hasFailures(participants)) {

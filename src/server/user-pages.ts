@@ -68,6 +68,7 @@ export function createUserPages(services: Services, http: HttpServices, { oidc, 
     ...{ connections: services.connections, setConnectionRoles: services.setConnectionRoles },
     ...{ requests: services.upstreamRequests, sessions: services.upstreamSessions, identities: services.identities },
     protocols: services.upstreamProtocols,
+    ...{ endSession, vault, logoutBrowserOf: createLogoutBrowserOf({ cookies }) },
     samlUpstream: createSamlUpstream({
       ...{ issuer, now, keyring: services.keyring, documents: services.connectionDocuments, saml: saml.slo },
     }),

@@ -200,3 +200,92 @@ export const adfsSaml: Preset = {
   paste: ['sp_metadata_url', 'sp_entity_id', 'acs_url', 'slo_url'],
   quirks: { metadataIsExtended: true, signedLogout: true },
 };
+
+const metadataField = (placeholder: string): PresetField => ({
+  key: 'metadata_url',
+  label: 'Metadata URL',
+  placeholder,
+  type: 'url',
+  isRequired: true,
+});
+const samlGroups: PresetField = { ...groups, label: 'Attribute with the groups' };
+const samlPaste = ['sp_metadata_url', 'sp_entity_id', 'acs_url', 'slo_url'] as const;
+
+export const entraSaml: Preset = {
+  id: 'entra-saml',
+  kind: 'saml',
+  name: 'Microsoft Entra ID (SAML)',
+  logo: 'microsoft',
+  // The user principal name that Entra sends as NameID changes; the object ID does not.
+  defaults: () => ({
+    subject_attribute: 'http://schemas.microsoft.com/identity/claims/objectidentifier',
+    request_authn_context: false,
+    groups_claim: 'http://schemas.microsoft.com/ws/2008/06/identity/claims/groups',
+  }),
+  fields: [
+    metadataField(
+      'https://login.microsoftonline.com/TENANT/federationmetadata/2007-06/federationmetadata.xml?appid=APP',
+    ),
+    { ...samlGroups, hint: 'The values are GUIDs. Above 150 groups Entra sends none, and no role is changed.' },
+  ],
+  steps: [
+    'In the Entra admin center, create an enterprise application of your own and choose SAML.',
+    'Enter the entity ID (Identifier), the ACS (Reply URL) and the logout URL below.',
+    'Copy the App Federation Metadata Url into this form, and add a group claim where roles come from groups.',
+  ],
+  paste: ['sp_entity_id', 'acs_url', 'slo_url'],
+  quirks: { groups: 'entra-overage', signedLogout: true },
+};
+
+export const oktaSaml: Preset = {
+  id: 'okta-saml',
+  kind: 'saml',
+  name: 'Okta (SAML)',
+  logo: 'okta',
+  defaults: () => ({}),
+  fields: [metadataField('https://example.okta.com/app/EXAMPLE/sso/saml/metadata'), samlGroups],
+  steps: [
+    'In the Okta admin console, create an app integration: SAML 2.0.',
+    'Enter the ACS as single sign-on URL and the entity ID as audience URI, and choose Persistent as name ID format.',
+    'Add attribute statements email, firstName and lastName, and a group attribute where roles come from groups.',
+  ],
+  paste: ['sp_entity_id', 'acs_url', 'slo_url'],
+  quirks: {},
+};
+
+export const googleSaml: Preset = {
+  id: 'google-saml',
+  kind: 'saml',
+  name: 'Google Workspace (SAML)',
+  logo: 'google',
+  // Google has no single logout, and its metadata is a file.
+  defaults: () => ({ request_authn_context: false, logout: 'never' }),
+  fields: [
+    { key: 'metadata', label: 'The metadata that Google offers for download', type: 'long', isRequired: true },
+    { key: 'subject_attribute', label: 'Attribute that identifies the user', hint: 'Empty: the persistent NameID.' },
+    samlGroups,
+  ],
+  steps: [
+    'In the Google admin console, add a custom SAML app and download its metadata.',
+    'Enter the ACS and the entity ID below, and choose PERSISTENT as name ID format.',
+    'Map primary email, first name and last name to the attributes email, firstName and lastName.',
+  ],
+  paste: ['sp_entity_id', 'acs_url'],
+  quirks: {},
+};
+
+export const keycloakSaml: Preset = {
+  id: 'keycloak-saml',
+  kind: 'saml',
+  name: 'Keycloak (SAML)',
+  logo: 'keycloak',
+  defaults: () => ({ groups_claim: 'groups' }),
+  fields: [metadataField('https://sso.example.com/realms/example/protocol/saml/descriptor'), samlGroups],
+  steps: [
+    'In the realm, create a client of the type SAML by importing the metadata URL below.',
+    'Choose persistent as name ID format, and switch Sign documents or Sign assertions on.',
+    'Add mappers for email, firstName and lastName, and a group list where roles come from groups.',
+  ],
+  paste: [...samlPaste],
+  quirks: {},
+};

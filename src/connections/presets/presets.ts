@@ -1,12 +1,25 @@
 // Every preset, in the order of the list of vendors.
 import type { Connection, ConnectionKind } from '../connection.ts';
-import { adfsOidc, adfsSaml, auth0, entra, gitlab, keycloak, okta } from './enterprise.ts';
+import {
+  adfsOidc,
+  adfsSaml,
+  auth0,
+  entra,
+  entraSaml,
+  gitlab,
+  googleSaml,
+  keycloak,
+  keycloakSaml,
+  okta,
+  oktaSaml,
+} from './enterprise.ts';
 import { genericPresets } from './generic.ts';
 import type { Preset, Quirks } from './preset.ts';
 import { apple, facebook, github, google, linkedin } from './social.ts';
 
 export const presets: readonly Preset[] = [
   ...[google, entra, github, gitlab, apple, facebook, linkedin, okta, auth0, keycloak, adfsOidc, adfsSaml],
+  ...[entraSaml, oktaSaml, googleSaml, keycloakSaml],
   ...genericPresets,
 ];
 

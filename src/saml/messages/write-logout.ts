@@ -9,8 +9,8 @@ import { statusElement } from './signed-response.ts';
 interface Outgoing {
   id: string;
   issuer: string;
-  /** Location; of responses ResponseLocation, where there is one. */
-  destination: string;
+  /** Location; of responses ResponseLocation, where there is one. Undefined in a response by SOAP. */
+  destination: string | undefined;
   now: Date;
 }
 

@@ -1,6 +1,7 @@
 // Single logout by SOAP (SAML Bindings 3.2): a signed LogoutRequest in an envelope, and the answer of the service
 // provider. For logouts without a browser.
 
+import type { DecodedMessage } from '../messages/decode.ts';
 import { authenticateMessage, openMessage } from '../messages/open-message.ts';
 import { readLogoutResponse } from '../messages/read-logout.ts';
 import type { ServiceProvider } from '../metadata/service-providers.ts';
@@ -32,22 +33,20 @@ export const soapHeaders = {
   SOAPAction: '"http://www.oasis-open.org/committees/security"',
 } as const;
 
-/** Whether the LogoutResponse has the status Success. Throws SamlError when it is not authentic. */
-export function readSoapAnswer(text: string, requestId: string, parties: SoapParties): boolean {
-  const { sp, location, now, skewSeconds, validateXml } = parties;
+/** The message in an envelope. Throws SamlError. */
+export function openSoap(text: string, parameter: DecodedMessage['parameter']): DecodedMessage {
   const { root } = parseXml(text);
   const body = isElement(root, 'soap:Envelope') ? childOf(root, 'soap:Body') : undefined;
   const [content, ...more] = body ? elements(body) : [];
   if (!content || more.length > 0) throw new SamlError('wrong_root', { detail: root.nodeName });
   // As a document of its own, with the namespaces of the envelope; its exclusive canonical form is the same.
-  const xml = content.toString();
-  const decoded = {
-    binding: 'post' as const,
-    parameter: 'SAMLResponse' as const,
-    xml,
-    relayState: undefined,
-    querySignature: undefined,
-  };
+  return { binding: 'post', parameter, xml: content.toString(), relayState: undefined, querySignature: undefined };
+}
+
+/** Whether the LogoutResponse has the status Success. Throws SamlError when it is not authentic. */
+export function readSoapAnswer(text: string, requestId: string, parties: SoapParties): boolean {
+  const { sp, location, now, skewSeconds, validateXml } = parties;
+  const decoded = openSoap(text, 'SAMLResponse');
   const opened = openMessage(decoded, ['LogoutResponse'], validateXml);
   // Bindings 3.2.3: TLS authenticates the responder; without TLS a signature is required.
   const isProvenByTransport = new URL(location).protocol === 'https:';

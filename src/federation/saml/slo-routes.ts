@@ -1,0 +1,153 @@
+// /saml/sp/slo: LogoutRequests of upstream identity providers, by redirect, POST and SOAP (SAML Bindings 3.2, 3.4, 3.5).
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import Router from '@koa/router';
+import { z } from 'zod';
+import type { Connections } from '../../connections/connections.ts';
+import { readBody } from '../../http/body.ts';
+import type { Context, Extras, Middleware, State } from '../../http/context.ts';
+import { notFound, unsupportedMediaType } from '../../http/errors.ts';
+import { parseQuery } from '../../http/input.ts';
+import { limits } from '../../limits.ts';
+import type { LogoutBrowser } from '../../logout/logout-browser.ts';
+import type { Vault } from '../../platform/vault.ts';
+import { type DecodedMessage, decodePost, decodeRedirect } from '../../saml/messages/decode.ts';
+import { samlErrorPage } from '../../saml/messages/error-page.ts';
+import { openMessage } from '../../saml/messages/open-message.ts';
+import { openSoap, soapEnvelope } from '../../saml/slo/soap.ts';
+import type { SamlStatus } from '../../saml/xml/errors.ts';
+import { statusCodes } from '../../saml/xml/names.ts';
+import type { XmlValidator } from '../../saml/xml/schema.ts';
+import type { UpstreamRedirect } from '../upstream.ts';
+import type { UpstreamLogout } from './logout.ts';
+import type { ServiceProvider } from './service-provider.ts';
+
+export interface SloRoutesDependencies {
+  connections: Pick<Connections, 'find'>;
+  logout: UpstreamLogout;
+  serviceProvider: Pick<ServiceProvider, 'signer'>;
+  validateXml: XmlValidator;
+  vault: Pick<Vault, 'seal' | 'open'>;
+  logoutBrowserOf(ctx: Context): LogoutBrowser;
+  /** Rejects an address that sends too many messages. */
+  rateLimit: Middleware;
+}
+
+const FORM = 'application/x-www-form-urlencoded';
+const SOAP = 'text/xml';
+const NAME = 'your identity provider';
+
+/** What answers a LogoutRequest after its logout run, in the address of `/saml/sp/slo/answers/…`. */
+const pendingAnswer = z.object({
+  connectionId: z.string(),
+  requestId: z.string(),
+  binding: z.enum(['redirect', 'post']),
+  relayState: z.string().optional(),
+});
+type PendingAnswer = z.output<typeof pendingAnswer>;
+const PURPOSE = 'saml upstream logout';
+const answerQuery = z.object({ partial: z.literal('1').optional() });
+
+export function sloRoutes(dependencies: SloRoutesDependencies): Router<State, Extras> {
+  const { vault, rateLimit } = dependencies;
+  const router = new Router<State, Extras>({ prefix: '/saml/sp/slo' });
+
+  router.get('/', rateLimit, (ctx) => receive(dependencies, ctx, () => decodeRedirect(ctx.querystring)));
+
+  router.post('/', rateLimit, async (ctx) => {
+    if (ctx.is(SOAP)) return receiveSoap(dependencies, ctx);
+    if (!ctx.is(FORM)) throw unsupportedMediaType(FORM);
+    const body = await readBody(ctx.req, limits.saml.bodyBytes);
+    return receive(dependencies, ctx, async () => decodePost(body));
+  });
+
+  router.get('/answers/:sealed', async (ctx) => {
+    const { partial } = parseQuery(ctx, answerQuery);
+    const pending = pendingAnswer.safeParse(opened(vault, ctx.params.sealed ?? ''));
+    if (!pending.success) throw notFound();
+    const subcode = partial === undefined ? {} : { subcode: statusCodes.PartialLogout };
+    await answer(dependencies, ctx, pending.data, { code: statusCodes.Success, ...subcode });
+  });
+
+  return router;
+}
+
+function opened(vault: Pick<Vault, 'open'>, sealed: string): unknown {
+  try {
+    return JSON.parse(vault.open(sealed, PURPOSE).toString());
+  } catch {
+    return undefined;
+  }
+}
+
+async function receive(
+  dependencies: SloRoutesDependencies,
+  ctx: Context,
+  decode: () => Promise<DecodedMessage>,
+): Promise<void> {
+  const { logout, validateXml, vault, logoutBrowserOf } = dependencies;
+  try {
+    const decoded = await decode();
+    const accepted = await logout.accept(openMessage(decoded, ['LogoutRequest'], validateXml));
+    const { connection, requestId } = accepted;
+    const { binding, relayState } = decoded;
+    const pending = {
+      connectionId: connection.id,
+      requestId,
+      binding,
+      ...(relayState !== undefined && { relayState }),
+    };
+    const path = `/saml/sp/slo/answers/${vault.seal(JSON.stringify(pending), PURPOSE)}`;
+    const frontChannel = { browser: logoutBrowserOf(ctx), completion: { kind: 'upstream', path } as const };
+    const outcome = await logout.endSessions(accepted, { request: ctx.state.request, frontChannel });
+    if (!('runId' in outcome)) return await answer(dependencies, ctx, pending, outcome);
+    ctx.status = 303;
+    ctx.redirect(`/signout/${outcome.runId}`);
+  } catch (error) {
+    // Parsing an untrusted message took one turn of the event loop; writing the page takes another.
+    await yieldToEventLoop();
+    throw samlErrorPage(error, NAME);
+  }
+}
+
+/** Without a browser: applications are notified by deliveries. */
+async function receiveSoap(
+  { logout, serviceProvider, validateXml }: SloRoutesDependencies,
+  ctx: Context,
+): Promise<void> {
+  try {
+    const decoded = openSoap(await readBody(ctx.req, limits.saml.bodyBytes), 'SAMLRequest');
+    const accepted = await logout.accept(openMessage(decoded, ['LogoutRequest'], validateXml));
+    const outcome = await logout.endSessions(accepted, { request: ctx.state.request });
+    const status = 'runId' in outcome ? { code: statusCodes.Success } : outcome;
+    ctx.type = SOAP;
+    ctx.body = soapEnvelope(logout.soapAnswer(accepted, status), serviceProvider.signer());
+  } catch (error) {
+    await yieldToEventLoop();
+    throw samlErrorPage(error, NAME);
+  }
+}
+
+async function answer(
+  { connections, logout }: SloRoutesDependencies,
+  ctx: Context,
+  { connectionId, ...request }: PendingAnswer,
+  status: SamlStatus,
+): Promise<void> {
+  const connection = await connections.find(connectionId);
+  if (connection?.kind !== 'saml') throw notFound();
+  const accepted = { connection, requestId: request.requestId };
+  const { binding, relayState } = request;
+  const sent = await logout.answer(accepted, { binding, relayState, status });
+  ctx.set('Cache-Control', 'no-store');
+  if (sent) return send(ctx, sent, connection.name);
+  ctx.render('logout/done', { appName: connection.name });
+}
+
+function send(ctx: Context, sent: UpstreamRedirect, appName: string): void {
+  if (sent.method === 'post') {
+    ctx.render('form-post', { action: sent.url, fields: sent.fields, appName });
+    return;
+  }
+  ctx.status = 303;
+  ctx.redirect(sent.url);
+}

@@ -1,0 +1,146 @@
+// LogoutRequests of a SAML upstream: they end our session and everything downstream, by each binding, when they are signed.
+import { generateKeyPairSync } from 'node:crypto';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { redirectUri } from '../oidc/support.ts';
+import { aCredential, postBody, redirectQuery, schemas, signQuery, signXml } from '../saml/support.ts';
+import { aClient } from '../support/factories.ts';
+import type { HttpClient, Page } from '../support/http.ts';
+import { httpClient } from '../support/http.ts';
+import type { TestIdp } from '../support/idp.ts';
+import { isIn } from '../support/pages/enter.ts';
+import { sharedIdp } from '../support/shared-idp.ts';
+import {
+  answerXml,
+  aSamlUpstream,
+  beginAt,
+  postAnswer,
+  requestIn,
+  type SamlUpstream,
+} from '../support/upstream/saml-upstream.ts';
+import { accountOf, isAtApplication } from './support.ts';
+
+let idp: TestIdp;
+let school: SamlUpstream;
+let clientId: string;
+let count = 0;
+
+beforeAll(async () => {
+  idp = await sharedIdp();
+  school = await aSamlUpstream(idp);
+  const slo_url = `https://${school.connection}.example/slo`;
+  school = await aSamlUpstream(idp, { slo_url });
+  ({ clientId } = await aClient(idp.services, { redirect_uris: [redirectUri] }));
+});
+
+interface SignedIn {
+  browser: HttpClient;
+  nameId: string;
+  sessions(): Promise<number>;
+}
+
+async function signedIn(): Promise<SignedIn> {
+  count += 1;
+  const nameId = `logout-${count}`;
+  const { browser, requestId } = await beginAt(idp, school, { clientId });
+  const posted = await postAnswer(browser, answerXml(idp, school, requestId, { nameId }));
+  expect(isIn(await browser.follow(posted, isAtApplication))).toBe(true);
+  const account = await accountOf(idp, school.connection, nameId);
+  return { browser, nameId, sessions: async () => (await idp.services.sessions.list(account?.id ?? '')).length };
+}
+
+/** A LogoutRequest as text; `sessionIndex` is that of the answers. */
+function logoutRequest(nameId: string, { sessionIndex = 'session-1', issuer = school.entityId } = {}): string {
+  const format = 'urn:oasis:names:tc:SAML:2.0:nameid-format:persistent';
+  return (
+    `<samlp:LogoutRequest xmlns:samlp="urn:oasis:names:tc:SAML:2.0:protocol" xmlns:saml="urn:oasis:names:tc:SAML:2.0:assertion"` +
+    ` ID="_l${crypto.randomUUID()}" Version="2.0" IssueInstant="${new Date().toISOString()}" Destination="${idp.issuer}/saml/sp/slo">` +
+    `<saml:Issuer>${issuer}</saml:Issuer><saml:NameID Format="${format}">${nameId}</saml:NameID>` +
+    `<samlp:SessionIndex>${sessionIndex}</samlp:SessionIndex></samlp:LogoutRequest>`
+  );
+}
+
+const ownKey = () => ({ key: school.credential.privateKey, certificatePem: school.credential.certificatePem });
+const FORM = { 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-site': 'cross-site' };
+const post = (browser: HttpClient, xml: string) =>
+  browser.post('/saml/sp/slo', { body: postBody(xml, 'state of the upstream'), headers: FORM });
+const atUpstream = (url: string) => url.includes('SAMLResponse=');
+
+/** The LogoutResponse that the browser brings to the upstream, through the steps of the logout run. */
+async function answerOf(browser: HttpClient, first: Page): Promise<string> {
+  let page = await browser.follow(first, atUpstream);
+  for (let hops = 0; page.location === undefined && hops < 5; hops += 1)
+    page = await browser.follow(await browser.get(page.url), atUpstream);
+  expect(new URL(page.location ?? '').searchParams.get('RelayState')).toBe('state of the upstream');
+  return requestIn((page.location ?? '').replace('SAMLResponse=', 'SAMLRequest=')).xml;
+}
+
+describe('a LogoutRequest of a SAML upstream', () => {
+  it('ends the session by redirect, and is answered', async () => {
+    const { browser, nameId, sessions } = await signedIn();
+    expect(await sessions()).toBe(1);
+    const query = signQuery(redirectQuery(logoutRequest(nameId), 'state of the upstream'), {
+      key: school.credential.privateKey,
+    });
+    const xml = await answerOf(browser, await browser.get(`/saml/sp/slo?${query}`));
+    expect(await sessions()).toBe(0);
+    expect(schemas.protocol(xml)).toBeUndefined();
+    expect(xml).toContain('status:Success');
+  });
+
+  it('ends the session by POST, and is answered', async () => {
+    const { browser, nameId, sessions } = await signedIn();
+    const xml = await answerOf(browser, await post(browser, signXml(logoutRequest(nameId), ownKey())));
+    expect(await sessions()).toBe(0);
+    expect(xml).toContain('status:Success');
+  });
+
+  it('ends the session by SOAP, without the browser', async () => {
+    const { nameId, sessions } = await signedIn();
+    const request = signXml(logoutRequest(nameId), ownKey());
+    const body = `<soap:Envelope xmlns:soap="http://schemas.xmlsoap.org/soap/envelope/"><soap:Body>${request}</soap:Body></soap:Envelope>`;
+    const page = await httpClient(idp.issuer).post('/saml/sp/slo', { body, headers: { 'content-type': 'text/xml' } });
+    expect(page.status, page.text).toBe(200);
+    expect(page.text).toContain('status:Success');
+    expect(await sessions()).toBe(0);
+  });
+
+  it('ends no session without a valid signature, or when it is used again', async () => {
+    const { browser, nameId, sessions } = await signedIn();
+    const other = aCredential();
+    expect((await post(browser, logoutRequest(nameId))).status).toBe(400);
+    expect(
+      (
+        await post(
+          browser,
+          signXml(logoutRequest(nameId), { key: other.privateKey, certificatePem: other.certificatePem }),
+        )
+      ).status,
+    ).toBe(400);
+    const query = redirectQuery(logoutRequest(nameId));
+    expect((await browser.get(`/saml/sp/slo?${query}`)).status).toBe(400);
+    const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+    expect((await browser.get(`/saml/sp/slo?${signQuery(query, { key: privateKey })}`)).status).toBe(400);
+    const used = signXml(logoutRequest('nobody'), ownKey());
+    expect((await post(browser, used)).status).toBe(303);
+    expect((await post(browser, used)).status).toBe(400);
+    expect(await sessions()).toBe(1);
+  });
+
+  it('ends no session of another user, another session or another connection', async () => {
+    const { browser, nameId, sessions } = await signedIn();
+    const other = await aSamlUpstream(idp, { slo_url: 'https://other.example/slo' });
+    const byOther = { key: other.credential.privateKey, certificatePem: other.credential.certificatePem };
+    for (const xml of [
+      signXml(logoutRequest('somebody-else'), ownKey()),
+      signXml(logoutRequest(nameId, { sessionIndex: 'session-2' }), ownKey()),
+      signXml(logoutRequest(nameId, { issuer: other.entityId }), byOther),
+    ]) {
+      const page = await post(browser, xml);
+      expect(page.location).toContain('SAMLResponse=');
+      expect(requestIn((page.location ?? '').replace('SAMLResponse=', 'SAMLRequest=')).xml).toContain(
+        'UnknownPrincipal',
+      );
+    }
+    expect(await sessions()).toBe(1);
+  });
+});
