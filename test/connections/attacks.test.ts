@@ -42,6 +42,8 @@ describe('a connection', () => {
         ['DELETE', '/connections/attacked', undefined],
         ['POST', '/connections/attacked/secrets', { purpose: 'client-secret', value: 'x' }],
         ['POST', '/connections/attacked/sessions/end', undefined],
+        ['POST', '/connections/attacked/documents/refresh', undefined],
+        ['POST', '/connections/attacked/domains/example.com/check', undefined],
       ] as const) {
         const { status, text } = await one.send(method, path, body, any);
         expect([method, path, status], text).toEqual([method, path, 403]);

@@ -66,7 +66,7 @@ export interface ConnectionAdmin {
   removeSecret(id: string, secretId: string, by: Actor): Promise<void>;
   checkDomain(id: string, domain: string, by: Actor): Promise<DomainCheck>;
   /** Reads its documents now; the fault of each. */
-  readDocuments(id: string): Promise<{ kind: string; error: string | undefined }[]>;
+  readDocuments(id: string, by: Actor): Promise<{ kind: string; error: string | undefined }[]>;
   /** How many single sign-on sessions came from it. */
   countSessions(id: string): Promise<number>;
   /** Ends them; returns how many ended. */
@@ -203,7 +203,8 @@ export function createConnectionAdmin(dependencies: ConnectionAdminDependencies)
       return domainChecks.check(id, domain, by);
     },
 
-    async readDocuments(id) {
+    async readDocuments(id, by) {
+      await assertMayChange(by);
       return documents.readNow(await connections.get(id));
     },
 

@@ -188,8 +188,8 @@ function upkeepEndpoints(connections: ConnectionAdmin): Endpoint[] {
       summary: 'Reads discovery, JWKS or metadata again now',
       params: byConnection,
       response: z.object({ items: z.array(z.object({ kind: z.string(), error: z.string().nullable() })) }),
-      async handle({ params }) {
-        const items = await connections.readDocuments(params.id);
+      async handle({ params, by }) {
+        const items = await connections.readDocuments(params.id, by);
         return { body: { items: items.map(({ kind, error }) => ({ kind, error: error ?? null })) } };
       },
     }),

@@ -61,7 +61,8 @@ export function addUpkeepRoutes(
 
   router.post('/:id/documents', ...frame.change(WRITE), async (ctx) => {
     const { id = '' } = ctx.params;
-    const failed = (await connections.readDocuments(id)).find(({ error }) => error !== undefined);
+    const read = await connections.readDocuments(id, frame.actor(ctx));
+    const failed = read.find(({ error }) => error !== undefined);
     frame.redirect(ctx, pathOf(id), failed ? `${failed.kind}: ${failed.error}` : 'Every document was read.');
   });
 }
