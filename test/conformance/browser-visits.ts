@@ -3,7 +3,7 @@
 import type { BrowserContext, Page } from 'playwright-core';
 import { user } from './gatehouse.ts';
 
-const PAGE_MS = 15_000;
+const PAGE_MS = 30_000;
 /** A page without anything that would lead on has this time to do so all the same. */
 const STILL_MS = 1000;
 /** As many pages as one visit may take before it is given up. */
@@ -19,11 +19,15 @@ export interface Visit {
   behaviour: Behaviour;
 }
 
-/**
- * Follows one address to the end: back at the suite, or at a page of Gatehouse that only tells something. Returns every page of
- * Gatehouse on the way, as a picture; the last one is the newest.
- */
-export async function visit({ context, url, issuer, behaviour }: Visit): Promise<Buffer[]> {
+export interface Visited {
+  /** Every page of Gatehouse on the way, as a picture; the last one is the newest. */
+  pictures: Buffer[];
+  /** Whether the suite has got a response. */
+  isBackAtSuite: boolean;
+}
+
+/** Follows one address to the end: back at the suite, or at a page of Gatehouse that only tells something. */
+export async function visit({ context, url, issuer, behaviour }: Visit): Promise<Visited> {
   const page = await context.newPage();
   const pictures: Buffer[] = [];
   try {
@@ -35,8 +39,9 @@ export async function visit({ context, url, issuer, behaviour }: Visit): Promise
       if (behaviour === 'only look' || !(await answerPage(page, behaviour))) break;
     }
     // The suite's page sends the parameters of the fragment or the form on by script.
-    if (!page.url().startsWith(issuer)) await page.waitForTimeout(500);
-    return pictures;
+    const isBackAtSuite = !page.url().startsWith(issuer);
+    if (isBackAtSuite) await page.waitForTimeout(500);
+    return { pictures, isBackAtSuite };
   } finally {
     await page.close();
   }

@@ -27,8 +27,8 @@ const { values: options } = parseArgs({
 
 const MODULE_MS = 240_000;
 const POLL_MS = 300;
-/** A module that has waited so long after the last visit waits for a picture, not for a request that is still on its way. */
-const IDLE_MS = 6_000;
+/** After a visit that ended back at the suite, a module that waits so long waits for a picture, not for a slow request. */
+const IDLE_MS = 20_000;
 
 const suite = createSuite(options.suite, options.token);
 const chosen = plans.filter(({ name }) => !options.plan || options.plan.some((text) => name.includes(text)));
@@ -125,7 +125,7 @@ async function drive(id: string, name: string, pictures: Buffer[]): Promise<bool
   const until = Date.now() + MODULE_MS;
   let started = false;
   let visits = 0;
-  let idleSince = Date.now();
+  let pictureFrom = 0;
   try {
     while (Date.now() < until) {
       const { status } = await suite.info(id);
@@ -141,10 +141,11 @@ async function drive(id: string, name: string, pictures: Buffer[]): Promise<bool
         if (url) {
           await suite.visited(id, url);
           const { issuer } = gatehouse;
-          pictures.push(...(await visit({ context, url, issuer, behaviour: behaviourOf(name, visits) })));
+          const visited = await visit({ context, url, issuer, behaviour: behaviourOf(name, visits) });
+          pictures.push(...visited.pictures);
           visits += 1;
-          idleSince = Date.now();
-        } else if (Date.now() > idleSince + IDLE_MS) await fillPlaceholders(id, name, pictures);
+          pictureFrom = Date.now() + (visited.isBackAtSuite ? IDLE_MS : 0);
+        } else if (Date.now() > pictureFrom) await fillPlaceholders(id, name, pictures);
       }
       await sleep(POLL_MS);
     }
