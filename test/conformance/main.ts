@@ -25,6 +25,9 @@ const { values: options } = parseArgs({
   },
 });
 
+// The child processes end with this one.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
+
 const MODULE_MS = 240_000;
 const POLL_MS = 300;
 /** After a visit that ended back at the suite, a module that waits so long waits for a picture, not for a slow request. */
