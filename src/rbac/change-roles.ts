@@ -116,6 +116,8 @@ function changeRole(
     if (JSON.stringify(next) === JSON.stringify(before)) return before;
     assertUnderstood(next.permissions);
     await assertMay(by, { what: 'role', role: before }, tx);
+    // Applications know a role by its name: a new one is another role, which the actor does not have.
+    if (next.name !== before.name) await assertMay(by, { what: 'role', role: next }, tx);
     // To take a permission from a role, the actor must have it, too.
     await assertMay(by, { what: 'permissions', permissions: [...before.permissions, ...next.permissions] }, tx);
     const added = next.permissions.filter((permission) => !before.permissions.includes(permission));

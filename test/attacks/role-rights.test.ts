@@ -100,6 +100,16 @@ describe('a role that the actor does not have', () => {
     expect(await rolesOf(holder.account.id)).toEqual(['finance']);
   });
 
+  it('is not made of a role that the actor has, by a new name', async () => {
+    const { id } = (await idp.services.roles.find('rights-clerk')) ?? {};
+    // An application may know this name, also from a role that was deleted.
+    await rejected(clerk.send('PATCH', `/roles/${id}`, { name: 'grafana-admin' }, any));
+    const version = String((await clerk.get(`/roles/${id}`)).headers.etag);
+    await rejected(forged(`/admin/roles/${id}`, { name: 'grafana-admin', permissions: RIGHTS.join('\n'), version }));
+    expect((await clerk.send('PATCH', `/roles/${id}`, { description: 'Mine' }, any)).status).toBe(200);
+    expect(await rolesOf(own)).toEqual(['rights-clerk']);
+  });
+
   it('protects the credentials, the address and the state of its holder', async () => {
     const at = `/users/${holder.account.id}`;
     expect((await pages.get(`/admin${at}`)).text).not.toMatch(/one-time password|Disable|\/edit/);
