@@ -83,6 +83,17 @@ describe('an anonymous authorization request', () => {
     expect((await entries()).map(({ data }) => JSON.parse(data).repeated)).toEqual([undefined, 49]);
   });
 
+  it('an anonymous authorization request is stored for administrators a hundred times an hour when it is rejected, for all addresses of an IPv6 network of 48 bits', async () => {
+    const { rejections, db } = idp.services;
+    const reason = randomToken();
+    for (let count = 0; count < 110; count += 1) {
+      const request = { requestId: 'r', address: `2001:db8:7:${count.toString(16)}::1`, userAgent: '' };
+      rejections.record(request, { endpoint: 'authorize', reason, message: '', received: {}, rules: [] });
+    }
+    await rejections.list({});
+    expect(await db.rejection.count({ where: { reason } })).toBe(100);
+  });
+
   it('an anonymous authorization request is rejected when its state is longer than 2048 characters, and stores nothing', async () => {
     const before = await stored();
     const page = await httpClient().get(authorizeUrl(idp, app.clientId, { state: 'x'.repeat(2049) }));
