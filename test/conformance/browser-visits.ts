@@ -40,7 +40,7 @@ export async function visit({ context, url, issuer, behaviour }: Visit): Promise
     }
     // The suite's page sends the parameters of the fragment or the form on by script.
     const isBackAtSuite = !page.url().startsWith(issuer);
-    if (isBackAtSuite) await page.waitForTimeout(500);
+    if (isBackAtSuite) await page.waitForLoadState('networkidle', { timeout: PAGE_MS }).catch(() => undefined);
     return { pictures, isBackAtSuite };
   } finally {
     await page.close();

@@ -147,7 +147,7 @@ async function drive(id: string, name: string, pictures: Buffer[]): Promise<bool
           const visited = await visit({ context, url, issuer, behaviour: behaviourOf(name, visits) });
           pictures.push(...visited.pictures);
           visits += 1;
-          pictureFrom = Date.now() + (visited.isBackAtSuite ? IDLE_MS : 0);
+          pictureFrom = Date.now() + (visited.isBackAtSuite || name.includes('reused-request-uri') ? IDLE_MS : 0);
         } else if (Date.now() > pictureFrom) await fillPlaceholders(id, name, pictures);
       }
       await sleep(POLL_MS);
