@@ -43,7 +43,7 @@ export interface Suite {
 
 // The suite is a program of this machine with a certificate of its own.
 const agent = new Agent({ rejectUnauthorized: false, keepAlive: true });
-const TIMEOUT_MS = 60_000;
+const TIMEOUT_MS = 120_000;
 
 /** A client of the suite at `origin`, such as https://localhost:8443. */
 export function createSuite(origin: string, token: string | undefined): Suite {
