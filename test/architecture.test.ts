@@ -31,6 +31,7 @@ const sublayers: Record<string, string[][]> = {
 
 /** The files that may import a restricted package. A trailing slash is a folder; `typesToo: false` allows type imports anywhere. */
 const restrictedPackages: Record<string, { in: string[]; typesToo: boolean }> = {
+  'openid-client': { in: ['federation/oidc/', 'demo/oidc-app/'], typesToo: true },
   'oidc-provider': { in: ['oidc/engine/library.ts', 'oidc/engine/oidc-provider.d.ts'], typesToo: false },
   '@peculiar/': { in: ['keys/certificate.ts'], typesToo: true },
   samlify: { in: ['saml/metadata/samlify.ts'], typesToo: true },

@@ -11,6 +11,7 @@ import type { Context } from '../http/context.ts';
 import type { EndSession } from '../logout/end-session.ts';
 import type { LogoutBrowser } from '../logout/logout-browser.ts';
 import type { NotifyOwner } from '../mail/notify-owner.ts';
+import type { Outbox } from '../mail/outbox.ts';
 import type { Factors } from '../mfa/account-factors.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { RequestInfo } from '../platform/request-info.ts';
@@ -49,6 +50,7 @@ export interface FederationDependencies {
   setConnectionRoles: SetConnectionRoles;
   signInPolicy: SignInPolicy;
   notifyOwner: NotifyOwner;
+  outbox: Pick<Outbox, 'send'>;
   confirmAddress(account: Account, email: string, request: RequestInfo): Promise<void>;
   /** One for each kind of connection that has a redirect, but SAML. */
   protocols: Protocols;

@@ -33,11 +33,11 @@ export interface Connected {
 export async function anUpstream(
   idp: TestIdp,
   fields: Record<string, unknown> = {},
-  options: { proven?: boolean } = {},
+  options: { proven?: boolean; client?: Record<string, unknown> } = {},
 ): Promise<Connected> {
   count += 1;
   const id = `corp-${count}-${process.pid}`;
-  const upstream = await startOidcUpstream([callbackOf(idp, id)]);
+  const upstream = await startOidcUpstream([callbackOf(idp, id)], options.client);
   const { issuer, clientId: client_id, clientSecret: client_secret } = upstream;
   await aConnection(idp, { id, issuer, client_id, client_secret, create_users: true, ...fields }, options);
   const source = options.proven ? 'file' : 'local';

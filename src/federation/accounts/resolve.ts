@@ -8,6 +8,8 @@ import type { Connection } from '../../connections/connection.ts';
 import type { Connections } from '../../connections/connections.ts';
 import { AppError } from '../../http/errors.ts';
 import type { NotifyOwner } from '../../mail/notify-owner.ts';
+import type { Outbox } from '../../mail/outbox.ts';
+import type { Clock } from '../../platform/clock.ts';
 import { randomToken } from '../../platform/random.ts';
 import type { RequestInfo } from '../../platform/request-info.ts';
 import type { SetConnectionRoles } from '../../rbac/connection-roles.ts';
@@ -60,7 +62,9 @@ export interface Preview {
 
 export interface ResolverDependencies extends FactsDependencies {
   db: Db;
+  now: Clock;
   audit: Audit;
+  outbox: Pick<Outbox, 'send'>;
   accounts: Pick<Accounts, 'find' | 'findByLogin' | 'create' | 'update'>;
   connections: Pick<Connections, 'domains' | 'roleMappings'>;
   identities: ExternalIdentities;
@@ -143,7 +147,7 @@ async function apply(dependencies: ResolverDependencies, found: Case, tx: Tx): P
     const existing = await accounts.find(match.userId, tx);
     if (!existing) throw rejected('account_inactive', connection, facts);
     account = connection.settings.update_profile
-      ? await updateProfile(accounts, existing, profile, { by: found.by, tx })
+      ? await updateProfile(dependencies, existing, profile, { by: found.by, tx })
       : existing;
   }
   const by = { ...found.by, actorId: account.id };

@@ -4,8 +4,12 @@ import type { Account } from '../../accounts/account.ts';
 import type { Accounts } from '../../accounts/accounts.ts';
 import { nameKey } from '../../accounts/names.ts';
 import { type Profile, profileColumns } from '../../accounts/profile.ts';
-import type { Actor } from '../../audit/audit.ts';
+import type { Actor, Audit } from '../../audit/audit.ts';
 import { AppError } from '../../http/errors.ts';
+import { recipientOf } from '../../mail/messages.ts';
+import type { Outbox } from '../../mail/outbox.ts';
+import { placeOf } from '../../mail/wording.ts';
+import type { Clock } from '../../platform/clock.ts';
 import type { Tx } from '../../storage/database.ts';
 import type { MappedProfile } from './mapping.ts';
 
@@ -23,26 +27,47 @@ export function acceptableFields(
   return Object.fromEntries(Object.entries(given).filter(([field]) => !wrong.includes(field)));
 }
 
-/** Updates the account; without the attributes when the schema of the settings rejects them. */
+export interface UpdateProfileDependencies {
+  accounts: Pick<Accounts, 'update' | 'findByLogin'>;
+  audit: Audit;
+  outbox: Pick<Outbox, 'send'>;
+  now: Clock;
+}
+
+/**
+ * Updates the account; without the attributes when the schema of the settings rejects them. A new address can reset the password,
+ * so the old one gets a mail about it, and the change has an audit entry of its own.
+ */
 export async function updateProfile(
-  accounts: Pick<Accounts, 'update' | 'findByLogin'>,
+  dependencies: UpdateProfileDependencies,
   account: Account,
   profile: MappedProfile,
   { by, tx }: { by: Actor; tx: Tx },
 ): Promise<Account> {
+  const { accounts } = dependencies;
   // The configuration file owns the fields of its users.
   if (account.source === 'file') return account;
-  const fields = {
-    ...acceptableFields(profile, account.attributes),
-    ...(await addressOf(accounts, account, profile, tx)),
-  };
-  try {
-    return await accounts.update(account.id, fields, by, tx);
-  } catch (error) {
+  const address = await addressOf(accounts, account, profile, tx);
+  const fields = { ...acceptableFields(profile, account.attributes), ...address };
+  const updated = await accounts.update(account.id, fields, by, tx).catch((error: unknown) => {
     if (!(error instanceof AppError) || error.code !== 'invalid_input') throw error;
     const { attributes: _rejected, ...others } = fields;
     return accounts.update(account.id, others, by, tx);
-  }
+  });
+  if (address.email) await reportNewAddress(dependencies, account, address.email, { by, tx });
+  return updated;
+}
+
+async function reportNewAddress(
+  { audit, outbox, now }: UpdateProfileDependencies,
+  account: Account,
+  newEmail: string,
+  { by, tx }: { by: Actor; tx: Tx },
+): Promise<void> {
+  const data = { before: account.email, after: newEmail };
+  await audit.record({ ...by, type: 'email.changed', outcome: 'success', subjectId: account.id, data }, tx);
+  const to = recipientOf(account);
+  if (to) await outbox.send({ kind: 'email-changed', to, newEmail, place: placeOf(by.request, now()) }, tx);
 }
 
 /** The address, if the upstream proves it and no other account has it. Nothing else changes an address that resets a password. */

@@ -8,9 +8,10 @@ import { quirksOf } from '../../connections/presets/presets.ts';
 import { limits } from '../../limits.ts';
 import { OutgoingError } from '../../network/outgoing-fetch.ts';
 import { randomToken } from '../../platform/random.ts';
-import { claimAt, groupNames, textOf } from '../accounts/mapping.ts';
+import { claimAt, textOf } from '../accounts/mapping.ts';
 import { FederationError } from '../faults.ts';
 import type { Redeemed, SentRequest, UpstreamAnswer, UpstreamProtocol } from '../upstream.ts';
+import { groupsOf } from './groups.ts';
 
 export interface OAuth2ProtocolDependencies {
   connections: Pick<Connections, 'secretsOf'>;
@@ -65,13 +66,15 @@ async function redeem(
   const call = (url: string) => callApi(dependencies, apiUrl(connection, url, token, secret?.value), token);
   const user = z.record(z.string(), z.unknown()).parse(await call(settings.userinfo_url));
   const claims = { ...user, ...(settings.emails_url && (await addressOf(() => call(settings.emails_url ?? '')))) };
-  const names = settings.groups_claim === undefined ? undefined : groupNames(claimAt(claims, settings.groups_claim));
+  const groups = await groupsOf(settings, claims, (url) =>
+    requestApi(dependencies, apiUrl(connection, url, token, secret?.value), token),
+  );
   const subject = textOf(claimAt(claims, settings.subject_claim)) ?? '';
   return {
     identity: {
       subject,
       claims: quirksOf(connection).email === 'never' ? { ...claims, email_verified: false } : claims,
-      groups: settings.groups_claim === undefined ? undefined : { names: names ?? [], isComplete: true },
+      groups,
       acr: undefined,
       amr: [],
       authTime: undefined,
@@ -143,10 +146,14 @@ async function tokenOf(
   });
 }
 
-async function callApi({ outgoing }: OAuth2ProtocolDependencies, url: string, token: string): Promise<unknown> {
+async function callApi(dependencies: OAuth2ProtocolDependencies, url: string, token: string): Promise<unknown> {
+  return (await requestApi(dependencies, url, token)).json();
+}
+
+async function requestApi({ outgoing }: OAuth2ProtocolDependencies, url: string, token: string): Promise<Response> {
   const headers = { accept: 'application/json', authorization: `Bearer ${token}` };
   const response = await send(outgoing, url, { headers });
-  if (response.ok) return response.json();
+  if (response.ok) return response;
   throw new FederationError(response.status >= 500 ? 'upstream_unavailable' : 'upstream_answer_invalid', {
     rule: 'answer',
     message: `${new URL(url).origin} answers ${response.status} to the request for the user.`,

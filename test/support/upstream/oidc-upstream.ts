@@ -16,6 +16,10 @@ export interface OidcQuirks {
   answer?: Record<string, string | undefined>;
   /** Status of the token endpoint. */
   tokenStatus?: number;
+  /** Every client authentication succeeds; `lastTokenRequest` has what was sent. */
+  acceptsAnySecret?: boolean;
+  /** Path of an endpoint -> where it redirects instead of an answer. */
+  redirects?: Record<string, string>;
 }
 
 export interface OidcUpstream {
@@ -28,6 +32,8 @@ export interface OidcUpstream {
   /** The parameters of the last authorization request. */
   lastRequest: URLSearchParams;
   tokenCalls: number;
+  /** The body of the last request to the token endpoint. */
+  lastTokenRequest: Record<string, unknown>;
   /** Signs with a new key from now on, and publishes it. */
   rotateKey(): void;
   stop(): Promise<void>;
@@ -48,8 +54,11 @@ function newKey(): SigningKey {
   return { kid: `upstream-${keyCount}`, ...generateKeyPairSync('rsa', { modulusLength: 2048 }) };
 }
 
-/** Starts it; `redirectUris` are those of the connections under test. */
-export async function startOidcUpstream(redirectUris: string[]): Promise<OidcUpstream> {
+/** Starts it; `redirectUris` are those of the connections under test, `client` replaces metadata of their client. */
+export async function startOidcUpstream(
+  redirectUris: string[],
+  client: Record<string, unknown> = {},
+): Promise<OidcUpstream> {
   let engine: ReturnType<Provider['callback']> | undefined;
   const server = await listen((request, response) => engine?.(request, response));
   const keys = [newKey()];
@@ -61,22 +70,32 @@ export async function startOidcUpstream(redirectUris: string[]): Promise<OidcUps
     quirks: {},
     lastRequest: new URLSearchParams(),
     tokenCalls: 0,
+    lastTokenRequest: {},
     rotateKey: () => void keys.unshift(newKey()),
     stop: server.close,
   };
-  const provider = new Provider(server.origin, await configurationOf(keys, redirectUris));
+  const provider = new Provider(server.origin, await configurationOf(keys, redirectUris, client));
+  const { prototype } = provider.Client as unknown as { prototype: { compareClientSecret(actual: string): unknown } };
+  const compare = prototype.compareClientSecret;
+  prototype.compareClientSecret = function (actual) {
+    return upstream.quirks.acceptsAnySecret || compare.call(this, actual);
+  };
   provider.use((ctx, next) => deviate(upstream, keys, provider, ctx as never, next));
   engine = provider.callback();
   return upstream;
 }
 
-async function configurationOf([key]: SigningKey[], redirectUris: string[]): Promise<Configuration> {
+async function configurationOf(
+  [key]: SigningKey[],
+  redirectUris: string[],
+  client: Record<string, unknown>,
+): Promise<Configuration> {
   if (!key) throw new Error('no key');
   const { kid } = key;
   return {
     jwks: { keys: [{ ...(await exportJWK(key.privateKey)), kid, use: 'sig', alg: 'RS256' }] },
-    clients: [{ client_id: clientId, client_secret: clientSecret, redirect_uris: redirectUris }],
-    scopes: ['openid', 'profile', 'email'],
+    clients: [{ client_id: clientId, client_secret: clientSecret, redirect_uris: redirectUris, ...client }],
+    scopes: ['openid', 'profile', 'email', 'name'],
     pkce: { required: () => false },
     features: { devInteractions: { enabled: false } },
     findAccount: async (_ctx: unknown, id: string) => ({ accountId: id, claims: async () => ({ sub: id }) }),
@@ -92,6 +111,7 @@ interface ProviderContext {
   query: Record<string, string>;
   status: number;
   body: unknown;
+  oidc?: { body?: Record<string, unknown> };
   response: { get(name: string): string };
   redirect(url: string): void;
 }
@@ -105,6 +125,8 @@ async function deviate(
   next: () => Promise<void>,
 ): Promise<void> {
   if (ctx.path === '/auth') upstream.lastRequest = new URLSearchParams(ctx.query);
+  const elsewhere = upstream.quirks.redirects?.[ctx.path];
+  if (elsewhere !== undefined) return ctx.redirect(elsewhere);
   if (ctx.path.startsWith('/interaction/')) return signIn(upstream, provider, ctx);
   if (ctx.path === '/jwks') {
     const published = keys.map(async ({ kid, publicKey }) => ({ ...(await exportJWK(publicKey)), kid, use: 'sig' }));
@@ -118,6 +140,7 @@ async function deviate(
   if (ctx.path === '/me') ctx.body = quirks.userinfo ?? user;
   if (ctx.path !== '/token') return;
   upstream.tokenCalls += 1;
+  upstream.lastTokenRequest = { ...ctx.oidc?.body };
   if (quirks.tokenStatus) ctx.status = quirks.tokenStatus;
   else if (ctx.status === 200) {
     const body = ctx.body as { id_token: string };

@@ -1,0 +1,186 @@
+// The pages of sign-ins over connections in a real browser: accessible, as wide as the screen, with few and many connections.
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { signIn as signInToConsole } from '../admin/console/real-browser.ts';
+import { staff } from '../admin/console/support.ts';
+import { authorizeUrl, redirectUri } from '../oidc/support.ts';
+import {
+  axe,
+  type Browser,
+  desktop,
+  launchBrowser,
+  type Page,
+  phone,
+  preloadAxe,
+  screenshot,
+} from '../support/browser/browser.ts';
+import { aClient, aUser } from '../support/factories.ts';
+import { startIdp, type TestIdp } from '../support/idp.ts';
+import { aConnection, anUpstream, type Connected } from './support.ts';
+
+let idp: TestIdp;
+let browser: Browser;
+let corp: Connected;
+let clientId: string;
+
+beforeAll(async () => {
+  idp = await startIdp();
+  browser = await launchBrowser();
+  corp = await anUpstream(idp, { name: 'Example Corp' });
+  ({ clientId } = await aClient(idp.services, { redirect_uris: [redirectUri] }));
+});
+afterAll(async () => {
+  await browser?.close();
+  await corp?.upstream.stop();
+  await idp?.stop();
+});
+
+const screens = { desktop, phone };
+
+/** Checks the page with axe in both schemes and for its width on the screen, and takes screenshots. */
+async function inspect(page: Page, name: string): Promise<void> {
+  expect(await axe(page, ['light', 'dark']), name).toEqual([]);
+  expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), name).toBe(true);
+  await screenshot(page, `federation-${name}`);
+}
+
+async function openPage(options: typeof desktop | typeof phone): Promise<Page> {
+  const context = await browser.newContext(options);
+  await preloadAxe(context);
+  return context.newPage();
+}
+
+const signInUrl = (parameters: Record<string, string> = {}) => authorizeUrl(idp, clientId, parameters);
+
+/** The sign-in page, where the button of the connection is pressed. */
+async function press(page: Page): Promise<void> {
+  await page.goto(signInUrl());
+  await page.click('button:has-text("Example Corp")');
+}
+
+it('the link step, the failures and the connected sign-ins of an account', async () => {
+  for (const [screen, options] of Object.entries(screens)) {
+    const user = await aUser(idp.services);
+    const page = await openPage(options);
+    await page.goto(signInUrl());
+    await inspect(page, `sign-in-1-${screen}`);
+    corp.upstream.user = { sub: `pages-${screen}`, email: user.account.email, email_verified: true };
+    await press(page);
+    await page.waitForSelector('h1:has-text("Is this your account?")');
+    await inspect(page, `link-${screen}`);
+    await page.goto(`${idp.issuer}/account/connections`);
+    await page.fill('[name=username]', user.username);
+    await page.fill('[name=password]', user.password);
+    await page.click('button:has-text("Sign in"):not(:has-text("with"))');
+    await page.waitForURL('**/account/connections');
+    await inspect(page, `account-none-${screen}`);
+    await page.click('button:has-text("Connect Example Corp")');
+    await page.waitForSelector('text=Connected on');
+    await inspect(page, `account-${screen}`);
+    await page.context().close();
+  }
+});
+
+it('every failure names what happened, and is accessible', async () => {
+  const failures = {
+    invalid: () => ({ quirks: { idToken: { aud: 'another' } } }),
+    denied: () => ({ quirks: { answer: { code: undefined, error: 'access_denied' } } }),
+    'no-identity': () => ({ quirks: {}, fields: { subject_claim: 'employee_id' } }),
+    'not-allowed': () => ({ quirks: {}, fields: { allowed_tenants: ['tenant-a'] } }),
+    'not-invited': () => ({ quirks: {}, fields: { create_users: false } }),
+    unavailable: () => ({ quirks: { tokenStatus: 503 } }),
+    'link-only': () => ({ quirks: {}, fields: { link_only: true }, straight: true }),
+  };
+  const headings = new Set<string>();
+  for (const [screen, options] of Object.entries(screens)) {
+    const page = await openPage(options);
+    for (const [name, failure] of Object.entries(failures)) {
+      const { quirks, fields, straight } = { fields: {}, straight: false, ...failure() };
+      const one = await anUpstream(idp, { name: 'Example Corp', ...fields });
+      one.upstream.user = { sub: `failure-${name}` };
+      one.upstream.quirks = quirks;
+      await page.goto(signInUrl({ connection: one.connection }));
+      expect(new URL(page.url()).origin, `${name} ${straight}`).toBe(idp.issuer);
+      headings.add((await page.locator('h1').textContent()) ?? '');
+      await inspect(page, `failure-${name}-${screen}`);
+      await one.remove();
+    }
+    await page.context().close();
+  }
+  expect(headings.size).toBeGreaterThan(1);
+});
+
+it('the result of "Try it" in the console', async () => {
+  const admin = await staff(idp, 'admin');
+  for (const [screen, options] of Object.entries(screens)) {
+    const page = await openPage(options);
+    await page.goto(`${idp.issuer}/admin/connections/${corp.connection}`);
+    await signInToConsole(page, admin);
+    corp.upstream.user = { sub: 'tried', email: 'tried@corp.example', email_verified: true, name: 'Tried User' };
+    await page.click('button:has-text("Try it")');
+    await page.waitForSelector('text=The sign-in succeeds');
+    await inspect(page, `try-${screen}`);
+    corp.upstream.quirks = { idToken: { aud: 'another-client' } };
+    await page.goto(`${idp.issuer}/admin/connections/${corp.connection}`);
+    await page.click('button:has-text("Try it")');
+    await page.waitForSelector('text=The sign-in fails');
+    await inspect(page, `try-failed-${screen}`);
+    corp.upstream.quirks = {};
+    await page.context().close();
+  }
+});
+
+it('many connections with long names, and the address first', async () => {
+  const issuer = 'https://upstream.example';
+  const names = [
+    'Google',
+    'GitHub',
+    'Ludwig-Maximilians-Universität München, Rechenzentrum und Bibliotheksverbund',
+    'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft',
+    'Microsoft',
+    'École nationale supérieure',
+    '東京大学 情報基盤センター',
+  ];
+  const add = (name: string, index: number) =>
+    aConnection(idp, {
+      id: `many-${index}`,
+      name,
+      issuer,
+      client_id: 'x',
+      client_secret: 'a secret',
+      order: index + 1,
+    });
+  for (const [index, name] of names.slice(0, 2).entries()) await add(name, index);
+  const pages = await Promise.all(
+    Object.entries(screens).map(async ([screen, one]) => [screen, await openPage(one)] as const),
+  );
+  for (const [screen, page] of pages) {
+    await page.goto(signInUrl());
+    await inspect(page, `sign-in-3-${screen}`);
+  }
+  for (const [index, name] of names.entries()) if (index > 1) await add(name, index);
+  for (const [screen, page] of pages) {
+    await page.goto(signInUrl());
+    await inspect(page, `sign-in-8-${screen}`);
+  }
+  await aConnection(
+    idp,
+    {
+      id: 'routed',
+      name: 'Routed',
+      issuer,
+      client_id: 'x',
+      client_secret: 'a secret',
+      domains: ['routed.example'],
+      show_button: false,
+    },
+    { proven: true },
+  );
+  for (const [screen, page] of pages) {
+    await page.goto(signInUrl());
+    await inspect(page, `identifier-${screen}`);
+    await page.fill('[name=username]', 'someone@elsewhere.example');
+    await page.click('button:has-text("Continue")');
+    await page.waitForSelector('[name=password]');
+    await inspect(page, `password-after-identifier-${screen}`);
+  }
+});

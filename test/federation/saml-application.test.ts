@@ -1,0 +1,99 @@
+// SAML applications whose users sign in over an OpenID Connect connection: what they request goes across the hop, and what the
+// upstream proved is what the assertion states.
+import type { Profile } from '@node-saml/node-saml';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { contextClasses } from '../../src/saml/xml/names.ts';
+import { answerIn } from '../saml/live.ts';
+import { aServiceProvider, type ServiceProviderOptions } from '../support/applications/sp.ts';
+import { type HttpClient, httpClient, type Page } from '../support/http.ts';
+import type { TestIdp } from '../support/idp.ts';
+import { sharedIdp } from '../support/shared-idp.ts';
+import { anUpstream, type Connected, pressConnection } from './support.ts';
+
+let idp: TestIdp;
+let corp: Connected;
+let count = 0;
+
+beforeAll(async () => {
+  idp = await sharedIdp();
+  corp = await anUpstream(idp, { trusted_amr: { mfa: ['mfa'] }, acr_values: { mfa: ['https://corp.example/mfa'] } });
+});
+beforeEach(() => {
+  count += 1;
+  corp.upstream.quirks = {};
+  corp.upstream.user = { sub: `saml-${count}` };
+  corp.upstream.lastRequest = new URLSearchParams();
+});
+afterAll(() => corp.remove());
+
+const seconds = () => Math.floor(Date.now() / 1000);
+
+/** An AuthnRequest of a new service provider, up to the sign-in page or the Response. */
+async function open(library: ServiceProviderOptions['library'] = {}, browser: HttpClient = httpClient(idp.issuer)) {
+  const sp = await aServiceProvider(idp.services, { library });
+  const page = await browser.follow(await browser.get(await sp.saml.getAuthorizeUrlAsync('', undefined, {})));
+  return { sp, page, browser };
+}
+
+async function signIn(library: ServiceProviderOptions['library'] = {}, browser?: HttpClient) {
+  const begun = await open(library, browser);
+  return { ...begun, page: await pressConnection(begun.browser, begun.page, corp.connection) };
+}
+
+const statement = (profile: Profile, name: RegExp) => name.exec(profile.getAssertionXml?.() ?? '')?.[1];
+const statusOf = (page: Page) => answerIn(page) ?? '';
+
+describe('a SAML application over an OpenID Connect connection', () => {
+  it('gets the class unspecified and the time of the authentication at the upstream', async () => {
+    const authTime = seconds() - 1800;
+    corp.upstream.user = { sub: `saml-${count}`, auth_time: authTime };
+    const { sp, page } = await signIn();
+    const profile = await sp.accept(page.forms[0]?.fields ?? {});
+    expect(statement(profile, /<saml:AuthnContextClassRef>([^<]+)/)).toContain(':unspecified');
+    expect(Date.parse(statement(profile, /AuthnInstant="([^"]+)"/) ?? '')).toBe(authTime * 1000);
+  });
+
+  it('passes ForceAuthn on, and is not met by an old authentication', async () => {
+    corp.upstream.quirks = { idToken: { auth_time: seconds() } };
+    const fresh = await signIn({ forceAuthn: true });
+    expect(corp.upstream.lastRequest.get('prompt')).toBe('login');
+    await fresh.sp.accept(fresh.page.forms[0]?.fields ?? {});
+    corp.upstream.quirks = { idToken: { auth_time: seconds() - 600 } };
+    const old = await signIn({ forceAuthn: true });
+    expect(statusOf(old.page)).not.toContain('status:Success');
+    expect(statusOf(old.page)).toContain('StatusCode');
+  });
+
+  it('does not go to the upstream with IsPassive, and accepts the session that began there', async () => {
+    const silent = await open({ passive: true });
+    expect(statusOf(silent.page)).toContain('NoPassive');
+    expect(corp.upstream.lastRequest.size).toBe(0);
+    const { browser } = await signIn();
+    const { sp, page } = await open({ passive: true }, browser);
+    expect(await sp.accept(page.forms[0]?.fields ?? {})).toBeTruthy();
+  });
+
+  it('gets the second factor that it requests from the upstream, where the connection vouches for it', async () => {
+    const library = {
+      disableRequestedAuthnContext: false,
+      racComparison: 'exact' as const,
+      authnContext: [contextClasses.mfa],
+    };
+    corp.upstream.user = { sub: `saml-${count}`, amr: ['mfa'] };
+    const { sp, page } = await signIn(library);
+    expect(corp.upstream.lastRequest.get('acr_values')).toBe('https://corp.example/mfa');
+    const profile = await sp.accept(page.forms[0]?.fields ?? {});
+    expect(statement(profile, /<saml:AuthnContextClassRef>([^<]+)/)).toBe(contextClasses.mfa);
+  });
+
+  it('gets no second factor that the connection does not vouch for', async () => {
+    const library = {
+      disableRequestedAuthnContext: false,
+      racComparison: 'exact' as const,
+      authnContext: [contextClasses.mfa],
+    };
+    corp.upstream.user = { sub: `saml-${count}`, amr: ['otp'] };
+    const { page } = await signIn(library);
+    expect(statusOf(page)).not.toContain('status:Success');
+  });
+});
