@@ -65,6 +65,19 @@ describe('the server', () => {
     await expect.poll(() => alarmed('phone_factors', userId)).toBe(true);
   });
 
+  it('rejects every code of an authenticator app whose parameters another program changed', async () => {
+    const SECRET = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP';
+    const { db, mfa } = idp.services;
+    const userId = victim.account.id;
+    await mfa.totp.importSecret(userId, SECRET);
+    const period = 3600;
+    for (const data of [{ period }, { digits: 1 }, { digits: 1, period }]) {
+      await db.totpCredential.update({ where: { userId }, data });
+      expect(await mfa.totp.verify(userId, generateSync({ secret: SECRET, period }))).toBe('wrong');
+      for (const digit of '0123456789') expect(await mfa.totp.verify(userId, digit)).toBe('wrong');
+    }
+  });
+
   it('rejects a TOTP secret that was copied from another account', async () => {
     const SECRET = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP';
     const { db, mfa } = idp.services;

@@ -77,7 +77,7 @@ export function createTotp(dependencies: TotpDependencies): Totp {
       const key = parseTotpKey(text);
       const work = async (tx: Tx) => {
         const row = await tx.totpCredential.findUnique({ where: { userId } });
-        if (row?.confirmedAt && totpKeyText(keyInUse(vault, row)) === totpKeyText(key)) return;
+        if (isInUse(vault, row, key)) return;
         await store(dependencies, tx, { userId, key, lastStep: 0 }, by);
       };
       await (outer ? work(outer) : transaction(db, work));
@@ -113,7 +113,7 @@ async function confirm(
   if (step === undefined) return 'wrong';
   return transaction(db, async (tx) => {
     const row = await tx.totpCredential.findUnique({ where: { userId } });
-    if (row?.confirmedAt && totpKeyText(keyInUse(vault, row)) === totpKeyText(key)) return 'again';
+    if (isInUse(vault, row, key)) return 'again';
     await store(dependencies, tx, { userId, key, lastStep: step }, by);
     return 'ok';
   });
@@ -122,7 +122,8 @@ async function confirm(
 async function verifyOnce({ db, vault, now }: TotpDependencies, userId: string, code: string): Promise<TotpOutcome> {
   const row = await db.totpCredential.findUnique({ where: { userId } });
   if (!row?.confirmedAt) return 'not-enrolled';
-  const step = await stepOf(now, keyInUse(vault, row), code);
+  const key = keyInUse(vault, row);
+  const step = key && (await stepOf(now, key, code));
   if (step === undefined) return 'wrong';
   // Only to a later step, and only for this secret: of two equal requests one changes nothing.
   const { count } = await db.totpCredential.updateMany({
@@ -138,10 +139,11 @@ async function store(
   { userId, key, lastStep }: { userId: string; key: TotpKey; lastStep: number },
   by: Actor,
 ): Promise<void> {
-  const { secret, ...parameters } = key;
+  const { secret: _secret, ...parameters } = key;
   const row = {
     ...parameters,
-    secretSealed: vault.seal(secret, context(userId)),
+    // With its parameters, where they are not the usual ones.
+    secretSealed: vault.seal(totpKeyText(key), context(userId)),
     confirmedAt: now(),
     lastStep: BigInt(lastStep),
   };
@@ -158,10 +160,18 @@ interface StoredKey {
   period: number;
 }
 
-function keyInUse(vault: Vault, { userId, secretSealed, algorithm, digits, period }: StoredKey): TotpKey {
-  const secret = vault.open(secretSealed, context(userId)).toString();
+/** The stored key. Undefined when another program changed how its codes are made, such as to one digit. */
+function keyInUse(vault: Vault, { userId, secretSealed, algorithm, digits, period }: StoredKey): TotpKey | undefined {
+  const text = vault.open(secretSealed, context(userId)).toString();
+  const [secret = ''] = text.split(' ');
   // Only parsed keys are stored.
-  return { secret, algorithm, digits, period } as TotpKey;
+  const key = { secret, algorithm, digits, period } as TotpKey;
+  return totpKeyText(key) === text ? key : undefined;
+}
+
+function isInUse(vault: Vault, row: (StoredKey & { confirmedAt: Date | null }) | null, key: TotpKey): boolean {
+  const stored = row?.confirmedAt ? keyInUse(vault, row) : undefined;
+  return stored !== undefined && totpKeyText(stored) === totpKeyText(key);
 }
 
 /** The secret of an enrolment that goes on; undefined when it has expired. */
