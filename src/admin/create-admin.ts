@@ -5,7 +5,7 @@ import { createResources } from '../applications/resources.ts';
 import type { Audit } from '../audit/audit.ts';
 import type { ProtectedRows } from '../audit/protected-rows.ts';
 import type { ConfigFile } from '../config-file/config-file.ts';
-import { exportConfiguration } from '../config-file/export.ts';
+import { exportConfiguration, exportedConfiguration } from '../config-file/export.ts';
 import type { FileReader } from '../config-file/file-reader.ts';
 import type { DomainChecks } from '../connections/check-domains.ts';
 import type { Connections } from '../connections/connections.ts';
@@ -150,17 +150,13 @@ function createAdminActions(dependencies: AdminDependencies) {
   });
   const keys = createKeyAdmin({ keyring });
   const settingAdmin = createSettingAdmin({ db, audit, settings, authority });
+  const { applications: registered, roles: roleStore } = dependencies;
+  const exported = { db, applications: registered, connections, roles: roleStore, settings };
   const configuration = createConfigurationAdmin({
     configFile: dependencies.configFile,
     fileReader: dependencies.fileReader,
-    exportConfiguration: () =>
-      exportConfiguration({
-        db,
-        applications: dependencies.applications,
-        connections,
-        roles: dependencies.roles,
-        settings,
-      }),
+    exportConfiguration: () => exportConfiguration(exported),
+    exportedConfiguration: () => exportedConfiguration(exported),
   });
   const mail = createMailAdmin({ db, outbox: dependencies.outbox, audit, mailQueued: dependencies.mailQueued });
   const statistics = createStatistics({ db, sql, now });

@@ -5,6 +5,19 @@ import { isLoopback } from '../config/addresses.ts';
 // Schemes that a browser runs or opens locally, and standard ones that belong to no app.
 const NOT_AN_APP = /^(javascript|vbscript|data|blob|file|filesystem|about|view-source|wss?|ftp|mailto|tel|sms|urn):/i;
 
+const HOST_NAME = '([A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?\\.)*[A-Za-z]([A-Za-z0-9-]*[A-Za-z0-9])?';
+const IPV4 = '[0-9]{1,3}(\\.[0-9]{1,3}){3}';
+const PORT_AND_PATH = '(:([0-9]{1,4}|[1-5][0-9]{4}|6[0-4][0-9]{3}))?([/?#][!-\\[\\]-~]*)?$';
+/** What `webUriFault` accepts, as JSON Schema can say it for URIs of RFC 3986. */
+export const webUriSchema = {
+  format: 'uri',
+  pattern: `^(https://(${HOST_NAME}|${IPV4}|\\[[0-9A-Fa-f:.]+\\])|http://(localhost|127(\\.[0-9]{1,3}){3}|\\[::1\\]))${PORT_AND_PATH}`,
+};
+/** The same for `redirectUriFault` of either type of application. */
+export const redirectUriSchema = { format: 'uri', pattern: '^[A-Za-z][A-Za-z0-9+.-]*:[!"$-)+-\\[\\]-~]+$' };
+/** The same for `resourceFault`. */
+export const resourceSchema = { format: 'uri', pattern: '^[A-Za-z][A-Za-z0-9+.-]*:[!-"$-~]+$' };
+
 /** https, or http on this machine; no URI that two parsers could read differently. */
 export function webUriFault(uri: string): string | undefined {
   const general = uriFault(uri);

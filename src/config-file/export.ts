@@ -31,12 +31,13 @@ const HEADER = ` Exported from Gatehouse. Secrets are left out: client secrets, 
 /** The configuration as YAML. */
 export async function exportConfiguration(dependencies: ExportDependencies): Promise<string> {
   // Applications with the same metadata share one object (applications/application.ts); the file repeats it.
-  const document = new Document(await exportedContent(dependencies), { aliasDuplicateObjects: false });
+  const document = new Document(await exportedConfiguration(dependencies), { aliasDuplicateObjects: false });
   document.commentBefore = HEADER;
   return document.toString({ lineWidth: 0 });
 }
 
-async function exportedContent({
+/** The configuration as plain values. */
+export async function exportedConfiguration({
   db,
   applications,
   connections,

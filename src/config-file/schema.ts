@@ -6,7 +6,7 @@ import { addressSchema, type TextClaim, textClaims } from '../accounts/profile-f
 import type { OidcClient } from '../applications/fields/oidc-client.ts';
 import type { ServiceProvider } from '../applications/fields/service-provider.ts';
 import { type Resource, scopePermissionFaults } from '../applications/resources.ts';
-import { resourceFault } from '../applications/uris.ts';
+import { resourceFault, resourceSchema } from '../applications/uris.ts';
 import type { ConnectionEntry } from '../connections/schema.ts';
 import { isAcceptableHash } from '../credentials/password.ts';
 import { keyAlgs } from '../keys/rotation.ts';
@@ -14,7 +14,7 @@ import { limits } from '../limits.ts';
 import { parseTotpKey } from '../mfa/factors/totp-key.ts';
 import type { Fault } from '../platform/faults.ts';
 import { OWN_PREFIX } from '../rbac/built-in.ts';
-import { isDeceptivePermission, isRoleName, parsePermission } from '../rbac/names.ts';
+import { isDeceptivePermission, isRoleName, parsePermission, permissionSchema } from '../rbac/names.ts';
 import { isBrokenLimit, LIMIT_SYNTAX } from '../rbac/rights.ts';
 import { settingSchemas } from '../settings/settings.ts';
 
@@ -45,11 +45,12 @@ const permission = z
   .refine(
     (value) => !isDeceptivePermission(value),
     'must not look like a permission of Gatehouse, or have invisible characters',
-  );
+  )
+  .meta(permissionSchema);
 const isOrdinary = (value: string) => !value.startsWith(OWN_PREFIX);
 
 export const resource = z.strictObject({
-  identifier: z.string().max(255).superRefine(reject(resourceFault)),
+  identifier: z.string().min(1).max(255).superRefine(reject(resourceFault)).meta(resourceSchema),
   scopes: z.array(scope).default([]),
   scope_permissions: z
     .record(z.string(), permission.refine(isOrdinary, 'must not be a permission of Gatehouse itself'))

@@ -12,6 +12,22 @@ export interface PermissionName {
 const ROLE = /^[\p{L}\p{N}](?:[\p{L}\p{N}\p{M} ._:/-]{0,98}[\p{L}\p{N}\p{M}])?$/u;
 const PERMISSION = /^([^\s:\p{C}](?:[^\s\p{C}]{0,198}[^\s\p{C}])?):([^\s:\p{C}]{1,100})$/u;
 
+// A superset: \p{…} is not in the patterns that programs in all languages can read.
+const CONTROLS = '\\u0000-\\u001f\\u007f-\\u009f';
+const NO_LETTER = `${CONTROLS}!-/:-@\\[-\`{-~`;
+/** `isRoleName`, as JSON Schema can say it: outside ASCII it also has to be letters, marks and digits. */
+export const roleNameSchema = {
+  minLength: 1,
+  maxLength: 100,
+  pattern: `^[^ ${NO_LETTER}]([ ._:/-]*[^ ${NO_LETTER}])*$`,
+};
+/** `parsePermission`, in the same way. */
+export const permissionSchema = {
+  minLength: 3,
+  maxLength: 301,
+  pattern: `^[^\\s:${CONTROLS}]([^\\s${CONTROLS}]{0,198}[^\\s${CONTROLS}])?:[^\\s:${CONTROLS}]{1,100}$`,
+};
+
 const INVISIBLE = /\p{Default_Ignorable_Code_Point}/u;
 
 export function isRoleName(name: string): boolean {

@@ -1,5 +1,7 @@
 // The admin API does what its OpenAPI document says, where a generator of requests (schemathesis) found a difference.
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import { httpClient } from '../support/http.ts';
 import type { TestIdp } from '../support/idp.ts';
 import { sharedIdp } from '../support/shared-idp.ts';
@@ -75,6 +77,55 @@ describe('the admin API', () => {
     const plan = (text: string) => admin.send('POST', '/configuration/plan', text, { 'content-type': type });
     expect((await plan('{}')).json()).toMatchObject({ create: [], change: [], delete: [] });
     expect((await plan('text')).status).toBe(400);
+  });
+
+  it('the export is JSON for a caller that prefers it, and YAML for all others', async () => {
+    const [inYaml, asJson] = ['application/yaml', 'application/json'];
+    const page = await admin.get('/configuration', { accept: asJson });
+    expect(page.headers).toMatchObject({
+      'content-type': `${asJson}; charset=utf-8`,
+      vary: expect.stringContaining('Accept'),
+    });
+    const exported = page.json<{ clients: { client_id: string }[] }>();
+    expect(exported.clients.map((one) => one.client_id)).toContain(admin.app.clientId);
+    for (const accept of ['*/*', inYaml, 'text/html', `${asJson};q=0.5, ${inYaml}`])
+      expect((await admin.get('/configuration', { accept })).headers['content-type'], accept).toMatch(inYaml);
+    expect(parse((await admin.get('/configuration')).text).clients).toEqual(exported.clients);
+  });
+
+  it('schemas say what a request needs', async () => {
+    const { document } = await described(idp);
+    const ajv = new Ajv2020({ strict: false, validateFormats: false });
+    ajv.addSchema({ $id: 'api', components: document.components });
+    const judge = (schema: object) =>
+      ajv.compile(JSON.parse(JSON.stringify(schema).replaceAll('"#/components/', '"api#/components/')));
+    const bodyOf = (path: string) =>
+      judge(document.paths[`/api/admin${path}`]?.post?.requestBody?.content?.['application/json']?.schema ?? {});
+    const oidc = { protocol: 'oidc', client_name: 'x' };
+    const saml = { protocol: 'saml', name: 'x' };
+    const acs = { acs_url: 'https://sp.example/acs' };
+    const cases: [string, object, boolean][] = [
+      ['/applications', { ...oidc, redirect_uris: ['https://a.example/cb'] }, true],
+      ['/applications', oidc, false],
+      ['/applications', { ...oidc, redirect_uris: [] }, false],
+      ['/applications', { ...oidc, grant_types: ['client_credentials'] }, true],
+      ['/applications', { ...oidc, grant_types: ['client_credentials'], client_uri: 'http://a.example/' }, false],
+      ['/applications', { ...oidc, grant_types: ['client_credentials'], client_uri: 'http://localhost:1/x?y' }, true],
+      ['/applications', { ...saml, ...acs, entity_id: 'https://sp.example' }, true],
+      ['/applications', { ...saml, ...acs }, false],
+      ['/applications', saml, false],
+      ['/applications', { ...saml, metadata: '<x/>', metadata_url: 'https://sp.example/' }, false],
+      ['/saml-metadata', { metadata: '<x/>' }, true],
+      ['/saml-metadata', {}, false],
+      ['/saml-metadata', { metadata: '<x/>', metadata_url: 'https://sp.example/' }, false],
+      ['/roles', { name: 'Leitung Süd: A/B', permissions: ['urn:x:articles:read'] }, true],
+      ['/roles', { name: ' lead' }, false],
+      ['/roles', { name: 'lead', permissions: ['articles'] }, false],
+      ['/resources', { identifier: 'https://api.example.com' }, true],
+      ['/resources', { identifier: 'api' }, false],
+      ['/resources', { identifier: 'https://api.example.com/#x' }, false],
+    ];
+    for (const [path, body, isValid] of cases) expect([path, body, bodyOf(path)(body)]).toEqual([path, body, isValid]);
   });
 
   it('a change without If-Match is answered with 428, which tells the caller to read first', async () => {

@@ -392,7 +392,7 @@ describe('the server', () => {
       refusals: [],
     });
     for (const path of [why('nobody', clientId), why(username, 'nothing')])
-      expect((await admin.get(path)).status).toBe(400);
+      expect((await admin.get(path)).status).toBe(404);
   });
 
   it('counts users, applications and sign-ins', async () => {

@@ -58,8 +58,10 @@ interface Common {
   /** A body that is not JSON: its media type. */
   accepts?: string;
   maxBodyBytes?: number;
-  /** Media types of a streamed answer. */
+  /** Media types of a streamed answer; the first is the default where the caller may choose (Accept, RFC 9110 12.5.1). */
   streams?: readonly string[];
+  /** Statuses besides those that follow from the description, with their meaning. */
+  rejects?: readonly (readonly [404 | 422, string])[];
 }
 
 type Output<S> = S extends z.ZodType ? z.output<S> : undefined;

@@ -35,7 +35,7 @@ const IF_MATCH = '^(\\*|"[A-Za-z0-9_-]+"(, ?"[A-Za-z0-9_-]+")*)$';
 const KEY = '^[!-~]{1,255}$';
 const YAML_TYPE = 'application/yaml';
 /** A document of the configuration file, as a parser of YAML gives it. */
-const YAML = {
+const CONFIGURATION = {
   type: 'object',
   additionalProperties: true,
   description: 'A configuration file (docs/configuration.md)',
@@ -88,7 +88,7 @@ function operation(
       requestBody: {
         required: true,
         content: {
-          [accepts ?? 'application/json']: { schema: accepts === YAML_TYPE ? YAML : schemaOf(body, 'input') },
+          [accepts ?? 'application/json']: { schema: accepts === YAML_TYPE ? CONFIGURATION : schemaOf(body, 'input') },
         },
       },
     }),
@@ -147,16 +147,20 @@ function parametersOf(
 }
 
 function responsesOf(
-  { method, status = 200, response, streams, versioned, idempotent, params, body, query }: Endpoint,
+  { method, status = 200, response, streams, rejects = [], versioned, idempotent, params, body, query }: Endpoint,
   schemaOf: (schema: z.ZodType, io: 'output') => Json,
   problemRef: Json,
 ): Json {
   const content = response
     ? { 'application/json': { schema: schemaOf(response, 'output') } }
     : Object.fromEntries(
-        (streams ?? []).map((type) => [type, { schema: type === YAML_TYPE ? YAML : { type: 'string' } }]),
+        (streams ?? []).map((type) => [
+          type,
+          { schema: type === YAML_TYPE || type === 'application/json' ? CONFIGURATION : { type: 'string' } },
+        ]),
       );
-  const rejections: [number, string][] = [
+  const rejections: (readonly [number, string])[] = [
+    ...rejects,
     ...(params || body || query ? [[400, 'The request is malformed or invalid'] as [number, string]] : []),
     [401, 'No valid token'],
     [403, 'The token lacks a permission'],

@@ -21,14 +21,24 @@ function asSent(shape: typeof oidcClient.shape) {
   return Object.fromEntries(fields) as typeof shape;
 }
 
+/** Only the code flow needs a redirect URI, which is also what a client without grant_types uses. */
+const REDIRECT_URIS = [
+  { required: ['redirect_uris'], properties: { redirect_uris: { minItems: 1 } } },
+  { required: ['grant_types'], properties: { grant_types: { not: { contains: { const: 'authorization_code' } } } } },
+];
+
 export const newApplication = z
   .discriminatedUnion(
     'protocol',
     [
       z
         .strictObject({ protocol: z.literal('oidc'), ...asSent(oidcClient.shape), client_id: clientId.optional() })
-        .meta({ id: 'OidcClient' }),
-      z.strictObject({ protocol: z.literal('saml'), ...saml }).meta({ id: 'ServiceProvider' }),
+        .meta({ id: 'OidcClient', anyOf: REDIRECT_URIS }),
+      z.strictObject({ protocol: z.literal('saml'), ...saml }).meta({
+        id: 'ServiceProvider',
+        oneOf: [{ required: ['metadata'] }, { required: ['metadata_url'] }, { required: ['acs_url'] }],
+        dependentRequired: { acs_url: ['entity_id'], metadata_certificate: ['metadata_url'] },
+      }),
     ],
     { error: 'must be oidc or saml' },
   )
@@ -66,7 +76,8 @@ export const source = z
   .refine((given) => (given.metadata === undefined) !== (given.metadata_url === undefined), {
     path: ['metadata'],
     error: 'Send either metadata or metadata_url.',
-  });
+  })
+  .meta({ oneOf: [{ required: ['metadata'] }, { required: ['metadata_url'] }] });
 export const readMetadata = z.object({
   entity_id: z.string(),
   name: z.string().nullable(),

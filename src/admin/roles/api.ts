@@ -1,6 +1,6 @@
 // /api/admin/roles, and /api/admin/permissions with the roles that have each.
 import { z } from 'zod';
-import { isRoleName, parsePermission } from '../../rbac/names.ts';
+import { isRoleName, parsePermission, permissionSchema, roleNameSchema } from '../../rbac/names.ts';
 import { isBrokenLimit, LIMIT_SYNTAX } from '../../rbac/rights.ts';
 import type { Role } from '../../rbac/roles.ts';
 import { type Endpoint, endpoint } from '../api/endpoint.ts';
@@ -21,14 +21,15 @@ const role = z
   })
   .meta({ id: 'Role' });
 const fields = z.strictObject({
-  name: z.string().refine(isRoleName, 'must be up to 100 letters, digits, spaces and . _ : / -'),
+  name: z.string().refine(isRoleName, 'must be up to 100 letters, digits, spaces and . _ : / -').meta(roleNameSchema),
   description: z.string().max(1000).optional(),
   permissions: z
     .array(
       z
         .string()
         .refine((text) => parsePermission(text) !== undefined, 'must be resource:action, such as articles:read')
-        .refine((text) => !isBrokenLimit(text), LIMIT_SYNTAX),
+        .refine((text) => !isBrokenLimit(text), LIMIT_SYNTAX)
+        .meta(permissionSchema),
     )
     .max(500)
     .optional(),

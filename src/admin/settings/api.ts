@@ -18,6 +18,9 @@ const READS_EVERY_SECTION = [
   'gatehouse.users:read',
 ] as const;
 
+/** The first is the default. */
+const EXPORTS = ['application/yaml', 'application/json'] as const;
+
 const setting = z
   .object({ name: z.string(), value: z.json(), source: z.enum(['default', 'local', 'file']) })
   .meta({ id: 'Setting' });
@@ -103,12 +106,18 @@ export function configurationEndpoints(configuration: ConfigurationAdmin): Endpo
       tag: 'Settings',
       needs: READS_EVERY_SECTION,
       summary: 'Everything as a configuration file, secrets left out',
-      streams: ['application/yaml'],
-      handle: async () => ({
-        stream: asStream(configuration.export),
-        type: 'application/yaml',
-        fileName: 'gatehouse.yaml',
-      }),
+      description: 'YAML unless the Accept header prefers JSON. Gatehouse reads a file of either form.',
+      streams: EXPORTS,
+      async handle({ ctx }) {
+        ctx.vary('Accept');
+        // A caller that accepts neither gets the default (RFC 9110 12.4.1).
+        const isJson = ctx.accepts(...EXPORTS) === 'application/json';
+        return {
+          stream: asStream(isJson ? configuration.exportJson : configuration.export),
+          type: isJson ? 'application/json; charset=utf-8' : 'application/yaml',
+          fileName: isJson ? 'gatehouse.json' : 'gatehouse.yaml',
+        };
+      },
     }),
   ];
 }

@@ -8,18 +8,22 @@ export interface ConfigurationAdmin {
   /** Hides secrets (`PlanOptions`). Throws invalid_input with the line and column of every fault. */
   plan(text: string): Promise<Plan>;
   export(): Promise<string>;
+  /** The same as JSON. */
+  exportJson(): Promise<string>;
 }
 
 export interface ConfigurationAdminDependencies {
   configFile: Pick<ConfigFile, 'plan'>;
   fileReader: Pick<FileReader, 'read'>;
   exportConfiguration(): Promise<string>;
+  exportedConfiguration(): Promise<object>;
 }
 
 /** Plans and exports; never applies a file. */
 export function createConfigurationAdmin(dependencies: ConfigurationAdminDependencies): ConfigurationAdmin {
   return {
     export: dependencies.exportConfiguration,
+    exportJson: async () => JSON.stringify(await dependencies.exportedConfiguration()),
 
     async plan(text) {
       const parsed = await dependencies.fileReader.read(text);

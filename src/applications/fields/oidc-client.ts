@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { keyAlgs } from '../../keys/rotation.ts';
 import { limits } from '../../limits.ts';
 import { acrValues } from '../../mfa/acr.ts';
-import { webUriFault } from '../uris.ts';
+import { redirectUriSchema, webUriFault, webUriSchema } from '../uris.ts';
 import { ownClaims, viewFields } from './claim-settings.ts';
 
 export const deviceCodeGrant = 'urn:ietf:params:oauth:grant-type:device_code';
@@ -38,8 +38,11 @@ const text = z
 const HIDING = /[\p{Bidi_Control}\u00ad\u115f\u1160\u200b\u2060-\u2064\u3164\ufeff\uffa0\u{e0000}-\u{e007f}]/u;
 /** The name of an application, as users read it when they give consent. */
 export const displayName = text.refine((value) => !HIDING.test(value), 'must not contain invisible characters');
-const webUri = z.string().max(2048).superRefine(reject(webUriFault));
-const httpsUri = webUri.refine((uri) => uri.startsWith('https:'), 'must be an https URL');
+const webUri = z.string().max(2048).superRefine(reject(webUriFault)).meta(webUriSchema);
+const redirectUri = z.string().max(2048).meta(redirectUriSchema);
+const httpsUri = webUri
+  .refine((uri) => uri.startsWith('https:'), 'must be an https URL')
+  .meta({ ...webUriSchema, allOf: [{ pattern: '^https:' }] });
 const scopes = z
   .string()
   .regex(/^[\x21\x23-\x5b\x5d-\x7e]+( [\x21\x23-\x5b\x5d-\x7e]+)*$/, 'must be scopes with one space between them');
@@ -47,7 +50,10 @@ const email = z
   .string()
   .regex(/^[a-zA-Z0-9.!#$%&'*+/=?^_`{|}~-]+@[a-zA-Z0-9-]+(\.[a-zA-Z0-9-]+)*$/, 'must be an e-mail address');
 const uniqueList = <Item extends z.ZodType>(item: Item) =>
-  z.array(item).refine((list) => new Set(list).size === list.length, 'must not repeat an entry');
+  z
+    .array(item)
+    .refine((list) => new Set(list).size === list.length, 'must not repeat an entry')
+    .meta({ uniqueItems: true });
 
 const jwks = z.object({
   keys: z
@@ -70,7 +76,8 @@ export const clientSecret = z
   .string()
   .max(512)
   .regex(visible, 'must be printable ASCII characters')
-  .refine((value) => Buffer.byteLength(value) >= limits.symmetricKey.minBytes, 'must have at least 32 bytes');
+  .refine((value) => Buffer.byteLength(value) >= limits.symmetricKey.minBytes, 'must have at least 32 bytes')
+  .meta({ minLength: limits.symmetricKey.minBytes });
 
 /** Who may open an application, OIDC or SAML. */
 export const access = z.union([z.literal('everyone'), z.strictObject({ roles: uniqueList(text).min(1) })], {
@@ -95,8 +102,8 @@ export const mfaRule = z.enum(['required', 'phishing-resistant']);
 export const oidcMetadata = z.strictObject({
   profile: z.enum(securityProfiles).optional(), // not in the standard: fixes many of the fields below
   application_type: z.enum(['web', 'native']).default('web'),
-  redirect_uris: uniqueList(z.string().max(2048)).default([]),
-  post_logout_redirect_uris: uniqueList(z.string().max(2048)).default([]),
+  redirect_uris: uniqueList(redirectUri).default([]),
+  post_logout_redirect_uris: uniqueList(redirectUri).default([]),
   grant_types: uniqueList(z.enum(grantTypes)).min(1).default(['authorization_code']),
   response_types: z.array(z.literal('code')).max(1).optional(),
   response_modes: uniqueList(z.enum(responseModes)).min(1).optional(),

@@ -4,7 +4,7 @@ import { X509Certificate } from 'node:crypto';
 import { z } from 'zod';
 import { limits } from '../../limits.ts';
 import type { Fault } from '../../platform/faults.ts';
-import { webUriFault } from '../uris.ts';
+import { webUriFault, webUriSchema } from '../uris.ts';
 import { userField, viewFields } from './claim-settings.ts';
 import { access, consent, displayName, mfaRule, signInFields } from './oidc-client.ts';
 
@@ -14,7 +14,8 @@ const webUri = z
   .superRefine((uri, context) => {
     const message = webUriFault(uri);
     if (message !== undefined) context.addIssue({ code: 'custom', message });
-  });
+  })
+  .meta(webUriSchema);
 
 /** SAML Core 8.3.6: an entity ID is a URI of at most 1024 characters. */
 export const entityId = z
@@ -23,10 +24,13 @@ export const entityId = z
   .max(1024)
   .regex(/^[^\s<>"]+$/, 'must be a URI without spaces');
 
-const pem = z.string().superRefine((value, context) => {
-  const message = certificateFault(value);
-  if (message !== undefined) context.addIssue({ code: 'custom', message });
-});
+const pem = z
+  .string()
+  .superRefine((value, context) => {
+    const message = certificateFault(value);
+    if (message !== undefined) context.addIssue({ code: 'custom', message });
+  })
+  .meta({ pattern: '-----BEGIN CERTIFICATE-----' });
 const certificate = z.union([
   pem.transform((value) => ({ pem: value.trim() })),
   z.strictObject({ use: z.enum(['signing', 'encryption']).optional(), pem: pem.transform((value) => value.trim()) }),

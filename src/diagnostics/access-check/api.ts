@@ -1,7 +1,7 @@
 // /api/admin/why: whether a user may open an application.
 import { z } from 'zod';
 import { type Endpoint, endpoint } from '../../admin/api/endpoint.ts';
-import { badRequest } from '../../http/errors.ts';
+import { notFound } from '../../http/errors.ts';
 import { rejection, rejectionJson } from '../rejections/api.ts';
 import type { AccessCheck } from './access-check.ts';
 
@@ -28,6 +28,7 @@ export function accessCheckEndpoints(accessCheck: AccessCheck): Endpoint[] {
         application: z.string().min(1).max(1024).describe('Id, client_id, entity ID or name'),
       }),
       response: verdict,
+      rejects: [[404, 'The user or the application is not known']],
       async handle({ query }) {
         const [account, application] = await Promise.all([
           accessCheck.findUser(query.user),
@@ -56,5 +57,5 @@ export function accessCheckEndpoints(accessCheck: AccessCheck): Endpoint[] {
 }
 
 function notKnown(field: string, message: string) {
-  return badRequest('invalid_input', { fields: [{ field, message }] });
+  return notFound({ fields: [{ field, message }] });
 }
