@@ -136,7 +136,14 @@ export const limits = {
   },
 
   /** Sign-in at an upstream identity provider: how long it may take, and what its answer may hold. */
-  upstream: { requestSeconds: 10 * MINUTE, answerParameters: 20, answerBytes: 256 * KIB, parameterBytes: 8 * KIB },
+  upstream: {
+    requestSeconds: 10 * MINUTE,
+    answerParameters: 20,
+    answerBytes: 256 * KIB,
+    parameterBytes: 8 * KIB,
+    logoutTokenBytes: 8 * KIB,
+    logoutTokenSeconds: 5 * MINUTE,
+  },
 
   /** Key rotation: publish a new key, then sign with it, and keep the old one while others may still verify with it. */
   keys: {
@@ -235,6 +242,7 @@ export const limits = {
     signInStartPerAddress: { points: 2000, seconds: 10 * MINUTE },
     signInStartPerSite: { points: 10_000, seconds: 10 * MINUTE },
     samlPerAddress: { points: 600, seconds: MINUTE },
+    upstreamLogoutPerAddress: { points: 600, seconds: MINUTE },
     clientAuthPerAddress: { points: 30, seconds: 5 * MINUTE },
     deviceStartPerAddress: { points: 60, seconds: 10 * MINUTE },
     smsPerAccount: { points: 5, seconds: HOUR },

@@ -33,7 +33,7 @@ export async function createServices(options: ServicesOptions) {
   const { closePasswords, ...users } = createUserServices(base);
   const connections = createConnectionServices({ base, users, resolveTxt: options.resolveTxt });
   const federation = createFederationServices({ base, connections });
-  const applications = createApplicationServices({ base, users, connections, logoutQueued });
+  const applications = createApplicationServices({ base, users, connections, federation, logoutQueued });
   return {
     ...base,
     ...users,

@@ -88,8 +88,9 @@ async function endOthers({ page, endSession }: SessionRoutesDependencies, ctx: C
 /** Also ends this session: the browser goes through the front-channel logout of the applications of all sessions. */
 async function endAll(dependencies: SessionRoutesDependencies, ctx: Context): Promise<void> {
   const { page, endSession, logoutBrowserOf } = dependencies;
-  const { account } = page.signedIn.userOf(ctx);
-  const frontChannel = { browser: logoutBrowserOf(ctx), completion: { kind: 'page' as const } };
+  const { account, session } = page.signedIn.userOf(ctx);
+  const completion = { kind: 'page' as const };
+  const frontChannel = { browser: logoutBrowserOf(ctx), completion, sessionUid: session.ssoUid };
   const ended = await endSession.everywhere(account.id, { ...page.actorOf(ctx), frontChannel });
   ctx.status = 303;
   ctx.redirect(ended?.run ? `/signout/${ended.run.id}` : '/');

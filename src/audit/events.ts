@@ -6,6 +6,7 @@ export const auditEventTypes = [
   'sign-in.password',
   'sign-in.passkey',
   'sign-in.upstream',
+  'upstream.logout',
   'sign-in.second-factor',
   'sign-in.recovery-code',
   'sign-in.completed',

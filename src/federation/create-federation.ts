@@ -24,6 +24,7 @@ import { createResolver } from './accounts/resolve.ts';
 import { callbackRoutes } from './callback-routes.ts';
 import type { ExternalIdentities } from './identities.ts';
 import { createLinks } from './links.ts';
+import { type UpstreamLogoutRoutesDependencies, upstreamLogoutRoutes } from './logout/routes.ts';
 import { createRejectedSignIns } from './rejected-sign-ins.ts';
 import type { UpstreamRequests } from './requests.ts';
 import type { SamlUpstream } from './saml/create-saml-upstream.ts';
@@ -58,6 +59,10 @@ export interface FederationDependencies {
   endSession: Pick<EndSession, 'several'>;
   vault: Vault;
   logoutBrowserOf(ctx: Context): LogoutBrowser;
+  logout: Omit<
+    UpstreamLogoutRoutesDependencies,
+    'connections' | 'rejected' | 'sessions' | 'audit' | 'now' | 'endSession'
+  >;
 }
 
 export type Federation = ReturnType<typeof createFederation>;
@@ -78,6 +83,7 @@ export function createFederation(dependencies: FederationDependencies) {
     upstreamSignIn,
     routers: [
       callbackRoutes({ connections, rejected, upstreamSignIn }),
+      upstreamLogoutRoutes({ ...dependencies, ...dependencies.logout, rejected }),
       samlUpstream.routes({ connections, rejected, upstreamSignIn }),
       samlUpstream.logoutRoutes(dependencies),
     ],

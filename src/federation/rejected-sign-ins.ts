@@ -16,6 +16,8 @@ export interface RejectedSignIn {
 }
 
 export interface RejectedSignIns {
+  /** Records it, and returns the code under which administrators find it. */
+  record(request: RequestInfo, connectionId: string, error: FederationError): Promise<string>;
   /** Runs `work`; a FederationError becomes an error page and is recorded. */
   explain<T>(
     request: RequestInfo,
@@ -50,24 +52,32 @@ const ORDER: readonly RuleId[] = [
 ];
 
 export function createRejectedSignIns({ rejections, repeatedEntries }: RejectedSignInsDependencies): RejectedSignIns {
+  const record: RejectedSignIns['record'] = async (request, connectionId, error) => {
+    const { code, message, rule, expected, received } = error;
+    const rejectionCode = rejections.record(request, {
+      endpoint: 'upstream',
+      reason: code,
+      message,
+      clientId: connectionId,
+      received: { connection: connectionId },
+      rules: ruleResults(ORDER, { rule, expected, received }),
+    });
+    const data = { connection: connectionId, detail: message };
+    await repeatedEntries.record({ type: 'sign-in.upstream', outcome: 'failure', reason: code, request, data });
+    return rejectionCode;
+  };
+
   return {
+    record,
+
     async explain(request, about, work) {
       try {
         return await work();
       } catch (error) {
         if (!(error instanceof FederationError)) throw error;
         const { connectionId, connectionName, next, other } = await about();
-        const { code, message, rule, expected, received } = error;
-        const rejectionCode = rejections.record(request, {
-          endpoint: 'upstream',
-          reason: code,
-          message,
-          clientId: connectionId,
-          received: { connection: connectionId },
-          rules: ruleResults(ORDER, { rule, expected, received }),
-        });
-        const data = { connection: connectionId, detail: message };
-        await repeatedEntries.record({ type: 'sign-in.upstream', outcome: 'failure', reason: code, request, data });
+        const { code, message, expected, received } = error;
+        const rejectionCode = await record(request, connectionId, error);
         const page = new AppError(code);
         throw new AppError(code, {
           message: connectionName ? page.message.replace(/your identity provider/i, connectionName) : page.message,

@@ -1,5 +1,6 @@
 // The session at the upstream behind a single sign-on session: which connection it came from, and what a logout at the upstream
 // needs. A row is written at the end of the sign-in, and gets the session when the engine has stored that.
+import { decodeJwt } from 'jose';
 import { z } from 'zod';
 import type { ProtectedRows } from '../audit/protected-rows.ts';
 import { limits } from '../limits.ts';
@@ -7,6 +8,7 @@ import type { Clock } from '../platform/clock.ts';
 import { randomId, sha256 } from '../platform/random.ts';
 import type { Vault } from '../platform/vault.ts';
 import type { Db, Tx } from '../storage/database.ts';
+import type { NamedSessions } from './logout/logout-token.ts';
 import type { UpstreamSessionHandle } from './upstream.ts';
 
 export interface UpstreamSession {
@@ -30,6 +32,11 @@ export interface UpstreamSessions {
   ofSession(sessionUid: string): Promise<string | undefined>;
   /** The sessions of one connection under this value of a NameID. */
   ofNameId(connectionId: string, nameIdValue: string): Promise<UpstreamSession[]>;
+  /** The session at the upstream that this session came from last. */
+  latest(sessionUid: string, tx?: Tx): Promise<UpstreamSession | undefined>;
+  find(id: string): Promise<UpstreamSession | undefined>;
+  /** The sessions of an OpenID Connect connection whose ID token has this `sid`, this `sub`, or both. */
+  named(connectionId: string, named: NamedSessions): Promise<UpstreamSession[]>;
 }
 
 export interface UpstreamSessionsDependencies {
@@ -61,18 +68,24 @@ function nameIdHash({ value = '' }: Record<string, string>): string {
   return sha256(value);
 }
 
+/** What a logout by the upstream looks up: the NameID, or the `sub` of the ID token. */
+function nameHash(handle: UpstreamSessionHandle): string {
+  return handle.kind === 'saml' ? nameIdHash(handle.nameId) : sha256(decodeJwt(handle.idToken).sub ?? '');
+}
+
 interface Row {
   id: string;
   sessionUid: string;
   connectionId: string;
   userId: string;
   subject: string;
+  dataSealed: string;
   mac: string;
 }
 
 export function createUpstreamSessions(dependencies: UpstreamSessionsDependencies): UpstreamSessions {
   const { db, vault, now, protectedRows } = dependencies;
-  const fieldsOf = ({ id, sessionUid, connectionId, userId, subject }: Omit<Row, 'mac'>) => [
+  const fieldsOf = ({ id, sessionUid, connectionId, userId, subject }: Omit<Row, 'dataSealed' | 'mac'>) => [
     id,
     sessionUid,
     connectionId,
@@ -80,6 +93,14 @@ export function createUpstreamSessions(dependencies: UpstreamSessionsDependencie
     subject,
   ];
   const isGenuine = (row: Row) => protectedRows.isGenuine('upstream_sessions', fieldsOf(row), row.mac);
+  const toSession = ({ id, sessionUid, connectionId, userId, subject, dataSealed }: Row): UpstreamSession => {
+    const data: unknown = JSON.parse(vault.open(dataSealed, `upstream_sessions:${id}`).toString());
+    return { id, sessionUid, connectionId, userId, subject, handle: handleSchema.nullable().parse(data) ?? undefined };
+  };
+  const latest = async (sessionUid: string, tx: Tx | Db = db): Promise<Row | undefined> => {
+    const rows = await tx.upstreamSession.findMany({ where: { sessionUid }, orderBy: { createdAt: 'desc' }, take: 10 });
+    return rows.find(isGenuine);
+  };
 
   return {
     async begin({ connectionId, userId, subject, handle }, tx) {
@@ -89,7 +110,7 @@ export function createUpstreamSessions(dependencies: UpstreamSessionsDependencie
         data: {
           ...row,
           sid: (handle?.kind === 'oidc' ? handle.sid : handle?.sessionIndex) ?? null,
-          nameIdHash: handle?.kind === 'saml' ? nameIdHash(handle.nameId) : null,
+          nameIdHash: handle ? nameHash(handle) : null,
           dataSealed: vault.seal(JSON.stringify(handle ?? null), `upstream_sessions:${row.id}`),
           mac: protectedRows.macOf('upstream_sessions', fieldsOf(row)),
           createdAt,
@@ -111,28 +132,34 @@ export function createUpstreamSessions(dependencies: UpstreamSessionsDependencie
       return row && isGenuine(row) ? row.connectionId : undefined;
     },
 
-    async ofSession(sessionUid) {
-      const rows = await db.upstreamSession.findMany({
-        where: { sessionUid },
-        orderBy: { createdAt: 'desc' },
-        take: 10,
+    ofSession: async (sessionUid) => (await latest(sessionUid))?.connectionId,
+
+    async latest(sessionUid, tx) {
+      const row = await latest(sessionUid, tx);
+      return row && toSession(row);
+    },
+
+    async find(id) {
+      const row = await db.upstreamSession.findUnique({ where: { id } });
+      return row && isGenuine(row) ? toSession(row) : undefined;
+    },
+
+    async named(connectionId, { sid, sub }) {
+      const where = sid === undefined ? { nameIdHash: sha256(sub) } : { sid };
+      const rows = await db.upstreamSession.findMany({ where: { connectionId, ...where, expiresAt: { gt: now() } } });
+      const attached = rows.filter((row) => isGenuine(row) && row.sessionUid !== NOT_ATTACHED);
+      // The columns only find rows; what is stored encrypted decides.
+      return attached.map(toSession).filter(({ handle }) => {
+        if (handle?.kind !== 'oidc' || (sid !== undefined && handle.sid !== sid)) return false;
+        return sub === undefined || decodeJwt(handle.idToken).sub === sub;
       });
-      return rows.find(isGenuine)?.connectionId;
     },
 
     async ofNameId(connectionId, nameIdValue) {
       const rows = await db.upstreamSession.findMany({
         where: { connectionId, nameIdHash: nameIdHash({ value: nameIdValue }), expiresAt: { gt: now() } },
       });
-      return rows
-        .filter((row) => isGenuine(row) && row.sessionUid !== NOT_ATTACHED)
-        .map((row) => ({
-          ...{ id: row.id, sessionUid: row.sessionUid, connectionId, userId: row.userId, subject: row.subject },
-          handle:
-            handleSchema
-              .nullable()
-              .parse(JSON.parse(vault.open(row.dataSealed, `upstream_sessions:${row.id}`).toString())) ?? undefined,
-        }));
+      return rows.filter((row) => isGenuine(row) && row.sessionUid !== NOT_ATTACHED).map(toSession);
     },
   };
 }

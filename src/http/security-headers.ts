@@ -28,7 +28,7 @@ export function securityHeaders(): Middleware {
 }
 
 export interface Relaxation {
-  directive: 'frame-src' | 'form-action' | 'img-src' | 'script-src' | 'connect-src';
+  directive: 'frame-src' | 'frame-ancestors' | 'form-action' | 'img-src' | 'script-src' | 'connect-src';
   /** Origins such as `https://app.example.com`, or a hash in quotes. */
   sources: readonly string[];
   /** Why this page needs it; logged. */

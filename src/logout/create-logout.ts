@@ -3,6 +3,7 @@ import type { Applications } from '../applications/applications.ts';
 import type { Audit } from '../audit/audit.ts';
 import type { RepeatedEntries } from '../audit/repeated-entries.ts';
 import type { Cookies } from '../http/cookies.ts';
+import type { Csrf } from '../http/csrf.ts';
 import type { SendLogoutToken } from '../oidc/patches/logout-token-queue.ts';
 import type { Sessions } from '../oidc/store/sessions.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -24,6 +25,7 @@ import { createOutgoingSamlMessages, type OutgoingSamlMessages } from './saml/ou
 import { createSamlProbe } from './saml/probe.ts';
 import { samlLogoutRoutes } from './saml/routes.ts';
 import { createLogoutSteps } from './steps.ts';
+import type { UpstreamParticipants } from './upstream.ts';
 
 export interface LogoutDependencies {
   /** Public base URL, the OIDC issuer. */
@@ -31,6 +33,7 @@ export interface LogoutDependencies {
   db: Db;
   now: Clock;
   cookies: Cookies;
+  csrf: Pick<Csrf, 'check'>;
   metrics: Pick<Metrics, 'logoutDeliveries'>;
   applications: Pick<Applications, 'find'>;
   audit: Audit;
@@ -41,13 +44,15 @@ export interface LogoutDependencies {
   /** Fetch with the restrictions on outgoing requests. */
   outgoing: typeof fetch;
   sendLogoutToken: SendLogoutToken;
+  upstreams: UpstreamParticipants;
   /** What the SAML identity provider offers for single logout. */
   saml: Saml['slo'];
 }
 
 export function createLogout(dependencies: LogoutDependencies) {
-  const { base, now, cookies, applications, audit, endSession, repeatedEntries, runs, sessions, outgoing, saml } =
+  const { base, now, cookies, csrf, applications, audit, endSession, repeatedEntries, runs, sessions, outgoing, saml } =
     dependencies;
+  const { upstreams } = dependencies;
   const { entityId: issuer, validateXml, skewSeconds, signer, rateLimit } = saml;
   const { serviceProviders, seenMessages, sessionParticipants } = saml;
   const logoutBrowserOf = createLogoutBrowserOf({ cookies });
@@ -58,6 +63,7 @@ export function createLogout(dependencies: LogoutDependencies) {
     now,
     runs,
     frontChannelUrl,
+    upstreams,
     outgoingMessages,
     serviceProviders,
     frameProbe: createFrameProbe({ fetch: outgoing }),
@@ -86,8 +92,10 @@ export function createLogout(dependencies: LogoutDependencies) {
       }),
       logoutRoutes({
         cookies,
+        csrf,
         runs,
         steps,
+        upstreams,
         outgoingMessages,
         accountOf: async (ctx) => (await sessions.ofCookie(cookies.get(ctx, 'session')))?.accountId,
       }),

@@ -13,6 +13,7 @@ import { type Db, type Tx, transaction } from '../storage/database.ts';
 import type { FrontChannel, RunRef } from './logout-run.ts';
 import type { LogoutRuns } from './logout-runs.ts';
 import { planParticipants } from './participants.ts';
+import type { PlanUpstream } from './upstream.ts';
 
 export type EndReason =
   | 'signed-out'
@@ -69,6 +70,7 @@ export interface EndSessionDependencies {
   protectedRows: Pick<ProtectedRows, 'isGenuine'>;
   sessions: Sessions;
   runs: LogoutRuns;
+  planUpstream: PlanUpstream;
   /** client_id of this server's own pages, which need no notification. */
   ownClientId: string;
   /** Forgets the second factor in the browsers of these sessions, or in all of the account but that of the session `except`. */
@@ -138,7 +140,7 @@ export function createEndSession(dependencies: EndSessionDependencies): EndSessi
 
 /** Creates the logout run that notifies the applications of these sessions; undefined when no application has to be notified. */
 async function plan(
-  { runs, ownClientId, protectedRows }: EndSessionDependencies,
+  { runs, ownClientId, protectedRows, planUpstream }: EndSessionDependencies,
   ended: SessionEntry[],
   reason: EndReason,
   { clientId, frontChannel }: EndBy,
@@ -146,7 +148,12 @@ async function plan(
 ) {
   const userId = ended[0]?.accountId ?? '';
   const options = { ownClientId, hasBrowser: frontChannel !== undefined, initiator: clientId, protectedRows };
-  const participants = await planParticipants(tx, ended, options);
+  const applications = await planParticipants(tx, ended, options);
+  // Only a browser can end its session at the upstream, and one that the upstream ended has ended there.
+  const here = frontChannel?.sessionUid ?? (ended.length === 1 ? ended[0]?.uid : undefined);
+  const goesUpstream = frontChannel !== undefined && here !== undefined && reason !== 'upstream-signed-out';
+  const upstream = goesUpstream ? await planUpstream(here, tx) : undefined;
+  const participants = upstream ? [...applications, upstream] : applications;
   await removeSessionParticipants(
     ended.map(({ uid }) => uid),
     tx,

@@ -32,9 +32,13 @@ export interface ParticipantData {
   sessionIndex?: string;
   /** The service provider also has a SOAP endpoint, for when the browser does not reach it. */
   hasSoap?: boolean;
+  /** Of an upstream identity provider: the row of the session there. */
+  upstreamSession?: string;
+  /** The user decides whether the logout goes on to the upstream. */
+  asksUser?: boolean;
 }
 
-/** An application that takes part in the ended session. */
+/** An application that takes part in the ended session, or the upstream identity provider that it came from. */
 export interface Participant extends ParticipantStatus {
   runId: string;
   clientId: string;
@@ -71,13 +75,15 @@ export interface NewRun {
 /** A front-channel logout: the browser that runs through it, and how it ends. */
 export interface FrontChannel {
   browser: LogoutBrowser;
+  /** The session of this browser, where several end. */
+  sessionUid?: string;
   completion: LogoutCompletion;
 }
 
 /** A new logout run, and how its participants are notified. */
 export interface RunRef {
   id: string;
-  /** Number of applications that the browser has to visit. */
+  /** Number of applications, and upstreams, that the browser has to visit. */
   browserSteps: number;
   /** Number of applications that are notified by deliveries. */
   deliveries: number;
@@ -158,6 +164,7 @@ export function toRun({ id, userId, initiator, completion, createdAt, finishedAt
 }
 
 export function toParticipant(row: ParticipantRow): Participant {
+  const data = JSON.parse(row.data) as ParticipantData;
   return {
     id: row.id,
     runId: row.runId,
@@ -165,7 +172,8 @@ export function toParticipant(row: ParticipantRow): Participant {
     protocol: row.protocol as Participant['protocol'],
     name: row.name,
     channel: row.channel as Participant['channel'],
-    data: JSON.parse(row.data) as ParticipantData,
+    data,
+    asksUser: data.asksUser === true,
     state: stateOf(row.state),
     reason: row.reason ?? undefined,
     probeResult: (row.probeResult as ProbeResult | null) ?? undefined,

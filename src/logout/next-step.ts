@@ -13,6 +13,8 @@ export type Channel =
   | 'post'
   /** A SAML LogoutRequest from this server. */
   | 'soap'
+  /** The logout of the upstream identity provider, by the top-level window. */
+  | 'upstream'
   | 'none';
 
 /** Stored under the names of logout-run.ts. */
@@ -49,6 +51,8 @@ export interface ParticipantStatus {
   probeResult: ProbeResult | undefined;
   /** End of the wait for an answer, or for its frame to open. */
   deadline: Date | undefined;
+  /** Of an upstream: the user decides whether the logout goes on there. */
+  asksUser?: boolean;
 }
 
 export type NextStep =
@@ -62,13 +66,15 @@ export type NextStep =
   | { kind: 'visit'; ids: string[]; inFrame: boolean }
   /** Wait for the answer of this one. */
   | { kind: 'wait'; id: string; inFrame: boolean; seconds: number }
+  /** The user decides whether the logout goes on to this upstream. */
+  | { kind: 'ask'; id: string }
   /** It did not answer in time. */
   | { kind: 'give-up'; id: string }
   /** Wait a little for the first results of the deliveries. */
   | { kind: 'settle'; seconds: number }
   | { kind: 'complete' };
 
-const inBrowser: readonly Channel[] = ['front', 'redirect', 'post'];
+const inBrowser: readonly Channel[] = ['front', 'redirect', 'post', 'upstream'];
 
 /** Whether notifying this application takes the browser of the user. */
 export function needsBrowser({ channel }: Pick<ParticipantStatus, 'channel'>): boolean {
@@ -111,9 +117,21 @@ export function nextStep(participants: readonly ParticipantStatus[], startedAt: 
   const next = browserSteps.find(keepsBrowser) ?? browserSteps[0];
   if (next) return { kind: 'visit', ids: [next.id], inFrame: keepsBrowser(next) };
 
+  const upstream = open.find(({ channel }) => channel === 'upstream');
+  if (upstream) return upstreamStep(upstream, now);
+
   const secondsLeft = limits.logout.settleSeconds - (now.getTime() - startedAt.getTime()) / 1000;
   if (open.length > 0 && secondsLeft > 0) return { kind: 'settle', seconds: Math.ceil(Math.min(secondsLeft, 1)) };
   return { kind: 'complete' };
+}
+
+/** The last visit, because an upstream may not return the browser. */
+function upstreamStep(upstream: ParticipantStatus, now: Date): NextStep {
+  const { id, state, probeResult, asksUser } = upstream;
+  const seconds = state === 'sent' ? (remaining(upstream, now) ?? 0) : undefined;
+  if (seconds === 0 || probeResult === 'dead') return { kind: 'give-up', id };
+  if (seconds !== undefined) return { kind: 'wait', id, inFrame: false, seconds };
+  return asksUser ? { kind: 'ask', id } : { kind: 'visit', ids: [id], inFrame: false };
 }
 
 function returnsBrowser({ probeResult }: ParticipantStatus): boolean {

@@ -35,9 +35,12 @@ export function mayStillBeSignedIn(participants: readonly Participant[]): boolea
   return hasFailures(participants) || participants.some(({ state }) => state === 'unsupported');
 }
 
+/** The reason of an upstream where the user chose to stay signed in. */
+export const NOT_CHOSEN = 'not_chosen';
+
 /** Whether all participants have ended their sessions: Success, else PartialLogout (SAML Core 3.7.3.2). */
 export function isComplete(participants: readonly Participant[]): boolean {
-  return participants.every(({ state }) => state === 'done' || state === 'notified');
+  return participants.every(({ state, reason }) => state === 'done' || state === 'notified' || reason === NOT_CHOSEN);
 }
 
 /** Whether some notification is still in progress. */
@@ -62,6 +65,7 @@ function textOf({ state, reason, protocol }: Participant): string {
     case 'retrying':
       return 'Did not answer. It is notified again until it does; until then, close your browser to be safe.';
     case 'unsupported':
+      if (reason === NOT_CHOSEN) return 'You stay signed in there, as you chose.';
       return reason === 'needs_browser'
         ? 'Can only be signed out in the browser that you use it in. Close that browser, or sign out there.'
         : 'Does not support signing out from here. Sign out there, or close your browser.';

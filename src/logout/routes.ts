@@ -1,28 +1,37 @@
 // /signout/:run, the page that every step of a logout run returns to, with or without script. The sessions have ended
 // before it opens, so no failure here keeps one alive.
 import Router from '@koa/router';
+import { z } from 'zod';
 import type { Context, Extras, State } from '../http/context.ts';
 import type { Cookies } from '../http/cookies.ts';
+import type { Csrf } from '../http/csrf.ts';
 import { badRequest, notFound } from '../http/errors.ts';
+import { parseForm } from '../http/input.ts';
 import { limits } from '../limits.ts';
 import { randomToken } from '../platform/random.ts';
 import type { LogoutRun } from './logout-run.ts';
 import type { LogoutRuns } from './logout-runs.ts';
 import { isSettled, needsBrowser } from './next-step.ts';
+import { NOT_CHOSEN } from './result-texts.ts';
 import type { OutgoingSamlMessages } from './saml/outgoing-messages.ts';
 import type { LogoutSteps } from './steps.ts';
+import type { UpstreamParticipants } from './upstream.ts';
 
 export interface LogoutRoutesDependencies {
   cookies: Cookies;
-  runs: Pick<LogoutRuns, 'find' | 'openInBrowser' | 'startWaiting' | 'browserFailed'>;
+  csrf: Pick<Csrf, 'check'>;
+  runs: Pick<LogoutRuns, 'find' | 'openInBrowser' | 'startWaiting' | 'browserFailed' | 'settle'>;
   steps: LogoutSteps;
   outgoingMessages: Pick<OutgoingSamlMessages, 'prepare'>;
+  upstreams: Pick<UpstreamParticipants, 'prepare'>;
   /** The account of this browser's single sign-on session, if it has one. */
   accountOf(ctx: Context): Promise<string | undefined>;
 }
 
+const upstreamForm = z.object({ choice: z.enum(['sign-out', 'stay']) });
+
 export function logoutRoutes(dependencies: LogoutRoutesDependencies): Router<State, Extras> {
-  const { cookies, runs, steps, outgoingMessages, accountOf } = dependencies;
+  const { cookies, csrf, runs, steps, outgoingMessages, upstreams, accountOf } = dependencies;
   const router = new Router<State, Extras>({ prefix: '/signout' });
 
   router.get('/:run', async (ctx) => {
@@ -42,7 +51,8 @@ export function logoutRoutes(dependencies: LogoutRoutesDependencies): Router<Sta
   router.get('/:run/to/:participant', async (ctx) => {
     const run = await ofThisBrowser(ctx);
     const participant = run.participants.find(({ id }) => id === ctx.params.participant);
-    const request = participant && (await outgoingMessages.prepare(participant));
+    const sender = participant?.channel === 'upstream' ? upstreams : outgoingMessages;
+    const request = participant && (await sender.prepare(participant));
     if (participant && !request) await runs.browserFailed(participant, 'switched_off');
     const seconds = limits.logout.hopSeconds;
     const isFirst =
@@ -51,6 +61,15 @@ export function logoutRoutes(dependencies: LogoutRoutesDependencies): Router<Sta
     if (!isFirst) return redirect(ctx, `/signout/${run.id}`);
     ctx.set('Cache-Control', 'no-store');
     request.send(ctx, { returnUrl: `/signout/${run.id}`, afterSeconds: seconds + 1 });
+  });
+
+  router.post('/:run/upstream', csrf.check, async (ctx) => {
+    const { choice } = await parseForm(ctx, upstreamForm);
+    const run = await ofThisBrowser(ctx);
+    const upstream = run.participants.find((one) => one.channel === 'upstream' && !isSettled(one));
+    if (upstream && choice === 'sign-out') return redirect(ctx, `/signout/${run.id}/to/${upstream.id}`);
+    if (upstream) await runs.settle(upstream, { state: 'unsupported', reason: NOT_CHOSEN });
+    redirect(ctx, `/signout/${run.id}`);
   });
 
   async function ofThisBrowser(ctx: Context & { params: Record<string, string> }): Promise<LogoutRun> {

@@ -15,6 +15,7 @@ import { type NextStep, nextStep, type ProbeResult } from './next-step.ts';
 import { hasFailures, isComplete, isInProgress, mayStillBeSignedIn, resultLines } from './result-texts.ts';
 import type { OutgoingSamlMessages } from './saml/outgoing-messages.ts';
 import type { SamlProbe } from './saml/probe.ts';
+import type { UpstreamParticipants } from './upstream.ts';
 
 export interface LogoutStepsDependencies {
   now: Clock;
@@ -22,6 +23,7 @@ export interface LogoutStepsDependencies {
   frameProbe: FrameProbe;
   samlProbe: SamlProbe;
   frontChannelUrl: FrontChannelUrl;
+  upstreams: Pick<UpstreamParticipants, 'addressOf'>;
   outgoingMessages: Pick<OutgoingSamlMessages, 'sendResponse' | 'destinationOf'>;
   serviceProviders: Pick<ServiceProviders, 'find'>;
 }
@@ -36,7 +38,7 @@ export interface LogoutSteps {
 type Step<Kind extends NextStep['kind']> = Extract<NextStep, { kind: Kind }>;
 
 export function createLogoutSteps(dependencies: LogoutStepsDependencies): LogoutSteps {
-  const { now, runs, frameProbe, samlProbe, frontChannelUrl } = dependencies;
+  const { now, runs, frameProbe, samlProbe, frontChannelUrl, upstreams } = dependencies;
   const pages = stepPages(dependencies);
   const complete = completion(dependencies);
 
@@ -58,6 +60,8 @@ export function createLogoutSteps(dependencies: LogoutStepsDependencies): Logout
         return pages.frames(ctx, run, step);
       case 'visit':
         return pages.visit(ctx, run, step);
+      case 'ask':
+        return askUser(ctx, run, step.id);
       case 'wait':
       case 'settle':
         return showProgress(ctx, run, { afterSeconds: step.seconds, ...('id' in step && { current: step.id }) });
@@ -70,6 +74,7 @@ export function createLogoutSteps(dependencies: LogoutStepsDependencies): Logout
   }
 
   async function probe(participant: Participant): Promise<void> {
+    if (participant.channel === 'upstream') return probeUpstream(participant);
     const result = await (participant.channel === 'front' ? probeFrame : samlProbe)(participant);
     if (result) await runs.saveProbeResult(participant.id, result);
     else await runs.browserFailed(participant, 'switched_off');
@@ -78,6 +83,13 @@ export function createLogoutSteps(dependencies: LogoutStepsDependencies): Logout
   async function probeFrame(participant: Participant): Promise<ProbeResult | undefined> {
     const url = await frontChannelUrl(participant);
     return url === undefined ? undefined : frameProbe(url);
+  }
+
+  /** Without parameters its logout endpoint ends no session. */
+  async function probeUpstream(participant: Participant): Promise<void> {
+    const url = await upstreams.addressOf(participant).catch(() => 'unreadable' as const);
+    if (url === undefined) await runs.settle(participant, { state: 'unsupported', reason: 'no_logout' });
+    else await runs.saveProbeResult(participant.id, url === 'unreadable' ? 'dead' : await frameProbe(url));
   }
 
   async function settleFrames(participants: readonly Participant[]): Promise<void> {
@@ -127,6 +139,13 @@ function stepPages({ runs, frontChannelUrl, outgoingMessages }: LogoutStepsDepen
 
 function allowFrames(ctx: Context, urls: string[], reason: string): void {
   relaxPolicy(ctx, { directive: 'frame-src', sources: urls.map((url) => new URL(url).origin), reason });
+}
+
+/** Whether the logout goes on to the upstream; the answer is sent to `/signout/:run/upstream`. */
+function askUser(ctx: Context, run: LogoutRun, id: string): void {
+  const upstream = run.participants.find((one) => one.id === id);
+  const results = resultLines(run.participants.filter((one) => one.id !== id));
+  ctx.render('logout/ask-upstream', { action: `/signout/${run.id}/upstream`, name: upstream?.name, results });
 }
 
 interface Progress {

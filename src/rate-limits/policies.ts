@@ -82,6 +82,8 @@ export const policies = {
   'sign-in-start:site': window(rateLimits.signInStartPerSite),
   /** SAML messages, each of which is parsed, may be verified, and leaves a row: ten a second, since offices share one. */
   'saml:address': window(rateLimits.samlPerAddress),
+  /** Logout tokens and front-channel logouts of upstreams, which are verified and look up sessions. */
+  'upstream-logout:address': window(rateLimits.upstreamLogoutPerAddress),
   /** Polling by one device (RFC 8628 3.5); one second less than the announced interval, for network jitter. */
   'device:poll': window({ points: 1, seconds: limits.deviceCode.pollSeconds - 1 }),
   /** Rejected requests that are stored for administrators, by IPv4 address or IPv6 network of 48 bits; anyone can cause any number. */

@@ -1,5 +1,6 @@
 // The composition root of the protocols: the SAML identity provider, the OpenID Connect engine, and logout across both.
 
+import { createUpstreamParticipants } from '../federation/logout/upstream-participants.ts';
 import { createLogout } from '../logout/create-logout.ts';
 import { createEngineLogoutHooks } from '../logout/oidc-logout.ts';
 import { createOidc } from '../oidc/create-oidc.ts';
@@ -11,7 +12,7 @@ import type { HttpServices } from './http-services.ts';
 export type Protocols = Awaited<ReturnType<typeof createProtocols>>;
 
 /** Creates the three in the order in which they depend on each other. The signing keys must be loaded. */
-export async function createProtocols(services: Services, { cookies, cookieKeys, metrics }: HttpServices) {
+export async function createProtocols(services: Services, { cookies, cookieKeys, csrf, metrics }: HttpServices) {
   const { accounts, applications, audit, config, consents, credentials, db, endSession, fetchMetadata } = services;
   const {
     keyring,
@@ -103,6 +104,11 @@ export async function createProtocols(services: Services, { cookies, cookieKeys,
     runs,
     sessions,
     outgoing,
+    csrf,
+    upstreams: createUpstreamParticipants(
+      { connections: services.connections, sessions: services.upstreamSessions },
+      services.upstreamLogoutProtocols,
+    ),
     sendLogoutToken: oidc.engine.sendLogoutToken,
     saml: saml.slo,
   });

@@ -70,6 +70,7 @@ export function createUserPages(services: Services, http: HttpServices, { oidc, 
     ...{ requests: services.upstreamRequests, sessions: services.upstreamSessions, identities: services.identities },
     protocols: services.upstreamProtocols,
     ...{ endSession, vault, logoutBrowserOf: createLogoutBrowserOf({ cookies }) },
+    logout: { sql, rateLimits, runs: services.runs, documents: services.connectionDocuments },
     samlUpstream: createSamlUpstream({
       ...{ issuer, now, keyring: services.keyring, documents: services.connectionDocuments, saml: saml.slo },
     }),

@@ -19,12 +19,14 @@ import { parseIdentityProviderMetadata } from '../saml/metadata/parse-identity-p
 import { removeServiceProviderData } from '../saml/slo/removals.ts';
 import type { Base } from './base.ts';
 import type { ConnectionServices } from './connections.ts';
+import type { FederationServices } from './federation.ts';
 import type { UserServices } from './users.ts';
 
 export interface ApplicationServicesDependencies {
   base: Base;
   users: UserServices;
   connections: Pick<ConnectionServices, 'connections'>;
+  federation: Pick<FederationServices, 'planUpstream'>;
   /** Called when a logout delivery is queued. */
   logoutQueued(): void;
 }
@@ -33,6 +35,7 @@ export function createApplicationServices({
   base,
   users,
   connections: { connections },
+  federation: { planUpstream },
   logoutQueued,
 }: ApplicationServicesDependencies) {
   const { config, logger, now, db, sql, vault, audit, protectedRows, settings, outgoing } = base;
@@ -51,7 +54,17 @@ export function createApplicationServices({
   const sessions = createSessions({ db, sql, now, protectedRows, idleSeconds });
   const runs = createLogoutRuns({ db, now, audit, deliverSoon: logoutQueued });
   const endSession = createEndSession({
-    ...{ db, now, audit, protectedRows, sessions, runs, ownClientId: FIRST_PARTY_CLIENT_ID, deliverSoon: logoutQueued },
+    ...{
+      db,
+      now,
+      audit,
+      protectedRows,
+      sessions,
+      runs,
+      ownClientId: FIRST_PARTY_CLIENT_ID,
+      planUpstream,
+      deliverSoon: logoutQueued,
+    },
     endTrust: async (accountId, { sessions: uids, except }, tx) =>
       knownBrowsers.endTrust(accountId, tx, {
         ...(uids && { only: await sessions.browsersOf(uids, tx) }),

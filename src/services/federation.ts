@@ -1,6 +1,8 @@
 // What is stored of sign-ins at upstream identity providers, and the protocols that verify their answers.
 import { createExternalIdentities } from '../federation/identities.ts';
+import { createPlanUpstream, type UpstreamLogoutProtocols } from '../federation/logout/upstream-participants.ts';
 import { createOAuth2Protocol } from '../federation/oauth2/protocol.ts';
+import { createOidcLogout } from '../federation/oidc/logout.ts';
 import { createOidcProtocol } from '../federation/oidc/protocol.ts';
 import { createUpstreamRequests } from '../federation/requests.ts';
 import { createUpstreamSessions } from '../federation/sessions.ts';
@@ -13,18 +15,25 @@ export interface FederationServicesDependencies {
   connections: ConnectionServices;
 }
 
+export type FederationServices = ReturnType<typeof createFederationServices>;
+
 export function createFederationServices({ base, connections: registry }: FederationServicesDependencies) {
-  const { db, vault, now, audit, protectedRows, outgoing } = base;
+  const { config, db, vault, now, audit, protectedRows, outgoing } = base;
   const { connections, connectionDocuments: documents } = registry;
   // One for each kind of connection whose users go there by a redirect.
   const upstreamProtocols: Protocols = {
     oidc: createOidcProtocol({ connections, documents, outgoing, now }),
     oauth2: createOAuth2Protocol({ connections, outgoing }),
   };
+  const upstreamSessions = createUpstreamSessions({ db, vault, now, protectedRows });
+  const oidc = { connections, documents, outgoing, now };
+  const upstreamLogoutProtocols: UpstreamLogoutProtocols = { oidc: createOidcLogout(oidc, config.issuer) };
   return {
     upstreamProtocols,
+    upstreamLogoutProtocols,
+    planUpstream: createPlanUpstream({ connections, sessions: upstreamSessions }),
     identities: createExternalIdentities({ db, now, audit, protectedRows }),
     upstreamRequests: createUpstreamRequests({ db, vault, now }),
-    upstreamSessions: createUpstreamSessions({ db, vault, now, protectedRows }),
+    upstreamSessions,
   };
 }

@@ -1,0 +1,128 @@
+// Verifies the logout token of an OpenID Connect upstream (OIDC Back-Channel Logout 1.0 section 2.6).
+import { createLocalJWKSet, decodeProtectedHeader, errors, type JWTPayload, jwtVerify } from 'jose';
+import { z } from 'zod';
+import type { OidcConnection } from '../../connections/connection.ts';
+import type { ConnectionDocuments } from '../../connections/documents.ts';
+import { limits } from '../../limits.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { sha256 } from '../../platform/random.ts';
+import type { RuleId } from '../../rejections/rules.ts';
+import { isFirstUse } from '../../storage/single-use.ts';
+import type { Sql } from '../../storage/statements.ts';
+import { FederationError } from '../faults.ts';
+import { TENANT } from '../oidc/client.ts';
+
+export interface LogoutTokenDependencies {
+  sql: Sql;
+  now: Clock;
+  documents: Pick<ConnectionDocuments, 'get' | 'getWithNewKeys'>;
+}
+
+/** What a logout names: a session, all sessions of a user, or both. */
+export type NamedSessions = { sid: string; sub?: string | undefined } | { sid?: undefined; sub: string };
+
+const EVENT = 'http://schemas.openid.net/event/backchannel-logout';
+/** A type that says nothing is accepted (section 2.4), that of another token is not. */
+const TYPES = [undefined, 'jwt', 'logout+jwt'];
+const maxAge = limits.upstream.logoutTokenSeconds;
+const skew = limits.clockSkew.seconds;
+
+const claimsSchema = z
+  .object({
+    jti: z.string().min(1).max(256),
+    sub: z.string().min(1).max(255).optional(),
+    sid: z.string().min(1).max(255).optional(),
+    events: z.looseObject({ [EVENT]: z.looseObject({}) }),
+    nonce: z.never().optional(),
+  })
+  .refine(({ sub, sid }) => sub !== undefined || sid !== undefined, 'names neither sub nor sid');
+
+/** The sessions that the token names. Throws upstream_answer_invalid, and upstream_unavailable when there are no keys. */
+export async function verifyLogoutToken(
+  dependencies: LogoutTokenDependencies,
+  connection: OidcConnection,
+  token: string,
+): Promise<NamedSessions> {
+  const { sql, now } = dependencies;
+  const payload = await verified(dependencies, connection, token).catch(rejected);
+  const claims = claimsSchema.safeParse(payload);
+  if (!claims.success) {
+    const [issue] = claims.error.issues;
+    const claim = String(issue?.path[0] ?? 'sub or sid');
+    throw invalid(claim === 'nonce' ? 'nonce' : 'answer', `The claim ${claim} of the logout token is invalid.`, claim);
+  }
+  const { jti, sid, sub } = claims.data;
+  // Longer than the token could be accepted again.
+  const until = new Date(now().getTime() + (maxAge + 2 * skew) * 1000);
+  if (!(await isFirstUse(sql, sha256(`logout_token\0${connection.id}\0${jti}`), until)))
+    throw invalid('replay', 'The logout token was used before.', 'a new jti', jti);
+  if (sid !== undefined) return { sid, sub };
+  return { sub: sub ?? '' };
+}
+
+/** The issuers whose logout counts: that of the discovery document, or those of the allowed tenants that share it. */
+export async function issuersOf(
+  { documents }: Pick<LogoutTokenDependencies, 'documents'>,
+  connection: OidcConnection,
+): Promise<string[]> {
+  const { issuer } = await discoveryOf({ documents }, connection);
+  return connection.settings.allowed_tenants.length > 0 && issuer.includes(TENANT)
+    ? connection.settings.allowed_tenants.map((tid) => issuer.replace(TENANT, tid))
+    : [issuer];
+}
+
+const discoverySchema = z.looseObject({ issuer: z.string(), end_session_endpoint: z.string().optional() });
+
+export async function discoveryOf(
+  { documents }: Pick<LogoutTokenDependencies, 'documents'>,
+  connection: OidcConnection,
+): Promise<z.output<typeof discoverySchema>> {
+  const { content } = await documents.get(connection, 'discovery').catch(unavailable);
+  return discoverySchema.parse(JSON.parse(content));
+}
+
+async function verified(
+  { documents, now }: LogoutTokenDependencies,
+  connection: OidcConnection,
+  token: string,
+): Promise<JWTPayload> {
+  const { settings } = connection;
+  const { kid, typ } = decodeProtectedHeader(token);
+  if (!TYPES.includes(typ?.toLowerCase().replace(/^application\//, '')))
+    throw invalid('answer', 'The token is of another type.', 'logout+jwt', typ);
+  let { content } = await documents.get(connection, 'jwks').catch(unavailable);
+  if (kid !== undefined && !content.includes(JSON.stringify(kid)))
+    ({ content } = await documents.getWithNewKeys(connection).catch(unavailable));
+  const { payload } = await jwtVerify(token, createLocalJWKSet(JSON.parse(content)), {
+    algorithms: settings.id_token_signing_algs,
+    issuer: await issuersOf({ documents }, connection),
+    audience: settings.client_id,
+    requiredClaims: ['iat', 'jti', 'events'],
+    maxTokenAge: maxAge,
+    clockTolerance: skew,
+    currentDate: now(),
+  });
+  return payload;
+}
+
+const RULE_OF_CLAIM: Record<string, RuleId> = { iss: 'issuer', aud: 'audience', iat: 'time', exp: 'time', nbf: 'time' };
+
+function rejected(error: unknown): never {
+  if (error instanceof FederationError) throw error;
+  const isClaim = error instanceof errors.JWTClaimValidationFailed || error instanceof errors.JWTExpired;
+  const claim = isClaim ? error.claim : '';
+  const isSignature =
+    error instanceof errors.JWSSignatureVerificationFailed || error instanceof errors.JWKSNoMatchingKey;
+  const rule = isSignature ? 'signed' : error instanceof errors.JOSEAlgNotAllowed ? 'algorithm' : RULE_OF_CLAIM[claim];
+  const message = error instanceof Error ? error.message : String(error);
+  throw invalid(rule ?? 'answer', `The logout token is invalid: ${message}`, claim || 'a valid logout token');
+}
+
+function invalid(rule: RuleId, message: string, expected: string, received?: string): FederationError {
+  return new FederationError('upstream_answer_invalid', { rule, message, expected, received });
+}
+
+function unavailable(cause: unknown): never {
+  const message = `Its documents could not be read: ${cause instanceof Error ? cause.message : String(cause)}`;
+  throw new FederationError('upstream_unavailable', { rule: 'answer', message, expected: 'a document', cause });
+}

@@ -1,0 +1,126 @@
+// /upstream/:id/signed-out, where an upstream returns the browser after a logout, and the two ways in which an OpenID Connect
+// upstream ends sessions here: Back-Channel Logout 1.0 and Front-Channel Logout 1.0.
+import Router from '@koa/router';
+import { z } from 'zod';
+import type { OidcConnection } from '../../connections/connection.ts';
+import type { Connections } from '../../connections/connections.ts';
+import type { Context, Extras, Middleware, State } from '../../http/context.ts';
+import { AppError, badRequest, notFound, tooManyRequests } from '../../http/errors.ts';
+import { bodyLimit, parseForm, parseQuery } from '../../http/input.ts';
+import { relaxPolicy } from '../../http/security-headers.ts';
+import { limits } from '../../limits.ts';
+import type { LogoutRuns } from '../../logout/logout-runs.ts';
+import { addressKey } from '../../rate-limits/lockout.ts';
+import type { RateLimits } from '../../rate-limits/rate-limits.ts';
+import { FederationError } from '../faults.ts';
+import type { RejectedSignIns } from '../rejected-sign-ins.ts';
+import { type EndedByUpstreamDependencies, endNamedSessions } from './ended-by-upstream.ts';
+import { discoveryOf, issuersOf, type LogoutTokenDependencies, verifyLogoutToken } from './logout-token.ts';
+import { isUpstream } from './upstream-participants.ts';
+
+export interface UpstreamLogoutRoutesDependencies extends LogoutTokenDependencies, EndedByUpstreamDependencies {
+  connections: Pick<Connections, 'find'>;
+  rateLimits: Pick<RateLimits, 'consume'>;
+  rejected: Pick<RejectedSignIns, 'record'>;
+  runs: Pick<LogoutRuns, 'findByMessageId' | 'settle'>;
+}
+
+const { logoutTokenBytes } = limits.upstream;
+const tokenForm = z.object({ logout_token: z.string().min(1).max(logoutTokenBytes) });
+const frontQuery = z.object({ iss: z.string().max(2048), sid: z.string().min(1).max(255) });
+const signedOutQuery = z.object({ state: z.string().max(1024).optional() });
+
+export function upstreamLogoutRoutes(dependencies: UpstreamLogoutRoutesDependencies): Router<State, Extras> {
+  const limited = rateLimit(dependencies);
+  const router = new Router<State, Extras>({ prefix: '/upstream/:id' });
+
+  router.post('/backchannel-logout', noStore, limited, bodyLimit(2 * logoutTokenBytes), (ctx) =>
+    backChannel(dependencies, ctx, ctx.params.id ?? ''),
+  );
+  router.get('/frontchannel-logout', noStore, limited, (ctx) => frontChannel(dependencies, ctx, ctx.params.id ?? ''));
+  router.get('/signed-out', noStore, (ctx) => signedOut(dependencies, ctx, ctx.params.id ?? ''));
+  return router;
+}
+
+/** Answers 200, or 400 with an OAuth error (section 2.8); 503 when the keys of the upstream cannot be read. */
+async function backChannel(dependencies: UpstreamLogoutRoutesDependencies, ctx: Context, id: string): Promise<void> {
+  const connection = await oidcConnection(dependencies, id);
+  const { request } = ctx.state;
+  try {
+    const { logout_token: token } = await parseForm(ctx, tokenForm);
+    const named = await verifyLogoutToken(dependencies, connection, token);
+    await endNamedSessions(dependencies, connection, named, { request, channel: 'back' });
+    ctx.status = 200;
+    ctx.body = '';
+  } catch (error) {
+    if (error instanceof AppError && error.status === 400) return rejectToken(ctx, 400, 'logout_token is missing');
+    if (!(error instanceof FederationError)) throw error;
+    await dependencies.rejected.record(request, id, error);
+    rejectToken(ctx, error.code === 'upstream_unavailable' ? 503 : 400, error.message);
+  }
+}
+
+function rejectToken(ctx: Context, status: 400 | 503, description: string): void {
+  ctx.status = status;
+  ctx.body = { error: 'invalid_request', error_description: description };
+}
+
+/** By `iss` and `sid` alone: a frame of another site brings no cookie. */
+async function frontChannel(dependencies: UpstreamLogoutRoutesDependencies, ctx: Context, id: string): Promise<void> {
+  const connection = await oidcConnection(dependencies, id);
+  const { iss, sid } = parseQuery(ctx, frontQuery);
+  if (!(await issuersOf(dependencies, connection)).includes(iss)) throw badRequest('malformed_url');
+  const { end_session_endpoint: endpoint = iss } = await discoveryOf(dependencies, connection);
+  ctx.remove('X-Frame-Options'); // knows no other origins
+  const sources = [iss, endpoint].map((url) => new URL(url).origin);
+  relaxPolicy(ctx, {
+    directive: 'frame-ancestors',
+    sources,
+    reason: 'OpenID Connect front-channel logout by an upstream',
+  });
+  // A probe before the frame (HEAD) ends nothing.
+  if (ctx.method === 'GET') {
+    await endNamedSessions(dependencies, connection, { sid }, { request: ctx.state.request, channel: 'front' });
+  }
+  ctx.type = 'text/plain';
+  ctx.body = 'Signed out.';
+}
+
+/** `state` names the logout run, which continues in its own browser only. */
+async function signedOut(
+  { connections, runs }: UpstreamLogoutRoutesDependencies,
+  ctx: Context,
+  id: string,
+): Promise<void> {
+  if (!(await connections.find(id))) throw notFound();
+  const { state } = parseQuery(ctx, signedOutQuery);
+  const participant = state === undefined ? undefined : await runs.findByMessageId(state);
+  if (!participant || !isUpstream(participant, id)) return ctx.render('logout/done', {});
+  await runs.settle(participant, { state: 'done' });
+  ctx.status = 303;
+  ctx.redirect(`/signout/${participant.runId}`);
+}
+
+async function oidcConnection(
+  { connections }: Pick<UpstreamLogoutRoutesDependencies, 'connections'>,
+  id: string,
+): Promise<OidcConnection> {
+  // A disabled one may still end its sessions.
+  const connection = await connections.find(id);
+  if (connection?.kind !== 'oidc') throw notFound();
+  return connection;
+}
+
+const noStore: Middleware = (ctx, next) => {
+  ctx.set('Cache-Control', 'no-store');
+  return next();
+};
+
+function rateLimit({ rateLimits }: Pick<UpstreamLogoutRoutesDependencies, 'rateLimits'>): Middleware {
+  return async (ctx, next) => {
+    const key = addressKey(ctx.state.request.address);
+    const { allowed, retryAfterSeconds } = await rateLimits.consume('upstream-logout:address', key);
+    if (!allowed) throw tooManyRequests(retryAfterSeconds);
+    return next();
+  };
+}
