@@ -145,6 +145,18 @@ export const limits = {
     logoutTokenSeconds: 5 * MINUTE,
   },
 
+  /** Sign-in at a directory: the time for the connection, for each answer, and for all of it; groups of one user. */
+  ldap: {
+    connectSeconds: 3,
+    stepSeconds: 5,
+    signInSeconds: 8,
+    retrySeconds: 30,
+    atOnce: 12, // sign-ins per directory; fewer than the queue of all password sign-ins has places
+    downSeconds: 10, // after a failure, in which one sign-in at a time tries it
+    maxGroups: 2000,
+    nestedLevels: 10,
+  },
+
   /** Key rotation: publish a new key, then sign with it, and keep the old one while others may still verify with it. */
   keys: {
     rotateAfterDays: 90,

@@ -41,6 +41,7 @@ const restrictedPackages: Record<string, { in: string[]; typesToo: boolean }> = 
   'libxml2-wasm': { in: ['saml/'], typesToo: true },
   argon2: { in: ['credentials/'], typesToo: true },
   bcryptjs: { in: ['credentials/'], typesToo: true },
+  ldapts: { in: ['federation/ldap/'], typesToo: true },
   nodemailer: { in: ['mail/'], typesToo: true },
   '@prisma/': { in: ['storage/'], typesToo: true },
   'src/generated/': {

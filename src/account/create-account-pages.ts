@@ -84,7 +84,7 @@ export function createAccountPages(dependencies: AccountPagesDependencies) {
       overviewRoutes({ page, credentials, factors }),
       profilePhoneRoutes({ page, accounts, phones, codeDelivery, rateLimits }),
       profileRoutes({ page, accounts, codeDelivery }),
-      passwordRoutes({ page, credentials, factors, knownBrowsers, endSession }),
+      passwordRoutes({ page, credentials, factors, knownBrowsers, endSession, links: dependencies.links }),
       strengthRoutes({ strengthMeter, serviceNames, rateLimits, checkCsrf }),
       emailRoutes({ page, emailVerification }),
       factorRoutes({

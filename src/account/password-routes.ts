@@ -3,6 +3,7 @@ import Router from '@koa/router';
 import { z } from 'zod';
 import type { Credentials } from '../credentials/credentials.ts';
 import { minimumLength, type PasswordFault, passwordAdvice, passwordLength } from '../credentials/password-policy.ts';
+import type { Links } from '../federation/links.ts';
 import type { Context, Extras, State } from '../http/context.ts';
 import { parseForm, parseQuery } from '../http/input.ts';
 import type { EndSession } from '../logout/end-session.ts';
@@ -18,6 +19,7 @@ export interface PasswordRoutesDependencies {
   factors: Pick<Factors, 'hasSecondFactor'>;
   knownBrowsers: Pick<KnownBrowsers, 'endTrust'>;
   endSession: Pick<EndSession, 'everywhere'>;
+  links: Pick<Links, 'passwordElsewhere'>;
 }
 
 /** `long`: the user wants to remove the last second factor, and needs a password that is long enough without it. */
@@ -31,7 +33,7 @@ interface FormState {
 }
 
 export function passwordRoutes(dependencies: PasswordRoutesDependencies): Router<State, Extras> {
-  const { page, credentials, factors, knownBrowsers, endSession } = dependencies;
+  const { page, credentials, factors, knownBrowsers, endSession, links } = dependencies;
   const { signedIn, checkCsrf } = page;
   const router = new Router<State, Extras>({ prefix: '/account/password' });
 
@@ -41,6 +43,7 @@ export function passwordRoutes(dependencies: PasswordRoutesDependencies): Router
 
   router.post('/', signedIn.requireSignIn, signedIn.recentAuthentication, checkCsrf, async (ctx) => {
     const { account, session } = signedIn.userOf(ctx);
+    if ((await links.passwordElsewhere(account.id)) !== undefined) return show(ctx, { isLong: false });
     const { password, elsewhere, need: requested } = await parseForm(ctx, form);
     const isLong = requested === SINGLE_FACTOR_LENGTH;
     const faults = isLong && isTooShort(password) ? (['too_short'] as const) : await change(ctx, password);
@@ -71,6 +74,8 @@ export function passwordRoutes(dependencies: PasswordRoutesDependencies): Router
 
   async function show(ctx: Context, { isLong, problem }: FormState): Promise<void> {
     const { account } = signedIn.userOf(ctx);
+    const directory = await links.passwordElsewhere(account.id);
+    if (directory !== undefined) return ctx.render('account/password-elsewhere', { directory });
     const minLength = minimumLength(!isLong && (await factors.hasSecondFactor(account.id)));
     const form = { username: account.username, minLength, problem, need: isLong ? SINGLE_FACTOR_LENGTH : undefined };
     ctx.render('account/password', form, problem ? 400 : 200);

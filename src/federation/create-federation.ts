@@ -16,13 +16,16 @@ import type { Factors } from '../mfa/account-factors.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { RequestInfo } from '../platform/request-info.ts';
 import type { Vault } from '../platform/vault.ts';
+import type { RateLimits } from '../rate-limits/rate-limits.ts';
 import type { SetConnectionRoles } from '../rbac/connection-roles.ts';
 import type { Rejections } from '../rejections/rejections.ts';
 import type { SignInPolicy } from '../sign-in/sign-in-policy.ts';
 import type { Db } from '../storage/database.ts';
 import { createResolver } from './accounts/resolve.ts';
 import { callbackRoutes } from './callback-routes.ts';
+import { createDirectories } from './directories.ts';
 import type { ExternalIdentities } from './identities.ts';
+import type { Directory } from './ldap/directory.ts';
 import { createLinks } from './links.ts';
 import { type UpstreamLogoutRoutesDependencies, upstreamLogoutRoutes } from './logout/routes.ts';
 import { createRejectedSignIns } from './rejected-sign-ins.ts';
@@ -52,6 +55,8 @@ export interface FederationDependencies {
   signInPolicy: SignInPolicy;
   notifyOwner: NotifyOwner;
   outbox: Pick<Outbox, 'send'>;
+  rateLimits: Pick<RateLimits, 'consume' | 'reset'>;
+  directory: Directory;
   confirmAddress(account: Account, email: string, request: RequestInfo): Promise<void>;
   /** One for each kind of connection that has a redirect, but SAML. */
   protocols: Protocols;
@@ -68,16 +73,18 @@ export interface FederationDependencies {
 export type Federation = ReturnType<typeof createFederation>;
 
 export function createFederation(dependencies: FederationDependencies) {
-  const { issuer, connections, requests, samlUpstream, signInPolicy: policy } = dependencies;
+  const { issuer, connections, directory, requests, samlUpstream, signInPolicy: policy } = dependencies;
   const protocols = { ...dependencies.protocols, saml: samlUpstream.protocol };
   const upstreamSignIn = createUpstreamSignIn({ issuer, requests, connections, protocols });
   const resolver = createResolver(dependencies);
   const rejected = createRejectedSignIns(dependencies);
+  const directories = createDirectories({ ...dependencies, resolver, rejected, upstreamSignIn });
   const signIns = createSignIns({ ...dependencies, policy, resolver, rejected, upstreamSignIn });
   return {
     signIns,
+    directories,
     links: createLinks({ ...dependencies, resolver, rejected, upstreamSignIn }),
-    tries: createTries({ connections, resolver, upstreamSignIn }),
+    tries: createTries({ connections, directory, resolver, upstreamSignIn }),
     resolver,
     rejected,
     upstreamSignIn,

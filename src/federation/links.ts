@@ -23,6 +23,8 @@ export interface LinkedIdentity extends ExternalIdentity {
 
 export interface Links {
   list(userId: string): Promise<{ linked: LinkedIdentity[]; available: OfferedConnection[] }>;
+  /** The name of the directory that checks the password of a user who has none here. */
+  passwordElsewhere(userId: string): Promise<string | undefined>;
   /** Sends a request that connects the answer's identity to the account of this session. */
   begin(connectionId: string, session: { ssoUid: string }, request: RequestInfo): Promise<UpstreamRedirect>;
   /** Redeems the answer in the session that began; returns the name of the connection. */
@@ -58,6 +60,13 @@ export function createLinks(dependencies: LinksDependencies): Links {
           .filter(({ enabled, kind }) => enabled && upstreamSignIn.hasProtocol(kind))
           .map((one) => ({ id: one.id, name: one.name, logo: logoOf(one) })),
       };
+    },
+
+    async passwordElsewhere(userId) {
+      if ((await dependencies.credentials.status(userId)) !== undefined) return undefined;
+      const linked = await identities.ofUser(userId);
+      const directories = (await connections.enabled()).filter(({ kind }) => kind === 'ldap');
+      return directories.find(({ id }) => linked.some((one) => one.connectionId === id))?.name;
     },
 
     begin: (connectionId, { ssoUid }, request) =>

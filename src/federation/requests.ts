@@ -66,6 +66,8 @@ export interface UpstreamRequests {
   redeem(answer: string, purpose: Purpose, boundTo: string): Promise<AnsweredRequest | undefined>;
   /** Stores what a redeemed answer proved, encrypted, until the sign-in is finished. */
   keep(id: string, proven: unknown): Promise<void>;
+  /** Stores what was proven without a request of the browser, as `keep` does; returns the id. */
+  keepProven(proven: unknown, of: Pick<NewRequest, 'connectionId' | 'boundTo'>): Promise<string>;
   /** What `keep` stored for this interaction; undefined when it has expired. */
   kept(id: string, boundTo: string): Promise<unknown>;
 }
@@ -130,6 +132,16 @@ export function createUpstreamRequests({ db, vault, now }: RequestsDependencies)
     async keep(id, proven) {
       const expiresAt = new Date(now().getTime() + limits.interaction.seconds * 1000);
       await db.upstreamRequest.update({ where: { id }, data: { answerSealed: seal(id, proven), expiresAt } });
+    },
+
+    async keepProven(proven, { connectionId, boundTo }) {
+      const id = sha256(randomToken());
+      const createdAt = now();
+      const expiresAt = new Date(createdAt.getTime() + limits.interaction.seconds * 1000);
+      const dataSealed = seal(id, { memory: {}, demands: { forced: false } });
+      const row = { id, connectionId, purpose: 'sign-in', boundTo, dataSealed, answerSealed: seal(id, proven) };
+      await db.upstreamRequest.create({ data: { ...row, createdAt, expiresAt, redeemedAt: createdAt } });
+      return id;
     },
 
     async kept(id, boundTo) {

@@ -3,6 +3,7 @@
 
 import type { Accounts } from '../accounts/accounts.ts';
 import { acceptsSignIn } from '../applications/rules/sign-in-rule.ts';
+import type { Connection } from '../connections/connection.ts';
 import type { Connections } from '../connections/connections.ts';
 import { logoOf } from '../connections/presets/presets.ts';
 import { badRequest } from '../http/errors.ts';
@@ -51,8 +52,15 @@ export function createSignIns(dependencies: SignInsDependencies): UpstreamSignIn
       return {
         connections: buttons.map((one) => ({ id: one.id, name: one.name, logo: logoOf(one) })),
         isLocalAllowed: acceptsSignIn(rule, undefined),
+        takesPassword:
+          acceptsSignIn(rule, undefined) || enabled.some((one) => isDirectory(one) && acceptsSignIn(rule, one.id)),
         asksAddressFirst: accepts.includes(true),
       };
+    },
+
+    async isDirectory(connectionId) {
+      const connection = await connections.find(connectionId);
+      return connection !== undefined && isDirectory(connection);
     },
 
     async forLogin(login, rule) {
@@ -110,6 +118,8 @@ export function createSignIns(dependencies: SignInsDependencies): UpstreamSignIn
     },
   };
 }
+
+const isDirectory = ({ kind }: Connection) => kind === 'ldap';
 
 async function finish(
   { accounts, now, policy, requests, resolver, upstreamSignIn }: SignInsDependencies,

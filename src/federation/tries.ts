@@ -1,11 +1,14 @@
 // "Try it": a real sign-in at the upstream that writes nothing here. It tells what the upstream states, each check with what was
 // expected and received, and what a sign-in would do. It works for a connection that is not enabled yet, too.
+import type { Connection } from '../connections/connection.ts';
 import type { Connections } from '../connections/connections.ts';
+import { notFound } from '../http/errors.ts';
 import { acrOf } from '../mfa/acr.ts';
 import type { Preview, Resolver } from './accounts/resolve.ts';
 import { vouchedAmr } from './assurance.ts';
 import { FederationError } from './faults.ts';
-import type { PassedCheck, UpstreamRedirect } from './upstream.ts';
+import type { Directory } from './ldap/directory.ts';
+import type { PassedCheck, Redeemed, UpstreamRedirect } from './upstream.ts';
 import type { UpstreamSignIn } from './upstream-sign-in.ts';
 
 export interface FailedTry {
@@ -35,16 +38,29 @@ export interface FinishedTry extends Preview {
 export interface Tries {
   /** Sends the request; bound to the session of the administrator. */
   begin(connectionId: string, session: { ssoUid: string }): Promise<UpstreamRedirect | FailedTry>;
+  /** Looks a login up in a directory, without its password. */
+  lookUp(connectionId: string, login: string): Promise<FinishedTry | FailedTry>;
   finish(answer: string, session: { ssoUid: string }): Promise<FinishedTry | FailedTry>;
 }
 
 export interface TriesDependencies {
   connections: Pick<Connections, 'get'>;
+  directory: Pick<Directory, 'lookUp'>;
   resolver: Pick<Resolver, 'preview'>;
   upstreamSignIn: Pick<UpstreamSignIn, 'begin' | 'redeem'>;
 }
 
-export function createTries({ connections, resolver, upstreamSignIn }: TriesDependencies): Tries {
+export function createTries({ connections, directory, resolver, upstreamSignIn }: TriesDependencies): Tries {
+  async function report(connection: Connection, { identity, checks }: Redeemed, amr: string[]): Promise<FinishedTry> {
+    const { subject, claims, authTime, groups } = identity;
+    return {
+      ...(await resolver.preview(connection, identity)),
+      ...{ outcome: 'finished', connectionId: connection.id, subject, claims, checks, amr, authTime },
+      acr: acrOf(amr) ?? '',
+      groups: groups?.names ?? [],
+    };
+  }
+
   return {
     async begin(connectionId, { ssoUid }) {
       const connection = await connections.get(connectionId);
@@ -56,21 +72,33 @@ export function createTries({ connections, resolver, upstreamSignIn }: TriesDepe
       );
     },
 
+    async lookUp(connectionId, login) {
+      const connection = await connections.get(connectionId);
+      if (connection.kind !== 'ldap') throw notFound();
+      return explained({ connectionId }, async () => {
+        const found = await directory.lookUp(connection, login);
+        if (!found) throw unknownLogin(login);
+        return report(connection, found, found.identity.amr);
+      });
+    },
+
     finish(answer, { ssoUid }) {
       const begun = { connectionId: '' };
       return explained(begun, async () => {
         const { connection, identity, checks } = await upstreamSignIn.redeem(answer, 'test', ssoUid, begun);
-        const { subject, claims, authTime, groups } = identity;
-        const amr = vouchedAmr(identity, connection.settings);
-        return {
-          ...(await resolver.preview(connection, identity)),
-          ...{ outcome: 'finished' as const, connectionId: connection.id, subject, claims, checks, amr, authTime },
-          acr: acrOf(amr) ?? '',
-          groups: groups?.names ?? [],
-        };
+        return report(connection, { identity, checks }, vouchedAmr(identity, connection.settings));
       });
     },
   };
+}
+
+function unknownLogin(login: string): FederationError {
+  return new FederationError('upstream_no_identity', {
+    rule: 'subject',
+    message: 'The directory has no entry for this login: check the filter and the base DN.',
+    expected: 'one entry',
+    received: login,
+  });
 }
 
 async function explained<T>(begun: { connectionId: string }, work: () => Promise<T>): Promise<T | FailedTry> {

@@ -78,7 +78,7 @@ export function createUpstreamSignIn(dependencies: UpstreamSignInDependencies): 
     async usable(connectionId, rule) {
       const connection = await connectionFor(connectionId, 'sign-in');
       if (!acceptsSignIn(rule, connection.id)) throw disabled('The application does not accept it.', connection.id);
-      protocolOf(connection);
+      if (connection.kind !== 'ldap') protocolOf(connection);
       return connection;
     },
 

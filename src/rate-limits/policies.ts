@@ -37,6 +37,11 @@ export const policies = {
    * belong together.
    */
   'sign-in:all-names': { kind: 'backoff', freeAttempts: rateLimits.signInPerAccount.points, ...PAUSE },
+  /**
+   * Guessing the password of one user of a directory, under all names by which the directory finds the user; by a known browser
+   * apart. Counted before the bind, so that the lockout of the directory, which is longer, is not reached.
+   */
+  'sign-in:directory-user': { kind: 'backoff', freeAttempts: rateLimits.signInPerAccount.points, ...PAUSE },
   /** A known browser of the account: its own counter, which an attacker elsewhere cannot reach. */
   'sign-in:known-browser': window({ points: 10, seconds: 15 * 60 }),
   /** Credential stuffing from one machine: failures over all accounts. High, because offices share an address. */

@@ -71,6 +71,7 @@ export function createUserPages(services: Services, http: HttpServices, { oidc, 
     protocols: services.upstreamProtocols,
     ...{ endSession, vault, logoutBrowserOf: createLogoutBrowserOf({ cookies }) },
     logout: { sql, rateLimits, runs: services.runs, documents: services.connectionDocuments },
+    ...{ directory: services.directory, rateLimits },
     samlUpstream: createSamlUpstream({
       ...{ issuer, now, keyring: services.keyring, documents: services.connectionDocuments, saml: saml.slo },
     }),
@@ -104,6 +105,7 @@ export function createUserPages(services: Services, http: HttpServices, { oidc, 
     links: federation.links,
   });
   const signIn = createSignIn({
+    directories: federation.directories,
     db,
     sql,
     protectedRows: services.protectedRows,

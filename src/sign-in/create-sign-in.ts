@@ -33,6 +33,7 @@ import type { Sql } from '../storage/statements.ts';
 import { createAttempts } from './attempts.ts';
 import { createSteps, type SamlRequirements } from './current-step.ts';
 import { decisionRoutes } from './decision-routes.ts';
+import type { DirectorySignIns } from './directories.ts';
 import { dispatchRoutes } from './dispatch-routes.ts';
 import { createExpiredSignIns, type ExpiredSignIns } from './expired-sign-in.ts';
 import { createFirstFactor, type FirstFactor } from './first-factor.ts';
@@ -85,6 +86,8 @@ export interface SignInDependencies {
   notifyOwner: NotifyOwner;
   /** Sign-in at upstream identity providers (src/federation). */
   upstream: UpstreamSignIns;
+  /** Passwords that directories check (src/federation). */
+  directories: DirectorySignIns;
   /** The account of an invitation that is open in this browser. */
   invitedId(ctx: Context): Promise<string | undefined>;
 }
@@ -94,7 +97,15 @@ export function createSignIn(dependencies: SignInDependencies) {
   const { db, sql, now, issuer, accounts, audit, repeatedEntries, captcha, clients, codeDelivery, consents, cookies } =
     dependencies;
   const { credentials, csrf, engine, lockout, metrics, mfa, ownClientId, rateLimits } = dependencies;
-  const { samlRequirements, settings, signInPolicy: policy, notifyOwner, upstream, invitedId } = dependencies;
+  const {
+    samlRequirements,
+    settings,
+    signInPolicy: policy,
+    notifyOwner,
+    upstream,
+    directories,
+    invitedId,
+  } = dependencies;
   const { passkeys, totp, recoveryCodes, oneTimeCodes, knownBrowsers } = mfa;
   const checkCsrf = csrf.check;
   const rememberDays = () => settings.latest().remember_browser_days;
@@ -124,6 +135,7 @@ export function createSignIn(dependencies: SignInDependencies) {
   const firstFactor = createFirstFactor({
     accounts,
     credentials,
+    directories,
     audit,
     repeatedEntries,
     lockout,
@@ -150,7 +162,9 @@ export function createSignIn(dependencies: SignInDependencies) {
     routers: [
       dispatchRoutes({ flow, pages, interactions, attempts, upstream, checkCsrf }),
       upstreamRoutes({ flow, attempts, interactions, upstream, ownClientId, invitedId, checkCsrf }),
-      passwordRoutes({ flow, pages, firstFactor, credentials, passwordChanged, checkCsrf }),
+      passwordRoutes({
+        ...{ flow, pages, firstFactor, credentials, passwordChanged, directories, attempts, invitedId, checkCsrf },
+      }),
       decisionRoutes({ flow, interactions, consents, audit, checkCsrf }),
       secondFactorRoutes({ flow, pages, codes, attempts, codeDelivery, passkeys, audit, repeatedEntries, checkCsrf }),
       enrolmentRoutes({ flow, pages, attempts, ...enrolment, checkCsrf }),

@@ -2,17 +2,23 @@
 // answer and its time are the same; only the audit log records the reason.
 import type { Account } from '../accounts/account.ts';
 import type { Accounts } from '../accounts/accounts.ts';
+import type { SignInRule } from '../applications/rules/sign-in-rule.ts';
 import type { Audit } from '../audit/audit.ts';
 import type { RepeatedEntries } from '../audit/repeated-entries.ts';
 import type { Credentials } from '../credentials/credentials.ts';
 import type { Context } from '../http/context.ts';
 import type { Captcha, CaptchaAnswer, CaptchaChallenge, CaptchaWait } from '../rate-limits/captcha.ts';
 import type { Lockout } from '../rate-limits/lockout.ts';
+import type { ConfirmedUser, DirectorySignIns, DirectoryVerdict } from './directories.ts';
 import type { KnownBrowserCookie } from './known-browser-cookie.ts';
 
 export type FirstFactorResult =
   /** `setAt`: when this password was set. */
   | { outcome: 'ok'; account: Account; setAt: Date }
+  /** A directory confirmed the password; its user may have no account yet. */
+  | { outcome: 'directory'; user: ConfirmedUser }
+  /** The directory that checks the password of this login cannot be used. */
+  | { outcome: 'unavailable'; name: string; retryAfterSeconds: number }
   /** `isRepeated`: so often under this login that its owner may want to know about lockouts. */
   | { outcome: 'wrong'; isRepeated: boolean }
   | { outcome: 'captcha'; waiting?: CaptchaWait | undefined }
@@ -25,7 +31,12 @@ export interface FirstFactorInput extends CaptchaAnswer {
 }
 
 export interface FirstFactor {
-  verify(ctx: Context, input: FirstFactorInput): Promise<FirstFactorResult>;
+  /** `directories`: whether they count, and which of them the application accepts. */
+  verify(
+    ctx: Context,
+    input: FirstFactorInput,
+    directories: 'none' | { rule: SignInRule | undefined },
+  ): Promise<FirstFactorResult>;
   /** The CAPTCHA that the form for this login must contain, if any. `waiting`: the wait that goes on in its place. */
   captchaFor(ctx: Context, login: string, waiting?: CaptchaWait): Promise<CaptchaChallenge | undefined>;
 }
@@ -33,6 +44,7 @@ export interface FirstFactor {
 export interface FirstFactorDependencies {
   accounts: Pick<Accounts, 'findByLogin'>;
   credentials: Pick<Credentials, 'checkPassword'>;
+  directories: Pick<DirectorySignIns, 'check'>;
   audit: Audit;
   repeatedEntries: Pick<RepeatedEntries, 'record'>;
   lockout: Lockout;
@@ -48,7 +60,8 @@ const THROTTLED = { wait: 'too_many_tries', captcha: 'captcha_unsolved', busy: '
 const NO_ACCOUNT = 'none';
 
 export function createFirstFactor(dependencies: FirstFactorDependencies): FirstFactor {
-  const { accounts, credentials, audit, repeatedEntries, lockout, captcha, browserCookie, counted } = dependencies;
+  const { accounts, credentials, directories, audit, repeatedEntries, lockout, captcha, browserCookie, counted } =
+    dependencies;
 
   async function attemptOf(ctx: Context, login: string) {
     const account = await accounts.findByLogin(login);
@@ -63,36 +76,67 @@ export function createFirstFactor(dependencies: FirstFactorDependencies): FirstF
     await repeatedEntries.record({ type: 'sign-in.throttled', outcome: 'failure', reason: THROTTLED[reason], request });
   }
 
+  type Attempt = Awaited<ReturnType<typeof attemptOf>>;
+
+  /** The password of this server first; a directory gets one that is wrong here, if it may have such a user. */
+  async function check(
+    { request }: Context['state'],
+    { account, attempt }: Attempt,
+    { username: login, password }: FirstFactorInput,
+    { accepted, isLocked }: { accepted: 'none' | { rule: SignInRule | undefined }; isLocked: boolean },
+  ) {
+    // With more failures under another name of the account, this is the same work as for an unknown one.
+    const own = await credentials.checkPassword(isLocked ? undefined : account, password);
+    if (own.outcome !== 'wrong' || accepted === 'none') return { own, isLocked, isRight: own.outcome !== 'wrong' };
+    const hasPassword = account !== undefined && own.reason !== 'no_password';
+    const { knownBrowser } = attempt;
+    const typed = { login, password, account, hasPassword, isLocked, knownBrowser, rule: accepted.rule, request };
+    const directory = await directories.check(typed);
+    // Thrown, because an attempt that nobody has judged does not count.
+    if (directory.outcome === 'unavailable') throw new DirectoryUnavailable(directory);
+    return { own, directory, isLocked, isRight: directory.outcome === 'right' };
+  }
+
   return {
-    async verify(ctx, { username, password, ...answer }) {
+    async verify(ctx, { username, password, ...answer }, accepted) {
       const { request } = ctx.state;
-      const { account, attempt } = await attemptOf(ctx, username);
+      const found = await attemptOf(ctx, username);
+      const { account, attempt } = found;
       let waiting: CaptchaWait | undefined;
       const solvesCaptcha = async () => {
         const result = await captcha.check(answer, request.address);
         if (!result.isSolved) waiting = result.waiting;
         return result.isSolved;
       };
-      const verdict = await lockout.attempt({ ...attempt, solvesCaptcha }, async (isLocked) => {
-        // With more failures under another name of the account, this is the same work as for an unknown one.
-        const check = await credentials.checkPassword(isLocked ? undefined : account, password);
-        return { check, isLocked, isRight: check.outcome !== 'wrong' };
-      });
+      const verdict = await lockout
+        .attempt({ ...attempt, solvesCaptcha }, (isLocked) =>
+          check(ctx.state, found, { username, password }, { accepted, isLocked }),
+        )
+        .catch((error: unknown) => {
+          if (error instanceof DirectoryUnavailable) return error.verdict;
+          throw error;
+        });
+      if (verdict.outcome === 'unavailable') return verdict;
       if (verdict.outcome !== 'checked') {
         await recordThrottled(ctx, verdict.outcome);
         return verdict.outcome === 'captcha' ? { outcome: 'captcha', waiting } : verdict;
       }
-      const { check, isLocked } = verdict.result;
+      const { own, directory, isLocked } = verdict.result;
       const about = { type: 'sign-in.password', request, ...(account && { subjectId: account.id }) } as const;
-      if (check.outcome === 'wrong' || !account) {
+      if (directory?.outcome === 'right') {
+        counted('success');
+        return { outcome: 'directory', user: directory.user };
+      }
+      if (own.outcome === 'wrong' || !account) {
         counted('failure');
-        const reason = check.outcome === 'wrong' ? check.reason : 'unknown_account';
-        await audit.record({ ...about, outcome: 'failure', reason: isLocked ? 'too_many_tries' : reason });
+        const reason = directory?.reason ?? (own.outcome === 'wrong' ? own.reason : 'unknown_account');
+        const data = directory?.connectionId === undefined ? {} : { data: { connection: directory.connectionId } };
+        await audit.record({ ...about, ...data, outcome: 'failure', reason: isLocked ? 'too_many_tries' : reason });
         return { outcome: 'wrong', isRepeated: await lockout.needsCaptcha(attempt) };
       }
       counted('success');
       await audit.record({ ...about, outcome: 'success', actorId: account.id });
-      return { outcome: 'ok', account, setAt: check.setAt };
+      return { outcome: 'ok', account, setAt: own.setAt };
     },
 
     async captchaFor(ctx, login, waiting) {
@@ -100,4 +144,14 @@ export function createFirstFactor(dependencies: FirstFactorDependencies): FirstF
       return (await lockout.needsCaptcha(attempt)) ? captcha.issue(waiting) : undefined;
     },
   };
+}
+
+class DirectoryUnavailable extends Error {
+  override name = 'DirectoryUnavailable';
+  readonly verdict: Extract<DirectoryVerdict, { outcome: 'unavailable' }>;
+
+  constructor(verdict: Extract<DirectoryVerdict, { outcome: 'unavailable' }>) {
+    super(`${verdict.name} cannot be used`);
+    this.verdict = verdict;
+  }
 }

@@ -5,12 +5,15 @@ import type { Account } from '../accounts/account.ts';
 import type { Actor } from '../audit/audit.ts';
 import type { Credentials } from '../credentials/credentials.ts';
 import { passwordAdvice } from '../credentials/password-policy.ts';
-import type { Extras, Middleware, State } from '../http/context.ts';
+import type { Context, Extras, Middleware, State } from '../http/context.ts';
 import { parseForm } from '../http/input.ts';
 import { limits } from '../limits.ts';
+import type { Attempts } from './attempts.ts';
+import type { DirectorySignIns } from './directories.ts';
 import type { FirstFactor } from './first-factor.ts';
 import type { Flow, StepContext } from './flow.ts';
 import type { StepPages } from './step-pages.ts';
+import { continueWith } from './upstream-routes.ts';
 
 export interface PasswordRoutesDependencies {
   flow: Flow;
@@ -19,6 +22,10 @@ export interface PasswordRoutesDependencies {
   credentials: Pick<Credentials, 'setPassword' | 'status'>;
   /** After a new password: ends the other sessions and the trust in browsers, and sends a notice to the owner. */
   passwordChanged(account: Account, keptSession: string | undefined, by: Actor): Promise<void>;
+  directories: Pick<DirectorySignIns, 'finish'>;
+  attempts: Pick<Attempts, 'save'>;
+  /** The account of an invitation that is open in this browser. */
+  invitedId(ctx: Context): Promise<string | undefined>;
   checkCsrf: Middleware;
 }
 
@@ -34,7 +41,7 @@ const WRONG = 'The user name or the password is wrong.';
 const CAPTCHA = 'There were several failed sign-ins. Confirm that you are a person, and enter your password again.';
 
 export function passwordRoutes(dependencies: PasswordRoutesDependencies): Router<State, Extras> {
-  const { flow, pages, firstFactor, credentials, passwordChanged, checkCsrf } = dependencies;
+  const { flow, pages, firstFactor, credentials, passwordChanged, directories, invitedId, checkCsrf } = dependencies;
   const router = new Router<State, Extras>({ prefix: '/signin/:uid' });
 
   router.post('/password', checkCsrf, async (ctx: StepContext) => {
@@ -42,8 +49,16 @@ export function passwordRoutes(dependencies: PasswordRoutesDependencies): Router
     if (!current) return;
     const input = await parseForm(ctx, signInForm);
     const loginHint = input.username;
-    const result = await firstFactor.verify(ctx, input);
+    // The proof of an account to link takes a password of this server.
+    const isLinking = current.attempt.upstream?.linkTo !== undefined;
+    const result = await firstFactor.verify(ctx, input, isLinking ? 'none' : { rule: current.rule });
     const unlock = { href: `/unlock/ask?signin=${current.attempt.uid}`, label: 'Unlock by mail' };
+    if (result.outcome === 'directory') {
+      const sign = { uid: current.attempt.uid, rule: current.rule, request: ctx.state.request };
+      const confirmed = await directories.finish(result.user, { ...sign, invitedId: await invitedId(ctx) });
+      return continueWith(dependencies, ctx, current, confirmed);
+    }
+    if (result.outcome === 'unavailable') return pages.showUnavailable(ctx, current, result, { loginHint });
     if (result.outcome === 'busy') return pages.showBusy(ctx, current, result.retryAfterSeconds, { loginHint });
     if (result.outcome === 'wait') {
       return pages.showWait(ctx, current, result.retryAfterSeconds, { next: unlock, loginHint });

@@ -35,6 +35,13 @@ export interface StepPages {
   showWait(ctx: Context, current: CurrentStep, retryAfterSeconds: number, state?: PageState): Promise<void>;
   /** The same page again with status 503: more users sign in at this moment than the server can serve. */
   showBusy(ctx: Context, current: CurrentStep, retryAfterSeconds: number, state?: PageState): Promise<void>;
+  /** The same page again with status 503: the directory that checks the password cannot be used. */
+  showUnavailable(
+    ctx: Context,
+    current: CurrentStep,
+    directory: { name: string; retryAfterSeconds: number },
+    state?: PageState,
+  ): Promise<void>;
 }
 
 export interface StepPagesDependencies {
@@ -81,6 +88,12 @@ export function createStepPages(dependencies: StepPagesDependencies): StepPages 
       ctx.set('Retry-After', String(retryAfterSeconds));
       const problem = `There were too many attempts. Wait ${timeInWords(retryAfterSeconds)} and try again.`;
       return show(ctx, current, { problem, ...state, status: 429 });
+    },
+
+    showUnavailable(ctx, current, { name, retryAfterSeconds }, state) {
+      ctx.set('Retry-After', String(retryAfterSeconds));
+      const problem = `Your password is checked by ${name}, which does not answer at this moment. Try again in a minute, or tell its administrator.`;
+      return show(ctx, current, { problem, ...state, status: 503 });
     },
 
     showBusy(ctx, current, retryAfterSeconds, state) {
@@ -130,6 +143,7 @@ async function showIdentify(dependencies: StepPagesDependencies, page: Page): Pr
   const offer = await upstream.offer(current.rule);
   // To prove the account that an identity is linked to, only this server counts.
   const isLocalAllowed = offer.isLocalAllowed || linking !== undefined;
+  const takesPassword = offer.takesPassword || linking !== undefined;
   const asksAddress = offer.asksAddressFirst && linking === undefined && attempt.login === undefined && !problem;
   ctx.render(
     'sign-in/identify',
@@ -142,11 +156,11 @@ async function showIdentify(dependencies: StepPagesDependencies, page: Page): Pr
       next,
       linking,
       loginHint: login,
-      isLocalAllowed: isLocalAllowed || asksAddress,
+      takesPassword: takesPassword || asksAddress,
       asksAddress,
       connections: linking === undefined ? offer.connections : [],
       connectionsAction: pathOf(current, 'connections'),
-      captcha: isLocalAllowed && !asksAddress ? await captchaFor(ctx, login, waiting) : undefined,
+      captcha: takesPassword && !asksAddress ? await captchaFor(ctx, login, waiting) : undefined,
       forgotPasswordUrl: `${forgotPasswordPath}?signin=${attempt.uid}`,
       registerUrl:
         isLocalAllowed && linking === undefined && register ? `${register}?signin=${attempt.uid}` : undefined,

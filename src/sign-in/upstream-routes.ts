@@ -9,7 +9,7 @@ import type { Attempts } from './attempts.ts';
 import type { CurrentStep } from './current-step.ts';
 import type { Flow, StepContext } from './flow.ts';
 import type { Interactions } from './interactions.ts';
-import type { UpstreamDemands, UpstreamSignIns } from './upstream.ts';
+import type { UpstreamDemands, UpstreamResult, UpstreamSignIns } from './upstream.ts';
 
 export interface UpstreamRoutesDependencies {
   flow: Flow;
@@ -40,7 +40,7 @@ export function upstreamRoutes(dependencies: UpstreamRoutesDependencies): Router
     const { username: login } = await parseForm(ctx, loginForm);
     const connection = await upstream.forLogin(login, current.rule);
     if (connection) return sendUpstream(dependencies, ctx, current, connection, login);
-    if (current.rule?.isLocalAllowed === false) throw forbidden('sign_in_method_not_allowed');
+    if (!(await upstream.offer(current.rule)).takesPassword) throw forbidden('sign_in_method_not_allowed');
     await attempts.save({ ...current.attempt, login });
     ctx.status = 303;
     ctx.redirect(`/signin/${current.attempt.uid}`);
@@ -71,10 +71,20 @@ async function receiveAnswer(
     const next = { href: `/signin/${attempt.uid}`, label: 'Sign in another way' };
     throw unauthorized('upstream_not_fresh', { next });
   }
+  await continueWith({ flow, attempts }, ctx, current, { proven, userId });
+}
+
+/** The next step after an identity was proven: with its account, or the page where that is proven first. */
+export async function continueWith(
+  { flow, attempts }: Pick<UpstreamRoutesDependencies, 'flow' | 'attempts'>,
+  ctx: Context,
+  current: CurrentStep,
+  { proven, userId }: Pick<UpstreamResult, 'proven' | 'userId'>,
+): Promise<void> {
   if (userId !== undefined) return flow.proceed(ctx, current, { userId, upstream: proven });
-  await attempts.save({ ...attempt, upstream: proven });
+  await attempts.save({ ...current.attempt, upstream: proven });
   ctx.status = 303;
-  ctx.redirect(`/signin/${attempt.uid}`);
+  ctx.redirect(`/signin/${current.attempt.uid}`);
 }
 
 /** Sends the browser to the upstream. `login`: what the user typed, or the request names. */
@@ -97,13 +107,14 @@ export async function sendUpstream(
 
 /** The connection that the request itself names; undefined once the browser was sent there. */
 export async function namedConnection(
-  upstream: Pick<UpstreamSignIns, 'forLogin'>,
+  upstream: Pick<UpstreamSignIns, 'forLogin' | 'isDirectory'>,
   current: CurrentStep,
 ): Promise<string | undefined> {
   const { attempt, interaction, rule } = current;
   if (attempt.wasSentUpstream || attempt.upstream || attempt.choosesOtherAccount) return undefined;
   const { connection } = interaction.params;
-  if (typeof connection === 'string' && connection !== '') return connection;
+  if (typeof connection === 'string' && connection !== '')
+    return (await upstream.isDirectory(connection)) ? undefined : connection;
   const login = hintOf(current);
   return login === undefined ? undefined : upstream.forLogin(login, rule);
 }

@@ -30,6 +30,8 @@ export interface OfferedConnection {
 export interface SignInOffer {
   connections: OfferedConnection[];
   isLocalAllowed: boolean;
+  /** The page has a form with a password: of this server, or of a directory. */
+  takesPassword: boolean;
   /** Some users are sent to their connection by the domain of their address, so the address comes first. */
   asksAddressFirst: boolean;
 }
@@ -61,6 +63,8 @@ export interface UpstreamResult {
 export interface UpstreamSignIns {
   /** What the first page offers to users of an application. */
   offer(rule: SignInRule | undefined): Promise<SignInOffer>;
+  /** Whether the users of this connection type their password here. */
+  isDirectory(connectionId: string): Promise<boolean>;
   /** The connection that the users of this address sign in at, if the application accepts it. No account is looked up. */
   forLogin(login: string, rule: SignInRule | undefined): Promise<string | undefined>;
   /** Whether the users of this account's domain sign in at a connection only; administrators also sign in here. */

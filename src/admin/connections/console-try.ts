@@ -1,10 +1,14 @@
 // "Try it": a real sign-in at the upstream that writes nothing, and what it would do. Also for a connection that is disabled.
 import type Router from '@koa/router';
+import { z } from 'zod';
 import type { Preview } from '../../federation/accounts/resolve.ts';
 import type { FailedTry, FinishedTry } from '../../federation/tries.ts';
 import type { Context, Extras, State } from '../../http/context.ts';
+import { parseForm } from '../../http/input.ts';
 import type { Block, Cell } from '../console/blocks.ts';
 import { type ConnectionPagesDependencies, pathOf, WRITE } from './console-parts.ts';
+
+const loginForm = z.object({ login: z.string().trim().min(1).max(254).optional() });
 
 type Params = Context & { params: Record<string, string> };
 
@@ -12,15 +16,41 @@ export function addTryRoutes(
   router: Router<State, Extras>,
   { frame, tries }: Pick<ConnectionPagesDependencies, 'frame' | 'tries'>,
 ): void {
-  const show = (ctx: Context, result: FinishedTry | FailedTry) =>
+  const show = (ctx: Context, result: FinishedTry | FailedTry, login?: string) =>
     frame.show(ctx, {
       title: result.outcome === 'finished' ? 'The sign-in succeeds' : 'The sign-in fails',
       back: { href: pathOf(result.connectionId), label: 'Connection' },
-      actions: [{ label: 'Try again', post: `${pathOf(result.connectionId)}/test`, look: 'primary' }],
+      actions:
+        login === undefined
+          ? [{ label: 'Try again', post: `${pathOf(result.connectionId)}/test`, look: 'primary' }]
+          : [{ label: 'Try again', href: `${pathOf(result.connectionId)}/test`, look: 'primary' }],
       blocks: result.outcome === 'finished' ? finishedBlocks(result) : failedBlocks(result),
     });
 
+  router.get('/:id/test', ...frame.page(WRITE), (ctx: Params) => {
+    const at = pathOf(ctx.params.id ?? '');
+    return frame.show(ctx, {
+      title: 'Look a user up',
+      back: { href: at, label: 'Connection' },
+      blocks: [
+        {
+          kind: 'form',
+          lead: 'The account that searches looks this login up. No password is checked, and nothing is written.',
+          action: `${at}/test`,
+          fields: [{ name: 'login', label: 'User name or e-mail', required: true, autocomplete: 'off' }],
+          button: 'Look up',
+          look: 'primary',
+        },
+      ],
+    });
+  });
+
   router.post('/:id/test', ...frame.change(WRITE), async (ctx: Params) => {
+    const { login } = await parseForm(ctx, loginForm);
+    if (login !== undefined) {
+      const result = await tries.lookUp(ctx.params.id ?? '', login);
+      return show(ctx, result, login);
+    }
     const start = await tries.begin(ctx.params.id ?? '', frame.session(ctx));
     if ('outcome' in start) return show(ctx, start);
     if (start.method === 'post') return ctx.render('form-post', { action: start.url, fields: start.fields });

@@ -119,9 +119,10 @@ function addOneRoute(router: Router<State, Extras>, { frame, connections }: Conn
   });
 }
 
-/** A directory has no page of its own to sign in at. */
+/** A directory has no page of its own to sign in at: a form asks for the login. */
 function tryAction({ connection }: ConnectionDetails): Action[] {
-  return connection.kind === 'ldap' ? [] : [{ label: 'Try it', post: `${pathOf(connection.id)}/test` }];
+  const at = `${pathOf(connection.id)}/test`;
+  return [connection.kind === 'ldap' ? { label: 'Try it', href: at } : { label: 'Try it', post: at }];
 }
 
 function factsOf(details: ConnectionDetails): Block {

@@ -1,10 +1,14 @@
-// doctor: the upstream identity providers. It reads the database only, and no upstream.
+// doctor: the upstream identity providers. It reads the database only, and no upstream but directories: whether they accept the
+// account that searches is stored nowhere.
 import { createAudit } from '../../audit/audit.ts';
 import { createProtectedRows } from '../../audit/protected-rows.ts';
 import type { Config } from '../../config.ts';
+import type { Connection } from '../../connections/connection.ts';
 import { createConnections } from '../../connections/connections.ts';
 import { createConnectionDocuments } from '../../connections/documents.ts';
 import { connectionWarnings } from '../../connections/warnings.ts';
+import { FederationError } from '../../federation/faults.ts';
+import { createDirectory, type Directory } from '../../federation/ldap/directory.ts';
 import { decryptDataKeys } from '../../keys/data-keys.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logger.ts';
@@ -24,6 +28,8 @@ const advice = {
   ends: 'Create a new one at the provider and add it: gatehouse connection secret ID, or in the console.',
   document: 'Check that this machine reaches the upstream, and read the fault in the console.',
   domain: 'Add the DNS record that the console shows, or remove the domain.',
+  directory:
+    'Compare url, ca, bind_dn, bind_password and base_dn with the directory; "Try it" in the console tells more.',
   forged: 'Look for the intruder, and remove the connection: gatehouse connection remove ID.',
 } as const;
 
@@ -44,8 +50,28 @@ export async function connectionFindings({ config, logger, now, database }: Conn
     ...{ ...stored, connections, parseMetadata, outgoing: unused, fetchMetadata: unused },
   });
   const warnings = await connectionWarnings({ connections, documents, parseMetadata, now });
-  if (warnings.length === 0) return [ok('connections', `${count} registered`)];
-  return warnings.map(({ problem, text, isUrgent }) =>
-    isUrgent ? failure('connections', text, advice[problem]) : warning('connections', text, advice[problem]),
+  const findings = [
+    ...warnings.map(({ problem, text, isUrgent }) =>
+      isUrgent ? failure('connections', text, advice[problem]) : warning('connections', text, advice[problem]),
+    ),
+    ...(await directoryFindings(createDirectory({ connections, now }), await connections.enabled())),
+  ];
+  return findings.length === 0 ? [ok('connections', `${count} registered`)] : findings;
+}
+
+async function directoryFindings(directory: Directory, enabled: readonly Connection[]): Promise<Finding[]> {
+  const directories = enabled.filter((one) => one.kind === 'ldap');
+  const findings = await Promise.all(
+    directories.map(async (one) => {
+      try {
+        await directory.probe(one);
+        return [];
+      } catch (error) {
+        if (!(error instanceof FederationError)) throw error;
+        const text = `the directory ${one.id} cannot be used: ${error.expected ?? ''}: ${error.received ?? ''}`;
+        return [failure('connections', text, advice.directory)];
+      }
+    }),
   );
+  return findings.flat();
 }

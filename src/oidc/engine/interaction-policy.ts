@@ -174,11 +174,16 @@ function acceptedWay({ clients, upstream }: PromptDependencies) {
     const rule = oidc.client && (await clients.applicationOf(oidc.client.clientId))?.signInRule;
     const { session, result } = oidc;
     if (!rule || !session?.accountId) return NO_NEED_TO_PROMPT;
-    if (session.amr?.includes('fed')) {
-      const begun = upstreamLogin()?.upstream;
-      const connection = begun ? await upstream.connectionOf(begun) : await upstream.ofSession(session.uid);
-      if (connection !== undefined && acceptsSignIn(rule, connection)) return NO_NEED_TO_PROMPT;
-    } else if (acceptsSignIn(rule, undefined)) return NO_NEED_TO_PROMPT;
+    const begun = upstreamLogin()?.upstream;
+    const isLocalNow = result?.login !== undefined && begun === undefined && !session.amr?.includes('fed');
+    // A directory's password is `pwd` like one of this server: only the stored session tells them apart.
+    const connection = begun
+      ? await upstream.connectionOf(begun)
+      : isLocalNow
+        ? undefined
+        : await upstream.ofSession(session.uid);
+    const isKnown = connection !== undefined || !session.amr?.includes('fed');
+    if (isKnown && acceptsSignIn(rule, connection)) return NO_NEED_TO_PROMPT;
     // The sign-in pages offer only what is accepted. Anything else that has finished is an error, not a loop.
     if (result?.login) throw new errors.AccessDenied('the application demands another way to sign in');
     return REQUEST_PROMPT;

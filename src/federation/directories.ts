@@ -1,0 +1,137 @@
+// Implements what the password form uses (sign-in/directories.ts): which directories a login may belong to, the check there under
+// limits of its own, and the account of the confirmed user.
+import type { Account } from '../accounts/account.ts';
+import type { Accounts } from '../accounts/accounts.ts';
+import { acceptsSignIn } from '../applications/rules/sign-in-rule.ts';
+import type { LdapConnection } from '../connections/connection.ts';
+import type { Connections } from '../connections/connections.ts';
+import { limits } from '../limits.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { RateLimits } from '../rate-limits/rate-limits.ts';
+import type { DirectoryAttempt, DirectorySignIns, DirectoryVerdict } from '../sign-in/directories.ts';
+import { domainOf } from './accounts/mapping.ts';
+import type { Resolver } from './accounts/resolve.ts';
+import { statedAuthTime } from './assurance.ts';
+import { FederationError } from './faults.ts';
+import type { ExternalIdentities } from './identities.ts';
+import type { Directory, DirectoryCheck } from './ldap/directory.ts';
+import type { RejectedSignIns } from './rejected-sign-ins.ts';
+import type { UpstreamRequests } from './requests.ts';
+import type { UpstreamIdentity } from './upstream.ts';
+import type { UpstreamSignIn } from './upstream-sign-in.ts';
+
+export interface DirectoriesDependencies {
+  now: Clock;
+  accounts: Pick<Accounts, 'find'>;
+  connections: Pick<Connections, 'enabled' | 'find' | 'forDomain'>;
+  directory: Directory;
+  identities: Pick<ExternalIdentities, 'ofUser'>;
+  rateLimits: Pick<RateLimits, 'consume' | 'reset'>;
+  rejected: RejectedSignIns;
+  requests: Pick<UpstreamRequests, 'keepProven'>;
+  resolver: Pick<Resolver, 'resolve'>;
+  upstreamSignIn: Pick<UpstreamSignIn, 'usable'>;
+}
+
+export function createDirectories(dependencies: DirectoriesDependencies): DirectorySignIns {
+  const { now, accounts, connections, directory, rejected, requests, resolver } = dependencies;
+  return {
+    async check(attempt) {
+      const enabled = (await connections.enabled()).filter((one) => one.kind === 'ldap');
+      if (enabled.length === 0) return { outcome: 'wrong' };
+      const mine = attempt.isLocked ? [] : await directoriesOf(dependencies, enabled, attempt);
+      let verdict: DirectoryVerdict = { outcome: 'wrong' };
+      // One after the other: a password is not tried where it need not be.
+      for (const connection of enabled) {
+        if (!mine.includes(connection)) {
+          // For nobody's sake the answer takes as long; a directory that is down changes nothing here.
+          await directory.checkNobody(connection).catch(() => {});
+          continue;
+        }
+        const one = await checkAt(dependencies, connection, attempt);
+        if (one.outcome === 'right') return one;
+        if (verdict.outcome !== 'unavailable') verdict = one;
+      }
+      return verdict;
+    },
+
+    finish: ({ connectionId, identity: confirmed }, { uid, rule, invitedId, request }) =>
+      rejected.explain(
+        request,
+        async () => ({
+          connectionId,
+          connectionName: (await connections.find(connectionId))?.name,
+          next: { href: `/signin/${uid}`, label: 'Sign in another way' },
+        }),
+        async () => {
+          const connection = await dependencies.upstreamSignIn.usable(connectionId, rule);
+          const identity = confirmed as UpstreamIdentity;
+          const resolution = await resolver.resolve(connection, identity, { request, invitedId });
+          const proven = {
+            requestId: await requests.keepProven(identity, { connectionId, boundTo: uid }),
+            connectionId,
+            connectionName: connection.name,
+            // The password was typed here, and now.
+            amr: ['pwd'],
+            authTime: statedAuthTime(identity.authTime, now()),
+            needsOwnFactor: false,
+          };
+          if (resolution.outcome === 'prove')
+            return { proven: { ...proven, linkTo: resolution.accountId }, userId: undefined, isStale: false };
+          const current = (await accounts.find(resolution.account.id)) ?? resolution.account;
+          return { proven, userId: current.id, isStale: false };
+        },
+      ),
+  };
+}
+
+/** The directories that may get the password of this login. A user with a password here is nobody at the others. */
+async function directoriesOf(
+  { connections, identities }: DirectoriesDependencies,
+  enabled: readonly LdapConnection[],
+  { login, account, hasPassword, rule }: DirectoryAttempt,
+): Promise<LdapConnection[]> {
+  const linked = await linkedTo(identities, account);
+  const domain = domainOf(login);
+  const ofDomain = domain === '' ? undefined : await connections.forDomain(domain);
+  const isFree = !hasPassword && ofDomain === undefined;
+  return enabled.filter(
+    ({ id, settings }) =>
+      acceptsSignIn(rule, id) && (linked.includes(id) || id === ofDomain?.id || (isFree && !settings.link_only)),
+  );
+}
+
+async function linkedTo(
+  identities: DirectoriesDependencies['identities'],
+  account: Account | undefined,
+): Promise<string[]> {
+  // Read for unknown logins too, so that a known one takes no longer.
+  const found = await identities.ofUser(account?.id ?? 'none');
+  return found.map(({ connectionId }) => connectionId);
+}
+
+async function checkAt(
+  { directory, rateLimits, rejected }: DirectoriesDependencies,
+  connection: LdapConnection,
+  { login, password, knownBrowser, request }: DirectoryAttempt,
+): Promise<DirectoryVerdict> {
+  const { id: connectionId, name } = connection;
+  let key: string | undefined;
+  const mayBind = async (subject: string) => {
+    const counter = [connectionId, subject, ...(knownBrowser ? [knownBrowser] : [])].join(' ');
+    const { allowed } = await rateLimits.consume('sign-in:directory-user', counter);
+    if (allowed) key = counter;
+    return allowed;
+  };
+  let checked: DirectoryCheck;
+  try {
+    checked = await directory.checkPassword(connection, { login, password }, mayBind);
+  } catch (error) {
+    if (!(error instanceof FederationError)) throw error;
+    await rejected.record(request, connectionId, error);
+    return { outcome: 'unavailable', name, retryAfterSeconds: limits.ldap.retrySeconds };
+  }
+  if (checked.outcome === 'wrong') return { ...checked, connectionId };
+  if (key) await rateLimits.reset('sign-in:directory-user', key);
+  return { outcome: 'right', user: { connectionId, identity: checked.identity } };
+}

@@ -1,0 +1,53 @@
+// What the result of a directory means: a password that is wrong, with the reason for the audit log, or a directory that cannot
+// answer. No text of the directory reaches the person.
+import { ResultCodeError } from 'ldapts';
+import { FederationError } from '../faults.ts';
+
+/** RFC 4511 appendix A.1; those that say no to this user. */
+const REJECTED: Record<number, string> = {
+  19: 'directory_constraint', // OpenLDAP and 389 DS: locked by a password policy
+  32: 'directory_no_user',
+  48: 'directory_no_password',
+  49: 'wrong_password',
+  50: 'directory_no_right',
+  53: 'directory_unwilling',
+};
+
+/** `data 533` in the message of Active Directory, by why it rejects a password. */
+const ACTIVE_DIRECTORY: Record<string, string> = {
+  '525': 'directory_no_user',
+  '530': 'directory_not_now',
+  '531': 'directory_not_here',
+  '532': 'directory_password_expired',
+  '533': 'directory_account_disabled',
+  '701': 'directory_account_expired',
+  '773': 'directory_password_must_change',
+  '775': 'directory_account_locked',
+};
+
+/** Why the bind of a user failed, for the audit log; undefined when the directory did not judge the password. */
+export function rejectionOf(error: unknown): string | undefined {
+  if (!(error instanceof ResultCodeError)) return undefined;
+  const code = error.code === 49 ? /\bdata ([0-9a-f]{3,8})\b/i.exec(error.message)?.[1] : undefined;
+  return (code && ACTIVE_DIRECTORY[code]) ?? REJECTED[error.code];
+}
+
+export const SIZE_LIMIT_EXCEEDED = 4;
+
+/** A directory that cannot check passwords now. */
+export function unavailable(doing: string, cause: unknown): FederationError {
+  if (cause instanceof FederationError) return cause;
+  const text = cause instanceof Error ? cause.message : String(cause);
+  return new FederationError('upstream_unavailable', {
+    rule: cause instanceof ResultCodeError ? 'answer' : 'connection',
+    message: `The directory cannot be used: ${doing} failed.`,
+    expected: doing,
+    received: text.replace(/\p{Cc}+/gu, ' ').slice(0, 300),
+    cause,
+  });
+}
+
+/** An answer that no directory may give. */
+export function invalidAnswer(message: string, expected: string, received: string): FederationError {
+  return new FederationError('upstream_answer_invalid', { rule: 'answer', message, expected, received });
+}

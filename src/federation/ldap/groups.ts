@@ -1,0 +1,91 @@
+// The groups of a user: an attribute of the entry (memberOf), or a search for groups that have the user as a member, with the
+// groups of those groups. A list that may be cut short says so, and changes no roles then.
+import type { Entry } from 'ldapts';
+import type { LdapConnection } from '../../connections/connection.ts';
+import type { LdapSettings } from '../../connections/kinds/ldap.ts';
+import { limits } from '../../limits.ts';
+import { domainRootOf } from './dn.ts';
+import { filterWith } from './filter.ts';
+import { valuesOf } from './identity.ts';
+import type { DirectorySession } from './session.ts';
+
+export interface GroupList {
+  names: string[];
+  isComplete: boolean;
+}
+
+type GroupSettings = NonNullable<LdapSettings['groups']>;
+
+/** LDAP_MATCHING_RULE_IN_CHAIN of Active Directory: members of members, in one search. */
+const IN_CHAIN = '(&(objectClass=group)(member:1.2.840.113556.1.4.1941:={dn}))';
+
+/** Undefined: the connection has no groups. `session` is bound to search. */
+export async function groupsOf(
+  session: DirectorySession,
+  { settings }: Pick<LdapConnection, 'settings'>,
+  entry: Entry,
+): Promise<GroupList | undefined> {
+  const { groups, active_directory: isActiveDirectory, base_dn: base } = settings;
+  if (!groups) return undefined;
+  if (isActiveDirectory && groups.nested) {
+    const root = groups.base_dn ?? domainRootOf(base);
+    const found = await searchGroups(session, { ...groups, base_dn: root, filter: IN_CHAIN }, entry.dn);
+    // A group of another place is named as memberOf names it.
+    return { names: namesOf(found.entries, groups), isComplete: !found.isCut };
+  }
+  if (groups.base_dn === undefined) return listedGroups(entry, groups);
+  return groups.nested ? nestedGroups(session, groups, entry.dn) : membersOf(session, groups, entry.dn);
+}
+
+/** The attribute of the user: DNs of groups. Active Directory cuts a long one (`memberOf;range=0-1499`). */
+function listedGroups(entry: Entry, { attribute }: GroupSettings): GroupList {
+  const name = attribute.toLowerCase();
+  const ranges = Object.keys(entry).filter((key) => key.toLowerCase().startsWith(`${name};`));
+  const values = [attribute, ...ranges].flatMap((one) => valuesOf(entry, one));
+  const names = values.filter((value) => typeof value === 'string').slice(0, limits.ldap.maxGroups);
+  return { names, isComplete: ranges.length === 0 && names.length === values.length };
+}
+
+async function membersOf(session: DirectorySession, groups: GroupSettings, dn: string): Promise<GroupList> {
+  const { entries, isCut } = await searchGroups(session, groups, dn);
+  return { names: namesOf(entries, groups), isComplete: !isCut };
+}
+
+/** Level by level, each group once. */
+async function nestedGroups(session: DirectorySession, groups: GroupSettings, dn: string): Promise<GroupList> {
+  const found = new Map<string, Entry>();
+  let members = [dn];
+  for (let level = 0; level < limits.ldap.nestedLevels && members.length > 0; level += 1) {
+    const next: string[] = [];
+    for (const member of members) {
+      const { entries, isCut } = await searchGroups(session, groups, member);
+      const added = entries.filter((one) => !found.has(one.dn.toLowerCase()));
+      for (const one of added) found.set(one.dn.toLowerCase(), one);
+      next.push(...added.map((one) => one.dn));
+      if (isCut || found.size > limits.ldap.maxGroups)
+        return { names: namesOf([...found.values()], groups), isComplete: false };
+    }
+    members = next;
+  }
+  return { names: namesOf([...found.values()], groups), isComplete: members.length === 0 };
+}
+
+function searchGroups(
+  session: DirectorySession,
+  { base_dn: base = '', filter, name_attribute }: GroupSettings,
+  dn: string,
+) {
+  return session.search({
+    ...{ base, scope: 'sub', filter: filterWith(filter, 'dn', dn) },
+    ...{ attributes: [name_attribute], max: limits.ldap.maxGroups },
+  });
+}
+
+/** The name of each group; its DN where it has no name. */
+function namesOf(entries: readonly Entry[], { name_attribute: attribute }: GroupSettings): string[] {
+  const names = entries.map((entry) => {
+    const [name] = valuesOf(entry, attribute);
+    return typeof name === 'string' && name !== '' ? name : entry.dn;
+  });
+  return [...new Set(names)];
+}
