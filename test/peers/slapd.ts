@@ -196,5 +196,5 @@ server.kill();
 for (const [title, result, test] of results) {
   const isGood = test(result as never);
   if (!isGood) process.exitCode = 1;
-  console.info(`${isGood ? 'ok  ' : 'FAIL'} ${title}: ${JSON.stringify(result)}`);
+  process.stdout.write(`${isGood ? 'ok  ' : 'FAIL'} ${title}: ${JSON.stringify(result)}\n`);
 }
