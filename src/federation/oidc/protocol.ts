@@ -154,7 +154,7 @@ function checksOf(
   claims: Record<string, unknown>,
   { nonce, verifier }: Memory,
 ): PassedCheck[] {
-  const text = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value ?? null));
+  const text = (value: unknown) => (typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing'));
   return [
     { name: 'Signature of the ID token', expected: settings.id_token_signing_algs.join(', '), received: 'valid' },
     { name: 'Issuer (iss)', expected: issuer, received: text(claims.iss) },
