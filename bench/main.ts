@@ -7,14 +7,23 @@ import os from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { startPostgres } from '../test/support/database/postgres-start.ts';
-import { codeFlow, mixedWorker, newBrowserSignIn, passwordSignIn, samlSignOn, scenarios } from './scenarios.ts';
+import {
+  codeFlow,
+  connectionSignIn,
+  mixedWorker,
+  newBrowserSignIn,
+  passwordSignIn,
+  samlSignOn,
+  scenarios,
+} from './scenarios.ts';
 import { closeConnections, repeat } from './support/load.ts';
 import { type Measured, measure, median } from './support/measure.ts';
 import { isWithin, type Row, table } from './support/report.ts';
 import { gatehouseFolder, startBare, startGatehouse, type Target } from './support/target.ts';
+import { startUpstream } from './support/upstream.ts';
 
 const help = `npm run bench -- [options]
-  --only TEXT         only what has this in its name: ${[...scenarios, samlSignOn, passwordSignIn].map(({ name }) => name).join(', ')}, memory, start
+  --only TEXT         only what has this in its name: ${[...scenarios, samlSignOn, passwordSignIn, connectionSignIn].map(({ name }) => name).join(', ')}, memory, start
   --rounds N          measured rounds of each (default 5)
   --operations N      operations before memory is read (default 100000)
   --postgresql        Gatehouse on a throw-away PostgreSQL instead of SQLite
@@ -34,7 +43,7 @@ const { values: options } = parseArgs({
   },
 });
 
-const targets = { engine: 1.5, saml: 1.5, blockMs: 5, signIn: 1.2, memoryMb: 200, startMs: 2000 };
+const targets = { engine: 1.5, saml: 1.5, blockMs: 5, signIn: 1.2, connection: 1.3, memoryMb: 200, startMs: 2000 };
 const rounds = Number(options.rounds);
 const isWanted = (name: string) => name.includes(options.only);
 const note = (text: string) => void (options.json || process.stderr.write(`${text}\n`));
@@ -117,6 +126,29 @@ async function comparePassword(gatehouse: Target): Promise<Row[]> {
   return rows;
 }
 
+/** A sign-in over a connection beside a password sign-in at the same server, less its hash. */
+async function compareConnection(databaseUrl?: string): Promise<Row[]> {
+  const { name } = connectionSignIn;
+  if (!isWanted(name)) return [];
+  note(`${name} …`);
+  // Before the upstream starts: it would not answer while this process waits.
+  const { argon2 } = raw();
+  const upstream = await startUpstream();
+  const folder = gatehouseFolder(upstream.origin);
+  const gatehouse = await startGatehouse(folder, { databaseUrl, isFrugal: options.frugal });
+  const contenders = [connectionSignIn, passwordSignIn].map(({ worker }) => ({
+    target: gatehouse,
+    worker: () => worker(gatehouse),
+  }));
+  const [own, password] = medians(await measure(contenders, { ...connectionSignIn, rounds }));
+  const limit = password - median([argon2, raw().argon2]);
+  await gatehouse.stop();
+  await upstream.close();
+  rmSync(folder, { recursive: true, force: true });
+  const limitName = 'password sign-in less raw argon2id';
+  return [{ name, unit: 'ms CPU', gatehouse: own, limit, limitName, target: targets.connection }];
+}
+
 async function memory(gatehouse: Target): Promise<Row[]> {
   if (!isWanted('memory')) return [];
   note(`memory after ${options.operations} operations …`);
@@ -152,6 +184,7 @@ async function run(): Promise<Row[]> {
       ...(await memory(gatehouse)),
     ];
     await gatehouse.stop();
+    rows.push(...(await compareConnection(postgres?.url)));
     return [...rows, ...(await startTime(folder, postgres?.url))];
   } finally {
     closeConnections();

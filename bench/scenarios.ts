@@ -92,6 +92,19 @@ export const passwordSignIn: Scenario = {
   },
 };
 
+/** The same at an OpenID Connect upstream, by the button of its connection. */
+export const connectionSignIn: Scenario = {
+  ...passwordSignIn,
+  name: 'sign-in over an OIDC connection',
+  async worker(target) {
+    const over = { overConnection: true };
+    let { knownBrowser } = await signIn(target, {}, [], over);
+    return async () => {
+      ({ knownBrowser } = await signIn(target, {}, knownBrowser, over));
+    };
+  },
+};
+
 /** The same by a new browser: the owner gets a mail, which is audited too. */
 export const newBrowserSignIn: Scenario = {
   ...passwordSignIn,

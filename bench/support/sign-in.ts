@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { httpClient } from '../../test/support/http.ts';
 import { type Answer, agent, send } from './load.ts';
 import { client, person, type Target } from './target.ts';
+import { connection } from './upstream.ts';
 
 const verifier = 'benchmark-verifier-benchmark-verifier-benchmark';
 const challenge = createHash('sha256').update(verifier).digest('base64url');
@@ -40,13 +41,16 @@ export async function signIn(
   target: Target,
   parameters?: Record<string, string>,
   knownBrowser: string[] = [],
+  { overConnection = false }: { overConnection?: boolean } = {},
 ): Promise<SignedIn> {
   const origin = new URL(target.origin);
   const browser = httpClient(target.origin, { agent });
   browser.cookies.store(origin, knownBrowser);
   const isBack = (url: string) => url.startsWith(client.redirectUri);
   const page = await browser.follow(await browser.get(authorizeUrl(target, parameters)), isBack);
-  const answered = page.location ? page : await browser.follow(await browser.submit(page, person), isBack);
+  const submit = () =>
+    overConnection ? browser.submit(page, {}, { form: `/connections/${connection.id}` }) : browser.submit(page, person);
+  const answered = page.location ? page : await browser.follow(await submit(), isBack);
   if (!answered.location) throw new Error(`${target.name}: sign-in ended at ${answered.url} (${answered.status})`);
   const cookie = browser.cookies.headerFor(origin);
   const isKnown = (one: string) => one.startsWith('gatehouse_browser');

@@ -6,6 +6,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type StartedChild, startChild } from './child.ts';
+import { connection } from './upstream.ts';
 
 export interface Target extends StartedChild {
   name: 'gatehouse' | 'bare';
@@ -48,10 +49,20 @@ users:
     roles: [admin]
 `;
 
-/** Creates a data folder with its configuration. */
-export function gatehouseFolder(): string {
+const connectionTo = (issuer: string) => `connections:
+  - id: ${connection.id}
+    kind: oidc
+    name: Upstream
+    issuer: ${issuer}
+    client_id: ${connection.clientId}
+    client_secret: ${connection.clientSecret}
+    create_users: true
+`;
+
+/** Creates a data folder with its configuration; `upstream` is the issuer of a connection. */
+export function gatehouseFolder(upstream?: string): string {
   const folder = mkdtempSync(path.join(tmpdir(), 'gatehouse-bench-'));
-  writeFileSync(path.join(folder, 'gatehouse.yaml'), configuration);
+  writeFileSync(path.join(folder, 'gatehouse.yaml'), configuration + (upstream ? connectionTo(upstream) : ''));
   return folder;
 }
 
