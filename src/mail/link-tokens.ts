@@ -87,11 +87,12 @@ interface TokenRow {
   id: string;
   userId: string;
   tokenHash: string;
+  expiresAt: Date;
 }
 
 /** What the MACs of the two tables cover. */
-function resetFields({ id, userId, tokenHash }: TokenRow): string[] {
-  return [id, userId, tokenHash];
+function resetFields({ id, userId, tokenHash, expiresAt }: TokenRow): string[] {
+  return [id, userId, tokenHash, expiresAt.toISOString()];
 }
 
 function linkFields({ purpose, data, ...row }: TokenRow & { purpose: string; data: string }): string[] {

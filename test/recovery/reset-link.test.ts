@@ -51,6 +51,15 @@ describe('a reset link', () => {
     expect(JSON.stringify(row)).not.toContain(token);
   });
 
+  it('a reset link ends when it was to end, whatever another program wrote into its row', async () => {
+    const user = await aPerson();
+    const link = await user.link();
+    clock.advance({ minutes: 21 });
+    const expiresAt = new Date(clock.now().getTime() + 3_600_000);
+    await idp.services.db.passwordResetToken.updateMany({ where: { userId: user.account.id }, data: { expiresAt } });
+    expect((await open(idp, link)).page.status).toBe(400);
+  });
+
   it('a reset link stays valid when it is opened, and its token is removed from the address', async () => {
     const user = await aPerson();
     const link = await user.link();
