@@ -31,6 +31,7 @@ import { type UpstreamLogoutRoutesDependencies, upstreamLogoutRoutes } from './l
 import { createRejectedSignIns } from './rejected-sign-ins.ts';
 import type { UpstreamRequests } from './requests.ts';
 import type { SamlUpstream } from './saml/create-saml-upstream.ts';
+import type { SloRoutesDependencies } from './saml/slo-routes.ts';
 import type { UpstreamSessions } from './sessions.ts';
 import { createSignIns } from './sign-ins.ts';
 import { createTries } from './tries.ts';
@@ -66,8 +67,9 @@ export interface FederationDependencies {
   logoutBrowserOf(ctx: Context): LogoutBrowser;
   logout: Omit<
     UpstreamLogoutRoutesDependencies,
-    'connections' | 'rejected' | 'sessions' | 'audit' | 'now' | 'endSession'
-  >;
+    'connections' | 'rejected' | 'sessions' | 'audit' | 'now' | 'endSession' | 'runs'
+  > &
+    Pick<SloRoutesDependencies, 'runs'>;
 }
 
 export type Federation = ReturnType<typeof createFederation>;
@@ -92,7 +94,7 @@ export function createFederation(dependencies: FederationDependencies) {
       callbackRoutes({ connections, rejected, upstreamSignIn }),
       upstreamLogoutRoutes({ ...dependencies, ...dependencies.logout, rejected }),
       samlUpstream.routes({ connections, rejected, upstreamSignIn }),
-      samlUpstream.logoutRoutes(dependencies),
+      samlUpstream.logoutRoutes({ ...dependencies, runs: dependencies.logout.runs }),
     ],
   };
 }

@@ -1,6 +1,7 @@
 // The composition root of the protocols: the SAML identity provider, the OpenID Connect engine, and logout across both.
 
 import { createUpstreamParticipants } from '../federation/logout/upstream-participants.ts';
+import { createSamlUpstream } from '../federation/saml/create-saml-upstream.ts';
 import { createLogout } from '../logout/create-logout.ts';
 import { createEngineLogoutHooks } from '../logout/oidc-logout.ts';
 import { createOidc } from '../oidc/create-oidc.ts';
@@ -91,6 +92,11 @@ export async function createProtocols(services: Services, { cookies, cookieKeys,
     },
     saml: saml.engine,
   });
+  const { connections, connectionDocuments: documents, upstreamSessions } = services;
+  const samlUpstream = createSamlUpstream({
+    ...{ issuer, now, keyring, documents, saml: saml.slo },
+    logout: { connections, sessions: upstreamSessions, endSession, audit, repeatedEntries },
+  });
   const logout = createLogout({
     db,
     now,
@@ -107,10 +113,10 @@ export async function createProtocols(services: Services, { cookies, cookieKeys,
     csrf,
     upstreams: createUpstreamParticipants(
       { connections: services.connections, sessions: services.upstreamSessions },
-      services.upstreamLogoutProtocols,
+      { ...services.upstreamLogoutProtocols, saml: samlUpstream.logoutProtocol },
     ),
     sendLogoutToken: oidc.engine.sendLogoutToken,
     saml: saml.slo,
   });
-  return { saml, oidc, logout };
+  return { saml, samlUpstream, oidc, logout };
 }

@@ -1,7 +1,6 @@
 // The composition root of the pages for users: sign-in, account, registration and recovery.
 import { createAccountPages } from '../account/create-account-pages.ts';
 import { createFederation } from '../federation/create-federation.ts';
-import { createSamlUpstream } from '../federation/saml/create-saml-upstream.ts';
 import { createLogoutBrowserOf } from '../logout/logout-browser.ts';
 import { createMailedLinks } from '../mailed-links/create-mailed-links.ts';
 import { createRecovery } from '../recovery/create-recovery.ts';
@@ -15,7 +14,7 @@ import type { Protocols } from './protocols.ts';
 
 export type UserPages = ReturnType<typeof createUserPages>;
 
-export function createUserPages(services: Services, http: HttpServices, { oidc, saml }: Protocols) {
+export function createUserPages(services: Services, http: HttpServices, { oidc, saml, samlUpstream }: Protocols) {
   const { accounts, audit, captcha, codeDelivery, config, consents, credentials, db, endSession, lockout } = services;
   const { mailLimits, mfa, notifyOwner, now, outbox, rateLimits, rejections, serviceNames, sessions } = services;
   const { repeatedEntries, settings, signInPolicy, sql, strengthMeter, vault } = services;
@@ -72,9 +71,7 @@ export function createUserPages(services: Services, http: HttpServices, { oidc, 
     ...{ endSession, vault, logoutBrowserOf: createLogoutBrowserOf({ cookies }) },
     logout: { sql, rateLimits, runs: services.runs, documents: services.connectionDocuments },
     ...{ directory: services.directory, rateLimits },
-    samlUpstream: createSamlUpstream({
-      ...{ issuer, now, keyring: services.keyring, documents: services.connectionDocuments, saml: saml.slo },
-    }),
+    samlUpstream,
     async confirmAddress(to, email, request) {
       await registration.emailVerification.requestEmailChange(to, email, { actorId: to.id, request });
     },

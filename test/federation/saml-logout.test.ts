@@ -8,6 +8,7 @@ import type { HttpClient, Page } from '../support/http.ts';
 import { httpClient } from '../support/http.ts';
 import type { TestIdp } from '../support/idp.ts';
 import { isIn } from '../support/pages/enter.ts';
+import { textOf } from '../support/pages/html.ts';
 import { sharedIdp } from '../support/shared-idp.ts';
 import {
   answerXml,
@@ -142,5 +143,43 @@ describe('a LogoutRequest of a SAML upstream', () => {
       );
     }
     expect(await sessions()).toBe(1);
+  });
+});
+
+describe('a logout that begins here', () => {
+  it('sends a signed LogoutRequest to the upstream at last, and only its signed answer counts', async () => {
+    const results: string[] = [];
+    for (const isSigned of [true, false]) {
+      const { browser, nameId, sessions } = await signedIn();
+      const page = await browser.follow(await browser.get('/logout'));
+      const out = await browser.submit(page, { logout: 'yes' });
+      const run = await browser.follow(out);
+      const account = await accountOf(idp, school.connection, nameId);
+      const where = { channel: 'upstream', run: { userId: account?.id ?? '' } };
+      const { id, runId } = await idp.services.db.logoutParticipant.findFirstOrThrow({ where });
+      // The upstream of this test answers no probe.
+      await idp.services.db.logoutParticipant.update({
+        where: { id },
+        data: { probeResult: 'answers', state: 'waiting', reason: null, settledAt: null },
+      });
+      const sent = await browser.get(`/signout/${runId}/to/${id}`);
+      const request = requestIn(sent.location ?? '');
+      expect([run.status, request.xml.includes(nameId), await sessions()]).toEqual([200, true, 0]);
+      expect(new URL(sent.location ?? '').searchParams.get('Signature')).toBeTruthy();
+      const requestId = /ID="([^"]+)"/.exec(request.xml)?.[1];
+      const response =
+        `<samlp:LogoutResponse xmlns:samlp="urn:oasis:names:tc:SAML:2.0:protocol" xmlns:saml="urn:oasis:names:tc:SAML:2.0:assertion"` +
+        ` ID="_r${crypto.randomUUID()}" Version="2.0" IssueInstant="${new Date().toISOString()}" Destination="${idp.issuer}/saml/sp/slo"` +
+        ` InResponseTo="${requestId}"><saml:Issuer>${school.entityId}</saml:Issuer><samlp:Status><samlp:StatusCode` +
+        ` Value="urn:oasis:names:tc:SAML:2.0:status:Success"/></samlp:Status></samlp:LogoutResponse>`;
+      const body = new URLSearchParams({
+        SAMLResponse: Buffer.from(isSigned ? signXml(response, ownKey()) : response).toString('base64'),
+      });
+      const back = await browser.post('/saml/sp/slo', { body: body.toString(), headers: FORM });
+      expect([back.status, new URL(back.location ?? idp.issuer).pathname]).toEqual([303, `/signout/${runId}`]);
+      results.push(textOf((await browser.get(back.location ?? '')).text));
+    }
+    expect(results[0]).toContain('Signed out.');
+    expect(results[1]).toContain('Gave an answer that proves nothing.');
   });
 });

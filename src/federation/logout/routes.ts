@@ -16,7 +16,7 @@ import { FederationError } from '../faults.ts';
 import type { RejectedSignIns } from '../rejected-sign-ins.ts';
 import { type EndedByUpstreamDependencies, endNamedSessions } from './ended-by-upstream.ts';
 import { discoveryOf, issuersOf, type LogoutTokenDependencies, verifyLogoutToken } from './logout-token.ts';
-import { isUpstream } from './upstream-participants.ts';
+import { connectionIdOf } from './upstream-participants.ts';
 
 export interface UpstreamLogoutRoutesDependencies extends LogoutTokenDependencies, EndedByUpstreamDependencies {
   connections: Pick<Connections, 'find'>;
@@ -95,7 +95,7 @@ async function signedOut(
   if (!(await connections.find(id))) throw notFound();
   const { state } = parseQuery(ctx, signedOutQuery);
   const participant = state === undefined ? undefined : await runs.findByMessageId(state);
-  if (!participant || !isUpstream(participant, id)) return ctx.render('logout/done', {});
+  if (!participant || connectionIdOf(participant) !== id) return ctx.render('logout/done', {});
   await runs.settle(participant, { state: 'done' });
   ctx.status = 303;
   ctx.redirect(`/signout/${participant.runId}`);

@@ -86,10 +86,7 @@ function withoutUpstream(error: unknown): undefined {
   if (!(error instanceof FederationError)) throw error;
 }
 
-/** Whether a participant of a logout run is the upstream of this connection. */
-export function isUpstream(
-  { channel, clientId }: { channel: string; clientId: string },
-  connectionId: string,
-): boolean {
-  return channel === 'upstream' && clientId === `${PREFIX}${connectionId}`;
+/** The connection of a participant of a logout run; undefined for an application. */
+export function connectionIdOf({ channel, clientId }: { channel: string; clientId: string }): string | undefined {
+  return channel === 'upstream' ? clientId.slice(PREFIX.length) : undefined;
 }

@@ -1,9 +1,10 @@
 // Puts SAML 2.0 as service provider together: the protocol of its connections, and its routes.
 import type { ConnectionDocuments } from '../../connections/documents.ts';
 import type { Saml } from '../../saml/create-saml.ts';
+import type { UpstreamLogoutProtocol } from '../logout/upstream-participants.ts';
 import { type AcsRoutesDependencies, acsRoutes } from './acs-routes.ts';
 import { createIdentityProviders } from './identity-provider.ts';
-import { createUpstreamLogout, type UpstreamLogoutDependencies } from './logout.ts';
+import { createUpstreamLogout, type UpstreamLogout, type UpstreamLogoutDependencies } from './logout.ts';
 import { createSamlProtocol, type SamlProtocolDependencies } from './protocol.ts';
 import { createServiceProvider, type ServiceProviderDependencies } from './service-provider.ts';
 import { type SloRoutesDependencies, sloRoutes } from './slo-routes.ts';
@@ -12,25 +13,40 @@ export interface SamlUpstreamDependencies extends ServiceProviderDependencies, P
   documents: Pick<ConnectionDocuments, 'get'>;
   /** What both roles share: the schemas, replay protection and the limit of an address. */
   saml: Pick<Saml['slo'], 'validateXml' | 'skewSeconds' | 'rateLimit' | 'seenMessages'>;
+  logout: LogoutDependencies;
 }
 
-type LogoutDependencies = Pick<SloRoutesDependencies, 'logoutBrowserOf' | 'vault'> &
-  Pick<UpstreamLogoutDependencies, 'connections' | 'sessions' | 'endSession' | 'audit' | 'repeatedEntries'>;
+type LogoutDependencies = Pick<
+  UpstreamLogoutDependencies,
+  'connections' | 'sessions' | 'endSession' | 'audit' | 'repeatedEntries'
+>;
 
-export function createSamlUpstream({ saml, documents, now, ...own }: SamlUpstreamDependencies) {
+export function createSamlUpstream({ saml, documents, now, logout: ending, ...own }: SamlUpstreamDependencies) {
   const { validateXml, skewSeconds, rateLimit, seenMessages } = saml;
   const serviceProvider = createServiceProvider(own);
   const identityProviders = createIdentityProviders({ documents });
   const receive = { identityProviders, serviceProvider, validateXml };
+  const logout = createUpstreamLogout({ ...receive, seenMessages, now, skewSeconds, ...ending });
   return {
+    logoutProtocol: logoutProtocol(logout),
     protocol: createSamlProtocol({ ...receive, seenMessages, now, skewSeconds }),
     routes: (dependencies: Pick<AcsRoutesDependencies, 'connections' | 'rejected' | 'upstreamSignIn'>) =>
       acsRoutes({ ...receive, rateLimit, ...dependencies }),
-    logoutRoutes: (dependencies: LogoutDependencies) => {
-      const { logoutBrowserOf, vault, ...rest } = dependencies;
-      const logout = createUpstreamLogout({ ...receive, seenMessages, now, skewSeconds, ...rest });
-      return sloRoutes({ ...receive, rateLimit, logout, logoutBrowserOf, vault, connections: rest.connections });
-    },
+    logoutRoutes: ({
+      logoutBrowserOf,
+      vault,
+      runs,
+    }: Pick<SloRoutesDependencies, 'logoutBrowserOf' | 'vault' | 'runs'>) =>
+      sloRoutes({ ...receive, rateLimit, logout, logoutBrowserOf, vault, runs, connections: ending.connections }),
+  };
+}
+
+/** Our own logout as the last step of a logout run (federation/logout). */
+function logoutProtocol(logout: UpstreamLogout): UpstreamLogoutProtocol {
+  return {
+    addressOf: async (connection) => (connection.kind === 'saml' ? logout.addressOf(connection) : undefined),
+    request: async (connection, handle) =>
+      connection.kind === 'saml' && handle.kind === 'saml' ? logout.request(connection, handle) : undefined,
   };
 }
 

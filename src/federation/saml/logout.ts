@@ -68,6 +68,8 @@ export interface UpstreamLogout {
     handle: Extract<UpstreamSessionHandle, { kind: 'saml' }>,
     relayState?: string,
   ): Promise<{ messageId: string; redirect: UpstreamRedirect } | undefined>;
+  /** The address of its single logout; undefined when the upstream has none. */
+  addressOf(connection: SamlConnection): Promise<string | undefined>;
   /** Whether a LogoutResponse confirms that request. Throws SamlError when it is not authentic. */
   isConfirmed(connection: SamlConnection, opened: OpenedMessage, messageId: string): Promise<boolean>;
 }
@@ -107,6 +109,11 @@ export function createUpstreamLogout(dependencies: UpstreamLogoutDependencies): 
       const id = newMessageId();
       // A response on the same connection goes to nobody else.
       return logoutResponse({ id, issuer, destination: undefined, now: now(), inResponseTo: requestId, status });
+    },
+
+    async addressOf(connection) {
+      const { slo } = await identityProviders.of(connection);
+      return browserEndpoint(slo, 'redirect')?.location;
     },
 
     async request(connection, { nameId, sessionIndex }, relayState) {

@@ -9,14 +9,16 @@ import { notFound, unsupportedMediaType } from '../../http/errors.ts';
 import { parseQuery } from '../../http/input.ts';
 import { limits } from '../../limits.ts';
 import type { LogoutBrowser } from '../../logout/logout-browser.ts';
+import type { LogoutRuns } from '../../logout/logout-runs.ts';
 import type { Vault } from '../../platform/vault.ts';
 import { type DecodedMessage, decodePost, decodeRedirect } from '../../saml/messages/decode.ts';
 import { samlErrorPage } from '../../saml/messages/error-page.ts';
-import { openMessage } from '../../saml/messages/open-message.ts';
+import { type OpenedMessage, openMessage } from '../../saml/messages/open-message.ts';
 import { openSoap, soapEnvelope } from '../../saml/slo/soap.ts';
-import type { SamlStatus } from '../../saml/xml/errors.ts';
+import { SamlError, type SamlStatus } from '../../saml/xml/errors.ts';
 import { statusCodes } from '../../saml/xml/names.ts';
 import type { XmlValidator } from '../../saml/xml/schema.ts';
+import { connectionIdOf } from '../logout/upstream-participants.ts';
 import type { UpstreamRedirect } from '../upstream.ts';
 import type { UpstreamLogout } from './logout.ts';
 import type { ServiceProvider } from './service-provider.ts';
@@ -26,6 +28,7 @@ export interface SloRoutesDependencies {
   logout: UpstreamLogout;
   serviceProvider: Pick<ServiceProvider, 'signer'>;
   validateXml: XmlValidator;
+  runs: Pick<LogoutRuns, 'findByMessageId' | 'settle' | 'browserFailed'>;
   vault: Pick<Vault, 'seal' | 'open'>;
   logoutBrowserOf(ctx: Context): LogoutBrowser;
   /** Rejects an address that sends too many messages. */
@@ -87,7 +90,9 @@ async function receive(
   const { logout, validateXml, vault, logoutBrowserOf } = dependencies;
   try {
     const decoded = await decode();
-    const accepted = await logout.accept(openMessage(decoded, ['LogoutRequest'], validateXml));
+    const opened = openMessage(decoded, ['LogoutRequest', 'LogoutResponse'], validateXml);
+    if (opened.name === 'LogoutResponse') return await continueRun(dependencies, ctx, opened);
+    const accepted = await logout.accept(opened);
     const { connection, requestId } = accepted;
     const { binding, relayState } = decoded;
     const pending = {
@@ -107,6 +112,28 @@ async function receive(
     await yieldToEventLoop();
     throw samlErrorPage(error, NAME);
   }
+}
+
+/** The upstream answers our LogoutRequest, which was the last step of a logout run. */
+async function continueRun(
+  { connections, logout, runs }: SloRoutesDependencies,
+  ctx: Context,
+  opened: OpenedMessage,
+): Promise<void> {
+  const requestId = opened.unverified.root.getAttribute('InResponseTo') ?? '';
+  const participant = requestId === '' ? undefined : await runs.findByMessageId(requestId.slice(0, 256));
+  const connection = participant && (await connections.find(connectionIdOf(participant) ?? ''));
+  if (!participant || connection?.kind !== 'saml') throw new SamlError('unexpected_response');
+  try {
+    if (await logout.isConfirmed(connection, opened, requestId)) await runs.settle(participant, { state: 'done' });
+    else await runs.browserFailed(participant, 'refused');
+  } catch (error) {
+    if (!(error instanceof SamlError)) throw error;
+    await runs.browserFailed(participant, `invalid_answer: ${error.code}`);
+  }
+  ctx.set('Cache-Control', 'no-store');
+  ctx.status = 303;
+  ctx.redirect(`/signout/${participant.runId}`);
 }
 
 /** Without a browser: applications are notified by deliveries. */
