@@ -8,7 +8,7 @@ import type { Passkeys } from './factors/passkeys.ts';
 import type { Phones } from './factors/phone-number.ts';
 import type { RecoveryCodes } from './factors/recovery-codes.ts';
 import type { Totp } from './factors/totp.ts';
-import { allowFirstFactor } from './first-factor-rule.ts';
+import { allowReplacement } from './first-factor-rule.ts';
 import { type Factors as FactorSet, hasSecondFactor } from './policy.ts';
 
 export type OwnFactors = FactorSet & {
@@ -92,7 +92,7 @@ export function createFactors(dependencies: FactorsDependencies): Factors {
         await phones.remove(userId, by, tx);
         await recoveryCodes.remove(userId, by, tx);
         // Users allow it to nobody, not even to themselves; with a factor they have proven it.
-        if (by.actorId !== userId || hadFactor) await allowFirstFactor(tx, userId, now());
+        if (by.actorId !== userId || hadFactor) await allowReplacement(tx, userId, now());
         await audit.record({ ...by, type: 'factors.reset', outcome: 'success', subjectId: userId }, tx);
       }),
   };

@@ -51,6 +51,6 @@ export function createMfa({
     phones,
     knownBrowsers: createKnownBrowsers({ db, sql, now, protectedRows }),
     factors,
-    firstFactor: createFirstFactorRule({ db, now, audit, factorsOf: factors.of, settings, requiredSince }),
+    firstFactor: createFirstFactorRule({ db, now, audit, settings, requiredSince }),
   };
 }

@@ -17,7 +17,7 @@ export interface FirstFactorState {
   requestedAt: Date | null;
   /** Until when an administrator allows it. */
   allowedUntil: Date | null;
-  /** When the password was replaced by a mailed link, without a second factor; null after an approval. */
+  /** When the password was replaced by a mailed link; null after an approval, or after the proof of a second factor. */
   resetByMailAt: Date | null;
 }
 
@@ -36,6 +36,8 @@ export interface FirstFactorRule {
   demandApproval(account: Subject, by: Actor): Promise<never>;
   /** The password of the user is replaced by a mailed link, in this transaction. */
   passwordResetByMail(userId: string, tx: Tx): Promise<void>;
+  /** The user has proven a second factor, so that the reset before was no one else's. */
+  secondFactorProven(userId: string): Promise<void>;
   /** Allows it for `limits.firstFactor.allowedDays`. Throws 403 when users allow it to themselves. */
   allow(userId: string, by: Actor): Promise<void>;
   state(userId: string): Promise<FirstFactorState>;
@@ -47,8 +49,6 @@ export interface FirstFactorDependencies {
   db: Db;
   now: Clock;
   audit: Audit;
-  /** What the account has set up. */
-  factorsOf(userId: string, tx: Tx): Promise<PresentFactors>;
   settings(): { first_factor: FirstFactorSetting; first_factor_days: number };
   /** Since when every user needs a second factor, if they do. */
   requiredSince(): Promise<Date | undefined>;
@@ -57,7 +57,7 @@ export interface FirstFactorDependencies {
 const DAY_MS = 86_400_000;
 
 export function createFirstFactorRule(dependencies: FirstFactorDependencies): FirstFactorRule {
-  const { db, now, audit, factorsOf, settings, requiredSince } = dependencies;
+  const { db, now, audit, settings, requiredSince } = dependencies;
 
   async function state(userId: string): Promise<FirstFactorState> {
     const row = await db.firstFactorApproval.findUnique({ where: { userId } });
@@ -106,13 +106,14 @@ export function createFirstFactorRule(dependencies: FirstFactorDependencies): Fi
 
     async passwordResetByMail(userId, tx) {
       const resetByMailAt = now();
-      if (hasFactor(await factorsOf(userId, tx))) return;
       await tx.firstFactorApproval.upsert({
         where: { userId },
         create: { userId, resetByMailAt },
         update: { resetByMailAt },
       });
     },
+
+    secondFactorProven: (userId) => forgetReset(db, userId),
 
     async allow(userId, by) {
       if (by.actorId === userId) throw forbidden('forbidden', { message: 'Another administrator has to allow it.' });
@@ -150,12 +151,25 @@ function afterResetText({ username }: Subject) {
 
 /** A factor was set up, so that the password alone proves nothing any more; in the transaction that stores it. */
 export async function factorIsSet(tx: Tx, userId: string): Promise<void> {
-  await tx.firstFactorApproval.updateMany({ where: { userId }, data: { resetByMailAt: null } });
+  await forgetReset(tx, userId);
 }
 
-/** Lets the user set up a first factor again: an administrator allows it, or has removed the ones before. */
-export async function allowFirstFactor(tx: Tx, userId: string, at: Date): Promise<void> {
+async function forgetReset(db: Db | Tx, userId: string): Promise<void> {
+  await db.firstFactorApproval.updateMany({
+    where: { userId, resetByMailAt: { not: null } },
+    data: { resetByMailAt: null },
+  });
+}
+
+/** An administrator lets the user set up a first factor. */
+async function allowFirstFactor(tx: Tx, userId: string, at: Date): Promise<void> {
+  await allowReplacement(tx, userId, at);
+  await forgetReset(tx, userId);
+}
+
+/** Lets the user set up a factor in place of those that an administrator has removed, unless a reset by mail came before. */
+export async function allowReplacement(tx: Tx, userId: string, at: Date): Promise<void> {
   const allowedUntil = new Date(at.getTime() + limits.firstFactor.allowedDays * DAY_MS);
-  const change = { allowedUntil, requestedAt: null, resetByMailAt: null };
+  const change = { allowedUntil, requestedAt: null };
   await tx.firstFactorApproval.upsert({ where: { userId }, create: { userId, ...change }, update: change });
 }

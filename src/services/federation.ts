@@ -1,7 +1,7 @@
 // What is stored of sign-ins at upstream identity providers, and the protocols that verify their answers.
 import { createExternalIdentities } from '../federation/identities.ts';
-import { createPlanUpstream, type UpstreamLogoutProtocols } from '../federation/logout/upstream-participants.ts';
 import { createDirectory } from '../federation/ldap/directory.ts';
+import { createPlanUpstream, type UpstreamLogoutProtocols } from '../federation/logout/upstream-participants.ts';
 import { createOAuth2Protocol } from '../federation/oauth2/protocol.ts';
 import { createOidcLogout } from '../federation/oidc/logout.ts';
 import { createOidcProtocol } from '../federation/oidc/protocol.ts';

@@ -129,7 +129,10 @@ export function createSignIn(dependencies: SignInDependencies) {
       return now().getTime() - signedInAt <= limits.recentAuthentication.seconds * 1000;
     },
   });
-  const flow = createFlow({ steps, attempts, interactions, browserCookie, audit, credentials, upstream });
+  const flow = createFlow({
+    ...{ steps, attempts, interactions, browserCookie, audit, credentials, upstream },
+    firstFactor: mfa.firstFactor,
+  });
 
   const counted = (outcome: string, method: string) => metrics.signIns.inc({ outcome, method });
   const firstFactor = createFirstFactor({

@@ -5,6 +5,7 @@ import type { Actor, Audit } from '../audit/audit.ts';
 import type { Credentials } from '../credentials/credentials.ts';
 import type { Context } from '../http/context.ts';
 import { badRequest, conflict, forbidden } from '../http/errors.ts';
+import type { FirstFactorRule } from '../mfa/first-factor-rule.ts';
 import type { Attempt, Attempts } from './attempts.ts';
 import type { CurrentStep, Steps } from './current-step.ts';
 import type { Interactions } from './interactions.ts';
@@ -33,10 +34,11 @@ export interface FlowDependencies {
   audit: Audit;
   credentials: Pick<Credentials, 'status'>;
   upstream: Pick<UpstreamSignIns, 'complete' | 'isRequiredFor'>;
+  firstFactor: Pick<FirstFactorRule, 'secondFactorProven'>;
 }
 
 export function createFlow(dependencies: FlowDependencies): Flow {
-  const { steps, attempts, interactions, browserCookie, audit, credentials, upstream } = dependencies;
+  const { steps, attempts, interactions, browserCookie, audit, credentials, upstream, firstFactor } = dependencies;
   const open = (ctx: StepContext) => steps.open(ctx, ctx.params.uid ?? '');
   const redirectToStep = (ctx: Context, { attempt }: CurrentStep) => {
     ctx.status = 303;
@@ -85,6 +87,7 @@ export function createFlow(dependencies: FlowDependencies): Flow {
     const login = await loginOf(attempt, account, { acr, amr }, { actorId: account.id, request });
     const data = { acr, amr, ...(attempt.upstream && { connection: attempt.upstream.connectionId }) };
     await audit.record({ type: 'sign-in.completed', outcome: 'success', ...about, data });
+    if (amr.includes('mfa') && hasOwnFactor(attempt)) await firstFactor.secondFactorProven(account.id);
     await browserCookie.signedIn(ctx, account, { trust: attempt.trustBrowser && amr.includes('mfa') });
     // A new sign-in answers the select_account prompt too.
     await interactions.answer(ctx, { login, select_account: {} });

@@ -188,6 +188,8 @@ it('needs no code by e-mail on the account pages where codes are off', async () 
   await idp.services.settings.reload();
 });
 
+const SECRET = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP';
+
 describe('the mailbox of a user with rights and without a second factor', () => {
   beforeAll(() => setAdminMfa('required'));
   afterAll(() => setAdminMfa('optional'));
@@ -253,9 +255,28 @@ describe('the mailbox of a user with rights and without a second factor', () => 
     await setAdminMfa('required');
   });
 
+  it('sets up no factor in place of one that an administrator removes after the reset', async () => {
+    await idp.services.roles.assign(user.account.id, 'admin');
+    await idp.services.mfa.totp.importSecret(user.account.id, SECRET);
+    await resetByMail();
+    await idp.services.mfa.factors.reset(user.account.id, { actorId: 'another administrator' });
+    expect(isRejected((await throughMailbox()).page)).toBe(true);
+  });
+
+  it('sets up a factor in place of a removed one when the user has proven that one after the reset', async () => {
+    await idp.services.roles.assign(user.account.id, 'admin');
+    await idp.services.mfa.totp.importSecret(user.account.id, SECRET);
+    await resetByMail();
+    const browser = httpClient(idp.issuer);
+    const form = await atAccount(idp, { ...user, password: NEW_PASSWORD }, browser);
+    await browser.submit(form, { code: generateSync({ secret: SECRET }) });
+    await idp.services.mfa.factors.reset(user.account.id, { actorId: 'another administrator' });
+    expect(isEnrolment((await throughMailbox()).page)).toBe(true);
+  });
+
   it('keeps no restriction after a factor was set up', async () => {
     await resetByMail();
-    await idp.services.mfa.totp.importSecret(user.account.id, 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP');
+    await idp.services.mfa.totp.importSecret(user.account.id, SECRET);
     expect(await idp.services.mfa.firstFactor.state(user.account.id)).toMatchObject({ resetByMailAt: null });
   });
 });

@@ -27,7 +27,6 @@ export async function openFactors() {
   };
   const firstFactor = createFirstFactorRule({
     ...people,
-    factorsOf: factors.of,
     settings: () => setting,
     requiredSince: async () => setting.requiredSince,
   });
