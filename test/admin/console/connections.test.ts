@@ -1,6 +1,7 @@
 // Connections in the console: added by vendor, changed section by section, their secrets, domains and documents, disabled, deleted.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { presets } from '../../../src/connections/presets/presets.ts';
+import { aCredential } from '../../saml/support.ts';
 import type { TestUser } from '../../support/factories.ts';
 import type { HttpClient } from '../../support/http.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
@@ -43,8 +44,21 @@ const answers: Record<string, string> = {
     url: 'ldaps://dir.example.com',
     base_dn: 'dc=example',
     client_secret_expires_at: '2030-01-01',
+    metadata: identityProviderMetadata('https://sso.example.com'),
   },
 };
+
+function identityProviderMetadata(entityId: string): string {
+  const certificate = aCredential().certificatePem.replace(/-----[^-]+-----|\s/g, '');
+  return (
+    `<md:EntityDescriptor xmlns:md="urn:oasis:names:tc:SAML:2.0:metadata" entityID="${entityId}">` +
+    `<md:IDPSSODescriptor protocolSupportEnumeration="urn:oasis:names:tc:SAML:2.0:protocol"><md:KeyDescriptor use="signing">` +
+    `<ds:KeyInfo xmlns:ds="http://www.w3.org/2000/09/xmldsig#"><ds:X509Data><ds:X509Certificate>${certificate}` +
+    `</ds:X509Certificate></ds:X509Data></ds:KeyInfo></md:KeyDescriptor><md:SingleSignOnService ` +
+    `Binding="urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect" Location="${entityId}/sso"/>` +
+    `</md:IDPSSODescriptor></md:EntityDescriptor>`
+  );
+}
 
 describe('a new connection', () => {
   it.each(presets)(
@@ -55,6 +69,7 @@ describe('a new connection', () => {
       expect(page.status).toBe(200);
       const id = `new-${preset.kind}-${preset.id}`;
       const fields = Object.fromEntries(preset.fields.map(({ key }) => [key, answers[key] ?? '']));
+      if (fields.metadata_url) fields.metadata = ''; // one or the other
       const added = await admin.submit(page, { ...fields, id });
       expect([added.status, textOf(added.text)]).toEqual([303, expect.anything()]);
       const shown = await admin.follow(added);
