@@ -95,6 +95,24 @@ describe('a LogoutRequest of a SAML upstream', () => {
     expect(xml).toContain('status:Success');
   });
 
+  it('ends the session of each connection to that upstream, by the keys of the connection', async () => {
+    const same = { entity_id: school.entityId, slo_url: `https://${school.connection}.example/slo` };
+    const first = await aSamlUpstream(idp, same);
+    const second = await aSamlUpstream(idp, { ...same, certificates: [school.credential.certificatePem] });
+    const through = async (connection: string, credential: SamlUpstream['credential'], nameId: string) => {
+      const upstream = { connection, entityId: school.entityId, credential };
+      const { browser, requestId } = await beginAt(idp, upstream, { clientId });
+      await browser.follow(await postAnswer(browser, answerXml(idp, upstream, requestId, { nameId })), isAtApplication);
+      const account = await accountOf(idp, connection, nameId);
+      return { browser, sessions: async () => (await idp.services.sessions.list(account?.id ?? '')).length };
+    };
+    const other = await through(first.connection, first.credential, 'in-two');
+    const ended = await through(second.connection, school.credential, 'in-two');
+    expect([await other.sessions(), await ended.sessions()]).toEqual([1, 1]);
+    await answerOf(ended.browser, await post(ended.browser, signXml(logoutRequest('in-two'), ownKey())));
+    expect([await other.sessions(), await ended.sessions()]).toEqual([1, 0]);
+  });
+
   it('ends the session by SOAP, without the browser', async () => {
     const { nameId, sessions } = await signedIn();
     const request = signXml(logoutRequest(nameId), ownKey());

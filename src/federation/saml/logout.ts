@@ -11,7 +11,12 @@ import type { RequestInfo } from '../../platform/request-info.ts';
 import { postMessage, redirectUrl } from '../../saml/messages/encode.ts';
 import { newMessageId } from '../../saml/messages/message-id.ts';
 import type { NameId } from '../../saml/messages/name-id.ts';
-import { authenticateMessage, type OpenedMessage, type Sender } from '../../saml/messages/open-message.ts';
+import {
+  authenticateMessage,
+  type OpenedMessage,
+  type Sender,
+  type TrustedMessage,
+} from '../../saml/messages/open-message.ts';
 import { type LogoutRequest, readLogoutRequest, readLogoutResponse } from '../../saml/messages/read-logout.ts';
 import type { SeenMessages } from '../../saml/messages/seen-messages.ts';
 import { logoutRequest, logoutResponse } from '../../saml/messages/write-logout.ts';
@@ -19,6 +24,7 @@ import type { SloEndpoint } from '../../saml/metadata/entity.ts';
 import { selectSessions } from '../../saml/slo/select-sessions.ts';
 import { SamlError, type SamlStatus } from '../../saml/xml/errors.ts';
 import { statusCodes } from '../../saml/xml/names.ts';
+import { parseXml } from '../../saml/xml/parse.ts';
 import type { XmlElement } from '../../saml/xml/write.ts';
 import { FederationError } from '../faults.ts';
 import type { UpstreamSession, UpstreamSessions } from '../sessions.ts';
@@ -39,17 +45,24 @@ export interface UpstreamLogoutDependencies {
   skewSeconds(): number;
 }
 
+/** What the answer to a LogoutRequest needs. */
 export interface AcceptedRequest {
   connection: SamlConnection;
   requestId: string;
 }
 
+/** A new LogoutRequest, and every connection to its sender whose keys verify it; the answer goes out over the first. */
+export interface VerifiedRequest extends AcceptedRequest {
+  request: LogoutRequest;
+  connections: [SamlConnection, ...SamlConnection[]];
+}
+
 export interface UpstreamLogout {
-  /** The connection of the sender, whose keys verified this new LogoutRequest. Throws SamlError. */
-  accept(opened: OpenedMessage): Promise<AcceptedRequest & { request: LogoutRequest }>;
+  /** Verifies the LogoutRequest. Throws SamlError. */
+  accept(opened: OpenedMessage): Promise<VerifiedRequest>;
   /** Ends the sessions that the request names; the status to answer with, or the logout run that has to complete first. */
   endSessions(
-    accepted: AcceptedRequest & { request: LogoutRequest },
+    accepted: VerifiedRequest,
     by: { request: RequestInfo; frontChannel?: FrontChannel },
   ): Promise<SamlStatus | { runId: string }>;
   /** The answer through the browser; undefined when the upstream has no endpoint for it. */
@@ -82,12 +95,11 @@ export function createUpstreamLogout(dependencies: UpstreamLogoutDependencies): 
 
   return {
     async accept(opened) {
-      const [connection, identityProvider] = await senderOf(dependencies, opened.claimedIssuer);
-      const message = authenticateMessage(opened, senderKeys(connection, identityProvider));
-      const { entityId } = identityProvider;
+      const entityId = opened.claimedIssuer;
+      const { message, connections } = verifiedBy(opened, await sendersOf(dependencies, entityId));
       const request = readLogoutRequest(message, expectation(entityId));
       if (!(await seenMessages.isNew(entityId, request.id))) throw new SamlError('replayed');
-      return { connection, requestId: request.id, request };
+      return { connection: connections[0], connections, requestId: request.id, request };
     },
 
     endSessions: (accepted, by) => endSessions(dependencies, accepted, by),
@@ -140,17 +152,42 @@ export function createUpstreamLogout(dependencies: UpstreamLogoutDependencies): 
   };
 }
 
-/** The connection with this issuer; with several, the first. */
-async function senderOf(
+type KnownSender = [SamlConnection, IdentityProvider];
+
+/** The connections with this issuer; each may pin other keys. */
+async function sendersOf(
   { connections, identityProviders }: UpstreamLogoutDependencies,
   issuer: string,
-): Promise<[SamlConnection, IdentityProvider]> {
+): Promise<KnownSender[]> {
+  const senders: KnownSender[] = [];
   for (const connection of await connections.list()) {
     if (connection.kind !== 'saml') continue;
     const identityProvider = await identityProviders.of(connection).catch(noMetadata);
-    if (identityProvider?.entityId === issuer) return [connection, identityProvider];
+    if (identityProvider?.entityId === issuer) senders.push([connection, identityProvider]);
   }
-  throw new SamlError('wrong_issuer', { detail: issuer });
+  if (senders.length === 0) throw new SamlError('wrong_issuer', { detail: issuer });
+  return senders;
+}
+
+/** The message and the connections whose keys verify it. Throws the SamlError of the first connection when none does. */
+function verifiedBy(opened: OpenedMessage, senders: readonly KnownSender[]) {
+  const connections: SamlConnection[] = [];
+  let message: TrustedMessage | undefined;
+  let fault: unknown;
+  for (const [connection, identityProvider] of senders) {
+    try {
+      // Parsed again each time, because a verification takes the signature out of the tree.
+      const unverified = parseXml(opened.decoded.xml);
+      message = authenticateMessage({ ...opened, unverified }, senderKeys(connection, identityProvider));
+      connections.push(connection);
+    } catch (error) {
+      if (!(error instanceof SamlError)) throw error;
+      fault ??= error;
+    }
+  }
+  const [first, ...others] = connections;
+  if (!first || !message) throw fault;
+  return { message, connections: [first, ...others] as [SamlConnection, ...SamlConnection[]] };
 }
 
 function noMetadata(error: unknown): undefined {
@@ -164,24 +201,23 @@ function senderKeys({ settings }: SamlConnection, { signingKeys }: IdentityProvi
 
 async function endSessions(
   { sessions, identityProviders, serviceProvider, endSession, audit, repeatedEntries }: UpstreamLogoutDependencies,
-  { connection, request }: AcceptedRequest & { request: LogoutRequest },
+  { connections, request }: VerifiedRequest,
   by: { request: RequestInfo; frontChannel?: FrontChannel },
 ): Promise<SamlStatus | { runId: string }> {
-  const { entityId } = await identityProviders.of(connection);
-  const event = {
-    type: 'saml.logout',
-    clientId: entityId,
-    request: by.request,
-    data: { connection: connection.id },
-  } as const;
+  const [{ id }] = connections;
+  const { entityId } = await identityProviders.of(connections[0]);
+  const event = { type: 'saml.logout', clientId: entityId, request: by.request, data: { connection: id } } as const;
   const { nameId } = request;
   if (!nameId) {
     await repeatedEntries.record({ ...event, outcome: 'failure', reason: 'name_id_encrypted' });
     return { code: statusCodes.Requester, subcode: statusCodes.RequestUnsupported };
   }
-  const parties = { identityProvider: entityId, serviceProvider: serviceProvider.entityIdFor(connection) };
-  const stored = (await sessions.ofNameId(connection.id, nameId.value)).flatMap(participationOf);
-  const named = selectSessions({ ...request, nameId }, stored, parties);
+  const named = [];
+  for (const connection of connections) {
+    const parties = { identityProvider: entityId, serviceProvider: serviceProvider.entityIdFor(connection) };
+    const stored = (await sessions.ofNameId(connection.id, nameId.value)).flatMap(participationOf);
+    named.push(...selectSessions({ ...request, nameId }, stored, parties));
+  }
   const [first] = named;
   if (!first) {
     await repeatedEntries.record({ ...event, outcome: 'failure', reason: 'no_such_session' });
