@@ -194,6 +194,7 @@ describe('the registry of encrypted columns', () => {
     'applications/secrets.ts': 'client_secrets',
     'connections/secrets.ts': 'connection_secrets',
     'federation/requests.ts': 'upstream_requests',
+    'federation/saml/slo-routes.ts': 'an address, during one logout',
     'federation/sessions.ts': 'upstream_sessions',
     'keys/data-keys.ts': 'data_keys',
     'keys/key-pair.ts': 'signing_keys',
