@@ -1,9 +1,8 @@
 // Attacks on the registry of upstream identity providers: who controls one of them can be any of its users.
-import { beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exportConfiguration } from '../../src/config-file/export.ts';
 import { type ApiCaller, aPerson, aService, aTool } from '../admin/support.ts';
-import type { TestIdp } from '../support/idp.ts';
-import { sharedIdp } from '../support/shared-idp.ts';
+import { startIdp, type TestIdp } from '../support/idp.ts';
 
 const any = { 'if-match': '*' };
 const READ = 'openid gatehouse.connections:read';
@@ -15,12 +14,13 @@ const upstream = (id: string) => ({
 let idp: TestIdp;
 let admin: ApiCaller;
 beforeAll(async () => {
-  idp = await sharedIdp();
+  idp = await startIdp();
   admin = await aPerson(idp, ['admin']);
   await idp.services.roles.create({ name: 'attack-writer', permissions: ['gatehouse.connections:write'] });
   await idp.services.roles.create({ name: 'attack-mapped', permissions: [] });
   expect((await admin.send('POST', '/connections', upstream('attacked'))).status).toBe(201);
 });
+afterAll(() => idp?.stop());
 
 describe('a connection', () => {
   it('is changed by nobody but a full administrator, whatever permission or scope the caller has', async () => {

@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { checkConnection } from '../../src/connections/schema.ts';
 import type { TestIdp } from '../support/idp.ts';
-import { sharedIdp } from '../support/shared-idp.ts';
+import { sharedIdpWithConnections } from '../support/shared-idp.ts';
 
 const corp = {
   ...{ id: 'reg-corp', kind: 'oidc', name: 'Example Corp', issuer: 'https://sso.example.com', client_id: 'gatehouse' },
@@ -21,7 +21,7 @@ const faultsOf = (input: unknown) => {
 
 let idp: TestIdp;
 beforeAll(async () => {
-  idp = await sharedIdp();
+  idp = await sharedIdpWithConnections();
 });
 
 describe('an entry', () => {

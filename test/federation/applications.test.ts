@@ -7,7 +7,7 @@ import { aClient, aUser, PASSWORD } from '../support/factories.ts';
 import { httpClient } from '../support/http.ts';
 import type { TestIdp } from '../support/idp.ts';
 import { enter, isIn } from '../support/pages/enter.ts';
-import { sharedIdp } from '../support/shared-idp.ts';
+import { sharedIdpWithConnections } from '../support/shared-idp.ts';
 import {
   accountOf,
   anUpstream,
@@ -24,7 +24,7 @@ let social: Connected;
 let count = 0;
 
 beforeAll(async () => {
-  idp = await sharedIdp();
+  idp = await sharedIdpWithConnections();
   corp = await anUpstream(idp);
   social = await anUpstream(idp, { name: 'Social' });
 });

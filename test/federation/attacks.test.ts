@@ -7,7 +7,7 @@ import { aClient } from '../support/factories.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';
 import type { TestIdp } from '../support/idp.ts';
 import { isIn } from '../support/pages/enter.ts';
-import { sharedIdp } from '../support/shared-idp.ts';
+import { sharedIdpWithConnections } from '../support/shared-idp.ts';
 import type { OidcQuirks } from '../support/upstream/oidc-upstream.ts';
 import {
   accountOf,
@@ -26,7 +26,7 @@ let clientId: string;
 let count = 0;
 
 beforeAll(async () => {
-  idp = await sharedIdp();
+  idp = await sharedIdpWithConnections();
   corp = await anUpstream(idp);
   other = await anUpstream(idp, { create_users: true });
   ({ clientId } = await aClient(idp.services, { redirect_uris: [redirectUri] }));

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { TestIdp } from '../support/idp.ts';
 import { isIn } from '../support/pages/enter.ts';
-import { sharedIdp } from '../support/shared-idp.ts';
+import { sharedIdpWithConnections } from '../support/shared-idp.ts';
 import { type FakeGitHub, startGitHub } from '../support/upstream/github.ts';
 import { aConnection, accountOf, signInOver } from './support.ts';
 
@@ -11,7 +11,7 @@ let idp: TestIdp;
 let github: FakeGitHub;
 
 beforeAll(async () => {
-  idp = await sharedIdp();
+  idp = await sharedIdpWithConnections();
   github = await startGitHub();
   await aConnection(idp, {
     id,

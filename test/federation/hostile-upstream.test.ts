@@ -8,7 +8,7 @@ import { httpClient } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
 import { type Listening, listen } from '../support/listen.ts';
 import { isIn } from '../support/pages/enter.ts';
-import { sharedIdp } from '../support/shared-idp.ts';
+import { sharedIdpWithConnections } from '../support/shared-idp.ts';
 import { answerXml, aSamlUpstream, beginAt, postAnswer } from '../support/upstream/saml-upstream.ts';
 import { accountOf, anUpstream, callbackOf, isAtApplication, signInOver } from './support.ts';
 
@@ -17,7 +17,7 @@ let internal: Listening;
 let internalCalls = 0;
 
 beforeAll(async () => {
-  idp = await sharedIdp();
+  idp = await sharedIdpWithConnections();
   internal = await listen((_request, response) => {
     internalCalls += 1;
     response.writeHead(200, { 'content-type': 'application/json' }).end('{"sub":"redirected","keys":[]}');

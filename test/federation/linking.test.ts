@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { aUser } from '../support/factories.ts';
 import { type HttpClient, httpClient } from '../support/http.ts';
-import type { TestIdp } from '../support/idp.ts';
+import { startIdp, type TestIdp } from '../support/idp.ts';
 import { signedIn } from '../support/pages/account.ts';
-import { sharedIdp } from '../support/shared-idp.ts';
+
 import { accountOf, anUpstream, type Connected, callbackOf } from './support.ts';
 
 const PAGE = '/account/connections';
@@ -13,14 +13,17 @@ let corp: Connected;
 let count = 0;
 
 beforeAll(async () => {
-  idp = await sharedIdp();
+  idp = await startIdp();
   corp = await anUpstream(idp);
 });
 beforeEach(() => {
   count += 1;
   corp.upstream.user = { sub: `link-${count}`, email: `link-${count}@corp.example`, email_verified: true };
 });
-afterAll(() => corp.remove());
+afterAll(async () => {
+  await corp?.remove();
+  await idp?.stop();
+});
 
 const startLink = async (browser: HttpClient) =>
   browser.submit(await browser.get(PAGE), {}, { form: `/${corp.connection}/link` });

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { aUser, PASSWORD } from '../support/factories.ts';
 import type { TestIdp } from '../support/idp.ts';
 import { isIn } from '../support/pages/enter.ts';
-import { sharedIdp } from '../support/shared-idp.ts';
+import { sharedIdpWithConnections } from '../support/shared-idp.ts';
 import { accountOf, anUpstream, type Connected, isAtApplication, signInOver } from './support.ts';
 
 let idp: TestIdp;
@@ -13,7 +13,7 @@ let trusting: Connected;
 let count = 0;
 
 beforeAll(async () => {
-  idp = await sharedIdp();
+  idp = await sharedIdpWithConnections();
   corp = await anUpstream(idp);
   trusting = await anUpstream(
     idp,

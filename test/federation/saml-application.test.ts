@@ -7,7 +7,7 @@ import { answerIn } from '../saml/live.ts';
 import { aServiceProvider, type ServiceProviderOptions } from '../support/applications/sp.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';
 import type { TestIdp } from '../support/idp.ts';
-import { sharedIdp } from '../support/shared-idp.ts';
+import { sharedIdpWithConnections } from '../support/shared-idp.ts';
 import { anUpstream, type Connected, pressConnection } from './support.ts';
 
 let idp: TestIdp;
@@ -15,7 +15,7 @@ let corp: Connected;
 let count = 0;
 
 beforeAll(async () => {
-  idp = await sharedIdp();
+  idp = await sharedIdpWithConnections();
   corp = await anUpstream(idp, { trusted_amr: { mfa: ['mfa'] }, acr_values: { mfa: ['https://corp.example/mfa'] } });
 });
 beforeEach(() => {

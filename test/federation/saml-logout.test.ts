@@ -9,7 +9,7 @@ import { httpClient } from '../support/http.ts';
 import type { TestIdp } from '../support/idp.ts';
 import { isIn } from '../support/pages/enter.ts';
 import { textOf } from '../support/pages/html.ts';
-import { sharedIdp } from '../support/shared-idp.ts';
+import { sharedIdpWithConnections } from '../support/shared-idp.ts';
 import {
   answerXml,
   aSamlUpstream,
@@ -26,7 +26,7 @@ let clientId: string;
 let count = 0;
 
 beforeAll(async () => {
-  idp = await sharedIdp();
+  idp = await sharedIdpWithConnections();
   school = await aSamlUpstream(idp);
   const slo_url = `https://${school.connection}.example/slo`;
   school = await aSamlUpstream(idp, { slo_url });

@@ -7,7 +7,7 @@ import { aClient } from '../support/factories.ts';
 import { httpClient } from '../support/http.ts';
 import type { TestIdp } from '../support/idp.ts';
 import { isIn } from '../support/pages/enter.ts';
-import { sharedIdp } from '../support/shared-idp.ts';
+import { sharedIdpWithConnections } from '../support/shared-idp.ts';
 import {
   type AnswerParts,
   answerXml,
@@ -24,7 +24,7 @@ let clientId: string;
 let count = 0;
 
 beforeAll(async () => {
-  idp = await sharedIdp();
+  idp = await sharedIdpWithConnections();
   school = await aSamlUpstream(idp);
   ({ clientId } = await aClient(idp.services, { redirect_uris: [redirectUri] }));
 });

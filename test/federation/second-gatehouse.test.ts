@@ -5,7 +5,7 @@ import { aClient, aUser } from '../support/factories.ts';
 import { httpClient } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
 import { isIn } from '../support/pages/enter.ts';
-import { sharedIdp } from '../support/shared-idp.ts';
+import { sharedIdpWithConnections } from '../support/shared-idp.ts';
 import { aConnection, accountOf, callbackOf, isAtApplication, openSignIn } from './support.ts';
 
 const id = `gatehouse-${process.pid}`;
@@ -13,7 +13,7 @@ let idp: TestIdp;
 let upstream: TestIdp;
 
 beforeAll(async () => {
-  [idp, upstream] = await Promise.all([sharedIdp(), startIdp()]);
+  [idp, upstream] = await Promise.all([sharedIdpWithConnections(), startIdp()]);
   const { clientId: client_id, clientSecret: client_secret } = await aClient(upstream.services, {
     redirect_uris: [callbackOf(idp, id)],
     scope: 'openid profile email roles',

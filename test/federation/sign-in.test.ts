@@ -6,7 +6,7 @@ import { aClient, aUser } from '../support/factories.ts';
 import { httpClient } from '../support/http.ts';
 import type { TestIdp } from '../support/idp.ts';
 import { isIn } from '../support/pages/enter.ts';
-import { sharedIdp } from '../support/shared-idp.ts';
+import { sharedIdpWithConnections } from '../support/shared-idp.ts';
 import {
   accountOf,
   anUpstream,
@@ -21,7 +21,7 @@ let idp: TestIdp;
 let corp: Connected;
 
 beforeAll(async () => {
-  idp = await sharedIdp();
+  idp = await sharedIdpWithConnections();
   const { roles } = idp.services;
   for (const name of ['fed-editor', 'fed-reader']) await roles.create({ name });
   corp = await anUpstream(idp, {

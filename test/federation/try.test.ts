@@ -5,7 +5,7 @@ import { aUser } from '../support/factories.ts';
 import { type HttpClient, httpClient } from '../support/http.ts';
 import type { TestIdp } from '../support/idp.ts';
 import { textOf } from '../support/pages/html.ts';
-import { sharedIdp } from '../support/shared-idp.ts';
+import { sharedIdpWithConnections } from '../support/shared-idp.ts';
 import { anUpstream, type Connected, callbackOf } from './support.ts';
 
 let idp: TestIdp;
@@ -13,7 +13,7 @@ let draft: Connected;
 let admin: HttpClient;
 
 beforeAll(async () => {
-  idp = await sharedIdp();
+  idp = await sharedIdpWithConnections();
   draft = await anUpstream(idp, { enabled: false, groups_claim: 'groups', role_mappings: { admins: 'admin' } });
   admin = await consoleOf(idp, await staff(idp, 'admin'));
 });

@@ -8,7 +8,7 @@ import { aClient, aUser } from '../support/factories.ts';
 import { httpClient } from '../support/http.ts';
 import type { TestIdp } from '../support/idp.ts';
 import { isIn } from '../support/pages/enter.ts';
-import { sharedIdp } from '../support/shared-idp.ts';
+import { sharedIdpWithConnections } from '../support/shared-idp.ts';
 import { type FakeApi, startApi } from '../support/upstream/oauth2-api.ts';
 import { aConnection, accountOf, anUpstream, isAtApplication, openSignIn, signInOver } from './support.ts';
 
@@ -16,7 +16,7 @@ let idp: TestIdp;
 let api: FakeApi;
 
 beforeAll(async () => {
-  idp = await sharedIdp();
+  idp = await sharedIdpWithConnections();
   api = await startApi();
 });
 afterAll(() => api.stop());

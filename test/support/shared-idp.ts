@@ -9,9 +9,18 @@ const servers = new Map<string, Promise<TestIdp>>();
 
 /** The server of this process and database, started by the first call; it ends with the process. */
 export function sharedIdp(): Promise<TestIdp> {
-  const kind = databaseKind();
-  const server = servers.get(kind) ?? start();
-  servers.set(kind, server);
+  return shared('plain');
+}
+
+/** The same for files that add connections, which change the sign-in page for everyone. */
+export function sharedIdpWithConnections(): Promise<TestIdp> {
+  return shared('with connections');
+}
+
+function shared(purpose: string): Promise<TestIdp> {
+  const name = `${databaseKind()} ${purpose}`;
+  const server = servers.get(name) ?? start();
+  servers.set(name, server);
   return server;
 }
 

@@ -10,7 +10,7 @@ import { aClient } from '../../support/factories.ts';
 import { httpClient, type Page } from '../../support/http.ts';
 import type { TestIdp } from '../../support/idp.ts';
 import { isIn } from '../../support/pages/enter.ts';
-import { sharedIdp } from '../../support/shared-idp.ts';
+import { sharedIdpWithConnections } from '../../support/shared-idp.ts';
 import {
   type AnswerParts,
   answerXml,
@@ -32,7 +32,7 @@ let victim: string;
 let count = 0;
 
 beforeAll(async () => {
-  idp = await sharedIdp();
+  idp = await sharedIdpWithConnections();
   school = await aSamlUpstream(idp);
   ({ clientId } = await aClient(idp.services, { redirect_uris: [redirectUri] }));
   begun = await beginAt(idp, school, { clientId });
