@@ -12,7 +12,7 @@ import { type AttemptVerdict, rejectUnlessAllowed } from './too-many-attempts.ts
 
 export interface ClientLimits {
   /** Before a client's credential is checked. Throws TooManyAttempts. */
-  admit(ctx: KoaContextWithOIDC, clientId: string): Promise<void>;
+  admit(ctx: KoaContextWithOIDC, clientId: unknown): Promise<void>;
   /** Before the engine: for registration, where there is no client yet. Throws too_many_requests. */
   begin(ctx: Context): Promise<void>;
   /** After the engine: counts a failure. */
@@ -46,7 +46,8 @@ export function createClientLimits({
   return {
     async admit(engineCtx, sentId) {
       const ctx = appContext(engineCtx);
-      const clientId = (await isRegistered(sentId)) ? sentId : UNKNOWN;
+      // The subject of a client assertion may be of any type.
+      const clientId = typeof sentId === 'string' && (await isRegistered(sentId)) ? sentId : UNKNOWN;
       clientIds.set(ctx.req, clientId);
       const { address } = ctx.state.request;
       rejectUnlessAllowed(ctx, await failures(clientId, address));

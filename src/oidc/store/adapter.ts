@@ -90,13 +90,13 @@ export function createArtifactAdapter(
       const stored = JSON.stringify(storedPayload(model, payload));
       // The expiry of a client's assertion is chosen by the client: it may be a fraction, or years away.
       const expiresAt = expiresIn ? epoch() + Math.min(Math.ceil(expiresIn), MAX_SECONDS) : null;
-      if (model === 'ReplayDetection') return insertProof(db, id, stored, expiresAt);
       const { grantId = null, userCode = null, clientId = null } = payload;
       const accountId = accountOf(payload);
       const mac = artifactMac(
         { id, model, payload: stored, grantId, userCode, uid, accountId, clientId },
         protectedRows,
       );
+      if (model === 'ReplayDetection') return insertProof(db, { id, payload: stored, expiresAt, mac });
       const owner = [grantId, userCode, uid, accountId, clientId];
       await sql.execute(statements.upsert, id, model, stored, ...owner, expiresAt, mac);
     },
@@ -166,8 +166,11 @@ async function revokeGrantOf(db: Db, id: string): Promise<void> {
 }
 
 /** Stores a used proof. The engine looks it up just before; between both a second use of it would not be noticed. */
-async function insertProof(db: Db, id: string, payload: string, expiresAt: number | null): Promise<void> {
-  const data = { id, model: 'ReplayDetection', payload, expiresAt };
+async function insertProof(
+  db: Db,
+  proof: { id: string; payload: string; expiresAt: number | null; mac: string },
+): Promise<void> {
+  const data = { ...proof, model: 'ReplayDetection' };
   await db.oidcArtifact.create({ data, select: { id: true } }).catch((error: unknown) => {
     throw isUniqueViolation(error) ? new errors.InvalidRequest('this proof was already used') : error;
   });
