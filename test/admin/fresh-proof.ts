@@ -91,6 +91,7 @@ export const consoleForms: Record<string, readonly string[] | string> = {
   '/admin/connections/:id/enable': ['updateConnection'],
   '/admin/connections/:id/disable': ['updateConnection', 'endConnectionSessions'],
   '/admin/connections/:id/delete': ['deleteConnection'],
+  '/admin/connections/:id/test': TEST,
   '/admin/keys/rotate': ['rotateKeys'],
   '/admin/mail/:id/retry': ['retryMail'],
   '/admin/settings/edit': ['updateSettings'],

@@ -99,6 +99,24 @@ export const accountPages: Record<string, [string, object]> = {
       problem: 'This is not an e-mail address. One looks like name@example.com.',
     },
   ],
+  accountConnections: [
+    'account/connections',
+    {
+      notice: 'Connected: you can sign in with Example Corp from now on.',
+      linked: [
+        {
+          id: 'one',
+          connectionName: 'Example Corp',
+          label: 'alice@corp.example',
+          linkedAt: at('2026-03-03T10:00:00Z'),
+          lastUsedAt: at('2026-04-03T10:00:00Z'),
+        },
+      ],
+      available: [{ id: 'github', name: 'GitHub', logo: 'github' }],
+    },
+  ],
+  accountConnectionsNone: ['account/connections', { linked: [], available: [] }],
+  accountPasswordElsewhere: ['account/password-elsewhere', { directory: 'Example Directory' }],
   accountPassword: ['account/password', { username: 'alice', minLength: 8 }],
   accountPasswordLonger: [
     'account/password',

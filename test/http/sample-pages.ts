@@ -236,6 +236,17 @@ export const samplePages: Record<string, [string, object]> = {
     },
   ],
   signOutLeaveFrame: ['logout/leave-frame', { next: '/x' }],
+  signOutAskUpstream: [
+    'logout/ask-upstream',
+    {
+      action: '/signout/x',
+      name: 'Example Corp',
+      results: [
+        { app: 'Wiki', text: 'Signed out.', isOpen: false },
+        { app: 'Example Corp', text: 'You may still be signed in there.', isOpen: true },
+      ],
+    },
+  ],
   signOutDonePlain: ['logout/done', {}],
   deviceEnter: ['device/enter-code', { action: '/x' }],
   deviceEnterError: [
