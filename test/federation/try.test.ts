@@ -57,6 +57,19 @@ describe('a connection that is tried', () => {
     expect(text).toContain('another-client');
   });
 
+  it('is tried by full administrators only', async () => {
+    await idp.services.roles.create({
+      name: 'connection-writer',
+      permissions: ['gatehouse.connections:read', 'gatehouse.connections:write'],
+    });
+    const writer = await consoleOf(idp, await staff(idp, 'connection-writer'));
+    const at = `/admin/connections/${draft.connection}`;
+    const { _csrf = '' } =
+      (await writer.get('/account/profile')).forms.find(({ fields }) => '_csrf' in fields)?.fields ?? {};
+    const answer = await writer.post(`${at}/test`, { form: { _csrf } });
+    expect([answer.status, textOf(answer.text)]).toEqual([403, expect.stringContaining('full administrators')]);
+  });
+
   it('gives its result to no other session, and signs nobody in', async () => {
     draft.upstream.user = { sub: 'tried-3' };
     const sent = await admin.submit(await page(), {}, { form: '/test' });

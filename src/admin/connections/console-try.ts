@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { Preview } from '../../federation/accounts/resolve.ts';
 import type { FailedTry, FinishedTry } from '../../federation/tries.ts';
 import type { Context, Extras, State } from '../../http/context.ts';
+import { forbidden } from '../../http/errors.ts';
 import { parseForm } from '../../http/input.ts';
 import type { Block, Cell } from '../console/blocks.ts';
 import { type ConnectionPagesDependencies, pathOf, WRITE } from './console-parts.ts';
@@ -14,8 +15,14 @@ type Params = Context & { params: Record<string, string> };
 
 export function addTryRoutes(
   router: Router<State, Extras>,
-  { frame, tries }: Pick<ConnectionPagesDependencies, 'frame' | 'tries'>,
+  { frame, tries, connections }: Pick<ConnectionPagesDependencies, 'frame' | 'tries' | 'connections'>,
 ): void {
+  /** The result names an account and what an upstream says about a user. */
+  const fullAdministrator = async (ctx: Context, next: () => Promise<unknown>) => {
+    if (!(await connections.mayChange(frame.actor(ctx))))
+      throw forbidden('forbidden', { message: 'Only full administrators try connections.' });
+    await next();
+  };
   const show = (ctx: Context, result: FinishedTry | FailedTry, login?: string) =>
     frame.show(ctx, {
       title: result.outcome === 'finished' ? 'The sign-in succeeds' : 'The sign-in fails',
@@ -27,7 +34,7 @@ export function addTryRoutes(
       blocks: result.outcome === 'finished' ? finishedBlocks(result) : failedBlocks(result),
     });
 
-  router.get('/:id/test', ...frame.page(WRITE), (ctx: Params) => {
+  router.get('/:id/test', ...frame.page(WRITE), fullAdministrator, (ctx: Params) => {
     const at = pathOf(ctx.params.id ?? '');
     return frame.show(ctx, {
       title: 'Look a user up',
@@ -45,7 +52,7 @@ export function addTryRoutes(
     });
   });
 
-  router.post('/:id/test', ...frame.change(WRITE), async (ctx: Params) => {
+  router.post('/:id/test', ...frame.change(WRITE), fullAdministrator, async (ctx: Params) => {
     const { login } = await parseForm(ctx, loginForm);
     if (login !== undefined) {
       const result = await tries.lookUp(ctx.params.id ?? '', login);
@@ -58,7 +65,7 @@ export function addTryRoutes(
     ctx.redirect(start.url);
   });
 
-  router.get('/:id/test/:answer', ...frame.page(WRITE), async (ctx: Params) => {
+  router.get('/:id/test/:answer', ...frame.page(WRITE), fullAdministrator, async (ctx: Params) => {
     const { id = '', answer = '' } = ctx.params;
     const result = await tries.finish(answer, frame.session(ctx));
     show(ctx, { ...result, connectionId: result.connectionId || id });
