@@ -215,7 +215,7 @@ describe('a user whose password is in a directory', () => {
     const signedIn = await browser.follow(
       await browser.submit(form, { username: person.uid, password: 'directory pass' }),
     );
-    expect(textOf(signedIn.text)).toContain('kept by Example Directory');
+    expect(textOf(signedIn.text)).toContain('stored at Example Directory');
     expect(signedIn.forms.some(({ action }) => action.endsWith('/account/password'))).toBe(false);
     const account = await accountOf(idp, 'directory', person.uuid);
     expect(await idp.services.credentials.status(account?.id ?? '')).toBeUndefined();
