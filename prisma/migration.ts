@@ -59,7 +59,7 @@ async function check(): Promise<void> {
 }
 
 async function pendingSql(kind: DatabaseKind): Promise<string> {
-  const engine = await startMigrationEngine(kind, kind === 'sqlite' ? sqliteInMemory : postgresqlStub);
+  const engine = await startMigrationEngine(kind, kind === 'sqlite' ? sqliteInMemory : versionOnlyPostgresql);
   const previous = existsSync(migratedSchemaFile) ? schemaFor(kind, migratedSchemaFile) : undefined;
   const diff = await engine.diff(previous, schemaFor(kind, schemaFile));
   // The schema "public" exists already, and a database user with few rights may not create schemas.
@@ -67,10 +67,10 @@ async function pendingSql(kind: DatabaseKind): Promise<string> {
   return /^\s*(-- This is an empty migration\.)?\s*$/.test(sql) ? '' : sql;
 }
 
-// A stub of a PostgreSQL server: the comparison of two schemas needs none, but the engine reads its version at the start.
-const stub = { provider: 'postgres', adapterName: '@prisma/adapter-pg' } as const;
-const stubServer: SqlDriverAdapter = {
-  ...stub,
+// Answers in place of a PostgreSQL server: the comparison of two schemas needs none, but the engine reads its version at the start.
+const adapter = { provider: 'postgres', adapterName: '@prisma/adapter-pg' } as const;
+const versionOnlyServer: SqlDriverAdapter = {
+  ...adapter,
   queryRaw: async () => ({
     columnNames: ['exists', 'version', 'numeric_version'],
     columnTypes: [ColumnTypeEnum.Boolean, ColumnTypeEnum.Text, ColumnTypeEnum.Int32],
@@ -82,10 +82,10 @@ const stubServer: SqlDriverAdapter = {
   dispose: async () => {},
   getConnectionInfo: () => ({ schemaName: 'public', supportsRelationJoins: true }),
 };
-const postgresqlStub: SqlMigrationAwareDriverAdapterFactory = {
-  ...stub,
-  connect: async () => stubServer,
-  connectToShadowDb: async () => stubServer,
+const versionOnlyPostgresql: SqlMigrationAwareDriverAdapterFactory = {
+  ...adapter,
+  connect: async () => versionOnlyServer,
+  connectToShadowDb: async () => versionOnlyServer,
 };
 
 function schemaFor(kind: DatabaseKind, file: string): string {

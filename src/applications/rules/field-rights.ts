@@ -26,7 +26,7 @@ interface Rule {
 /** Takes no right beside that to change the application. */
 const nothing: Rule = {};
 
-/** Whoever may read users and roles knows the rights of each user. */
+/** An actor who may read users and roles knows the rights of each user. */
 const RIGHTS_OF_USERS: OwnPermission[] = ['gatehouse.users:read', 'gatehouse.roles:read'];
 const ALL_APPLICATIONS: OwnPermission = 'gatehouse.applications:write';
 

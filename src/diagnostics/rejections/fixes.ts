@@ -81,7 +81,7 @@ export function fixesOf(rule: RuleId, about: Case, { applicationAdmin, userAdmin
 function newOriginWarning(name: string, added: string, registered: readonly string[]): string | undefined {
   const origin = originOf(added);
   if (registered.some((uri) => originOf(uri) === origin)) return undefined;
-  return `${origin} is new for ${name}: none of its registered addresses is there. Whoever runs it receives the sign-ins of your users. Anyone can send a request like this one, so add it only if the people who run ${name} confirm it.`;
+  return `${origin} is new for ${name}: none of its registered addresses is there. The server at that address receives the sign-ins of your users. Anyone can send a request like this one, so add it only if the people who run ${name} confirm it.`;
 }
 
 /** Scheme, host and port; the scheme alone for `com.example.app:/callback` (RFC 8252 7.1). */

@@ -55,7 +55,7 @@ export function matchAccount(facts: MatchFacts): Match {
 }
 
 /**
- * Whoever made an account with an address and never verified it may not be its owner (pre-hijacking, arXiv 2205.10174): the
+ * The creator of an account may have given the address of another person and never verified it (pre-hijacking, arXiv 2205.10174): the
  * address moves to the user who proves it, the account does not. That of an administrator stays.
  */
 function givesUpAddress({ emailVerified, isStaff }: Candidate, { isEmailTrusted }: MatchFacts): boolean {
