@@ -1,5 +1,6 @@
 // `gatehouse keys …`: the signing keys. Running servers reload them after a change.
 import type { RotationOutcome } from '../keys/keyring.ts';
+import { type KeyAlg, keyAlgs } from '../keys/rotation.ts';
 import { limits } from '../limits.ts';
 import { type Command, jsonOption, UsageError } from './command.ts';
 import { withServices } from './context.ts';
@@ -27,11 +28,12 @@ export const keysRotate: Command = {
   name: 'keys rotate',
   summary: 'let the next signing key sign',
   details: `OpenID Connect: the next key was published in advance, so clients already know it. The old one stays published until
-everything it signed has expired.
+everything it signed has expired. --alg rotates the keys of one algorithm only.
 SAML takes two steps, because partners have to be notified: "keys rotate --saml" publishes the next certificate in the
 metadata, and later "keys rotate --saml --activate" signs with it.
 After a leak, --now does not wait: applications that have not read the new key yet will reject what it signs.`,
   options: {
+    alg: { type: 'string', help: `one of ${keyAlgs.join(', ')}; all of them when absent` },
     saml: { type: 'boolean', help: 'the SAML certificate instead of the OpenID Connect keys' },
     activate: { type: 'boolean', help: 'with --saml: sign with the certificate that was published' },
     now: { type: 'boolean', help: 'do not wait until the next key was published long enough' },
@@ -41,9 +43,11 @@ After a leak, --now does not wait: applications that have not read the new key y
     withServices(io, async ({ keyring }) => {
       const [saml, force, activate] = [input.flag('saml'), input.flag('now'), input.flag('activate')];
       if (activate && !saml) throw new UsageError('--activate goes with --saml');
+      const alg = algOf(input.text('alg'));
+      if (alg && saml) throw new UsageError('--alg does not go with --saml');
       await keyring.load();
       const use = saml ? 'saml' : 'oidc';
-      let outcome = await keyring.rotate({ use, force, activate: saml && (activate || force) });
+      let outcome = await keyring.rotate({ use, alg, force, activate: saml && (activate || force) });
       if (saml && force && outcome.outcome === 'nothing-to-activate') {
         await keyring.rotate({ use });
         outcome = await keyring.rotate({ use, force, activate: true });
@@ -53,6 +57,12 @@ After a leak, --now does not wait: applications that have not read the new key y
       return outcome.outcome === 'rotated' || outcome.outcome === 'published' ? 0 : 1;
     }),
 };
+
+function algOf(text: string | undefined): KeyAlg | undefined {
+  const alg = keyAlgs.find((one) => one === text);
+  if (text !== undefined && !alg) throw new UsageError(`--alg must be one of ${keyAlgs.join(', ')}`);
+  return alg;
+}
 
 function tell(outcome: RotationOutcome, io: Io): void {
   switch (outcome.outcome) {

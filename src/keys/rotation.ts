@@ -42,6 +42,8 @@ export type Step =
 
 export interface RotationRequest {
   use: KeyUse;
+  /** OIDC keys only: this algorithm alone; all of them when absent. */
+  alg?: KeyAlg | undefined;
   /** Activate the next key even when it was not published long enough: after a leak. */
   force?: boolean;
   /** SAML keys only: activate the certificate that is published as the next one. */
@@ -90,10 +92,10 @@ export function dueSteps(keys: readonly KeyDates[], now: Date, policy: RotationP
 /** The steps of a rotation that an administrator requests, or the reason why it is not possible now. */
 export function planRotation(
   keys: readonly KeyDates[],
-  { use, force = false, activate = false }: RotationRequest,
+  { use, alg: only, force = false, activate = false }: RotationRequest,
   { now, policy }: { now: Date; policy: RotationPolicy },
 ): RotationPlan {
-  const own = slots.filter((slot) => slot.use === use);
+  const own = slots.filter((slot) => slot.use === use && (only === undefined || slot.alg === only));
   const waiting = own.flatMap((slot) => find(keys, slot, 'next') ?? []);
   const readyAt = ({ createdAt }: KeyDates) => after(createdAt, policy.publishAheadSeconds);
   if (use !== 'oidc' && !activate) {

@@ -292,6 +292,8 @@ describe('the server', () => {
     expect(JSON.stringify(items)).not.toContain('PRIVATE');
     expect(await ok('POST', '/keys/rotate', { use: 'saml' })).toMatchObject({ outcome: 'published' });
     expect(await ok('POST', '/keys/rotate', { use: 'oidc' })).toMatchObject({ outcome: 'too-early' });
+    expect(await ok('POST', '/keys/rotate', { use: 'oidc', alg: 'PS256' })).toMatchObject({ outcome: 'too-early' });
+    expect((await admin.send('POST', '/keys/rotate', { use: 'saml', alg: 'RS256' })).status).toBe(400);
   });
 
   it('shows and changes its settings', async () => {

@@ -32,7 +32,7 @@ export interface RunningGatehouse {
   clients: Record<ClientKind, [PlanClient, PlanClient]>;
   /** Runs a command of the command line on the same data. */
   cli(...command: string[]): Promise<string>;
-  /** Rotates the signing keys and waits until the server publishes the new ones. */
+  /** Rotates the key of ID tokens and waits until the server publishes the new one. */
   rotateKeys(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -107,7 +107,8 @@ export async function startGatehouse(options: GatehouseOptions): Promise<Running
     cli,
     async rotateKeys() {
       const before = await publishedKeys();
-      await cli('keys', 'rotate', '--now');
+      // The condition of the suite ends at a new key of another type than RSA and EC, and there is one for Ed25519.
+      await cli('keys', 'rotate', '--now', '--alg', 'RS256');
       while ((await publishedKeys()) === before) await sleep(500);
     },
     async stop() {

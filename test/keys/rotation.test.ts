@@ -100,6 +100,18 @@ describe('a requested rotation', () => {
     expect(forced).toMatchObject({ outcome: 'go', steps: { length: 8 } });
   });
 
+  it('a requested rotation of one algorithm leaves the keys of the others as they are', () => {
+    const late = complete.map((one) => (one.kid === 'EdDSA-next' ? { ...one, createdAt: at(HOUR) } : one));
+    expect(plan(late, { use: 'oidc', alg: 'RS256' }, HOUR)).toEqual({
+      outcome: 'go',
+      steps: [
+        { do: 'activate', kid: 'rs-next', instead: 'rs' },
+        { do: 'create', use: 'oidc', alg: 'RS256', state: 'next' },
+      ],
+    });
+    expect(plan(late, { use: 'oidc', alg: 'EdDSA' }, HOUR)).toMatchObject({ outcome: 'too-early', kid: 'EdDSA-next' });
+  });
+
   it('takes two steps for SAML: publish the next certificate, then sign with it', () => {
     expect(plan(complete, { use: 'saml' }, 1)).toEqual({
       outcome: 'go',

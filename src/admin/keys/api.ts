@@ -1,7 +1,7 @@
 // /api/admin/keys: the public side of the signing keys, and their rotation.
 import { z } from 'zod';
 import type { KeyInfo, RotationOutcome } from '../../keys/keyring.ts';
-import { keyUses } from '../../keys/rotation.ts';
+import { keyAlgs, keyUses } from '../../keys/rotation.ts';
 import { type Endpoint, endpoint } from '../api/endpoint.ts';
 import { iso, time } from '../api/parts.ts';
 import type { KeyAdmin } from './actions.ts';
@@ -50,11 +50,21 @@ export function keyEndpoints(keys: KeyAdmin): Endpoint[] {
       summary: 'Makes the next key the active one',
       description:
         'OpenID Connect clients follow by themselves. SAML keys take two calls, because the other side has to read the metadata again: the first publishes the next certificate, the second, with activate, signs with it.',
-      body: z.strictObject({
-        use: z.enum(keyUses),
-        activate: z.boolean().default(false).describe('SAML: sign with the published certificate'),
-        force: z.boolean().default(false).describe('Do not wait until it has been published long enough: after a leak'),
-      }),
+      body: z
+        .strictObject({
+          use: z.enum(keyUses),
+          alg: z.enum(keyAlgs).optional().describe('OpenID Connect: this algorithm only; all of them when absent'),
+          activate: z.boolean().default(false).describe('SAML: sign with the published certificate'),
+          force: z
+            .boolean()
+            .default(false)
+            .describe('Do not wait until it has been published long enough: after a leak'),
+        })
+        .refine(({ use, alg }) => alg === undefined || use === 'oidc', {
+          path: ['alg'],
+          error: 'must not be set: only OpenID Connect keys have several',
+        })
+        .meta({ dependentSchemas: { alg: { properties: { use: { const: 'oidc' } } } } }),
       response: outcome,
       handle: async ({ body, by }) => ({ body: outcomeJson(await keys.rotate(body, by)) }),
     }),
