@@ -1,4 +1,5 @@
 // The interface of a demo application of either protocol.
+import type { SignOutSteps } from './sign-out-steps.ts';
 import type { Site } from './web.ts';
 
 export interface DemoApp {
@@ -10,7 +11,13 @@ export interface DemoApp {
   /** Its entry in gatehouse.yaml. */
   declaration: { section: 'clients' | 'service_providers'; entry: Record<string, unknown> };
   /** Starts serving it, after Gatehouse is ready. */
-  start(issuer: string): Promise<Site>;
+  start(issuer: string, signOuts: SignOuts): Promise<Site>;
+}
+
+/** Where an application reports a sign-out, and where its page about it is. */
+export interface SignOuts {
+  steps: SignOutSteps;
+  pageUrl: string;
 }
 
 /** The demo user. */

@@ -1,9 +1,9 @@
-// The gatehouse.yaml of the demo: its applications, one role, one user.
+// The gatehouse.yaml of the demo: its applications, one role, one user, and the connection to Example Corp.
 import { stringify } from 'yaml';
 import { type DemoApp, demoUser } from './app.ts';
 
 /** The text of the file. */
-export function demoConfiguration(apps: readonly DemoApp[]): string {
+export function demoConfiguration(apps: readonly DemoApp[], connection: Record<string, unknown>): string {
   const entries = (section: DemoApp['declaration']['section']) =>
     apps.flatMap(({ declaration }) => (declaration.section === section ? [declaration.entry] : []));
   return stringify({
@@ -11,5 +11,6 @@ export function demoConfiguration(apps: readonly DemoApp[]): string {
     service_providers: entries('service_providers'),
     roles: [{ name: 'editor', description: 'Edits articles', permissions: ['articles:read', 'articles:write'] }],
     users: [demoUser],
+    connections: [connection],
   });
 }

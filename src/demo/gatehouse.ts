@@ -1,8 +1,9 @@
-// Runs the demo's server: the built `dist/main.js`, as a child process, in a temporary folder.
+// Runs a server of the demo: the built `dist/main.js`, as a child process, in a temporary folder.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Variable, variables } from '../config/variables.ts';
 
@@ -18,17 +19,21 @@ export interface DemoGatehouse {
 }
 
 export interface GatehouseOptions {
+  /** Is created. */
   folder: string;
-  port: number;
+  issuer: string;
   /** The text of gatehouse.yaml. */
   configuration: string;
+  /** Gets each line of its log. */
+  onLog?: (line: string) => void;
 }
 
 /** Starts it and waits until it is ready; throws with its log otherwise. */
-export async function startGatehouse({ folder, port, configuration }: GatehouseOptions): Promise<DemoGatehouse> {
+export async function startGatehouse(options: GatehouseOptions): Promise<DemoGatehouse> {
+  const { folder, issuer, configuration, onLog } = options;
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
   const configFile = path.join(folder, 'gatehouse.yaml');
   writeFileSync(configFile, configuration, { mode: 0o600 });
-  const issuer = `http://localhost:${port}`;
   const server = spawn(process.execPath, [program], {
     cwd: folder,
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -36,7 +41,7 @@ export async function startGatehouse({ folder, port, configuration }: GatehouseO
       ...process.env, // for the system's own variables; those of Gatehouse are blanked, so the developer's database stays untouched
       ...blankVariables(),
       ISSUER: issuer,
-      PORT: String(port),
+      PORT: new URL(issuer).port,
       DATA_DIR: path.join(folder, 'data'),
       GATEHOUSE_CONFIG: configFile,
       LOG_FORMAT: 'json',
@@ -48,6 +53,7 @@ export async function startGatehouse({ folder, port, configuration }: GatehouseO
   };
   server.stdout.setEncoding('utf8').on('data', keep);
   server.stderr.setEncoding('utf8').on('data', keep);
+  if (onLog) createInterface({ input: server.stdout }).on('line', onLog);
 
   let isWanted = true;
   const died = new Promise<string>((resolve) => {

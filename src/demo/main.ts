@@ -1,4 +1,5 @@
-// `npm run demo`: starts Gatehouse in a temporary folder with two applications, and prints one link.
+// `npm run demo`: starts Gatehouse in a temporary folder with two applications, and Example Corp, a second Gatehouse whose users may
+// sign in, too. It prints one link.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -6,12 +7,15 @@ import { fault, quote } from '../config/config-error.ts';
 import { variables } from '../config/variables.ts';
 import { type DemoApp, demoUser } from './app.ts';
 import { demoConfiguration } from './configuration.ts';
-import { startGatehouse } from './gatehouse.ts';
+import { corpUser, exampleCorp } from './example-corp.ts';
+import { type DemoGatehouse, type GatehouseOptions, startGatehouse } from './gatehouse.ts';
 import { oidcApp } from './oidc-app/app.ts';
 import { choosePort } from './ports.ts';
 import { samlApp } from './saml-app/app.ts';
+import { signOutPage, signOutPath } from './sign-out-page.ts';
+import { createSignOutSteps, readSessionEnds } from './sign-out-steps.ts';
 import { startPage } from './start-page.ts';
-import { serveSite } from './web.ts';
+import { originOf, serveSite } from './web.ts';
 
 const stopped = new Promise<'signal'>((resolve) => {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => resolve('signal'));
@@ -30,31 +34,68 @@ try {
 
 async function run(): Promise<number> {
   const apps: DemoApp[] = [oidcApp(await choosePort(4001)), await samlApp(await choosePort(4002))];
-  const gatehouse = await startGatehouse({
-    folder,
-    port: await choosePort(wantedPort()),
-    configuration: demoConfiguration(apps),
+  const issuer = `http://localhost:${await choosePort(wantedPort())}`;
+  // Not on localhost: cookies belong to a host, whatever the port, and the two servers have the same ones.
+  const corpIssuer = originOf(await choosePort(3001));
+  const corp = exampleCorp(corpIssuer, issuer);
+  const steps = createSignOutSteps();
+  const servers = await startServers([
+    {
+      folder: path.join(folder, 'gatehouse'),
+      issuer,
+      configuration: demoConfiguration(apps, corp.connection),
+      onLog: readSessionEnds(steps, 'Gatehouse', 'Ended its session with all tokens, and notified the applications.'),
+    },
+    {
+      folder: path.join(folder, 'example-corp'),
+      issuer: corpIssuer,
+      configuration: corp.configuration,
+      onLog: readSessionEnds(
+        steps,
+        'Example Corp',
+        'Ended its session: Gatehouse sent the browser there, and got it back.',
+      ),
+    },
+  ]);
+  const startPort = await choosePort(4000);
+  const signOuts = { steps, pageUrl: `${originOf(startPort)}${signOutPath}` };
+  for (const app of apps) undo.push((await app.start(issuer, signOuts)).close);
+  const start = await serveSite(startPort, {
+    ...startPage(apps, { issuer, corpIssuer }),
+    ...signOutPage(steps.last),
   });
-  undo.push(gatehouse.stop);
-  for (const app of apps) undo.push((await app.start(gatehouse.issuer)).close);
-  const start = await serveSite(await choosePort(4000), startPage(apps, gatehouse.issuer));
   undo.push(start.close);
 
   process.stdout.write(`
   Gatehouse demo
 
-  Open         ${start.origin}/
-  Sign in as   ${demoUser.username}
-  Password     ${demoUser.password}
+  Open               ${start.origin}/
+  Sign in as         ${demoUser.username}
+  Password           ${demoUser.password}
 
-  Gatehouse itself is at ${gatehouse.issuer}
+  or with Example Corp:
+  Sign in there as   ${corpUser.username}
+  Its password       ${corpUser.password}
+
+  Gatehouse itself is at ${issuer}
+  Example Corp is at     ${corpIssuer}
   Press Ctrl-C to stop; everything made here is deleted then.
 
 `);
-  const end = await Promise.race([stopped, gatehouse.died]);
+  const end = await Promise.race([stopped, ...servers.map(({ died }) => died)]);
   if (end === 'signal') return 0;
   process.stderr.write(`Gatehouse ended by itself:\n${end}\n`);
   return 1;
+}
+
+/** Starts all; when one fails, the others are stopped at the end all the same. */
+async function startServers(options: readonly GatehouseOptions[]): Promise<DemoGatehouse[]> {
+  const started = await Promise.allSettled(options.map(startGatehouse));
+  for (const one of started) if (one.status === 'fulfilled') undo.push(one.value.stop);
+  return started.map((one) => {
+    if (one.status === 'rejected') throw one.reason;
+    return one.value;
+  });
 }
 
 function wantedPort(): number {

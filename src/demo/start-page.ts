@@ -1,18 +1,24 @@
 // The start page of the demo: the user to sign in as, and links to the applications.
 import { type DemoApp, demoUser } from './app.ts';
+import { corpUser } from './example-corp.ts';
 import { html, page } from './html.ts';
+import { facts } from './pages.ts';
+import { signOutPath } from './sign-out-page.ts';
 import type { Routes } from './web.ts';
 
+export interface Servers {
+  issuer: string;
+  /** Of the second Gatehouse. */
+  corpIssuer: string;
+}
+
 /** Routes of the start page. */
-export function startPage(apps: readonly DemoApp[], issuer: string): Routes {
+export function startPage(apps: readonly DemoApp[], { issuer, corpIssuer }: Servers): Routes {
   const body = html`
 <p class="eyebrow">Gatehouse demo</p>
 <h1>Sign in once, open both</h1>
 <p class="lead">Two applications, of two protocols. Neither knows anybody; both ask Gatehouse, at <a href="${issuer}">${issuer}</a>, who you are. Sign in there as:</p>
-<dl class="facts">
-<div><dt>User name</dt><dd><code>${demoUser.username}</code></dd></div>
-<div><dt>Password</dt><dd><code>${demoUser.password}</code></dd></div>
-</dl>
+${facts({ 'User name': demoUser.username, Password: demoUser.password })}
 <ul class="apps">
 ${apps.map(
   ({ name, protocol, description, origin }) => html`<li>
@@ -23,6 +29,16 @@ ${apps.map(
 )}
 </ul>
 <p>Both are also on your <a href="${issuer}/dashboard">dashboard at Gatehouse</a>. Sign out of one, and you are signed out of the other.</p>
+<section class="part" aria-labelledby="corp">
+<h2 id="corp">Sign in with Example Corp</h2>
+<p>Example Corp, at <a href="${corpIssuer}">${corpIssuer}</a>, is a second Gatehouse, and a connection of the first. Choose <strong>Sign in with Example Corp</strong> on the sign-in page, and sign in there as:</p>
+${facts({ 'User name': corpUser.username, Password: corpUser.password })}
+<p>Gatehouse makes an account for Kim at the first sign-in. The role <code>editor</code> comes from the group <code>staff</code> at Example Corp. The applications notice no difference.</p>
+</section>
+<section class="part" aria-labelledby="sign-out">
+<h2 id="sign-out">One sign-out, three hops</h2>
+<p>Then choose <strong>Sign out everywhere</strong> in one application. It ends the session of the application, the one at Gatehouse with that of the other application, and the one at Example Corp. <a href="${signOutPath}">The last sign-out</a> lists who ended what, and when.</p>
+</section>
 <p class="small">Everything lives in a folder that is deleted when you press Ctrl-C in the terminal.</p>`;
   const document = page('Gatehouse demo', body);
   return { 'GET /': () => ({ body: document }) };

@@ -1,5 +1,5 @@
 // `npm run demo` as a newcomer meets it: one link, one sign-in for two applications of two protocols, what each was told,
-// one sign-out; then Ctrl-C.
+// one sign-out; the same with an identity of Example Corp, over three hops; then Ctrl-C.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';
@@ -154,6 +154,48 @@ it.each([
   await tab.context().close();
 });
 
+it('signs in with Example Corp, and one sign-out ends the sessions of both applications, of Gatehouse and of Example Corp', async () => {
+  const tab = await (await browser.newContext()).newPage();
+  const open = async (name: string) => {
+    await tab.goto(value('Open'));
+    await tab.getByRole('link', { name }).click();
+    await tab.getByRole('link', { name: 'Sign in with Gatehouse' }).click();
+  };
+  const corp = value('Example Corp is at');
+  await open('Demo SAML app');
+  await screenshot(tab, 'demo-sign-in');
+  expect(await axe(tab)).toEqual([]);
+  await tab.getByRole('button', { name: 'Sign in with Example Corp' }).click();
+  expect(tab.url().startsWith(corp)).toBe(true);
+  await tab.getByLabel('User name or e-mail').fill(value('Sign in there as'));
+  await tab.getByLabel('Password', { exact: true }).fill(value('Its password'));
+  await tab.getByRole('button', { name: 'Sign in', exact: true }).click();
+  await tab.getByRole('heading', { name: 'Hello, Kim Example' }).waitFor();
+  // The role comes from the group at Example Corp.
+  for (const known of ['kim@corp.example', 'editor']) expect(await tab.locator('main').textContent()).toContain(known);
+
+  await open('Demo OIDC app');
+  await tab.getByRole('button', { name: 'Allow', exact: true }).click();
+  await tab.getByRole('heading', { name: 'Hello, Kim Example' }).waitFor();
+  expect(await tab.locator('main').textContent()).toContain('fed');
+  await tab.getByRole('button', { name: 'Sign out everywhere' }).click();
+  await tab.getByText('You are signed out, here and at Gatehouse.').waitFor();
+
+  await tab.getByRole('link', { name: 'What this sign-out ended' }).click();
+  await tab.getByRole('heading', { name: 'The last sign-out' }).waitFor();
+  const places = await tab.locator('.steps strong').allTextContents();
+  expect(places).toEqual(['Demo OIDC app', 'Gatehouse', 'Demo SAML app', 'Example Corp']);
+  await screenshot(tab, 'demo-sign-out');
+  expect(await axe(tab)).toEqual([]);
+
+  // Example Corp wants the password again, too.
+  await open('Demo OIDC app');
+  await tab.getByRole('button', { name: 'Sign in with Example Corp' }).click();
+  await tab.getByLabel('Password', { exact: true }).waitFor();
+  expect(tab.url().startsWith(corp)).toBe(true);
+  await tab.context().close();
+});
+
 it('rejects a form of another site, and a message that Gatehouse did not sign', async () => {
   const origin = new URL(await samlOrigin()).origin;
   const post = (path: string, headers: Record<string, string>, body: Record<string, string>) =>
@@ -180,5 +222,6 @@ it('stops on SIGTERM with nothing left behind', async () => {
   demo.kill('SIGTERM');
   expect((await exited)[0]).toBe(0);
   expect(demoFolders().filter((name) => !before.includes(name))).toEqual([]);
-  await expect(fetch(value('Gatehouse itself is at'))).rejects.toThrow();
+  for (const server of ['Gatehouse itself is at', 'Example Corp is at'])
+    await expect(fetch(value(server))).rejects.toThrow();
 });

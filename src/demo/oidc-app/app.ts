@@ -2,7 +2,7 @@
 // RP-initiated and back-channel logout.
 import { randomBytes } from 'node:crypto';
 import * as oidc from 'openid-client';
-import type { DemoApp } from '../app.ts';
+import type { DemoApp, SignOuts } from '../app.ts';
 import { problemPage, signedOutPage } from '../pages.ts';
 import { createSessions } from '../sessions.ts';
 import { type Answer, originOf, type Request, type Routes, serveSite } from '../web.ts';
@@ -37,7 +37,7 @@ export function oidcApp(port: number): DemoApp {
         grant_types: ['authorization_code', 'refresh_token'],
       },
     },
-    async start(issuer) {
+    async start(issuer, signOuts) {
       const config = await oidc.discovery(
         new URL(issuer),
         clientId,
@@ -47,7 +47,7 @@ export function oidcApp(port: number): DemoApp {
           execute: [oidc.allowInsecureRequests], // plain http, which Gatehouse allows on this machine only
         },
       );
-      return serveSite(port, routes(config, origin));
+      return serveSite(port, routes(config, origin, signOuts));
     },
   };
 }
@@ -57,10 +57,11 @@ interface RelyingParty {
   config: oidc.Configuration;
   origin: string;
   sessions: ReturnType<typeof createSessions<Session, StartedSignIn>>;
+  signOuts: SignOuts;
 }
 
-function routes(config: oidc.Configuration, origin: string): Routes {
-  const app: RelyingParty = { config, origin, sessions: createSessions<Session, StartedSignIn>() };
+function routes(config: oidc.Configuration, origin: string, signOuts: SignOuts): Routes {
+  const app: RelyingParty = { config, origin, sessions: createSessions<Session, StartedSignIn>(), signOuts };
   const checkLogoutToken = logoutTokenCheck(config);
   return {
     'GET /': (request) => showHome(app, request),
@@ -68,7 +69,9 @@ function routes(config: oidc.Configuration, origin: string): Routes {
     'GET /callback': (request) => callback(app, request),
     'POST /refresh': (request) => refresh(app, request),
     'POST /sign-out': (request) => signOut(app, request),
-    'GET /signed-out': () => ({ body: signedOutPage(APP, 'You are signed out, here and at Gatehouse.') }),
+    'GET /signed-out': () => ({
+      body: signedOutPage(APP, 'You are signed out, here and at Gatehouse.', signOuts.pageUrl),
+    }),
     'POST /backchannel-logout': (request) => backchannelLogout(app, checkLogoutToken, request),
   };
 }
@@ -150,10 +153,11 @@ async function sessionFrom(
   };
 }
 
-function signOut({ config, origin, sessions }: RelyingParty, { cookie }: Request): Answer {
+function signOut({ config, origin, sessions, signOuts }: RelyingParty, { cookie }: Request): Answer {
   // First here, then at Gatehouse: an error there must not leave this session active.
   const session = sessions.end(cookie(SESSION));
   if (!session) return { redirect: '/' };
+  signOuts.steps.begin(APP.name, 'Ended its session, and sent the browser to Gatehouse.');
   const url = oidc.buildEndSessionUrl(config, {
     id_token_hint: session.idToken,
     post_logout_redirect_uri: `${origin}/signed-out`,
@@ -162,13 +166,14 @@ function signOut({ config, origin, sessions }: RelyingParty, { cookie }: Request
 }
 
 async function backchannelLogout(
-  { sessions }: RelyingParty,
+  { sessions, signOuts }: RelyingParty,
   checkLogoutToken: LogoutTokenCheck,
   { form }: Request,
 ): Promise<Answer> {
   try {
     const { sid, subject } = await checkLogoutToken((await form()).get('logout_token') ?? '');
     const ended = sessions.endThose((session) => (sid ? session.sid === sid : session.subject === subject));
+    if (ended > 0) signOuts.steps.add(APP.name, 'Ended its session: Gatehouse called it with a logout token.');
     return { body: `${ended} sessions ended`, type: 'text/plain' };
   } catch (error) {
     const body = JSON.stringify({ error: 'invalid_request', error_description: reason(error) });

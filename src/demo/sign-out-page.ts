@@ -1,0 +1,37 @@
+// The page of the demo about the last sign-out: which party ended which session, in order.
+import { html, page } from './html.ts';
+import type { Step } from './sign-out-steps.ts';
+import type { Routes } from './web.ts';
+
+/** Where it is, below the start page. */
+export const signOutPath = '/last-sign-out';
+
+/** Routes of the page. */
+export function signOutPage(last: () => Step[]): Routes {
+  return { [`GET ${signOutPath}`]: () => ({ body: documentOf(last()) }) };
+}
+
+function documentOf(steps: readonly Step[]): string {
+  return page(
+    'The last sign-out · Gatehouse demo',
+    html`
+<p class="eyebrow">Gatehouse demo</p>
+<h1>The last sign-out</h1>
+${
+  steps.length === 0
+    ? html`<p class="lead">Nobody has signed out yet.</p>`
+    : html`<p class="lead">One button, and each of these ended its own session:</p>
+<ol class="apps steps">
+${steps.map(
+  ({ at, place, text }) => html`<li>
+<strong>${place}</strong> <span class="tag">${at.toISOString().slice(11, 23)} UTC</span>
+<p>${text}</p>
+</li>
+`,
+)}
+</ol>`
+}
+<p>Without a session at Example Corp this ends at Gatehouse. Gatehouse sends the browser to Example Corp last, because another company's server may not send it back.</p>
+<p class="actions"><a class="button primary" href="/">Back to the start</a></p>`,
+  );
+}
