@@ -1,7 +1,7 @@
 // Creates and checks the migrations of both databases from one schema, without a database server and without a download.
 //   npm run db:migration -- NAME   writes prisma/migrations/{sqlite,postgresql}/<time>_NAME/migration.sql
 //   npm run db:check               fails when the committed migrations do not lead to the schema
-// prisma/migrations/schema.prisma is the schema at the newest migration; the next migration starts from it.
+// prisma/migrations/migrated-schema.prisma is the schema at the newest migration; the next migration starts from it.
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -18,7 +18,7 @@ import { migrate } from '../src/storage/migrations/migrate.ts';
 
 const KINDS: DatabaseKind[] = ['sqlite', 'postgresql'];
 const schemaFile = path.join(import.meta.dirname, 'schema.prisma');
-const migratedSchemaFile = path.join(migrationsFolder, 'schema.prisma');
+const migratedSchemaFile = path.join(migrationsFolder, 'migrated-schema.prisma');
 const sqliteInMemory = new PrismaBetterSqlite3({ url: ':memory:' });
 
 async function create([name = '']: string[]): Promise<void> {

@@ -214,7 +214,8 @@ export const limits = {
   sweep: { everySeconds: MINUTE, batch: 500 },
   /** Audit events are deleted after a year; they are added to the hash chain within seconds, with signed checkpoints. */
   audit: {
-    keepDays: 365,
+    retentionDays: 365,
+    purgeBatch: 500,
     sealSeconds: 5,
     checkpointSeconds: 5 * MINUTE,
     checkpointEntries: 1000,

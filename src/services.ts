@@ -6,8 +6,10 @@ import { type Clock, systemClock } from './platform/clock.ts';
 import type { Logger } from './platform/logger.ts';
 import { createApplicationServices } from './services/applications.ts';
 import { createBase } from './services/base.ts';
+import { createConfigFileServices } from './services/config-file.ts';
 import { createConnectionServices } from './services/connections.ts';
 import { createFederationServices } from './services/federation.ts';
+import { createSessionServices } from './services/sessions.ts';
 import { createUserServices } from './services/users.ts';
 
 export type Services = Awaited<ReturnType<typeof createServices>>;
@@ -16,33 +18,37 @@ export interface ServicesOptions {
   config: Config;
   logger: Logger;
   now?: Clock;
-  /** Called when a logout delivery or a mail is queued; without it, the running server finds it by polling. */
-  logoutQueued?: () => void;
-  mailQueued?: () => void;
+  /** Starts the job that delivers a queued logout or mail; without it, the job finds them at its next run. */
+  wakeLogoutDeliveries?: () => void;
+  wakeMailDelivery?: () => void;
   /** Counts an alarm in the metrics. */
-  alarmRaised?: (kind: AlarmKind) => void;
+  countAlarm?: (kind: AlarmKind) => void;
   /** The look-up of DNS records; the system's by default. */
   resolveTxt?: ResolveTxt | undefined;
 }
 
 /** Migrates and opens the database and creates the services; `close` releases everything. Throws DatabaseError. */
 export async function createServices(options: ServicesOptions) {
-  const { config, logger, now = systemClock, logoutQueued = () => {}, mailQueued = () => {} } = options;
-  const { alarmRaised = () => {} } = options;
-  const { closeDatabase, ...base } = await createBase({ config, logger, now, mailQueued, alarmRaised });
+  const { config, logger, now = systemClock, wakeLogoutDeliveries = () => {}, wakeMailDelivery = () => {} } = options;
+  const { countAlarm = () => {} } = options;
+  const { closeDatabase, ...base } = await createBase({ config, logger, now, wakeMailDelivery, countAlarm });
   const { closePasswords, ...users } = createUserServices(base);
   const connections = createConnectionServices({ base, users, resolveTxt: options.resolveTxt });
   const federation = createFederationServices({ base, connections });
-  const applications = createApplicationServices({ base, users, connections, federation, logoutQueued });
+  const applications = createApplicationServices({ base, users });
+  const sessions = createSessionServices({ base, users, federation, wakeLogoutDeliveries });
+  const configFile = createConfigFileServices({ base, users, connections, applications, sessions });
   return {
     ...base,
     ...users,
     ...connections,
     ...federation,
     ...applications,
+    ...sessions,
+    ...configFile,
     async close() {
       await base.repeatedEntries.flush();
-      await Promise.all([closePasswords(), applications.fileReader.close()]);
+      await Promise.all([closePasswords(), configFile.fileReader.close()]);
       await closeDatabase();
     },
   };

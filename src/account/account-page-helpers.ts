@@ -4,7 +4,7 @@ import type { Actor } from '../audit/audit.ts';
 import type { Context, Middleware } from '../http/context.ts';
 import type { Cookies } from '../http/cookies.ts';
 import type { AccountChange, NotifyOwner } from '../mail/notify-owner.ts';
-import type { Factors } from '../mfa/account-factors.ts';
+import type { AccountFactors } from '../mfa/account-factors.ts';
 import type { FirstFactorRule } from '../mfa/first-factor-rule.ts';
 import type { SignedIn } from '../rp/signed-in.ts';
 
@@ -28,7 +28,7 @@ export interface AccountPageHelpersDependencies {
   checkCsrf: Middleware;
   cookies: Cookies;
   notifyOwner: NotifyOwner;
-  factors: Pick<Factors, 'of'>;
+  factors: Pick<AccountFactors, 'of'>;
   firstFactor: Pick<FirstFactorRule, 'isAllowed' | 'demandApproval'>;
 }
 

@@ -12,7 +12,7 @@ export interface ConnectionRoutesDependencies {
 }
 
 const HERE = '/account/connections';
-const idForm = z.object({ id: z.string().min(1).max(64) });
+const unlinkForm = z.object({ id: z.string().min(1).max(64) });
 
 export function connectionRoutes({ page, links }: ConnectionRoutesDependencies): Router<State, Extras> {
   const { signedIn, checkCsrf } = page;
@@ -24,24 +24,24 @@ export function connectionRoutes({ page, links }: ConnectionRoutesDependencies):
     ctx.render('account/connections', { ...(await links.list(account.id)), notice: page.takeNotice(ctx) });
   });
 
-  router.post('/:id/link', ...changeGuards, async (ctx: Context & { params: Record<string, string> }) => {
+  router.post('/:connectionId/link', ...changeGuards, async (ctx: Context & { params: Record<string, string> }) => {
     const { session } = signedIn.userOf(ctx);
-    const start = await links.begin(ctx.params.id ?? '', session, ctx.state.request);
+    const start = await links.begin(ctx.params.connectionId ?? '', session, ctx.state.request);
     if (start.method === 'post') return ctx.render('form-post', { action: start.url, fields: start.fields });
     ctx.status = 303;
     ctx.redirect(start.url);
   });
 
   // The request was sent after a recent proof, in this very session.
-  router.get('/finish/:answer', signedIn.requireSignIn, async (ctx) => {
+  router.get('/finish/:answerId', signedIn.requireSignIn, async (ctx) => {
     const { account, session } = signedIn.userOf(ctx);
-    const name = await links.finish(ctx.params.answer ?? '', session, account, page.actorOf(ctx));
+    const name = await links.finish(ctx.params.answerId ?? '', session, account, page.actorOf(ctx));
     page.redirectWithNotice(ctx, HERE, `You can now sign in with ${name}.`);
   });
 
   router.post('/unlink', ...changeGuards, async (ctx) => {
-    const { id } = await parseForm(ctx, idForm);
-    const isRemoved = await links.unlink(signedIn.userOf(ctx).account, id, page.actorOf(ctx));
+    const { id: identityId } = await parseForm(ctx, unlinkForm);
+    const isRemoved = await links.unlink(signedIn.userOf(ctx).account, identityId, page.actorOf(ctx));
     page.redirectWithNotice(ctx, HERE, isRemoved ? 'It was disconnected.' : 'It had already been disconnected.');
   });
 

@@ -7,7 +7,7 @@ import type { Context, Extras, State } from '../http/context.ts';
 import { tooManyRequests } from '../http/errors.ts';
 import { parseForm } from '../http/input.ts';
 import { limits } from '../limits.ts';
-import type { Factors } from '../mfa/account-factors.ts';
+import type { AccountFactors } from '../mfa/account-factors.ts';
 import type { CodeDelivery } from '../mfa/factors/code-delivery.ts';
 import type { Passkeys } from '../mfa/factors/passkeys.ts';
 import { maskNumber } from '../mfa/factors/phone-number.ts';
@@ -21,7 +21,7 @@ import type { SingleFactorPasswordRule } from './password-length.ts';
 
 export interface FactorRoutesDependencies {
   page: AccountPageHelpers;
-  factors: Factors;
+  factors: AccountFactors;
   totp: Totp;
   passkeys: Pick<Passkeys, 'list'>;
   codeDelivery: Pick<CodeDelivery, 'hasSms'>;

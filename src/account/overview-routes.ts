@@ -3,14 +3,14 @@ import Router from '@koa/router';
 import type { Credentials } from '../credentials/credentials.ts';
 import type { Extras, State } from '../http/context.ts';
 import { day } from '../http/pages/dates.ts';
-import type { Factors, OwnFactors } from '../mfa/account-factors.ts';
+import type { AccountFactors, OwnFactors } from '../mfa/account-factors.ts';
 import { hasSecondFactor } from '../mfa/policy.ts';
 import type { AccountPageHelpers } from './account-page-helpers.ts';
 import { recoveryCodeWarning } from './recovery-code-warning.ts';
 
 export interface OverviewRoutesDependencies {
   page: AccountPageHelpers;
-  factors: Pick<Factors, 'of'>;
+  factors: Pick<AccountFactors, 'of'>;
   credentials: Pick<Credentials, 'status'>;
 }
 

@@ -2,12 +2,12 @@
 // the minimum for a password that is the only factor).
 import type { Credentials } from '../credentials/credentials.ts';
 import type { Context } from '../http/context.ts';
-import type { Factors } from '../mfa/account-factors.ts';
+import type { AccountFactors } from '../mfa/account-factors.ts';
 import type { AccountPageHelpers } from './account-page-helpers.ts';
 
 export interface SingleFactorPasswordRule {
   /** Whether the password is too short to be the only factor, once this factor is removed. */
-  needsLongerPassword(userId: string, removedFactor: Parameters<Factors['isLast']>[1]): Promise<boolean>;
+  needsLongerPassword(userId: string, removedFactor: Parameters<AccountFactors['isLast']>[1]): Promise<boolean>;
   /** Redirects to the form for a longer password. */
   requireLonger(ctx: Context): void;
 }
@@ -18,7 +18,7 @@ export const SINGLE_FACTOR_LENGTH = 'long';
 export interface SingleFactorPasswordRuleDependencies {
   page: Pick<AccountPageHelpers, 'redirectWithNotice'>;
   credentials: Pick<Credentials, 'status'>;
-  factors: Pick<Factors, 'isLast'>;
+  factors: Pick<AccountFactors, 'isLast'>;
 }
 
 export function createSingleFactorPasswordRule({

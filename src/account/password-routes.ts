@@ -7,7 +7,7 @@ import type { Links } from '../federation/links.ts';
 import type { Context, Extras, State } from '../http/context.ts';
 import { parseForm, parseQuery } from '../http/input.ts';
 import type { EndSession } from '../logout/end-session.ts';
-import type { Factors } from '../mfa/account-factors.ts';
+import type { AccountFactors } from '../mfa/account-factors.ts';
 import type { KnownBrowsers } from '../mfa/known-browsers.ts';
 import type { AccountPageHelpers } from './account-page-helpers.ts';
 import { FACTORS_PAGE } from './factor-recovery-codes.ts';
@@ -16,7 +16,7 @@ import { SINGLE_FACTOR_LENGTH } from './password-length.ts';
 export interface PasswordRoutesDependencies {
   page: AccountPageHelpers;
   credentials: Pick<Credentials, 'setPassword'>;
-  factors: Pick<Factors, 'hasSecondFactor'>;
+  factors: Pick<AccountFactors, 'hasSecondFactor'>;
   knownBrowsers: Pick<KnownBrowsers, 'endTrust'>;
   endSession: Pick<EndSession, 'everywhere'>;
   links: Pick<Links, 'passwordElsewhere'>;

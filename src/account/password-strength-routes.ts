@@ -6,7 +6,7 @@ import type { StrengthMeter } from '../credentials/strength.ts';
 import type { Extras, Middleware, State } from '../http/context.ts';
 import { tooManyRequests } from '../http/errors.ts';
 import { parseJson } from '../http/input.ts';
-import { addressKey } from '../rate-limits/lockout.ts';
+import { addressBlock } from '../rate-limits/network-limits.ts';
 import type { RateLimits } from '../rate-limits/rate-limits.ts';
 
 export interface StrengthRoutesDependencies {
@@ -27,7 +27,7 @@ export function strengthRoutes({ strengthMeter, serviceNames, rateLimits, checkC
   const router = new Router<State, Extras>();
 
   router.post('/password-strength', checkCsrf, async (ctx) => {
-    const verdict = await rateLimits.consume('strength:address', addressKey(ctx.state.request.address));
+    const verdict = await rateLimits.consume('strength:address', addressBlock(ctx.state.request.address));
     if (!verdict.allowed) throw tooManyRequests(verdict.retryAfterSeconds);
     const { password, known } = await parseJson(ctx, body);
     ctx.set('Cache-Control', 'no-store');

@@ -1,5 +1,5 @@
 // The applications that a user can open from the portal, in the order of their last use.
-import { type AccessSubject, accessibleTo } from '../applications/access-decision.ts';
+import { type AccessSubject, accessDecisionFilter } from '../applications/access-decision.ts';
 import { registrationOf } from '../applications/application.ts';
 import { startUrl } from '../applications/start-url.ts';
 import { safeLogo } from '../applications/uris.ts';
@@ -51,7 +51,7 @@ export function createPortal({ db, audit, now, issuer }: PortalDependencies): Po
       const recent = [...new Set([...(await recentClientIds(account.id)), ...inSession])];
       const rank = (clientId: string) => (recent.includes(clientId) ? recent.indexOf(clientId) : recent.length);
       const allowed = await db.application.findMany({
-        where: accessibleTo(account),
+        where: accessDecisionFilter(account),
         select: { id: true, clientId: true, name: true },
         orderBy: { name: 'asc' },
       });

@@ -6,7 +6,7 @@ import type { Credentials } from '../credentials/credentials.ts';
 import type { Extras, State } from '../http/context.ts';
 import { parseQuery } from '../http/input.ts';
 import { relaxPolicy } from '../http/security-headers.ts';
-import type { Factors } from '../mfa/account-factors.ts';
+import type { AccountFactors } from '../mfa/account-factors.ts';
 import type { Sessions } from '../oidc/store/sessions.ts';
 import type { AccountPageHelpers } from './account-page-helpers.ts';
 import type { Portal } from './portal-applications.ts';
@@ -16,7 +16,7 @@ export interface PortalRoutesDependencies {
   page: AccountPageHelpers;
   portal: Portal;
   sessions: Pick<Sessions, 'list'>;
-  factors: Pick<Factors, 'of'>;
+  factors: Pick<AccountFactors, 'of'>;
   credentials: Pick<Credentials, 'status'>;
 }
 

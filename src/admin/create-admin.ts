@@ -73,9 +73,9 @@ export interface AdminDependencies {
   invitations: Pick<Invitations, 'invite'>;
   keyring: Keyring;
   lockout: Lockout;
-  /** Wakes the delivery of mail. */
   outbox: Pick<Outbox, 'retry'>;
-  mailQueued(): void;
+  /** Starts the mail delivery without waiting for the next run of its job. */
+  wakeMailDelivery(): void;
   mfa: Pick<Mfa, 'factors' | 'firstFactor' | 'knownBrowsers'>;
   configFile: Pick<ConfigFile, 'plan'>;
   fileReader: Pick<FileReader, 'read'>;
@@ -158,7 +158,12 @@ function createAdminActions(dependencies: AdminDependencies) {
     exportConfiguration: () => exportConfiguration(exported),
     exportedConfiguration: () => exportedConfiguration(exported),
   });
-  const mail = createMailAdmin({ db, outbox: dependencies.outbox, audit, mailQueued: dependencies.mailQueued });
+  const mail = createMailAdmin({
+    db,
+    outbox: dependencies.outbox,
+    audit,
+    wakeMailDelivery: dependencies.wakeMailDelivery,
+  });
   const statistics = createStatistics({ db, sql, now });
   return {
     authority,

@@ -1,5 +1,7 @@
-// Whether an account may use an application: the one access rule. Applied to sign-ins in oidc/engine/interaction-policy.ts,
-// to tokens in oidc/claims/find-account.ts, and in the portal and diagnostics.
+// Whether an account may use an application: the one access rule. Every place that applies it calls a function of this file whose
+// name begins with accessDecision: sign-ins of both protocols (oidc/engine/interaction-policy.ts), tokens
+// (oidc/claims/find-account.ts), AuthZEN (authzen/evaluation.ts), the portal (account/portal-applications.ts), the access check
+// (diagnostics/access-check) and rejected requests (oidc/engine/rejected-requests.ts, diagnostics/rejections/evaluation.ts).
 import type { Access } from './fields/oidc-client.ts';
 
 /** Why an account may not use an application. */
@@ -34,7 +36,7 @@ export interface AccessSubject {
 }
 
 /** Both must be enabled, and the application open to everyone or to a role of the account. */
-export function accessConditions(application: ProtectedApplication, account: AccessSubject): AccessCondition[] {
+export function accessDecisionConditions(application: ProtectedApplication, account: AccessSubject): AccessCondition[] {
   const { enabled, access } = application;
   return [
     { denial: 'application_disabled', isMet: enabled },
@@ -48,7 +50,7 @@ export function accessConditions(application: ProtectedApplication, account: Acc
  * were read for this request.
  */
 export function accessDecision(application: ProtectedApplication, account: AccessSubject): AccessDecision {
-  const unmet = accessConditions(application, account).find(({ isMet }) => !isMet);
+  const unmet = accessDecisionConditions(application, account).find(({ isMet }) => !isMet);
   if (unmet) return { allowed: false, reason: unmet.denial };
   return { allowed: true, reason: application.access === 'everyone' ? 'everyone' : 'role' };
 }
@@ -64,7 +66,7 @@ export function missingRoles(access: Access, { roles }: Pick<AccessSubject, 'rol
 }
 
 /** The decision as a rule of a rejected request: the account with its roles, and the roles that grant access. */
-export function accessRuleOf(application: ProtectedApplication, account: AccessSubject & { username: string }) {
+export function accessDecisionRule(application: ProtectedApplication, account: AccessSubject & { username: string }) {
   const { access } = application;
   const { allowed, reason } = accessDecision(application, account);
   const held = reason === 'account_disabled' ? 'disabled' : account.roles.join(', ') || 'no roles';
@@ -79,7 +81,7 @@ export function accessRuleOf(application: ProtectedApplication, account: AccessS
  * The same rule as a condition of a database query (Prisma's `where` on applications), for lists that must not read
  * every application. test/applications/access-decision.test.ts checks that both agree.
  */
-export function accessibleTo({ isActive, roles }: AccessSubject) {
+export function accessDecisionFilter({ isActive, roles }: AccessSubject) {
   return {
     ...(isActive ? {} : { id: { in: [] } }),
     enabled: true,

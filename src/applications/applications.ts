@@ -21,7 +21,7 @@ import {
 } from './read.ts';
 import { createOidc, updateOidc } from './register-oidc.ts';
 import { createSaml, updateSaml } from './register-saml.ts';
-import { reservedIdentifiers } from './rules/identifiers.ts';
+import { createReservedCheck } from './rules/identifiers.ts';
 import { type AddSecret, createSecrets, type UnexpiredSecret } from './secrets.ts';
 
 export type { Change, Registered, SamlInput } from './changes.ts';
@@ -59,7 +59,7 @@ export interface ApplicationsDependencies {
   now: Clock;
   authority: Pick<Authority, 'assertMay'>;
   /** Identifiers of Gatehouse itself: no application or API gets one that looks the same (identifiers.ts). */
-  reserved: readonly string[];
+  reservedIdentifiers: readonly string[];
   protectedRows: ProtectedRows;
   /** Ends all that an application holds, when it is disabled or removed: grants, codes, tokens. */
   removeClientArtifacts(clientId: string, tx: Tx): Promise<void>;
@@ -71,7 +71,7 @@ export interface ApplicationsDependencies {
 export function createApplications(dependencies: ApplicationsDependencies): Applications {
   const { db, protectedRows } = dependencies;
   const secrets = createSecrets(dependencies);
-  const isReserved = reservedIdentifiers(dependencies.reserved);
+  const isReserved = createReservedCheck(dependencies.reservedIdentifiers);
   const context = { ...dependencies, isReserved, secrets };
   return {
     isReserved,

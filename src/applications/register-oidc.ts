@@ -72,17 +72,17 @@ async function updateSecrets(
 ): Promise<string | undefined> {
   const sealed = needsSecretValue(client);
   if (!usesSecret(client)) await tx.clientSecret.deleteMany({ where: { applicationId: id } });
-  const open = await secrets.listUnexpired(id, tx);
+  const unexpired = await secrets.listUnexpired(id, tx);
   // An HMAC needs the value of the secret, and a hash cannot be turned back into it.
-  const unusable = sealed && open.some((secret) => secret.value === undefined);
+  const unusable = sealed && unexpired.some((secret) => secret.value === undefined);
   if (!sealed) await secrets.hashAll(id, tx);
   const { client_secret: declared } = client;
   if (declared !== undefined) {
-    const known = open.some((secret) => secrets.matches(secret, declared));
+    const known = unexpired.some((secret) => secrets.matches(secret, declared));
     if (!known || unusable) await secrets.add(id, { sealed, value: declared, replace: 'now' }, tx);
     return undefined;
   }
-  const lacking = usesSecret(client) && (open.length === 0 || unusable);
+  const lacking = usesSecret(client) && (unexpired.length === 0 || unusable);
   if (!lacking || source === 'file') return undefined;
   return (await secrets.add(id, { sealed, replace: 'now' }, tx)).value;
 }

@@ -23,16 +23,16 @@ export interface AlarmDependencies {
   /** Queues the mail to every administrator. */
   notify(message: string): Promise<void>;
   /** Counts the alarm in the metrics. */
-  counted(kind: AlarmKind): void;
+  countAlarm(kind: AlarmKind): void;
 }
 
 const MAX_REMEMBERED = 1000;
 
-export function createAlarm({ audit, logger, now, notify, counted }: AlarmDependencies): Alarm {
+export function createAlarm({ audit, logger, now, notify, countAlarm }: AlarmDependencies): Alarm {
   const isFirstIn = createMemory(now);
   return {
     async raise(kind, message, data = {}) {
-      counted(kind);
+      countAlarm(kind);
       if (!isFirstIn(limits.audit.repeatAlarmSeconds, `${kind}: ${message}`)) return;
       logger.error({ alarm: kind, ...data }, `ALARM: ${message}`);
       try {

@@ -1,4 +1,6 @@
-// The periodic jobs of the audit log: new events join the hash chain, old ones are deleted, and the whole log is verified.
+// The periodic jobs of the audit log: new events join the hash chain, those older than the retention are purged, and the whole log
+// is verified. To purge is to delete the oldest events and to move the start of the chain; the sweep (jobs/sweep.ts) deletes
+// expired rows of all other tables.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ScheduledJob } from '../jobs/scheduler.ts';
 import { limits } from '../limits.ts';
@@ -19,16 +21,16 @@ export interface AuditJobsDependencies {
 // As small as the batches of sealing, for the same reason.
 const PAGE = 20;
 
-/** Deletes in short transactions until nothing is left to delete, so that a busy log shrinks too. */
+/** Purges in short transactions until nothing is left to purge, so that a busy log shrinks too. */
 async function purgeAll(
   { auditChain, now }: Pick<AuditJobsDependencies, 'auditChain' | 'now'>,
   signal: AbortSignal,
 ): Promise<void> {
-  const oldest = new Date(now().getTime() - limits.audit.keepDays * 24 * 3600 * 1000);
-  const { batch } = limits.sweep;
-  let count: number = batch;
-  while (count === batch && !signal.aborted) {
-    count = await auditChain.purge(oldest, batch);
+  const oldest = new Date(now().getTime() - limits.audit.retentionDays * 24 * 3600 * 1000);
+  const { purgeBatch } = limits.audit;
+  let count: number = purgeBatch;
+  while (count === purgeBatch && !signal.aborted) {
+    count = await auditChain.purge(oldest, purgeBatch);
     await sleep(PAUSE_MILLISECONDS);
   }
 }

@@ -49,8 +49,8 @@ export interface ProtectedRowsDependencies {
   alarm: Pick<Alarm, 'raise'>;
 }
 
-/** What a row loses of its MAC when it is used. The rest has 132 bits. */
-export const USED_MAC_MISSING = 21;
+/** How many characters are removed from the end of a row's MAC when the row is used. The rest has 132 bits. */
+export const REMOVED_MAC_CHARACTERS = 21;
 
 export function createProtectedRows({ vault, alarm }: ProtectedRowsDependencies): ProtectedRows {
   const purpose = (table: ProtectedTable) => `row ${table}`;
@@ -65,6 +65,6 @@ export function createProtectedRows({ vault, alarm }: ProtectedRowsDependencies)
     isGenuine: (table, fields, mac) =>
       vault.macMatches(JSON.stringify(fields), mac, purpose(table)) || raise(table, fields),
     isGenuineUsed: (table, fields, mac) =>
-      vault.macMatches(JSON.stringify(fields), mac, purpose(table), USED_MAC_MISSING) || raise(table, fields),
+      vault.macMatches(JSON.stringify(fields), mac, purpose(table), REMOVED_MAC_CHARACTERS) || raise(table, fields),
   };
 }

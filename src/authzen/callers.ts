@@ -6,7 +6,7 @@ import { basicOf, bearerOf } from '../http/authorization-header.ts';
 import type { Context } from '../http/context.ts';
 import { tooManyRequests, unauthorized } from '../http/errors.ts';
 import type { ApiTokens } from '../oidc/store/api-access-tokens.ts';
-import { addressKey } from '../rate-limits/lockout.ts';
+import { addressBlock } from '../rate-limits/network-limits.ts';
 import type { RateLimits } from '../rate-limits/rate-limits.ts';
 
 /** What the evaluation needs to know of the calling application. */
@@ -50,7 +50,7 @@ export function createEvaluationCallers(dependencies: EvaluationCallersDependenc
 
   return {
     async identify(ctx) {
-      const address = addressKey(ctx.state.request.address);
+      const address = addressBlock(ctx.state.request.address);
       const failures = await rateLimits.peek('api:address', address);
       if (!failures.allowed) throw tooManyRequests(failures.retryAfterSeconds);
       const clientId = await authenticatedClientId(ctx);

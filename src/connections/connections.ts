@@ -11,12 +11,12 @@ import { findConnection, getConnection, listConnections, listForged } from './re
 import { listRoleMappings, type RoleMapping } from './role-mappings.ts';
 import type { ConnectionEntry, SecretPurpose } from './schema.ts';
 import {
+  type DecryptedSecret,
   deleteSecret,
-  hasSecrets,
   listSecrets,
-  type ReadSecret,
   readSecrets,
   type SecretInfo,
+  secretsMatch,
   storeSecret,
 } from './secrets.ts';
 import { changeable, changeFault, createConnection, removeConnection, setEnabled, updateConnection } from './write.ts';
@@ -47,9 +47,9 @@ export interface Connections {
   /** Without values, newest first. */
   secrets(id: string, tx?: Tx): Promise<SecretInfo[]>;
   /** The values to use, the best one first; empty where there is none. */
-  secretsOf(id: string, purpose: SecretPurpose): Promise<ReadSecret[]>;
+  secretsOf(id: string, purpose: SecretPurpose): Promise<DecryptedSecret[]>;
   /** Whether exactly these are stored. */
-  hasSecrets(id: string, purpose: SecretPurpose, wanted: readonly DeclaredSecret[], tx?: Tx): Promise<boolean>;
+  secretsMatch(id: string, purpose: SecretPurpose, declared: readonly DeclaredSecret[], tx?: Tx): Promise<boolean>;
   addSecret(id: string, purpose: SecretPurpose, secret: DeclaredSecret, change?: Change): Promise<SecretInfo>;
   removeSecret(id: string, secretId: string, change?: Change): Promise<void>;
   /** Cached for an id; callers must not change them. */
@@ -94,7 +94,7 @@ export function createConnections(context: ConnectionsContext): Connections {
     remove: (id, change = {}) => removeConnection(context, id, change),
     secrets: (id, tx = db) => listSecrets(id, tx),
     secretsOf: (id, purpose) => readSecrets(context, id, purpose, db),
-    hasSecrets: (id, purpose, wanted, tx = db) => hasSecrets(context, id, purpose, wanted, tx),
+    secretsMatch: (id, purpose, declared, tx = db) => secretsMatch(context, id, purpose, declared, tx),
     addSecret: (id, purpose, secret, { by, tx: outer, source = 'local' } = {}) =>
       withinTransaction(db, outer, async (tx) => {
         await changeable(context, id, source, tx);

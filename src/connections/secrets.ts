@@ -15,9 +15,9 @@ export interface SecretInfo {
   createdAt: Date;
   expiresAt: Date | null;
 }
-export type ReadSecret = SecretInfo & { value: string };
+export type DecryptedSecret = SecretInfo & { value: string };
 
-type Context = Pick<ConnectionsContext, 'vault' | 'now'>;
+type SecretsContext = Pick<ConnectionsContext, 'vault' | 'now'>;
 
 const newestFirst = [{ createdAt: 'desc' }, { id: 'asc' }] as const;
 
@@ -29,11 +29,11 @@ export async function listSecrets(connectionId: string, tx: Tx): Promise<SecretI
 
 /** The values for a purpose: unexpired ones first, then newest first. The date is a note of the administrator, and may be wrong. */
 export async function readSecrets(
-  { vault, now }: Context,
+  { vault, now }: SecretsContext,
   connectionId: string,
   purpose: SecretPurpose,
   tx: Tx,
-): Promise<ReadSecret[]> {
+): Promise<DecryptedSecret[]> {
   const rows = await tx.connectionSecret.findMany({ where: { connectionId, purpose }, orderBy: [...newestFirst] });
   const secrets = rows.flatMap(({ id, createdAt, expiresAt, valueSealed }) => {
     const content = JSON.parse(vault.open(valueSealed, contextOf(id)).toString()) as SealedContent;
@@ -41,13 +41,13 @@ export async function readSecrets(
     const isOwn = content.connection === connectionId && content.purpose === purpose;
     return isOwn ? [{ id, purpose, createdAt, expiresAt, value: content.value }] : [];
   });
-  const isOver = ({ expiresAt }: SecretInfo) => expiresAt !== null && expiresAt <= now();
-  return [...secrets.filter((secret) => !isOver(secret)), ...secrets.filter(isOver)];
+  const isExpired = ({ expiresAt }: SecretInfo) => expiresAt !== null && expiresAt <= now();
+  return [...secrets.filter((secret) => !isExpired(secret)), ...secrets.filter(isExpired)];
 }
 
 /** Stores one more secret. Throws conflict (409) when there are too many. */
 export async function storeSecret(
-  { vault, now }: Context,
+  { vault, now }: SecretsContext,
   connectionId: string,
   purpose: SecretPurpose,
   { value, expires_at }: DeclaredSecret,
@@ -60,7 +60,7 @@ export async function storeSecret(
   const id = randomId();
   const content: SealedContent = { connection: connectionId, purpose, value };
   const valueSealed = vault.seal(JSON.stringify(content), contextOf(id));
-  const row = { id, connectionId, purpose, createdAt: now(), expiresAt: endOf(expires_at) };
+  const row = { id, connectionId, purpose, createdAt: now(), expiresAt: expiryOf(expires_at) };
   await tx.connectionSecret.create({ data: { ...row, valueSealed } });
   const { connectionId: _connection, ...info } = row;
   return info;
@@ -68,33 +68,33 @@ export async function storeSecret(
 
 /** Makes these the secrets of a purpose: the missing ones are added, the others removed. False when nothing changes. */
 export async function replaceSecrets(
-  context: Context,
+  context: SecretsContext,
   connectionId: string,
   purpose: SecretPurpose,
-  wanted: readonly DeclaredSecret[],
+  declared: readonly DeclaredSecret[],
   tx: Tx,
 ): Promise<boolean> {
   const stored = await readSecrets(context, connectionId, purpose, tx);
-  const kept = stored.filter((secret) => wanted.some((one) => isSame(secret, one)));
-  const added = wanted.filter((one) => !stored.some((secret) => isSame(secret, one)));
-  if (added.length === 0 && kept.length === stored.length) return false;
+  const unchanged = stored.filter((secret) => declared.some((one) => isSame(secret, one)));
+  const added = declared.filter((one) => !stored.some((secret) => isSame(secret, one)));
+  if (added.length === 0 && unchanged.length === stored.length) return false;
   await tx.connectionSecret.deleteMany({
-    where: { connectionId, purpose, id: { notIn: kept.map(({ id }) => id) } },
+    where: { connectionId, purpose, id: { notIn: unchanged.map(({ id }) => id) } },
   });
   for (const one of added) await storeSecret(context, connectionId, purpose, one, tx);
   return true;
 }
 
 /** Whether the stored secrets of a purpose are exactly these. */
-export async function hasSecrets(
-  context: Context,
+export async function secretsMatch(
+  context: SecretsContext,
   connectionId: string,
   purpose: SecretPurpose,
-  wanted: readonly DeclaredSecret[],
+  declared: readonly DeclaredSecret[],
   tx: Tx,
 ): Promise<boolean> {
   const stored = await readSecrets(context, connectionId, purpose, tx);
-  return stored.length === wanted.length && wanted.every((one) => stored.some((secret) => isSame(secret, one)));
+  return stored.length === declared.length && declared.every((one) => stored.some((secret) => isSame(secret, one)));
 }
 
 /** Throws not_found (404). */
@@ -109,12 +109,12 @@ interface SealedContent {
   value: string;
 }
 
-function endOf(text: string | undefined): Date | null {
+function expiryOf(text: string | undefined): Date | null {
   return text === undefined ? null : new Date(text);
 }
 
-function isSame(stored: ReadSecret, { value, expires_at }: DeclaredSecret): boolean {
-  const end = endOf(expires_at)?.getTime() ?? null;
+function isSame(stored: DecryptedSecret, { value, expires_at }: DeclaredSecret): boolean {
+  const end = expiryOf(expires_at)?.getTime() ?? null;
   return safeEqual(stored.value, value) && (stored.expiresAt?.getTime() ?? null) === end;
 }
 

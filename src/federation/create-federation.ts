@@ -12,7 +12,7 @@ import type { EndSession } from '../logout/end-session.ts';
 import type { LogoutBrowser } from '../logout/logout-browser.ts';
 import type { NotifyOwner } from '../mail/notify-owner.ts';
 import type { Outbox } from '../mail/outbox.ts';
-import type { Factors } from '../mfa/account-factors.ts';
+import type { AccountFactors } from '../mfa/account-factors.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { RequestInfo } from '../platform/request-info.ts';
 import type { Vault } from '../platform/vault.ts';
@@ -48,7 +48,7 @@ export interface FederationDependencies {
   rejections: Rejections;
   connections: Connections;
   credentials: Pick<Credentials, 'status'>;
-  factors: Pick<Factors, 'of'>;
+  factors: Pick<AccountFactors, 'of'>;
   identities: ExternalIdentities;
   requests: UpstreamRequests;
   sessions: UpstreamSessions;

@@ -7,7 +7,7 @@ import { logoOf } from '../connections/presets/presets.ts';
 import type { Credentials } from '../credentials/credentials.ts';
 import { conflict } from '../http/errors.ts';
 import type { NotifyOwner } from '../mail/notify-owner.ts';
-import type { Factors } from '../mfa/account-factors.ts';
+import type { AccountFactors } from '../mfa/account-factors.ts';
 import type { RequestInfo } from '../platform/request-info.ts';
 import type { OfferedConnection } from '../sign-in/upstream.ts';
 import { type Db, type Tx, transaction } from '../storage/database.ts';
@@ -28,16 +28,16 @@ export interface Links {
   /** Sends a request that connects the answer's identity to the account of this session. */
   begin(connectionId: string, session: { ssoUid: string }, request: RequestInfo): Promise<UpstreamRedirect>;
   /** Redeems the answer in the session that began; returns the name of the connection. */
-  finish(answer: string, session: { ssoUid: string }, account: Account, by: Actor): Promise<string>;
+  finish(answerId: string, session: { ssoUid: string }, account: Account, by: Actor): Promise<string>;
   /** Throws last_way_in (409). False when the account has no such identity. */
-  unlink(account: Account, id: string, by: Actor): Promise<boolean>;
+  unlink(account: Account, identityId: string, by: Actor): Promise<boolean>;
 }
 
 export interface LinksDependencies {
   db: Db;
   connections: Pick<Connections, 'list' | 'enabled'>;
   credentials: Pick<Credentials, 'status'>;
-  factors: Pick<Factors, 'of'>;
+  factors: Pick<AccountFactors, 'of'>;
   identities: ExternalIdentities;
   resolver: Pick<Resolver, 'link'>;
   rejected: RejectedSignIns;
@@ -82,10 +82,10 @@ export function createLinks(dependencies: LinksDependencies): Links {
         },
       ),
 
-    async finish(answer, { ssoUid }, account, by) {
+    async finish(answerId, { ssoUid }, account, by) {
       const begun = { connectionId: '' };
       const work = async () => {
-        const { connection, identity } = await upstreamSignIn.redeem(answer, 'link', ssoUid, begun);
+        const { connection, identity } = await upstreamSignIn.redeem(answerId, 'link', ssoUid, begun);
         const notify = await transaction(db, (tx) => resolver.link(connection, identity, account, by, tx));
         await notify();
         return connection.name;
@@ -97,10 +97,10 @@ export function createLinks(dependencies: LinksDependencies): Links {
       );
     },
 
-    async unlink(account, id, by) {
+    async unlink(account, identityId, by) {
       const isRemoved = await transaction(db, async (tx) => {
-        await assertNotLast(dependencies, account.id, id, tx);
-        return identities.unlink(account.id, id, by, tx);
+        await assertNotLast(dependencies, account.id, identityId, tx);
+        return identities.unlink(account.id, identityId, by, tx);
       });
       if (isRemoved) await notifyOwner(account, 'identity-unlinked', by.request);
       return isRemoved;
@@ -111,11 +111,11 @@ export function createLinks(dependencies: LinksDependencies): Links {
 async function assertNotLast(
   { connections, credentials, factors, identities }: LinksDependencies,
   userId: string,
-  id: string,
+  identityId: string,
   tx: Tx,
 ): Promise<void> {
   const enabled = (await connections.enabled()).map((one) => one.id);
-  const others = (await identities.ofUser(userId, tx)).filter((one) => one.id !== id);
+  const others = (await identities.ofUser(userId, tx)).filter((one) => one.id !== identityId);
   if (others.some(({ connectionId }) => enabled.includes(connectionId))) return;
   const { verifyingPasskeys } = await factors.of(userId, tx);
   if (verifyingPasskeys > 0 || (await credentials.status(userId, tx)) !== undefined) return;

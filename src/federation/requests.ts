@@ -82,7 +82,7 @@ const context = (id: string) => `upstream_requests:${id}`;
 
 export function createUpstreamRequests({ db, vault, now }: RequestsDependencies): UpstreamRequests {
   const seal = (id: string, value: unknown) => vault.seal(JSON.stringify(value), context(id));
-  const open = (id: string, sealed: string): unknown => JSON.parse(vault.open(sealed, context(id)).toString());
+  const decrypt = (id: string, sealed: string): unknown => JSON.parse(vault.open(sealed, context(id)).toString());
 
   return {
     async store({ handle, connectionId, purpose, boundTo, memory, demands: demanded }) {
@@ -98,9 +98,9 @@ export function createUpstreamRequests({ db, vault, now }: RequestsDependencies)
     async answered(handle, connectionId, answer) {
       const id = sha256(handle);
       const value = randomToken();
-      const open = { id, connectionId, answerId: null, expiresAt: { gt: now() } };
+      const unanswered = { id, connectionId, answerId: null, expiresAt: { gt: now() } };
       const data = { answerId: sha256(value), answerSealed: seal(id, answer) };
-      if ((await db.upstreamRequest.updateMany({ where: open, data })).count === 0) return 'unknown';
+      if ((await db.upstreamRequest.updateMany({ where: unanswered, data })).count === 0) return 'unknown';
       const row = await db.upstreamRequest.findUniqueOrThrow({
         where: { id },
         select: { purpose: true, boundTo: true },
@@ -112,7 +112,7 @@ export function createUpstreamRequests({ db, vault, now }: RequestsDependencies)
       const where = { answerId: sha256(answer), purpose, boundTo, redeemedAt: null, expiresAt: { gt: now() } };
       const [row] = await db.upstreamRequest.findMany({ where, take: 1 });
       if (!row?.answerSealed) return undefined;
-      const data = requestData.parse(open(row.id, row.dataSealed));
+      const data = requestData.parse(decrypt(row.id, row.dataSealed));
       const isMoved = data.purpose !== purpose || data.boundTo !== boundTo || data.connectionId !== row.connectionId;
       if (isMoved) return undefined;
       const { count } = await db.upstreamRequest.updateMany({ where, data: { redeemedAt: now() } });
@@ -124,7 +124,7 @@ export function createUpstreamRequests({ db, vault, now }: RequestsDependencies)
         boundTo,
         memory: data.memory,
         demands: data.demands,
-        answer: answerData.parse(open(row.id, row.answerSealed)),
+        answer: answerData.parse(decrypt(row.id, row.answerSealed)),
         sentAt: row.createdAt,
       };
     },
@@ -147,7 +147,7 @@ export function createUpstreamRequests({ db, vault, now }: RequestsDependencies)
     async kept(id, boundTo) {
       const where = { id, boundTo, redeemedAt: { not: null }, expiresAt: { gt: now() } };
       const row = await db.upstreamRequest.findFirst({ where, select: { answerSealed: true } });
-      return row?.answerSealed ? open(id, row.answerSealed) : undefined;
+      return row?.answerSealed ? decrypt(id, row.answerSealed) : undefined;
     },
   };
 }

@@ -1,5 +1,5 @@
 // Deletes expired rows in small batches with pauses, so that a large backlog blocks neither other writers nor the process.
-// Every column that it compares has an index.
+// Every column that it compares has an index. The audit log is purged instead (audit/jobs.ts).
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../platform/clock.ts';
 import type { Db } from '../storage/database.ts';

@@ -71,12 +71,12 @@ export async function storeDataKeys(db: Db, data: DataKeyRow[]): Promise<DataKey
 
 /** Decrypts the rows; throws DatabaseError when the key of a purpose is missing, VaultError when the secret is another one. */
 export function decryptDataKeys(rows: readonly DataKeyRow[], vault: Pick<Vault, 'open'>): DataKeys {
-  const open = (purpose: Purpose) =>
+  const decrypt = (purpose: Purpose) =>
     rows
       .filter((row) => row.purpose === purpose)
       .map(({ id, keySealed }) => ({ id, key: vault.open(keySealed, contextOf(id)) }));
-  const [checkpoint] = open('audit-checkpoint');
-  const mac = open('mac');
+  const [checkpoint] = decrypt('audit-checkpoint');
+  const mac = decrypt('mac');
   if (!checkpoint || mac.length === 0)
     throw new DatabaseError(
       'some data keys of this database are missing (table data_keys): restore them from a backup',

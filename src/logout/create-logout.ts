@@ -120,7 +120,7 @@ function deliveryJobs(
         const participant = await runs.participant(participantId);
         return participant ? outgoingMessages.sendBySoap(participant) : 'no-such-client';
       },
-      counted: (outcome) => metrics.logoutDeliveries.inc({ outcome }),
+      countDelivery: (outcome) => metrics.logoutDeliveries.inc({ outcome }),
     }),
     finishAbandoned: createAbandonedLogouts({ runs }),
   });

@@ -26,7 +26,7 @@ export interface LogoutDeliveriesDependencies {
   /** Sends the LogoutRequest of one participant. */
   sendSoap(participantId: string): Promise<DeliveryResult>;
   /** Counts the attempt in the metrics. */
-  counted?(outcome: (typeof METRIC)[JobOutcome]): void;
+  countDelivery?(outcome: (typeof METRIC)[JobOutcome]): void;
 }
 
 interface Delivery {
@@ -43,7 +43,7 @@ interface Delivery {
 
 /** Makes the queue of logout deliveries. One is given up after `limits.delivery.maxTries` attempts. */
 export function createLogoutDeliveries(dependencies: LogoutDeliveriesDependencies): JobQueue {
-  const { now, send, sendSoap, counted = () => {} } = dependencies;
+  const { now, send, sendSoap, countDelivery = () => {} } = dependencies;
   return createJobQueue<Delivery>({
     now,
     store: deliveryStore(dependencies),
@@ -56,7 +56,7 @@ export function createLogoutDeliveries(dependencies: LogoutDeliveriesDependencie
     leaseSeconds: limits.delivery.leaseSeconds,
     concurrency: CONCURRENCY,
     maxTries: limits.delivery.maxTries,
-    onOutcome: (_delivery, outcome) => counted(METRIC[outcome]),
+    onOutcome: (_delivery, outcome) => countDelivery(METRIC[outcome]),
   });
 }
 

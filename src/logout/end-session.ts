@@ -76,7 +76,7 @@ export interface EndSessionDependencies {
   /** Forgets the second factor in the browsers of these sessions, or in all of the account but that of the session `except`. */
   endTrust(accountId: string, of: { sessions?: readonly string[]; except?: string | undefined }, tx: Tx): Promise<void>;
   /** Starts the deliveries without waiting for the next run of their job. */
-  deliverSoon(): void;
+  wakeLogoutDeliveries(): void;
 }
 
 const BATCH = 100;
@@ -85,7 +85,7 @@ const BATCH = 100;
 const OF_OTHERS: ReadonlySet<EndReason> = new Set(['ended-by-person', 'ended-by-admin']);
 
 export function createEndSession(dependencies: EndSessionDependencies): EndSession {
-  const { db, now, sessions, deliverSoon } = dependencies;
+  const { db, now, sessions, wakeLogoutDeliveries } = dependencies;
 
   const several: EndSession['several'] = async (uids, reason, by = {}) => {
     const ended = await transaction(db, async (tx) => {
@@ -93,7 +93,7 @@ export function createEndSession(dependencies: EndSessionDependencies): EndSessi
       for (const uid of new Set(uids)) found.push(...[(await sessions.find(uid, tx)) ?? []].flat());
       return endByAccount(dependencies, found, reason, by, tx);
     });
-    if (ended) deliverSoon();
+    if (ended) wakeLogoutDeliveries();
     return ended;
   };
 
@@ -105,13 +105,13 @@ export function createEndSession(dependencies: EndSessionDependencies): EndSessi
       const count = tx
         ? await endAll(dependencies, accountId, reason, by, tx)
         : await transaction(db, (own) => endAll(dependencies, accountId, reason, by, own));
-      deliverSoon();
+      wakeLogoutDeliveries();
       return count;
     },
 
     async everywhere(accountId, by) {
       const ended = await transaction(db, (tx) => endEverywhere(dependencies, accountId, by, tx));
-      if (ended) deliverSoon();
+      if (ended) wakeLogoutDeliveries();
       return ended;
     },
 
@@ -133,7 +133,7 @@ export function createEndSession(dependencies: EndSessionDependencies): EndSessi
     async queueLogoutToken(clientId, accountId, sid) {
       const delivery = { id: randomId(), clientId, accountId, sid: sid ?? null, nextTryAt: now(), createdAt: now() };
       await db.logoutDelivery.create({ data: delivery });
-      deliverSoon();
+      wakeLogoutDeliveries();
     },
   };
 }
@@ -217,13 +217,13 @@ async function endAll(
 
 /** Ends the sessions that have expired, each in a transaction of its own. Returns how many ended. */
 async function endExpired(dependencies: EndSessionDependencies, signal: AbortSignal | undefined): Promise<number> {
-  const { db, sessions, deliverSoon } = dependencies;
+  const { db, sessions, wakeLogoutDeliveries } = dependencies;
   let count = 0;
   for (;;) {
     const batch = await sessions.expired(BATCH);
     for (const session of batch) await transaction(db, (tx) => endSome(dependencies, [session], 'expired', {}, tx));
     count += batch.length;
-    if (count > 0) deliverSoon();
+    if (count > 0) wakeLogoutDeliveries();
     if (batch.length < BATCH || signal?.aborted) return count;
   }
 }

@@ -48,12 +48,12 @@ export interface LogoutRunsDependencies {
   now: Clock;
   audit: Audit;
   /** Starts the deliveries without waiting for the next run of their job. */
-  deliverSoon(): void;
+  wakeLogoutDeliveries(): void;
 }
 
 const WITH_PARTICIPANTS = { participants: { orderBy: { position: 'asc' } } } as const;
 
-export function createLogoutRuns({ db, now, audit, deliverSoon }: LogoutRunsDependencies): LogoutRuns {
+export function createLogoutRuns({ db, now, audit, wakeLogoutDeliveries }: LogoutRunsDependencies): LogoutRuns {
   const storage = { db, now, audit };
   const inSeconds = (seconds: number) => new Date(now().getTime() + seconds * 1000);
 
@@ -66,7 +66,7 @@ export function createLogoutRuns({ db, now, audit, deliverSoon }: LogoutRunsDepe
     find,
     create: (run, tx) => insertRun(run, { tx, at: now(), audit }),
     settle: (participant, outcome) => settleParticipant(storage, participant, outcome),
-    browserFailed: (participant, reason) => recordBrowserFailure(storage, participant, reason, deliverSoon),
+    browserFailed: (participant, reason) => recordBrowserFailure(storage, participant, reason, wakeLogoutDeliveries),
     abandoned: () => abandonedRuns(db, inSeconds(-limits.logout.abandonedSeconds)),
 
     async participant(id) {

@@ -87,18 +87,20 @@ export function isSettled({ state }: Pick<ParticipantStatus, 'state'>): boolean 
 
 /** The next step of a logout run that began at `startedAt`. */
 export function nextStep(participants: readonly ParticipantStatus[], startedAt: Date, now: Date): NextStep {
-  const open = participants.filter((one) => !isSettled(one));
-  const unprobed = open.filter((one) => needsBrowser(one) && one.state === 'waiting' && one.probeResult === undefined);
+  const unsettled = participants.filter((one) => !isSettled(one));
+  const unprobed = unsettled.filter(
+    (one) => needsBrowser(one) && one.state === 'waiting' && one.probeResult === undefined,
+  );
   if (unprobed.length > 0) return { kind: 'probe', ids: unprobed.map(({ id }) => id) };
 
-  const framed = open.filter(({ channel }) => channel === 'front');
+  const framed = unsettled.filter(({ channel }) => channel === 'front');
   if (framed.length > 0) {
     const ids = framed.map(({ id }) => id);
     const secondsLeft = Math.max(...framed.map((one) => remaining(one, now) ?? limits.logout.frameSeconds));
     return secondsLeft > 0 ? { kind: 'frames', ids, seconds: secondsLeft } : { kind: 'leave-frames', ids };
   }
 
-  const browserSteps = open.filter(({ channel }) => channel === 'redirect' || channel === 'post');
+  const browserSteps = unsettled.filter(({ channel }) => channel === 'redirect' || channel === 'post');
   const pending = browserSteps.find(({ state }) => state === 'sent');
   if (pending) {
     const seconds = remaining(pending, now) ?? 0;
@@ -117,11 +119,11 @@ export function nextStep(participants: readonly ParticipantStatus[], startedAt: 
   const next = browserSteps.find(keepsBrowser) ?? browserSteps[0];
   if (next) return { kind: 'visit', ids: [next.id], inFrame: keepsBrowser(next) };
 
-  const upstream = open.find(({ channel }) => channel === 'upstream');
+  const upstream = unsettled.find(({ channel }) => channel === 'upstream');
   if (upstream) return upstreamStep(upstream, now);
 
   const secondsLeft = limits.logout.settleSeconds - (now.getTime() - startedAt.getTime()) / 1000;
-  if (open.length > 0 && secondsLeft > 0) return { kind: 'settle', seconds: Math.ceil(Math.min(secondsLeft, 1)) };
+  if (unsettled.length > 0 && secondsLeft > 0) return { kind: 'settle', seconds: Math.ceil(Math.min(secondsLeft, 1)) };
   return { kind: 'complete' };
 }
 

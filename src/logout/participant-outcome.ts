@@ -34,8 +34,8 @@ export async function settleParticipant(
 ): Promise<boolean> {
   return transaction(db, async (tx) => {
     const data = { state: storedState(state), reason: reason ?? null, settledAt: now(), deadline: null };
-    const open = { OR: [{ state: { in: OPEN } }, { state: 'failed', reason: { in: LATE_RESPONSE_COUNTS } }] };
-    const { count } = await tx.logoutParticipant.updateMany({ where: { id, ...open }, data });
+    const unsettled = { OR: [{ state: { in: OPEN } }, { state: 'failed', reason: { in: LATE_RESPONSE_COUNTS } }] };
+    const { count } = await tx.logoutParticipant.updateMany({ where: { id, ...unsettled }, data });
     if (count === 0) return false;
     if (state === 'retrying') return true; // no final outcome
     await tx.logoutDelivery.deleteMany({ where: { participantId: id, doneAt: null, failedAt: null } });
@@ -50,7 +50,7 @@ export async function recordBrowserFailure(
   dependencies: OutcomeDependencies,
   participant: Participant,
   reason: string,
-  deliverSoon: () => void,
+  wakeLogoutDeliveries: () => void,
 ): Promise<void> {
   const { db, now } = dependencies;
   const { id, runId, data, probeResult } = participant;
@@ -68,5 +68,5 @@ export async function recordBrowserFailure(
     await tx.logoutDelivery.create({ data: deliveryOf(row, userId, now()) });
     return true;
   });
-  if (changed) deliverSoon();
+  if (changed) wakeLogoutDeliveries();
 }

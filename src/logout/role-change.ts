@@ -6,15 +6,15 @@ import type { EndSession } from './end-session.ts';
 
 export interface RoleChangeDependencies {
   /** The setting. */
-  isEnabled(): boolean;
+  signOutOnRoleChange(): boolean;
   sessions: Pick<Sessions, 'list'>;
   endSession: Pick<EndSession, 'all'>;
 }
 
 /** Returns what is called in the transaction of a role change. */
-export function createLogoutOnRoleChange({ isEnabled, sessions, endSession }: RoleChangeDependencies) {
+export function createLogoutOnRoleChange({ signOutOnRoleChange, sessions, endSession }: RoleChangeDependencies) {
   return async function logoutOnRoleChange(userId: string, by: Actor, tx: Tx): Promise<void> {
-    if (!isEnabled() || (await sessions.list(userId, tx)).length === 0) return;
+    if (!signOutOnRoleChange() || (await sessions.list(userId, tx)).length === 0) return;
     await endSession.all(userId, 'roles-changed', by, tx);
   };
 }

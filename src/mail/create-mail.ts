@@ -19,16 +19,16 @@ export interface MailDependencies {
   issuer: string;
   /** The folder `views`. */
   viewsDir: string;
-  /** Called when a mail was queued, before its transaction commits. */
-  queued?: () => void;
+  /** Starts the delivery; called when a mail is queued, before its transaction commits. */
+  wakeDelivery?: () => void;
 }
 
-export function createMail({ db, vault, now, issuer, viewsDir, queued }: MailDependencies): {
+export function createMail({ db, vault, now, issuer, viewsDir, wakeDelivery }: MailDependencies): {
   outbox: Outbox;
   notifyOwner: NotifyOwner;
 } {
   const renderHtml = createHtmlRenderer(viewsDir);
-  const outbox = createOutbox({ db, vault, now, issuer, renderHtml, ...(queued && { queued }) });
+  const outbox = createOutbox({ db, vault, now, issuer, renderHtml, ...(wakeDelivery && { wakeDelivery }) });
   return { outbox, notifyOwner: createOwnerNotifier({ outbox, now }) };
 }
 

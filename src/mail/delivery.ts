@@ -28,7 +28,7 @@ export interface DeliveryDependencies extends MessageStoreDependencies {
   transport: MailTransport;
   writers: Record<DeferredKind, DeferredWriter>;
   /** For the metrics. */
-  counted(outcome: (typeof METRIC)[JobOutcome]): void;
+  countMail(outcome: (typeof METRIC)[JobOutcome]): void;
 }
 
 /** Makes the queue of outgoing mail. */
@@ -49,7 +49,7 @@ export function createDelivery(dependencies: DeliveryDependencies): JobQueue {
     expiresAt: ({ content, createdAt }) => new Date(content?.expiresAt ?? createdAt.getTime() + MAX_AGE_MS),
     onOutcome({ lane }, outcome) {
       // A deferred request that was turned into a message is not a mail that was sent.
-      if (lane === 'mail-server' || outcome !== 'done') dependencies.counted(METRIC[outcome]);
+      if (lane === 'mail-server' || outcome !== 'done') dependencies.countMail(METRIC[outcome]);
     },
   });
 }

@@ -32,16 +32,23 @@ export interface OutboxDependencies {
   issuer: string;
   renderHtml: RenderHtml;
   /** Wakes the delivery. Called before a surrounding transaction commits, so it should wait a moment. */
-  queued?: () => void;
+  wakeDelivery?: () => void;
 }
 
-export function createOutbox({ db, vault, now, issuer, renderHtml, queued = () => {} }: OutboxDependencies): Outbox {
+export function createOutbox({
+  db,
+  vault,
+  now,
+  issuer,
+  renderHtml,
+  wakeDelivery = () => {},
+}: OutboxDependencies): Outbox {
   async function store(recipient: string, subject: string, content: StoredContent, tx: Tx): Promise<void> {
     const id = randomId();
     const bodySealed = sealContent(vault, id, content);
     const at = now();
     await tx.mailMessage.create({ data: { id, recipient, subject, bodySealed, nextTryAt: at, createdAt: at } });
-    queued();
+    wakeDelivery();
   }
 
   const inSeconds = (seconds: number) => new Date(now().getTime() + seconds * 1000).toISOString();

@@ -7,7 +7,7 @@ import type { CookieKey, Cookies } from '../http/cookies.ts';
 import { badRequest, tooManyRequests } from '../http/errors.ts';
 import { parseQuery } from '../http/input.ts';
 import { limits } from '../limits.ts';
-import { addressKey } from '../rate-limits/lockout.ts';
+import { addressBlock } from '../rate-limits/network-limits.ts';
 import type { RateLimits } from '../rate-limits/rate-limits.ts';
 
 export interface LinkPage {
@@ -75,7 +75,7 @@ export function createLinkPage(
     },
 
     async resolve(ctx, find) {
-      const address = addressKey(ctx.state.request.address);
+      const address = addressBlock(ctx.state.request.address);
       const verdict = await rateLimits.consume('link:address', address);
       if (!verdict.allowed) throw tooManyRequests(verdict.retryAfterSeconds);
       const token = cookies.get(ctx, cookie);

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Context } from '../http/context.ts';
 import { tooManyRequests } from '../http/errors.ts';
 import { limits } from '../limits.ts';
-import { addressKey } from '../rate-limits/lockout.ts';
+import { addressBlock } from '../rate-limits/network-limits.ts';
 import type { PolicyName } from '../rate-limits/policies.ts';
 import type { RateLimits } from '../rate-limits/rate-limits.ts';
 
@@ -18,7 +18,7 @@ export async function answerUniformly(
   { work, page }: { work: () => Promise<void>; page: string },
 ): Promise<void> {
   const fixedTime = sleep(limits.evenAnswer.milliseconds);
-  const verdict = await rateLimits.consume(policy, addressKey(ctx.state.request.address));
+  const verdict = await rateLimits.consume(policy, addressBlock(ctx.state.request.address));
   if (!verdict.allowed) throw tooManyRequests(verdict.retryAfterSeconds);
   await work();
   await fixedTime;

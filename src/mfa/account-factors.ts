@@ -9,14 +9,14 @@ import type { Phones } from './factors/phone-number.ts';
 import type { RecoveryCodes } from './factors/recovery-codes.ts';
 import type { Totp } from './factors/totp.ts';
 import { allowReplacement } from './first-factor-rule.ts';
-import { type Factors as FactorSet, hasSecondFactor } from './policy.ts';
+import { type FactorSet, hasSecondFactor } from './policy.ts';
 
 export type OwnFactors = FactorSet & {
   /** The verified number for codes by SMS. */
   phone: string | undefined;
 };
 
-export interface Factors {
+export interface AccountFactors {
   of(userId: string, tx?: Tx): Promise<OwnFactors>;
   /** For the password rules: 8 characters suffice with a second factor. */
   hasSecondFactor(userId: string, tx?: Tx): Promise<boolean>;
@@ -56,7 +56,7 @@ export const statements = hotStatements('factors', {
     (SELECT COUNT(*) FROM recovery_codes WHERE user_id = ? AND used_at IS NULL) AS "recoveryCodes"`,
 });
 
-export function createFactors(dependencies: FactorsDependencies): Factors {
+export function createFactors(dependencies: FactorsDependencies): AccountFactors {
   const { db, sql, now, audit, protectedRows, totp, passkeys, phones, recoveryCodes } = dependencies;
 
   async function of(userId: string, tx?: Tx): Promise<OwnFactors> {

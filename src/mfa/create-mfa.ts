@@ -1,4 +1,4 @@
-// Puts the second factors together. A new kind of factor is added here, in factors.ts and in policy.ts.
+// Puts the second factors together. factors/README.md lists the steps for adding one.
 import type { Audit } from '../audit/audit.ts';
 import type { ProtectedRows } from '../audit/protected-rows.ts';
 import type { Clock } from '../platform/clock.ts';

@@ -113,7 +113,7 @@ export function createFirstFactorRule(dependencies: FirstFactorDependencies): Fi
       });
     },
 
-    secondFactorProven: (userId) => forgetReset(db, userId),
+    secondFactorProven: (userId) => clearResetByMail(db, userId),
 
     async allow(userId, by) {
       if (by.actorId === userId) throw forbidden('forbidden', { message: 'Another administrator has to allow it.' });
@@ -149,12 +149,11 @@ function afterResetText({ username }: Subject) {
   };
 }
 
-/** A factor was set up, so that the password alone proves nothing any more; in the transaction that stores it. */
-export async function factorIsSet(tx: Tx, userId: string): Promise<void> {
-  await forgetReset(tx, userId);
-}
-
-async function forgetReset(db: Db | Tx, userId: string): Promise<void> {
+/**
+ * Ends the need for an approval after a reset by mail. Called in the transaction that stores a factor, after which the password
+ * alone proves nothing any more.
+ */
+export async function clearResetByMail(db: Db | Tx, userId: string): Promise<void> {
   await db.firstFactorApproval.updateMany({
     where: { userId, resetByMailAt: { not: null } },
     data: { resetByMailAt: null },
@@ -164,7 +163,7 @@ async function forgetReset(db: Db | Tx, userId: string): Promise<void> {
 /** An administrator lets the user set up a first factor. */
 async function allowFirstFactor(tx: Tx, userId: string, at: Date): Promise<void> {
   await allowReplacement(tx, userId, at);
-  await forgetReset(tx, userId);
+  await clearResetByMail(tx, userId);
 }
 
 /** Lets the user set up a factor in place of those that an administrator has removed, unless a reset by mail came before. */

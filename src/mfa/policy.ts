@@ -22,7 +22,7 @@ export type SecondFactor = 'totp' | 'passkey' | 'email' | 'sms' | 'recovery-code
 export type Enrollable = 'totp' | 'passkey';
 
 /** What the account has set up. */
-export interface Factors {
+export interface FactorSet {
   totp: boolean;
   passkeys: number;
   /** How many of them verify their user: those are phishing resistant without a password. */
@@ -35,7 +35,7 @@ export interface Factors {
 
 export interface PolicyInput {
   setting: MfaSetting;
-  factors: Factors;
+  factors: FactorSet;
   /** The methods proven in this session or attempt (`amr`). */
   proven: readonly string[];
   /** The rule of the application or for staff, which neither the setting `off` nor a remembered browser lowers. */
@@ -61,7 +61,7 @@ export type Need =
   | { need: 'impossible'; level: Acr };
 
 /** Whether the account has a second factor of its own: then 8 characters suffice for its password. */
-export function hasSecondFactor({ totp, passkeys }: Factors): boolean {
+export function hasSecondFactor({ totp, passkeys }: FactorSet): boolean {
   return totp || passkeys > 0;
 }
 
@@ -112,13 +112,13 @@ export function stricterRule(one: FactorRule, other: FactorRule): FactorRule {
 }
 
 /** The strongest level that the account can prove with its factors; the account pages demand it before a change. */
-export function strongestLevel(factors: Factors): Acr {
+export function strongestLevel(factors: FactorSet): Acr {
   if (factors.verifyingPasskeys > 0) return PHISHING_RESISTANT_ACR;
   return hasSecondFactor(factors) || factors.sms ? MFA_ACR : PASSWORD_ACR;
 }
 
 /** Whether a code by e-mail is the best that the account can prove beside its password. */
-export function mailedCodeIsStrongest(factors: Factors): boolean {
+export function mailedCodeIsStrongest(factors: FactorSet): boolean {
   return factors.email === true && strongestLevel(factors) === PASSWORD_ACR;
 }
 

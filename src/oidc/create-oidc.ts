@@ -1,7 +1,7 @@
 // Builds the OpenID Connect side of the server: clients, storage, policy and pages around the engine, and the middleware
 // that serves it.
 import type { Middleware } from '../http/context.ts';
-import { addressKey } from '../rate-limits/lockout.ts';
+import { addressBlock } from '../rate-limits/network-limits.ts';
 import { stableSecret } from '../settings/stored-secret.ts';
 import { type ClaimsPreviews, createClaimsPreviews } from './claims/claims-preview.ts';
 import { createPairwiseSubjects } from './claims/pairwise.ts';
@@ -52,8 +52,8 @@ export async function createOidc(dependencies: OidcDependencies): Promise<Oidc> 
     firstPartyClient: dependencies.firstPartyClient,
   });
   const deviceGuesses = createDeviceGuesses({
-    consume: (address) => rateLimits.consume('device:address', addressKey(address)),
-    refund: (address) => rateLimits.refund('device:address', addressKey(address)),
+    consume: (address) => rateLimits.consume('device:address', addressBlock(address)),
+    refund: (address) => rateLimits.refund('device:address', addressBlock(address)),
   });
   const clientLimits = clientLimitsOf(rateLimits, async (id) => (await clients.applicationOf(id)) !== undefined);
   const sessionStore = createSessionStore({ sql, protectedRows });

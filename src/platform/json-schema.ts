@@ -14,8 +14,8 @@ export type JsonCheck = (value: unknown) => JsonFault[];
 
 const MAX_CACHED = 20;
 const cache = new Map<string, JsonCheck>();
-const timed = vm.createContext({});
-const runTimed = new vm.Script('run()');
+const timeLimitedContext = vm.createContext({});
+const callRun = new vm.Script('run()');
 
 /** The check of a schema; throws when the schema is invalid or uses an unsupported keyword. */
 export function compileJsonSchema(schema: Readonly<Record<string, unknown>>): JsonCheck {
@@ -40,14 +40,14 @@ export function compileJsonSchema(schema: Readonly<Record<string, unknown>>): Js
 
 /** The result of `work`; undefined when it took too long. node:vm is what can stop a regular expression; it is no sandbox here. */
 function withinTime<Result>(work: () => Result): Result | undefined {
-  timed.run = work;
+  timeLimitedContext.run = work;
   try {
-    return runTimed.runInContext(timed, { timeout: limits.settings.schemaCheckMs }) as Result;
+    return callRun.runInContext(timeLimitedContext, { timeout: limits.settings.schemaCheckMs }) as Result;
   } catch (error) {
     // By its code: an error of node:vm may belong to another realm, where instanceof does not work.
     if (Reflect.get(Object(error), 'code') === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return undefined;
     throw error;
   } finally {
-    timed.run = undefined;
+    timeLimitedContext.run = undefined;
   }
 }

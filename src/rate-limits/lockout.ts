@@ -1,11 +1,11 @@
 // Lockout and brute-force protection of the password: which attempts are allowed, which need a CAPTCHA, and whether an
 // account is locked. Only failures count. Attempts in flight count as if they had failed, but others wait for their result
 // in the queue, so that many correct sign-ins of one address all pass, and parallel guesses get no more tries.
-import ipaddr from 'ipaddr.js';
 import type { Account } from '../accounts/account.ts';
 import { nameKey } from '../accounts/names.ts';
 import { limits } from '../limits.ts';
 import type { AttemptCounters, Begun } from './attempt-counters.ts';
+import { addressBlock } from './network-limits.ts';
 import type { PolicyName } from './policies.ts';
 import type { RateLimits } from './rate-limits.ts';
 import type { AttemptStep, SignInQueue } from './sign-in-queue.ts';
@@ -82,7 +82,7 @@ export function createLockout(dependencies: LockoutDependencies): Lockout {
     async attempt(attempt, check) {
       const captcha = { isSolved: false };
       const place = {
-        address: addressKey(attempt.address),
+        address: addressBlock(attempt.address),
         isKnownBrowser: attempt.knownBrowser !== undefined,
         counters: countsOf(attempt).map(nameOf),
       };
@@ -204,7 +204,7 @@ async function succeeded(
   { address }: PasswordAttempt,
   counts: Count[],
 ): Promise<void> {
-  await counters.withdraw('sign-in:address', addressKey(address));
+  await counters.withdraw('sign-in:address', addressBlock(address));
   const others = counts.filter(({ policy }) => policy !== 'sign-in:address');
   await Promise.all(others.map(({ policy, key }) => rateLimits.reset(policy, key)));
 }
@@ -221,7 +221,7 @@ function countsOf(attempt: PasswordAttempt): Count[] {
 /** Those whose limits the response tells. */
 function visibleCounts({ login, address, knownBrowser }: PasswordAttempt): Count[] {
   return [
-    { policy: 'sign-in:address', key: addressKey(address), captchaAfter: captchaAfterFailures.address },
+    { policy: 'sign-in:address', key: addressBlock(address), captchaAfter: captchaAfterFailures.address },
     knownBrowser
       ? { policy: 'sign-in:known-browser', key: knownBrowser }
       : { policy: 'sign-in:account', key: nameKey(login), captchaAfter: captchaAfterFailures.account },
@@ -240,12 +240,4 @@ function namesOf({ id, username, email }: LockableAccount): { policy: PolicyName
     ...names.map((key) => ({ policy: 'sign-in:account', key }) as const),
     { policy: 'sign-in:all-names', key: id },
   ];
-}
-
-/** One key for each customer of a provider: an IPv4 address, or an IPv6 network of 64 bits. */
-export function addressKey(address: string): string {
-  if (!ipaddr.isValid(address)) return address;
-  const parsed = ipaddr.process(address);
-  if (parsed.kind() === 'ipv4') return parsed.toString();
-  return `${ipaddr.IPv6.networkAddressFromCIDR(`${parsed.toString()}/64`).toString()}/64`;
 }

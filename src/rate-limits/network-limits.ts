@@ -1,20 +1,28 @@
 // Limits by the network that a request comes from. One customer of a provider has an IPv4 address or an IPv6 network of 64
 // bits, and may have one of 48 bits with 65,536 of those: so IPv6 is counted twice (RFC 6177).
 import ipaddr from 'ipaddr.js';
-import { addressKey } from './lockout.ts';
 import type { RateLimits, Verdict } from './rate-limits.ts';
 
-/** One text for the addresses that one customer can use: an IPv4 address, or an IPv6 network of 48 bits. */
-export function siteKey(address: string): string {
-  if (!ipaddr.isValid(address)) return address;
-  const parsed = ipaddr.process(address);
-  if (parsed.kind() === 'ipv4') return parsed.toString();
-  return `${ipaddr.IPv6.networkAddressFromCIDR(`${parsed.toString()}/48`).toString()}/48`;
+/** The key under which requests of one customer are counted: an IPv4 address, or an IPv6 network of 64 bits. */
+export function addressBlock(address: string): string {
+  return blockOf(address, 64);
+}
+
+/** The largest block that one customer can have: an IPv4 address, or an IPv6 network of 48 bits. */
+export function siteBlock(address: string): string {
+  return blockOf(address, 48);
 }
 
 /** Counts the start of a sign-in, which stores its request, for the address and for the site of the sender. */
 export async function countSignInStart(rateLimits: Pick<RateLimits, 'consume'>, address: string): Promise<Verdict> {
-  const byAddress = await rateLimits.consume('sign-in-start:address', addressKey(address));
-  const site = siteKey(address);
+  const byAddress = await rateLimits.consume('sign-in-start:address', addressBlock(address));
+  const site = siteBlock(address);
   return byAddress.allowed && site.endsWith('/48') ? rateLimits.consume('sign-in-start:site', site) : byAddress;
+}
+
+function blockOf(address: string, ipv6Bits: number): string {
+  if (!ipaddr.isValid(address)) return address;
+  const parsed = ipaddr.process(address);
+  if (parsed.kind() === 'ipv4') return parsed.toString();
+  return `${ipaddr.IPv6.networkAddressFromCIDR(`${parsed.toString()}/${ipv6Bits}`).toString()}/${ipv6Bits}`;
 }

@@ -17,7 +17,7 @@ type AssignmentContext = {
   protectedRows: ProtectedRows;
   assertMay: Authority['assertMay'];
   /** Called in the transaction in which a user got or lost a role. */
-  rolesChanged(userId: string, by: Actor, tx: Tx): Promise<void>;
+  logoutOnRoleChange(userId: string, by: Actor, tx: Tx): Promise<void>;
 };
 
 /** False when the user had the role. */
@@ -28,7 +28,7 @@ export function assignRole(
   by: Actor,
   outer: Tx | undefined,
 ): Promise<boolean> {
-  const { db, audit, protectedRows, assertMay, rolesChanged } = context;
+  const { db, audit, protectedRows, assertMay, logoutOnRoleChange } = context;
   return withinTransaction(db, outer, async (tx) => {
     const role = await roleNamed(roleName, tx);
     await assertMay(by, { what: 'role', role }, tx);
@@ -39,7 +39,7 @@ export function assignRole(
     const row = grantRow(grant, protectedRows);
     await tx.userRole.upsert({ where: { userId_roleId_via: grant }, create: row, update: row });
     await audit.record({ ...by, type: 'role.assigned', outcome: 'success', subjectId: userId, data: { roleName } }, tx);
-    await rolesChanged(userId, by, tx);
+    await logoutOnRoleChange(userId, by, tx);
     return true;
   });
 }
@@ -52,7 +52,7 @@ export function unassignRole(
   by: Actor,
   outer: Tx | undefined,
 ): Promise<boolean> {
-  const { db, audit, assertMay, rolesChanged } = context;
+  const { db, audit, assertMay, logoutOnRoleChange } = context;
   return withinTransaction(db, outer, async (tx) => {
     const role = await roleNamed(roleName, tx);
     await assertMay(by, { what: 'role', role }, tx);
@@ -61,7 +61,7 @@ export function unassignRole(
     if (count === 0) return false;
     const data = { roleName };
     await audit.record({ ...by, type: 'role.unassigned', outcome: 'success', subjectId: userId, data }, tx);
-    await rolesChanged(userId, by, tx);
+    await logoutOnRoleChange(userId, by, tx);
     return true;
   });
 }

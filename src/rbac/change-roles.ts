@@ -21,7 +21,7 @@ type RoleContext = {
   sets: PermissionSets;
   assertMay: Authority['assertMay'];
   /** Called in the transaction in which a user got or lost a role. */
-  rolesChanged(userId: string, by: Actor, tx: Tx): Promise<void>;
+  logoutOnRoleChange(userId: string, by: Actor, tx: Tx): Promise<void>;
 };
 
 /** Throws role_name_taken (409), invalid_input (400), forbidden (403). */
@@ -60,7 +60,7 @@ export async function updateRole(
 
 /** Also takes the role from every user who has it. */
 export function removeRole(
-  { db, audit, protectedRows, sets, assertMay, rolesChanged }: RoleContext,
+  { db, audit, protectedRows, sets, assertMay, logoutOnRoleChange }: RoleContext,
   name: string,
   by: Actor,
   outer: Tx | undefined,
@@ -77,7 +77,7 @@ export function removeRole(
     await protectedAfter(others, protectedRows, tx, () => sets.removeLimitedTo(role.name, tx));
     await sets.removeUnused(tx);
     await audit.record({ ...by, type: 'role.deleted', outcome: 'success', data: { before: role } }, tx);
-    for (const { userId } of holders) await rolesChanged(userId, by, tx);
+    for (const { userId } of holders) await logoutOnRoleChange(userId, by, tx);
   });
 }
 

@@ -25,7 +25,7 @@ export interface ConnectionRolesDependencies {
   audit: Audit;
   protectedRows: ProtectedRows;
   /** Called in the transaction in which a user got or lost a role. */
-  rolesChanged(userId: string, by: Actor, tx: Tx): Promise<void>;
+  logoutOnRoleChange(userId: string, by: Actor, tx: Tx): Promise<void>;
 }
 
 /**
@@ -36,7 +36,7 @@ export function createSetConnectionRoles({
   db,
   audit,
   protectedRows,
-  rolesChanged,
+  logoutOnRoleChange,
 }: ConnectionRolesDependencies): SetConnectionRoles {
   return (userId, { connectionId, roleIds }, by = {}, outer) =>
     withinTransaction(db, outer, async (tx) => {
@@ -66,7 +66,7 @@ export function createSetConnectionRoles({
         await audit.record({ ...about, type: 'role.assigned', data: { roleName, via } }, tx);
       for (const { name: roleName } of removed)
         await audit.record({ ...about, type: 'role.unassigned', data: { roleName, via } }, tx);
-      if (added.length + removed.length > 0) await rolesChanged(userId, by, tx);
+      if (added.length + removed.length > 0) await logoutOnRoleChange(userId, by, tx);
       return { added: added.map(({ name }) => name), removed: removed.map(({ name }) => name) };
     });
 }

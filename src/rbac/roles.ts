@@ -43,15 +43,15 @@ export interface RolesDependencies {
   protectedRows: ProtectedRows;
   accounts: Pick<Accounts, 'find'>;
   /** Called in the transaction in which a user got or lost a role. */
-  rolesChanged?(userId: string, by: Actor, tx: Tx): Promise<void>;
+  logoutOnRoleChange?(userId: string, by: Actor, tx: Tx): Promise<void>;
 }
 
 /** Every operation on roles. A change joins the transaction `tx`, or is one of its own. */
 export function createRoles(dependencies: RolesDependencies): Roles {
-  const { db, accounts, rolesChanged = async () => {} } = dependencies;
+  const { db, accounts, logoutOnRoleChange = async () => {} } = dependencies;
   const sets = createPermissionSets();
   const { assertMay } = createAuthority({ accounts });
-  const context = { ...dependencies, sets, assertMay, rolesChanged };
+  const context = { ...dependencies, sets, assertMay, logoutOnRoleChange };
   return {
     list: () => listRoles(db),
     find: (name, tx = db) => findRole(name, tx),

@@ -6,7 +6,7 @@ import type { Cookies } from '../http/cookies.ts';
 import type { Csrf } from '../http/csrf.ts';
 import type { Outbox } from '../mail/outbox.ts';
 import type { MailedLinks } from '../mailed-links/create-mailed-links.ts';
-import type { Factors } from '../mfa/account-factors.ts';
+import type { AccountFactors } from '../mfa/account-factors.ts';
 import type { FirstFactorRule } from '../mfa/first-factor-rule.ts';
 import type { KnownBrowsers } from '../mfa/known-browsers.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -28,7 +28,7 @@ export interface RecoveryDependencies {
   cookies: Cookies;
   credentials: Pick<Credentials, 'status'>;
   csrf: Pick<Csrf, 'check'>;
-  factors: Pick<Factors, 'hasSecondFactor'>;
+  factors: Pick<AccountFactors, 'hasSecondFactor'>;
   firstFactor: Pick<FirstFactorRule, 'passwordResetByMail'>;
   knownBrowsers: KnownBrowsers;
   lockout: Lockout;

@@ -21,7 +21,7 @@ export interface AdministrationDependencies {
   protocols: Protocols;
   userPages: UserPages;
   /** Wakes the delivery of mail. */
-  mailQueued(): void;
+  wakeMailDelivery(): void;
   /** The whole application, for requests of the server to itself. */
   handler(): RequestListener;
 }
@@ -57,7 +57,7 @@ export function createAdministration({ services, http, protocols, userPages, ...
     invitations,
     keyring,
     lockout,
-    mailQueued: needs.mailQueued,
+    wakeMailDelivery: needs.wakeMailDelivery,
     mfa,
     outbox,
     configFile,

@@ -9,7 +9,7 @@ import { createAssets } from '../http/pages/assets.ts';
 import { createRenderer, rendering } from '../http/pages/render.ts';
 import { requestContext } from '../http/request-context.ts';
 import { securityHeaders } from '../http/security-headers.ts';
-import { addressKey } from '../rate-limits/lockout.ts';
+import { addressBlock } from '../rate-limits/network-limits.ts';
 import type { Services } from '../services.ts';
 import type { HttpServices } from './http-services.ts';
 
@@ -52,7 +52,7 @@ export function createApp({ services, http, viewsDir, routes }: AppDependencies)
       networks: () => settings.latest().denied_networks,
       async onRejected(request) {
         // Once an hour: a denied address must not fill the audit log.
-        if (!(await rateLimits.consume('denied:address', addressKey(request.address))).allowed) return;
+        if (!(await rateLimits.consume('denied:address', addressBlock(request.address))).allowed) return;
         await audit.record({ type: 'address.denied', outcome: 'failure', reason: 'denied_network', request });
       },
     }),

@@ -55,9 +55,9 @@ export async function startServer({ config, logger, now: clock, resolveTxt }: Se
     logger,
     ...(clock && { now: clock }),
     resolveTxt,
-    logoutQueued: () => wake.logout(),
-    mailQueued: () => wake.mail(),
-    alarmRaised: (kind) => metrics.alarms.inc({ kind }),
+    wakeLogoutDeliveries: () => wake.logout(),
+    wakeMailDelivery: () => wake.mail(),
+    countAlarm: (kind) => metrics.alarms.inc({ kind }),
   });
   const { audit, keyring, mfa } = services;
   await prepareData(services);
@@ -109,7 +109,7 @@ async function composeServer({ services, http, isDraining }: CompositionDependen
     http,
     protocols,
     userPages,
-    mailQueued: mail.scheduleDelivery,
+    wakeMailDelivery: mail.scheduleDelivery,
     handler: () => handler,
   });
   const routes = routesOf({
@@ -159,7 +159,7 @@ function createJobs({ services, http, protocols, userPages }: JobsDependencies) 
     transport: config,
     wake: scheduler.wake,
     writers: mailWriters(userPages),
-    counted: (outcome) => http.metrics.mails.inc({ outcome }),
+    countMail: (outcome) => http.metrics.mails.inc({ outcome }),
   });
   scheduleJobs(scheduler, {
     services,

@@ -16,7 +16,7 @@ import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
 import { viewsDir } from '../platform/package.ts';
 import { createVault } from '../platform/vault.ts';
-import { siteKey } from '../rate-limits/network-limits.ts';
+import { siteBlock } from '../rate-limits/network-limits.ts';
 import { listAdministrators } from '../rbac/administrators.ts';
 import { createSettings } from '../settings/settings.ts';
 import { openDatabase, type Tx } from '../storage/database.ts';
@@ -26,24 +26,24 @@ export interface BaseOptions {
   config: Config;
   logger: Logger;
   now: Clock;
-  /** Called when a mail is queued. */
-  mailQueued(): void;
+  /** Starts the mail delivery without waiting for the next run of its job. */
+  wakeMailDelivery(): void;
   /** Counts an alarm in the metrics. */
-  alarmRaised(kind: AlarmKind): void;
+  countAlarm(kind: AlarmKind): void;
 }
 
 export type Base = Omit<Awaited<ReturnType<typeof createBase>>, 'closeDatabase'>;
 
 /** Migrates and opens the database. Throws DatabaseError. */
-export async function createBase({ config, logger, now, mailQueued, alarmRaised }: BaseOptions) {
+export async function createBase({ config, logger, now, wakeMailDelivery, countAlarm }: BaseOptions) {
   const { issuer, loopback: allowLoopback } = config;
   for (const name of await migrate(config.databaseUrl)) logger.info({ migration: name }, 'migration applied');
   const { db, sql, close: closeDatabase } = await openDatabase(config.databaseUrl);
   const dataKeys = await openDataKeys({ db, vault: createVault(config.secrets), now });
   const vault = createVault(config.secrets, dataKeys.mac);
   const audit = createAudit({ db, sql, vault, logger, now });
-  const repeatedEntries = createRepeatedEntries({ audit, now, logger, networkOf: siteKey });
-  const { outbox, notifyOwner } = createMail({ db, vault, now, issuer, viewsDir, queued: mailQueued });
+  const repeatedEntries = createRepeatedEntries({ audit, now, logger, networkOf: siteBlock });
+  const { outbox, notifyOwner } = createMail({ db, vault, now, issuer, viewsDir, wakeDelivery: wakeMailDelivery });
   const notifyAdministrators = async (message: AdministratorMail, tx?: Tx) => {
     for (const administrator of await listAdministrators(db, accounts.byId)) {
       const to = recipientOf(administrator);
@@ -51,7 +51,7 @@ export async function createBase({ config, logger, now, mailQueued, alarmRaised 
     }
   };
   const alarm = createAlarm({
-    ...{ audit, logger, now, counted: alarmRaised },
+    ...{ audit, logger, now, countAlarm },
     notify: (message) => notifyAdministrators({ kind: 'integrity-alarm', message, at: now() }),
   });
   const protectedRows = createProtectedRows({ vault, alarm });

@@ -5,7 +5,7 @@ import { createPasswordServices } from '../credentials/create-credentials.ts';
 import { createMfa } from '../mfa/create-mfa.ts';
 import { createCodeDelivery } from '../mfa/factors/code-delivery.ts';
 import { createLimits } from '../rate-limits/create-limits.ts';
-import { siteKey } from '../rate-limits/network-limits.ts';
+import { siteBlock } from '../rate-limits/network-limits.ts';
 import { createPermissions } from '../rbac/permissions.ts';
 import { createRejections } from '../rejections/rejections.ts';
 import { abandonSignIns } from '../sign-in/abandon-sign-ins.ts';
@@ -44,7 +44,7 @@ export function createUserServices(base: Base) {
   const { credentials } = passwordServices;
   const limiters = createLimits({ db, sql, now, vault, knownBrowsers, isEnabled: () => setting().rate_limits });
   const { rateLimits, mailLimits } = limiters;
-  const admit = async (address: string) => (await rateLimits.consume('refusals:address', siteKey(address))).allowed;
+  const admit = async (address: string) => (await rateLimits.consume('refusals:address', siteBlock(address))).allowed;
   const rejections = createRejections({ db, now, logger, admit });
   const sms = createSmsGateway({ gateway: () => setting().sms_gateway, fetch: outgoing, logger, host: issuerUrl.host });
   const emailCodes = () => setting().email_codes;

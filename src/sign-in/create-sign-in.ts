@@ -134,7 +134,7 @@ export function createSignIn(dependencies: SignInDependencies) {
     firstFactor: mfa.firstFactor,
   });
 
-  const counted = (outcome: string, method: string) => metrics.signIns.inc({ outcome, method });
+  const countAttempt = (outcome: string, method: string) => metrics.signIns.inc({ outcome, method });
   const firstFactor = createFirstFactor({
     accounts,
     credentials,
@@ -144,7 +144,7 @@ export function createSignIn(dependencies: SignInDependencies) {
     lockout,
     captcha,
     browserCookie,
-    counted: (outcome) => counted(outcome, 'password'),
+    countAttempt: (outcome) => countAttempt(outcome, 'password'),
   });
   const codes = createSecondFactorCodes({
     totp,
@@ -153,7 +153,7 @@ export function createSignIn(dependencies: SignInDependencies) {
     rateLimits,
     audit,
     repeatedEntries,
-    counted,
+    countAttempt,
   });
   const factorPages = createFactorPages({ attempts, passkeys, totp, rememberDays });
   const pages = createPages(dependencies, { factorPages, firstFactor, expiredSignIns });

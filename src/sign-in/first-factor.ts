@@ -51,7 +51,7 @@ export interface FirstFactorDependencies {
   captcha: Captcha;
   browserCookie: Pick<KnownBrowserCookie, 'knownTo'>;
   /** For the metrics. */
-  counted(outcome: 'success' | 'failure' | 'throttled'): void;
+  countAttempt(outcome: 'success' | 'failure' | 'throttled'): void;
 }
 
 /** Why no password was checked; for the audit log. */
@@ -60,7 +60,7 @@ const THROTTLED = { wait: 'too_many_tries', captcha: 'captcha_unsolved', busy: '
 const NO_ACCOUNT = 'none';
 
 export function createFirstFactor(dependencies: FirstFactorDependencies): FirstFactor {
-  const { accounts, credentials, directories, audit, repeatedEntries, lockout, captcha, browserCookie, counted } =
+  const { accounts, credentials, directories, audit, repeatedEntries, lockout, captcha, browserCookie, countAttempt } =
     dependencies;
 
   async function attemptOf(ctx: Context, login: string) {
@@ -71,7 +71,7 @@ export function createFirstFactor(dependencies: FirstFactorDependencies): FirstF
   }
 
   async function recordThrottled(ctx: Context, reason: keyof typeof THROTTLED): Promise<void> {
-    counted('throttled');
+    countAttempt('throttled');
     const { request } = ctx.state;
     await repeatedEntries.record({ type: 'sign-in.throttled', outcome: 'failure', reason: THROTTLED[reason], request });
   }
@@ -124,17 +124,17 @@ export function createFirstFactor(dependencies: FirstFactorDependencies): FirstF
       const { own, directory, isLocked } = verdict.result;
       const about = { type: 'sign-in.password', request, ...(account && { subjectId: account.id }) } as const;
       if (directory?.outcome === 'right') {
-        counted('success');
+        countAttempt('success');
         return { outcome: 'directory', user: directory.user };
       }
       if (own.outcome === 'wrong' || !account) {
-        counted('failure');
+        countAttempt('failure');
         const reason = directory?.reason ?? (own.outcome === 'wrong' ? own.reason : 'unknown_account');
         const data = directory?.connectionId === undefined ? {} : { data: { connection: directory.connectionId } };
         await audit.record({ ...about, ...data, outcome: 'failure', reason: isLocked ? 'too_many_tries' : reason });
         return { outcome: 'wrong', isRepeated: await lockout.needsCaptcha(attempt) };
       }
-      counted('success');
+      countAttempt('success');
       await audit.record({ ...about, outcome: 'success', actorId: account.id });
       return { outcome: 'ok', account, setAt: own.setAt };
     },

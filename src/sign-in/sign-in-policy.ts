@@ -2,7 +2,7 @@
 // rule, the requested authentication context and the browser, and applies the pure rules of mfa/policy.ts.
 import type { Account } from '../accounts/account.ts';
 import type { Credentials } from '../credentials/credentials.ts';
-import type { Factors, OwnFactors } from '../mfa/account-factors.ts';
+import type { AccountFactors, OwnFactors } from '../mfa/account-factors.ts';
 import { type Acr, acrOf, acrOfRule, MFA_ACR, PASSWORD_ACR, weakestOf, withMfa } from '../mfa/acr.ts';
 import type { CodeDelivery } from '../mfa/factors/code-delivery.ts';
 import type { FirstFactorRule } from '../mfa/first-factor-rule.ts';
@@ -75,7 +75,7 @@ export interface SignInPolicy {
 
 export interface SignInPolicyDependencies {
   credentials: Pick<Credentials, 'status'>;
-  factors: Pick<Factors, 'of'>;
+  factors: Pick<AccountFactors, 'of'>;
   firstFactor: Pick<FirstFactorRule, 'isAllowed'>;
   settings(): { mfa: MfaSetting; admin_mfa: AdminMfaSetting };
   codeDelivery: Pick<CodeDelivery, 'channels'>;

@@ -1,6 +1,11 @@
 // The access rule of an application, as a function and as a condition of a query.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { accessDecision, accessibleTo, grantingRoles, missingRoles } from '../../src/applications/access-decision.ts';
+import {
+  accessDecision,
+  accessDecisionFilter,
+  grantingRoles,
+  missingRoles,
+} from '../../src/applications/access-decision.ts';
 import { fromRow, withRoles } from '../../src/applications/application.ts';
 import { randomId } from '../../src/platform/random.ts';
 import { createRoles, type Roles } from '../../src/rbac/roles.ts';
@@ -78,7 +83,10 @@ describe('the condition of a query', () => {
       if (!account) throw new Error('the account is missing');
       const all = (await people.db.application.findMany({ include: withRoles })).map(fromRow);
       const decided = all.filter((application) => accessDecision(application, account).allowed);
-      const found = await people.db.application.findMany({ where: accessibleTo(account), select: { id: true } });
+      const found = await people.db.application.findMany({
+        where: accessDecisionFilter(account),
+        select: { id: true },
+      });
       expect(found.map((row) => row.id).sort()).toEqual(decided.map((one) => one.id).sort());
       expect(all).toHaveLength(2 * (ROLE_SETS.length + 1));
     },

@@ -31,7 +31,7 @@ beforeAll(async () => {
     audit,
     now,
     authority: { assertMay: async () => {} },
-    reserved: ['gatehouse'],
+    reservedIdentifiers: ['gatehouse'],
     protectedRows: createProtectedRows({ vault, alarm: { raise: async () => {} } }),
     removeClientArtifacts,
     removeServiceProviderData,

@@ -56,7 +56,7 @@ const forms: [string, Record<string, string>][] = [
   ['/account/factors/phone', { phone: '+49 170 1234567' }],
   ['/account/factors/phone/confirm', { code: '000000', sealed: 'x' }],
   ['/account/factors/phone/remove', {}],
-  ['/account/connections/:id/link', {}],
+  ['/account/connections/:connectionId/link', {}],
   ['/account/connections/unlink', { id: 'x' }],
   ['/account/profile/phone', { phone: '+49 170 1234567' }],
   ['/account/profile/phone/confirm', { code: '000000', sealed: 'x' }],

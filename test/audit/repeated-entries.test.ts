@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { AuditInput } from '../../src/audit/audit.ts';
 import { createRepeatedEntries, type RepeatedEntries } from '../../src/audit/repeated-entries.ts';
-import { siteKey } from '../../src/rate-limits/network-limits.ts';
+import { siteBlock } from '../../src/rate-limits/network-limits.ts';
 import { testClock } from '../support/clock.ts';
 
 let written: AuditInput[];
@@ -12,7 +12,7 @@ const clock = testClock('2026-03-01T12:00:00Z');
 beforeEach(() => {
   written = [];
   const audit = { record: async (entry: AuditInput) => void written.push(entry) };
-  entries = createRepeatedEntries({ audit, now: clock.now, logger: { error: vi.fn() }, networkOf: siteKey });
+  entries = createRepeatedEntries({ audit, now: clock.now, logger: { error: vi.fn() }, networkOf: siteBlock });
 });
 
 const rejected = (address: string, reason = 'invalid_scope', clientId = 'wiki'): AuditInput => ({

@@ -35,7 +35,10 @@ export async function configFileBench(shared?: string) {
   const accounts = createAccounts({ ...database, now, audit, protectedRows });
   const applications = createApplications({
     ...{ db, vault, audit, now, protectedRows, removeClientArtifacts, removeServiceProviderData },
-    ...{ authority: createAuthority({ accounts }), reserved: ['gatehouse', 'https://idp.example/api/admin'] },
+    ...{
+      authority: createAuthority({ accounts }),
+      reservedIdentifiers: ['gatehouse', 'https://idp.example/api/admin'],
+    },
   });
   const passwords = createPasswords();
   const totp = createTotp({ db, vault, now, audit, issuerName: 'localhost' });

@@ -40,7 +40,7 @@ function deliveries(send: Send = async () => 'sent', database: Database = test.d
       return send(clientId);
     },
     sendSoap: async () => 'sent',
-    counted: (outcome) => counts.push(outcome),
+    countDelivery: (outcome) => counts.push(outcome),
   });
 }
 

@@ -67,7 +67,7 @@ export function mailService(options: MailServiceOptions): MailService {
       logger,
       transport: createMailTransport({ smtpUrl, mailFrom, outboxDir, issuer, logger }),
       writers: { 'password-reset': write, registration: write, unlock: write },
-      counted: (outcome) => {
+      countMail: (outcome) => {
         counts[outcome] = (counts[outcome] ?? 0) + 1;
       },
     }).run,

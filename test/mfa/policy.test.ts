@@ -1,15 +1,15 @@
 // Which factor a sign-in still needs.
 import { describe, expect, test } from 'vitest';
 import { MFA_ACR, PASSWORD_ACR, PHISHING_RESISTANT_ACR } from '../../src/mfa/acr.ts';
-import { type Factors, nextFactor, type PolicyInput } from '../../src/mfa/policy.ts';
+import { type FactorSet, nextFactor, type PolicyInput } from '../../src/mfa/policy.ts';
 
-const none: Factors = { totp: false, passkeys: 0, verifyingPasskeys: 0, recoveryCodes: 0 };
-const totp: Factors = { ...none, totp: true, recoveryCodes: 10 };
-const keys: Factors = { ...none, passkeys: 2, verifyingPasskeys: 1 };
-const plainKey: Factors = { ...none, passkeys: 1 };
-const both: Factors = { ...none, totp: true, passkeys: 1, verifyingPasskeys: 1 };
-const mail: Factors = { ...none, email: true };
-const phone: Factors = { ...none, sms: true, recoveryCodes: 3 };
+const none: FactorSet = { totp: false, passkeys: 0, verifyingPasskeys: 0, recoveryCodes: 0 };
+const totp: FactorSet = { ...none, totp: true, recoveryCodes: 10 };
+const keys: FactorSet = { ...none, passkeys: 2, verifyingPasskeys: 1 };
+const plainKey: FactorSet = { ...none, passkeys: 1 };
+const both: FactorSet = { ...none, totp: true, passkeys: 1, verifyingPasskeys: 1 };
+const mail: FactorSet = { ...none, email: true };
+const phone: FactorSet = { ...none, sms: true, recoveryCodes: 3 };
 
 const password = ['pwd'];
 const code = ['pwd', 'otp'];

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { nameKey } from '../../src/accounts/names.ts';
 import { randomId } from '../../src/platform/random.ts';
 import { createAttemptCounters } from '../../src/rate-limits/attempt-counters.ts';
-import { addressKey, createLockout, type Lockout, type PasswordAttempt } from '../../src/rate-limits/lockout.ts';
+import { createLockout, type Lockout, type PasswordAttempt } from '../../src/rate-limits/lockout.ts';
+import { addressBlock } from '../../src/rate-limits/network-limits.ts';
 import { createRateLimits, type RateLimits } from '../../src/rate-limits/rate-limits.ts';
 import { createSignInQueue } from '../../src/rate-limits/sign-in-queue.ts';
 import { openPeople, type People, together } from '../accounts/fixture.ts';
@@ -140,10 +141,10 @@ describe('credential stuffing from one machine', () => {
   });
 
   test('counts all addresses of one IPv6 network together', () => {
-    expect(addressKey('2001:db8:1:2:3:4:5:6')).toBe(addressKey('2001:DB8:1:2::1'));
-    expect(addressKey('2001:db8:1:2::1')).not.toBe(addressKey('2001:db8:1:3::1'));
-    expect(addressKey('::ffff:192.0.2.1')).toBe('192.0.2.1');
-    expect(addressKey('unix socket')).toBe('unix socket');
+    expect(addressBlock('2001:db8:1:2:3:4:5:6')).toBe(addressBlock('2001:DB8:1:2::1'));
+    expect(addressBlock('2001:db8:1:2::1')).not.toBe(addressBlock('2001:db8:1:3::1'));
+    expect(addressBlock('::ffff:192.0.2.1')).toBe('192.0.2.1');
+    expect(addressBlock('unix socket')).toBe('unix socket');
   });
 });
 

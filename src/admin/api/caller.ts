@@ -16,7 +16,7 @@ import {
 } from '../../mfa/step-up.ts';
 import type { ApiTokens } from '../../oidc/store/api-access-tokens.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { addressKey } from '../../rate-limits/lockout.ts';
+import { addressBlock } from '../../rate-limits/network-limits.ts';
 import type { RateLimits } from '../../rate-limits/rate-limits.ts';
 import type { Authority } from '../../rbac/authority.ts';
 import { EVERYTHING_SCOPE, ownPermissions } from '../../rbac/built-in.ts';
@@ -57,7 +57,7 @@ export function createCallers(dependencies: CallersDependencies): Callers {
   const { tokens, accounts, authority, rateLimits, now, strongestProof, staffAcr, audience } = dependencies;
 
   async function reject(ctx: Context, error: AppError): Promise<never> {
-    await rateLimits.consume('api:address', addressKey(ctx.state.request.address));
+    await rateLimits.consume('api:address', addressBlock(ctx.state.request.address));
     throw error;
   }
 
@@ -76,7 +76,7 @@ export function createCallers(dependencies: CallersDependencies): Callers {
   return {
     async identify(ctx) {
       const { request } = ctx.state;
-      const failures = await rateLimits.peek('api:address', addressKey(request.address));
+      const failures = await rateLimits.peek('api:address', addressBlock(request.address));
       if (!failures.allowed) throw tooManyRequests(failures.retryAfterSeconds);
       const value = bearerOf(ctx);
       if (value === undefined) return reject(ctx, unauthorized('unauthenticated', challenge(audience)));

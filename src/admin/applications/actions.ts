@@ -18,7 +18,7 @@ import type { Sql } from '../../storage/statements.ts';
 import type { OnCreated } from '../api/idempotency.ts';
 import type { Expected } from '../api/versions.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';
-import { createManagedApplications, type ManagedApplications } from './managed-applications.ts';
+import { createManageableApplications, type ManageableApplications } from './manageable-applications.ts';
 import {
   createSamlDeclarations,
   type Declaration,
@@ -47,7 +47,7 @@ export interface ApplicationAdmin extends UpdateActions, SecretActions {
   /** Changed metadata that waits for approval; undefined when nothing waits. */
   waitingMetadata(id: string, by: Actor, needs?: OwnPermission): Promise<WaitingMetadata | undefined>;
   /** Applies or drops the document with this SHA-256. Throws not_found, or conflict when another one waits by now. */
-  decideMetadata(id: string, decision: 'approve' | 'reject', document: string, by: Actor): Promise<Application>;
+  decideMetadata(id: string, decision: 'approve' | 'reject', documentHash: string, by: Actor): Promise<Application>;
   /** Reads metadata without registering it. */
   readMetadata(source: MetadataSource): Promise<SpMetadata>;
 }
@@ -64,14 +64,14 @@ export interface ApplicationAdminDependencies extends SamlDeclarationsDependenci
 export function createApplicationAdmin(dependencies: ApplicationAdminDependencies): ApplicationAdmin {
   const { applications, authority } = dependencies;
   const declarations = createSamlDeclarations(dependencies);
-  const managed = createManagedApplications(dependencies);
+  const manageable = createManageableApplications(dependencies);
 
   const get: ApplicationAdmin['get'] = async (id, by, needs = 'gatehouse.applications:read') => {
     const application = await applications.get(id);
     const extent = await authority.extent(by, needs);
     if (extent !== 'all' && !extent.includes(application.clientId)) throw notFound({ detail: { applicationId: id } });
-    const open = await applications.unexpiredSecrets(id);
-    return { application, secrets: open.map(({ hash: _hash, value: _value, ...secret }) => secret) };
+    const unexpired = await applications.unexpiredSecrets(id);
+    return { application, secrets: unexpired.map(({ hash: _hash, value: _value, ...secret }) => secret) };
   };
 
   return {
@@ -83,19 +83,19 @@ export function createApplicationAdmin(dependencies: ApplicationAdminDependencie
     get,
 
     ...registrationActions(dependencies, declarations),
-    ...updateActions(dependencies, declarations, managed),
-    ...stateActions(dependencies, managed),
-    ...secretActions(dependencies, managed),
+    ...updateActions(dependencies, declarations, manageable),
+    ...lifecycleActions(dependencies, manageable),
+    ...secretActions(dependencies, manageable),
 
     async waitingMetadata(id, by, needs) {
       await get(id, by, needs);
       return dependencies.waitingMetadata.find(id);
     },
 
-    async decideMetadata(id, decision, document, by) {
-      const { name } = await managed.find(id, by);
+    async decideMetadata(id, decision, documentHash, by) {
+      const { name } = await manageable.find(id, by);
       assertFreshProof(by, 'application.change', name);
-      await dependencies.waitingMetadata[decision](id, document, by);
+      await dependencies.waitingMetadata[decision](id, documentHash, by);
       return applications.get(id);
     },
 
@@ -132,13 +132,13 @@ function registrationActions(
   };
 }
 
-function stateActions(
+function lifecycleActions(
   { db, applications, authority }: ApplicationAdminDependencies,
-  managed: ManagedApplications,
+  manageable: ManageableApplications,
 ): Pick<ApplicationAdmin, 'setEnabled' | 'remove'> {
   return {
     async setEnabled(id, enabled, by) {
-      const { name } = await managed.find(id, by);
+      const { name } = await manageable.find(id, by);
       assertFreshProof(by, enabled ? 'application.enable' : 'application.disable', name);
       await applications.setEnabled(id, enabled, { by });
       return applications.get(id);
@@ -146,7 +146,7 @@ function stateActions(
 
     remove: (id, by, expected = 'any') =>
       transaction(db, async (tx) => {
-        const { name, access } = await managed.lockForChange(id, by, expected, tx);
+        const { name, access } = await manageable.lockForChange(id, by, expected, tx);
         // It ends the access rule, and the same application could be registered again for everyone.
         await authority.assertMay(by, { what: 'access', roles: rolesOf(access), isClosed: isClosed(access) }, tx);
         assertFreshProof(by, 'application.delete', name);

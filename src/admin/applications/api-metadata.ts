@@ -8,8 +8,8 @@ import type { ApplicationAdmin } from './actions.ts';
 import { answer, application } from './api-shape.ts';
 
 const tag = 'Applications';
-const read = [within('gatehouse.applications:read')];
-const write = [within('gatehouse.applications:write')];
+const readPermissions = [within('gatehouse.applications:read')];
+const writePermissions = [within('gatehouse.applications:write')];
 
 const change = z.object({
   what: z.string(),
@@ -34,7 +34,7 @@ export function metadataChangeEndpoints(applications: ApplicationAdmin): Endpoin
       path,
       operationId: 'getMetadataChange',
       tag,
-      needs: read,
+      needs: readPermissions,
       summary: 'Changed SAML metadata that waits for approval, beside what is registered',
       params: byId,
       response: waitingMetadata,
@@ -42,7 +42,7 @@ export function metadataChangeEndpoints(applications: ApplicationAdmin): Endpoin
         const found = await applications.waitingMetadata(params.id, by);
         if (!found) throw notFound({ message: 'No changed metadata of this application waits for approval.' });
         const changes = found.changes.map(({ needsApproval, ...one }) => ({ ...one, needs_approval: needsApproval }));
-        return { body: { document: found.document, received_at: iso(found.receivedAt), changes } };
+        return { body: { document: found.documentHash, received_at: iso(found.receivedAt), changes } };
       },
     }),
     ...(['approve', 'reject'] as const).map((decision) =>
@@ -51,7 +51,7 @@ export function metadataChangeEndpoints(applications: ApplicationAdmin): Endpoin
         path: `${path}/${decision}`,
         operationId: `${decision}MetadataChange`,
         tag,
-        needs: write,
+        needs: writePermissions,
         summary:
           decision === 'approve'
             ? 'Registers the received metadata'

@@ -8,7 +8,7 @@ import { limits } from '../../limits.ts';
 import type { SpMetadata } from '../../saml/metadata/parse.ts';
 import { iso, time } from '../api/parts.ts';
 import type { ApplicationDetails } from './actions.ts';
-import { applicationVersion } from './managed-applications.ts';
+import { applicationVersion } from './manageable-applications.ts';
 
 const { metadata_file: _file, ...saml } = serviceProvider.shape;
 

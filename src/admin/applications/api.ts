@@ -22,14 +22,14 @@ import {
   source,
   withSecret,
 } from './api-shape.ts';
-import { applicationVersion } from './managed-applications.ts';
+import { applicationVersion } from './manageable-applications.ts';
 import type { NewSecret } from './secret-actions.ts';
 
 const tag = 'Applications';
-const read = [within('gatehouse.applications:read')];
-const write = [within('gatehouse.applications:write')];
+const readPermissions = [within('gatehouse.applications:read')];
+const writePermissions = [within('gatehouse.applications:write')];
 /** What is about no registered application takes the permission for all of them. */
-const writeAll = ['gatehouse.applications:write'] as const;
+const writeAllPermissions = ['gatehouse.applications:write'] as const;
 // Room for a metadata document, escaped in JSON.
 const maxBodyBytes = limits.saml.metadataBytes * 2;
 
@@ -53,7 +53,7 @@ function collectionEndpoints(applications: ApplicationAdmin): Endpoint[] {
       path: '/applications',
       operationId: 'listApplications',
       tag,
-      needs: read,
+      needs: readPermissions,
       summary: 'The applications of both protocols, by name',
       query: z.object({
         ...paged,
@@ -72,7 +72,7 @@ function collectionEndpoints(applications: ApplicationAdmin): Endpoint[] {
       path: '/applications',
       operationId: 'createApplication',
       tag,
-      needs: writeAll,
+      needs: writeAllPermissions,
       maxBodyBytes,
       summary: 'Registers an application',
       description:
@@ -104,7 +104,7 @@ function singleApplicationEndpoints(applications: ApplicationAdmin): Endpoint[] 
       path: '/applications/{id}',
       operationId: 'getApplication',
       tag,
-      needs: read,
+      needs: readPermissions,
       summary: 'One application, with the dates of its secrets',
       params: byId,
       response: details,
@@ -119,7 +119,7 @@ function singleApplicationEndpoints(applications: ApplicationAdmin): Endpoint[] 
       path: '/applications/{id}',
       operationId: 'updateApplication',
       tag,
-      needs: write,
+      needs: writePermissions,
       maxBodyBytes,
       summary: 'Changes the declaration: a JSON merge patch (RFC 7396)',
       description: 'null takes a field back to its default. The identifier never changes.',
@@ -137,7 +137,7 @@ function singleApplicationEndpoints(applications: ApplicationAdmin): Endpoint[] 
       path: '/applications/{id}',
       operationId: 'deleteApplication',
       tag,
-      needs: write,
+      needs: writePermissions,
       summary: 'Deletes the application and every token it holds',
       params: byId,
       versioned: 'changes',
@@ -156,7 +156,7 @@ function stateEndpoints(applications: ApplicationAdmin): Endpoint[] {
       path: `/applications/{id}/${action}`,
       operationId: `${action}Application`,
       tag,
-      needs: write,
+      needs: writePermissions,
       summary: enabled ? 'Users can sign in to it again' : 'Users cannot sign in to it, and its tokens end',
       params: byId,
       response: application,
@@ -174,7 +174,7 @@ function secretEndpoints(applications: ApplicationAdmin): Endpoint[] {
       path: '/applications/{id}/secrets',
       operationId: 'addSecret',
       tag,
-      needs: write,
+      needs: writePermissions,
       summary: 'A new client secret; the old ones stay valid for a while',
       description:
         'So the application can be changed without downtime. A secret that is used for signatures (client_secret_jwt, HS256) is replaced at once.',
@@ -201,7 +201,7 @@ function secretEndpoints(applications: ApplicationAdmin): Endpoint[] {
       path: '/applications/{id}/secrets/{secret}',
       operationId: 'removeSecret',
       tag,
-      needs: write,
+      needs: writePermissions,
       summary: 'Ends a client secret now',
       params: z.object({ id, secret: id }),
       status: 204,
@@ -217,7 +217,7 @@ function metadataEndpoint(applications: ApplicationAdmin): Endpoint {
     path: '/saml-metadata',
     operationId: 'readMetadata',
     tag,
-    needs: writeAll,
+    needs: writeAllPermissions,
     maxBodyBytes,
     summary: 'Reads the metadata of a service provider without registering it',
     body: source,

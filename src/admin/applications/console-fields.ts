@@ -4,7 +4,7 @@ import { etagOf } from '../api/versions.ts';
 import { type Field, versionField } from '../console/blocks.ts';
 import { lines, parseNameValueLines } from '../console/text-area.ts';
 import { keyFields, profileField, profilePatch } from './console-profile.ts';
-import { applicationVersion } from './managed-applications.ts';
+import { applicationVersion } from './manageable-applications.ts';
 import type { Declaration } from './saml-declarations.ts';
 
 export const editFields = (application: Application): Field[] => [

@@ -25,11 +25,11 @@ export function addMetadataRoutes(
 
   router.post('/:id/metadata', ...frame.change(within(WRITE)), async (ctx) => {
     const { id = '' } = ctx.params;
-    const { decision: decided, document } = await parseForm(ctx, decision.loose());
+    const { decision: decided, document: documentHash } = await parseForm(ctx, decision.loose());
     await frame.attempt(
       ctx,
       async () => {
-        await applications.decideMetadata(id, decided, document, frame.actor(ctx));
+        await applications.decideMetadata(id, decided, documentHash, frame.actor(ctx));
         const message = decided === 'approve' ? 'The new metadata is registered.' : 'The new metadata was dropped.';
         frame.redirect(ctx, `/admin/applications/${id}`, message);
       },
@@ -45,13 +45,13 @@ export function addMetadataRoutes(
     return {
       title: `New metadata of ${application.name}`,
       back: { href: path, label: application.name },
-      blocks: comparison(application, waiting).concat(decisionForms(`${path}/metadata`, waiting.document)),
+      blocks: comparison(application, waiting).concat(decisionForms(`${path}/metadata`, waiting.documentHash)),
     };
   }
 }
 
 /** What changed, and where the document comes from. */
-function comparison({ name, metadata }: Application, { document, receivedAt, changes }: WaitingMetadata): Block[] {
+function comparison({ name, metadata }: Application, { documentHash, receivedAt, changes }: WaitingMetadata): Block[] {
   const url = 'metadata_url' in metadata ? metadata.metadata_url : undefined;
   const lead =
     'The metadata changed something that only an administrator may change. The registered metadata stays in use.';
@@ -70,7 +70,7 @@ function comparison({ name, metadata }: Application, { document, receivedAt, cha
       rows: [
         { label: 'Received from', value: { text: url ?? '', code: true } },
         { label: 'First received', value: receivedAt },
-        { label: 'SHA-256 of the document', value: { text: document, code: true } },
+        { label: 'SHA-256 of the document', value: { text: documentHash, code: true } },
       ],
     },
     { kind: 'text', tone: 'warning', text: warning },
@@ -110,15 +110,15 @@ function withoutDetail(text: string): string[] {
   return /^(.+) \(([^()]+)\)$/.exec(text)?.slice(1) ?? [text];
 }
 
-/** The two answers, which name the document that the page compares. */
-function decisionForms(action: string, document: string): Block[] {
+/** The two decisions, which name the document that the page compares. */
+function decisionForms(action: string, documentHash: string): Block[] {
   const form = (name: 'approve' | 'reject', button: string, look: 'primary' | 'secondary', lead: string): Block => ({
     kind: 'form',
     lead,
     action,
     fields: [
       { name: 'decision', label: '', type: 'hidden', value: name },
-      { name: 'document', label: '', type: 'hidden', value: document },
+      { name: 'document', label: '', type: 'hidden', value: documentHash },
     ],
     button,
     look,

@@ -6,7 +6,7 @@ import { limits } from '../../limits.ts';
 import { type Db, transaction } from '../../storage/database.ts';
 import type { OnCreated } from '../api/idempotency.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';
-import type { ManagedApplications } from './managed-applications.ts';
+import type { ManageableApplications } from './manageable-applications.ts';
 
 export interface NewSecret {
   id: string;
@@ -23,11 +23,11 @@ export interface SecretActions {
 
 export function secretActions(
   { db, applications }: { db: Db; applications: Applications },
-  managed: Pick<ManagedApplications, 'find'>,
+  manageable: Pick<ManageableApplications, 'find'>,
 ): SecretActions {
   return {
     async addSecret(id, overlapSeconds, by, onCreated = async () => {}) {
-      const application = await managed.find(id, by);
+      const application = await manageable.find(id, by);
       assertFreshProof(by, 'application.add-secret', application.name);
       const replacesOldSecret = newSecretReplacesOld(application);
       const replace =
@@ -40,7 +40,7 @@ export function secretActions(
     },
 
     async removeSecret(id, secretId, by) {
-      const { name } = await managed.find(id, by);
+      const { name } = await manageable.find(id, by);
       assertFreshProof(by, 'application.remove-secret', name);
       await applications.removeSecret(id, secretId, { by });
     },

@@ -10,7 +10,7 @@ import { type Db, transaction } from '../../storage/database.ts';
 import { assertVersion, type Expected, etagOf } from '../api/versions.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';
 import { mergePatch } from './declaration-values.ts';
-import { applicationVersion, type ManagedApplications } from './managed-applications.ts';
+import { applicationVersion, type ManageableApplications } from './manageable-applications.ts';
 import {
   type Declaration,
   inputOf,
@@ -44,13 +44,13 @@ export interface UpdateActionsDependencies {
 export function updateActions(
   dependencies: UpdateActionsDependencies,
   declarations: SamlDeclarations,
-  managed: ManagedApplications,
+  manageable: ManageableApplications,
 ): UpdateActions {
-  const { replaceOidc, replaceSaml } = createReplacements(dependencies, managed);
+  const { replaceOidc, replaceSaml } = createReplacements(dependencies, manageable);
 
   return {
     async update(id, patch, by, expected = 'any') {
-      const before = await managed.find(id, by);
+      const before = await manageable.find(id, by);
       const entry = applicationEntry(before);
       const merged = mergePatch(entry, patch);
       if (before.protocol === 'oidc') return replaceOidc(before, merged, by, expected);
@@ -64,7 +64,7 @@ export function updateActions(
     },
 
     async readMetadataAgain(id, by) {
-      const before = await managed.find(id, by);
+      const before = await manageable.find(id, by);
       const url = before.protocol === 'saml' ? before.metadata.metadata_url : undefined;
       if (before.protocol !== 'saml' || url === undefined)
         throw conflict('conflict', { message: 'It was not registered by the address of its metadata.' });
@@ -84,7 +84,10 @@ export function updateActions(
 }
 
 /** Each replaces a declaration as a whole, in one transaction. The domain checks what the change needs of the actor. */
-function createReplacements({ db, applications }: UpdateActionsDependencies, { lockForChange }: ManagedApplications) {
+function createReplacements(
+  { db, applications }: UpdateActionsDependencies,
+  { lockForChange }: ManageableApplications,
+) {
   async function replaceOidc(before: OidcApplication, merged: Declaration, by: Actor, expected: Expected) {
     const { client_id, client_secret, ...declaration } = merged;
     if (client_id !== before.clientId) throw invalidInput([{ path: ['client_id'], message: 'never changes' }]);

@@ -31,7 +31,7 @@ export interface MailAdminDependencies {
   outbox: Pick<Outbox, 'retry'>;
   audit: Audit;
   /** Wakes the delivery. */
-  mailQueued(): void;
+  wakeMailDelivery(): void;
 }
 
 const WHERE = {
@@ -43,7 +43,7 @@ const WHERE = {
 const NOT_A_DRAFT = { recipient: { not: '' } };
 
 /** Lists mail by cursor, and sends failed mail again. `retry` throws not_found. */
-export function createMailAdmin({ db, outbox, audit, mailQueued }: MailAdminDependencies): MailAdmin {
+export function createMailAdmin({ db, outbox, audit, wakeMailDelivery }: MailAdminDependencies): MailAdmin {
   return {
     async list({ limit, after, state }) {
       const [, time, id] = /^(\d{1,14})\.([\w-]{1,64})$/.exec(after ?? '') ?? [];
@@ -68,7 +68,7 @@ export function createMailAdmin({ db, outbox, audit, mailQueued }: MailAdminDepe
         if (!(await outbox.retry(id, tx))) throw notFound({ message: 'There is no such mail, or it was sent.' });
         await audit.record({ ...by, type: 'mail.retried', outcome: 'success', data: { mail: id } }, tx);
       });
-      mailQueued();
+      wakeMailDelivery();
     },
   };
 }

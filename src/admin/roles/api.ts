@@ -8,8 +8,8 @@ import { byId, paged, pageOf } from '../api/parts.ts';
 import type { RoleAdmin } from './actions.ts';
 
 const tag = 'Roles';
-const read = ['gatehouse.roles:read'] as const;
-const write = ['gatehouse.roles:write'] as const;
+const readPermissions = ['gatehouse.roles:read'] as const;
+const writePermissions = ['gatehouse.roles:write'] as const;
 
 const role = z
   .object({
@@ -44,7 +44,7 @@ export function roleEndpoints(roles: RoleAdmin): Endpoint[] {
       path: '/roles',
       operationId: 'listRoles',
       tag,
-      needs: read,
+      needs: readPermissions,
       summary: 'The roles, by name',
       query: z.object(paged),
       response: pageOf(role),
@@ -55,7 +55,7 @@ export function roleEndpoints(roles: RoleAdmin): Endpoint[] {
       path: '/roles',
       operationId: 'createRole',
       tag,
-      needs: write,
+      needs: writePermissions,
       summary: 'A new role',
       description:
         'Its permissions may be any resource:action that the caller has too. To change or give it afterwards takes the role itself, or gatehouse.roles:manage.',
@@ -75,7 +75,7 @@ export function roleEndpoints(roles: RoleAdmin): Endpoint[] {
       path: '/permissions',
       operationId: 'listPermissions',
       tag,
-      needs: read,
+      needs: readPermissions,
       summary: 'Every permission that a role has',
       query: z.object(paged),
       response: pageOf(permission),
@@ -92,7 +92,7 @@ function singleRoleEndpoints(roles: RoleAdmin): Endpoint[] {
       path: '/roles/{id}',
       operationId: 'getRole',
       tag,
-      needs: read,
+      needs: readPermissions,
       summary: 'One role',
       params: byId,
       response: role,
@@ -104,7 +104,7 @@ function singleRoleEndpoints(roles: RoleAdmin): Endpoint[] {
       path: '/roles/{id}',
       operationId: 'updateRole',
       tag,
-      needs: write,
+      needs: writePermissions,
       summary: 'Changes the given fields; permissions are replaced as a whole',
       params: byId,
       body: fields.partial(),
@@ -117,7 +117,7 @@ function singleRoleEndpoints(roles: RoleAdmin): Endpoint[] {
       path: '/roles/{id}',
       operationId: 'deleteRole',
       tag,
-      needs: write,
+      needs: writePermissions,
       summary: 'Deletes the role and takes it from every user',
       params: byId,
       versioned: 'changes',

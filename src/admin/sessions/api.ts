@@ -7,10 +7,10 @@ import type { UserAdmin } from '../users/actions.ts';
 import type { SessionAdmin, SessionView } from './actions.ts';
 
 const tag = 'Sessions';
-const read = [within('gatehouse.sessions:read')];
-const end = [within('gatehouse.sessions:end')];
+const readPermissions = [within('gatehouse.sessions:read')];
+const endPermissions = [within('gatehouse.sessions:end')];
 /** It affects every user of the application. */
-const endMany = ['gatehouse.sessions:end', 'gatehouse.applications:write'] as const;
+const endAllPermissions = ['gatehouse.sessions:end', 'gatehouse.applications:write'] as const;
 
 const byUid = z.object({ uid: id });
 const session = z
@@ -38,7 +38,7 @@ export function sessionEndpoints(sessions: SessionAdmin): Endpoint[] {
       path: '/sessions',
       operationId: 'listSessions',
       tag,
-      needs: read,
+      needs: readPermissions,
       summary: 'The live single sign-on sessions, newest first',
       query: z.object(paged),
       response: pageOf(session),
@@ -52,7 +52,7 @@ export function sessionEndpoints(sessions: SessionAdmin): Endpoint[] {
       path: '/sessions/{uid}',
       operationId: 'getSession',
       tag,
-      needs: read,
+      needs: readPermissions,
       summary: 'One session',
       params: byUid,
       response: session,
@@ -63,7 +63,7 @@ export function sessionEndpoints(sessions: SessionAdmin): Endpoint[] {
       path: '/sessions/{uid}',
       operationId: 'endSession',
       tag,
-      needs: end,
+      needs: endPermissions,
       summary: 'Ends the session; its applications are notified',
       params: byUid,
       status: 204,
@@ -74,7 +74,7 @@ export function sessionEndpoints(sessions: SessionAdmin): Endpoint[] {
       path: '/applications/{id}/sessions',
       operationId: 'endApplicationSessions',
       tag,
-      needs: endMany,
+      needs: endAllPermissions,
       summary: 'Ends every session that the application takes part in; all applications of these sessions are notified',
       params: byId,
       response: z.object({ ended: z.int() }),
@@ -94,7 +94,7 @@ export function userSessionEndpoints(
       path: '/users/{id}/sessions',
       operationId: 'listUserSessions',
       tag,
-      needs: read,
+      needs: readPermissions,
       summary: 'The live sessions of one user',
       params: byId,
       response: z.object({ items: z.array(session) }),
@@ -107,7 +107,7 @@ export function userSessionEndpoints(
       path: '/users/{id}/sessions',
       operationId: 'endUserSessions',
       tag,
-      needs: end,
+      needs: endPermissions,
       summary: 'Ends every session of the user and revokes every token',
       params: byId,
       response: z.object({ ended: z.int() }),

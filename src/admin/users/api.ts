@@ -20,8 +20,8 @@ import {
 import { versionOf } from './lookup.ts';
 
 const tag = 'Users';
-const read = [within('gatehouse.users:read')];
-const write = [within('gatehouse.users:write')];
+const readPermissions = [within('gatehouse.users:read')];
+const writePermissions = [within('gatehouse.users:write')];
 
 const { username, ...optional } = profileFields;
 const newUser = z.strictObject({
@@ -55,7 +55,7 @@ function collectionEndpoints(users: UserAdmin): Endpoint[] {
       path: '/users',
       operationId: 'listUsers',
       tag,
-      needs: read,
+      needs: readPermissions,
       summary: 'The users, newest first',
       query: z.object({
         ...paged,
@@ -75,7 +75,7 @@ function collectionEndpoints(users: UserAdmin): Endpoint[] {
       path: '/users',
       operationId: 'createUser',
       tag,
-      needs: write,
+      needs: writePermissions,
       summary: 'A new user',
       description: 'User names and addresses that differ only in case or by look-alike letters are the same (409).',
       body: newUser,
@@ -109,7 +109,7 @@ function singleUserEndpoints(users: UserAdmin): Endpoint[] {
       path: '/users/{id}',
       operationId: 'getUser',
       tag,
-      needs: read,
+      needs: readPermissions,
       summary: 'One user, with password, second factors and lockout',
       params: byId,
       response: userDetails,
@@ -124,7 +124,7 @@ function singleUserEndpoints(users: UserAdmin): Endpoint[] {
       path: '/users/{id}',
       operationId: 'updateUser',
       tag,
-      needs: write,
+      needs: writePermissions,
       summary: 'Changes the given fields; null empties one',
       params: byId,
       body: patchOf(z.object(profileFields)),
@@ -138,7 +138,7 @@ function singleUserEndpoints(users: UserAdmin): Endpoint[] {
       path: '/users/{id}',
       operationId: 'deleteUser',
       tag,
-      needs: write,
+      needs: writePermissions,
       summary: 'Deletes the user; the id is never used again',
       params: byId,
       versioned: 'changes',
@@ -165,7 +165,7 @@ function singleUserEndpoints(users: UserAdmin): Endpoint[] {
         path: `/users/{id}/${action}`,
         operationId: `${action}User`,
         tag,
-        needs: write,
+        needs: writePermissions,
         summary: action === 'enable' ? 'Lets the user sign in again' : 'Disables the user and ends every session',
         params: byId,
         response: user,
@@ -184,7 +184,7 @@ function passwordEndpoints(users: UserAdmin): Endpoint[] {
       path: '/users/{id}/invite',
       operationId: 'inviteUser',
       tag,
-      needs: write,
+      needs: writePermissions,
       summary: 'Mails an invitation with which the user chooses a password',
       params: byId,
       response: done,
@@ -208,7 +208,7 @@ function passwordEndpoints(users: UserAdmin): Endpoint[] {
       path: '/users/{id}/password',
       operationId: 'setPassword',
       tag,
-      needs: write,
+      needs: writePermissions,
       summary: 'Sets a password, or generates a one-time password, and ends every session',
       params: byId,
       body: z.strictObject({ password: password.optional() }),
@@ -223,7 +223,7 @@ function passwordEndpoints(users: UserAdmin): Endpoint[] {
       path: '/users/{id}/password-change',
       operationId: 'forcePasswordChange',
       tag,
-      needs: write,
+      needs: writePermissions,
       summary: 'Requires a new password at the next sign-in, and ends every session',
       params: byId,
       response: done,

@@ -21,8 +21,8 @@ export function identifierKey(identifier: string): string {
   return `https://${hostname.replace(/\.+$/, '')}${port === '' || port === '80' ? '' : `:${port}`}${path}`;
 }
 
-/** Tells which identifiers look like one of these. */
-export function reservedIdentifiers(reserved: readonly string[]): (identifier: string) => boolean {
+/** Returns the check whether an identifier looks like one of these. */
+export function createReservedCheck(reserved: readonly string[]): (identifier: string) => boolean {
   const keys = new Set(reserved.map(identifierKey));
   return (identifier) => keys.has(identifierKey(identifier));
 }

@@ -230,7 +230,7 @@ async function clientFindings({ config, database, logger, now, protectedRows }: 
     audit: createAudit({ ...database, vault, logger, now }),
     now,
     authority: { assertMay: async () => {} }, // the command line may do everything, and this only reads
-    reserved: [],
+    reservedIdentifiers: [],
     protectedRows,
     removeClientArtifacts,
     removeServiceProviderData,
@@ -243,8 +243,8 @@ async function clientFindings({ config, database, logger, now, protectedRows }: 
       findings.push(warning('pkce', `client ${clientId} may sign users in without PKCE`, advice));
     }
     if (!usesSecret(metadata)) continue;
-    const open = await applications.unexpiredSecrets(id);
-    if (open.some(({ value }) => !needsSecretValue(metadata) || value !== undefined)) continue;
+    const unexpired = await applications.unexpiredSecrets(id);
+    if (unexpired.some(({ value }) => !needsSecretValue(metadata) || value !== undefined)) continue;
     findings.push(
       warning('secrets', `client ${clientId} has no usable secret`, `Run: gatehouse app secret ${clientId}`),
     );

@@ -90,8 +90,8 @@ async function secretFields(
 ): Promise<FieldChange[] | 'lacking'> {
   if (!usesSecret(client)) return [];
   if (hidesSecrets && client.client_secret !== undefined) return [secretSet('client_secret')];
-  const open = await applications.unexpiredSecrets(existing.id);
-  const usable = open.filter((secret) => !needsSecretValue(client) || secret.value !== undefined);
+  const unexpired = await applications.unexpiredSecrets(existing.id);
+  const usable = unexpired.filter((secret) => !needsSecretValue(client) || secret.value !== undefined);
   if (client.client_secret === undefined) return usable.length > 0 ? [] : 'lacking';
   const known = usable.length > 0 && (await applications.hasSecret(existing.id, client.client_secret));
   return known ? [] : [secretChange('client_secret')];

@@ -134,7 +134,7 @@ async function secretFields(
   for (const [purpose, wanted] of Object.entries(partsOf(entry).secrets)) {
     const key = Object.entries(secretKeys).find(([, one]) => one === purpose)?.[0] ?? purpose;
     if (hidesSecrets || !existing) fields.push(secretSet(key));
-    else if (!(await connections.hasSecrets(entry.id, purpose as SecretPurpose, wanted)))
+    else if (!(await connections.secretsMatch(entry.id, purpose as SecretPurpose, wanted)))
       fields.push(secretChange(key));
   }
   return fields;

@@ -6,8 +6,8 @@ import { attributesFor } from '../../accounts/claims.ts';
 import { withVisibleRoles } from '../../accounts/visible-roles.ts';
 import {
   type AccessDenial,
-  accessConditions,
   accessDecision,
+  accessDecisionConditions,
   grantingRoles,
 } from '../../applications/access-decision.ts';
 import type { Application } from '../../applications/application.ts';
@@ -137,7 +137,7 @@ export function createAccessCheck(dependencies: AccessCheckDependencies): Access
 /** Each condition of the access rule, and the lockout, which delays a sign-in only. */
 function reasonsFor(account: Account, application: Application, lockedSeconds: number): Reason[] {
   return [
-    ...accessConditions(application, account).map(({ denial, isMet }) => ({
+    ...accessDecisionConditions(application, account).map(({ denial, isMet }) => ({
       label: labels[denial],
       isMet,
       explanation: explanationOf(denial, isMet, account, application),

@@ -1,7 +1,7 @@
 // A rejected request against what is registered now: what each rule expects, and whether the broken one would pass.
 import { X509Certificate } from 'node:crypto';
 import type { Account } from '../../accounts/account.ts';
-import { accessRuleOf } from '../../applications/access-decision.ts';
+import { accessDecisionRule } from '../../applications/access-decision.ts';
 import type { Application } from '../../applications/application.ts';
 import { type EvaluatedRequest, passesRule } from '../../oidc/engine/request-rules.ts';
 import type { Rejection } from '../../rejections/rejections.ts';
@@ -69,7 +69,7 @@ function evaluatedRequest({ rejection, application, account }: Case): EvaluatedR
     message,
     isClientKnown: application?.enabled ?? false,
     metadata: application?.protocol === 'oidc' ? application.metadata : undefined,
-    access: application && account && accessRuleOf(application, account),
+    access: application && account && accessDecisionRule(application, account),
   };
 }
 

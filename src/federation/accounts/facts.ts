@@ -6,7 +6,7 @@ import { emailFault, nameKey } from '../../accounts/names.ts';
 import { attributesOf, type Connection } from '../../connections/connection.ts';
 import type { Connections } from '../../connections/connections.ts';
 import type { Credentials } from '../../credentials/credentials.ts';
-import type { Factors } from '../../mfa/account-factors.ts';
+import type { AccountFactors } from '../../mfa/account-factors.ts';
 import { isStaff } from '../../rbac/built-in.ts';
 import type { Tx } from '../../storage/database.ts';
 import type { ExternalIdentities } from '../identities.ts';
@@ -18,7 +18,7 @@ export interface FactsDependencies {
   accounts: Pick<Accounts, 'find' | 'findByLogin'>;
   connections: Pick<Connections, 'domains'>;
   credentials: Pick<Credentials, 'status'>;
-  factors: Pick<Factors, 'of'>;
+  factors: Pick<AccountFactors, 'of'>;
   identities: Pick<ExternalIdentities, 'find'>;
 }
 

@@ -6,7 +6,14 @@ import type { Clock } from '../../platform/clock.ts';
 import type { Db } from '../../storage/database.ts';
 import type { Sql } from '../../storage/statements.ts';
 import type { Amr } from '../acr.ts';
-import { descriptorsOf, isFirstResponse, passkeyFields, TIMEOUT_MS, verified, webauthn } from './webauthn-ceremony.ts';
+import {
+  descriptorsOf,
+  passkeyFields,
+  redeemChallenge,
+  TIMEOUT_MS,
+  verificationResult,
+  webauthn,
+} from './webauthn-ceremony.ts';
 import type { AssertionResponse } from './webauthn-input.ts';
 
 export type PasskeyCheck =
@@ -66,7 +73,7 @@ async function authenticate(
   if (handle && Buffer.from(handle, 'base64url').toString() !== row.userId) return { outcome: 'wrong' };
 
   const { verifyAuthenticationResponse } = await webauthn();
-  const result: VerifiedAuthenticationResponse | undefined = await verified(
+  const result: VerifiedAuthenticationResponse | undefined = await verificationResult(
     verifyAuthenticationResponse({
       response: answer,
       expectedChallenge: challenge,
@@ -81,7 +88,7 @@ async function authenticate(
   const { newCounter, userVerified, credentialDeviceType } = result.authenticationInfo;
   // A key without a counter always sends 0; then only the challenge tells responses apart.
   const counter = newCounter === 0 ? { equals: 0n } : { lt: BigInt(newCounter) };
-  if (!(await isFirstResponse({ sql, now }, challenge))) return { outcome: 'replayed' };
+  if (!(await redeemChallenge({ sql, now }, challenge))) return { outcome: 'replayed' };
   // The key got a PIN after its registration.
   const nowVerified = userVerified &&
     !row.userVerified && {

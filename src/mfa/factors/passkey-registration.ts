@@ -8,9 +8,16 @@ import { limits } from '../../limits.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { type Db, isUniqueViolation, type Tx, transaction } from '../../storage/database.ts';
 import type { Sql } from '../../storage/statements.ts';
-import { factorIsSet } from '../first-factor-rule.ts';
+import { clearResetByMail } from '../first-factor-rule.ts';
 import { passkeyName } from './passkey-name.ts';
-import { descriptorsOf, isFirstResponse, passkeyFields, TIMEOUT_MS, verified, webauthn } from './webauthn-ceremony.ts';
+import {
+  descriptorsOf,
+  passkeyFields,
+  redeemChallenge,
+  TIMEOUT_MS,
+  verificationResult,
+  webauthn,
+} from './webauthn-ceremony.ts';
 import type { AttestationResponse } from './webauthn-input.ts';
 
 export type PasskeyRegistration = { outcome: 'ok'; id: string } | { outcome: 'wrong' | 'already-registered' };
@@ -20,7 +27,8 @@ export interface PasskeyOwner {
   name: string | null;
 }
 
-type ExpectedRegistration = { challenge: string; name: string; mustVerify?: boolean } & Actor;
+/** What the server stored when it sent the options, with the name that the user gave. */
+type RegistrationCeremony = { challenge: string; name: string; mustVerify?: boolean } & Actor;
 type NewPasskey = Parameters<Tx['passkey']['create']>[0]['data'] & { userId: string };
 
 export interface PasskeyRegistrar {
@@ -29,7 +37,7 @@ export interface PasskeyRegistrar {
   register(
     owner: PasskeyOwner,
     answer: AttestationResponse,
-    expected: ExpectedRegistration,
+    ceremony: RegistrationCeremony,
   ): Promise<PasskeyRegistration>;
 }
 
@@ -64,7 +72,7 @@ export function createPasskeyRegistrar(dependencies: PasskeyRegistrarDependencie
       });
     },
 
-    register: (owner, answer, expected) => register(dependencies, owner, answer, expected),
+    register: (owner, answer, ceremony) => register(dependencies, owner, answer, ceremony),
   };
 }
 
@@ -72,11 +80,11 @@ async function register(
   dependencies: PasskeyRegistrarDependencies,
   owner: PasskeyOwner,
   answer: AttestationResponse,
-  { challenge, name, mustVerify = false, ...by }: ExpectedRegistration,
+  { challenge, name, mustVerify = false, ...by }: RegistrationCeremony,
 ): Promise<PasskeyRegistration> {
   const { sql, now, issuerUrl } = dependencies;
   const { verifyRegistrationResponse } = await webauthn();
-  const result: VerifiedRegistrationResponse | undefined = await verified(
+  const result: VerifiedRegistrationResponse | undefined = await verificationResult(
     verifyRegistrationResponse({
       response: answer,
       expectedChallenge: challenge,
@@ -85,13 +93,13 @@ async function register(
       requireUserVerification: mustVerify,
     }),
   );
-  if (!result?.verified || !(await isFirstResponse({ sql, now }, challenge))) return { outcome: 'wrong' };
+  if (!result?.verified || !(await redeemChallenge({ sql, now }, challenge))) return { outcome: 'wrong' };
   const { credential, aaguid, credentialBackedUp, credentialDeviceType, userVerified } = result.registrationInfo;
   const publicKey = Uint8Array.from(credential.publicKey);
-  const proven = { id: credential.id, userId: owner.id, publicKey, userVerified };
+  const verifiedKey = { id: credential.id, userId: owner.id, publicKey, userVerified };
   const row = {
-    ...proven,
-    mac: dependencies.protectedRows.macOf('passkeys', passkeyFields(proven)),
+    ...verifiedKey,
+    mac: dependencies.protectedRows.macOf('passkeys', passkeyFields(verifiedKey)),
     name: passkeyName(name),
     counter: BigInt(credential.counter),
     transports: JSON.stringify(credential.transports ?? []),
@@ -117,7 +125,7 @@ async function store({ db, audit }: PasskeyRegistrarDependencies, row: NewPasske
       throw conflict('conflict', { message: 'You have as many passkeys as one account can hold.' });
     }
     await tx.passkey.create({ data: row });
-    await factorIsSet(tx, userId);
+    await clearResetByMail(tx, userId);
     const data = { name, aaguid };
     await audit.record({ ...by, type: 'passkey.enrolled', outcome: 'success', subjectId: userId, data }, tx);
   });

@@ -8,7 +8,7 @@ import { limits } from '../../limits.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Vault } from '../../platform/vault.ts';
 import { type Db, type Tx, transaction } from '../../storage/database.ts';
-import { factorIsSet } from '../first-factor-rule.ts';
+import { clearResetByMail } from '../first-factor-rule.ts';
 import type { CodeOutcome, OneTimeCodes } from './one-time-codes.ts';
 
 export interface PhoneEnrolment {
@@ -74,7 +74,7 @@ export function createPhones({ db, vault, now, audit, protectedRows, oneTimeCode
       await transaction(db, async (tx) => {
         const row = { number, mac: protectedRows.macOf('phone_factors', [userId, number]), confirmedAt: now() };
         await tx.phoneFactor.upsert({ where: { userId }, create: { userId, ...row }, update: row });
-        await factorIsSet(tx, userId);
+        await clearResetByMail(tx, userId);
         const data = { number: maskNumber(number) };
         await audit.record({ ...by, type: 'phone.confirmed', outcome: 'success', subjectId: userId, data }, tx);
       });

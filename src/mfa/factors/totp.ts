@@ -8,7 +8,7 @@ import { limits } from '../../limits.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Vault } from '../../platform/vault.ts';
 import { type Db, type Tx, transaction } from '../../storage/database.ts';
-import { factorIsSet } from '../first-factor-rule.ts';
+import { clearResetByMail } from '../first-factor-rule.ts';
 import { defaultParameters, parseTotpKey, type TotpKey, totpKeyText } from './totp-key.ts';
 
 export interface TotpEnrolment {
@@ -148,7 +148,7 @@ async function store(
     lastStep: BigInt(lastStep),
   };
   await tx.totpCredential.upsert({ where: { userId }, create: { userId, ...row }, update: row });
-  await factorIsSet(tx, userId);
+  await clearResetByMail(tx, userId);
   await audit.record({ ...by, type: 'totp.enrolled', outcome: 'success', subjectId: userId }, tx);
 }
 

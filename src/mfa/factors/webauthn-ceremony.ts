@@ -19,7 +19,7 @@ export async function descriptorsOf(db: Db, userId: string) {
 }
 
 /** The result of a verification; undefined when the library throws, as it does for every mismatch. */
-export async function verified<T extends { verified: boolean }>(check: Promise<T>): Promise<T | undefined> {
+export async function verificationResult<T extends { verified: boolean }>(check: Promise<T>): Promise<T | undefined> {
   try {
     return await check;
   } catch {
@@ -27,8 +27,8 @@ export async function verified<T extends { verified: boolean }>(check: Promise<T
   }
 }
 
-/** Whether this is the first response to the challenge, over all instances. */
-export async function isFirstResponse({ sql, now }: { sql: Sql; now: Clock }, challenge: string): Promise<boolean> {
+/** Marks the challenge as used. False when an earlier response used it, at any instance. */
+export async function redeemChallenge({ sql, now }: { sql: Sql; now: Clock }, challenge: string): Promise<boolean> {
   const expiresAt = new Date(now().getTime() + limits.interaction.seconds * 2000);
   return isFirstUse(sql, `webauthn:${sha256(challenge)}`, expiresAt);
 }

@@ -2,7 +2,7 @@
 // before an authorization request is answered. Order: login, select_account, access, consent.
 
 import type { Account } from '../../accounts/account.ts';
-import { accessDecision, accessRuleOf } from '../../applications/access-decision.ts';
+import { accessDecision, accessDecisionRule } from '../../applications/access-decision.ts';
 import { acceptsSignIn } from '../../applications/rules/sign-in-rule.ts';
 import {
   type Acr,
@@ -217,7 +217,7 @@ function access({ clients }: PromptDependencies) {
       // For the page, which records the rejection.
       ({ oidc }) => {
         const application = oidc.client && clients.cachedApplicationOf(oidc.client.clientId);
-        return application && oidc.account ? { ...accessRuleOf(application, accountOf(oidc.account)) } : {};
+        return application && oidc.account ? { ...accessDecisionRule(application, accountOf(oidc.account)) } : {};
       },
     ),
   );

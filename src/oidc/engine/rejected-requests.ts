@@ -1,6 +1,6 @@
 // Records rejected requests of the engine for the console: what was received, without codes, tokens and secrets, and
 // the rule that was broken.
-import { accessRuleOf } from '../../applications/access-decision.ts';
+import { accessDecisionRule } from '../../applications/access-decision.ts';
 import type { Context } from '../../http/context.ts';
 import type { RejectionEndpoint, Rejections } from '../../rejections/rejections.ts';
 import type { RuleViolation } from '../../rejections/rules.ts';
@@ -69,7 +69,7 @@ export function recordRejection(
     message,
     isClientKnown: client !== undefined,
     metadata: application?.protocol === 'oidc' ? application.metadata : undefined,
-    access: application && account && accessRuleOf(application, accountOf(account)),
+    access: application && account && accessDecisionRule(application, accountOf(account)),
     isHintAccepted: parameters.id_token_hint === undefined ? undefined : client !== undefined,
   };
   const code = rejections.record(appContext.state.request, {

@@ -3,7 +3,7 @@
 // not exist share one count for each address: otherwise every invented client_id would store a row.
 import type { Context } from '../../http/context.ts';
 import { tooManyRequests } from '../../http/errors.ts';
-import { addressKey } from '../../rate-limits/lockout.ts';
+import { addressBlock } from '../../rate-limits/network-limits.ts';
 import type { RateLimits } from '../../rate-limits/rate-limits.ts';
 import { appContext } from '../engine/app-context.ts';
 import { routes } from '../engine/configuration.ts';
@@ -75,7 +75,7 @@ export function clientLimitsOf(
   rateLimits: RateLimits,
   isRegistered: ClientLimitsDependencies['isRegistered'],
 ): ClientLimits {
-  const key = (clientId: string, address: string) => `${clientId}|${addressKey(address)}`;
+  const key = (clientId: string, address: string) => `${clientId}|${addressBlock(address)}`;
   return createClientLimits({
     isRegistered,
     failures: (clientId, address) => rateLimits.peek('client-auth:address', key(clientId, address)),

@@ -1,7 +1,7 @@
 // The MACs of the engine's rows: sessions, grants, codes, tokens, interactions. Each covers the key of its row, so that a row
 // is worth nothing under another key, and every column but the two that change by themselves: the end of a session moves with
 // each request (its latest end is in the payload), and a used row loses the end of its MAC.
-import { type ProtectedRows, USED_MAC_MISSING } from '../../audit/protected-rows.ts';
+import { type ProtectedRows, REMOVED_MAC_CHARACTERS } from '../../audit/protected-rows.ts';
 import { type AdoptOptions, adoptRows } from '../../storage/adopt-rows.ts';
 import type { Db } from '../../storage/database.ts';
 
@@ -54,7 +54,7 @@ export function artifactMac(row: ArtifactColumns, { macOf }: Pick<ProtectedRows,
 export type ArtifactVerifier = Pick<ProtectedRows, 'isGenuine' | 'isGenuineUsed'>;
 
 /** What a used row has of its MAC, in SQL. */
-export const usedMac = (mac: string) => `substr(${mac}, 1, length(${mac}) - ${USED_MAC_MISSING})`;
+export const usedMac = (mac: string) => `substr(${mac}, 1, length(${mac}) - ${REMOVED_MAC_CHARACTERS})`;
 
 /** Whether this server wrote the row; raises an alarm if not. A row that was used does not become unused by its column. */
 export function isGenuineArtifact(row: ProtectedArtifact, { isGenuine, isGenuineUsed }: ArtifactVerifier): boolean {

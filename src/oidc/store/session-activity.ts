@@ -15,13 +15,18 @@ export interface SessionActivityDependencies {
   /** The setting `session_idle_minutes`, in seconds. */
   idleSeconds(): number;
   /** The latest end of a live session. */
-  endOf(uid: string): Promise<Date | undefined>;
+  latestEndOf(uid: string): Promise<Date | undefined>;
 }
 
 const PAUSE_SECONDS = limits.session.activitySeconds;
 const MAX_REMEMBERED = 10_000;
 
-export function createSessionActivity({ db, now, idleSeconds, endOf }: SessionActivityDependencies): SessionActivity {
+export function createSessionActivity({
+  db,
+  now,
+  idleSeconds,
+  latestEndOf,
+}: SessionActivityDependencies): SessionActivity {
   // Saves most of the statements; another instance does not know of it and writes once more.
   const recordedAt = new Map<string, number>();
 
@@ -29,7 +34,7 @@ export function createSessionActivity({ db, now, idleSeconds, endOf }: SessionAc
     async recordActivity(uid) {
       const at = Math.floor(now().getTime() / 1000);
       if (at - (recordedAt.get(uid) ?? 0) < PAUSE_SECONDS) return;
-      const endsAt = await endOf(uid);
+      const endsAt = await latestEndOf(uid);
       if (!endsAt) return;
       if (recordedAt.size >= MAX_REMEMBERED) recordedAt.clear();
       recordedAt.set(uid, at);

@@ -111,7 +111,7 @@ export function createSessions({ db, sql, now, protectedRows, idleSeconds }: Ses
 
   return {
     ...createSessionDevices({ sql, now }),
-    ...createSessionActivity({ db, now, idleSeconds, endOf: async (uid) => (await find(uid))?.expiresAt }),
+    ...createSessionActivity({ db, now, idleSeconds, latestEndOf: async (uid) => (await find(uid))?.expiresAt }),
     find,
     list,
     remove: removeSession,

@@ -1,7 +1,7 @@
 // Limits the SAML messages of one IP address: each is parsed, verified and stored.
 import type { Middleware } from '../../http/context.ts';
 import { tooManyRequests } from '../../http/errors.ts';
-import { addressKey } from '../../rate-limits/lockout.ts';
+import { addressBlock } from '../../rate-limits/network-limits.ts';
 import type { RateLimits } from '../../rate-limits/rate-limits.ts';
 
 /** For every route that receives a message, before its body is read. Throws 429 too_many_requests. */
@@ -9,7 +9,7 @@ export function samlRateLimit({ rateLimits }: { rateLimits: Pick<RateLimits, 'co
   return async (ctx, next) => {
     const { allowed, retryAfterSeconds } = await rateLimits.consume(
       'saml:address',
-      addressKey(ctx.state.request.address),
+      addressBlock(ctx.state.request.address),
     );
     if (!allowed) throw tooManyRequests(retryAfterSeconds);
     return next();

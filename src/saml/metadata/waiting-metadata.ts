@@ -13,7 +13,7 @@ import { applyMetadata, changesTo } from './registered-document.ts';
 /** A received document that changes what only an administrator may change. */
 export interface WaitingMetadata {
   /** SHA-256 of the document, which an approval names. */
-  document: string;
+  documentHash: string;
   receivedAt: Date;
   changes: MetadataChange[];
 }
@@ -27,9 +27,9 @@ export interface WaitingMetadataDecisions {
    */
   receive(application: SamlApplication, xml: string): Promise<boolean>;
   /** Applies the document. Throws not_found, or conflict when another document waits by now. */
-  approve(applicationId: string, document: string, by: Actor): Promise<void>;
+  approve(applicationId: string, documentHash: string, by: Actor): Promise<void>;
   /** Drops the document; the same changes are not reported again. Throws as approve does. */
-  reject(applicationId: string, document: string, by: Actor): Promise<void>;
+  reject(applicationId: string, documentHash: string, by: Actor): Promise<void>;
 }
 
 export interface WaitingMetadataDependencies {
@@ -46,17 +46,17 @@ export function createWaitingMetadata(dependencies: WaitingMetadataDependencies)
 
     receive: (application, xml) => receive(dependencies, application, xml),
 
-    approve: (applicationId, document, by) =>
+    approve: (applicationId, documentHash, by) =>
       transaction(db, async (tx) => {
-        const { application, xml, found } = await findExpected(applications, applicationId, document, tx);
+        const { application, xml, found } = await findExpected(applications, applicationId, documentHash, tx);
         await applyMetadata(applications, application, xml, { by, tx });
         await tx.samlMetadata.update({ where: { applicationId }, data: { ...NOTHING_WAITS, rejectedKey: null } });
         await audit.record({ type: 'application.metadata-approved', ...decisionEntry(application, found, by) }, tx);
       }),
 
-    reject: (applicationId, document, by) =>
+    reject: (applicationId, documentHash, by) =>
       transaction(db, async (tx) => {
-        const { application, found } = await findExpected(applications, applicationId, document, tx);
+        const { application, found } = await findExpected(applications, applicationId, documentHash, tx);
         const data = { ...NOTHING_WAITS, rejectedKey: changesKey(found.changes) };
         await tx.samlMetadata.update({ where: { applicationId }, data });
         await audit.record({ type: 'application.metadata-rejected', ...decisionEntry(application, found, by) }, tx);
@@ -70,14 +70,19 @@ async function findWaiting(applications: Pick<Applications, 'get'>, applicationI
   const application = await applications.get(applicationId, tx);
   if (application.protocol !== 'saml' || application.metadata.metadata_url !== state.url) return undefined;
   const changes = changesTo(application, state.pendingXml);
-  const found = { document: sha256(state.pendingXml), receivedAt: state.pendingSince, changes };
+  const found = { documentHash: sha256(state.pendingXml), receivedAt: state.pendingSince, changes };
   return { application, xml: state.pendingXml, found };
 }
 
-async function findExpected(applications: Pick<Applications, 'get'>, applicationId: string, document: string, tx: Tx) {
+async function findExpected(
+  applications: Pick<Applications, 'get'>,
+  applicationId: string,
+  documentHash: string,
+  tx: Tx,
+) {
   const current = await findWaiting(applications, applicationId, tx);
   if (!current) throw notFound({ message: 'No changed metadata of this application waits for approval.' });
-  if (current.found.document !== document)
+  if (current.found.documentHash !== documentHash)
     throw conflict('conflict', { message: 'Another document has been received since. Look at its changes first.' });
   return current;
 }
@@ -97,7 +102,7 @@ async function receive(
   return true;
 }
 
-function decisionEntry({ clientId }: SamlApplication, { document, changes }: WaitingMetadata, by: Actor) {
-  const data = { document, changes: changes.map((one) => ({ ...one })) };
+function decisionEntry({ clientId }: SamlApplication, { documentHash, changes }: WaitingMetadata, by: Actor) {
+  const data = { document: documentHash, changes: changes.map((one) => ({ ...one })) };
   return { ...by, outcome: 'success' as const, clientId, data };
 }

@@ -31,11 +31,11 @@ export interface SecondFactorCodesDependencies {
   audit: Audit;
   repeatedEntries: Pick<RepeatedEntries, 'record'>;
   /** For the metrics. */
-  counted(outcome: 'success' | 'failure' | 'throttled', method: CodeMethod): void;
+  countAttempt(outcome: 'success' | 'failure' | 'throttled', method: CodeMethod): void;
 }
 
 export function createSecondFactorCodes(dependencies: SecondFactorCodesDependencies): SecondFactorCodes {
-  const { totp, recoveryCodes, oneTimeCodes, rateLimits, audit, repeatedEntries, counted } = dependencies;
+  const { totp, recoveryCodes, oneTimeCodes, rateLimits, audit, repeatedEntries, countAttempt } = dependencies;
 
   async function check(userId: string, method: CodeMethod, sentTo: string, code: string, request: RequestInfo) {
     switch (method) {
@@ -52,7 +52,7 @@ export function createSecondFactorCodes(dependencies: SecondFactorCodesDependenc
     async verify(account, method, sentTo, code, request) {
       const verdict = await rateLimits.consume('code:account', account.id);
       if (!verdict.allowed) {
-        counted('throttled', method);
+        countAttempt('throttled', method);
         await repeatedEntries.record({
           type: 'sign-in.throttled',
           outcome: 'failure',
@@ -64,7 +64,7 @@ export function createSecondFactorCodes(dependencies: SecondFactorCodesDependenc
       }
       const result = await check(account.id, method, sentTo, code, request);
       const isRight = result === 'ok';
-      counted(isRight ? 'success' : 'failure', method);
+      countAttempt(isRight ? 'success' : 'failure', method);
       await audit.record({
         type: 'sign-in.second-factor',
         outcome: isRight ? 'success' : 'failure',

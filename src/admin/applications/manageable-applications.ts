@@ -11,7 +11,7 @@ import type { Sql } from '../../storage/statements.ts';
 import { assertVersion, type Expected } from '../api/versions.ts';
 
 /** Both throw not_found, and forbidden. */
-export interface ManagedApplications {
+export interface ManageableApplications {
   find(id: string, by: Actor): Promise<Application>;
   /** Locks its row. Throws precondition_failed unless it has the expected version. */
   lockForChange(id: string, by: Actor, expected: Expected, tx: Tx): Promise<Application>;
@@ -23,7 +23,7 @@ export interface ManagedApplicationsDependencies {
   authority: Pick<Authority, 'assertMay'>;
 }
 
-export function createManagedApplications(dependencies: ManagedApplicationsDependencies): ManagedApplications {
+export function createManageableApplications(dependencies: ManagedApplicationsDependencies): ManageableApplications {
   const { sql, applications, authority } = dependencies;
 
   /** An actor who can change an application could use its permissions, so must have them. */

@@ -1,0 +1,35 @@
+// The configuration file gatehouse.yaml, which declares applications, connections, roles, users and settings.
+import { createConfigFile } from '../config-file/config-file.ts';
+import { createFileReader } from '../config-file/file-reader.ts';
+import { parseServiceProviderMetadata } from '../saml/metadata/parse.ts';
+import { parseIdentityProviderMetadata } from '../saml/metadata/parse-identity-provider.ts';
+import type { ApplicationServices } from './applications.ts';
+import type { Base } from './base.ts';
+import type { ConnectionServices } from './connections.ts';
+import type { SessionServices } from './sessions.ts';
+import type { UserServices } from './users.ts';
+
+export interface ConfigFileServicesDependencies {
+  base: Base;
+  users: Pick<UserServices, 'accounts' | 'credentials' | 'mfa' | 'passwords'>;
+  connections: Pick<ConnectionServices, 'connections'>;
+  applications: ApplicationServices;
+  sessions: Pick<SessionServices, 'roles' | 'endSession'>;
+}
+
+export function createConfigFileServices({
+  base,
+  users: { accounts, credentials, mfa, passwords },
+  connections: { connections },
+  applications: { applications, fetchMetadata },
+  sessions: { roles, endSession },
+}: ConfigFileServicesDependencies) {
+  const { now, db, vault, audit, protectedRows, settings } = base;
+  const configFile = createConfigFile({
+    ...{ db, now, vault, audit, protectedRows, accounts, applications, connections, roles, settings, passwords },
+    ...{ totp: mfa.totp, fetchMetadata, importHash: credentials.importHash, endAllSessions: endSession.all },
+    parseMetadata: (xml) => parseServiceProviderMetadata(xml, now()),
+    parseUpstreamMetadata: (xml) => parseIdentityProviderMetadata(xml, now()),
+  });
+  return { configFile, fileReader: createFileReader() };
+}
