@@ -22,7 +22,7 @@ const { values: options } = parseArgs({
   },
 });
 
-const folder = gatehouseFolder();
+const folder = gatehouseFolder({ isAdministrator: true });
 const postgres = options.postgresql ? await startPostgres() : undefined;
 try {
   // First start: creates the tables and the applications that fill.ts copies.

@@ -1,6 +1,5 @@
 // `npm run bench`: the CPU cost of Gatehouse compared with its lower bounds (bare engine, Argon2id, RSA), measured in the
-// same run on the same machine. Only ratios are comparable elsewhere. CPU time of the server process, medians of
-// alternating rounds.
+// same run on the same machine. Only ratios are comparable elsewhere. CPU time of the server process, in paired bursts.
 import { execFileSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import os from 'node:os';
@@ -17,41 +16,61 @@ import {
   scenarios,
 } from './scenarios.ts';
 import { closeConnections, repeat } from './support/load.ts';
-import { type Measured, measure, median } from './support/measure.ts';
+import { measure, median, medianOf, type Scenario } from './support/measure.ts';
 import { isWithin, type Row, table } from './support/report.ts';
 import { gatehouseFolder, startBare, startGatehouse, type Target } from './support/target.ts';
 import { startUpstream } from './support/upstream.ts';
 
 const help = `npm run bench -- [options]
   --only TEXT         only what has this in its name: ${[...scenarios, samlSignOn, passwordSignIn, connectionSignIn].map(({ name }) => name).join(', ')}, memory, start
-  --rounds N          measured rounds of each (default 5)
+  --bursts N          measured bursts of each (default 15)
   --operations N      operations before memory is read (default 100000)
   --postgresql        Gatehouse on a throw-away PostgreSQL instead of SQLite
   --frugal            with the memory settings of the Docker image
+  --against FOLDER    compares with the build of another checkout instead of the lower bounds
   --json              the numbers as JSON
 `;
 
 const { values: options } = parseArgs({
   options: {
     only: { type: 'string', default: '' },
-    rounds: { type: 'string', default: '5' },
+    bursts: { type: 'string', default: '15' },
     operations: { type: 'string', default: '100000' },
     postgresql: { type: 'boolean', default: false },
     frugal: { type: 'boolean', default: false },
+    against: { type: 'string' },
     json: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
 });
 
 const targets = { engine: 1.5, saml: 1.5, blockMs: 5, signIn: 1.2, connection: 1.3, memoryMb: 200, startMs: 2000 };
-const rounds = Number(options.rounds);
+const bursts = Number(options.bursts);
+/** Sign-ons one after the other, for the turns of the event loop. */
+const SINGLE_SIGN_ONS = 400;
+const STARTS = 5;
 const isWanted = (name: string) => name.includes(options.only);
 const note = (text: string) => void (options.json || process.stderr.write(`${text}\n`));
 
-const medians = (found: Measured[]): [number, number] => {
-  const [own, limit] = found;
-  return [own?.median ?? Number.NaN, limit?.median ?? Number.NaN];
-};
+/** One row: a scenario at the server, beside the same or another scenario at the server or a lower bound. */
+async function pairRow(
+  own: Scenario & { target: Target },
+  limit: Scenario & { target: Target },
+  { limitName, target }: { limitName: string; target?: number },
+): Promise<Row> {
+  note(`${own.name} …`);
+  const contenders = [own, limit].map((one) => ({ target: one.target, worker: () => one.worker(one.target) }));
+  const measured = await measure(contenders, { operations: own.operations, workers: own.workers, bursts });
+  return {
+    name: own.name,
+    unit: 'ms CPU',
+    gatehouse: medianOf(measured, ([ms = Number.NaN]) => ms),
+    limit: medianOf(measured, ([, ms = Number.NaN]) => ms),
+    ratio: medianOf(measured, ([one = Number.NaN, other = Number.NaN]) => one / other),
+    limitName,
+    ...(target === undefined ? {} : { target }),
+  };
+}
 
 function raw(): { argon2: number; rs256: number; es256: number } {
   const program = path.join(import.meta.dirname, 'raw.ts');
@@ -66,39 +85,52 @@ async function compareWithEngine(gatehouse: Target): Promise<Row[]> {
   if (wanted.length === 0) return [];
   const bare = await startBare();
   const rows: Row[] = [];
-  for (const scenario of wanted) {
-    note(`${scenario.name} …`);
-    const contenders = [gatehouse, bare].map((target) => ({ target, worker: () => scenario.worker(target) }));
-    const [own, limit] = medians(await measure(contenders, { ...scenario, rounds }));
-    rows.push({
-      name: scenario.name,
-      unit: 'ms CPU',
-      gatehouse: own,
-      limit,
-      limitName: 'bare oidc-provider',
-      target: targets.engine,
-    });
-  }
+  const limit = { limitName: 'bare oidc-provider', target: targets.engine };
+  for (const one of wanted) rows.push(await pairRow({ ...one, target: gatehouse }, { ...one, target: bare }, limit));
   await bare.stop();
   return rows;
 }
 
+/** Each scenario at this build and at that of another checkout; both read the same configuration. */
+async function compareWithBuild(build: string): Promise<Row[]> {
+  const all = [...scenarios, samlSignOn, passwordSignIn, newBrowserSignIn].filter(({ name }) => isWanted(name));
+  const folders = [gatehouseFolder(), gatehouseFolder()] as const;
+  const [own, other] = await Promise.all([
+    startGatehouse(folders[0], { isFrugal: options.frugal }),
+    startGatehouse(folders[1], { isFrugal: options.frugal, build }),
+  ]);
+  const rows: Row[] = [];
+  const limitName = path.basename(path.resolve(build));
+  for (const one of all) rows.push(await pairRow({ ...one, target: own }, { ...one, target: other }, { limitName }));
+  await Promise.all([own.stop(), other.stop()]);
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+  return rows;
+}
+
 async function compareSaml(gatehouse: Target): Promise<Row[]> {
-  const { name, operations, workers, worker } = samlSignOn;
-  if (!isWanted(name)) return [];
-  note(`${name} …`);
-  const contenders = [samlSignOn, codeFlow].map((one) => ({ target: gatehouse, worker: () => one.worker(gatehouse) }));
-  const [own, limit] = medians(await measure(contenders, { operations, workers, rounds }));
+  if (!isWanted(samlSignOn.name)) return [];
+  const row = await pairRow(
+    { ...samlSignOn, target: gatehouse },
+    { ...codeFlow, target: gatehouse },
+    { limitName: 'our OpenID Connect code flow', target: targets.saml },
+  );
   const signature = raw().rs256;
   // One at a time, so that a turn of the event loop belongs to one sign-on.
-  const operation = await worker(gatehouse);
-  const heldUp = await gatehouse.watchEventLoop(() => repeat([operation], operations));
+  const operation = await samlSignOn.worker(gatehouse);
+  const heldUp = await gatehouse.watchEventLoop(() => repeat([operation], SINGLE_SIGN_ONS));
   const inMs = Object.entries(heldUp).map(([key, value]) => `${key} ${value.toFixed(1)}`);
   note(`(event loop held up, ms: ${inMs.join(', ')})`);
+  const { name } = row;
   const unit = 'ms CPU';
   return [
-    { name, unit, gatehouse: own, limit, limitName: 'our OpenID Connect code flow', target: targets.saml },
-    { name: `${name}, its signature`, unit, gatehouse: own, limit: signature, limitName: 'raw RSA signature' },
+    row,
+    {
+      name: `${name}, its signature`,
+      unit,
+      gatehouse: row.gatehouse,
+      limit: signature,
+      limitName: 'raw RSA signature',
+    },
     { name: `${name}, a turn of the event loop (p99)`, unit, gatehouse: heldUp.p99, target: targets.blockMs },
     {
       name: `${name}, the longest turn without garbage collection`,
@@ -118,7 +150,8 @@ async function comparePassword(gatehouse: Target): Promise<Row[]> {
     note(`${scenario.name} …`);
     const { argon2 } = raw();
     const contender = { target: gatehouse, worker: () => scenario.worker(gatehouse) };
-    const [own] = medians(await measure([contender], { ...scenario, rounds }));
+    const measured = await measure([contender], { ...scenario, bursts });
+    const own = medianOf(measured, ([ms = Number.NaN]) => ms);
     const limit = median([argon2, raw().argon2]);
     const target = scenario === passwordSignIn ? { target: targets.signIn } : {};
     rows.push({ name: scenario.name, unit: 'ms CPU', gatehouse: own, limit, limitName: 'raw argon2id', ...target });
@@ -134,19 +167,28 @@ async function compareConnection(databaseUrl?: string): Promise<Row[]> {
   // Before the upstream starts: it would not answer while this process waits.
   const { argon2 } = raw();
   const upstream = await startUpstream();
-  const folder = gatehouseFolder(upstream.origin);
+  const folder = gatehouseFolder({ upstream: upstream.origin });
   const gatehouse = await startGatehouse(folder, { databaseUrl, isFrugal: options.frugal });
   const contenders = [connectionSignIn, passwordSignIn].map(({ worker }) => ({
     target: gatehouse,
     worker: () => worker(gatehouse),
   }));
-  const [own, password] = medians(await measure(contenders, { ...connectionSignIn, rounds }));
-  const limit = password - median([argon2, raw().argon2]);
+  const measured = await measure(contenders, { ...connectionSignIn, bursts });
+  const hash = median([argon2, raw().argon2]);
   await gatehouse.stop();
   await upstream.close();
   rmSync(folder, { recursive: true, force: true });
-  const limitName = 'password sign-in less raw argon2id';
-  return [{ name, unit: 'ms CPU', gatehouse: own, limit, limitName, target: targets.connection }];
+  return [
+    {
+      name,
+      unit: 'ms CPU',
+      gatehouse: medianOf(measured, ([ms = Number.NaN]) => ms),
+      limit: medianOf(measured, ([, ms = Number.NaN]) => ms - hash),
+      ratio: medianOf(measured, ([own = Number.NaN, password = Number.NaN]) => own / (password - hash)),
+      limitName: 'password sign-in less raw argon2id',
+      target: targets.connection,
+    },
+  ];
 }
 
 async function memory(gatehouse: Target): Promise<Row[]> {
@@ -164,7 +206,7 @@ async function startTime(folder: string, databaseUrl?: string): Promise<Row[]> {
   if (!isWanted('start')) return [];
   note('start …');
   const times: number[] = [];
-  for (let turn = 0; turn < rounds; turn += 1) {
+  for (let turn = 0; turn < STARTS; turn += 1) {
     const server = await startGatehouse(folder, { databaseUrl, isFrugal: options.frugal });
     times.push(server.startMs);
     await server.stop();
@@ -195,7 +237,7 @@ async function run(): Promise<Row[]> {
 
 if (options.help) process.stdout.write(help);
 else {
-  const rows = await run();
+  const rows = await (options.against === undefined ? run() : compareWithBuild(options.against));
   const machine = `Node ${process.version}, ${os.cpus().length} × ${os.cpus()[0]?.model ?? 'unknown'}, ${options.postgresql ? 'PostgreSQL' : 'SQLite'}`;
   if (options.json) process.stdout.write(`${JSON.stringify({ machine, rows }, null, 2)}\n`);
   else process.stdout.write(`\n${machine}\n\n${table(rows)}\n`);

@@ -11,7 +11,7 @@ async function accessToken(target: Target): Promise<string> {
 
 export const codeFlow: Scenario = {
   name: 'code flow, live session',
-  operations: 400,
+  operations: 50,
   workers: 4,
   async worker(target) {
     const { cookie } = await signIn(target);
@@ -23,13 +23,13 @@ export const scenarios: Scenario[] = [
   codeFlow,
   {
     name: 'client credentials',
-    operations: 2000,
+    operations: 250,
     workers: 4,
     worker: async (target) => () => token(target, { grant_type: 'client_credentials' }),
   },
   {
     name: 'refresh',
-    operations: 600,
+    operations: 80,
     workers: 4,
     async worker(target) {
       // The bare engine gives offline access only with prompt=consent (OpenID Connect Core section 11).
@@ -44,7 +44,7 @@ export const scenarios: Scenario[] = [
   },
   {
     name: 'userinfo',
-    operations: 2000,
+    operations: 250,
     workers: 4,
     async worker(target) {
       const headers = { authorization: `Bearer ${await accessToken(target)}` };
@@ -53,7 +53,7 @@ export const scenarios: Scenario[] = [
   },
   {
     name: 'introspection',
-    operations: 2000,
+    operations: 250,
     workers: 4,
     async worker(target) {
       const form = { token: await accessToken(target) };
@@ -65,7 +65,7 @@ export const scenarios: Scenario[] = [
   },
   {
     name: 'discovery',
-    operations: 4000,
+    operations: 800,
     workers: 4,
     worker: async (target) => () => send(`${target.origin}/.well-known/openid-configuration`, {}),
   },
@@ -74,7 +74,7 @@ export const scenarios: Scenario[] = [
 /** A service provider's request, and the Response to it. */
 export const samlSignOn: Scenario = {
   name: 'SAML sign-on, live session',
-  operations: 400,
+  operations: 50,
   workers: 4,
   worker: samlWorker,
 };
@@ -82,7 +82,7 @@ export const samlSignOn: Scenario = {
 /** A complete password sign-in: four requests, by a known browser. */
 export const passwordSignIn: Scenario = {
   name: 'sign-in',
-  operations: 100,
+  operations: 12,
   workers: 4,
   async worker(target) {
     let { knownBrowser } = await signIn(target);

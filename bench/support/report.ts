@@ -7,11 +7,13 @@ export interface Row {
   limit?: number;
   /** What the limit is: another server, a bare primitive. */
   limitName?: string;
+  /** The median of the ratios of the bursts; without it gatehouse / limit. */
+  ratio?: number;
   /** The ratio, or where there is no limit the value, that must not be exceeded; absent where it is only reported. */
   target?: number;
 }
 
-export const ratioOf = ({ gatehouse, limit }: Row): number | undefined => limit && gatehouse / limit;
+export const ratioOf = ({ gatehouse, limit, ratio }: Row): number | undefined => ratio ?? (limit && gatehouse / limit);
 export const isWithin = (row: Row): boolean =>
   (ratioOf(row) ?? row.gatehouse) <= (row.target ?? Number.POSITIVE_INFINITY);
 

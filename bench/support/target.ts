@@ -25,10 +25,9 @@ const root = path.dirname(path.dirname(import.meta.dirname));
 
 const watcher = path.join(root, 'bench', 'support', 'event-loop.mjs');
 
-const configuration = `settings:
+const configuration = (isAdministrator: boolean) => `settings:
   rate_limits: false
-  admin_mfa: optional # the user signs in with the password alone
-clients:
+${isAdministrator ? '  admin_mfa: optional # the password is enough\n' : ''}clients:
   - client_id: ${client.id}
     client_secret: ${client.secret}
     client_name: Benchmark
@@ -46,8 +45,7 @@ users:
     email_verified: true
     name: Alice Example
     password: ${person.password}
-    roles: [admin]
-`;
+${isAdministrator ? '    roles: [admin]\n' : ''}`;
 
 const connectionTo = (issuer: string) => `connections:
   - id: ${connection.id}
@@ -60,10 +58,17 @@ const connectionTo = (issuer: string) => `connections:
 `;
 
 /** Creates a data folder with its configuration; `upstream` is the issuer of a connection. */
-export function gatehouseFolder(upstream?: string): string {
+export function gatehouseFolder({ upstream, isAdministrator = false }: FolderOptions = {}): string {
   const folder = mkdtempSync(path.join(tmpdir(), 'gatehouse-bench-'));
-  writeFileSync(path.join(folder, 'gatehouse.yaml'), configuration + (upstream ? connectionTo(upstream) : ''));
+  const text = configuration(isAdministrator) + (upstream ? connectionTo(upstream) : '');
+  writeFileSync(path.join(folder, 'gatehouse.yaml'), text);
   return folder;
+}
+
+export interface FolderOptions {
+  upstream?: string;
+  /** Whether the user may open the console. */
+  isAdministrator?: boolean;
 }
 
 /** The memory settings of the Docker image and the systemd unit. */
@@ -72,15 +77,19 @@ const frugal = {
   env: { MALLOC_ARENA_MAX: '1', MALLOC_MMAP_THRESHOLD_: '131072', MALLOC_TRIM_THRESHOLD_: '131072' },
 };
 
-/** Starts the built server in the folder, on SQLite or on the given database. */
+/** Starts the built server in the folder, on SQLite or on the given database; `build` is another checkout. */
 export async function startGatehouse(
   folder: string,
-  { databaseUrl, isFrugal = false }: { databaseUrl?: string | undefined; isFrugal?: boolean } = {},
+  {
+    databaseUrl,
+    isFrugal = false,
+    build = root,
+  }: { databaseUrl?: string | undefined; isFrugal?: boolean; build?: string } = {},
 ): Promise<Target> {
   const port = await freePort();
   const origin = `http://127.0.0.1:${port}`;
   const child = await startChild({
-    arguments: [...(isFrugal ? frugal.flags : []), '--import', watcher, path.join(root, 'dist', 'main.js')],
+    arguments: [...(isFrugal ? frugal.flags : []), '--import', watcher, path.resolve(build, 'dist', 'main.js')],
     cwd: folder,
     readyUrl: `${origin}/readyz`,
     env: {
