@@ -2,6 +2,7 @@
 import { statements as accounts } from '../../src/accounts/account.ts';
 import { statements as audit } from '../../src/audit/audit.ts';
 import { statements as auditChain } from '../../src/audit/chain.ts';
+import { statements as consents } from '../../src/consents/consents.ts';
 import { statements as passwords } from '../../src/credentials/stored-password.ts';
 import { limits } from '../../src/limits.ts';
 import { statements as factors } from '../../src/mfa/account-factors.ts';
@@ -86,6 +87,10 @@ export async function fillTables({ db }: Database): Promise<void> {
   await db.clientSecret.createMany({
     data: Array.from({ length: 20 }, (_, n) => ({ id: `s${n}`, applicationId: `oidc${n}`, secretHash: 'h' })),
   });
+  await inPieces(
+    numbered((n) => ({ applicationId: 'oidc1', userId: `u${n}`, firstUsedAt: past })),
+    (data) => db.applicationUser.createMany({ data }),
+  );
   await inPieces(
     numbered((n) => ({ uid: `a${n}`, userId: `u${n}`, factors: '[]', data: '{}', expiresAt: later })),
     (data) => db.signInAttempt.createMany({ data }),
@@ -323,6 +328,12 @@ export function comparisons({ db, sql }: Database): Comparison[] {
       query,
       (turn) => [`k${one(turn)}`],
       (turn) => db.rateLimit.findUnique({ where: { key: `k${one(turn)}` }, select: { points: true, expiresAt: true } }),
+    ),
+    compare(
+      consents.hasUsed,
+      query,
+      (turn) => ['oidc1', `u${one(turn)}`],
+      (turn) => db.applicationUser.count({ where: { applicationId: 'oidc1', userId: `u${one(turn)}` } }),
     ),
     compare(
       attempts.find,

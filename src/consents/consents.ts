@@ -5,6 +5,7 @@ import type { ProtectedRows } from '../audit/protected-rows.ts';
 import type { Clock } from '../platform/clock.ts';
 import { randomId } from '../platform/random.ts';
 import { type Db, isUniqueViolation } from '../storage/database.ts';
+import { hotStatements, type Sql } from '../storage/statements.ts';
 
 /** What is requested or granted: scopes for claims, single claims, and scopes by resource (RFC 8707). */
 export interface Granted {
@@ -33,8 +34,13 @@ export interface Consents {
   hasUsed(userId: string, applicationId: string): Promise<boolean>;
 }
 
+export const statements = hotStatements('consents', {
+  hasUsed: 'SELECT 1 FROM application_users WHERE application_id = ? AND user_id = ?',
+});
+
 export interface ConsentsDependencies {
   db: Db;
+  sql: Sql;
   now: Clock;
   /** A consent that another program wrote is none. */
   protectedRows: ProtectedRows;
@@ -47,7 +53,7 @@ export function consentFields(row: { userId: string; applicationId: string; gran
   return [row.userId, row.applicationId, row.granted];
 }
 
-export function createConsents({ db, now, protectedRows }: ConsentsDependencies): Consents {
+export function createConsents({ db, sql, now, protectedRows }: ConsentsDependencies): Consents {
   const keyOf = (userId: string, applicationId: string) => ({ userId_applicationId: { userId, applicationId } });
 
   async function find(userId: string, applicationId: string): Promise<Granted | undefined> {
@@ -57,7 +63,7 @@ export function createConsents({ db, now, protectedRows }: ConsentsDependencies)
   }
 
   async function hasUsed(userId: string, applicationId: string): Promise<boolean> {
-    return (await db.applicationUser.count({ where: { userId, applicationId } })) > 0;
+    return (await sql.query(statements.hasUsed, applicationId, userId)).length > 0;
   }
 
   return {

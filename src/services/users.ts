@@ -30,7 +30,7 @@ export function createUserServices(base: Base) {
     usernameDomains: () => setting().username_domains,
   });
   const permissions = createPermissions({ accounts });
-  const consents = createConsents({ db, now, protectedRows });
+  const consents = createConsents({ db, sql, now, protectedRows });
   const mfa = createMfa({
     ...{ db, sql, vault, now, audit, protectedRows, issuerUrl, settings: setting },
     requiredSince: async () => (setting().mfa === 'required' ? settings.changedAt('mfa') : undefined),
