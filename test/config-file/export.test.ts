@@ -13,6 +13,32 @@ afterAll(() => Promise.all([from.close(), to.close()]));
 const xml =
   '<EntityDescriptor entityID="https://wiki.example/sp">\n  <!-- "quotes": ünïcode -->\n</EntityDescriptor>\n';
 
+/** Every standard claim that can be declared (OpenID Connect Core 5.1). */
+const profile = {
+  name: 'Alice "A." Example',
+  givenName: 'Alice',
+  middleName: "O'Neil # Maria",
+  familyName: 'Example: Ltd',
+  nickname: '- Ali',
+  profile: 'https://people.example/alice?a=1&b=2#me',
+  picture: 'https://people.example/alice.png',
+  website: 'http://alice.example/',
+  gender: 'no',
+  birthdate: '0000-02-29',
+  zoneinfo: 'Europe/Vienna',
+  locale: 'de-AT',
+  phoneNumber: '+43 1 5555555',
+};
+const address = {
+  formatted: '1 "Main" Road\n1010 Wien',
+  street_address: '1 "Main" Road\nStair: 2',
+  locality: 'Wien',
+  region: 'W',
+  postal_code: '01010',
+  country: 'Österreich',
+};
+const ownClaims = { desk: 'attributes.desk', dept: { field: 'attributes.department', scope: 'hr' } };
+
 describe('an export', () => {
   let text: string;
   beforeAll(async () => {
@@ -28,6 +54,9 @@ describe('an export', () => {
       grant_types: ['authorization_code', 'refresh_token'],
       access: { roles: ['editor'] },
       contacts: ['ops@web.example'],
+      claims: ownClaims,
+      id_token_claims: 'conform',
+      require_pkce: false,
     });
     await from.applications.createOidc({
       client_id: 'spa',
@@ -71,7 +100,8 @@ describe('an export', () => {
       username: 'Alice',
       email: 'alice@example.com',
       emailVerified: true,
-      givenName: 'Alice',
+      ...profile,
+      address,
       attributes: { department: 'Sales: "EU"', level: 3, teams: ['a', 'b'] },
     });
     await from.roles.assign(alice.id, 'editor');
@@ -95,6 +125,10 @@ describe('an export', () => {
     expect(await to.export()).toBe(text);
     const [there, here] = [await to.accounts.findByLogin('alice'), await from.accounts.findByLogin('alice')];
     expect(there).toMatchObject({ id: here?.id, attributes: here?.attributes, roles: ['admin', 'editor'] });
+    expect(there).toMatchObject({ ...profile, phoneNumber: here?.phoneNumber, address, phoneNumberVerified: false });
+    expect(here?.phoneNumber).toMatch(/^\+43/);
+    const client = { claims: ownClaims, id_token_claims: 'conform', require_pkce: false };
+    expect((await to.applications.find('web'))?.metadata).toMatchObject(client);
     expect((await to.applications.find('https://wiki.example/sp'))?.metadata).toMatchObject({ metadata_xml: xml });
     expect(lines(await to.apply(text))).toEqual([]);
   });

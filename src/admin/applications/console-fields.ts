@@ -3,6 +3,7 @@ import type { Application, OidcApplication, SamlApplication } from '../../applic
 import { etagOf } from '../api/versions.ts';
 import { type Field, versionField } from '../console/blocks.ts';
 import { lines, parseNameValueLines } from '../console/text-area.ts';
+import { claimFields, claimsPatch } from './console-claims.ts';
 import { keyFields, profileField, profilePatch } from './console-profile.ts';
 import { applicationVersion } from './manageable-applications.ts';
 import type { Declaration } from './saml-declarations.ts';
@@ -44,6 +45,7 @@ function oidcFields({ metadata }: OidcApplication): Field[] {
       hint: 'With one space between them. Empty: all of OpenID Connect, none of an API.',
     },
     list('resources', 'APIs that it may request tokens for', metadata.resources),
+    ...claimFields(metadata),
     {
       name: 'all_users',
       label: 'May evaluate the access of users who never signed in to it',
@@ -170,6 +172,7 @@ export function patchOf(application: Application, given: Record<string, string>,
       access_evaluation: given.all_users === 'on' ? 'all_users' : null,
       require_pkce: given.without_pkce === 'on' ? false : application.metadata.require_pkce || null,
       backchannel_logout_uri: orNull(given.backchannel_logout_uri),
+      ...claimsPatch(given, application.metadata),
       ...profilePatch(given, application.metadata.profile),
     };
   }

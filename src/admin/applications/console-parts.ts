@@ -6,6 +6,7 @@ import type { Block, Cell, Field } from '../console/blocks.ts';
 import type { Frame } from '../console/frame.ts';
 import type { RoleAdmin } from '../roles/actions.ts';
 import type { ApplicationAdmin } from './actions.ts';
+import { claimLines } from './console-claims.ts';
 import { profileName } from './console-profile.ts';
 import type { IdentityProvider } from './presets/parts.ts';
 import { productPresets } from './presets/presets.ts';
@@ -43,6 +44,8 @@ export function detailsBlock(application: Application): Block {
       ...(metadata.profile ? [{ label: 'Security', value: profileName(metadata.profile) }] : []),
       ...(needsPkce(metadata) ? [] : [{ label: 'PKCE', value: { text: 'not required', tone: 'warn' as const } }]),
       ...(metadata.scope ? [{ label: 'Scopes', value: { text: metadata.scope, code: true } }] : []),
+      ...(metadata.claims ? [{ label: 'Own claims', value: codes(claimLines(metadata.claims)) }] : []),
+      ...(metadata.id_token_claims === 'conform' ? [{ label: 'Claims of scopes', value: 'at UserInfo only' }] : []),
     );
   } else {
     rows.push(

@@ -2,7 +2,7 @@
 // without a sign-in; and the last attempts, each with its exact reason.
 import type { Account } from '../../accounts/account.ts';
 import type { Accounts } from '../../accounts/accounts.ts';
-import { attributesFor } from '../../accounts/claims.ts';
+import { attributesFor, claimsByScope } from '../../accounts/claims.ts';
 import { withVisibleRoles } from '../../accounts/visible-roles.ts';
 import {
   type AccessDenial,
@@ -12,6 +12,7 @@ import {
 } from '../../applications/access-decision.ts';
 import type { Application } from '../../applications/application.ts';
 import type { Applications } from '../../applications/applications.ts';
+import { ownScopes } from '../../applications/fields/claim-settings.ts';
 import type { Audit, AuditEntry } from '../../audit/audit.ts';
 import type { AuditEventType } from '../../audit/events.ts';
 import type { ClaimsPreview, ClaimsPreviews } from '../../oidc/claims/claims-preview.ts';
@@ -102,7 +103,8 @@ export function createAccessCheck(dependencies: AccessCheckDependencies): Access
 
     async preview(account, application) {
       if (application.protocol === 'oidc') {
-        const scope = application.metadata.scope ?? 'openid profile email phone roles permissions';
+        const { scope = [...Object.keys(claimsByScope), ...ownScopes(application.metadata)].join(' ') } =
+          application.metadata;
         const oidc = await claimsPreview.preview(application.clientId, account, scope);
         return oidc ? { oidc } : {};
       }

@@ -200,6 +200,46 @@ describe('a registered application', () => {
     expect(await hasSecret(applicationId, clientSecret)).toBe(false);
   });
 
+  it('a registered application gets claims of its own, alone and by a scope, and ID tokens without those of scopes', async () => {
+    await register('web', { name: 'Payroll', redirect_uris: 'https://payroll.example.com/cb' });
+    const { id } = await newest();
+    const at = `/admin/applications/${id}`;
+    const metadata = async () =>
+      JSON.parse((await idp.services.db.application.findUniqueOrThrow({ where: { id } })).metadata);
+    const typed = [
+      'desk = attributes.desk',
+      'dept = attributes.dept=x (hr=1)',
+      'https://x.example/?a=b = sub',
+      'level=name',
+    ];
+    const saved = await admin.submit(await admin.get(`${at}/edit`), {
+      claims: typed.join('\r\n'),
+      id_token_claims: 'conform',
+    });
+    expect(saved.status).toBe(303);
+    const claims = {
+      desk: 'attributes.desk',
+      dept: { field: 'attributes.dept=x', scope: 'hr=1' },
+      'https://x.example/?a=b': 'sub',
+      level: 'name',
+    };
+    expect(await metadata()).toMatchObject({ claims, id_token_claims: 'conform' });
+    const page = textOf((await admin.get(at)).text);
+    for (const line of ['dept = attributes.dept=x (hr=1)', 'at UserInfo only']) expect(page).toContain(line);
+    // The form as it is changes nothing.
+    await admin.submit(await admin.get(`${at}/edit`));
+    expect(await metadata()).toMatchObject({ claims, id_token_claims: 'conform' });
+    const wrong = await admin.submit(await admin.get(`${at}/edit`), { claims: 'desk attributes.desk' });
+    expect([wrong.status, textOf(wrong.text)]).toEqual([400, expect.stringContaining('must be claim = user field')]);
+    for (const rejected of ['sub = name', 'x = password', 'x = name (two scopes)'])
+      expect((await admin.submit(await admin.get(`${at}/edit`), { claims: rejected })).status, rejected).toBe(400);
+    await admin.submit(await admin.get(`${at}/edit`), { claims: 'dept = attributes.dept', id_token_claims: 'always' });
+    expect((await metadata()).claims).toEqual({ dept: 'attributes.dept' });
+    expect(await metadata()).not.toHaveProperty('id_token_claims');
+    await admin.submit(await admin.get(`${at}/edit`), { claims: '' });
+    expect(await metadata()).not.toHaveProperty('claims');
+  });
+
   it('a registered application is edited, restricted to two roles, disabled and enabled, with audit events', async () => {
     await idp.services.roles.create({ name: 'editor' });
     await idp.services.roles.create({ name: 'reviewer' });
