@@ -75,7 +75,7 @@ export function profileFaults(client: OidcMetadata): Fault[] {
   }
   for (const field of [...serverAlgFields, ...otherAlgFields]) {
     const alg = client[field];
-    if (alg !== undefined && !profileAlgs.includes(alg)) reject([field], 'must be PS256, ES256 or EdDSA');
+    if (alg !== undefined && !profileAlgs.includes(alg)) reject([field], 'must be PS256, ES256 or EdDSA (Ed25519)');
   }
   for (const [index, grant] of client.grant_types.entries()) {
     if (!profileGrants.includes(grant)) reject(['grant_types', index], `must not hold ${grant}`);

@@ -17,7 +17,8 @@ const authMethods = [
   'none',
 ] as const;
 const idTokenAlgs = [...keyAlgs, 'HS256'] as const;
-const assertionAlgs = [...keyAlgs, 'HS256'] as const;
+/** What clients sign with: Ed25519 is the name of RFC 9864 for what is EdDSA in RFC 8037. */
+const assertionAlgs = [...keyAlgs, 'Ed25519', 'HS256'] as const;
 
 /** `fapi2`: FAPI 2.0 Security Profile. `fapi2-signing`: FAPI 2.0 Message Signing as well (JAR, JARM, signed introspection). */
 export const securityProfiles = ['fapi2', 'fapi2-signing'] as const;

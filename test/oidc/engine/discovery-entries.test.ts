@@ -76,13 +76,21 @@ const uses: Record<string, (value: string) => Promise<void>> = {
   },
 
   async token_endpoint_auth_signing_alg_values_supported(alg) {
-    const app = await machine(
+    const auth: ClientInput =
       alg === 'HS256'
         ? { token_endpoint_auth_method: 'client_secret_jwt' }
-        : { token_endpoint_auth_method: 'private_key_jwt', client_secret: undefined, jwks: jwks() },
-    );
-    const form = { grant_type: 'client_credentials', ...(await assertion(app.clientId, alg)) };
-    expect((await httpClient(idp.issuer).post('/token', { form })).status).toBe(200);
+        : { token_endpoint_auth_method: 'private_key_jwt', client_secret: undefined, jwks: jwks() };
+    for (const registered of [{}, { token_endpoint_auth_signing_alg: alg as 'ES256' }]) {
+      const app = await machine({ ...auth, ...registered });
+      const form = { grant_type: 'client_credentials', ...(await assertion(app.clientId, alg)) };
+      expect((await httpClient(idp.issuer).post('/token', { form })).status).toBe(200);
+    }
+    if (alg === 'HS256') return; // a client that registers itself gets another secret
+    const { token } = await createRegistrationTokens(idp.services).issue();
+    const body = { redirect_uris: [redirectUri], ...auth, token_endpoint_auth_signing_alg: alg };
+    const headers = { authorization: `Bearer ${token}` };
+    const page = await httpClient(idp.issuer).post('/register', { json: body, headers });
+    expect([alg, page.status]).toEqual([alg, 201]);
   },
 
   async id_token_signing_alg_values_supported(alg) {
@@ -100,14 +108,14 @@ const uses: Record<string, (value: string) => Promise<void>> = {
   },
 
   async request_object_signing_alg_values_supported(alg) {
-    const app = await anApplication(idp, {
-      client_secret: secret,
-      ...(alg === 'HS256' ? { request_object_signing_alg: alg } : { jwks: jwks() }),
-    });
-    const parameters = Object.fromEntries(new URL(authorizeUrl(idp, app.clientId)).searchParams);
-    const request = await signed(alg, { ...parameters, iss: app.clientId, aud: idp.issuer });
-    const page = await postAs(idp, app, '/par', { request, client_id: app.clientId });
-    expect([alg, page.status]).toEqual([alg, 201]);
+    const signing = { request_object_signing_alg: alg as 'ES256' };
+    for (const registered of alg === 'HS256' ? [signing] : [{ jwks: jwks() }, { jwks: jwks(), ...signing }]) {
+      const app = await anApplication(idp, { client_secret: secret, ...registered });
+      const parameters = Object.fromEntries(new URL(authorizeUrl(idp, app.clientId)).searchParams);
+      const request = await signed(alg, { ...parameters, iss: app.clientId, aud: idp.issuer });
+      const page = await postAs(idp, app, '/par', { request, client_id: app.clientId });
+      expect([alg, page.status]).toEqual([alg, 201]);
+    }
   },
 
   async authorization_signing_alg_values_supported(alg) {
