@@ -70,7 +70,7 @@ export interface AdminDependencies {
   endSession: EndSession;
   fetchMetadata: FetchMetadata;
   waitingMetadata: WaitingMetadataDecisions;
-  invitations: Pick<Invitations, 'invite'>;
+  invitations: Pick<Invitations, 'invite' | 'hasCredentials'>;
   keyring: Keyring;
   lockout: Lockout;
   outbox: Pick<Outbox, 'retry'>;

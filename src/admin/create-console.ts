@@ -62,7 +62,7 @@ export function createConsole(dependencies: ConsoleDependencies) {
       apiRoutes({ frame, resources }),
       connectionRoutes({ frame, connections, issuer, tries: dependencies.tries }),
       userRoutes({ frame, users, roles, sessions }),
-      importRoutes({ frame, imports: createUserImport({ accounts, users, roles }), audit }),
+      importRoutes({ frame, imports: createUserImport({ accounts, users }), audit }),
       roleRoutes({ frame, roles }),
       sessionRoutes({ frame, sessions }),
       auditRoutes({ frame, names, audit, accounts, authority: admin.authority }),

@@ -54,6 +54,7 @@ export function createDiagnostics(dependencies: DiagnosticsDependencies) {
     applicationAdmin,
     userAdmin,
     missingApis: (identifiers) => missingApis(db, issuer, identifiers),
+    isOwnApi: (identifier) => Object.hasOwn(ownResources(issuer), identifier),
     samlSide: (entityId) => registeredSide(applications, entityId),
   });
   return {

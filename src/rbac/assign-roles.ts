@@ -6,7 +6,7 @@ import { type Db, type Tx, withinTransaction } from '../storage/database.ts';
 import type { Authority } from './authority.ts';
 import { ADMIN_ROLE } from './built-in.ts';
 import { grantRow } from './protected-grants.ts';
-import { roleNamed } from './role.ts';
+import { findRole, type Role } from './role.ts';
 
 /** `via` of a role that was granted to the user, not through a group or a connection. */
 const DIRECT = '';
@@ -28,10 +28,9 @@ export function assignRole(
   by: Actor,
   outer: Tx | undefined,
 ): Promise<boolean> {
-  const { db, audit, protectedRows, assertMay, logoutOnRoleChange } = context;
+  const { db, audit, protectedRows, logoutOnRoleChange } = context;
   return withinTransaction(db, outer, async (tx) => {
-    const role = await roleNamed(roleName, tx);
-    await assertMay(by, { what: 'role', role }, tx);
+    const role = await managedRole(context, roleName, by, tx);
     const grant = { userId, roleId: role.id, via: DIRECT };
     const held = await tx.userRole.findUnique({ where: { userId_roleId_via: grant } });
     if (held && protectedRows.isGenuine('user_roles', [userId, role.id, DIRECT], held.mac)) return false;
@@ -52,10 +51,9 @@ export function unassignRole(
   by: Actor,
   outer: Tx | undefined,
 ): Promise<boolean> {
-  const { db, audit, assertMay, logoutOnRoleChange } = context;
+  const { db, audit, logoutOnRoleChange } = context;
   return withinTransaction(db, outer, async (tx) => {
-    const role = await roleNamed(roleName, tx);
-    await assertMay(by, { what: 'role', role }, tx);
+    const role = await managedRole(context, roleName, by, tx);
     if (role.name === ADMIN_ROLE) await assertNotLastAdmin(userId, tx);
     const { count } = await tx.userRole.deleteMany({ where: { userId, roleId: role.id, via: DIRECT } });
     if (count === 0) return false;
@@ -64,6 +62,22 @@ export function unassignRole(
     await logoutOnRoleChange(userId, by, tx);
     return true;
   });
+}
+
+/**
+ * The role that an actor gives or takes. Throws forbidden (403), and not_found (404) for a name that no role has, but only to an
+ * actor who might give such a role: others must not find out which roles there are.
+ */
+export async function managedRole(
+  { assertMay }: Pick<AssignmentContext, 'assertMay'>,
+  name: string,
+  by: Actor,
+  tx: Tx,
+): Promise<Role> {
+  const role = await findRole(name, tx);
+  await assertMay(by, { what: 'role', role: role ?? { name, permissions: [] } }, tx);
+  if (!role) throw notFound({ message: `There is no role ${name}.` });
+  return role;
 }
 
 /** Assigns the roles that the user lacks and takes away those that are not in `roleNames`. */

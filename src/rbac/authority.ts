@@ -2,7 +2,7 @@
 // has, or has an explicit right to manage (docs/roles.md). The console, the API, imports and invitations all ask it.
 import type { Accounts } from '../accounts/accounts.ts';
 import type { Actor } from '../audit/audit.ts';
-import { forbidden, notFound } from '../http/errors.ts';
+import { AppError, forbidden, notFound } from '../http/errors.ts';
 import type { Tx } from '../storage/database.ts';
 import { ADMIN_ROLE, EVERYTHING, OWN_PREFIX, type OwnPermission } from './built-in.ts';
 import { extentOf, includesPermission, limitsOf, permits, type Rights } from './rights.ts';
@@ -174,4 +174,10 @@ function assertHolds(rights: Rights, permissions: readonly string[]): void {
 function assertCoversApplication(rights: Rights, identifier: string): void {
   if (permits(rights, 'gatehouse.applications:write', { application: identifier })) return;
   throw notFound({ message: 'There is no such application.', detail: { identifier } });
+}
+
+/** The result of a check that threw: false for forbidden and not_found. Throws any other error again. */
+export function falseIfForbidden(error: unknown): false {
+  if (error instanceof AppError && [403, 404].includes(error.status)) return false;
+  throw error;
 }

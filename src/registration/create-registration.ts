@@ -3,10 +3,12 @@
 import type { Accounts } from '../accounts/accounts.ts';
 import type { Audit } from '../audit/audit.ts';
 import type { Credentials } from '../credentials/credentials.ts';
+import type { ExternalIdentities } from '../federation/identities.ts';
 import type { Cookies } from '../http/cookies.ts';
 import type { Csrf } from '../http/csrf.ts';
 import type { Outbox } from '../mail/outbox.ts';
 import type { MailedLinks } from '../mailed-links/create-mailed-links.ts';
+import type { Factors } from '../mfa/account-factors.ts';
 import type { FirstFactorRule } from '../mfa/first-factor-rule.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Vault } from '../platform/vault.ts';
@@ -30,7 +32,9 @@ export interface RegistrationDependencies {
   cookies: Cookies;
   credentials: Credentials;
   csrf: Pick<Csrf, 'check'>;
+  factors: Pick<Factors, 'of'>;
   firstFactor: Pick<FirstFactorRule, 'passwordResetByMail'>;
+  identities: Pick<ExternalIdentities, 'ofUser'>;
   mailedLinks: MailedLinks;
   mailLimits: MailLimits;
   outbox: Outbox;
@@ -40,12 +44,23 @@ export interface RegistrationDependencies {
 
 export function createRegistration(dependencies: RegistrationDependencies) {
   const { db, vault, now, accounts, audit, cookies, credentials, csrf } = dependencies;
-  const { mailedLinks, mailLimits, outbox, rateLimits, settings } = dependencies;
+  const { factors, identities, mailedLinks, mailLimits, outbox, rateLimits, settings } = dependencies;
   const { accountLinks, returnToSignIn, setPasswordByLink } = mailedLinks;
   const checkCsrf = csrf.check;
   const { passwordResetByMail } = dependencies.firstFactor;
   const invitations = createInvitations({
-    ...{ db, audit, accountLinks, accounts, credentials, outbox, passwordResetByMail, setPasswordByLink },
+    ...{
+      db,
+      audit,
+      accountLinks,
+      accounts,
+      credentials,
+      factors,
+      identities,
+      outbox,
+      passwordResetByMail,
+      setPasswordByLink,
+    },
   });
   const emailVerification = createEmailVerification({
     db,

@@ -5,17 +5,24 @@ import type { Accounts } from '../accounts/accounts.ts';
 import { nameKey } from '../accounts/names.ts';
 import type { Actor, Audit } from '../audit/audit.ts';
 import type { Credentials } from '../credentials/credentials.ts';
+import type { ExternalIdentities } from '../federation/identities.ts';
 import { limits } from '../limits.ts';
 import { recipientOf } from '../mail/messages.ts';
 import type { Outbox } from '../mail/outbox.ts';
 import type { AccountLinks } from '../mailed-links/account-links.ts';
 import type { LinkOutcome, SetPasswordByLink } from '../mailed-links/set-password.ts';
+import type { Factors } from '../mfa/account-factors.ts';
 import type { RequestInfo } from '../platform/request-info.ts';
 import { type Db, type Tx, transaction } from '../storage/database.ts';
 
 export interface Invitations {
-  /** Sends an invitation, inside `tx` together with its new account. A further invitation replaces the one before. */
-  invite(account: Account, by?: Actor, tx?: Tx): Promise<'sent' | 'no-address' | 'disabled'>;
+  /**
+   * Sends an invitation, inside `tx` together with its new account. A further invitation replaces the one before. An account with
+   * any credential gets none: its mailbox would be enough to replace what its owner proved.
+   */
+  invite(account: Account, by?: Actor, tx?: Tx): Promise<'sent' | 'no-address' | 'disabled' | 'has-credentials'>;
+  /** Whether the account has a password, a second factor, a passkey or a connected sign-in. */
+  hasCredentials(accountId: string, tx?: Tx): Promise<boolean>;
   /** The account of a usable invitation; does not use it up. */
   find(token: string): Promise<Account | undefined>;
   /** Uses the invitation up, sets the password and verifies the address. */
@@ -28,6 +35,8 @@ export interface InvitationDependencies {
   accountLinks: AccountLinks;
   accounts: Pick<Accounts, 'update'>;
   credentials: Pick<Credentials, 'status'>;
+  factors: Pick<Factors, 'of'>;
+  identities: Pick<ExternalIdentities, 'ofUser'>;
   outbox: Outbox;
   /** Records that the password of the account was replaced by a mailed link. */
   passwordResetByMail(accountId: string, tx: Tx): Promise<void>;
@@ -37,21 +46,31 @@ export interface InvitationDependencies {
 const { hours } = limits.invitation;
 
 export function createInvitations(dependencies: InvitationDependencies): Invitations {
-  const { db, audit, accountLinks, accounts, credentials, outbox, setPasswordByLink } = dependencies;
+  const { db, audit, accountLinks, accounts, credentials, factors, identities, outbox, setPasswordByLink } =
+    dependencies;
+
+  async function hasCredentials(accountId: string, tx?: Tx): Promise<boolean> {
+    if ((await credentials.status(accountId, tx)) !== undefined) return true;
+    const { totp, passkeys, phone } = await factors.of(accountId, tx);
+    return totp || passkeys > 0 || phone !== undefined || (await identities.ofUser(accountId, tx)).length > 0;
+  }
 
   return {
+    hasCredentials,
+
     async invite(account, by = {}, outer) {
       const to = recipientOf(account);
       if (!to) return 'no-address';
       if (!account.isActive) return 'disabled';
       const work = async (tx: Tx) => {
+        if (await hasCredentials(account.id, tx)) return 'has-credentials' as const;
         const link = { userId: account.id, purpose: 'invite', email: to.email } as const;
         const token = await accountLinks.issue(link, hours * 3600, tx);
         await outbox.send({ kind: 'invitation', to, token, hours }, tx);
         await audit.record({ ...by, type: 'account.invited', outcome: 'success', subjectId: account.id }, tx);
+        return 'sent' as const;
       };
-      await (outer ? work(outer) : transaction(db, work));
-      return 'sent';
+      return outer ? work(outer) : transaction(db, work);
     },
 
     find: async (token) => (await accountLinks.find(token, 'invite'))?.account,
@@ -61,12 +80,13 @@ export function createInvitations(dependencies: InvitationDependencies): Invitat
       if (!found) return { outcome: 'invalid' };
       const { link, account } = found;
       const by = { actorId: account.id, request };
-      const hadPassword = (await credentials.status(account.id)) !== undefined;
+      // It got them after the invitation, such as by a connected sign-in.
+      const hadCredentials = await hasCredentials(account.id);
       return setPasswordByLink(found, password, {
         event: 'password.set',
         by,
         async inTransaction(tx) {
-          if (hadPassword) await dependencies.passwordResetByMail(account.id, tx);
+          if (hadCredentials) await dependencies.passwordResetByMail(account.id, tx);
           const isSame = account.email !== null && nameKey(account.email) === nameKey(link.email);
           if (!isSame || account.emailVerified) return;
           await accounts.update(account.id, { emailVerified: true }, by, tx);

@@ -35,7 +35,9 @@ export function createUserPages(services: Services, http: HttpServices, { oidc, 
   });
   const mailed = { db, now, accounts, audit, cookies, credentials, csrf, mailedLinks, mailLimits, outbox, rateLimits };
   const recovery = createRecovery({ ...mailed, settings, factors, firstFactor, knownBrowsers, lockout });
-  const registration = createRegistration({ ...mailed, settings, vault, firstFactor });
+  const registration = createRegistration({
+    ...{ ...mailed, settings, vault, factors, firstFactor, identities: services.identities },
+  });
   const rp = createRp({
     db,
     now,

@@ -82,6 +82,13 @@ describe('users', () => {
     expect((await admin.send('POST', `${path}/invite`)).status).toBe(409);
     expect(await ok('POST', `${path}/enable`)).toMatchObject({ active: true });
     expect(await ok('POST', `${path}/password`, { password: PASSWORD })).toEqual({ etag: '' });
+    const late = await admin.send('POST', `${path}/invite`);
+    expect([late.status, late.json()]).toEqual([
+      409,
+      expect.objectContaining({ detail: expect.stringContaining('for a user who cannot sign in yet') }),
+    ]);
+    const both = { username: 'both', email: 'both@example.com', invite: true, password: PASSWORD };
+    expect((await admin.send('POST', '/users', both)).status).toBe(400);
     expect(await ok('POST', `${path}/password`, {})).toHaveProperty('one_time_password');
     await ok('POST', `${path}/password-change`);
     await ok('POST', `${path}/password-reset`, undefined, { status: 202 });

@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { aUser } from '../support/factories.ts';
 import type { HttpClient, Page } from '../support/http.ts';
 import type { TestIdp } from '../support/idp.ts';
+import { textOf } from '../support/pages/html.ts';
 import { sharedIdp } from '../support/shared-idp.ts';
 import { consoleOf } from './console/support.ts';
 import { type ApiCaller, aPerson, aTool } from './support.ts';
@@ -114,6 +115,31 @@ describe('a right for the members of one role', () => {
     const page = await pages.submit(await pages.get('/admin/import'), { csv, trial: 'on' });
     expect(page.text).toContain('2 of 2 rows: 1 would be created, 1 not.');
     expect(page.text).toContain(`You may only create users with the role ${STUDENTS}.`);
+  });
+
+  it('does not find out which other roles there are', async () => {
+    const names = ['limit teachers', 'limit nothing'];
+    const answers = names.map(async (name) => {
+      const csv = `username,roles\nlimit-guess,${STUDENTS};${name}\n`;
+      const tried = await pages.submit(await pages.get('/admin/import'), { csv, trial: 'on' });
+      const imported = await pages.submit(await pages.get('/admin/import'), { csv });
+      const created = await desk.send('POST', '/users', { username: 'limit-guess', roles: [STUDENTS, name] });
+      const roles = { roles: [STUDENTS, name] };
+      const given = await desk.send('PUT', `/users/${students[0]}/roles`, roles, any);
+      expect([created.status, given.status, textOf(tried.text)]).toEqual([
+        403,
+        403,
+        expect.stringContaining('You neither have the role'),
+      ]);
+      return [tried, imported, created, given].map(({ status, text }) => [
+        status,
+        textOf(text)
+          .replaceAll(name, 'ROLE')
+          .replace(/"requestId":"[^"]*"/, ''),
+      ]);
+    });
+    const [taken, unknown] = await Promise.all(answers);
+    expect(taken).toEqual(unknown);
   });
 
   it('gives only this role, and to members only', async () => {

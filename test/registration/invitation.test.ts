@@ -1,5 +1,7 @@
 // Invitations: the owner of an account that an administrator created chooses the first password with a mailed link.
 import { describe, expect, it } from 'vitest';
+import type { Account } from '../../src/accounts/account.ts';
+import { checkConnection } from '../../src/connections/schema.ts';
 import { transaction } from '../../src/storage/database.ts';
 import { linkIn, mailOf, NEW_PASSWORD, open, passwordWorks, redeem } from '../recovery/support.ts';
 import { office } from './support.ts';
@@ -73,6 +75,34 @@ describe('an invitation', () => {
     await accounts.update(moved.account.id, { email: 'elsewhere@example.com' });
     await accounts.setActive(disabled.account.id, false);
     for (const link of links) expect((await open(test.idp, link)).page.status).toBe(400);
+  });
+
+  it('is sent to no account that has a password, a second factor or a connected sign-in', async () => {
+    const { services } = test.idp;
+    const { db, protectedRows } = services;
+    const number = '+15550100';
+    const connection = {
+      ...{ id: 'guests', kind: 'oidc', name: 'Guests', issuer: 'https://guests.example.com' },
+      ...{ client_id: 'gatehouse', client_secret: 'a secret of the upstream' },
+    };
+    const checked = checkConnection(connection);
+    if (checked.ok) await services.connections.create(checked.value);
+    const give: Record<string, (account: Account) => Promise<unknown>> = {
+      password: (account) => services.credentials.setPassword(account, NEW_PASSWORD),
+      phone: ({ id: userId }) => {
+        const mac = protectedRows.macOf('phone_factors', [userId, number]);
+        return db.phoneFactor.create({ data: { userId, number, mac, confirmedAt: new Date() } });
+      },
+      passkey: ({ id: userId }) =>
+        db.passkey.create({ data: { id: `of-${userId}`, userId, name: 'Phone', publicKey: new Uint8Array(1) } }),
+      'connected sign-in': ({ id: userId }) =>
+        services.identities.link({ connectionId: 'guests', subject: userId, userId, label: '' }, {}),
+    };
+    for (const [credential, add] of Object.entries(give)) {
+      const { account } = await invited();
+      await add(account);
+      expect(await test.links.invitations.invite(account), credential).toBe('has-credentials');
+    }
   });
 
   it('an invitation needs an address, and is sent only if its account is stored', async () => {

@@ -23,6 +23,7 @@ export function linkServices(services: Services) {
     ...services,
     cookies,
     csrf,
+    factors,
     firstFactor,
     mailedLinks,
   });

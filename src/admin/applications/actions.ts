@@ -9,7 +9,7 @@ import { isClosed, rolesOf } from '../../applications/rules/field-rights.ts';
 import type { UnexpiredSecret } from '../../applications/secrets.ts';
 import type { Actor } from '../../audit/audit.ts';
 import { notFound } from '../../http/errors.ts';
-import type { Authority } from '../../rbac/authority.ts';
+import { type Authority, falseIfForbidden } from '../../rbac/authority.ts';
 import type { OwnPermission } from '../../rbac/built-in.ts';
 import type { SpMetadata } from '../../saml/metadata/parse.ts';
 import type { WaitingMetadata, WaitingMetadataDecisions } from '../../saml/metadata/waiting-metadata.ts';
@@ -38,6 +38,8 @@ export interface ApplicationAdmin extends UpdateActions, SecretActions {
   list(query: Omit<ListApplications, 'identifiers'>, by: Actor): Promise<ApplicationPage>;
   /** Throws not_found also for an application that the actor's permission (applications:read, or `needs`) does not cover. */
   get(id: string, by: Actor, needs?: OwnPermission): Promise<ApplicationDetails>;
+  /** Whether the actor may change this application. */
+  mayChange(id: string, by: Actor): Promise<boolean>;
   /** An OIDC client; its secret is returned here and never again. */
   createOidc(declaration: Declaration, by: Actor, onCreated?: OnCreated<Registered>): Promise<Registered>;
   /** A SAML service provider, by its metadata, the URL of its metadata, or its addresses. */
@@ -70,6 +72,7 @@ export function createApplicationAdmin(dependencies: ApplicationAdminDependencie
     const application = await applications.get(id);
     const extent = await authority.extent(by, needs);
     if (extent !== 'all' && !extent.includes(application.clientId)) throw notFound({ detail: { applicationId: id } });
+    if (needs === 'gatehouse.applications:write') await manageable.find(id, by);
     const unexpired = await applications.unexpiredSecrets(id);
     return { application, secrets: unexpired.map(({ hash: _hash, value: _value, ...secret }) => secret) };
   };
@@ -81,6 +84,8 @@ export function createApplicationAdmin(dependencies: ApplicationAdminDependencie
     },
 
     get,
+
+    mayChange: (id, by) => manageable.find(id, by).then(() => true, falseIfForbidden),
 
     ...registrationActions(dependencies, declarations),
     ...updateActions(dependencies, declarations, manageable),

@@ -98,7 +98,8 @@ function addDetailsRoute(
     const { id = '' } = ctx.params;
     const details = await applications.get(id, frame.actor(ctx));
     const { application } = details;
-    const mayWrite = frame.may(ctx, WRITE, { application: application.clientId }) && application.source !== 'file';
+    const mayChange = await applications.mayChange(id, frame.actor(ctx));
+    const mayWrite = mayChange && application.source !== 'file';
     const path = `/admin/applications/${id}`;
     const isWaiting = (await applications.waitingMetadata(id, frame.actor(ctx))) !== undefined;
     frame.show(ctx, {
@@ -109,10 +110,10 @@ function addDetailsRoute(
         ...(application.source === 'file' ? [{ text: 'managed by the configuration file' }] : []),
       ],
       actions: [
-        ...(isWaiting && frame.may(ctx, WRITE, { application: application.clientId })
+        ...(isWaiting && mayChange
           ? [{ label: 'Compare its new metadata', href: `${path}/metadata`, look: 'primary' as const }]
           : []),
-        ...(frame.may(ctx, WRITE) && application.enabled
+        ...(frame.may(ctx, WRITE) && mayChange && application.enabled
           ? [{ label: 'Test sign-in', href: `/admin/test/${id}`, look: isWaiting ? undefined : ('primary' as const) }]
           : []),
         ...(mayWrite ? [{ label: 'Edit', href: `${path}/edit` }] : []),

@@ -2,6 +2,7 @@
 import Router from '@koa/router';
 import { z } from 'zod';
 import type { Context, Extras, State } from '../../http/context.ts';
+import { forbidden } from '../../http/errors.ts';
 import { parseForm } from '../../http/input.ts';
 import type { Role } from '../../rbac/roles.ts';
 import { etagOf } from '../api/versions.ts';
@@ -96,7 +97,7 @@ function roleForms(router: Router<State, Extras>, { frame, roles }: RolePagesDep
   router.get('/:id', ...frame.page(READ), async (ctx) => {
     const role = await roles.get(ctx.params.id ?? '');
     const shown = { ...role, permissions: role.permissions.join('\n'), version: etagOf(role) };
-    frame.show(ctx, rolePage(role, shown, await mayEdit(ctx, role)));
+    frame.show(ctx, rolePage(role, shown, await mayEdit({ frame, roles }, ctx, role)));
   });
 
   router.post('/:id', ...frame.change(WRITE), async (ctx) => {
@@ -108,14 +109,14 @@ function roleForms(router: Router<State, Extras>, { frame, roles }: RolePagesDep
         await roles.update(role.id, inputOf(given), frame.actor(ctx), given.version);
         frame.redirect(ctx, `/admin/roles/${role.id}`, 'Saved.');
       },
-      async () => rolePage(role, given, await mayEdit(ctx, role)),
+      async () => rolePage(role, given, await mayEdit({ frame, roles }, ctx, role)),
     );
   });
+}
 
-  async function mayEdit(ctx: Context, role: Role): Promise<boolean> {
-    if (role.source !== 'local' || !frame.may(ctx, WRITE)) return false;
-    return (await roles.assignable(frame.actor(ctx))).includes(role.name);
-  }
+async function mayEdit({ frame, roles }: RolePagesDependencies, ctx: Context, role: Role): Promise<boolean> {
+  if (role.source !== 'local' || !frame.may(ctx, WRITE)) return false;
+  return (await roles.assignable(frame.actor(ctx))).includes(role.name);
 }
 
 /** One role, or a new one: a form, or only its facts. */
@@ -146,6 +147,7 @@ function rolePage(role: Role | undefined, given: RoleForm, mayEdit: boolean): Co
 function roleDeletion(router: Router<State, Extras>, { frame, roles }: RolePagesDependencies): void {
   router.get('/:id/delete', ...frame.page(WRITE), async (ctx) => {
     const role = await roles.get(ctx.params.id ?? '');
+    if (!(await mayEdit({ frame, roles }, ctx, role))) throw forbidden('forbidden');
     const at = `/admin/roles/${role.id}`;
     const lead = 'Users who have it lose its permissions, and access to the applications that require it.';
     frame.show(ctx, {

@@ -7,14 +7,14 @@ import type { Profile } from '../../accounts/profile.ts';
 import type { Actor, Audit } from '../../audit/audit.ts';
 import { newOneTimePassword } from '../../config-file/new-account.ts';
 import type { Credentials } from '../../credentials/credentials.ts';
-import { AppError, forbidden } from '../../http/errors.ts';
+import { forbidden } from '../../http/errors.ts';
 import type { EndSession } from '../../logout/end-session.ts';
 import type { NotifyOwner } from '../../mail/notify-owner.ts';
 import type { OwnFactors } from '../../mfa/account-factors.ts';
 import type { Mfa } from '../../mfa/create-mfa.ts';
 import type { FirstFactorState } from '../../mfa/first-factor-rule.ts';
 import type { Lockout } from '../../rate-limits/lockout.ts';
-import type { Authority } from '../../rbac/authority.ts';
+import { type Authority, falseIfForbidden } from '../../rbac/authority.ts';
 import type { OwnPermission } from '../../rbac/built-in.ts';
 import type { Roles } from '../../rbac/roles.ts';
 import type { PasswordReset } from '../../recovery/password-reset.ts';
@@ -34,6 +34,8 @@ export interface UserDetails {
   account: Account;
   password: { mustChange: boolean; changedAt: Date } | undefined;
   factors: OwnFactors;
+  /** Whether the user can sign in in any way, and so gets no invitation. */
+  hasCredentials: boolean;
   /** Whether the first second factor needs an approval, and has it. */
   firstFactor: FirstFactorState;
   /** Seconds that a new browser has to wait after wrong passwords. */
@@ -50,6 +52,8 @@ export interface UserAdmin {
   list(query: Omit<ListAccounts, 'memberOf'>, by: Actor): Promise<AccountPage>;
   /** Throws not_found also for a user whom the actor's permission (users:read, or `needs`) does not cover. */
   get(id: string, by: Actor, needs?: OwnPermission): Promise<UserDetails>;
+  /** For a form: throws what the change would throw, so that nobody fills in a form in vain. */
+  getForChange(id: string, by: Actor, needs: OwnPermission): Promise<UserDetails>;
   /** Throws forbidden unless the actor may create a user with these roles. */
   assertMayCreate(roleNames: readonly string[], by: Actor): Promise<void>;
   /** `onCreated` runs in the transaction. */
@@ -90,7 +94,7 @@ export interface UserAdminDependencies {
   endSession: Pick<EndSession, 'all'>;
   /** Mails the user about a change. */
   notifyOwner: NotifyOwner;
-  invitations: Pick<Invitations, 'invite'>;
+  invitations: Pick<Invitations, 'invite' | 'hasCredentials'>;
   passwordReset: Pick<PasswordReset, 'sendLink'>;
 }
 
@@ -117,35 +121,37 @@ export function createUserAdmin(dependencies: UserAdminDependencies): UserAdmin 
 }
 
 function readActions(
-  { accounts, authority, credentials, mfa, lockout }: UserAdminDependencies,
+  { accounts, authority, credentials, invitations, mfa, lockout }: UserAdminDependencies,
   lookup: UserLookup,
-): Pick<UserAdmin, 'list' | 'get' | 'mayChange'> {
+): Pick<UserAdmin, 'list' | 'get' | 'getForChange' | 'mayChange'> {
+  const get: UserAdmin['get'] = async (id, by, needs = 'gatehouse.users:read') => {
+    await authority.assertCovers(by, needs, id);
+    const account = await lookup.find(id);
+    const [password, factors, firstFactor, lockedSeconds, hasCredentials] = await Promise.all([
+      credentials.status(id),
+      mfa.factors.of(id),
+      mfa.firstFactor.state(id),
+      lockout.lockedSeconds(account),
+      invitations.hasCredentials(id),
+    ]);
+    return { account, password, factors, firstFactor, lockedSeconds, hasCredentials };
+  };
+
   return {
+    get,
+
+    async getForChange(id, by, needs) {
+      await lookup.findManaged(id, by, [needs]);
+      return get(id, by, needs);
+    },
+
     async list(query, by) {
       const extent = await authority.extent(by, 'gatehouse.users:read');
       return accounts.list({ ...query, ...(extent !== 'all' && { memberOf: extent }) });
     },
 
     mayChange: (id, by, needs) =>
-      authority.assertMay(by, { what: 'user', id, needs }).then(
-        () => true,
-        (error: unknown) => {
-          if (error instanceof AppError && [403, 404].includes(error.status)) return false;
-          throw error;
-        },
-      ),
-
-    async get(id, by, needs = 'gatehouse.users:read') {
-      await authority.assertCovers(by, needs, id);
-      const account = await lookup.find(id);
-      const [password, factors, firstFactor, lockedSeconds] = await Promise.all([
-        credentials.status(id),
-        mfa.factors.of(id),
-        mfa.firstFactor.state(id),
-        lockout.lockedSeconds(account),
-      ]);
-      return { account, password, factors, firstFactor, lockedSeconds };
-    },
+      authority.assertMay(by, { what: 'user', id, needs }).then(() => true, falseIfForbidden),
   };
 }
 

@@ -2,6 +2,7 @@
 import type Router from '@koa/router';
 import type { Actor } from '../../audit/audit.ts';
 import type { Context, Extras, State } from '../../http/context.ts';
+import { forbidden } from '../../http/errors.ts';
 import type { OwnPermission } from '../../rbac/built-in.ts';
 import { within } from '../../rbac/rights.ts';
 import type { Frame } from '../console/frame.ts';
@@ -36,7 +37,7 @@ export const userActions: readonly UserAction[] = [
     path: 'invite',
     label: 'Send an invitation',
     needs: WRITE,
-    isOffered: ({ password, account }) => !password && Boolean(account.email),
+    isOffered: ({ hasCredentials, account }) => !hasCredentials && Boolean(account.email),
     run: async (users, id, by) => {
       await users.invite(id, by);
       return 'The invitation is on its way.';
@@ -145,7 +146,10 @@ export function userActionPages(
       continue;
     }
     router.get(`/:id/${path}`, ...frame.page(within(needs)), async (ctx) => {
-      const { account } = await users.get(ctx.params.id ?? '', frame.actor(ctx), needs);
+      // Ending sessions takes the permission only, whatever rights the user has.
+      const find = needs === 'gatehouse.sessions:end' ? users.get : users.getForChange;
+      const { account } = await find(ctx.params.id ?? '', frame.actor(ctx), needs);
+      if (path === 'delete' && account.source === 'file') throw forbidden('owned_by_file');
       const at = `/admin/users/${account.id}`;
       frame.show(ctx, {
         title: `${label}: ${account.username}?`,

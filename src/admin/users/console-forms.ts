@@ -14,6 +14,7 @@ import {
   textsOf,
 } from '../../accounts/profile-fields.ts';
 import type { Context, Extras, State } from '../../http/context.ts';
+import { forbidden } from '../../http/errors.ts';
 import { parseForm } from '../../http/input.ts';
 import { within } from '../../rbac/rights.ts';
 import { etagOf } from '../api/versions.ts';
@@ -99,12 +100,12 @@ function editUserPages(router: Router<State, Extras>, dependencies: UserFormsDep
   const { frame, users, roles } = dependencies;
 
   router.get('/:id/edit', ...frame.page(within(WRITE)), async (ctx) => {
-    const { account } = await users.get(ctx.params.id ?? '', frame.actor(ctx), WRITE);
+    const account = await editable(ctx);
     frame.show(ctx, await editPage(ctx, account, valuesOf(account)));
   });
 
   router.post('/:id/edit', ...frame.change(within(WRITE)), async (ctx) => {
-    const { account } = await users.get(ctx.params.id ?? '', frame.actor(ctx), WRITE);
+    const account = await editable(ctx);
     const given = await readUserForm(ctx);
     await frame.attempt(
       ctx,
@@ -117,6 +118,13 @@ function editUserPages(router: Router<State, Extras>, dependencies: UserFormsDep
       () => editPage(ctx, account, given),
     );
   });
+
+  /** Throws forbidden, not_found, and owned_by_file. */
+  async function editable(ctx: Context & { params: { id?: string } }): Promise<Account> {
+    const { account } = await users.getForChange(ctx.params.id ?? '', frame.actor(ctx), WRITE);
+    if (account.source === 'file') throw forbidden('owned_by_file');
+    return account;
+  }
 
   /** The roles of the form, and those of the user that the form did not offer. */
   async function rolesOf(ctx: Context, account: Account, given: UserForm): Promise<string[]> {

@@ -14,7 +14,7 @@ export function oneTimePasswordPages(
   { frame, users }: { frame: Frame; users: UserAdmin },
 ): void {
   router.get('/:id/password', ...frame.page(within(WRITE)), async (ctx) => {
-    const { account } = await users.get(ctx.params.id ?? '', frame.actor(ctx), WRITE);
+    const { account } = await users.getForChange(ctx.params.id ?? '', frame.actor(ctx), WRITE);
     const at = `/admin/users/${account.id}`;
     frame.show(ctx, {
       title: `A one-time password for ${account.username}`,
@@ -34,7 +34,7 @@ export function oneTimePasswordPages(
   });
 
   router.post('/:id/password', ...frame.change(within(WRITE)), async (ctx) => {
-    const { account } = await users.get(ctx.params.id ?? '', frame.actor(ctx), WRITE);
+    const { account } = await users.getForChange(ctx.params.id ?? '', frame.actor(ctx), WRITE);
     const { oneTimePassword = '' } = await users.setPassword(account.id, undefined, frame.actor(ctx));
     showOneTimePassword(frame, ctx, account, oneTimePassword);
   });

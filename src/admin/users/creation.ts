@@ -4,7 +4,7 @@ import type { Accounts, NewAccount } from '../../accounts/accounts.ts';
 import type { Actor } from '../../audit/audit.ts';
 import { createAccountWithPassword } from '../../config-file/new-account.ts';
 import type { Credentials } from '../../credentials/credentials.ts';
-import { forbidden, unprocessable } from '../../http/errors.ts';
+import { badRequest, forbidden, unprocessable } from '../../http/errors.ts';
 import type { Authority } from '../../rbac/authority.ts';
 import type { OwnPermission } from '../../rbac/built-in.ts';
 import type { Roles } from '../../rbac/roles.ts';
@@ -12,7 +12,7 @@ import type { Invitations } from '../../registration/invitation.ts';
 import { type Db, transaction } from '../../storage/database.ts';
 import type { OnCreated } from '../api/idempotency.ts';
 import type { UserLookup } from './lookup.ts';
-import { assertMailed, passwordRejected } from './outcomes.ts';
+import { assertMailed, INVITED_WITH_PASSWORD, passwordRejected } from './outcomes.ts';
 
 export interface NewUser extends NewAccount {
   roles?: readonly string[] | undefined;
@@ -40,13 +40,14 @@ export interface CreationDependencies {
 
 const WRITE: readonly OwnPermission[] = ['gatehouse.users:write'];
 
-/** Throws forbidden unless the actor may create a user with these roles, and unknown_role (422). */
+/** Throws forbidden unless the actor may create a user with these roles, and unknown_role (422) to an actor who might give them. */
 export async function assertMayCreate({ authority, roles }: CreationDependencies, names: readonly string[], by: Actor) {
   const unknown: string[] = [];
   for (const name of names) {
     const role = await roles.find(name);
-    if (role) await authority.assertMay(by, { what: 'role', role });
-    else unknown.push(name);
+    // First, also for a name that no role has: who may not give it does not find out whether it exists.
+    await authority.assertMay(by, { what: 'role', role: role ?? { name, permissions: [] } });
+    if (!role) unknown.push(name);
   }
   const extent = await authority.extent(by, 'gatehouse.users:write');
   if (extent !== 'all' && !names.some((name) => extent.includes(name))) {
@@ -64,6 +65,9 @@ export async function createUser(
   by: Actor,
   onCreated: OnCreated<CreatedUser>,
 ): Promise<CreatedUser> {
+  if (user.invite && (user.password ?? user.passwordHash) !== undefined) {
+    throw badRequest('invalid_input', { fields: [{ field: 'invite', message: INVITED_WITH_PASSWORD }] });
+  }
   if (user.invite || user.passwordHash !== undefined || user.withoutPassword) {
     return createWithoutPassword(dependencies, lookup, user, by, onCreated);
   }

@@ -8,9 +8,9 @@ import type { Actor } from '../../audit/audit.ts';
 import { csvCell } from '../../audit/export.ts';
 import { AppError, badRequest } from '../../http/errors.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';
-import type { RoleAdmin } from '../roles/actions.ts';
 import type { UserAdmin } from './actions.ts';
 import { parseCsv } from './csv.ts';
+import { INVITED_WITH_PASSWORD } from './outcomes.ts';
 
 export interface ImportRow {
   /** In the file; the header line is 1. */
@@ -37,7 +37,6 @@ export interface UserImport {
 export interface UserImportDependencies {
   accounts: Pick<Accounts, 'findByLogin'>;
   users: Pick<UserAdmin, 'create' | 'assertMayCreate' | 'list'>;
-  roles: Pick<RoleAdmin, 'list'>;
 }
 
 export const IMPORT_COLUMNS = [
@@ -53,7 +52,7 @@ export const IMPORT_COLUMNS = [
 type Values = Partial<Record<(typeof IMPORT_COLUMNS)[number], string>>;
 
 /** The import and the export of users, on the same actions as single users. */
-export function createUserImport({ accounts, users, roles }: UserImportDependencies): UserImport {
+export function createUserImport({ accounts, users }: UserImportDependencies): UserImport {
   return {
     async run(text, { isTrial, done, limit }, by) {
       const [header, ...lines] = parseCsv(text);
@@ -67,7 +66,6 @@ export function createUserImport({ accounts, users, roles }: UserImportDependenc
         .some(({ cells }) => rolesOf(valuesOf(columns, cells)).length > 0);
       // Before the first row, so that no run stops between two rows.
       if (givesRoles && !isTrial) assertFreshProof(by, 'users.import-with-roles');
-      const known = new Set((await roles.list()).map(({ name }) => name));
       const lineOfUser = new Map<string, number>();
       const rows: ImportRow[] = [];
       for (const [index, { line, cells }] of lines.slice(0, done + limit).entries()) {
@@ -79,11 +77,10 @@ export function createUserImport({ accounts, users, roles }: UserImportDependenc
         const problem = before
           ? `The same user name is in line ${before}.`
           : await problemOf(async () => {
-              const fault = await faultOf(accounts, values, known);
-              if (fault) return fault;
-              if (isTrial) await users.assertMayCreate(rolesOf(values), by);
-              else await users.create(newUserOf(values), by);
-              return undefined;
+              await users.assertMayCreate(rolesOf(values), by);
+              const fault = await faultOf(accounts, values);
+              if (!fault && !isTrial) await users.create(newUserOf(values), by);
+              return fault;
             });
         rows.push({ line, username, ...(problem && { problem }) });
       }
@@ -125,18 +122,13 @@ async function* exportUsers(users: Pick<UserAdmin, 'list'>, by: Actor): AsyncGen
 }
 
 /** What is wrong with a row; undefined where nothing is. Throws invalid_input for a wrong profile. */
-async function faultOf(
-  accounts: UserImportDependencies['accounts'],
-  values: Values,
-  known: ReadonlySet<string>,
-): Promise<string | undefined> {
+async function faultOf(accounts: UserImportDependencies['accounts'], values: Values): Promise<string | undefined> {
   const { username = '', email } = values;
   profileColumns(profileOf(values));
-  const missing = rolesOf(values).filter((role) => !known.has(role));
-  if (missing.length > 0) return `There is no role ${missing.join(', ')}.`;
   if (await accounts.findByLogin(username)) return 'This user name is already taken.';
   if (email && (await accounts.findByLogin(email))) return 'This e-mail address is already in use.';
   if (values.invite && !email) return 'An invitation needs an e-mail address.';
+  if (values.invite && values.password_hash) return INVITED_WITH_PASSWORD;
   return undefined;
 }
 

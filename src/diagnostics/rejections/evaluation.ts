@@ -19,6 +19,8 @@ export interface Case {
   certificates: readonly string[];
   /** The requested APIs that do not exist. */
   missingApis: readonly string[];
+  /** The requested APIs that are those of Gatehouse itself. */
+  ownApis: readonly string[];
 }
 
 export interface ExplainedRule {

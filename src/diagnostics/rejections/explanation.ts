@@ -36,10 +36,12 @@ export interface RejectionAdminDependencies extends FixDependencies {
   samlSide(entityId: string): Promise<{ acsUrls: string[]; certificates: string[] }>;
   /** Of these APIs, those that do not exist. */
   missingApis(identifiers: readonly string[]): Promise<string[]>;
+  /** Whether it is an API of this server. */
+  isOwnApi(identifier: string): boolean;
 }
 
 export function createRejectionAdmin(dependencies: RejectionAdminDependencies): RejectionAdmin {
-  const { rejections, accounts, applications, samlSide, missingApis } = dependencies;
+  const { rejections, accounts, applications, samlSide, missingApis, isOwnApi } = dependencies;
 
   async function caseOf(code: string): Promise<Case> {
     const rejection = await rejections.find(code);
@@ -52,7 +54,8 @@ export function createRejectionAdmin(dependencies: RejectionAdminDependencies): 
     const side =
       application?.protocol === 'saml' ? await samlSide(application.clientId) : { acsUrls: [], certificates: [] };
     const requested = rejection.received.resource?.split(' ') ?? [];
-    return { rejection, application, account, ...side, missingApis: await missingApis(requested) };
+    const ownApis = requested.filter(isOwnApi);
+    return { rejection, application, account, ...side, missingApis: await missingApis(requested), ownApis };
   }
 
   async function explained(code: string): Promise<{ explanation: Explanation; fixes: ApplicableFix[] }> {

@@ -6,6 +6,7 @@ import { missingRoles } from '../../applications/access-decision.ts';
 import type { Application, OidcApplication, SamlApplication } from '../../applications/application.ts';
 import { rightsOfApplication } from '../../applications/rules/field-rights.ts';
 import type { Actor } from '../../audit/audit.ts';
+import { EVERYTHING_SCOPE, OWN_PREFIX } from '../../rbac/built-in.ts';
 import type { RuleId } from '../../rejections/rules.ts';
 import { type Case, isRegistered } from './evaluation.ts';
 
@@ -70,7 +71,8 @@ export function fixesOf(rule: RuleId, about: Case, { applicationAdmin, userAdmin
   }
   const change =
     application.protocol === 'oidc' ? oidcChange(rule, application, about) : samlChange(rule, application, about);
-  if (!change || givesRights(application, change) || (rule === 'resource' && about.missingApis.length > 0)) return [];
+  if (!change || givesRights(application, change, about)) return [];
+  if (rule === 'resource' && about.missingApis.length > 0) return [];
   const { address, label, patch } = change;
   const warning = address && newOriginWarning(name, address.added, address.registered);
   const apply = (by: Actor) => applicationAdmin.update(id, patch, by);
@@ -91,13 +93,27 @@ function originOf(uri: string): string {
   return host ? `${protocol}//${host}` : protocol;
 }
 
-/** A request can name any API and scope, so no button gives rights in Gatehouse: that takes a deliberate change of the application. */
-function givesRights(application: Application, { patch }: Change): boolean {
+/**
+ * A request can name any API and scope, so no button gives rights in Gatehouse, nor one half of them (its API without a scope, or
+ * a scope without its API): that takes a deliberate change of the application.
+ */
+function givesRights(application: Application, { id, patch }: Change, { ownApis }: Case): boolean {
   if (application.protocol !== 'oidc') return false;
+  if (id === 'resource' && ownApis.length > 0) return true;
+  const allowed = application.metadata.scope?.split(' ') ?? [];
+  if (
+    id === 'scope' &&
+    String(patch.scope)
+      .split(' ')
+      .some((one) => isOwnScope(one) && !allowed.includes(one))
+  )
+    return true;
   const held = rightsOfApplication(application);
   const after = { metadata: { ...application.metadata, ...patch } };
   return rightsOfApplication(after).some((right) => !held.includes(right));
 }
+
+const isOwnScope = (scope: string) => scope === EVERYTHING_SCOPE || scope.startsWith(OWN_PREFIX);
 
 /** Why no fix is offered, or what the fix cannot know. */
 export function noteOn(rule: RuleId, about: Case): string | undefined {
@@ -106,7 +122,7 @@ export function noteOn(rule: RuleId, about: Case): string | undefined {
     if (rule === 'resource' && about.missingApis.length > 0)
       return `No API ${about.missingApis.join(', ')} is registered, so no button allows it. A request can name any: register the API if it is yours.`;
     const change = oidcChange(rule, application, about);
-    if (!change || !givesRights(application, change)) return undefined;
+    if (!change || !givesRights(application, change, about)) return undefined;
     return `${application.name} asks for rights in Gatehouse itself, which no button gives. If it is meant to have them, edit the application.`;
   }
   if (application?.protocol !== 'saml' || application.source === 'file' || !isSetByMetadata(rule, application))

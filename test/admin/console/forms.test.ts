@@ -1,6 +1,6 @@
 // Forms of the console: concurrent changes, metadata by paste and by URL, and invitations.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { aClient, aUser } from '../../support/factories.ts';
+import { aClient, aUser, PASSWORD } from '../../support/factories.ts';
 import type { HttpClient } from '../../support/http.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
 import { type Listening, listen } from '../../support/listen.ts';
@@ -127,6 +127,11 @@ describe('an invitation', () => {
     const second = link.exec((await box.waitForMail(fields.email)).text)?.[0];
     expect(new URL(first ?? '').origin).toBe(new URL(idp.issuer).origin);
     expect(second).not.toBe(first);
+    const account = await idp.services.accounts.findByLogin(fields.username);
+    if (account) await idp.services.credentials.setPassword(account, PASSWORD);
+    expect((await admin.get(made.url)).text).not.toContain('/invite');
+    const late = await admin.submit(made, {}, { form: '/invite' });
+    expect([late.status, textOf(late.text)]).toEqual([409, expect.stringContaining('cannot sign in yet')]);
   });
 
   it('an invitation is not sent without an address, nor without permission', async () => {

@@ -189,16 +189,29 @@ describe('a rejected token request', () => {
       resources: [own],
       scope: 'openid gatehouse.users:read',
     });
+    // Neither the API without a scope, nor a scope without the API: the two halves of a right.
+    const without = await aClient(idp.services, {
+      grant_types: ['client_credentials', 'authorization_code'],
+      redirect_uris: [REDIRECT],
+      resources: ['https://other.example.com'],
+      scope: 'openid read',
+    });
+    const basic: [string, string] = [without.clientId, without.clientSecret];
+    const access = `${idp.issuer}/access/v1`;
     const forApi = { grant_type: 'client_credentials', scope: 'admin:*', resource: own };
     const requests = [
       { fix: 'resource', send: () => token(forApi, [prepared.clientId, prepared.clientSecret]) },
+      { fix: 'resource', send: () => token({ grant_type: 'client_credentials', scope: 'read', resource: own }, basic) },
+      { fix: 'resource', send: () => token({ grant_type: 'client_credentials', resource: access }, basic) },
+      { fix: 'scope', send: () => authorize(without.clientId, { scope: 'openid email gatehouse.users:read' }) },
       { fix: 'scope', send: () => authorize(reader.clientId, { scope: 'openid email gatehouse.users:write' }) },
     ];
     for (const { fix, send } of requests) {
       const rejected = await send();
       const description = rejected.location && new URL(rejected.location).searchParams.get('error_description');
       const code = CODE.exec(description ?? textOf(rejected.text))?.[0];
-      expect(textOf((await admin.get(`/admin/refusals/${code}`)).text)).toContain('rights in Gatehouse itself');
+      const page = textOf((await admin.get(`/admin/refusals/${code}`)).text);
+      expect(page, `${fix} ${rejected.text}`).toContain('rights in Gatehouse itself');
       const pressed = await admin.post(`/admin/refusals/${code}`, {
         form: { _csrf: csrf, fix },
         headers: { origin: idp.issuer, 'sec-fetch-site': 'same-origin' },

@@ -1,9 +1,10 @@
 // Users in the console: created, helped and disabled by those who may; and the access check.
 import { generateSync } from 'otplib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { adminApi } from '../../../src/rbac/built-in.ts';
 import { aServiceProvider } from '../../support/applications/sp.ts';
 import { aClient, aUser } from '../../support/factories.ts';
-import { type HttpClient, httpClient } from '../../support/http.ts';
+import { type HttpClient, httpClient, type Page } from '../../support/http.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
 import { textOf } from '../../support/pages/html.ts';
 import { consoleOf, staff } from './support.ts';
@@ -18,6 +19,8 @@ beforeAll(async () => {
   await idp.services.roles.create({ name: 'editor' });
 });
 afterAll(() => idp?.stop());
+
+const csrfOf = (page: Page) => ({ _csrf: page.forms[0]?.fields._csrf ?? '' });
 
 describe('users', () => {
   it('users are created with a one-time password that is displayed once, and with roles', async () => {
@@ -95,8 +98,41 @@ describe('users', () => {
 
   it('users are not managed by support where they have more permissions', async () => {
     const boss = await staff(idp, 'admin');
-    const confirm = await support.get(`/admin/users/${boss.account.id}/reset-factors`);
-    expect((await support.submit(confirm)).status).toBe(403);
+    const { account } = await aUser(idp.services);
+    const confirm = await support.get(`/admin/users/${account.id}/reset-factors`);
+    const sent = await support.post(`/admin/users/${boss.account.id}/reset-factors`, { form: csrfOf(confirm) });
+    expect(sent.status).toBe(403);
+  });
+
+  it('nobody gets a form for a user, a role or an application that they may not change', async () => {
+    const { roles } = idp.services;
+    await roles.create({ name: 'clerk', permissions: ['gatehouse.users:read', 'gatehouse.users:write'] });
+    const others = ['gatehouse.roles:read', 'gatehouse.roles:write', 'gatehouse.applications:write'];
+    await roles.create({ name: 'registrar', permissions: [...others, 'gatehouse.applications:read'] });
+    const clerk = await consoleOf(idp, await staff(idp, 'clerk'));
+    const registrar = await consoleOf(idp, await staff(idp, 'registrar'));
+    const [boss, colleague] = [await staff(idp, 'admin'), await staff(idp, 'editor')];
+    const declared = await idp.services.accounts.create({ username: 'declared', source: 'file' });
+    for (const { id } of [boss.account, colleague.account]) {
+      for (const form of ['edit', 'password', 'disable', 'delete', 'force-change'])
+        expect((await clerk.get(`/admin/users/${id}/${form}`)).status, form).toBe(403);
+      expect((await support.get(`/admin/users/${boss.account.id}/allow-factor`)).status).toBe(403);
+      const page = await clerk.get(`/admin/users/${id}`);
+      expect([page.status, page.text.includes(`/admin/users/${id}/`)]).toEqual([200, false]);
+    }
+    for (const form of ['edit', 'delete'])
+      expect((await clerk.get(`/admin/users/${declared.id}/${form}`)).status, form).toBe(403);
+    const editor = await roles.find('editor');
+    expect((await registrar.get(`/admin/roles/${editor?.id}/delete`)).status).toBe(403);
+    const service = await aClient(idp.services, {
+      grant_types: ['client_credentials'],
+      resources: [adminApi(idp.issuer)],
+      scope: 'admin:*',
+    });
+    const at = `/admin/applications/${service.applicationId}`;
+    for (const form of ['edit', 'disable', 'delete'])
+      expect((await registrar.get(`${at}/${form}`)).status, form).toBe(403);
+    expect((await registrar.get(at)).text).not.toContain(`${at}/`);
   });
 });
 
