@@ -226,7 +226,14 @@ export const limits = {
     maxRepeated: 1000,
   },
   /** The admin API. */
-  api: { pageSize: 50, maxPageSize: 200, idempotencySeconds: DAY, idempotencyLockSeconds: MINUTE, maxEvaluations: 100 },
+  api: {
+    pageSize: 50,
+    maxPageSize: 200,
+    idempotencySeconds: DAY,
+    idempotencyLockSeconds: MINUTE,
+    idempotencyRetrySeconds: 5,
+    maxEvaluations: 100,
+  },
   /** How long the old secrets of an application stay valid beside a new one. */
   secretOverlap: { defaultSeconds: 7 * DAY, maxSeconds: 90 * DAY },
   /** How long a rejected request can be looked up. */

@@ -38,6 +38,20 @@ describe('a create with an Idempotency-Key', () => {
     expect(again).toEqual({ response: created('killed'), isRepeated: true });
   });
 
+  it('is rejected with Retry-After after the server died before the commit, and a minute later does the work', async () => {
+    void idempotency.once(request('dead'), () => new Promise(() => {}));
+    const again = (clock = people.now) =>
+      createIdempotency({ ...people, now: clock }).once(request('dead'), async (record) => {
+        await create('dead', record);
+        return created('dead');
+      });
+    await expect.poll(() => people.db.idempotencyKey.count({ where: { responseSealed: null } })).toBe(1);
+    await expect(again()).rejects.toMatchObject({ status: 409, code: 'in_progress', headers: { 'Retry-After': '5' } });
+    const later = () => new Date(people.now().getTime() + 61_000);
+    expect(await again(later)).toEqual({ response: created('dead'), isRepeated: false });
+    expect(await again(later)).toEqual({ response: created('dead'), isRepeated: true });
+  });
+
   it('stores no response when the change fails after it was recorded', async () => {
     const failing = idempotency.once(request('failed'), async (record) => {
       await roles.create({ name: 'failed' }, {}, async (_role, tx) => {

@@ -31,10 +31,17 @@ export interface Idempotency {
   ): Promise<{ response: StoredResponse; isRepeated: boolean }>;
 }
 
-/** `once` throws in_progress (409) during the first call, and key_reused (422) for another request with the same key. */
+/** `once` throws in_progress (409, with Retry-After) during the first call, and key_reused (422) for another request with the same key. */
 export function createIdempotency({ db, vault, now }: { db: Db; vault: Vault; now: Clock }): Idempotency {
   const context = (id: string) => `idempotency_keys:${id}`;
   const inSeconds = (seconds: number) => new Date(now().getTime() + seconds * 1000);
+
+  /** The call that holds the key has until `until`; most end within a second. */
+  function inProgress(until = now()) {
+    const seconds = Math.ceil((until.getTime() - now().getTime()) / 1000);
+    const retryAfter = Math.min(Math.max(seconds, 1), limits.api.idempotencyRetrySeconds);
+    return conflict('in_progress', { headers: { 'Retry-After': String(retryAfter) } });
+  }
 
   /** The stored response; undefined when this call has to make it. */
   async function begin(id: string, requestHash: string): Promise<StoredResponse | undefined> {
@@ -48,9 +55,9 @@ export function createIdempotency({ db, vault, now }: { db: Db; vault: Vault; no
       if (!isUniqueViolation(error)) throw error;
     }
     const row = await db.idempotencyKey.findUnique({ where: { id } });
-    if (!row) throw conflict('in_progress');
+    if (!row) throw inProgress();
     if (row.requestHash !== requestHash) throw unprocessable('key_reused');
-    if (row.responseSealed === null) throw conflict('in_progress');
+    if (row.responseSealed === null) throw inProgress(row.expiresAt);
     return JSON.parse(vault.open(row.responseSealed, context(id)).toString()) as StoredResponse;
   }
 
@@ -67,7 +74,7 @@ export function createIdempotency({ db, vault, now }: { db: Db; vault: Vault; no
           where: { id, responseSealed: null },
           data: { responseSealed, expiresAt },
         });
-        if (count !== 1) throw conflict('in_progress');
+        if (count !== 1) throw inProgress();
       };
       try {
         return { response: await work(record), isRepeated: false };
