@@ -8,7 +8,7 @@ import type { Cookies } from '../http/cookies.ts';
 import type { Csrf } from '../http/csrf.ts';
 import type { Outbox } from '../mail/outbox.ts';
 import type { MailedLinks } from '../mailed-links/create-mailed-links.ts';
-import type { Factors } from '../mfa/account-factors.ts';
+import type { AccountFactors } from '../mfa/account-factors.ts';
 import type { FirstFactorRule } from '../mfa/first-factor-rule.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Vault } from '../platform/vault.ts';
@@ -32,7 +32,7 @@ export interface RegistrationDependencies {
   cookies: Cookies;
   credentials: Credentials;
   csrf: Pick<Csrf, 'check'>;
-  factors: Pick<Factors, 'of'>;
+  factors: Pick<AccountFactors, 'of'>;
   firstFactor: Pick<FirstFactorRule, 'passwordResetByMail'>;
   identities: Pick<ExternalIdentities, 'ofUser'>;
   mailedLinks: MailedLinks;

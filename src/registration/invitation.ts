@@ -11,7 +11,7 @@ import { recipientOf } from '../mail/messages.ts';
 import type { Outbox } from '../mail/outbox.ts';
 import type { AccountLinks } from '../mailed-links/account-links.ts';
 import type { LinkOutcome, SetPasswordByLink } from '../mailed-links/set-password.ts';
-import type { Factors } from '../mfa/account-factors.ts';
+import type { AccountFactors } from '../mfa/account-factors.ts';
 import type { RequestInfo } from '../platform/request-info.ts';
 import { type Db, type Tx, transaction } from '../storage/database.ts';
 
@@ -35,7 +35,7 @@ export interface InvitationDependencies {
   accountLinks: AccountLinks;
   accounts: Pick<Accounts, 'update'>;
   credentials: Pick<Credentials, 'status'>;
-  factors: Pick<Factors, 'of'>;
+  factors: Pick<AccountFactors, 'of'>;
   identities: Pick<ExternalIdentities, 'ofUser'>;
   outbox: Outbox;
   /** Records that the password of the account was replaced by a mailed link. */
