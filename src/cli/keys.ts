@@ -1,8 +1,8 @@
 // `gatehouse keys …`: the signing keys. Running servers reload them after a change.
 import type { RotationOutcome } from '../keys/keyring.ts';
-import { type KeyAlg, keyAlgs } from '../keys/rotation.ts';
+import { type KeyAlg, type KeyUse, keyAlgs, keyUses } from '../keys/rotation.ts';
 import { limits } from '../limits.ts';
-import { type Command, jsonOption, UsageError } from './command.ts';
+import { type Command, type Input, jsonOption, UsageError } from './command.ts';
 import { withServices } from './context.ts';
 import { formatDate, type Io } from './io.ts';
 
@@ -30,30 +30,34 @@ export const keysRotate: Command = {
   details: `OpenID Connect: the next key was published in advance, so clients already know it. The old one stays published until
 everything it signed has expired. --alg rotates the keys of one algorithm only.
 SAML takes two steps, because partners have to be notified: "keys rotate --saml" publishes the next certificate in the
-metadata, and later "keys rotate --saml --activate" signs with it.
+metadata, and later "keys rotate --saml --activate" signs with it. --saml-sp and --saml-sp-encryption are the keys of this
+server as service provider of SAML connections, in the same two steps.
 After a leak, --now does not wait: applications that have not read the new key yet will reject what it signs.`,
   options: {
     alg: { type: 'string', help: `one of ${keyAlgs.join(', ')}; all of them when absent` },
     saml: { type: 'boolean', help: 'the SAML certificate instead of the OpenID Connect keys' },
-    activate: { type: 'boolean', help: 'with --saml: sign with the certificate that was published' },
+    'saml-sp': { type: 'boolean', help: 'the certificate that signs requests to SAML connections' },
+    'saml-sp-encryption': { type: 'boolean', help: 'the certificate that SAML connections encrypt assertions for' },
+    activate: { type: 'boolean', help: 'with one of these three: use with the certificate that was published' },
     now: { type: 'boolean', help: 'do not wait until the next key was published long enough' },
     ...jsonOption,
   },
   run: (input, io) =>
     withServices(io, async ({ keyring }) => {
-      const [saml, force, activate] = [input.flag('saml'), input.flag('now'), input.flag('activate')];
-      if (activate && !saml) throw new UsageError('--activate goes with --saml');
+      const [force, activate] = [input.flag('now'), input.flag('activate')];
+      const use = useOf(input);
+      const isSaml = use !== 'oidc';
+      if (activate && !isSaml) throw new UsageError('--activate goes with --saml, --saml-sp or --saml-sp-encryption');
       const alg = algOf(input.text('alg'));
-      if (alg && saml) throw new UsageError('--alg does not go with --saml');
+      if (alg && isSaml) throw new UsageError(`--alg does not go with --${use}`);
       await keyring.load();
-      const use = saml ? 'saml' : 'oidc';
-      let outcome = await keyring.rotate({ use, alg, force, activate: saml && (activate || force) });
-      if (saml && force && outcome.outcome === 'nothing-to-activate') {
+      let outcome = await keyring.rotate({ use, alg, force, activate: isSaml && (activate || force) });
+      if (isSaml && force && outcome.outcome === 'nothing-to-activate') {
         await keyring.rotate({ use });
         outcome = await keyring.rotate({ use, force, activate: true });
       }
       if (input.flag('json')) io.json(outcome);
-      else tell(outcome, io);
+      else tell(outcome, use, io);
       return outcome.outcome === 'rotated' || outcome.outcome === 'published' ? 0 : 1;
     }),
 };
@@ -64,7 +68,15 @@ function algOf(text: string | undefined): KeyAlg | undefined {
   return alg;
 }
 
-function tell(outcome: RotationOutcome, io: Io): void {
+function useOf(input: Input): KeyUse {
+  const [use = 'oidc', another] = keyUses.filter((one) => one !== 'oidc' && input.flag(one));
+  if (another) throw new UsageError(`--${use} does not go with --${another}`);
+  return use;
+}
+
+function tell(outcome: RotationOutcome, use: KeyUse, io: Io): void {
+  const activation = `gatehouse keys rotate --${use} --activate`;
+  const readers = use === 'saml' ? 'service providers' : 'identity providers of your SAML connections';
   switch (outcome.outcome) {
     case 'rotated':
       io.out(`These keys sign now: ${outcome.activated.join(', ')}`);
@@ -72,11 +84,11 @@ function tell(outcome: RotationOutcome, io: Io): void {
       return;
     case 'published':
       io.out(`The next certificate is in the metadata: ${outcome.kid}`);
-      io.out('Notify the service providers, then run: gatehouse keys rotate --saml --activate');
+      io.out(`Notify the ${readers}, then run: ${activation}`);
       return;
     case 'published-already':
       io.err(`The next certificate was published before (${outcome.kid}).`);
-      io.err(`To sign with it from ${formatDate(outcome.readyAt)} on, run: gatehouse keys rotate --saml --activate`);
+      io.err(`To use it from ${formatDate(outcome.readyAt)} on, run: ${activation}`);
       return;
     case 'too-early':
       io.err(

@@ -1,6 +1,7 @@
 // What an administrator should look at: secrets and certificates that end, documents that cannot be read, domains without their
-// proof, and rows that another program wrote. For the overview of the console and for `gatehouse doctor`.
+// proof, and rows that another program wrote. For the overview of the console, for `gatehouse doctor` and for mail (end-notices.ts).
 import { X509Certificate } from 'node:crypto';
+import type { KeyUse } from '../keys/rotation.ts';
 import { limits } from '../limits.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Connection } from './connection.ts';
@@ -12,11 +13,12 @@ import type { SecretInfo } from './secrets.ts';
 export interface ConnectionWarning {
   /** Absent for a row that another program wrote. */
   connection?: Pick<Connection, 'id' | 'name'>;
-  problem: 'ends' | 'document' | 'domain' | 'forged';
+  problem: 'ends' | 'own-certificate' | 'document' | 'domain' | 'forged';
   /** One sentence with the name of the connection. */
   text: string;
-  /** When it ends. */
+  /** When it ends, and what. */
   until?: Date;
+  what?: string;
   /** Users cannot sign in now, or in a week. */
   isUrgent: boolean;
 }
@@ -25,6 +27,8 @@ export interface ConnectionWarningsDependencies {
   connections: Pick<Connections, 'enabled' | 'secrets' | 'domains' | 'forged'>;
   documents: Pick<ConnectionDocuments, 'stored' | 'states'>;
   parseMetadata: ParseMetadata;
+  /** The active certificates of this server as SAML service provider. */
+  ownCertificates(): Promise<{ use: KeyUse; until: Date }[]>;
   now: Clock;
 }
 
@@ -44,7 +48,9 @@ export async function connectionWarnings(dependencies: ConnectionWarningsDepende
       text: `Another program changed the connection ${id} in the database, so nobody can sign in by it.`,
     }),
   );
-  for (const connection of await connections.enabled()) {
+  const enabled = await connections.enabled();
+  if (enabled.some(({ kind }) => kind === 'saml')) warnings.push(...(await endingOwnCertificates(dependencies)));
+  for (const connection of enabled) {
     warnings.push(...(await endingSecrets(connection, dependencies)));
     warnings.push(...(await endingCertificates(connection, dependencies)));
     warnings.push(...(await unreadDocuments(connection, dependencies)));
@@ -59,7 +65,7 @@ async function endingSecrets(connection: Connection, { connections, now }: Conne
   return purposes.flatMap((purpose) => {
     // While one is rotated, only the end of the last one matters.
     const end = lastEnd(secrets.filter((secret) => secret.purpose === purpose));
-    return end ? endWarning(connection, `the ${secretNames[purpose]}`, end, now()) : [];
+    return end ? endOf(connection, `the ${secretNames[purpose]}`, end, now()) : [];
   });
 }
 
@@ -79,7 +85,7 @@ async function endingCertificates(
   const ends = certificates.map((pem) => new Date(new X509Certificate(pem).validTo).getTime());
   if (ends.length === 0 && content !== undefined) ends.push(...endsIn(content, parseMetadata));
   if (ends.length === 0) return [];
-  return endWarning(connection, 'the last signing certificate', new Date(Math.max(...ends)), now());
+  return endOf(connection, 'the last signing certificate', new Date(Math.max(...ends)), now());
 }
 
 function endsIn(content: string, parseMetadata: ParseMetadata): number[] {
@@ -90,12 +96,30 @@ function endsIn(content: string, parseMetadata: ParseMetadata): number[] {
   }
 }
 
-function endWarning(connection: Connection, what: string, until: Date, now: Date): ConnectionWarning[] {
+async function endingOwnCertificates({ ownCertificates, now }: ConnectionWarningsDependencies) {
+  return (await ownCertificates()).flatMap(({ use, until }) => {
+    const name = use === 'saml-sp' ? 'signing' : 'encryption';
+    const what = `the ${name} certificate of this server as SAML service provider`;
+    const end = endWarning(what, until, now());
+    return end ? [{ ...end, problem: 'own-certificate' as const, text: `SAML connections: ${end.text}` }] : [];
+  });
+}
+
+function endOf(connection: Connection, what: string, until: Date, now: Date): ConnectionWarning[] {
+  const end = endWarning(what, until, now);
+  return end ? [{ ...end, connection, problem: 'ends', text: `${connection.name}: ${end.text}` }] : [];
+}
+
+function endWarning(what: string, until: Date, now: Date) {
   const days = Math.floor((until.getTime() - now.getTime()) / DAY_MS);
-  if (days >= limits.connections.warnDays) return [];
-  const when = days < 0 ? `ended on ${until.toISOString().slice(0, 10)}` : `ends in ${days} days`;
-  const isUrgent = days < limits.connections.remindDays;
-  return [{ connection, problem: 'ends', text: `${connection.name}: ${what} ${when}.`, until, isUrgent }];
+  if (days >= limits.connections.warnDays) return undefined;
+  return { what, until, text: `${what} ${endText(days, until)}.`, isUrgent: days < limits.connections.remindDays };
+}
+
+function endText(days: number, until: Date): string {
+  if (days < 0) return `ended on ${until.toISOString().slice(0, 10)}`;
+  if (days === 0) return 'ends within a day';
+  return days === 1 ? 'ends in 1 day' : `ends in ${days} days`;
 }
 
 async function unreadDocuments(

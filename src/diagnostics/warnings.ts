@@ -7,7 +7,7 @@ import { readMetadata } from '../applications/application.ts';
 import type { ServiceProviderSettings } from '../applications/fields/service-provider.ts';
 import type { Audit } from '../audit/audit.ts';
 import type { Config } from '../config.ts';
-import { type ConnectionWarningsDependencies, connectionWarnings } from '../connections/warnings.ts';
+import type { ConnectionWarning } from '../connections/warnings.ts';
 import type { Keyring } from '../keys/keyring.ts';
 import type { FirstFactorRule } from '../mfa/first-factor-rule.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -24,7 +24,7 @@ export interface WarningsDependencies {
   firstFactor: Pick<FirstFactorRule, 'waiting'>;
   keyring: Pick<Keyring, 'list' | 'samlCertificates'>;
   settings: Pick<Settings, 'latest'>;
-  connections: Omit<ConnectionWarningsDependencies, 'now'>;
+  connectionWarnings(): Promise<ConnectionWarning[]>;
   config: Pick<Config, 'smtpUrl' | 'secure' | 'loopback'>;
 }
 
@@ -43,13 +43,13 @@ export function createWarnings(dependencies: WarningsDependencies): () => Promis
       dependencies.firstFactor.waiting(),
       endingSoon(dependencies),
       healthOf(dependencies),
-      connectionWarnings({ ...dependencies.connections, now: dependencies.now }),
+      dependencies.connectionWarnings(),
     ]);
     const endingThere = upstreams.flatMap(({ connection, text, until }) =>
-      until ? [{ what: text, until, connectionId: connection?.id ?? '' }] : [],
+      until ? [{ what: text, until, ...(connection && { connectionId: connection.id }) }] : [],
     );
     const faults = upstreams
-      .filter(({ problem, isUrgent }) => problem !== 'ends' || isUrgent)
+      .filter(({ until, isUrgent }) => !until || isUrgent)
       .map(({ text, isUrgent }) => ({
         what: 'Connections',
         state: isUrgent ? ('bad' as const) : ('warn' as const),

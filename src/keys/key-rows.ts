@@ -6,7 +6,7 @@ import type { Vault } from '../platform/vault.ts';
 import { type Db, type Tx, transaction } from '../storage/database.ts';
 import { selfSignedCertificate } from './certificate.ts';
 import { KeyringError, makeKeyPair, openKey, publicJwk, sealKey } from './key-pair.ts';
-import { type KeyDates, type KeyState, keyUses, type Step, storedAlgs } from './rotation.ts';
+import { type KeyDates, type KeyState, type KeyUse, keyUses, type Step, storedAlgs } from './rotation.ts';
 
 export interface KeyRow extends KeyDates {
   privateSealed: string;
@@ -44,6 +44,14 @@ export async function readKeys(db: Db): Promise<KeyRow[]> {
         storedAlgs.indexOf(a.alg) - storedAlgs.indexOf(b.alg) ||
         b.createdAt.getTime() - a.createdAt.getTime(),
     );
+}
+
+/** When the certificates of the active keys of these uses end. Reads the table alone, decrypts nothing. */
+export async function certificateEnds(db: Db, uses: readonly KeyUse[]): Promise<{ use: KeyUse; until: Date }[]> {
+  const rows = await readKeys(db);
+  return rows.flatMap(({ use, state, certificateUntil: until }) =>
+    uses.includes(use) && state === 'active' && until ? [{ use, until }] : [],
+  );
 }
 
 /** A text that changes whenever a key is added, removed or changes its state; cheap enough to read often. */

@@ -1,5 +1,6 @@
 // Every mail that the service sends. A caller names the facts of a message; the text is written here, and links are made
 // here from the issuer and a token, so that neither a caller nor a Host header can change where they lead.
+import { type ConnectionEndNotice, connectionEndText } from './connection-notice.ts';
 import type { MailContent } from './content.ts';
 import { type MetadataNotice, metadataTexts } from './metadata-notice.ts';
 import { describeDay, describeTime, facts, greeting, maskEmail, type Place, short } from './wording.ts';
@@ -37,7 +38,8 @@ export type FactorChange =
 /** What is sent to every administrator. */
 export type AdministratorMail =
   | { kind: 'integrity-alarm'; message: string; at: Date }
-  | ({ kind: 'saml-metadata' } & MetadataNotice);
+  | ({ kind: 'saml-metadata' } & MetadataNotice)
+  | ({ kind: 'connection-end' } & ConnectionEndNotice);
 
 export type MailMessage = { to: Recipient } & (
   | { kind: 'password-reset'; token: string; minutes: number }
@@ -113,7 +115,6 @@ function factsOf<Message extends MailMessage>(message: Message, issuer: string):
     action: { label: 'Reset my password', url: link('/forgot-password') },
     after: ['If it was you, there is nothing to do. If not, reset your password now and tell your administrator.'],
   };
-
   const reviewAccount = {
     action: { label: 'Look through my account', url: link('/account') },
     after: [
@@ -271,6 +272,7 @@ const texts: { [Kind in MailKind]: (known: Facts<MessageOf<Kind>>) => Text } = {
       after: [],
     };
   },
+  'connection-end': connectionEndText,
   'integrity-alarm': ({ message, hello, host, link }) => ({
     subject: `Alarm: the database of ${host} was changed`,
     preheader: describeTime(message.at),

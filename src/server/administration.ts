@@ -8,7 +8,6 @@ import { createDiagnostics } from '../diagnostics/create-diagnostics.ts';
 import { createWarnings } from '../diagnostics/warnings.ts';
 import { createInternalRequest } from '../http/internal-request.ts';
 import { packageVersion } from '../platform/package.ts';
-import { parseIdentityProviderMetadata } from '../saml/metadata/parse-identity-provider.ts';
 import type { Services } from '../services.ts';
 import { createTestBench } from '../test-bench/create-test-bench.ts';
 import type { HttpServices } from './http-services.ts';
@@ -82,10 +81,7 @@ export function createAdministration({ services, http, protocols, userPages, ...
     warnings: createWarnings({
       ...{ db, now, audit, accounts, lockout, keyring, settings, config },
       firstFactor: mfa.firstFactor,
-      connections: {
-        ...{ connections: services.connections, documents: services.connectionDocuments },
-        parseMetadata: (xml) => parseIdentityProviderMetadata(xml, now()),
-      },
+      connectionWarnings: services.connectionWarnings,
     }),
   });
   const { frame, names } = console;

@@ -2,7 +2,10 @@
 import { createDomainChecks } from '../connections/check-domains.ts';
 import { createConnections } from '../connections/connections.ts';
 import { createConnectionDocuments } from '../connections/documents.ts';
+import { createEndNotices } from '../connections/end-notices.ts';
 import { connectionJobs } from '../connections/jobs.ts';
+import { connectionWarnings as readWarnings } from '../connections/warnings.ts';
+import { certificateEnds } from '../keys/key-rows.ts';
 import { resolveTxt as lookUpTxt, type ResolveTxt } from '../network/txt-records.ts';
 import { createAuthority } from '../rbac/authority.ts';
 import { createMetadataFetch } from '../saml/metadata/fetch.ts';
@@ -20,17 +23,22 @@ export interface ConnectionServicesDependencies {
 export type ConnectionServices = ReturnType<typeof createConnectionServices>;
 
 export function createConnectionServices({ base, users, resolveTxt = lookUpTxt }: ConnectionServicesDependencies) {
-  const { db, sql, vault, audit, now, logger, protectedRows, outgoing } = base;
+  const { db, sql, vault, audit, now, logger, protectedRows, outgoing, notifyAdministrators } = base;
   const { assertMay } = createAuthority({ accounts: users.accounts });
   const connections = createConnections({ db, sql, vault, audit, now, logger, protectedRows, assertMay });
   const stored = { db, sql, audit, now, logger, protectedRows, connections };
+  const parseMetadata = (xml: string) => parseIdentityProviderMetadata(xml, now());
   const connectionDocuments = createConnectionDocuments({
     ...stored,
     outgoing,
-    parseMetadata: (xml) => parseIdentityProviderMetadata(xml, now()),
+    parseMetadata,
     fetchMetadata: createMetadataFetch({ outgoing }),
   });
   const domainChecks = createDomainChecks({ ...stored, resolveTxt });
-  const jobs = connectionJobs({ documents: connectionDocuments, domains: domainChecks });
-  return { connections, connectionDocuments, domainChecks, connectionJobs: jobs };
+  const ownCertificates = () => certificateEnds(db, ['saml-sp', 'saml-sp-encryption']);
+  const connectionWarnings = () =>
+    readWarnings({ connections, documents: connectionDocuments, parseMetadata, ownCertificates, now });
+  const notifyOfEnds = createEndNotices({ db, sql, now, warnings: connectionWarnings, notifyAdministrators });
+  const jobs = connectionJobs({ documents: connectionDocuments, domains: domainChecks, notifyOfEnds });
+  return { connections, connectionDocuments, domainChecks, connectionWarnings, notifyOfEnds, connectionJobs: jobs };
 }

@@ -223,4 +223,19 @@ describe('gatehouse keys', () => {
     expect(await active('saml')).not.toEqual(before);
     expect((await cli.gatehouse(['keys', 'list'])).out).toMatch(/saml\s+RS256\s+retired/);
   });
+
+  it('gatehouse keys rotates the keys of the service provider in the same two steps', async () => {
+    const rotate = (...more: string[]) => cli.gatehouse(['keys', 'rotate', ...more]);
+    expect(await rotate('--saml-sp')).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/identity providers.*gatehouse keys rotate --saml-sp --activate/),
+    });
+    expect(await rotate('--saml-sp', '--activate')).toMatchObject({ code: 1, err: expect.stringContaining('too new') });
+    expect(await rotate('--saml-sp', '--activate', '--now')).toMatchObject({ code: 0 });
+    expect(await rotate('--saml-sp-encryption', '--now')).toMatchObject({ code: 0 });
+    const list = (await cli.gatehouse(['keys', 'list'])).out;
+    expect(list).toMatch(/saml-sp\s+RS256\s+retired/);
+    expect(list).toMatch(/saml-sp-encryption\s+RSA-OAEP\s+retired/);
+    expect(await rotate('--saml', '--saml-sp')).toMatchObject({ code: 2 });
+  });
 });

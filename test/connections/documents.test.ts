@@ -5,11 +5,13 @@ import type { Connection } from '../../src/connections/connection.ts';
 import { type ConnectionDocuments, createConnectionDocuments } from '../../src/connections/documents.ts';
 import { checkConnection } from '../../src/connections/schema.ts';
 import { connectionWarnings } from '../../src/connections/warnings.ts';
+import { certificateEnds } from '../../src/keys/key-rows.ts';
 import { createMetadataFetch } from '../../src/saml/metadata/fetch.ts';
 import { identityProviderMetadata } from '../../src/saml/metadata/identity-provider.ts';
 import { parseIdentityProviderMetadata } from '../../src/saml/metadata/parse-identity-provider.ts';
 import { selfSigned } from '../saml/certificate.ts';
 import { testClock } from '../support/clock.ts';
+import { aUser } from '../support/factories.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
 import { type Listening, listen } from '../support/listen.ts';
 
@@ -191,11 +193,16 @@ describe('a domain', () => {
 });
 
 describe('the warnings of connections', () => {
-  const warnings = async () => {
-    const { connections } = idp.services;
+  const all = () => {
+    const { connections, db } = idp.services;
     const parseMetadata = (xml: string) => parseIdentityProviderMetadata(xml, clock.now());
-    const all = await connectionWarnings({ connections, documents, parseMetadata, now: clock.now });
-    return all.filter(({ connection }) => connection?.id === 'warn').map(({ text, isUrgent }) => [text, isUrgent]);
+    const ownCertificates = () => certificateEnds(db, ['saml-sp', 'saml-sp-encryption']);
+    return connectionWarnings({ connections, documents, parseMetadata, ownCertificates, now: clock.now });
+  };
+  const warnings = async () => {
+    return (await all())
+      .filter(({ connection }) => connection?.id === 'warn')
+      .map(({ text, isUrgent }) => [text, isUrgent]);
   };
 
   it('name a secret 30 days and more urgently 7 days before it ends, until there is one that lasts', async () => {
@@ -223,5 +230,34 @@ describe('the warnings of connections', () => {
     await make({ id: 'warn', enabled: true, domains: ['warn.example'] });
     await idp.services.domainChecks.check('warn', 'warn.example');
     expect(await warnings()).toEqual([[expect.stringContaining('_gatehouse.warn.example'), false]]);
+  });
+
+  it('are mailed to the administrators, once 30 days and once 7 days before a secret or certificate ends', async () => {
+    const { connections, db, notifyOfEnds, roles } = idp.services;
+    for (const { id } of await connections.enabled()) await connections.remove(id);
+    const { account } = await aUser(idp.services, { email: 'root@example.com', emailVerified: true });
+    await roles.assign(account.id, 'admin');
+    const mails = () => db.mailMessage.count({ where: { recipient: 'root@example.com' } });
+    const days = (count: number) => new Date(clock.now().getTime() + (count + 0.5) * 86_400_000);
+    await make({ id: 'mail', enabled: true, client_secret: [{ value: 'x', expires_at: days(40).toISOString() }] });
+    expect([await notifyOfEnds(), await mails()]).toEqual([0, 0]);
+    clock.advance({ days: 11 });
+    expect([await notifyOfEnds(), await notifyOfEnds(), await mails()]).toEqual([1, 0, 1]);
+    clock.advance({ days: 23 });
+    expect([await notifyOfEnds(), await notifyOfEnds(), await mails()]).toEqual([1, 0, 2]);
+    await connections.remove('mail');
+
+    // A certificate of the upstream, and our own: only where there is a SAML connection.
+    await db.signingKey.updateMany({ where: { use: 'saml-sp' }, data: { certificateUntil: days(20) } });
+    expect(await all()).toEqual([]);
+    const pem = selfSigned(privateKey, publicKey, { notAfter: days(25) });
+    const sso = { sso_url: 'https://idp.example/sso', entity_id: 'https://idp.example', certificates: [pem] };
+    await make({ id: 'mail-saml', kind: 'saml', name: 'School', enabled: true, ...sso });
+    expect((await all()).map(({ text }) => text)).toEqual([
+      'SAML connections: the signing certificate of this server as SAML service provider ends in 20 days.',
+      'School: the last signing certificate ends in 25 days.',
+    ]);
+    expect([await notifyOfEnds(), await mails()]).toEqual([2, 4]);
+    await connections.remove('mail-saml');
   });
 });

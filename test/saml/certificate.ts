@@ -19,8 +19,12 @@ const time = (text: string) => tlv(0x18, Buffer.from(text));
 const rsaWithSha256 = sequence(oid('2a864886f70d01010b'), tlv(0x05));
 const ecdsaWithSha256 = sequence(oid('2a8648ce3d040302'));
 
-/** PEM, valid from 2020 to 2040. */
-export function selfSigned(privateKey: KeyObject, publicKey: KeyObject, commonName = 'test'): string {
+/** PEM, valid from 2020 to `notAfter`, by default in 2040. */
+export function selfSigned(
+  privateKey: KeyObject,
+  publicKey: KeyObject,
+  { commonName = 'test', notAfter = new Date('2040-01-01') } = {},
+): string {
   const algorithm = privateKey.asymmetricKeyType === 'ec' ? ecdsaWithSha256 : rsaWithSha256;
   const name = sequence(tlv(0x31, sequence(oid('550403'), tlv(0x0c, Buffer.from(commonName)))));
   const body = sequence(
@@ -28,7 +32,7 @@ export function selfSigned(privateKey: KeyObject, publicKey: KeyObject, commonNa
     tlv(0x02, Buffer.from([1])),
     algorithm,
     name,
-    sequence(time('20200101000000Z'), time('20400101000000Z')),
+    sequence(time('20200101000000Z'), time(`${notAfter.toISOString().replace(/[-:T]|\..*/g, '')}Z`)),
     name,
     publicKey.export({ format: 'der', type: 'spki' }),
   );

@@ -10,6 +10,7 @@ import { connectionWarnings } from '../../connections/warnings.ts';
 import { FederationError } from '../../federation/faults.ts';
 import { createDirectory, type Directory } from '../../federation/ldap/directory.ts';
 import { decryptDataKeys } from '../../keys/data-keys.ts';
+import { certificateEnds } from '../../keys/key-rows.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { createVault } from '../../platform/vault.ts';
@@ -26,6 +27,7 @@ export interface ConnectionCheckNeeds {
 
 const advice = {
   ends: 'Create a new one at the provider and add it: gatehouse connection secret ID, or in the console.',
+  'own-certificate': 'Publish the next one: gatehouse keys rotate --saml-sp, and later the same with --activate.',
   document: 'Check that this machine reaches the upstream, and read the fault in the console.',
   domain: 'Add the DNS record that the console shows, or remove the domain.',
   directory:
@@ -49,7 +51,8 @@ export async function connectionFindings({ config, logger, now, database }: Conn
   const documents = createConnectionDocuments({
     ...{ ...stored, connections, parseMetadata, outgoing: unused, fetchMetadata: unused },
   });
-  const warnings = await connectionWarnings({ connections, documents, parseMetadata, now });
+  const ownCertificates = () => certificateEnds(db, ['saml-sp', 'saml-sp-encryption']);
+  const warnings = await connectionWarnings({ connections, documents, parseMetadata, ownCertificates, now });
   const findings = [
     ...warnings.map(({ problem, text, isUrgent }) =>
       isUrgent ? failure('connections', text, advice[problem]) : warning('connections', text, advice[problem]),
