@@ -105,11 +105,11 @@ function unknownVariables(env: Environment): string[] {
   const known = Object.entries<Variable>(variables).flatMap(([name, { file }]) =>
     file ? [name, `${name}_FILE`] : [name],
   );
-  const ours = known.filter((name) => name.startsWith('GATEHOUSE_'));
+  const ownNames = known.filter((name) => name.startsWith('GATEHOUSE_'));
   return Object.keys(env)
     .filter((name) => name.startsWith('GATEHOUSE_') && !known.includes(name))
     .filter((name) => !/^GATEHOUSE_(SERVICE_|PORT_\d)/.test(name) && !(env[name] ?? '').startsWith('tcp://'))
-    .map((name) => fault(name, 'a variable that does not exist', `of this prefix only ${ours.join(', ')}`));
+    .map((name) => fault(name, 'a variable that does not exist', `of this prefix only ${ownNames.join(', ')}`));
 }
 
 function readValues(env: Environment, cwd: string, faults: string[]): Values {

@@ -81,9 +81,9 @@ export async function startChild({ arguments: args, cwd, env, readyUrl }: ChildO
     async watchEventLoop(work) {
       child.send('begin');
       await work();
-      const told = once(child, 'message');
+      const report = once(child, 'message');
       child.send('end');
-      return (await told)[0];
+      return (await report)[0];
     },
     stop: () => stop(child),
   };

@@ -1,5 +1,5 @@
 // POST /password-strength: estimates a new password while the user types it. It only helps the user; the form that sets
-// the password checks it by itself. Nothing is stored or logged.
+// the password checks it again. Nothing is stored or logged.
 import Router from '@koa/router';
 import { z } from 'zod';
 import type { StrengthMeter } from '../credentials/strength.ts';

@@ -33,8 +33,8 @@ export function profilePhoneRoutes(dependencies: ProfilePhoneRoutesDependencies)
   const show = (ctx: Context, form: { number?: string; sealed?: string; problem?: string } = {}, status = 200) => {
     const { number = signedIn.userOf(ctx).account.phoneNumber ?? '', sealed, problem } = form;
     const sentTo = sealed && maskNumber(number);
-    const shown = { action: PATH, number, sealed, sentTo, problem, title: 'Phone number', back };
-    ctx.render('account/phone', shown, problem ? Math.max(status, 400) : 200);
+    const view = { action: PATH, number, sealed, sentTo, problem, title: 'Phone number', back };
+    ctx.render('account/phone', view, problem ? Math.max(status, 400) : 200);
   };
 
   /** The declared number of an account from the configuration file can be verified, but not replaced. */

@@ -18,7 +18,7 @@ export type { AuditFilter } from './filter.ts';
 export interface Actor {
   /** The account that acts; absent for the server itself, the command line and the configuration file. */
   actorId?: string;
-  /** The application that acts, on behalf of the user or by itself. */
+  /** The application that acts, on behalf of the user or without one. */
   actorApp?: string;
   /** The actor's permissions, as `resource:action`; absent: those of the account's roles. An actor cannot grant more. */
   holds?: 'everything' | readonly string[];

@@ -17,7 +17,7 @@ export const userAdd: Command = {
   options: {
     email: { type: 'string', value: 'ADDRESS', help: 'e-mail address' },
     'email-verified': { type: 'boolean', help: 'the address is known to be theirs' },
-    name: { type: 'string', value: 'NAME', help: 'name as shown' },
+    name: { type: 'string', value: 'NAME', help: 'display name' },
     role: { type: 'string', value: 'ROLE', multiple: true, help: 'role, such as admin' },
     ...passwordStdin,
     ...jsonOption,

@@ -84,7 +84,7 @@ async function run(): Promise<number> {
 `);
   const end = await Promise.race([stopped, ...servers.map(({ died }) => died)]);
   if (end === 'signal') return 0;
-  process.stderr.write(`Gatehouse ended by itself:\n${end}\n`);
+  process.stderr.write(`Gatehouse ended unexpectedly:\n${end}\n`);
   return 1;
 }
 

@@ -28,7 +28,7 @@ export interface DirectoriesDependencies {
   identities: Pick<ExternalIdentities, 'ofUser'>;
   rateLimits: Pick<RateLimits, 'consume' | 'reset'>;
   rejected: RejectedSignIns;
-  requests: Pick<UpstreamRequests, 'keepProven'>;
+  requests: Pick<UpstreamRequests, 'storeIdentityWithoutRequest'>;
   resolver: Pick<Resolver, 'resolve'>;
   upstreamSignIn: Pick<UpstreamSignIn, 'usable'>;
 }
@@ -68,7 +68,7 @@ export function createDirectories(dependencies: DirectoriesDependencies): Direct
           const identity = confirmed as UpstreamIdentity;
           const resolution = await resolver.resolve(connection, identity, { request, invitedId });
           const proven = {
-            requestId: await requests.keepProven(identity, { connectionId, boundTo: uid }),
+            requestId: await requests.storeIdentityWithoutRequest(identity, { connectionId, boundTo: uid }),
             connectionId,
             connectionName: connection.name,
             // The password was typed here, and now.

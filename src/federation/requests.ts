@@ -40,7 +40,7 @@ const requestData = z.object({
 const answerData = z.record(z.string(), z.string());
 
 export interface AnsweredRequest {
-  /** Under which `keep` stores what the answer proved. */
+  /** Under which `storeIdentity` stores what the answer proved. */
   id: string;
   connectionId: string;
   purpose: Purpose;
@@ -64,12 +64,12 @@ export interface UpstreamRequests {
   ): Promise<{ purpose: Purpose; boundTo: string; answer: string } | 'unknown'>;
   /** The answered request, once, for the interaction or session that began it. */
   redeem(answer: string, purpose: Purpose, boundTo: string): Promise<AnsweredRequest | undefined>;
-  /** Stores what a redeemed answer proved, encrypted, until the sign-in is finished. */
-  keep(id: string, proven: unknown): Promise<void>;
-  /** Stores what was proven without a request of the browser, as `keep` does; returns the id. */
-  keepProven(proven: unknown, of: Pick<NewRequest, 'connectionId' | 'boundTo'>): Promise<string>;
-  /** What `keep` stored for this interaction; undefined when it has expired. */
-  kept(id: string, boundTo: string): Promise<unknown>;
+  /** Stores the identity that a redeemed answer proved, encrypted, until the sign-in is finished. */
+  storeIdentity(id: string, identity: unknown): Promise<void>;
+  /** The same for an identity that was proven without a redirect of the browser (a directory); returns the id. */
+  storeIdentityWithoutRequest(identity: unknown, of: Pick<NewRequest, 'connectionId' | 'boundTo'>): Promise<string>;
+  /** The identity that is stored for this interaction; undefined when it has expired. */
+  findIdentity(id: string, boundTo: string): Promise<unknown>;
 }
 
 export interface RequestsDependencies {
@@ -129,22 +129,22 @@ export function createUpstreamRequests({ db, vault, now }: RequestsDependencies)
       };
     },
 
-    async keep(id, proven) {
+    async storeIdentity(id, identity) {
       const expiresAt = new Date(now().getTime() + limits.interaction.seconds * 1000);
-      await db.upstreamRequest.update({ where: { id }, data: { answerSealed: seal(id, proven), expiresAt } });
+      await db.upstreamRequest.update({ where: { id }, data: { answerSealed: seal(id, identity), expiresAt } });
     },
 
-    async keepProven(proven, { connectionId, boundTo }) {
+    async storeIdentityWithoutRequest(identity, { connectionId, boundTo }) {
       const id = sha256(randomToken());
       const createdAt = now();
       const expiresAt = new Date(createdAt.getTime() + limits.interaction.seconds * 1000);
       const dataSealed = seal(id, { memory: {}, demands: { forced: false } });
-      const row = { id, connectionId, purpose: 'sign-in', boundTo, dataSealed, answerSealed: seal(id, proven) };
+      const row = { id, connectionId, purpose: 'sign-in', boundTo, dataSealed, answerSealed: seal(id, identity) };
       await db.upstreamRequest.create({ data: { ...row, createdAt, expiresAt, redeemedAt: createdAt } });
       return id;
     },
 
-    async kept(id, boundTo) {
+    async findIdentity(id, boundTo) {
       const where = { id, boundTo, redeemedAt: { not: null }, expiresAt: { gt: now() } };
       const row = await db.upstreamRequest.findFirst({ where, select: { answerSealed: true } });
       return row?.answerSealed ? decrypt(id, row.answerSealed) : undefined;

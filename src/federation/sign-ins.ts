@@ -27,7 +27,7 @@ export interface SignInsDependencies {
   accounts: Pick<Accounts, 'find'>;
   connections: Pick<Connections, 'enabled' | 'find' | 'forDomain' | 'hasProvenDomains'>;
   policy: Pick<SignInPolicy, 'hasOwnFactor'>;
-  requests: Pick<UpstreamRequests, 'keep' | 'kept'>;
+  requests: Pick<UpstreamRequests, 'storeIdentity' | 'findIdentity'>;
   sessions: Pick<UpstreamSessions, 'begin'>;
   resolver: Pick<Resolver, 'resolve' | 'link'>;
   rejected: RejectedSignIns;
@@ -100,7 +100,7 @@ export function createSignIns(dependencies: SignInsDependencies): UpstreamSignIn
     },
 
     async complete(proven, account, uid, by) {
-      const stored = await dependencies.requests.kept(proven.requestId, uid);
+      const stored = await dependencies.requests.findIdentity(proven.requestId, uid);
       const connection = await connections.find(proven.connectionId);
       if (stored === undefined || !connection?.enabled) throw badRequest('sign_in_expired');
       const identity = parseIdentity(stored);
@@ -130,7 +130,7 @@ async function finish(
   const { request, connection, identity } = await upstreamSignIn.redeem(answer, 'sign-in', uid, begun);
   await upstreamSignIn.usable(connection.id, rule);
   const resolution = await resolver.resolve(connection, identity, { request: info, invitedId });
-  await requests.keep(request.id, identity);
+  await requests.storeIdentity(request.id, identity);
   const { authTime } = identity;
   const freshness = freshnessOf(request.demands, { authTime, sentAt: request.sentAt });
   const needsOwnFactor = freshness === 'old' || freshness === 'unknown';

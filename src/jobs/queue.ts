@@ -26,7 +26,7 @@ export type AttemptResult =
   | { outcome: 'done'; detail?: string }
   /** `closesLane`: the destination takes nothing at all now, so its other jobs are left for the next run. */
   | { outcome: 'retry'; reason: string; pauseSeconds?: number; closesLane?: boolean }
-  /** The job becomes a dead letter: it stays in the table, and is not tried again by itself. */
+  /** The job becomes a dead letter: it stays in the table, and is tried again only when an administrator says so. */
   | { outcome: 'give-up'; reason: string };
 
 /** The table of one kind of job. Each write is conditional, so that two instances never act on one claim. */

@@ -59,7 +59,7 @@ export type RotationPlan =
 interface Slot {
   use: KeyUse;
   alg: StoredAlg;
-  /** OIDC clients read the key set by themselves; service providers often do not, so an administrator activates there. */
+  /** OIDC clients read the key set automatically; service providers often do not, so an administrator activates there. */
   isAutomatic: boolean;
 }
 

@@ -177,7 +177,7 @@ async function endSome(
   const [first] = ended;
   if (!first) return undefined;
   const uids = ended.map(({ uid }) => uid);
-  // A browser is remembered for longer than a session lasts; a session that ends by itself does not end that.
+  // A browser is remembered for longer than a session lasts; a session that expires does not end that.
   if (reason !== 'expired' && reason !== 'session-limit') await endTrust(first.accountId, { sessions: uids }, tx);
   const run = await plan(dependencies, ended, reason, by, tx);
   const { actorId, clientId, request } = by;

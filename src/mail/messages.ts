@@ -253,7 +253,7 @@ const texts: { [Kind in MailKind]: (known: Facts<MessageOf<Kind>>) => Text } = {
       `You are named as a contact of ${short(message.application)}, which signs people in at ${host}. The certificate that its SAML messages are signed with ends on ${describeDay(message.until)}.`,
       message.isNextPublished
         ? 'The next certificate is in the metadata already. Have your application read it again:'
-        : 'The next certificate will be published in the metadata before that. If your application does not read it by itself, look here again soon:',
+        : 'The next certificate will be published in the metadata before that. If your application does not read it automatically, look here again soon:',
     ],
     action: { label: 'Metadata', url: link('/saml/metadata') },
     after: ['If another person looks after that application now, please pass this on.'],

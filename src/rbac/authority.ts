@@ -58,7 +58,7 @@ export function createAuthority({ accounts }: { accounts: Pick<Accounts, 'find'>
     return (await accounts.find(userId, tx))?.roles ?? [];
   }
 
-  /** The actor's own roles; none for a disabled account, or an application that acts by itself. */
+  /** The actor's own roles; none for a disabled account, or an application that acts without a user. */
   async function ownRolesOf({ actorId }: Actor, tx?: Tx): Promise<readonly string[]> {
     const account = actorId === undefined ? undefined : await accounts.find(actorId, tx);
     return account?.isActive ? account.roles : [];

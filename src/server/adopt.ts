@@ -65,7 +65,7 @@ async function adoptFromTheFirst(dependencies: {
   };
 }
 
-/** Sign-ins in progress and the sessions of the account pages are not adopted: they begin again by themselves. */
+/** Sign-ins in progress and the sessions of the account pages are not adopted: they begin again automatically. */
 export async function adoptWithoutMac(
   db: Db,
   protectedRows: Pick<ProtectedRows, 'macOf'>,

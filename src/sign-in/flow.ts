@@ -64,7 +64,7 @@ export function createFlow(dependencies: FlowDependencies): Flow {
     if (isRejected) throw forbidden('sign_in_method_not_allowed');
   }
 
-  /** What the engine stores in the session; `upstream` and `authTs` are ours (oidc/patches/session-auth-time.ts). */
+  /** What the engine stores in the session; this server adds `upstream` and `authTs` (oidc/patches/session-auth-time.ts). */
   async function loginOf(
     attempt: Attempt,
     account: Account,

@@ -284,13 +284,13 @@ describe('the server', () => {
       { kind: 'discovery', error: expect.stringMatching(/private or special network/) },
     ]);
     await ok('POST', `${path}/sessions/end`);
-    const shown = await ok('GET', path);
-    expect(shown).toMatchObject({
+    const details = await ok('GET', path);
+    expect(details).toMatchObject({
       documents: [{ kind: 'discovery', read_at: null, failing_since: expect.any(String) }],
     });
-    const all = JSON.stringify([made, changed, added, shown, await ok('GET', '/connections')]);
+    const all = JSON.stringify([made, changed, added, details, await ok('GET', '/connections')]);
     expect(all).not.toMatch(/very-secret|another-secret/);
-    await ok('DELETE', path, undefined, { status: 204, ...ifMatch(shown.etag) });
+    await ok('DELETE', path, undefined, { status: 204, ...ifMatch(details.etag) });
   });
 
   it('shows and rotates its keys', async () => {
@@ -367,12 +367,12 @@ describe('the server', () => {
   });
 
   it('explains a rejected request, and why a user may not open an application', async () => {
-    const redirect_uris = ['https://refused.example.com/cb'];
+    const redirect_uris = ['https://registered.example.com/cb'];
     const { clientId } = await aClient(idp.services, { redirect_uris, access: { roles: ['support'] } });
     const wrong = { client_id: clientId, redirect_uri: 'https://other.example.com/', response_type: 'code' };
     await httpClient(idp.issuer).get(`/authorize?${new URLSearchParams(wrong)}`);
-    type Refused = { code: string };
-    const { items } = await ok<{ items: Refused[] }>('GET', `/refusals?client=${clientId}`);
+    type RejectionItem = { code: string };
+    const { items } = await ok<{ items: RejectionItem[] }>('GET', `/refusals?client=${clientId}`);
     expect(items).toMatchObject([{ endpoint: 'authorize', client: clientId, received: wrong }]);
     expect(await ok('GET', `/refusals/${items[0]?.code}`)).toMatchObject({
       rules: [

@@ -1,5 +1,5 @@
 // User tokens of the admin API: sensitive changes need a fresh sign-in, and every call the acr that the console requires
-// (RFC 9470). Applications that act by themselves are not asked.
+// (RFC 9470). Applications that act without a user need none.
 import { generateSync } from 'otplib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { checkConnection } from '../../src/connections/schema.ts';
@@ -177,8 +177,8 @@ describe('a user token whose sign-in is not fresh', () => {
   });
 });
 
-describe('an application that acts by itself', () => {
-  it('an application that acts by itself is not asked for a sign-in', async () => {
+describe('an application that acts without a user', () => {
+  it('an application that acts without a user needs no fresh sign-in', async () => {
     const service = await aService(idp);
     for (const [operationId, call] of Object.entries(await calls())) {
       // No metadata waits for a decision.

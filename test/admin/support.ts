@@ -1,4 +1,4 @@
-// Callers of the admin API in tests: an application by itself, or a user through one. Every response is checked against the
+// Callers of the admin API in tests: an application without a user, or a user through one. Every response is checked against the
 // OpenAPI document.
 import * as oidc from 'openid-client';
 import { expect } from 'vitest';
@@ -46,7 +46,7 @@ export function caller(idp: TestIdp, token: string, app: Application, user?: Tes
   return { token, app, ...(user && { user }), send, get: (path, headers) => send('GET', path, undefined, headers) };
 }
 
-/** An application that acts by itself, with these scopes. */
+/** An application that acts without a user, with these scopes. */
 export async function aService(idp: TestIdp, scope = 'admin:*', input: ClientInput = {}): Promise<ApiCaller> {
   const app = await anApplication(idp, {
     redirect_uris: [],

@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => idp?.stop());
 
 describe('a token of the admin API', () => {
-  it('a token of the admin API lets an application act by itself', async () => {
+  it('a token of the admin API lets an application act without a user', async () => {
     const service = await aService(idp);
     const me = await service.get('/me');
     expect([me.status, me.json()]).toEqual([

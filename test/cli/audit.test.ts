@@ -37,7 +37,7 @@ it('confirms an unchanged audit log, and reports each changed entry', async () =
     out: `${sealed} entries are as they were written.\n`,
   });
   const original = await shell.db.auditEvent.findUniqueOrThrow({ where: { chainSeq: 2 } });
-  await shell.db.auditEvent.update({ where: { id: original.id }, data: { actorId: 'somebody' } });
+  await shell.db.auditEvent.update({ where: { id: original.id }, data: { actorId: 'another-user' } });
   const broken = await shell.gatehouse(['audit', 'verify']);
   expect(broken).toMatchObject({ code: 1, out: '' });
   expect(broken.err).toContain(`Entry ${original.id} of`);

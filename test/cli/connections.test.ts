@@ -31,15 +31,15 @@ describe('gatehouse connection', () => {
       { id: 'corp', name: 'Example Corp', kind: 'oidc', preset: 'generic', enabled: true, source: 'local' },
     ]);
     expect((await cli.gatehouse(['connection', 'list'])).out).toContain('Example Corp');
-    const shown = await cli.gatehouse(['connection', 'show', 'corp']);
-    expect(shown.out).toMatch(/issuer: https:\/\/sso\.example\.com/);
-    expect(shown.out).toMatch(/example\.com is not proven: add the TXT record _gatehouse\.example\.com/);
+    const details = await cli.gatehouse(['connection', 'show', 'corp']);
+    expect(details.out).toMatch(/issuer: https:\/\/sso\.example\.com/);
+    expect(details.out).toMatch(/example\.com is not proven: add the TXT record _gatehouse\.example\.com/);
     const json = await cli.gatehouse(['connection', 'show', 'corp', '--json']);
     expect(JSON.parse(json.out)).toMatchObject({
       issuer: 'https://sso.example.com',
       secrets: [{ purpose: 'client-secret' }],
     });
-    expect([added.out, shown.out, json.out].join()).not.toContain('typed-secret');
+    expect([added.out, details.out, json.out].join()).not.toContain('typed-secret');
     await cli.gatehouse(['connection', 'disable', 'corp']);
     expect((await cli.gatehouse(['connection', 'list'])).out).toMatch(/generic +no/);
     expect((await cli.gatehouse(['connection', 'enable', 'corp'])).code).toBe(0);

@@ -42,7 +42,7 @@ describe('the first administrator', () => {
   });
 
   it('the first administrator is not created when other users exist', async () => {
-    await bench.accounts.create({ username: 'somebody' });
+    await bench.accounts.create({ username: 'existing' });
     expect(await ensure()).toBeUndefined();
   });
 

@@ -75,7 +75,7 @@ async function press(page: Page, selector: string): Promise<boolean> {
   return true;
 }
 
-/** A page that goes on by itself, by its script or its Refresh: the frames of a front-channel logout, a form that posts itself. */
+/** A page that goes on without a click, by its script or its Refresh: the frames of a front-channel logout, a form that posts itself. */
 async function waitForRedirect(page: Page): Promise<boolean> {
   const before = page.url();
   const goesOn = await page.locator('meta[http-equiv=refresh i], iframe, form:not(:has(button:visible))').count();

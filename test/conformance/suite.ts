@@ -27,7 +27,7 @@ export interface Suite {
     variant: Record<string, string>,
     config: object,
   ): Promise<{ id: string; modules: PlanModule[] }>;
-  /** Creates a module, which begins by itself unless it waits for a person. */
+  /** Creates a module, which begins at once unless it waits for a person. */
   createModule(planId: string, module: PlanModule): Promise<string>;
   startModule(id: string): Promise<void>;
   info(id: string): Promise<ModuleInfo>;

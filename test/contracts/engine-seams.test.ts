@@ -68,7 +68,7 @@ describe('the engine', () => {
     expect((await redeem(code)).status).toBe(200);
   });
 
-  it('redeems a code once under load when consume throws InvalidGrant, and not by itself', async () => {
+  it('redeems a code once under load only when consume throws InvalidGrant', async () => {
     const { code } = await signIn();
     const statuses = async (one: string) =>
       (await Promise.all(Array.from({ length: 8 }, () => redeem(one)))).map(({ status }) => status).sort();
@@ -96,7 +96,7 @@ describe('the engine', () => {
     expect(await Session.findByUid(session?.uid ?? '')).toBeUndefined();
   });
 
-  it('calls no private address by itself: outgoing calls need the `fetch` option', async () => {
+  it('calls no private address by default: outgoing calls need the `fetch` option', async () => {
     let calls = 0;
     const app = await listen((_request, response) => {
       calls += 1;

@@ -1,4 +1,4 @@
-// `npm run demo` as a newcomer meets it: one link, one sign-in for two applications of two protocols, what each was told,
+// `npm run demo` as a newcomer meets it: one link, one sign-in for two applications of two protocols, what each receives,
 // one sign-out; the same with an identity of Example Corp, over three hops; then Ctrl-C.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -55,8 +55,8 @@ it('docs/api.md describes every OpenID Connect route', () => {
 it('docs/operating.md lists every metric of Gatehouse', async () => {
   const operating = read('docs/operating.md');
   const names = (await createMetrics().registry.getMetricsAsArray()).map(({ name }) => name);
-  const ours = names.filter((name) => name.startsWith('gatehouse_'));
-  expect(ours.filter((name) => !operating.includes(`\`${name}\``))).toEqual([]);
+  const ownNames = names.filter((name) => name.startsWith('gatehouse_'));
+  expect(ownNames.filter((name) => !operating.includes(`\`${name}\``))).toEqual([]);
 });
 
 it('docs/decisions has one file a number and an index that names them all', () => {

@@ -366,14 +366,14 @@ describe('a directory that is tried in the console', () => {
     };
     const users = await idp.services.db.user.count();
     const text = await lookUp(person.uid);
-    for (const shown of [
+    for (const expected of [
       'The sign-in succeeds',
       person.uuid,
       person.dn,
       'creates an account',
       'Roles by groups auditor',
     ])
-      expect(text).toContain(shown);
+      expect(text).toContain(expected);
     expect(await lookUp('nobody-here')).toContain('The sign-in fails');
     expect(await idp.services.db.user.count()).toBe(users);
     expect(bindsOfUsers()).toEqual([]);

@@ -150,7 +150,7 @@ describe('a LogoutRequest of a SAML upstream', () => {
     const other = await aSamlUpstream(idp, { slo_url: 'https://other.example/slo' });
     const byOther = { key: other.credential.privateKey, certificatePem: other.credential.certificatePem };
     for (const xml of [
-      signXml(logoutRequest('somebody-else'), ownKey()),
+      signXml(logoutRequest('another-user'), ownKey()),
       signXml(logoutRequest(nameId, { sessionIndex: 'session-2' }), ownKey()),
       signXml(logoutRequest(nameId, { issuer: other.entityId }), byOther),
     ]) {

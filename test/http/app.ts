@@ -27,7 +27,7 @@ export interface TestApp extends Pick<HttpServer, 'drain' | 'isDraining'> {
 }
 
 export interface TestAppOptions {
-  /** `GET /path` -> what answers; `protected` POSTs go through the CSRF check by themselves. */
+  /** `GET /path` -> what answers; `protected` POSTs go through the CSRF check automatically. */
   routes?: Record<string, Middleware>;
   /** Routes in front of which the CSRF check stands. */
   csrf?: readonly string[];

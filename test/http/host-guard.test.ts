@@ -28,10 +28,10 @@ async function raw(text: string): Promise<string> {
 it('serves the host of the issuer, in any case and with the default port', async () => {
   await start({ issuer: 'https://id.example.com' });
   for (const host of ['id.example.com', 'ID.Example.com', 'id.example.com:443']) {
-    const { href, host: told, secure } = (await app.client.get('/seen', { headers: { host } })).json();
-    expect({ href, told, secure }).toEqual({
+    const { href, host: hostSeen, secure } = (await app.client.get('/seen', { headers: { host } })).json();
+    expect({ href, hostSeen, secure }).toEqual({
       href: 'https://id.example.com/seen',
-      told: 'id.example.com',
+      hostSeen: 'id.example.com',
       secure: true,
     });
   }

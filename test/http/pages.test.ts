@@ -50,7 +50,7 @@ afterAll(async () => {
 
 async function openTab(): Promise<Page> {
   const context = await browser.newContext(phone);
-  // Pages that leave by themselves stay: their scripts are replaced by empty ones.
+  // Pages that would leave automatically stay: their scripts are replaced by empty ones.
   await context.route(/\/assets\/(autosubmit|leave-frame)\./, (route) =>
     route.fulfill({ contentType: 'text/javascript', body: '' }),
   );
@@ -129,7 +129,7 @@ it('works without script: the form is complete, and has no button for showing th
   await context.close();
 });
 
-it('submits a form_post page by itself', async () => {
+it('submits a form_post page automatically', async () => {
   const page = await browser.newPage();
   let body = '';
   await page.route('https://wiki.example.com/acs', async (route) => {

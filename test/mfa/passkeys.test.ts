@@ -147,7 +147,7 @@ describe('a sign-in with a passkey', () => {
     ['nobody present', { userPresent: false }],
     ['an unverified user', { userVerified: false }],
     ['an answer to register', { type: 'webauthn.create' }],
-    ["another person's handle", { userHandle: 'somebody-else' }],
+    ["another person's handle", { userHandle: 'another-user' }],
   ])('rejects %s', async (_, wrong) => {
     const device = softAuthenticator();
     await register(device);

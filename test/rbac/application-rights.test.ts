@@ -66,9 +66,9 @@ describe('an application manager', () => {
       expect(await statusOf(register(reader, oidc(fields)))).toBe(201);
       expect(await statusOf(register(admin, oidc(fields)))).toBe(201);
     }
-    const shown = { attributes: { rights: 'permissions' }, permissions_filter: ['gatehouse.*'] };
-    expect(await statusOf(register(manager, saml(shown)))).toBe(403);
-    expect(await statusOf(register(reader, saml(shown)))).toBe(201);
+    const view = { attributes: { rights: 'permissions' }, permissions_filter: ['gatehouse.*'] };
+    expect(await statusOf(register(manager, saml(view)))).toBe(403);
+    expect(await statusOf(register(reader, saml(view)))).toBe(201);
   });
 
   it('an application manager gets no secret of such an application, and changes nothing of it', async () => {
@@ -164,7 +164,7 @@ describe('a client that registers itself', () => {
       expect(await statusOf(send({ client_name })), client_name).toBe(400);
       expect(await rename(client_name), client_name).toBe(400);
     }
-    expect(await rename('Portal of ours')).toBe(200);
+    expect(await rename('Our portal')).toBe(200);
     expect(await statusOf(send({ client_name: 'Pay\u202eroll' }))).toBe(400);
     expect(await statusOf(send({ client_name: 'My own tool' }))).toBe(201);
     expect(await statusOf(send({ client_name: 'My own tool' }))).toBe(201);

@@ -146,7 +146,7 @@ describe('a LogoutRequest of the IdP', () => {
 });
 
 describe('a LogoutResponse', () => {
-  const ours = (subcode?: string) =>
+  const ownResponse = (subcode?: string) =>
     logoutResponse({
       id: '_r1',
       issuer: idp.entityId,
@@ -157,13 +157,13 @@ describe('a LogoutResponse', () => {
     });
 
   it('follows the schema and is accepted by node-saml', async () => {
-    const post = postMessage(ours(statusCodes.PartialLogout), signer);
+    const post = postMessage(ownResponse(statusCodes.PartialLogout), signer);
     expect(schemas.protocol(Buffer.from(post, 'base64').toString())).toBeUndefined();
-    const url = redirectUrl({ location: theirs, parameter: 'SAMLResponse', message: ours() }, signer);
+    const url = redirectUrl({ location: theirs, parameter: 'SAMLResponse', message: ownResponse() }, signer);
     const seen = await nodeSaml().validateRedirectAsync(Object.fromEntries(new URL(url).searchParams), queryOf(url));
     expect(seen.loggedOut).toBe(true);
     await expect(
-      nodeSaml().validatePostResponseAsync({ SAMLResponse: postMessage(ours(), signer) }),
+      nodeSaml().validatePostResponseAsync({ SAMLResponse: postMessage(ownResponse(), signer) }),
     ).resolves.toMatchObject({ loggedOut: true });
   });
 

@@ -72,7 +72,7 @@ describe('a signed redirect', () => {
 
   it.each([
     ['without signature', query, 'signature_missing'],
-    ['by a stranger', signQuery(query, { key: unknownKey }), 'signature_invalid'],
+    ['by an unknown key', signQuery(query, { key: unknownKey }), 'signature_invalid'],
     ['naming another hash than was used', signQuery(query, { hash: 'sha512' }), 'signature_invalid'],
     ['naming ECDSA for an RSA key', signQuery(query, { algorithm: algorithms.ecdsaSha256 }), 'signature_invalid'],
     ['with DSA', signQuery(query, { algorithm: 'http://www.w3.org/2000/09/xmldsig#dsa-sha1' }), 'signature_algorithm'],

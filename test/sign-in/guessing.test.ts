@@ -137,7 +137,7 @@ describe('password guessing', () => {
 
   it('locks neither other accounts nor other users of the same network address', async () => {
     const user = await aUser(idp.services);
-    await guess('somebody.else', 6);
+    await guess('another.user', 6);
     const [page] = await guess(user.username, 1, user.password);
     expect(page?.status).toBe(303);
   });

@@ -26,7 +26,7 @@ import { stepUpChallenge } from '../proof/sensitive-changes.ts';
 export interface Caller {
   /** client_id of the application that calls. */
   app: string;
-  /** The user it calls for; absent when it calls by itself. */
+  /** The user it calls for; absent when it calls without a user (client_credentials). */
   account?: Account;
   rights: 'everything' | readonly string[];
   /** The actor, for the audit. */

@@ -118,7 +118,7 @@ export function createConnectionAdmin(dependencies: ConnectionAdminDependencies)
     throw forbidden('forbidden', { message: 'Only full administrators change connections.' });
   }
 
-  /** A user needs the role admin, whatever the scopes of the token; an application by itself the scope admin:*. */
+  /** A user needs the role admin, whatever the scopes of the token; an application without a user needs the scope admin:*. */
   async function mayChange({ actorId, holds }: Actor): Promise<boolean> {
     if (actorId !== undefined) return (await dependencies.authority.rightsOf(actorId)) === 'everything';
     return holds === undefined || holds === 'everything';

@@ -85,7 +85,7 @@ function collectionEndpoints(connections: ConnectionAdmin): Endpoint[] {
       ...{ method: 'get', path: '/connections', operationId: 'listConnections', tag, needs: [READ] },
       summary: 'The upstream identity providers, in the order of the buttons',
       response: z.object({ items: z.array(connection) }),
-      handle: async () => ({ body: { items: (await connections.list()).map(shown) } }),
+      handle: async () => ({ body: { items: (await connections.list()).map(connectionJson) } }),
     }),
     endpoint({
       ...{ method: 'post', path: '/connections', operationId: 'createConnection', tag, needs: [WRITE] },
@@ -209,10 +209,10 @@ function upkeepEndpoints(connections: ConnectionAdmin): Endpoint[] {
 
 /** A connection, with the version for the ETag. */
 function answer(details: ConnectionDetails) {
-  return { body: shown(details), version: versionOf(details) };
+  return { body: connectionJson(details), version: versionOf(details) };
 }
 
-function shown({ connection: one, entry, secrets, domains, documents, values }: ConnectionDetails) {
+function connectionJson({ connection: one, entry, secrets, domains, documents, values }: ConnectionDetails) {
   return {
     ...entry,
     ...{ kind: one.kind, preset: one.preset, name: one.name, enabled: one.enabled, order: one.position },

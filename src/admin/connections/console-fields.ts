@@ -85,14 +85,14 @@ export function presetFields(kind: ConnectionKind, preset: string, given: Record
   const known = new Map(knownFields(kind).map((field) => [field.key, field]));
   return (presetOf(preset, kind)?.fields ?? []).map(({ key, label, hint, placeholder, isRequired, type }): Field => {
     const example = placeholder === undefined ? hint : [hint, `Such as ${placeholder}`].filter(Boolean).join(' ');
-    const shown = { name: key, label, hint: example, required: isRequired ?? false, value: given[key] ?? '' };
-    if (type === 'secret' && key === 'private_key') return { ...shown, type: 'textarea', rows: 6 };
-    if (type === 'secret') return { ...shown, type: 'password' };
-    if (type === 'date') return { ...shown, type: 'date' };
-    if (type === 'long') return { ...shown, type: 'textarea', rows: 8 };
+    const field = { name: key, label, hint: example, required: isRequired ?? false, value: given[key] ?? '' };
+    if (type === 'secret' && key === 'private_key') return { ...field, type: 'textarea', rows: 6 };
+    if (type === 'secret') return { ...field, type: 'password' };
+    if (type === 'date') return { ...field, type: 'date' };
+    if (type === 'long') return { ...field, type: 'textarea', rows: 8 };
     return ['list', 'map', 'lists'].includes(known.get(key)?.shape ?? '')
-      ? { ...shown, type: 'textarea', rows: 3 }
-      : shown;
+      ? { ...field, type: 'textarea', rows: 3 }
+      : field;
   });
 }
 

@@ -40,7 +40,7 @@ export interface Frame {
   /** Redirects to a page, which then shows this sentence once. */
   redirect(ctx: Context, path: string, sentence?: string): void;
   /**
-   * Runs `work`. After a fault that the administrator can fix, or for want of a fresh sign-in, the page of `again` is shown:
+   * Runs `work`. After a fault that the administrator can fix, or for want of a fresh sign-in, it renders the page of `again`:
    * the form as it was sent.
    */
   attempt(ctx: Context, work: () => Promise<void>, again: () => Promise<ConsolePage> | ConsolePage): Promise<void>;

@@ -49,7 +49,7 @@ export function keyEndpoints(keys: KeyAdmin): Endpoint[] {
       needs: ['gatehouse.keys:write'],
       summary: 'Makes the next key the active one',
       description:
-        'OpenID Connect clients follow by themselves. SAML keys take two calls, because the other side has to read the metadata again: the first publishes the next certificate, the second, with activate, signs with it.',
+        'OpenID Connect clients follow automatically. SAML keys take two calls, because the other side has to read the metadata again: the first publishes the next certificate, the second, with activate, signs with it.',
       body: z
         .strictObject({
           use: z.enum(keyUses),

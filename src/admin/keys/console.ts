@@ -97,7 +97,7 @@ const ROTATIONS: readonly Rotation[] = [
     step: 'rotate',
     title: 'OpenID Connect',
     button: 'Rotate',
-    lead: 'The next key signs from now on. Applications follow by themselves; the old key stays published until everything that it signed has expired.',
+    lead: 'The next key signs from now on. Applications follow automatically; the old key stays published until everything that it signed has expired.',
   },
   {
     use: 'saml',

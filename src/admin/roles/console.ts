@@ -96,8 +96,8 @@ function roleForms(router: Router<State, Extras>, { frame, roles }: RolePagesDep
 
   router.get('/:id', ...frame.page(READ), async (ctx) => {
     const role = await roles.get(ctx.params.id ?? '');
-    const shown = { ...role, permissions: role.permissions.join('\n'), version: etagOf(role) };
-    frame.show(ctx, rolePage(role, shown, await mayEdit({ frame, roles }, ctx, role)));
+    const values = { ...role, permissions: role.permissions.join('\n'), version: etagOf(role) };
+    frame.show(ctx, rolePage(role, values, await mayEdit({ frame, roles }, ctx, role)));
   });
 
   router.post('/:id', ...frame.change(WRITE), async (ctx) => {

@@ -20,7 +20,7 @@ export const google: Preset = {
     token_endpoint_auth_method: 'client_secret_post',
     trusted_email: 'verified',
     logout: 'never',
-    // One domain only narrows the list of accounts; the check of `hd` is ours.
+    // One domain only narrows the list of accounts; this server checks `hd`.
     ...(Array.isArray(domains) && domains.length === 1 ? { authorization_parameters: { hd: domains[0] } } : {}),
   }),
   fields: [

@@ -12,7 +12,7 @@ export function signedInPage(appName: string, { claims, userinfo, ...session }: 
 <p class="eyebrow">${appName}</p>
 <h1>Hello, ${name}</h1>
 ${noticeOf(notice)}
-<p class="lead">Gatehouse told this application who you are. Nothing else was shared.</p>
+<p class="lead">Gatehouse sent this application the following about you, and nothing else.</p>
 <div class="actions">
 <form method="post" action="/refresh"><button class="button secondary">Refresh the tokens</button></form>
 <form method="post" action="/sign-out"><button class="button primary">Sign out everywhere</button></form>

@@ -19,7 +19,7 @@ export function signedInPage(appName: string, { profile, attributes }: Session, 
 <p class="eyebrow">${appName}</p>
 <h1>Hello, ${name}</h1>
 ${noticeOf(notice)}
-<p class="lead">Gatehouse told this application who you are, in an assertion that only this application can read.</p>
+<p class="lead">Gatehouse sent this application an assertion about you, which only this application can read.</p>
 <form class="actions" method="post" action="/sign-out">
 <button class="button primary">Sign out everywhere</button>
 </form>

@@ -72,7 +72,7 @@ async function startTls(client: Client, settings: Transport): Promise<void> {
 }
 
 function sessionOn(client: Client, settings: Transport): DirectorySession {
-  // The client connects again by itself, without StartTLS.
+  // The LDAP client would reconnect automatically, but without StartTLS.
   const assertOpen = () => {
     if (settings.start_tls && !client.isConnected) throw new Error('the connection was closed');
   };

@@ -1,5 +1,5 @@
-// Single logout with SAML upstreams (SAML Profiles 4.4): their LogoutRequests end our sessions and everything downstream, and ours
-// end theirs.
+// Single logout with SAML upstreams (SAML Profiles 4.4): a LogoutRequest from the upstream ends the sessions here and everything
+// downstream; a logout here sends a LogoutRequest to the upstream.
 import type { Audit } from '../../audit/audit.ts';
 import type { RepeatedEntries } from '../../audit/repeated-entries.ts';
 import type { SamlConnection } from '../../connections/connection.ts';

@@ -79,7 +79,7 @@ function keyDescriptor(use: 'signing' | 'encryption', certificate: string): XmlE
   return element('md:KeyDescriptor', { use }, info, ...methods);
 }
 
-/** With the digest of RSA-OAEP, which identity providers otherwise choose by themselves. */
+/** With the digest of RSA-OAEP, which identity providers choose when none is named. */
 function encryptionMethod(uri: string): XmlElement {
   const digest = uri === algorithms.rsaOaep ? element('ds:DigestMethod', { Algorithm: algorithms.sha1 }) : undefined;
   return element('md:EncryptionMethod', { Algorithm: uri }, digest);

@@ -1,4 +1,4 @@
-// Patch behind the engine: it writes one page by itself, a form that submits itself (response_mode=form_post, and the steps
+// Patch behind the engine: it writes one page of its own, a form that submits itself (response_mode=form_post, and the steps
 // between its own pages), with an inline script and no style. Here its fields are displayed on a page of this server, under the
 // Content-Security-Policy that forbids inline scripts.
 import type { Context } from '../../http/context.ts';

@@ -7,7 +7,7 @@ import type { ClientSource } from './clients.ts';
 
 export interface ApiToken {
   clientId: string;
-  /** Absent when the application acts by itself (client_credentials). */
+  /** Absent when the application acts without a user (client_credentials). */
   accountId: string | undefined;
   /** Those of them that the application is registered with now. */
   scopes: string[];

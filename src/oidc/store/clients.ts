@@ -85,9 +85,9 @@ export interface ClientSourceDependencies {
   protectedRows: Pick<ProtectedRows, 'isGenuine'>;
   /** A service provider's assertion consumer service URLs: its redirect URIs. */
   assertionConsumerUrls(entityId: string): Promise<string[]>;
-  /** Stores what a client registered by itself (RFC 7591). */
+  /** Stores a client that registered itself (RFC 7591). */
   register(clientId: string, metadata: Record<string, unknown>): Promise<void>;
-  /** Replaces what a client registered by itself (RFC 7592). */
+  /** Replaces a client that registered itself (RFC 7592). */
   update(clientId: string, metadata: Record<string, unknown>): Promise<void>;
   unregister(clientId: string): Promise<void>;
   /** The server's own pages: a client that is not registered. */

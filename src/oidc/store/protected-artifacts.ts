@@ -1,5 +1,5 @@
 // The MACs of the engine's rows: sessions, grants, codes, tokens, interactions. Each covers the key of its row, so that a row
-// is worth nothing under another key, and every column but the two that change by themselves: the end of a session moves with
+// is worth nothing under another key, and every column but the two that change without a new MAC: the end of a session moves with
 // each request (its latest end is in the payload), and a used row loses the end of its MAC.
 import { type ProtectedRows, REMOVED_MAC_CHARACTERS } from '../../audit/protected-rows.ts';
 import { type AdoptOptions, adoptRows } from '../../storage/adopt-rows.ts';

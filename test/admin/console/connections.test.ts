@@ -72,10 +72,11 @@ describe('a new connection', () => {
       if (fields.metadata_url) fields.metadata = ''; // one or the other
       const added = await admin.submit(page, { ...fields, id });
       expect([added.status, textOf(added.text)]).toEqual([303, expect.anything()]);
-      const shown = await admin.follow(added);
-      if (preset.paste.includes('redirect_uri')) expect(shown.text).toContain(`${idp.issuer}/upstream/${id}/callback`);
-      if (preset.paste.includes('acs_url')) expect(shown.text).toContain(`${idp.issuer}/saml/acs`);
-      expect(textOf(shown.text)).not.toMatch(/undefined|\[object|typed-/);
+      const created = await admin.follow(added);
+      if (preset.paste.includes('redirect_uri'))
+        expect(created.text).toContain(`${idp.issuer}/upstream/${id}/callback`);
+      if (preset.paste.includes('acs_url')) expect(created.text).toContain(`${idp.issuer}/saml/acs`);
+      expect(textOf(created.text)).not.toMatch(/undefined|\[object|typed-/);
       const stored = await idp.services.connections.get(id);
       expect(stored).toMatchObject({ kind: preset.kind, preset: preset.id, enabled: true, source: 'local' });
       const asked = preset.fields.filter(({ type }) => type === 'secret' || type === 'date').map(({ key }) => key);
@@ -151,7 +152,7 @@ describe('a connection', () => {
     expect(textOf(read.text)).toContain('discovery: https://kc.example could not be reached');
   });
 
-  it('is shown to an auditor without any form, and to a user manager not at all', async () => {
+  it('is readable for an auditor without any form, and not for a user manager', async () => {
     for (const path of [HOME, `${HOME}/kc`]) {
       const page = await auditor.get(path);
       expect([page.status, page.forms]).toEqual([200, []]);

@@ -97,7 +97,7 @@ describe('a sensitive change without a fresh sign-in', () => {
     await idp.services.settings.unset('sms_gateway');
   });
 
-  it('a sensitive change without a fresh sign-in is not shown to another user, nor in another session', async () => {
+  it('a sensitive change without a fresh sign-in is not displayed to another user, nor in another session', async () => {
     const { account } = await aUser(idp.services);
     const sent = await admin.submit(await admin.get(`/admin/users/${account.id}/delete`));
     const page = await confirmation(admin, sent);

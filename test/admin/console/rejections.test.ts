@@ -285,10 +285,10 @@ describe('a rejected logout', () => {
     const unknown = await endSession({ client_id: 'nobody', post_logout_redirect_uri: AFTER });
     const page = await admin.get(`/admin/refusals/${codeIn(unknown)}`);
     expect(textOf(page.text)).toContain('No application has this identifier.');
-    const forged = await endSession({ id_token_hint: 'of.somebody.else', post_logout_redirect_uri: AFTER });
+    const forged = await endSession({ id_token_hint: 'of.another.issuer', post_logout_redirect_uri: AFTER });
     const hint = await admin.get(`/admin/refusals/${codeIn(forged)}`);
     expect(textOf(/<li class="failed">([\s\S]*?)<\/li>/.exec(hint.text)?.[1] ?? '')).toContain('id_token_hint');
-    expect(hint.text).not.toContain('of.somebody.else');
+    expect(hint.text).not.toContain('of.another.issuer');
     expect(hint.text).not.toContain('Add this post-logout');
   });
 });
@@ -334,7 +334,7 @@ describe('a rejected AuthnRequest', () => {
     });
     // Its metadata names no format, so nothing but the setting allows one.
     sp.saml.options.identifierFormat = format;
-    // SAML Core 3.2.2.2: told to the service provider by its own status, and the message carries the code.
+    // SAML Core 3.2.2.2 has a status for it; the message carries the code.
     const received = (await post(sp)).forms[0]?.fields.SAMLResponse ?? '';
     const xml = Buffer.from(received, 'base64').toString();
     expect(xml).toContain('urn:oasis:names:tc:SAML:2.0:status:InvalidNameIDPolicy');

@@ -86,7 +86,7 @@ describe('APIs', () => {
 });
 
 describe('roles', () => {
-  it('roles are made, shown in the matrix, changed and deleted', async () => {
+  it('roles are created, listed in the matrix, changed and deleted', async () => {
     await admin.submit(await admin.get('/admin/roles/new'), {
       name: 'writer',
       permissions: 'articles:write\narticles:read',

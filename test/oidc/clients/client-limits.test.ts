@@ -130,7 +130,7 @@ describe('registering applications', () => {
     const register = (address: string) =>
       httpClient(idp.issuer).post('/register', {
         json: { redirect_uris: ['https://app.example.com/cb'] },
-        headers: { authorization: 'Bearer no-token-of-ours', 'x-forwarded-for': address },
+        headers: { authorization: 'Bearer an-unknown-token', 'x-forwarded-for': address },
       });
     for (let times = 0; times < 30; times += 1) expect((await register('192.0.2.8')).status).toBe(401);
     const limited = await register('192.0.2.8');

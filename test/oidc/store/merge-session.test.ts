@@ -60,8 +60,8 @@ describe('the sign-in of a merged session', () => {
     ['of this request', again, asRead],
     ['of the other request', asRead, again],
     ['that is the newest', { ...asRead, loginTs: 150, amr: ['hwk'] }, again],
-  ])('%s counts', (_which, ours, stored) => {
-    expect(mergeSession(asRead, ours, stored, stay)).toMatchObject({ loginTs: 200, amr: again.amr, exp: 1100 });
+  ])('%s counts', (_which, own, stored) => {
+    expect(mergeSession(asRead, own, stored, stay)).toMatchObject({ loginTs: 200, amr: again.amr, exp: 1100 });
   });
 });
 
@@ -78,11 +78,11 @@ describe('a form that is not submitted yet', () => {
 
 describe('a session that got a new cookie meanwhile', () => {
   it('receives the applications of the same account, but no form', () => {
-    const ours = {
+    const own = {
       ...withApps({ ...asRead.authorizations, b }),
       state: { secret: 'known to the holder of the old cookie' },
     };
-    const merged = mergeSession(asRead, ours, { ...asRead, loginTs: 300 }, { hasMoved: true });
+    const merged = mergeSession(asRead, own, { ...asRead, loginTs: 300 }, { hasMoved: true });
     expect(merged?.state).toBeUndefined();
     expect(merged).toMatchObject({ loginTs: 300, authorizations: { b } });
   });

@@ -25,7 +25,7 @@ export async function startPostgres(): Promise<PostgresServer> {
     if (!keeper.connected) return;
     const ended = [once(keeper, 'message'), once(keeper, 'exit')];
     const stopped = Promise.race([...ended, sleep(stopSeconds * 1000, 'stuck', { ref: false })]);
-    keeper.send('stop', () => {}); // it may have gone by itself
+    keeper.send('stop', () => {}); // it may have ended already
     if ((await stopped) === 'stuck' && keeper.pid) process.kill(-keeper.pid, 'SIGKILL'); // it and the server
     // It still removes the files; that is no reason to keep the test run waiting.
     if (keeper.connected) keeper.disconnect();

@@ -83,7 +83,7 @@ const genericPresets: readonly Preset[] = [
   {
     id: 'service',
     title: 'Service',
-    text: 'A program that calls an API by itself, without a user.',
+    text: 'A program that calls an API without a user.',
     protocol: 'oidc',
     fields: [
       name,
