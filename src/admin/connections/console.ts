@@ -91,22 +91,13 @@ function addOneRoute(router: Router<State, Extras>, { frame, connections }: Conn
   router.get('/:id', ...frame.page(READ), async (ctx) => {
     const details = await connections.get(ctx.params.id ?? '');
     const { connection } = details;
-    const mayChange = connection.source === 'local' && (await connections.mayChange(frame.actor(ctx)));
-    const at = pathOf(connection.id);
+    const mayTry = await connections.mayChange(frame.actor(ctx));
+    const mayChange = mayTry && connection.source === 'local';
     frame.show(ctx, {
       title: connection.name,
       back: { href: HOME, label: 'Connections' },
       tags: stateTags(details),
-      actions: mayChange
-        ? [
-            ...tryAction(details),
-            { label: 'Edit', href: `${at}/edit`, look: 'primary' },
-            connection.enabled
-              ? { label: 'Disable', href: `${at}/disable` }
-              : { label: 'Enable', post: `${at}/enable` },
-            { label: 'Delete', href: `${at}/delete`, look: 'danger' },
-          ]
-        : [],
+      actions: [...(mayTry ? [tryAction(details)] : []), ...(mayChange ? changeActions(details) : [])],
       blocks: [
         factsOf(details),
         ...secretBlocks(details, mayChange),
@@ -120,9 +111,18 @@ function addOneRoute(router: Router<State, Extras>, { frame, connections }: Conn
 }
 
 /** A directory has no page of its own to sign in at: a form asks for the login. */
-function tryAction({ connection }: ConnectionDetails): Action[] {
+function tryAction({ connection }: ConnectionDetails): Action {
   const at = `${pathOf(connection.id)}/test`;
-  return [connection.kind === 'ldap' ? { label: 'Try it', href: at } : { label: 'Try it', post: at }];
+  return connection.kind === 'ldap' ? { label: 'Try it', href: at } : { label: 'Try it', post: at };
+}
+
+function changeActions({ connection }: ConnectionDetails): Action[] {
+  const at = pathOf(connection.id);
+  return [
+    { label: 'Edit', href: `${at}/edit`, look: 'primary' },
+    connection.enabled ? { label: 'Disable', href: `${at}/disable` } : { label: 'Enable', post: `${at}/enable` },
+    { label: 'Delete', href: `${at}/delete`, look: 'danger' },
+  ];
 }
 
 function factsOf(details: ConnectionDetails): Block {

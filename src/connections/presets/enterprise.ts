@@ -55,10 +55,10 @@ export const entra: Preset = {
   ],
   steps: [
     'In the Entra admin center, open App registrations and create one for “this organizational directory only”.',
-    'Add the platform “Web” with the redirect URI below, and the front-channel logout URL.',
+    'Add the platform “Web” with both redirect URIs below, and the front-channel logout URL.',
     'Under Certificates & secrets, create a client secret and copy its value and its end into this form.',
   ],
-  paste: ['redirect_uri', 'frontchannel_logout_uri'],
+  paste: ['redirect_uri', 'post_logout_redirect_uri', 'frontchannel_logout_uri'],
   quirks: { email: 'entra', groups: 'entra-overage', subject: ['tid', 'oid'] },
 };
 

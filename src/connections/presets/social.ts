@@ -34,7 +34,7 @@ export const google: Preset = {
     },
   ],
   steps: [
-    'Open the Google Cloud console, APIs & Services, Credentials, and create an OAuth client ID of the type “Web application”.',
+    'Open the Google Cloud console, Google Auth Platform, Clients, and create a client of the type “Web application”.',
     'Add the redirect URI below under “Authorized redirect URIs”.',
     'Copy the client ID and the client secret into this form.',
   ],
