@@ -1,11 +1,11 @@
 // One logout over three hops: a second Gatehouse as the upstream, this one, and applications of both protocols.
 import { generateKeyPair, importJWK, SignJWT, UnsecuredJWT } from 'jose';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { App } from '../logout/app.ts';
-import { leave, resultsOf } from '../logout/browser-steps.ts';
-import { followLogout } from '../logout/follow.ts';
-import { oidcApp } from '../logout/oidc-app.ts';
-import { nodeSamlApp } from '../logout/saml-apps.ts';
+import type { App } from '../logout/support/app.ts';
+import { leave, resultsOf } from '../logout/support/browser-steps.ts';
+import { followLogout } from '../logout/support/follow.ts';
+import { oidcApp } from '../logout/support/oidc-app.ts';
+import { nodeSamlApp } from '../logout/support/saml-apps.ts';
 import { aClient, aUser, type TestUser } from '../support/factories.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';
 import { freePort, startIdp, type TestIdp } from '../support/idp.ts';

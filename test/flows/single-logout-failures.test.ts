@@ -1,9 +1,9 @@
 // Single logout in a browser without script, and with an application that does not redirect back. Across two instances:
 // test/logout/across-instances.test.ts.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { App } from '../logout/app.ts';
-import { oidcApp } from '../logout/oidc-app.ts';
-import { nodeSamlApp, samlifyApp } from '../logout/saml-apps.ts';
+import type { App } from '../logout/support/app.ts';
+import { oidcApp } from '../logout/support/oidc-app.ts';
+import { nodeSamlApp, samlifyApp } from '../logout/support/saml-apps.ts';
 import { type Browser, desktop, launchBrowser, type Page } from '../support/browser/browser.ts';
 import { aUser, type TestUser } from '../support/factories.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';

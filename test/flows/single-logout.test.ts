@@ -1,8 +1,13 @@
 // Single logout across five applications of both protocols, one of them down, in a real browser: at an application of each
 // protocol, and at the portal. Each other application as the initiator: test/logout/five-applications.test.ts.
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import type { App } from '../logout/app.ts';
-import { type FiveApplications, fiveApplications, logoutEvents, signInToAll } from '../logout/five-applications.ts';
+import type { App } from '../logout/support/app.ts';
+import {
+  type FiveApplications,
+  fiveApplications,
+  logoutEvents,
+  signInToAll,
+} from '../logout/support/five-applications.ts';
 import {
   axe,
   type Browser,

@@ -6,11 +6,11 @@ import { testClock } from '../support/clock.ts';
 import { signRows } from '../support/database/row-macs.ts';
 import { aUser } from '../support/factories.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
-import type { App } from './app.ts';
-import { browserWith, leave, resultsOf } from './browser-steps.ts';
-import { followLogout } from './follow.ts';
-import { oidcApp } from './oidc-app.ts';
-import { nodeSamlApp } from './saml-apps.ts';
+import type { App } from './support/app.ts';
+import { browserWith, leave, resultsOf } from './support/browser-steps.ts';
+import { followLogout } from './support/follow.ts';
+import { oidcApp } from './support/oidc-app.ts';
+import { nodeSamlApp } from './support/saml-apps.ts';
 
 const clock = testClock();
 let idp: TestIdp;

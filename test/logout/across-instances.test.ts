@@ -3,12 +3,12 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { aUser, type TestUser } from '../support/factories.ts';
 import type { HttpClient } from '../support/http.ts';
 import { shortLogoutWaits } from '../support/waits.ts';
-import type { App } from './app.ts';
-import { browserWith, leave, resultsOf } from './browser-steps.ts';
-import { followLogout } from './follow.ts';
-import { type LoadBalancer, loadBalancer } from './load-balancer.ts';
-import { oidcApp } from './oidc-app.ts';
-import { nodeSamlApp, samlifyApp } from './saml-apps.ts';
+import type { App } from './support/app.ts';
+import { browserWith, leave, resultsOf } from './support/browser-steps.ts';
+import { followLogout } from './support/follow.ts';
+import { type LoadBalancer, loadBalancer } from './support/load-balancer.ts';
+import { oidcApp } from './support/oidc-app.ts';
+import { nodeSamlApp, samlifyApp } from './support/saml-apps.ts';
 
 shortLogoutWaits();
 let board: LoadBalancer;

@@ -3,10 +3,10 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { aUser } from '../support/factories.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
-import type { App } from './app.ts';
-import { browserWith, leave, openApp } from './browser-steps.ts';
-import { followLogout } from './follow.ts';
-import { nodeSamlApp, samlifyApp } from './saml-apps.ts';
+import type { App } from './support/app.ts';
+import { browserWith, leave, openApp } from './support/browser-steps.ts';
+import { followLogout } from './support/follow.ts';
+import { nodeSamlApp, samlifyApp } from './support/saml-apps.ts';
 
 let idp: TestIdp;
 let payroll: Awaited<ReturnType<typeof nodeSamlApp>>;

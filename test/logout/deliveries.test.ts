@@ -93,7 +93,7 @@ it('calls each application once when two instances deliver at the same time', as
 
 it('delivers what a killed instance had claimed once its lease has expired', async () => {
   await queued('killed');
-  const program = ['--import', 'tsx', 'test/logout/deliver-process.ts', test.url, clock.now().toISOString()];
+  const program = ['--import', 'tsx', 'test/logout/support/deliver-process.ts', test.url, clock.now().toISOString()];
   const child = spawn(process.execPath, program, { stdio: ['ignore', 'pipe', 'inherit'] });
   await once(child.stdout, 'data'); // it is in the middle of the call
   expect(await deliveries().run()).toBe(0);

@@ -4,10 +4,10 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { aUser } from '../support/factories.ts';
 import { httpClient } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
-import type { App } from './app.ts';
-import { openApp } from './browser-steps.ts';
-import { followLogout } from './follow.ts';
-import { nodeSamlApp } from './saml-apps.ts';
+import type { App } from './support/app.ts';
+import { openApp } from './support/browser-steps.ts';
+import { followLogout } from './support/follow.ts';
+import { nodeSamlApp } from './support/saml-apps.ts';
 
 let idp: TestIdp;
 let payroll: App;

@@ -4,10 +4,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { testClock } from '../support/clock.ts';
 import type { HttpClient, Page } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
-import type { App } from './app.ts';
-import { browserWith, leave, resultsOf } from './browser-steps.ts';
-import { type FiveApplications, fiveApplications, logoutEvents } from './five-applications.ts';
-import { followLogout } from './follow.ts';
+import type { App } from './support/app.ts';
+import { browserWith, leave, resultsOf } from './support/browser-steps.ts';
+import { type FiveApplications, fiveApplications, logoutEvents } from './support/five-applications.ts';
+import { followLogout } from './support/follow.ts';
 
 const clock = testClock();
 let idp: TestIdp;

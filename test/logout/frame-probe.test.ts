@@ -4,10 +4,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { aUser } from '../support/factories.ts';
 import type { TestIdp } from '../support/idp.ts';
 import { sharedIdp } from '../support/shared-idp.ts';
-import { type AppServer, appServer } from './app-server.ts';
-import { browserWith, leave, resultsOf } from './browser-steps.ts';
-import { followLogout } from './follow.ts';
-import { oidcApp } from './oidc-app.ts';
+import { type AppServer, appServer } from './support/app-server.ts';
+import { browserWith, leave, resultsOf } from './support/browser-steps.ts';
+import { followLogout } from './support/follow.ts';
+import { oidcApp } from './support/oidc-app.ts';
 
 let idp: TestIdp;
 /** The host of the front-channel page; the relying party itself is elsewhere. */

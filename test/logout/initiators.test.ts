@@ -7,10 +7,10 @@ import { aUser, type TestUser } from '../support/factories.ts';
 import { type HttpClient, httpClient } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
 import { type Mailbox, mailbox } from '../support/mailbox.ts';
-import type { App } from './app.ts';
-import { browserWith } from './browser-steps.ts';
-import { oidcApp } from './oidc-app.ts';
-import { nodeSamlApp } from './saml-apps.ts';
+import type { App } from './support/app.ts';
+import { browserWith } from './support/browser-steps.ts';
+import { oidcApp } from './support/oidc-app.ts';
+import { nodeSamlApp } from './support/saml-apps.ts';
 
 let box: Mailbox;
 let idp: TestIdp;

@@ -5,11 +5,11 @@ import { testClock } from '../support/clock.ts';
 import { aUser, type TestUser } from '../support/factories.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
-import type { App } from './app.ts';
-import { browserWith, leave, resultsOf } from './browser-steps.ts';
-import { followLogout } from './follow.ts';
-import { oidcApp } from './oidc-app.ts';
-import { nodeSamlApp, type Spoiled, samlifyApp } from './saml-apps.ts';
+import type { App } from './support/app.ts';
+import { browserWith, leave, resultsOf } from './support/browser-steps.ts';
+import { followLogout } from './support/follow.ts';
+import { oidcApp } from './support/oidc-app.ts';
+import { nodeSamlApp, type Spoiled, samlifyApp } from './support/saml-apps.ts';
 
 const clock = testClock();
 let idp: TestIdp;

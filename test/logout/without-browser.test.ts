@@ -4,10 +4,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { testClock } from '../support/clock.ts';
 import { aUser, type TestUser } from '../support/factories.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
-import type { App } from './app.ts';
-import { browserWith } from './browser-steps.ts';
-import { oidcApp } from './oidc-app.ts';
-import { nodeSamlApp } from './saml-apps.ts';
+import type { App } from './support/app.ts';
+import { browserWith } from './support/browser-steps.ts';
+import { oidcApp } from './support/oidc-app.ts';
+import { nodeSamlApp } from './support/saml-apps.ts';
 
 const clock = testClock();
 let idp: TestIdp;

@@ -1,7 +1,7 @@
 // Two instances on one database behind one address: each step of a sign-in may reach another instance.
 import * as oidc from 'openid-client';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { type LoadBalancer, loadBalancer } from '../logout/load-balancer.ts';
+import { type LoadBalancer, loadBalancer } from '../logout/support/load-balancer.ts';
 import { type Application, anApplication, authorizeUrl, completeSignIn, outcome, signIn } from '../oidc/support.ts';
 import { aUser, type TestUser } from '../support/factories.ts';
 import { type HttpClient, httpClient } from '../support/http.ts';

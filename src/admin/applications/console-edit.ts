@@ -5,10 +5,10 @@ import type { Context, Extras, State } from '../../http/context.ts';
 import { bodyLimit } from '../../http/input.ts';
 import { within } from '../../rbac/rights.ts';
 import { type ConsolePage, type Field, VERSION } from '../console/blocks.ts';
-import { accessOf, editFields, patchOf } from './console-fields.ts';
-import { MAX_FORM_BYTES, readForm, withAnswers } from './console-form.ts';
 import type { ApplicationPagesDependencies } from './console-parts.ts';
 import { accessFields } from './console-parts.ts';
+import { accessOf, editFields, patchOf } from './form/fields.ts';
+import { MAX_FORM_BYTES, readForm, withAnswers } from './form/read-form.ts';
 
 const WRITE = 'gatehouse.applications:write' as const;
 

@@ -6,9 +6,9 @@ import type { Context, Extras, State } from '../../http/context.ts';
 import { notFound } from '../../http/errors.ts';
 import { bodyLimit } from '../../http/input.ts';
 import type { ConsolePage } from '../console/blocks.ts';
-import { MAX_FORM_BYTES, readForm, withAnswers } from './console-form.ts';
 import type { ApplicationPagesDependencies } from './console-parts.ts';
 import { setupInstructionBlocks } from './console-parts.ts';
+import { MAX_FORM_BYTES, readForm, withAnswers } from './form/read-form.ts';
 import type { IdentityProvider, Preset } from './presets/parts.ts';
 import { genericPresets, presetOf, productPresets } from './presets/presets.ts';
 

@@ -6,8 +6,8 @@ import type { Block, Cell, Field } from '../console/blocks.ts';
 import type { Frame } from '../console/frame.ts';
 import type { RoleAdmin } from '../roles/actions.ts';
 import type { ApplicationAdmin } from './actions.ts';
-import { claimLines } from './console-claims.ts';
-import { profileName } from './console-profile.ts';
+import { claimLines } from './form/claims.ts';
+import { profileName } from './form/profile.ts';
 import type { IdentityProvider } from './presets/parts.ts';
 import { productPresets } from './presets/presets.ts';
 

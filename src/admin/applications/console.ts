@@ -17,8 +17,8 @@ import {
   protocolName,
   setupInstructionBlocks,
 } from './console-parts.ts';
-import { profileNotice } from './console-profile.ts';
 import { addSecretRoutes, secretBlocks } from './console-secrets.ts';
+import { profileNotice } from './form/profile.ts';
 
 const READ = 'gatehouse.applications:read' as const;
 const WRITE = 'gatehouse.applications:write' as const;

@@ -6,7 +6,7 @@ import { presets } from '../../connections/presets/presets.ts';
 import type { Context, Extras, State } from '../../http/context.ts';
 import { notFound } from '../../http/errors.ts';
 import { bodyLimit } from '../../http/input.ts';
-import { MAX_FORM_BYTES, readForm } from '../applications/console-form.ts';
+import { MAX_FORM_BYTES, readForm } from '../applications/form/read-form.ts';
 import type { ConsolePage } from '../console/blocks.ts';
 import { lines } from '../console/text-area.ts';
 import { presetFields, secretsFrom, valuesFrom } from './console-fields.ts';

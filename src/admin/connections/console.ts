@@ -3,7 +3,7 @@ import Router from '@koa/router';
 import type { Context, Extras, State } from '../../http/context.ts';
 import { bodyLimit } from '../../http/input.ts';
 import { etagOf } from '../api/versions.ts';
-import { MAX_FORM_BYTES, readForm } from '../applications/console-form.ts';
+import { MAX_FORM_BYTES, readForm } from '../applications/form/read-form.ts';
 import { type Action, type Block, type ConsolePage, VERSION, versionField } from '../console/blocks.ts';
 import { type ConnectionDetails, versionOf } from './actions.ts';
 import { keysOf, type Section, sectionFields, sections, valuesFrom } from './console-fields.ts';

@@ -2,7 +2,7 @@
 // (read 2026-11). Each asks only for what it needs and says how to set up the other side.
 import type { Field } from '../../console/blocks.ts';
 import { lines, parseNameValueLines } from '../../console/text-area.ts';
-import { keyFields, profileField, profilePatch } from '../console-profile.ts';
+import { keyFields, profileField, profilePatch } from '../form/profile.ts';
 import { gitlab, grafana, nextcloud, wordpress } from './oidc.ts';
 import type { Answers, Declaration, Preset } from './parts.ts';
 import { aws, googleWorkspace, salesforce, slack } from './saml.ts';

@@ -1,12 +1,12 @@
 // The edit form of an application: its fields, and the patch of the declaration that a sent form stands for.
-import type { Application, OidcApplication, SamlApplication } from '../../applications/application.ts';
-import { etagOf } from '../api/versions.ts';
-import { type Field, versionField } from '../console/blocks.ts';
-import { lines, parseNameValueLines } from '../console/text-area.ts';
-import { claimFields, claimsPatch } from './console-claims.ts';
-import { keyFields, profileField, profilePatch } from './console-profile.ts';
-import { applicationVersion } from './manageable-applications.ts';
-import type { Declaration } from './saml-declarations.ts';
+import type { Application, OidcApplication, SamlApplication } from '../../../applications/application.ts';
+import { etagOf } from '../../api/versions.ts';
+import { type Field, versionField } from '../../console/blocks.ts';
+import { lines, parseNameValueLines } from '../../console/text-area.ts';
+import { applicationVersion } from '../manageable-applications.ts';
+import type { Declaration } from '../saml-declarations.ts';
+import { claimFields, claimsPatch } from './claims.ts';
+import { keyFields, profileField, profilePatch } from './profile.ts';
 
 export const editFields = (application: Application): Field[] => [
   versionField(etagOf(applicationVersion(application))),

@@ -3,9 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { inflateRawSync } from 'node:zlib';
 import { SAML, type SamlConfig, ValidateInResponseTo } from '@node-saml/node-saml';
 import samlify from 'samlify';
-import { serviceProvider, settingsOf } from '../../src/applications/fields/service-provider.ts';
-import { aCredential, signXml } from '../saml/support.ts';
-import { httpClient } from '../support/http.ts';
+import { serviceProvider, settingsOf } from '../../../src/applications/fields/service-provider.ts';
+import { aCredential, signXml } from '../../saml/support.ts';
+import { httpClient } from '../../support/http.ts';
 import { type App, type Held, type Idp, page } from './app.ts';
 import { type AppAnswer, type AppRequest, type AppServer, appServer, selfSendingForm } from './app-server.ts';
 

@@ -1,8 +1,8 @@
 // A relying party on openid-client, with sessions of its own; it verifies logout tokens itself.
 import { randomUUID } from 'node:crypto';
 import { createRemoteJWKSet, jwtVerify } from 'jose';
-import { relyingParty } from '../support/applications/rp.ts';
-import { aClient } from '../support/factories.ts';
+import { relyingParty } from '../../support/applications/rp.ts';
+import { aClient } from '../../support/factories.ts';
 import { type App, type Held, type Idp, page } from './app.ts';
 import { type AppAnswer, type AppRequest, appServer } from './app-server.ts';
 

@@ -1,6 +1,6 @@
 // One public address for several instances, as behind a load balancer; the test chooses which one answers.
 import { connect, createServer, type Socket } from 'node:net';
-import { freePort, startIdp, type TestIdp, type TestIdpOptions } from '../support/idp.ts';
+import { freePort, startIdp, type TestIdp, type TestIdpOptions } from '../../support/idp.ts';
 
 export interface LoadBalancer {
   /** The first instance is there already. */

@@ -1,10 +1,10 @@
 // The security profile of an OpenID Connect application in the console: the choice with what it demands, and the keys that it needs.
-import type { OidcApplication } from '../../applications/application.ts';
-import type { SecurityProfile } from '../../applications/fields/oidc-client.ts';
-import { fixedFields, isSecurityProfile } from '../../applications/security-profile.ts';
-import { badRequest } from '../../http/errors.ts';
-import type { Block, Field } from '../console/blocks.ts';
-import type { Declaration } from './saml-declarations.ts';
+import type { OidcApplication } from '../../../applications/application.ts';
+import type { SecurityProfile } from '../../../applications/fields/oidc-client.ts';
+import { fixedFields, isSecurityProfile } from '../../../applications/security-profile.ts';
+import { badRequest } from '../../../http/errors.ts';
+import type { Block, Field } from '../../console/blocks.ts';
+import type { Declaration } from '../saml-declarations.ts';
 
 const names: Record<SecurityProfile, string> = {
   fapi2: 'High security (FAPI 2)',

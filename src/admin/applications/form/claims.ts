@@ -1,11 +1,11 @@
 // What an OpenID Connect application receives about users, in the console: its own claims, alone or by a scope, and whether ID tokens
 // hold the claims of scopes.
-import type { OidcApplication } from '../../applications/application.ts';
-import { claimSources, type OwnClaims } from '../../applications/fields/claim-settings.ts';
-import { badRequest } from '../../http/errors.ts';
-import type { Field } from '../console/blocks.ts';
-import { lines } from '../console/text-area.ts';
-import type { Declaration } from './saml-declarations.ts';
+import type { OidcApplication } from '../../../applications/application.ts';
+import { claimSources, type OwnClaims } from '../../../applications/fields/claim-settings.ts';
+import { badRequest } from '../../../http/errors.ts';
+import type { Field } from '../../console/blocks.ts';
+import { lines } from '../../console/text-area.ts';
+import type { Declaration } from '../saml-declarations.ts';
 
 type Metadata = OidcApplication['metadata'];
 

@@ -1,7 +1,7 @@
 // Two OpenID Connect applications, two SAML service providers, and a fifth that is down when it matters.
 import type { BrowserContext, Page } from 'playwright-core';
-import { aUser, type TestUser } from '../support/factories.ts';
-import type { TestIdp } from '../support/idp.ts';
+import { aUser, type TestUser } from '../../support/factories.ts';
+import type { TestIdp } from '../../support/idp.ts';
 import type { App } from './app.ts';
 import { oidcApp } from './oidc-app.ts';
 import { nodeSamlApp, samlifyApp } from './saml-apps.ts';

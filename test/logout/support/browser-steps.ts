@@ -1,7 +1,7 @@
 // Signs a user in to applications and out of them, with a browser without a screen.
-import type { TestUser } from '../support/factories.ts';
-import { type HttpClient, httpClient, type Page } from '../support/http.ts';
-import { textOf } from '../support/pages/html.ts';
+import type { TestUser } from '../../support/factories.ts';
+import { type HttpClient, httpClient, type Page } from '../../support/http.ts';
+import { textOf } from '../../support/pages/html.ts';
 import type { App } from './app.ts';
 import { followLogout } from './follow.ts';
 

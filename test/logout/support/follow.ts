@@ -1,8 +1,8 @@
 // Follows a logout run as a browser without script would: redirects, Refresh headers, frames, and the buttons of
 // auto-submitting forms.
 
-import type { HttpClient, Page } from '../support/http.ts';
-import { unescapeHtml } from '../support/pages/html.ts';
+import type { HttpClient, Page } from '../../support/http.ts';
+import { unescapeHtml } from '../../support/pages/html.ts';
 
 export interface FollowOptions {
   /** Stops at this page. */

@@ -1,8 +1,8 @@
 // What the forms of applications send, and the same form filled in again after a fault.
 import { z } from 'zod';
-import type { Context } from '../../http/context.ts';
-import { parseForm } from '../../http/input.ts';
-import type { Field } from '../console/blocks.ts';
+import type { Context } from '../../../http/context.ts';
+import { parseForm } from '../../../http/input.ts';
+import type { Field } from '../../console/blocks.ts';
 
 /** Metadata is pasted, and grows when it is sent. */
 export const MAX_FORM_BYTES = 1024 * 1024;

@@ -1,5 +1,5 @@
 // What the applications of the logout tests have in common, for both protocols.
-import type { TestIdp } from '../support/idp.ts';
+import type { TestIdp } from '../../support/idp.ts';
 import type { AppAnswer, AppServer } from './app-server.ts';
 
 export interface App extends AppServer {
