@@ -5,7 +5,8 @@ import { type SecretPurpose, secretKeys } from '../../connections/schema.ts';
 import type { SecretInfo } from '../../connections/secrets.ts';
 import { type Endpoint, endpoint } from '../api/endpoint.ts';
 import { done, iso, time } from '../api/parts.ts';
-import { type ConnectionAdmin, type ConnectionDetails, versionOf } from './actions.ts';
+import type { ConnectionAdmin } from './actions.ts';
+import { type ConnectionDetails, connectionVersion } from './managed-connections.ts';
 
 const READ = 'gatehouse.connections:read' as const;
 const WRITE = 'gatehouse.connections:write' as const;
@@ -209,7 +210,7 @@ function upkeepEndpoints(connections: ConnectionAdmin): Endpoint[] {
 
 /** A connection, with the version for the ETag. */
 function answer(details: ConnectionDetails) {
-  return { body: connectionJson(details), version: versionOf(details) };
+  return { body: connectionJson(details), version: connectionVersion(details) };
 }
 
 function connectionJson({ connection: one, entry, secrets, domains, documents, values }: ConnectionDetails) {

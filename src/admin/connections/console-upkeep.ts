@@ -5,8 +5,8 @@ import { type SecretPurpose, secretKeys, secretPurposesOf } from '../../connecti
 import type { Extras, State } from '../../http/context.ts';
 import { parseForm } from '../../http/input.ts';
 import type { ConsolePage } from '../console/blocks.ts';
-import type { ConnectionDetails } from './actions.ts';
 import { type ConnectionPagesDependencies, pathOf, purposeNames, WRITE } from './console-parts.ts';
+import type { ConnectionDetails } from './managed-connections.ts';
 
 const purposes = Object.values(secretKeys) as [SecretPurpose, ...SecretPurpose[]];
 const secretForm = z.object({

@@ -5,7 +5,6 @@ import { bodyLimit } from '../../http/input.ts';
 import { etagOf } from '../api/versions.ts';
 import { MAX_FORM_BYTES, readForm } from '../applications/form/read-form.ts';
 import { type Action, type Block, type ConsolePage, VERSION, versionField } from '../console/blocks.ts';
-import { type ConnectionDetails, versionOf } from './actions.ts';
 import { keysOf, type Section, sectionFields, sections, valuesFrom } from './console-fields.ts';
 import { addNewConnectionRoutes } from './console-new.ts';
 import {
@@ -25,6 +24,7 @@ import {
 import { addStateRoutes } from './console-state.ts';
 import { addTryRoutes } from './console-try.ts';
 import { addUpkeepRoutes } from './console-upkeep.ts';
+import { type ConnectionDetails, connectionVersion } from './managed-connections.ts';
 
 type Params = Context & { params: Record<string, string> };
 
@@ -187,7 +187,7 @@ function editPage(details: ConnectionDetails, changes: Record<string, unknown>, 
       title: sections[section],
       action: `${at}/edit`,
       fields: [
-        versionField(version ?? etagOf(versionOf(details))),
+        versionField(version ?? etagOf(connectionVersion(details))),
         { name: 'section', label: '', type: 'hidden', value: section },
         ...sectionFields(connection.kind, section, values),
       ],

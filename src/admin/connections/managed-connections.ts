@@ -1,0 +1,93 @@
+// Finds the connection that an action changes, with everything that belongs to it, and checks the rights of the actor and the
+// version that the change was made of.
+import type { Actor } from '../../audit/audit.ts';
+import type { Connection } from '../../connections/connection.ts';
+import type { Connections } from '../../connections/connections.ts';
+import type { ConnectionDocuments, DocumentState } from '../../connections/documents.ts';
+import type { ConnectionDomain } from '../../connections/domains.ts';
+import { type DeclaredConnection, entryOf } from '../../connections/entry.ts';
+import { type PasteValue, pasteValuesOf } from '../../connections/paste-values.ts';
+import type { SecretInfo } from '../../connections/secrets.ts';
+import { forbidden } from '../../http/errors.ts';
+import type { Authority } from '../../rbac/authority.ts';
+import type { Db, Tx } from '../../storage/database.ts';
+import { lockRow } from '../../storage/row-lock.ts';
+import type { Sql } from '../../storage/statements.ts';
+import { assertVersion, type Expected } from '../api/versions.ts';
+
+export interface ConnectionDetails {
+  connection: Connection;
+  /** Without secrets. */
+  entry: DeclaredConnection;
+  secrets: SecretInfo[];
+  domains: ConnectionDomain[];
+  documents: DocumentState[];
+  /** What the administrator pastes at the vendor. */
+  values: PasteValue[];
+}
+
+export interface ManagedConnections {
+  detailsOf(connection: Connection, tx?: Tx): Promise<ConnectionDetails>;
+  /** Locks its row. Throws not_found, and precondition_failed unless it has the expected version. */
+  lockForChange(id: string, expected: Expected, tx: Tx): Promise<ConnectionDetails>;
+  /** Whether the actor may change connections. */
+  mayChange(by: Actor): Promise<boolean>;
+  /** Throws forbidden. */
+  assertMayChange(by: Actor): Promise<void>;
+}
+
+export interface ManagedConnectionsDependencies {
+  db: Db;
+  sql: Sql;
+  /** Public base URL of this server. */
+  issuer: string;
+  connections: Pick<Connections, 'get' | 'domains' | 'roleMappings' | 'secrets'>;
+  documents: Pick<ConnectionDocuments, 'states'>;
+  authority: Pick<Authority, 'rightsOf'>;
+}
+
+export function createManagedConnections(dependencies: ManagedConnectionsDependencies): ManagedConnections {
+  const { db, sql, issuer, connections, documents, authority } = dependencies;
+
+  async function detailsOf(connection: Connection, tx?: Tx): Promise<ConnectionDetails> {
+    const { id } = connection;
+    const domains = await connections.domains(id, tx);
+    const roleMappings = await connections.roleMappings(id, tx ?? db);
+    return {
+      connection,
+      entry: entryOf(connection, { domains, roleMappings }),
+      secrets: await connections.secrets(id, tx),
+      domains,
+      documents: await documents.states(id),
+      values: pasteValuesOf(connection, issuer),
+    };
+  }
+
+  /** A user needs the role admin, whatever the scopes of the token; an application without a user needs the scope admin:*. */
+  async function mayChange({ actorId, holds }: Actor): Promise<boolean> {
+    if (actorId !== undefined) return (await authority.rightsOf(actorId)) === 'everything';
+    return holds === undefined || holds === 'everything';
+  }
+
+  return {
+    detailsOf,
+    mayChange,
+
+    async lockForChange(id, expected, tx) {
+      await lockRow(tx, sql, 'connections', id);
+      const details = await detailsOf(await connections.get(id, tx), tx);
+      assertVersion(expected, connectionVersion(details));
+      return details;
+    },
+
+    async assertMayChange(by) {
+      if (await mayChange(by)) return;
+      throw forbidden('forbidden', { message: 'Only full administrators change connections.' });
+    },
+  };
+}
+
+/** What the ETag of a connection is made of: what can be changed and where it comes from, not when a document was read. */
+export function connectionVersion({ entry, connection, secrets }: ConnectionDetails): unknown {
+  return { ...entry, source: connection.source, secrets: secrets.map(({ id }) => id) };
+}
