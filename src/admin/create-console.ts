@@ -42,6 +42,8 @@ export interface ConsoleDependencies {
   warnings(): Promise<Warnings>;
 }
 
+export type Console = ReturnType<typeof createConsole>;
+
 /** The routers of the console, and its frame and names for pages that live elsewhere (diagnostics, the test bench). */
 export function createConsole(dependencies: ConsoleDependencies) {
   const { admin, issuer, db, now, vault, accounts, audit, keyring, page, warnings } = dependencies;

@@ -42,6 +42,8 @@ export interface RegistrationDependencies {
   settings: Pick<Settings, 'latest'>;
 }
 
+export type Registration = ReturnType<typeof createRegistration>;
+
 export function createRegistration(dependencies: RegistrationDependencies) {
   const { db, vault, now, accounts, audit, cookies, credentials, csrf } = dependencies;
   const { factors, identities, mailedLinks, mailLimits, outbox, rateLimits, settings } = dependencies;

@@ -32,6 +32,8 @@ export interface RpDependencies {
   staffAcr(account: Account): Acr | undefined;
 }
 
+export type Rp = ReturnType<typeof createRp>;
+
 export function createRp(dependencies: RpDependencies) {
   const { now, issuer, accounts, cookies, csrf, provider, sessions, strongestProof, staffAcr } = dependencies;
   const rpSessions = createRpSessions(dependencies);

@@ -1,8 +1,9 @@
 // The composition root of administration: console, admin API, diagnostics, test bench and access evaluation.
 import type { RequestListener } from 'node:http';
-import { createAdmin } from '../admin/create-admin.ts';
+import type { Endpoint } from '../admin/api/endpoint.ts';
+import { type Admin, createAdmin } from '../admin/create-admin.ts';
 import { createAdminApi } from '../admin/create-admin-api.ts';
-import { createConsole } from '../admin/create-console.ts';
+import { type Console, createConsole } from '../admin/create-console.ts';
 import { createAuthzen } from '../authzen/create-authzen.ts';
 import { createDiagnostics } from '../diagnostics/create-diagnostics.ts';
 import { createWarnings } from '../diagnostics/warnings.ts';
@@ -26,50 +27,58 @@ export interface AdministrationDependencies {
 }
 
 /** Returns the routers in the order in which they run. */
-export function createAdministration({ services, http, protocols, userPages, ...needs }: AdministrationDependencies) {
-  const { accounts, applications, audit, config, consents, credentials, db, endSession, fetchMetadata, keyring } =
-    services;
-  const { lockout, mfa, notifyOwner, now, outbox, permissions, configFile, fileReader, rateLimits, rejections, roles } =
-    services;
-  const { sessions, settings, sql, vault } = services;
-  const { issuer } = config;
-  const { claimsPreview, apiTokens: tokens, accountOf } = protocols.oidc;
-  const { invitations } = userPages.registration;
-  const { passwordReset } = userPages.recovery;
+export function createAdministration(dependencies: AdministrationDependencies) {
+  const admin = adminActions(dependencies);
+  const console = consoleOf(dependencies, admin);
+  const diagnostics = diagnosticsOf(dependencies, { admin, console });
+  const testBench = testBenchOf(dependencies, { admin, console });
+  const api = adminApi(dependencies, { admin, endpoints: [...admin.endpoints, ...diagnostics.endpoints] });
+  const authzen = accessEvaluation(dependencies);
+  const routers = [console, diagnostics, testBench, api].flatMap((part) => part.routers);
+  return { routers: [...routers, authzen.router] };
+}
 
-  const admin = createAdmin({
-    protectedRows: services.protectedRows,
+function adminActions({ services, protocols, userPages, wakeMailDelivery }: AdministrationDependencies): Admin {
+  const { accounts, applications, audit, config, configFile, connections, connectionDocuments, credentials } = services;
+  const { db, domainChecks, endSession, fetchMetadata, fileReader, keyring, lockout, mfa, notifyOwner } = services;
+  const { now, outbox, protectedRows, roles, sessions, settings, sql } = services;
+  return createAdmin({
+    protectedRows,
     db,
     sql,
     now,
     accounts,
     applications,
-    issuer,
-    connections: services.connections,
-    connectionDocuments: services.connectionDocuments,
-    domainChecks: services.domainChecks,
+    issuer: config.issuer,
+    connections,
+    connectionDocuments,
+    domainChecks,
     audit,
     credentials,
     endSession,
     fetchMetadata,
     waitingMetadata: protocols.saml.waitingMetadata,
-    invitations,
+    invitations: userPages.registration.invitations,
     keyring,
     lockout,
-    wakeMailDelivery: needs.wakeMailDelivery,
+    wakeMailDelivery,
     mfa,
     outbox,
     configFile,
     fileReader,
-    passwordReset,
+    passwordReset: userPages.recovery.passwordReset,
     roles,
     sessions,
     settings,
     notifyOwner,
   });
-  const console = createConsole({
+}
+
+function consoleOf({ services, userPages }: AdministrationDependencies, admin: Admin): Console {
+  const { accounts, audit, config, connectionWarnings, db, keyring, lockout, mfa, now, settings, vault } = services;
+  return createConsole({
     admin,
-    issuer,
+    issuer: config.issuer,
     db,
     now,
     vault,
@@ -81,26 +90,39 @@ export function createAdministration({ services, http, protocols, userPages, ...
     warnings: createWarnings({
       ...{ db, now, audit, accounts, lockout, keyring, settings, config },
       firstFactor: mfa.firstFactor,
-      connectionWarnings: services.connectionWarnings,
+      connectionWarnings,
     }),
   });
-  const { frame, names } = console;
-  const diagnostics = createDiagnostics({
-    issuer,
+}
+
+function diagnosticsOf(
+  { services, protocols }: AdministrationDependencies,
+  { admin, console }: { admin: Admin; console: Console },
+) {
+  const { accounts, applications, audit, config, db, lockout, rejections } = services;
+  return createDiagnostics({
+    issuer: config.issuer,
     db,
     accounts,
     applications,
     audit,
     lockout,
     rejections,
-    claimsPreview,
-    frame,
-    names,
+    claimsPreview: protocols.oidc.claimsPreview,
+    frame: console.frame,
+    names: console.names,
     applicationAdmin: admin.applications,
     userAdmin: admin.users,
   });
-  const testBench = createTestBench({
-    issuer,
+}
+
+function testBenchOf(
+  { services, http, protocols, handler }: AdministrationDependencies,
+  { admin, console }: { admin: Admin; console: Console },
+) {
+  const { applications, config, db, keyring, now, rateLimits, settings, vault } = services;
+  return createTestBench({
+    issuer: config.issuer,
     db,
     now,
     vault,
@@ -108,16 +130,23 @@ export function createAdministration({ services, http, protocols, userPages, ...
     settings,
     keyring,
     rateLimits,
-    frame,
+    frame: console.frame,
     applications,
-    claimsPreview,
+    claimsPreview: protocols.oidc.claimsPreview,
     applicationAdmin: admin.applications,
     saml: protocols.saml.tests,
-    internalRequest: createInternalRequest({ handler: needs.handler, host: config.issuerUrl.host }),
+    internalRequest: createInternalRequest({ handler, host: config.issuerUrl.host }),
   });
-  const api = createAdminApi({
-    endpoints: [...admin.endpoints, ...diagnostics.endpoints],
-    issuer,
+}
+
+function adminApi(
+  { services, protocols }: AdministrationDependencies,
+  { admin, endpoints }: { admin: Admin; endpoints: Endpoint[] },
+) {
+  const { accounts, config, db, now, rateLimits, signInPolicy, vault } = services;
+  return createAdminApi({
+    endpoints,
+    issuer: config.issuer,
     version: packageVersion(),
     db,
     now,
@@ -125,14 +154,17 @@ export function createAdministration({ services, http, protocols, userPages, ...
     accounts,
     authority: admin.authority,
     rateLimits,
-    tokens,
-    strongestProof: services.signInPolicy.strongestProof,
-    staffAcr: services.signInPolicy.staffAcr,
+    tokens: protocols.oidc.apiTokens,
+    strongestProof: signInPolicy.strongestProof,
+    staffAcr: signInPolicy.staffAcr,
   });
-  const authzen = createAuthzen({
-    ...{ issuer, accounts, applications, audit, permissions, rateLimits, tokens, accountOf },
+}
+
+function accessEvaluation({ services, protocols }: AdministrationDependencies) {
+  const { accounts, applications, audit, config, consents, permissions, rateLimits } = services;
+  const { apiTokens: tokens, accountOf } = protocols.oidc;
+  return createAuthzen({
+    ...{ issuer: config.issuer, accounts, applications, audit, permissions, rateLimits, tokens, accountOf },
     hasUsed: consents.hasUsed,
   });
-  const routers = [console, diagnostics, testBench, api].flatMap((part) => part.routers);
-  return { routers: [...routers, authzen.router] };
 }

@@ -1,44 +1,40 @@
 // The composition root of the protocols: the SAML identity provider, the OpenID Connect engine, and logout across both.
 
 import { createUpstreamParticipants } from '../federation/logout/upstream-participants.ts';
-import { createSamlUpstream } from '../federation/saml/create-saml-upstream.ts';
+import { createSamlUpstream, type SamlUpstream } from '../federation/saml/create-saml-upstream.ts';
 import { createLogout } from '../logout/create-logout.ts';
 import { createEngineLogoutHooks } from '../logout/oidc-logout.ts';
-import { createOidc } from '../oidc/create-oidc.ts';
+import { createOidc, type Oidc } from '../oidc/create-oidc.ts';
 import { FIRST_PARTY_CLIENT_ID, firstPartyClientMetadata } from '../rp/first-party-client.ts';
-import { createSaml } from '../saml/create-saml.ts';
+import { createSaml, type Saml } from '../saml/create-saml.ts';
 import type { Services } from '../services.ts';
 import type { HttpServices } from './http-services.ts';
 
 export type Protocols = Awaited<ReturnType<typeof createProtocols>>;
 
-/** Creates the three in the order in which they depend on each other. The signing keys must be loaded. */
-export async function createProtocols(services: Services, { cookies, cookieKeys, csrf, metrics }: HttpServices) {
-  const { accounts, applications, audit, config, consents, credentials, db, endSession, fetchMetadata } = services;
-  const {
-    keyring,
-    logger,
-    mfa,
-    now,
-    outbox,
-    outgoing,
-    rateLimits,
-    rejections,
-    repeatedEntries,
-    runs,
-    sessions,
-    settings,
-  } = services;
-  const { notifyAdministrators, protectedRows, signInPolicy, sql, vault } = services;
-  const { issuer, secure } = config;
-  const storage = { db, sql, vault, protectedRows, now };
+interface ProtocolsDependencies {
+  services: Services;
+  http: HttpServices;
+}
 
-  const saml = createSaml({
-    ...storage,
-    base: issuer,
+/** Creates them in the order in which they depend on each other. The signing keys must be loaded. */
+export async function createProtocols(dependencies: ProtocolsDependencies) {
+  const saml = samlIdentityProvider(dependencies);
+  const oidc = await openIdProvider(dependencies, saml);
+  const samlUpstream = samlServiceProvider(dependencies, saml);
+  const logout = logoutOf(dependencies, { saml, oidc, samlUpstream });
+  return { saml, samlUpstream, oidc, logout };
+}
+
+function samlIdentityProvider({ services, http }: ProtocolsDependencies): Saml {
+  const { accounts, applications, audit, config, db, fetchMetadata, keyring, logger, notifyAdministrators } = services;
+  const { now, outbox, protectedRows, rateLimits, rejections, repeatedEntries, sessions, settings, sql } = services;
+  return createSaml({
+    ...{ db, sql, vault: services.vault, protectedRows, now },
+    base: config.issuer,
     logger,
-    cookies,
-    metrics,
+    cookies: http.cookies,
+    metrics: http.metrics,
     accounts,
     applications,
     audit,
@@ -52,8 +48,16 @@ export async function createProtocols(services: Services, { cookies, cookieKeys,
     fetchMetadata,
     notifyAdministrators,
   });
-  const oidc = await createOidc({
-    ...storage,
+}
+
+function openIdProvider({ services, http }: ProtocolsDependencies, saml: Saml): Promise<Oidc> {
+  const { accounts, applications, audit, config, consents, credentials, db, keyring, logger, mfa, now } = services;
+  const { protectedRows, rateLimits, rejections, repeatedEntries, sessions, settings, sql, vault } = services;
+  const { endSession, runs, signInPolicy } = services;
+  const { cookies, cookieKeys, metrics } = http;
+  const { issuer, secure } = config;
+  return createOidc({
+    ...{ db, sql, vault, protectedRows, now },
     issuer,
     secure,
     cookies,
@@ -73,7 +77,7 @@ export async function createProtocols(services: Services, { cookies, cookieKeys,
     sessions,
     knownBrowsers: mfa.knownBrowsers,
     // The engine's typings describe Node's own fetch.
-    outgoingFetch: outgoing as never,
+    outgoingFetch: services.outgoing as never,
     canReach: (account, acrs) => signInPolicy.canReach(account, acrs, undefined),
     canEnterMailedCode: async (account) => (await signInPolicy.strongestProof(account)).mailedCode,
     settingsAcr: (ctx, account) =>
@@ -92,15 +96,28 @@ export async function createProtocols(services: Services, { cookies, cookieKeys,
     },
     saml: saml.engine,
   });
-  const { connections, connectionDocuments: documents, upstreamSessions } = services;
-  const samlUpstream = createSamlUpstream({
-    ...{ issuer, now, keyring, documents, saml: saml.slo },
-    logout: { connections, sessions: upstreamSessions, endSession, audit, repeatedEntries },
+}
+
+/** The service provider of upstream SAML identity providers. */
+function samlServiceProvider({ services }: ProtocolsDependencies, saml: Saml): SamlUpstream {
+  const { audit, config, connections, connectionDocuments, endSession, keyring, now, repeatedEntries } = services;
+  return createSamlUpstream({
+    ...{ issuer: config.issuer, now, keyring, documents: connectionDocuments, saml: saml.slo },
+    logout: { connections, sessions: services.upstreamSessions, endSession, audit, repeatedEntries },
   });
-  const logout = createLogout({
+}
+
+function logoutOf(
+  { services, http }: ProtocolsDependencies,
+  { saml, oidc, samlUpstream }: { saml: Saml; oidc: Oidc; samlUpstream: SamlUpstream },
+) {
+  const { applications, audit, config, connections, db, endSession, now, outgoing, repeatedEntries } = services;
+  const { runs, sessions, upstreamLogoutProtocols, upstreamSessions } = services;
+  const { cookies, csrf, metrics } = http;
+  return createLogout({
     db,
     now,
-    base: issuer,
+    base: config.issuer,
     cookies,
     metrics,
     applications,
@@ -112,11 +129,10 @@ export async function createProtocols(services: Services, { cookies, cookieKeys,
     outgoing,
     csrf,
     upstreams: createUpstreamParticipants(
-      { connections: services.connections, sessions: services.upstreamSessions },
-      { ...services.upstreamLogoutProtocols, saml: samlUpstream.logoutProtocol },
+      { connections, sessions: upstreamSessions },
+      { ...upstreamLogoutProtocols, saml: samlUpstream.logoutProtocol },
     ),
     sendLogoutToken: oidc.engine.sendLogoutToken,
     saml: saml.slo,
   });
-  return { saml, samlUpstream, oidc, logout };
 }

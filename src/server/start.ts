@@ -101,8 +101,8 @@ interface CompositionDependencies {
 
 /** Protocols, pages, jobs and the request handler that serves them; nothing runs yet. */
 async function composeServer({ services, http, isDraining }: CompositionDependencies) {
-  const protocols = await createProtocols(services, http);
-  const userPages = createUserPages(services, http, protocols);
+  const protocols = await createProtocols({ services, http });
+  const userPages = createUserPages({ services, http, protocols });
   const { scheduler, mail } = createJobs({ services, http, protocols, userPages });
   const administration = createAdministration({
     services,

@@ -1,11 +1,11 @@
 // The composition root of the pages for users: sign-in, account, registration and recovery.
 import { createAccountPages } from '../account/create-account-pages.ts';
-import { createFederation } from '../federation/create-federation.ts';
+import { createFederation, type Federation } from '../federation/create-federation.ts';
 import { createLogoutBrowserOf } from '../logout/logout-browser.ts';
 import { createMailedLinks } from '../mailed-links/create-mailed-links.ts';
 import { createRecovery } from '../recovery/create-recovery.ts';
-import { createRegistration } from '../registration/create-registration.ts';
-import { createRp } from '../rp/create-rp.ts';
+import { createRegistration, type Registration } from '../registration/create-registration.ts';
+import { createRp, type Rp } from '../rp/create-rp.ts';
 import { FIRST_PARTY_CLIENT_ID } from '../rp/first-party-client.ts';
 import type { Services } from '../services.ts';
 import { createSignIn } from '../sign-in/create-sign-in.ts';
@@ -14,18 +14,33 @@ import type { Protocols } from './protocols.ts';
 
 export type UserPages = ReturnType<typeof createUserPages>;
 
-export function createUserPages(services: Services, http: HttpServices, { oidc, saml, samlUpstream }: Protocols) {
-  const { accounts, audit, captcha, codeDelivery, config, consents, credentials, db, endSession, lockout } = services;
-  const { mailLimits, mfa, notifyOwner, now, outbox, rateLimits, rejections, serviceNames, sessions } = services;
-  const { repeatedEntries, settings, signInPolicy, sql, strengthMeter, vault } = services;
-  const { issuer } = config;
-  const { cookies, csrf, metrics } = http;
-  const { factors, firstFactor, knownBrowsers } = mfa;
+export interface UserPagesDependencies {
+  services: Services;
+  http: HttpServices;
+  protocols: Protocols;
+}
 
+/** Creates them in the order in which they depend on each other. */
+export function createUserPages(dependencies: UserPagesDependencies) {
+  const { recovery, registration } = mailedLinkPages(dependencies);
+  const rp = relyingParty(dependencies);
+  const federation = federationPages(dependencies, registration);
+  const account = accountPages(dependencies, { rp, registration, federation });
+  const signIn = signInPages(dependencies, { registration, federation });
+  return { recovery, registration, rp, account, signIn, federation };
+}
+
+/** Recovery and registration: their pages are behind mailed links. */
+function mailedLinkPages({ services, http }: UserPagesDependencies) {
+  const { accounts, audit, credentials, db, endSession, lockout, mailLimits, now, outbox, protectedRows, rateLimits } =
+    services;
+  const { cookies, csrf } = http;
+  const { identities, settings, vault } = services;
+  const { factors, firstFactor, knownBrowsers } = services.mfa;
   const mailedLinks = createMailedLinks({
     db,
     now,
-    protectedRows: services.protectedRows,
+    protectedRows,
     accounts,
     cookies,
     credentials,
@@ -34,55 +49,80 @@ export function createUserPages(services: Services, http: HttpServices, { oidc, 
     endAllSessions: (accountId, by, tx) => endSession.all(accountId, 'password-reset', by, tx),
   });
   const mailed = { db, now, accounts, audit, cookies, credentials, csrf, mailedLinks, mailLimits, outbox, rateLimits };
-  const recovery = createRecovery({ ...mailed, settings, factors, firstFactor, knownBrowsers, lockout });
-  const registration = createRegistration({
-    ...{ ...mailed, settings, vault, factors, firstFactor, identities: services.identities },
-  });
-  const rp = createRp({
+  return {
+    recovery: createRecovery({ ...mailed, settings, factors, firstFactor, knownBrowsers, lockout }),
+    registration: createRegistration({ ...mailed, settings, vault, factors, firstFactor, identities }),
+  };
+}
+
+/** The account pages and the console as a relying party of this server. */
+function relyingParty({ services, http, protocols }: UserPagesDependencies): Rp {
+  const { accounts, config, db, now, protectedRows, sessions, signInPolicy } = services;
+  return createRp({
     db,
     now,
-    issuer,
+    issuer: config.issuer,
     accounts,
-    cookies,
-    csrf,
+    cookies: http.cookies,
+    csrf: http.csrf,
     sessions,
-    protectedRows: services.protectedRows,
-    provider: oidc.engine.current,
+    protectedRows,
+    provider: protocols.oidc.engine.current,
     strongestProof: signInPolicy.strongestProof,
     staffAcr: signInPolicy.staffAcr,
   });
-  const { rpSessions, signedIn } = rp;
-  const federation = createFederation({
-    ...{
-      db,
-      now,
-      issuer,
-      accounts,
-      audit,
-      repeatedEntries,
-      rejections,
-      credentials,
-      factors,
-      signInPolicy,
-      notifyOwner,
-      outbox: services.outbox,
-    },
-    ...{ connections: services.connections, setConnectionRoles: services.setConnectionRoles },
-    ...{ requests: services.upstreamRequests, sessions: services.upstreamSessions, identities: services.identities },
+}
+
+/** Sign-in at upstream identity providers. */
+function federationPages({ services, http, protocols }: UserPagesDependencies, registration: Registration): Federation {
+  const { accounts, audit, config, connections, credentials, db, directory, endSession, identities, mfa } = services;
+  const { notifyOwner, now, outbox, rateLimits, rejections, repeatedEntries, runs, setConnectionRoles } = services;
+  const { signInPolicy, sql, vault } = services;
+  return createFederation({
+    db,
+    now,
+    issuer: config.issuer,
+    accounts,
+    audit,
+    repeatedEntries,
+    rejections,
+    connections,
+    credentials,
+    directory,
+    endSession,
+    factors: mfa.factors,
+    identities,
+    notifyOwner,
+    outbox,
     protocols: services.upstreamProtocols,
-    ...{ endSession, vault, logoutBrowserOf: createLogoutBrowserOf({ cookies }) },
-    logout: { sql, rateLimits, runs: services.runs, documents: services.connectionDocuments },
-    ...{ directory: services.directory, rateLimits },
-    samlUpstream,
+    rateLimits,
+    requests: services.upstreamRequests,
+    samlUpstream: protocols.samlUpstream,
+    sessions: services.upstreamSessions,
+    setConnectionRoles,
+    signInPolicy,
+    vault,
+    logout: { sql, rateLimits, runs, documents: services.connectionDocuments },
+    logoutBrowserOf: createLogoutBrowserOf({ cookies: http.cookies }),
     async confirmAddress(to, email, request) {
       await registration.emailVerification.requestEmailChange(to, email, { actorId: to.id, request });
     },
   });
-  const account = createAccountPages({
+}
+
+function accountPages(
+  { services, http }: UserPagesDependencies,
+  { rp, registration, federation }: { rp: Rp; registration: Registration; federation: Federation },
+) {
+  const { accounts, audit, codeDelivery, config, consents, credentials, db, endSession, mfa, notifyOwner } = services;
+  const { now, rateLimits, serviceNames, sessions, strengthMeter, vault } = services;
+  const { cookies, csrf } = http;
+  const { rpSessions, signedIn } = rp;
+  return createAccountPages({
     db,
     vault,
     now,
-    issuer,
+    issuer: config.issuer,
     accounts,
     audit,
     codeDelivery,
@@ -103,13 +143,23 @@ export function createUserPages(services: Services, http: HttpServices, { oidc, 
     emailVerification: registration.emailVerification,
     links: federation.links,
   });
-  const signIn = createSignIn({
-    directories: federation.directories,
+}
+
+function signInPages(
+  { services, http, protocols }: UserPagesDependencies,
+  { registration, federation }: { registration: Registration; federation: Federation },
+) {
+  const { accounts, audit, captcha, codeDelivery, config, consents, credentials, db, endSession, lockout } = services;
+  const { mfa, notifyOwner, now, outbox, protectedRows, rateLimits, rejections, repeatedEntries, sessions } = services;
+  const { settings, signInPolicy, sql } = services;
+  const { cookies, csrf, metrics } = http;
+  const { oidc, saml } = protocols;
+  return createSignIn({
     db,
     sql,
-    protectedRows: services.protectedRows,
+    protectedRows,
     now,
-    issuer,
+    issuer: config.issuer,
     accounts,
     audit,
     repeatedEntries,
@@ -119,6 +169,7 @@ export function createUserPages(services: Services, http: HttpServices, { oidc, 
     cookies,
     credentials,
     csrf,
+    directories: federation.directories,
     lockout,
     metrics,
     mfa,
@@ -142,5 +193,4 @@ export function createUserPages(services: Services, http: HttpServices, { oidc, 
       await endSession.everywhere(accountId, { ...by, ...(keptSession && { except: keptSession }) });
     },
   });
-  return { recovery, registration, rp, account, signIn, federation };
 }
