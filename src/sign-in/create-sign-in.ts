@@ -39,7 +39,7 @@ import { createExpiredSignIns, type ExpiredSignIns } from './expired-sign-in.ts'
 import { createFirstFactor, type FirstFactor } from './first-factor.ts';
 import { createFlow } from './flow.ts';
 import { createInteractions, type InteractionEngine } from './interactions.ts';
-import { createKnownBrowserCookie } from './known-browser-cookie.ts';
+import { createKnownBrowserCookie, type KnownBrowserCookie } from './known-browser-cookie.ts';
 import { passwordRoutes } from './password-routes.ts';
 import { createSecondFactorCodes } from './second-factor/codes.ts';
 import { enrolmentRoutes } from './second-factor/enrolment-routes.ts';
@@ -94,67 +94,14 @@ export interface SignInDependencies {
 
 /** The routers below /signin/:uid. */
 export function createSignIn(dependencies: SignInDependencies) {
-  const { db, sql, now, issuer, accounts, audit, repeatedEntries, captcha, clients, codeDelivery, consents, cookies } =
-    dependencies;
-  const { credentials, csrf, engine, lockout, metrics, mfa, ownClientId, rateLimits } = dependencies;
-  const {
-    samlRequirements,
-    settings,
-    signInPolicy: policy,
-    notifyOwner,
-    upstream,
-    directories,
-    invitedId,
-  } = dependencies;
-  const { passkeys, totp, recoveryCodes, oneTimeCodes, knownBrowsers } = mfa;
-  const checkCsrf = csrf.check;
+  const { audit, codeDelivery, consents, credentials, invitedId, issuer, mfa, notifyOwner, now } = dependencies;
+  const { directories, ownClientId, rateLimits, repeatedEntries, settings, upstream } = dependencies;
+  const { passkeys, totp, recoveryCodes } = mfa;
+  const checkCsrf = dependencies.csrf.check;
   const rememberDays = () => settings.latest().remember_browser_days;
-  const sendNewBrowserNotice = newBrowserNotice(dependencies);
 
-  const expiredSignIns = createExpiredSignIns({ cookies, startOf: createStartPages({ db, issuer }) });
-  const interactions = createInteractions({ engine, expiredSignIns });
-  const attempts = createAttempts({ db, sql, now, protectedRows: dependencies.protectedRows });
-  const browserCookie = createKnownBrowserCookie({ cookies, knownBrowsers, audit, rememberDays, sendNewBrowserNotice });
-  const steps = createSteps({
-    interactions,
-    attempts,
-    accounts,
-    policy,
-    applicationOf: clients.applicationOf,
-    ownClientId,
-    samlRequirements,
-    isTrustedBrowser: browserCookie.isTrusted,
-    async isRecentSession(uid) {
-      const signedInAt = (await dependencies.sessions.find(uid))?.signedInAt.getTime() ?? 0;
-      return now().getTime() - signedInAt <= limits.recentAuthentication.seconds * 1000;
-    },
-  });
-  const flow = createFlow({
-    ...{ steps, attempts, interactions, browserCookie, audit, credentials, upstream },
-    firstFactor: mfa.firstFactor,
-  });
-
-  const countAttempt = (outcome: string, method: string) => metrics.signIns.inc({ outcome, method });
-  const firstFactor = createFirstFactor({
-    accounts,
-    credentials,
-    directories,
-    audit,
-    repeatedEntries,
-    lockout,
-    captcha,
-    browserCookie,
-    countAttempt: (outcome) => countAttempt(outcome, 'password'),
-  });
-  const codes = createSecondFactorCodes({
-    totp,
-    recoveryCodes,
-    oneTimeCodes,
-    rateLimits,
-    audit,
-    repeatedEntries,
-    countAttempt,
-  });
+  const { attempts, browserCookie, expiredSignIns, flow, interactions } = createSignInFlow(dependencies, rememberDays);
+  const { firstFactor, codes } = createFactorChecks(dependencies, browserCookie);
   const factorPages = createFactorPages({ attempts, passkeys, totp, rememberDays });
   const pages = createPages(dependencies, { factorPages, firstFactor, expiredSignIns });
 
@@ -172,6 +119,56 @@ export function createSignIn(dependencies: SignInDependencies) {
       secondFactorRoutes({ flow, pages, codes, attempts, codeDelivery, passkeys, audit, repeatedEntries, checkCsrf }),
       enrolmentRoutes({ flow, pages, attempts, ...enrolment, checkCsrf }),
     ],
+  };
+}
+
+/** The order of the steps, and what is stored between them. */
+function createSignInFlow(dependencies: SignInDependencies, rememberDays: () => number) {
+  const { accounts, audit, clients, cookies, credentials, db, engine, issuer, mfa, now, ownClientId } = dependencies;
+  const { protectedRows, samlRequirements, sessions, signInPolicy: policy, sql, upstream } = dependencies;
+  const { firstFactor, knownBrowsers } = mfa;
+  const sendNewBrowserNotice = newBrowserNotice(dependencies);
+  const expiredSignIns = createExpiredSignIns({ cookies, startOf: createStartPages({ db, issuer }) });
+  const interactions = createInteractions({ engine, expiredSignIns });
+  const attempts = createAttempts({ db, sql, now, protectedRows });
+  const browserCookie = createKnownBrowserCookie({ cookies, knownBrowsers, audit, rememberDays, sendNewBrowserNotice });
+  const steps = createSteps({
+    interactions,
+    attempts,
+    accounts,
+    policy,
+    applicationOf: clients.applicationOf,
+    ownClientId,
+    samlRequirements,
+    isTrustedBrowser: browserCookie.isTrusted,
+    async isRecentSession(uid) {
+      const signedInAt = (await sessions.find(uid))?.signedInAt.getTime() ?? 0;
+      return now().getTime() - signedInAt <= limits.recentAuthentication.seconds * 1000;
+    },
+  });
+  const flow = createFlow({ steps, attempts, interactions, browserCookie, audit, credentials, upstream, firstFactor });
+  return { attempts, browserCookie, expiredSignIns, flow, interactions };
+}
+
+/** The checks of a password and of the code of a second factor. */
+function createFactorChecks(dependencies: SignInDependencies, browserCookie: KnownBrowserCookie) {
+  const { accounts, audit, captcha, credentials, directories, lockout, metrics, mfa } = dependencies;
+  const { rateLimits, repeatedEntries } = dependencies;
+  const { totp, recoveryCodes, oneTimeCodes } = mfa;
+  const countAttempt = (outcome: string, method: string) => metrics.signIns.inc({ outcome, method });
+  return {
+    firstFactor: createFirstFactor({
+      accounts,
+      credentials,
+      directories,
+      audit,
+      repeatedEntries,
+      lockout,
+      captcha,
+      browserCookie,
+      countAttempt: (outcome) => countAttempt(outcome, 'password'),
+    }),
+    codes: createSecondFactorCodes({ totp, recoveryCodes, oneTimeCodes, rateLimits, audit, repeatedEntries, countAttempt }),
   };
 }
 

@@ -5,10 +5,11 @@ import type { Accounts } from '../accounts/accounts.ts';
 import type { SignInRule } from '../applications/rules/sign-in-rule.ts';
 import type { Audit } from '../audit/audit.ts';
 import type { RepeatedEntries } from '../audit/repeated-entries.ts';
+import type { PasswordCheck } from '../credentials/check-password.ts';
 import type { Credentials } from '../credentials/credentials.ts';
 import type { Context } from '../http/context.ts';
 import type { Captcha, CaptchaAnswer, CaptchaChallenge, CaptchaWait } from '../rate-limits/captcha.ts';
-import type { Lockout } from '../rate-limits/lockout.ts';
+import type { Lockout, PasswordAttempt } from '../rate-limits/lockout.ts';
 import type { ConfirmedUser, DirectorySignIns, DirectoryVerdict } from './directories.ts';
 import type { KnownBrowserCookie } from './known-browser-cookie.ts';
 
@@ -30,13 +31,11 @@ export interface FirstFactorInput extends CaptchaAnswer {
   password: string;
 }
 
+/** Whether directories check the password too, and which of them the application accepts. */
+type AcceptedDirectories = 'none' | { rule: SignInRule | undefined };
+
 export interface FirstFactor {
-  /** `directories`: whether they count, and which of them the application accepts. */
-  verify(
-    ctx: Context,
-    input: FirstFactorInput,
-    directories: 'none' | { rule: SignInRule | undefined },
-  ): Promise<FirstFactorResult>;
+  verify(ctx: Context, input: FirstFactorInput, accepted: AcceptedDirectories): Promise<FirstFactorResult>;
   /** The CAPTCHA that the form for this login must contain, if any. `waiting`: the wait that goes on in its place. */
   captchaFor(ctx: Context, login: string, waiting?: CaptchaWait): Promise<CaptchaChallenge | undefined>;
 }
@@ -60,90 +59,111 @@ const THROTTLED = { wait: 'too_many_tries', captcha: 'captcha_unsolved', busy: '
 const NO_ACCOUNT = 'none';
 
 export function createFirstFactor(dependencies: FirstFactorDependencies): FirstFactor {
-  const { accounts, credentials, directories, audit, repeatedEntries, lockout, captcha, browserCookie, countAttempt } =
-    dependencies;
-
-  async function attemptOf(ctx: Context, login: string) {
-    const account = await accounts.findByLogin(login);
-    // Looked up for unknown logins too, so that a known one takes no longer.
-    const knownBrowser = await browserCookie.knownTo(ctx, account?.id ?? NO_ACCOUNT);
-    return { account, attempt: { login, accountId: account?.id, address: ctx.state.request.address, knownBrowser } };
-  }
-
-  async function recordThrottled(ctx: Context, reason: keyof typeof THROTTLED): Promise<void> {
-    countAttempt('throttled');
-    const { request } = ctx.state;
-    await repeatedEntries.record({ type: 'sign-in.throttled', outcome: 'failure', reason: THROTTLED[reason], request });
-  }
-
-  type Attempt = Awaited<ReturnType<typeof attemptOf>>;
-
-  /** The password of this server first; a directory gets one that is wrong here, if it may have such a user. */
-  async function check(
-    { request }: Context['state'],
-    { account, attempt }: Attempt,
-    { username: login, password }: FirstFactorInput,
-    { accepted, isLocked }: { accepted: 'none' | { rule: SignInRule | undefined }; isLocked: boolean },
-  ) {
-    // With more failures under another name of the account, this is the same work as for an unknown one.
-    const own = await credentials.checkPassword(isLocked ? undefined : account, password);
-    if (own.outcome !== 'wrong' || accepted === 'none') return { own, isLocked, isRight: own.outcome !== 'wrong' };
-    const hasPassword = account !== undefined && own.reason !== 'no_password';
-    const { knownBrowser } = attempt;
-    const typed = { login, password, account, hasPassword, isLocked, knownBrowser, rule: accepted.rule, request };
-    const directory = await directories.check(typed);
-    // Thrown, because an attempt that nobody has judged does not count.
-    if (directory.outcome === 'unavailable') throw new DirectoryUnavailable(directory);
-    return { own, directory, isLocked, isRight: directory.outcome === 'right' };
-  }
-
+  const { lockout, captcha } = dependencies;
   return {
     async verify(ctx, { username, password, ...answer }, accepted) {
-      const { request } = ctx.state;
-      const found = await attemptOf(ctx, username);
-      const { account, attempt } = found;
+      const found = await findAccount(dependencies, ctx, username);
       let waiting: CaptchaWait | undefined;
       const solvesCaptcha = async () => {
-        const result = await captcha.check(answer, request.address);
+        const result = await captcha.check(answer, ctx.state.request.address);
         if (!result.isSolved) waiting = result.waiting;
         return result.isSolved;
       };
       const verdict = await lockout
-        .attempt({ ...attempt, solvesCaptcha }, (isLocked) =>
-          check(ctx.state, found, { username, password }, { accepted, isLocked }),
+        .attempt({ ...found.attempt, solvesCaptcha }, (isLocked) =>
+          checkPassword(dependencies, ctx, found, { password, accepted, isLocked }),
         )
         .catch((error: unknown) => {
           if (error instanceof DirectoryUnavailable) return error.verdict;
           throw error;
         });
       if (verdict.outcome === 'unavailable') return verdict;
-      if (verdict.outcome !== 'checked') {
-        await recordThrottled(ctx, verdict.outcome);
-        return verdict.outcome === 'captcha' ? { outcome: 'captcha', waiting } : verdict;
-      }
-      const { own, directory, isLocked } = verdict.result;
-      const about = { type: 'sign-in.password', request, ...(account && { subjectId: account.id }) } as const;
-      if (directory?.outcome === 'right') {
-        countAttempt('success');
-        return { outcome: 'directory', user: directory.user };
-      }
-      if (own.outcome === 'wrong' || !account) {
-        countAttempt('failure');
-        const reason = directory?.reason ?? (own.outcome === 'wrong' ? own.reason : 'unknown_account');
-        const data = directory?.connectionId === undefined ? {} : { data: { connection: directory.connectionId } };
-        await audit.record({ ...about, ...data, outcome: 'failure', reason: isLocked ? 'too_many_tries' : reason });
-        return { outcome: 'wrong', isRepeated: await lockout.needsCaptcha(attempt) };
-      }
-      countAttempt('success');
-      await audit.record({ ...about, outcome: 'success', actorId: account.id });
-      return { outcome: 'ok', account, setAt: own.setAt };
+      if (verdict.outcome === 'checked') return recordChecked(dependencies, ctx, found, verdict.result);
+      await recordThrottled(dependencies, ctx, verdict.outcome);
+      return verdict.outcome === 'captcha' ? { outcome: 'captcha', waiting } : verdict;
     },
 
     async captchaFor(ctx, login, waiting) {
-      const { attempt } = await attemptOf(ctx, login);
+      const { attempt } = await findAccount(dependencies, ctx, login);
       return (await lockout.needsCaptcha(attempt)) ? captcha.issue(waiting) : undefined;
     },
   };
+}
+
+/** The account of a login, if there is one, and what the lockout counts. */
+interface FoundAccount {
+  account: Account | undefined;
+  attempt: Omit<PasswordAttempt, 'solvesCaptcha'>;
+}
+
+async function findAccount(
+  { accounts, browserCookie }: FirstFactorDependencies,
+  ctx: Context,
+  login: string,
+): Promise<FoundAccount> {
+  const account = await accounts.findByLogin(login);
+  // Looked up for unknown logins too, so that a known one takes no longer.
+  const knownBrowser = await browserCookie.knownTo(ctx, account?.id ?? NO_ACCOUNT);
+  return { account, attempt: { login, accountId: account?.id, address: ctx.state.request.address, knownBrowser } };
+}
+
+interface CheckedPassword {
+  own: PasswordCheck;
+  /** Absent: no directory was asked. */
+  directory?: Exclude<DirectoryVerdict, { outcome: 'unavailable' }>;
+  isLocked: boolean;
+  isRight: boolean;
+}
+
+/** The password of this server first; a directory gets one that is wrong here, if it may have such a user. */
+async function checkPassword(
+  { credentials, directories }: FirstFactorDependencies,
+  { state: { request } }: Context,
+  { account, attempt: { login, knownBrowser } }: FoundAccount,
+  { password, accepted, isLocked }: { password: string; accepted: AcceptedDirectories; isLocked: boolean },
+): Promise<CheckedPassword> {
+  // With more failures under another name of the account, this is the same work as for an unknown one.
+  const own = await credentials.checkPassword(isLocked ? undefined : account, password);
+  if (own.outcome !== 'wrong' || accepted === 'none') return { own, isLocked, isRight: own.outcome !== 'wrong' };
+  const hasPassword = account !== undefined && own.reason !== 'no_password';
+  const typed = { login, password, account, hasPassword, isLocked, knownBrowser, rule: accepted.rule, request };
+  const directory = await directories.check(typed);
+  // Thrown, because an attempt that nobody has judged does not count.
+  if (directory.outcome === 'unavailable') throw new DirectoryUnavailable(directory);
+  return { own, directory, isLocked, isRight: directory.outcome === 'right' };
+}
+
+/** Counts and records the outcome of a check. For a user of a directory it only counts: the account is found later. */
+async function recordChecked(
+  { audit, countAttempt, lockout }: FirstFactorDependencies,
+  { state: { request } }: Context,
+  { account, attempt }: FoundAccount,
+  { own, directory, isLocked }: CheckedPassword,
+): Promise<FirstFactorResult> {
+  const about = { type: 'sign-in.password', request, ...(account && { subjectId: account.id }) } as const;
+  if (directory?.outcome === 'right') {
+    countAttempt('success');
+    return { outcome: 'directory', user: directory.user };
+  }
+  if (own.outcome === 'wrong' || !account) {
+    countAttempt('failure');
+    const reason = directory?.reason ?? (own.outcome === 'wrong' ? own.reason : 'unknown_account');
+    const data = directory?.connectionId === undefined ? {} : { data: { connection: directory.connectionId } };
+    await audit.record({ ...about, ...data, outcome: 'failure', reason: isLocked ? 'too_many_tries' : reason });
+    return { outcome: 'wrong', isRepeated: await lockout.needsCaptcha(attempt) };
+  }
+  countAttempt('success');
+  await audit.record({ ...about, outcome: 'success', actorId: account.id });
+  return { outcome: 'ok', account, setAt: own.setAt };
+}
+
+async function recordThrottled(
+  { countAttempt, repeatedEntries }: FirstFactorDependencies,
+  { state: { request } }: Context,
+  outcome: keyof typeof THROTTLED,
+): Promise<void> {
+  countAttempt('throttled');
+  await repeatedEntries.record({ type: 'sign-in.throttled', outcome: 'failure', reason: THROTTLED[outcome], request });
 }
 
 class DirectoryUnavailable extends Error {

@@ -38,66 +38,16 @@ export interface FlowDependencies {
 }
 
 export function createFlow(dependencies: FlowDependencies): Flow {
-  const { steps, attempts, interactions, browserCookie, audit, credentials, upstream, firstFactor } = dependencies;
+  const { steps, attempts, interactions } = dependencies;
   const open = (ctx: StepContext) => steps.open(ctx, ctx.params.uid ?? '');
   const redirectToStep = (ctx: Context, { attempt }: CurrentStep) => {
     ctx.status = 303;
     ctx.redirect(`/signin/${attempt.uid}`);
   };
 
-  /** Rejects the sign-in if the password was replaced while it was checked or before the last step. */
-  async function rejectOldPassword(
-    accountId: string,
-    { passwordSetAt }: Attempt,
-    undo: () => Promise<void> = async () => {},
-  ): Promise<void> {
-    if (passwordSetAt === undefined) return;
-    const status = await credentials.status(accountId);
-    if (status?.changedAt.getTime() === passwordSetAt) return;
-    await undo();
-    throw badRequest('sign_in_expired');
-  }
-
-  /** Rejects a sign-in at this server where the application, or the domain of the account, accepts none. */
-  async function assertAccepted(rule: CurrentStep['rule'], account: Account | undefined): Promise<void> {
-    const isRejected = rule?.isLocalAllowed === false || (account && (await upstream.isRequiredFor(account)));
-    if (isRejected) throw forbidden('sign_in_method_not_allowed');
-  }
-
-  /** What the engine stores in the session; this server adds `upstream` and `authTs` (oidc/patches/session-auth-time.ts). */
-  async function loginOf(
-    attempt: Attempt,
-    account: Account,
-    { acr, amr }: Pick<CurrentStep, 'acr' | 'amr'>,
-    by: Actor,
-  ) {
-    const login = { accountId: account.id, acr, amr };
-    if (!attempt.upstream) return login;
-    const session = await upstream.complete(attempt.upstream, account, attempt.uid, by);
-    // A factor of this server was proven now; otherwise the time is that of the upstream.
-    return { ...login, upstream: session, ...(!hasOwnFactor(attempt) && { authTs: attempt.upstream.authTime }) };
-  }
-
-  async function finish(ctx: Context, { account, attempt, clientId, acr, amr }: CurrentStep): Promise<void> {
-    if (!account) throw badRequest('sign_in_expired');
-    const { request } = ctx.state;
-    await attempts.remove(attempt.uid);
-    await rejectOldPassword(account.id, attempt);
-    const about = { actorId: account.id, subjectId: account.id, clientId, request };
-    const login = await loginOf(attempt, account, { acr, amr }, { actorId: account.id, request });
-    const data = { acr, amr, ...(attempt.upstream && { connection: attempt.upstream.connectionId }) };
-    await audit.record({ type: 'sign-in.completed', outcome: 'success', ...about, data });
-    if (amr.includes('mfa') && hasOwnFactor(attempt)) await firstFactor.secondFactorProven(account.id);
-    await browserCookie.signedIn(ctx, account, { trust: attempt.trustBrowser && amr.includes('mfa') });
-    // A new sign-in answers the select_account prompt too.
-    await interactions.answer(ctx, { login, select_account: {} });
-    // Checked again: a password change ends only the sessions and interactions that are stored at that moment.
-    await rejectOldPassword(account.id, attempt, () => interactions.withdraw(ctx));
-  }
-
   return {
     open,
-    finish,
+    finish: (ctx, current) => finishSignIn(dependencies, ctx, current),
 
     async expect(ctx, ...expected) {
       const current = await open(ctx);
@@ -110,12 +60,73 @@ export function createFlow(dependencies: FlowDependencies): Flow {
     async proceed(ctx, current, changes = {}) {
       const attempt = { ...current.attempt, ...changes, ...upstreamAfter(current.attempt, changes) };
       const next = await steps.again(ctx, { ...current, attempt });
-      if (isLocalSignIn(current, changes)) await assertAccepted(current.rule, next.account);
+      if (isLocalSignIn(current, changes)) await assertAccepted(dependencies, current.rule, next.account);
       if (Object.keys(changes).length > 0) await attempts.save(attempt);
-      if (next.step === 'done') await finish(ctx, next);
+      if (next.step === 'done') await finishSignIn(dependencies, ctx, next);
       else redirectToStep(ctx, next);
     },
   };
+}
+
+async function finishSignIn(
+  dependencies: FlowDependencies,
+  ctx: Context,
+  { account, attempt, clientId, acr, amr }: CurrentStep,
+): Promise<void> {
+  const { attempts, audit, browserCookie, firstFactor, interactions } = dependencies;
+  if (!account) throw badRequest('sign_in_expired');
+  const { request } = ctx.state;
+  await attempts.remove(attempt.uid);
+  await rejectOldPassword(dependencies, account.id, attempt);
+  const about = { actorId: account.id, subjectId: account.id, clientId, request };
+  const login = await loginOf(dependencies, attempt, account, { acr, amr }, { actorId: account.id, request });
+  const data = { acr, amr, ...(attempt.upstream && { connection: attempt.upstream.connectionId }) };
+  await audit.record({ type: 'sign-in.completed', outcome: 'success', ...about, data });
+  if (amr.includes('mfa') && hasOwnFactor(attempt)) await firstFactor.secondFactorProven(account.id);
+  await browserCookie.signedIn(ctx, account, { trust: attempt.trustBrowser && amr.includes('mfa') });
+  // A new sign-in answers the select_account prompt too.
+  await interactions.answer(ctx, { login, select_account: {} });
+  // Checked again: a password change ends only the sessions and interactions that are stored at that moment.
+  await rejectOldPassword(dependencies, account.id, attempt, () => interactions.withdraw(ctx));
+}
+
+/** Rejects the sign-in if the password was replaced while it was checked or before the last step. */
+async function rejectOldPassword(
+  { credentials }: FlowDependencies,
+  accountId: string,
+  { passwordSetAt }: Attempt,
+  undo: () => Promise<void> = async () => {},
+): Promise<void> {
+  if (passwordSetAt === undefined) return;
+  const status = await credentials.status(accountId);
+  if (status?.changedAt.getTime() === passwordSetAt) return;
+  await undo();
+  throw badRequest('sign_in_expired');
+}
+
+/** What the engine stores in the session; this server adds `upstream` and `authTs` (oidc/patches/session-auth-time.ts). */
+async function loginOf(
+  { upstream }: FlowDependencies,
+  attempt: Attempt,
+  account: Account,
+  { acr, amr }: Pick<CurrentStep, 'acr' | 'amr'>,
+  by: Actor,
+) {
+  const login = { accountId: account.id, acr, amr };
+  if (!attempt.upstream) return login;
+  const session = await upstream.complete(attempt.upstream, account, attempt.uid, by);
+  // A factor of this server was proven now; otherwise the time is that of the upstream.
+  return { ...login, upstream: session, ...(!hasOwnFactor(attempt) && { authTs: attempt.upstream.authTime }) };
+}
+
+/** Rejects a sign-in at this server where the application, or the domain of the account, accepts none. */
+async function assertAccepted(
+  { upstream }: FlowDependencies,
+  rule: CurrentStep['rule'],
+  account: Account | undefined,
+): Promise<void> {
+  const isRejected = rule?.isLocalAllowed === false || (account && (await upstream.isRequiredFor(account)));
+  if (isRejected) throw forbidden('sign_in_method_not_allowed');
 }
 
 /** Whether the changes are a first factor of this server. A proof of the account to link is none. */

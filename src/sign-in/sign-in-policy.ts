@@ -82,30 +82,11 @@ export interface SignInPolicyDependencies {
 }
 
 export function createSignInPolicy(dependencies: SignInPolicyDependencies): SignInPolicy {
-  const { credentials, factors, firstFactor, settings, codeDelivery } = dependencies;
-
-  async function factorsOf(account: Account) {
-    const own: OwnFactors = await factors.of(account.id);
-    const channels = codeDelivery.channels(account, own);
-    const { email, sms } = channels;
-    return { channels, factors: { ...own, email: email !== undefined, sms: sms !== undefined } };
-  }
-
-  function staffRule(account: Account): FactorRule {
-    const { admin_mfa: rule } = settings();
-    if (rule === 'optional' || !isStaff(account)) return undefined;
-    return rule === 'required' ? 'mfa' : rule;
-  }
-
-  function staffAcr(account: Account): Acr | undefined {
-    const rule = staffRule(account);
+  const { settings } = dependencies;
+  const staffAcr = (account: Account): Acr | undefined => {
+    const rule = staffRule(settings(), account);
     return rule && acrOfRule(rule);
-  }
-
-  async function missingOf(account: Account, own: OwnFactors, need: Need['need']): Promise<Progress['missing']> {
-    if (need === 'enrolment') return (await firstFactor.isAllowed(account, own)) ? 'enrolment' : 'approval';
-    return need === 'second-factor' ? need : 'nothing';
-  }
+  };
 
   return {
     amrOf: withMfa,
@@ -117,42 +98,73 @@ export function createSignInPolicy(dependencies: SignInPolicyDependencies): Sign
     },
     acrOf: (amr) => acrOf(amr) ?? PASSWORD_ACR,
 
-    async requirementsOf(account, context) {
-      const { amr, ownAmr, hasOwnPassword, application, isOwnPages, isTrustedBrowser, demand, ...request } = context;
-      const { channels, factors: own } = await factorsOf(account);
-      const status = hasOwnPassword ? await credentials.status(account.id) : undefined;
-      const isShort = status !== undefined && !status.long && !hasSecondFactor(own);
-      const mustChangePassword = status?.mustChange === true || isShort;
-      const next = nextFactor({
-        setting: settings().mfa,
-        factors: own,
-        proven: demand === 'own-factor' ? ['fed'] : demand === 'own-account' ? ownAmr : amr,
-        rule: stricterRule(stricterRule(application, staffRule(account)), demandedRule(demand, own)),
-        ...request,
-        isRememberedBrowser: isTrustedBrowser,
-        recoveryStandsIn: isOwnPages,
-      });
-      // An impossible level does not stop the sign-in: the application learns it from `acr`, or from NoAuthnContext.
-      const missing = await missingOf(account, own, next.need);
-      const level = 'level' in next ? next.level : PASSWORD_ACR;
-      return { missing, mustChangePassword, methods: 'methods' in next ? next.methods : [], level, channels };
-    },
+    requirementsOf: (account, context) => requirementsOf(dependencies, account, context),
 
     async canReach(account, requestedAcr, application) {
       if (weakestOf(requestedAcr) === undefined) return false;
-      const { factors: own } = await factorsOf(account);
-      const rule = stricterRule(application, staffRule(account));
+      const { factors: own } = await factorsOf(dependencies, account);
+      const rule = stricterRule(application, staffRule(settings(), account));
       const input = { setting: settings().mfa, factors: own, proven: ['pwd'], rule, requestedAcr };
       return nextFactor(input).need !== 'impossible';
     },
 
-    hasOwnFactor: async (account) => strongestLevel((await factorsOf(account)).factors) !== PASSWORD_ACR,
+    hasOwnFactor: async (account) => strongestLevel((await factorsOf(dependencies, account)).factors) !== PASSWORD_ACR,
 
     async strongestProof(account) {
-      const { factors: own } = await factorsOf(account);
+      const { factors: own } = await factorsOf(dependencies, account);
       return { acr: strongestLevel(own), mailedCode: mailedCodeIsStrongest(own) };
     },
   };
+}
+
+async function requirementsOf(
+  dependencies: SignInPolicyDependencies,
+  account: Account,
+  context: SignInContext,
+): Promise<SignInRequirements> {
+  const { credentials, settings } = dependencies;
+  const { amr, ownAmr, hasOwnPassword, application, isOwnPages, isTrustedBrowser, demand, ...request } = context;
+  const { channels, factors: own } = await factorsOf(dependencies, account);
+  const status = hasOwnPassword ? await credentials.status(account.id) : undefined;
+  const isShort = status !== undefined && !status.long && !hasSecondFactor(own);
+  const mustChangePassword = status?.mustChange === true || isShort;
+  const next = nextFactor({
+    setting: settings().mfa,
+    factors: own,
+    proven: demand === 'own-factor' ? ['fed'] : demand === 'own-account' ? ownAmr : amr,
+    rule: stricterRule(stricterRule(application, staffRule(settings(), account)), demandedRule(demand, own)),
+    ...request,
+    isRememberedBrowser: isTrustedBrowser,
+    recoveryStandsIn: isOwnPages,
+  });
+  // An impossible level does not stop the sign-in: the application learns it from `acr`, or from NoAuthnContext.
+  const missing = await missingStep(dependencies, account, own, next.need);
+  const level = 'level' in next ? next.level : PASSWORD_ACR;
+  return { missing, mustChangePassword, methods: 'methods' in next ? next.methods : [], level, channels };
+}
+
+/** The account's factors, those by e-mail and SMS only while codes can be sent. */
+async function factorsOf({ factors, codeDelivery }: SignInPolicyDependencies, account: Account) {
+  const own: OwnFactors = await factors.of(account.id);
+  const channels = codeDelivery.channels(account, own);
+  const { email, sms } = channels;
+  return { channels, factors: { ...own, email: email !== undefined, sms: sms !== undefined } };
+}
+
+/** What the setting `admin_mfa` demands of users with a right in Gatehouse. */
+function staffRule({ admin_mfa: rule }: { admin_mfa: AdminMfaSetting }, account: Account): FactorRule {
+  if (rule === 'optional' || !isStaff(account)) return undefined;
+  return rule === 'required' ? 'mfa' : rule;
+}
+
+async function missingStep(
+  { firstFactor }: SignInPolicyDependencies,
+  account: Account,
+  own: OwnFactors,
+  need: Need['need'],
+): Promise<Progress['missing']> {
+  if (need === 'enrolment') return (await firstFactor.isAllowed(account, own)) ? 'enrolment' : 'approval';
+  return need === 'second-factor' ? need : 'nothing';
 }
 
 function demandedRule(demand: SignInContext['demand'], own: OwnFactors): FactorRule {
