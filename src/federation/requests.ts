@@ -80,10 +80,24 @@ export interface RequestsDependencies {
 
 const context = (id: string) => `upstream_requests:${id}`;
 
-export function createUpstreamRequests({ db, vault, now }: RequestsDependencies): UpstreamRequests {
-  const seal = (id: string, value: unknown) => vault.seal(JSON.stringify(value), context(id));
-  const decrypt = (id: string, sealed: string): unknown => JSON.parse(vault.open(sealed, context(id)).toString());
+export function createUpstreamRequests(dependencies: RequestsDependencies): UpstreamRequests {
+  return { ...answeredRequests(dependencies), ...provenIdentities(dependencies) };
+}
 
+/** Encrypts and decrypts what a request stores. */
+function encryption(vault: RequestsDependencies['vault']) {
+  return {
+    seal: (id: string, value: unknown) => vault.seal(JSON.stringify(value), context(id)),
+    decrypt: (id: string, text: string): unknown => JSON.parse(vault.open(text, context(id)).toString()),
+  };
+}
+
+function answeredRequests({
+  db,
+  vault,
+  now,
+}: RequestsDependencies): Pick<UpstreamRequests, 'store' | 'answered' | 'redeem'> {
+  const { seal, decrypt } = encryption(vault);
   return {
     async store({ handle, connectionId, purpose, boundTo, memory, demands: demanded }) {
       const id = sha256(handle);
@@ -128,7 +142,17 @@ export function createUpstreamRequests({ db, vault, now }: RequestsDependencies)
         sentAt: row.createdAt,
       };
     },
+  };
+}
 
+/** The identities that answers proved, until the end of the sign-in. */
+function provenIdentities({
+  db,
+  vault,
+  now,
+}: RequestsDependencies): Pick<UpstreamRequests, 'storeIdentity' | 'storeIdentityWithoutRequest' | 'findIdentity'> {
+  const { seal, decrypt } = encryption(vault);
+  return {
     async storeIdentity(id, identity) {
       const expiresAt = new Date(now().getTime() + limits.interaction.seconds * 1000);
       await db.upstreamRequest.update({ where: { id }, data: { answerSealed: seal(id, identity), expiresAt } });

@@ -1,25 +1,20 @@
 // The session at the upstream behind a single sign-on session: which connection it came from, and what a logout at the upstream
 // needs. A row is written at the end of the sign-in, and gets the session when the engine has stored that.
 import { decodeJwt } from 'jose';
-import { z } from 'zod';
-import type { ProtectedRows } from '../audit/protected-rows.ts';
 import { limits } from '../limits.ts';
 import type { Clock } from '../platform/clock.ts';
 import { randomId, sha256 } from '../platform/random.ts';
-import type { Vault } from '../platform/vault.ts';
 import type { Db, Tx } from '../storage/database.ts';
 import type { NamedSessions } from './logout/logout-token.ts';
-import type { UpstreamSessionHandle } from './upstream.ts';
-
-export interface UpstreamSession {
-  id: string;
-  /** The single sign-on session. */
-  sessionUid: string;
-  connectionId: string;
-  userId: string;
-  subject: string;
-  handle: UpstreamSessionHandle | undefined;
-}
+import {
+  createSessionRows,
+  NOT_ATTACHED,
+  nameHash,
+  nameIdHash,
+  type SessionRow,
+  type SessionRowsDependencies,
+  type UpstreamSession,
+} from './session-rows.ts';
 
 export interface UpstreamSessions {
   /** Stores it for a sign-in that is finished; returns the id for `attach`. */
@@ -39,65 +34,15 @@ export interface UpstreamSessions {
   named(connectionId: string, named: NamedSessions): Promise<UpstreamSession[]>;
 }
 
-export interface UpstreamSessionsDependencies {
+export interface UpstreamSessionsDependencies extends SessionRowsDependencies {
   db: Db;
-  vault: Pick<Vault, 'seal' | 'open'>;
   now: Clock;
-  protectedRows: ProtectedRows;
-}
-
-/** In place of the session until `attach`. No session has it: uids of the engine have no dot. */
-const NOT_ATTACHED = '.';
-
-export const handleSchema: z.ZodType<UpstreamSessionHandle> = z.union([
-  z.object({ kind: z.literal('oidc'), sid: z.string().optional(), idToken: z.string() }).transform((one) => ({
-    ...one,
-    sid: one.sid,
-  })),
-  z
-    .object({
-      kind: z.literal('saml'),
-      sessionIndex: z.string().optional(),
-      nameId: z.record(z.string(), z.string()),
-    })
-    .transform((one) => ({ ...one, sessionIndex: one.sessionIndex })),
-]);
-
-/** What a LogoutRequest is looked up by. Its qualifiers are compared afterwards, because senders leave them out. */
-function nameIdHash({ value = '' }: Record<string, string>): string {
-  return sha256(value);
-}
-
-/** What a logout by the upstream looks up: the NameID, or the `sub` of the ID token. */
-function nameHash(handle: UpstreamSessionHandle): string {
-  return handle.kind === 'saml' ? nameIdHash(handle.nameId) : sha256(decodeJwt(handle.idToken).sub ?? '');
-}
-
-interface Row {
-  id: string;
-  sessionUid: string;
-  connectionId: string;
-  userId: string;
-  subject: string;
-  dataSealed: string;
-  mac: string;
 }
 
 export function createUpstreamSessions(dependencies: UpstreamSessionsDependencies): UpstreamSessions {
-  const { db, vault, now, protectedRows } = dependencies;
-  const fieldsOf = ({ id, sessionUid, connectionId, userId, subject }: Omit<Row, 'dataSealed' | 'mac'>) => [
-    id,
-    sessionUid,
-    connectionId,
-    userId,
-    subject,
-  ];
-  const isGenuine = (row: Row) => protectedRows.isGenuine('upstream_sessions', fieldsOf(row), row.mac);
-  const toSession = ({ id, sessionUid, connectionId, userId, subject, dataSealed }: Row): UpstreamSession => {
-    const data: unknown = JSON.parse(vault.open(dataSealed, `upstream_sessions:${id}`).toString());
-    return { id, sessionUid, connectionId, userId, subject, handle: handleSchema.nullable().parse(data) ?? undefined };
-  };
-  const latest = async (sessionUid: string, tx: Tx | Db = db): Promise<Row | undefined> => {
+  const { db, now } = dependencies;
+  const { macOf, isGenuine, seal, toSession } = createSessionRows(dependencies);
+  const latest = async (sessionUid: string, tx: Tx | Db = db): Promise<SessionRow | undefined> => {
     const rows = await tx.upstreamSession.findMany({ where: { sessionUid }, orderBy: { createdAt: 'desc' }, take: 10 });
     return rows.find(isGenuine);
   };
@@ -111,8 +56,8 @@ export function createUpstreamSessions(dependencies: UpstreamSessionsDependencie
           ...row,
           sid: (handle?.kind === 'oidc' ? handle.sid : handle?.sessionIndex) ?? null,
           nameIdHash: handle ? nameHash(handle) : null,
-          dataSealed: vault.seal(JSON.stringify(handle ?? null), `upstream_sessions:${row.id}`),
-          mac: protectedRows.macOf('upstream_sessions', fieldsOf(row)),
+          dataSealed: seal(row.id, handle),
+          mac: macOf(row),
           createdAt,
           expiresAt: new Date(createdAt.getTime() + limits.interaction.seconds * 1000),
         },
@@ -123,7 +68,7 @@ export function createUpstreamSessions(dependencies: UpstreamSessionsDependencie
     async attach(id, { uid, accountId, endsAt }) {
       const row = await db.upstreamSession.findUnique({ where: { id } });
       if (!row || row.userId !== accountId || !isGenuine(row)) return;
-      const mac = protectedRows.macOf('upstream_sessions', fieldsOf({ ...row, sessionUid: uid }));
+      const mac = macOf({ ...row, sessionUid: uid });
       await db.upstreamSession.update({ where: { id }, data: { sessionUid: uid, expiresAt: endsAt, mac } });
     },
 

@@ -1,8 +1,10 @@
 // Implements what the sign-in pages use (sign-in/upstream.ts): the offer of the first page, the way to an upstream and back, and
 // the end of the sign-in.
 
+import type { Account } from '../accounts/account.ts';
 import type { Accounts } from '../accounts/accounts.ts';
-import { acceptsSignIn } from '../applications/rules/sign-in-rule.ts';
+import { acceptsSignIn, type SignInRule } from '../applications/rules/sign-in-rule.ts';
+import type { Actor } from '../audit/audit.ts';
 import type { Connection } from '../connections/connection.ts';
 import type { Connections } from '../connections/connections.ts';
 import { logoOf } from '../connections/presets/presets.ts';
@@ -10,7 +12,7 @@ import { badRequest } from '../http/errors.ts';
 import type { Clock } from '../platform/clock.ts';
 import { isStaff } from '../rbac/built-in.ts';
 import type { SignInPolicy } from '../sign-in/sign-in-policy.ts';
-import type { UpstreamResult, UpstreamSignIns } from '../sign-in/upstream.ts';
+import type { ProvenUpstream, SignInOffer, UpstreamResult, UpstreamSignIns } from '../sign-in/upstream.ts';
 import { type Db, transaction } from '../storage/database.ts';
 import { domainOf } from './accounts/mapping.ts';
 import type { Resolver } from './accounts/resolve.ts';
@@ -36,27 +38,9 @@ export interface SignInsDependencies {
 
 export function createSignIns(dependencies: SignInsDependencies): UpstreamSignIns {
   const { connections, rejected, upstreamSignIn } = dependencies;
-
-  async function aboutSignIn(connectionId: string, uid: string): Promise<RejectedSignIn> {
-    const connection = await connections.find(connectionId);
-    const next = { href: `/signin/${uid}`, label: 'Try again, or sign in another way' };
-    return { connectionId, connectionName: connection?.name, next };
-  }
-
   return {
-    async offer(rule) {
-      const enabled = await connections.enabled();
-      const accepted = enabled.filter(({ id, kind }) => upstreamSignIn.hasProtocol(kind) && acceptsSignIn(rule, id));
-      const buttons = accepted.filter(({ settings }) => settings.show_button && !settings.link_only);
-      const accepts = await Promise.all(accepted.map(({ id }) => connections.hasProvenDomains(id)));
-      return {
-        connections: buttons.map((one) => ({ id: one.id, name: one.name, logo: logoOf(one) })),
-        isLocalAllowed: acceptsSignIn(rule, undefined),
-        takesPassword:
-          acceptsSignIn(rule, undefined) || enabled.some((one) => isDirectory(one) && acceptsSignIn(rule, one.id)),
-        asksAddressFirst: accepts.includes(true),
-      };
-    },
+    offer: (rule) => signInOffer(dependencies, rule),
+    complete: (proven, account, uid, by) => completeSignIn(dependencies, proven, account, uid, by),
 
     async isDirectory(connectionId) {
       const connection = await connections.find(connectionId);
@@ -79,7 +63,7 @@ export function createSignIns(dependencies: SignInsDependencies): UpstreamSignIn
     start: (connectionId, { uid, rule, demands, request }) =>
       rejected.explain(
         request,
-        () => aboutSignIn(connectionId, uid),
+        () => aboutSignIn(dependencies, connectionId, uid),
         async () => {
           const connection = await upstreamSignIn.usable(connectionId, rule);
           const { requestedAcrs, loginHint, ...asked } = demands;
@@ -94,29 +78,62 @@ export function createSignIns(dependencies: SignInsDependencies): UpstreamSignIn
       const begun = { connectionId: '' };
       return rejected.explain(
         sign.request,
-        () => aboutSignIn(begun.connectionId, sign.uid),
+        () => aboutSignIn(dependencies, begun.connectionId, sign.uid),
         () => finish(dependencies, answer, sign, begun),
       );
     },
-
-    async complete(proven, account, uid, by) {
-      const stored = await dependencies.requests.findIdentity(proven.requestId, uid);
-      const connection = await connections.find(proven.connectionId);
-      if (stored === undefined || !connection?.enabled) throw badRequest('sign_in_expired');
-      const identity = parseIdentity(stored);
-      const { subject, session: handle } = identity;
-      const done = await transaction(dependencies.db, async (tx) => {
-        const notify =
-          proven.linkTo === undefined
-            ? undefined
-            : await dependencies.resolver.link(connection, identity, account, by, tx);
-        const row = { connectionId: connection.id, userId: account.id, subject, handle };
-        return { notify, id: await dependencies.sessions.begin(row, tx) };
-      });
-      await done.notify?.();
-      return done.id;
-    },
   };
+}
+
+/** For the page of a rejected sign-in. */
+async function aboutSignIn(
+  { connections }: SignInsDependencies,
+  connectionId: string,
+  uid: string,
+): Promise<RejectedSignIn> {
+  const connection = await connections.find(connectionId);
+  const next = { href: `/signin/${uid}`, label: 'Try again, or sign in another way' };
+  return { connectionId, connectionName: connection?.name, next };
+}
+
+/** What the first page offers to an application with this rule. */
+async function signInOffer(
+  { connections, upstreamSignIn }: SignInsDependencies,
+  rule: SignInRule | undefined,
+): Promise<SignInOffer> {
+  const enabled = await connections.enabled();
+  const accepted = enabled.filter(({ id, kind }) => upstreamSignIn.hasProtocol(kind) && acceptsSignIn(rule, id));
+  const buttons = accepted.filter(({ settings }) => settings.show_button && !settings.link_only);
+  const accepts = await Promise.all(accepted.map(({ id }) => connections.hasProvenDomains(id)));
+  const isLocalAllowed = acceptsSignIn(rule, undefined);
+  return {
+    connections: buttons.map((one) => ({ id: one.id, name: one.name, logo: logoOf(one) })),
+    isLocalAllowed,
+    takesPassword: isLocalAllowed || enabled.some((one) => isDirectory(one) && acceptsSignIn(rule, one.id)),
+    asksAddressFirst: accepts.includes(true),
+  };
+}
+
+/** The end of a sign-in (UpstreamSignIns.complete). */
+async function completeSignIn(
+  { connections, db, requests, resolver, sessions }: SignInsDependencies,
+  proven: ProvenUpstream,
+  account: Account,
+  uid: string,
+  by: Actor,
+): Promise<string> {
+  const stored = await requests.findIdentity(proven.requestId, uid);
+  const connection = await connections.find(proven.connectionId);
+  if (stored === undefined || !connection?.enabled) throw badRequest('sign_in_expired');
+  const identity = parseIdentity(stored);
+  const { subject, session: handle } = identity;
+  const done = await transaction(db, async (tx) => {
+    const notify = proven.linkTo === undefined ? undefined : await resolver.link(connection, identity, account, by, tx);
+    const row = { connectionId: connection.id, userId: account.id, subject, handle };
+    return { notify, id: await sessions.begin(row, tx) };
+  });
+  await done.notify?.();
+  return done.id;
 }
 
 const isDirectory = ({ kind }: Connection) => kind === 'ldap';

@@ -55,30 +55,15 @@ export interface UpstreamSignInDependencies {
 }
 
 export function createUpstreamSignIn(dependencies: UpstreamSignInDependencies): UpstreamSignIn {
-  const { issuer, requests, connections, protocols } = dependencies;
-  const callbackUrl = ({ id, kind }: Connection) =>
-    kind === 'saml' ? `${issuer}/saml/acs` : `${issuer}/upstream/${id}/callback`;
-
-  function protocolOf({ kind }: Connection): UpstreamProtocol {
-    const protocol = protocols[kind];
-    if (!protocol) throw disabled('The server has no such protocol.', kind);
-    return protocol;
-  }
-
-  /** A test also works for a connection that is not enabled yet. */
-  async function connectionFor(id: string, purpose: Purpose): Promise<Connection> {
-    const connection = await (purpose === 'test' ? connections.find(id) : connections.findEnabled(id));
-    if (!connection) throw disabled('The connection is not enabled, or was deleted.', id);
-    return connection;
-  }
-
+  const { issuer, requests, protocols } = dependencies;
   return {
     hasProtocol: (kind) => protocols[kind] !== undefined,
+    redeem: (answer, purpose, boundTo, begun) => redeemAnswer(dependencies, answer, { purpose, boundTo }, begun),
 
     async usable(connectionId, rule) {
-      const connection = await connectionFor(connectionId, 'sign-in');
+      const connection = await connectionFor(dependencies, connectionId, 'sign-in');
       if (!acceptsSignIn(rule, connection.id)) throw disabled('The application does not accept it.', connection.id);
-      if (connection.kind !== 'ldap') protocolOf(connection);
+      if (connection.kind !== 'ldap') protocolOf(dependencies, connection);
       return connection;
     },
 
@@ -86,7 +71,8 @@ export function createUpstreamSignIn(dependencies: UpstreamSignInDependencies): 
       const { settings } = connection;
       const hint = settings.login_hint && loginHint ? { loginHint } : {};
       const requirements = { acrValues: upstreamAcrs(connection, requestedAcrs), ...demands, ...hint };
-      const begun = await protocolOf(connection).begin(connection, requirements, callbackUrl(connection));
+      const protocol = protocolOf(dependencies, connection);
+      const begun = await protocol.begin(connection, requirements, callbackUrl(issuer, connection));
       const { handle, memory, redirect } = begun;
       await requests.store({ handle, connectionId: connection.id, purpose, boundTo, memory, demands });
       return redirect;
@@ -103,32 +89,59 @@ export function createUpstreamSignIn(dependencies: UpstreamSignInDependencies): 
         received: handle,
       });
     },
-
-    async redeem(answer, purpose, boundTo, begun = { connectionId: '' }) {
-      const request = await requests.redeem(answer, purpose, boundTo);
-      if (!request) {
-        throw new FederationError('upstream_answer_invalid', {
-          rule: 'replay',
-          message: 'The answer was used before, is too old, or belongs to another browser.',
-          expected: 'an unused answer to a request of this browser',
-        });
-      }
-      begun.connectionId = request.connectionId;
-      const connection = await connectionFor(request.connectionId, purpose);
-      const { memory, sentAt } = request;
-      const sent = { callbackUrl: callbackUrl(connection), memory, sentAt };
-      const { identity, checks } = await protocolOf(connection).redeem(connection, request.answer, sent);
-      if (identity.subject.trim() === '') {
-        throw new FederationError('upstream_no_identity', {
-          rule: 'subject',
-          message: 'The identity provider did not send the identifier of the user.',
-          expected: 'subject_claim' in connection.settings ? connection.settings.subject_claim : 'a subject',
-          received: `claims: ${Object.keys(identity.claims).join(', ') || 'none'}`,
-        });
-      }
-      return { request, connection, identity, checks };
-    },
   };
+}
+
+async function redeemAnswer(
+  dependencies: UpstreamSignInDependencies,
+  answer: string,
+  { purpose, boundTo }: { purpose: Purpose; boundTo: string },
+  begun: { connectionId: string } = { connectionId: '' },
+): Promise<RedeemedAnswer> {
+  const { issuer, requests } = dependencies;
+  const request = await requests.redeem(answer, purpose, boundTo);
+  if (!request) {
+    throw new FederationError('upstream_answer_invalid', {
+      rule: 'replay',
+      message: 'The answer was used before, is too old, or belongs to another browser.',
+      expected: 'an unused answer to a request of this browser',
+    });
+  }
+  begun.connectionId = request.connectionId;
+  const connection = await connectionFor(dependencies, request.connectionId, purpose);
+  const { memory, sentAt } = request;
+  const sent = { callbackUrl: callbackUrl(issuer, connection), memory, sentAt };
+  const { identity, checks } = await protocolOf(dependencies, connection).redeem(connection, request.answer, sent);
+  if (identity.subject.trim() === '') {
+    throw new FederationError('upstream_no_identity', {
+      rule: 'subject',
+      message: 'The identity provider did not send the identifier of the user.',
+      expected: 'subject_claim' in connection.settings ? connection.settings.subject_claim : 'a subject',
+      received: `claims: ${Object.keys(identity.claims).join(', ') || 'none'}`,
+    });
+  }
+  return { request, connection, identity, checks };
+}
+
+function callbackUrl(issuer: string, { id, kind }: Connection): string {
+  return kind === 'saml' ? `${issuer}/saml/acs` : `${issuer}/upstream/${id}/callback`;
+}
+
+function protocolOf({ protocols }: UpstreamSignInDependencies, { kind }: Connection): UpstreamProtocol {
+  const protocol = protocols[kind];
+  if (!protocol) throw disabled('The server has no such protocol.', kind);
+  return protocol;
+}
+
+/** A test also works for a connection that is not enabled yet. */
+async function connectionFor(
+  { connections }: UpstreamSignInDependencies,
+  id: string,
+  purpose: Purpose,
+): Promise<Connection> {
+  const connection = await (purpose === 'test' ? connections.find(id) : connections.findEnabled(id));
+  if (!connection) throw disabled('The connection is not enabled, or was deleted.', id);
+  return connection;
 }
 
 function pathOf(

@@ -1,6 +1,6 @@
 // A verified identity as text, while its sign-in goes on: the request that brought it stores it encrypted.
 import { z } from 'zod';
-import { handleSchema } from '../sessions.ts';
+import { handleSchema } from '../session-rows.ts';
 import type { UpstreamIdentity } from '../upstream.ts';
 
 const schema = z.object({

@@ -46,23 +46,7 @@ export interface DirectoryDependencies {
 }
 
 export function createDirectory({ connections, now }: DirectoryDependencies): Directory {
-  const gate = createGate(now);
-
-  /** Runs `work` bound to search; `rebind` does it again after a bind as a user. */
-  async function searching<T>(
-    connection: LdapConnection,
-    work: (session: DirectorySession, rebind: () => Promise<void>) => Promise<T>,
-  ): Promise<T> {
-    const { settings, id } = connection;
-    const [secret] = await connections.secretsOf(id, 'bind-password');
-    return gate(id, () =>
-      withDirectory(settings, async (session) => {
-        const bind = () => session.bindToSearch(settings.bind_dn, secret?.value);
-        await bind();
-        return work(session, bind);
-      }),
-    );
-  }
+  const searching = createSearching({ connections, now });
 
   return {
     async checkPassword(connection, { login, password }, mayBind) {
@@ -111,6 +95,25 @@ export function createDirectory({ connections, now }: DirectoryDependencies): Di
         }),
       );
     },
+  };
+}
+
+/** Makes the function that runs `work` bound to search; `rebind` does it again after a bind as a user. */
+function createSearching({ connections, now }: DirectoryDependencies) {
+  const gate = createGate(now);
+  return async function searching<T>(
+    connection: LdapConnection,
+    work: (session: DirectorySession, rebind: () => Promise<void>) => Promise<T>,
+  ): Promise<T> {
+    const { settings, id } = connection;
+    const [secret] = await connections.secretsOf(id, 'bind-password');
+    return gate(id, () =>
+      withDirectory(settings, async (session) => {
+        const bind = () => session.bindToSearch(settings.bind_dn, secret?.value);
+        await bind();
+        return work(session, bind);
+      }),
+    );
   };
 }
 

@@ -1,11 +1,13 @@
 // Puts SAML 2.0 as service provider together: the protocol of its connections, and its routes.
+import type { Connections } from '../../connections/connections.ts';
 import type { ConnectionDocuments } from '../../connections/documents.ts';
 import type { Saml } from '../../saml/create-saml.ts';
 import type { UpstreamLogoutProtocol } from '../logout/upstream-participants.ts';
 import { type AcsRoutesDependencies, acsRoutes } from './acs-routes.ts';
 import { createIdentityProviders } from './identity-provider.ts';
-import { createUpstreamLogout, type UpstreamLogout, type UpstreamLogoutDependencies } from './logout.ts';
 import { createSamlProtocol, type SamlProtocolDependencies } from './protocol.ts';
+import { createReceivedLogoutRequests, type ReceivedLogoutRequestsDependencies } from './received-logout-requests.ts';
+import { createSentLogoutRequests, type SentLogoutRequests } from './sent-logout-requests.ts';
 import { createServiceProvider, type ServiceProviderDependencies } from './service-provider.ts';
 import { type SloRoutesDependencies, sloRoutes } from './slo-routes.ts';
 
@@ -17,19 +19,21 @@ export interface SamlUpstreamDependencies extends ServiceProviderDependencies, P
 }
 
 type LogoutDependencies = Pick<
-  UpstreamLogoutDependencies,
-  'connections' | 'sessions' | 'endSession' | 'audit' | 'repeatedEntries'
->;
+  ReceivedLogoutRequestsDependencies,
+  'sessions' | 'endSession' | 'audit' | 'repeatedEntries'
+> & { connections: Pick<Connections, 'list' | 'find'> };
 
 export function createSamlUpstream({ saml, documents, now, logout: ending, ...own }: SamlUpstreamDependencies) {
   const { validateXml, skewSeconds, rateLimit, seenMessages } = saml;
   const serviceProvider = createServiceProvider(own);
   const identityProviders = createIdentityProviders({ documents });
   const receive = { identityProviders, serviceProvider, validateXml };
-  const logout = createUpstreamLogout({ ...receive, seenMessages, now, skewSeconds, ...ending });
+  const shared = { ...receive, seenMessages, now, skewSeconds };
+  const received = createReceivedLogoutRequests({ ...shared, ...ending });
+  const sent = createSentLogoutRequests(shared);
   return {
-    logoutProtocol: logoutProtocol(logout),
-    protocol: createSamlProtocol({ ...receive, seenMessages, now, skewSeconds }),
+    logoutProtocol: logoutProtocol(sent),
+    protocol: createSamlProtocol(shared),
     routes: (dependencies: Pick<AcsRoutesDependencies, 'connections' | 'rejected' | 'upstreamSignIn'>) =>
       acsRoutes({ ...receive, rateLimit, ...dependencies }),
     logoutRoutes: ({
@@ -37,16 +41,25 @@ export function createSamlUpstream({ saml, documents, now, logout: ending, ...ow
       vault,
       runs,
     }: Pick<SloRoutesDependencies, 'logoutBrowserOf' | 'vault' | 'runs'>) =>
-      sloRoutes({ ...receive, rateLimit, logout, logoutBrowserOf, vault, runs, connections: ending.connections }),
+      sloRoutes({
+        ...receive,
+        rateLimit,
+        received,
+        sent,
+        logoutBrowserOf,
+        vault,
+        runs,
+        connections: ending.connections,
+      }),
   };
 }
 
 /** Our own logout as the last step of a logout run (federation/logout). */
-function logoutProtocol(logout: UpstreamLogout): UpstreamLogoutProtocol {
+function logoutProtocol(sent: SentLogoutRequests): UpstreamLogoutProtocol {
   return {
-    addressOf: async (connection) => (connection.kind === 'saml' ? logout.addressOf(connection) : undefined),
+    addressOf: async (connection) => (connection.kind === 'saml' ? sent.addressOf(connection) : undefined),
     request: async (connection, handle) =>
-      connection.kind === 'saml' && handle.kind === 'saml' ? logout.request(connection, handle) : undefined,
+      connection.kind === 'saml' && handle.kind === 'saml' ? sent.request(connection, handle) : undefined,
   };
 }
 

@@ -20,12 +20,15 @@ import { statusCodes } from '../../saml/xml/names.ts';
 import type { XmlValidator } from '../../saml/xml/schema.ts';
 import { connectionIdOf } from '../logout/upstream-participants.ts';
 import type { UpstreamRedirect } from '../upstream.ts';
-import type { UpstreamLogout } from './logout.ts';
+import type { ReceivedLogoutRequests } from './received-logout-requests.ts';
+import type { SentLogoutRequests } from './sent-logout-requests.ts';
 import type { ServiceProvider } from './service-provider.ts';
 
 export interface SloRoutesDependencies {
   connections: Pick<Connections, 'find'>;
-  logout: UpstreamLogout;
+  /** LogoutRequests of upstreams, and those of this server. */
+  received: ReceivedLogoutRequests;
+  sent: Pick<SentLogoutRequests, 'isConfirmed'>;
   serviceProvider: Pick<ServiceProvider, 'signer'>;
   validateXml: XmlValidator;
   runs: Pick<LogoutRuns, 'findByMessageId' | 'settle' | 'browserFailed'>;
@@ -87,12 +90,12 @@ async function receive(
   ctx: Context,
   decode: () => Promise<DecodedMessage>,
 ): Promise<void> {
-  const { logout, validateXml, vault, logoutBrowserOf } = dependencies;
+  const { received, validateXml, vault, logoutBrowserOf } = dependencies;
   try {
     const decoded = await decode();
     const opened = openMessage(decoded, ['LogoutRequest', 'LogoutResponse'], validateXml);
     if (opened.name === 'LogoutResponse') return await continueRun(dependencies, ctx, opened);
-    const accepted = await logout.accept(opened);
+    const accepted = await received.accept(opened);
     const { connection, requestId } = accepted;
     const { binding, relayState } = decoded;
     const pending = {
@@ -103,7 +106,7 @@ async function receive(
     };
     const path = `/saml/sp/slo/answers/${vault.seal(JSON.stringify(pending), PURPOSE)}`;
     const frontChannel = { browser: logoutBrowserOf(ctx), completion: { kind: 'upstream', path } as const };
-    const outcome = await logout.endSessions(accepted, { request: ctx.state.request, frontChannel });
+    const outcome = await received.endSessions(accepted, { request: ctx.state.request, frontChannel });
     if (!('runId' in outcome)) return await answer(dependencies, ctx, pending, outcome);
     ctx.status = 303;
     ctx.redirect(`/signout/${outcome.runId}`);
@@ -116,7 +119,7 @@ async function receive(
 
 /** The upstream answers our LogoutRequest, which was the last step of a logout run. */
 async function continueRun(
-  { connections, logout, runs }: SloRoutesDependencies,
+  { connections, sent, runs }: SloRoutesDependencies,
   ctx: Context,
   opened: OpenedMessage,
 ): Promise<void> {
@@ -125,7 +128,7 @@ async function continueRun(
   const connection = participant && (await connections.find(connectionIdOf(participant) ?? ''));
   if (!participant || connection?.kind !== 'saml') throw new SamlError('unexpected_response');
   try {
-    if (await logout.isConfirmed(connection, opened, requestId)) await runs.settle(participant, { state: 'done' });
+    if (await sent.isConfirmed(connection, opened, requestId)) await runs.settle(participant, { state: 'done' });
     else await runs.browserFailed(participant, 'refused');
   } catch (error) {
     if (!(error instanceof SamlError)) throw error;
@@ -138,16 +141,16 @@ async function continueRun(
 
 /** Without a browser: applications are notified by deliveries. */
 async function receiveSoap(
-  { logout, serviceProvider, validateXml }: SloRoutesDependencies,
+  { received, serviceProvider, validateXml }: SloRoutesDependencies,
   ctx: Context,
 ): Promise<void> {
   try {
     const decoded = openSoap(await readBody(ctx.req, limits.saml.bodyBytes), 'SAMLRequest');
-    const accepted = await logout.accept(openMessage(decoded, ['LogoutRequest'], validateXml));
-    const outcome = await logout.endSessions(accepted, { request: ctx.state.request });
+    const accepted = await received.accept(openMessage(decoded, ['LogoutRequest'], validateXml));
+    const outcome = await received.endSessions(accepted, { request: ctx.state.request });
     const status = 'runId' in outcome ? { code: statusCodes.Success } : outcome;
     ctx.type = SOAP;
-    ctx.body = soapEnvelope(logout.soapAnswer(accepted, status), serviceProvider.signer());
+    ctx.body = soapEnvelope(received.soapAnswer(accepted, status), serviceProvider.signer());
   } catch (error) {
     await yieldToEventLoop();
     throw samlErrorPage(error, NAME);
@@ -155,7 +158,7 @@ async function receiveSoap(
 }
 
 async function answer(
-  { connections, logout }: SloRoutesDependencies,
+  { connections, received }: SloRoutesDependencies,
   ctx: Context,
   { connectionId, ...request }: PendingAnswer,
   status: SamlStatus,
@@ -164,7 +167,7 @@ async function answer(
   if (connection?.kind !== 'saml') throw notFound();
   const accepted = { connection, requestId: request.requestId };
   const { binding, relayState } = request;
-  const sent = await logout.answer(accepted, { binding, relayState, status });
+  const sent = await received.answer(accepted, { binding, relayState, status });
   ctx.set('Cache-Control', 'no-store');
   if (sent) return send(ctx, sent, connection.name);
   ctx.render('logout/done', { appName: connection.name });

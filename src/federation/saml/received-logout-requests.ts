@@ -1,0 +1,192 @@
+// Single logout that a SAML upstream begins (SAML Profiles 4.4): its LogoutRequest ends the sessions here and everything downstream.
+import type { Audit } from '../../audit/audit.ts';
+import type { RepeatedEntries } from '../../audit/repeated-entries.ts';
+import type { SamlConnection } from '../../connections/connection.ts';
+import type { Connections } from '../../connections/connections.ts';
+import type { EndSession } from '../../logout/end-session.ts';
+import type { FrontChannel } from '../../logout/logout-run.ts';
+import type { RequestInfo } from '../../platform/request-info.ts';
+import { newMessageId } from '../../saml/messages/message-id.ts';
+import { authenticateMessage, type OpenedMessage, type TrustedMessage } from '../../saml/messages/open-message.ts';
+import { type LogoutRequest, readLogoutRequest } from '../../saml/messages/read-logout.ts';
+import type { SeenMessages } from '../../saml/messages/seen-messages.ts';
+import { logoutResponse } from '../../saml/messages/write-logout.ts';
+import { selectSessions } from '../../saml/slo/select-sessions.ts';
+import { SamlError, type SamlStatus } from '../../saml/xml/errors.ts';
+import { statusCodes } from '../../saml/xml/names.ts';
+import { parseXml } from '../../saml/xml/parse.ts';
+import type { XmlElement } from '../../saml/xml/write.ts';
+import { FederationError } from '../faults.ts';
+import type { UpstreamSession } from '../session-rows.ts';
+import type { UpstreamSessions } from '../sessions.ts';
+import type { UpstreamRedirect } from '../upstream.ts';
+import type { IdentityProvider, IdentityProviders } from './identity-provider.ts';
+import {
+  asNameId,
+  browserEndpoint,
+  type ExpectationDependencies,
+  expectedFrom,
+  senderKeys,
+  sendThrough,
+} from './logout-messages.ts';
+import type { ServiceProvider } from './service-provider.ts';
+
+export interface ReceivedLogoutRequestsDependencies extends ExpectationDependencies {
+  connections: Pick<Connections, 'list'>;
+  identityProviders: IdentityProviders;
+  serviceProvider: ServiceProvider;
+  sessions: Pick<UpstreamSessions, 'ofNameId'>;
+  endSession: Pick<EndSession, 'several'>;
+  seenMessages: SeenMessages;
+  audit: Pick<Audit, 'record'>;
+  repeatedEntries: Pick<RepeatedEntries, 'record'>;
+}
+
+/** What the answer to a LogoutRequest needs. */
+export interface AcceptedRequest {
+  connection: SamlConnection;
+  requestId: string;
+}
+
+/** A new LogoutRequest, and every connection to its sender whose keys verify it; the answer goes out over the first. */
+export interface VerifiedRequest extends AcceptedRequest {
+  request: LogoutRequest;
+  connections: [SamlConnection, ...SamlConnection[]];
+}
+
+export interface ReceivedLogoutRequests {
+  /** Verifies the LogoutRequest. Throws SamlError. */
+  accept(opened: OpenedMessage): Promise<VerifiedRequest>;
+  /** Ends the sessions that the request names; the status to answer with, or the logout run that has to complete first. */
+  endSessions(
+    accepted: VerifiedRequest,
+    by: { request: RequestInfo; frontChannel?: FrontChannel },
+  ): Promise<SamlStatus | { runId: string }>;
+  /** The answer through the browser; undefined when the upstream has no endpoint for it. */
+  answer(
+    accepted: AcceptedRequest,
+    how: { binding: 'redirect' | 'post'; relayState: string | undefined; status: SamlStatus },
+  ): Promise<UpstreamRedirect | undefined>;
+  /** The unsigned answer to a SOAP request. */
+  soapAnswer(accepted: AcceptedRequest, status: SamlStatus): XmlElement;
+}
+
+export function createReceivedLogoutRequests(dependencies: ReceivedLogoutRequestsDependencies): ReceivedLogoutRequests {
+  const { serviceProvider, identityProviders, seenMessages, now } = dependencies;
+  return {
+    async accept(opened) {
+      const entityId = opened.claimedIssuer;
+      const { message, connections } = verifiedBy(opened, await sendersOf(dependencies, entityId));
+      const request = readLogoutRequest(message, expectedFrom(dependencies, entityId));
+      if (!(await seenMessages.isNew(entityId, request.id))) throw new SamlError('replayed');
+      return { connection: connections[0], connections, requestId: request.id, request };
+    },
+
+    endSessions: (accepted, by) => endSessions(dependencies, accepted, by),
+
+    async answer({ connection, requestId }, { binding, relayState, status }) {
+      const { slo } = await identityProviders.of(connection);
+      const target = browserEndpoint(slo, binding);
+      if (!target) return undefined;
+      const destination = target.responseLocation ?? target.location;
+      const issuer = serviceProvider.entityIdFor(connection);
+      const message = logoutResponse({
+        ...{ id: newMessageId(), issuer, destination, now: now(), inResponseTo: requestId, status },
+      });
+      return sendThrough(serviceProvider, { ...target, location: destination }, 'SAMLResponse', message, relayState);
+    },
+
+    soapAnswer({ connection, requestId }, status) {
+      const issuer = serviceProvider.entityIdFor(connection);
+      const id = newMessageId();
+      // A response on the same connection goes to nobody else.
+      return logoutResponse({ id, issuer, destination: undefined, now: now(), inResponseTo: requestId, status });
+    },
+  };
+}
+
+type KnownSender = [SamlConnection, IdentityProvider];
+
+/** The connections with this issuer; each may pin other keys. */
+async function sendersOf(
+  { connections, identityProviders }: ReceivedLogoutRequestsDependencies,
+  issuer: string,
+): Promise<KnownSender[]> {
+  const senders: KnownSender[] = [];
+  for (const connection of await connections.list()) {
+    if (connection.kind !== 'saml') continue;
+    const identityProvider = await identityProviders.of(connection).catch(noMetadata);
+    if (identityProvider?.entityId === issuer) senders.push([connection, identityProvider]);
+  }
+  if (senders.length === 0) throw new SamlError('wrong_issuer', { detail: issuer });
+  return senders;
+}
+
+/** The message and the connections whose keys verify it. Throws the SamlError of the first connection when none does. */
+function verifiedBy(opened: OpenedMessage, senders: readonly KnownSender[]) {
+  const connections: SamlConnection[] = [];
+  let message: TrustedMessage | undefined;
+  let fault: unknown;
+  for (const [connection, identityProvider] of senders) {
+    try {
+      // Parsed again each time, because a verification takes the signature out of the tree.
+      const unverified = parseXml(opened.decoded.xml);
+      message = authenticateMessage({ ...opened, unverified }, senderKeys(connection, identityProvider));
+      connections.push(connection);
+    } catch (error) {
+      if (!(error instanceof SamlError)) throw error;
+      fault ??= error;
+    }
+  }
+  const [first, ...others] = connections;
+  if (!first || !message) throw fault;
+  return { message, connections: [first, ...others] as [SamlConnection, ...SamlConnection[]] };
+}
+
+function noMetadata(error: unknown): undefined {
+  if (!(error instanceof FederationError)) throw error;
+}
+
+async function endSessions(
+  {
+    sessions,
+    identityProviders,
+    serviceProvider,
+    endSession,
+    audit,
+    repeatedEntries,
+  }: ReceivedLogoutRequestsDependencies,
+  { connections, request }: VerifiedRequest,
+  by: { request: RequestInfo; frontChannel?: FrontChannel },
+): Promise<SamlStatus | { runId: string }> {
+  const [{ id }] = connections;
+  const { entityId } = await identityProviders.of(connections[0]);
+  const event = { type: 'saml.logout', clientId: entityId, request: by.request, data: { connection: id } } as const;
+  const { nameId } = request;
+  if (!nameId) {
+    await repeatedEntries.record({ ...event, outcome: 'failure', reason: 'name_id_encrypted' });
+    return { code: statusCodes.Requester, subcode: statusCodes.RequestUnsupported };
+  }
+  const named = [];
+  for (const connection of connections) {
+    const parties = { identityProvider: entityId, serviceProvider: serviceProvider.entityIdFor(connection) };
+    const stored = (await sessions.ofNameId(connection.id, nameId.value)).flatMap(participationOf);
+    named.push(...selectSessions({ ...request, nameId }, stored, parties));
+  }
+  const [first] = named;
+  if (!first) {
+    await repeatedEntries.record({ ...event, outcome: 'failure', reason: 'no_such_session' });
+    return { code: statusCodes.Requester, subcode: statusCodes.UnknownPrincipal };
+  }
+  const uids = named.map(({ sessionUid }) => sessionUid);
+  const ended = await endSession.several(uids, 'upstream-signed-out', by);
+  await audit.record({ ...event, outcome: 'success', subjectId: first.userId });
+  const run = ended?.run;
+  const needsBrowser = by.frontChannel !== undefined && run !== undefined && run.browserSteps + run.deliveries > 0;
+  return needsBrowser ? { runId: run.id } : { code: statusCodes.Success };
+}
+
+function participationOf({ handle, sessionUid, userId }: UpstreamSession) {
+  if (handle?.kind !== 'saml') return [];
+  return [{ nameId: asNameId(handle.nameId), sessionIndex: handle.sessionIndex ?? '', sessionUid, userId }];
+}

@@ -1,0 +1,71 @@
+// Single logout that begins here (SAML Profiles 4.4): a LogoutRequest of this server ends the session at a SAML upstream.
+import type { SamlConnection } from '../../connections/connection.ts';
+import { newMessageId } from '../../saml/messages/message-id.ts';
+import { authenticateMessage, type OpenedMessage } from '../../saml/messages/open-message.ts';
+import { readLogoutResponse } from '../../saml/messages/read-logout.ts';
+import { logoutRequest } from '../../saml/messages/write-logout.ts';
+import { SamlError } from '../../saml/xml/errors.ts';
+import type { UpstreamRedirect, UpstreamSessionHandle } from '../upstream.ts';
+import type { IdentityProviders } from './identity-provider.ts';
+import {
+  asNameId,
+  browserEndpoint,
+  type ExpectationDependencies,
+  expectedFrom,
+  senderKeys,
+  sendThrough,
+} from './logout-messages.ts';
+import type { ServiceProvider } from './service-provider.ts';
+
+export interface SentLogoutRequestsDependencies extends ExpectationDependencies {
+  identityProviders: IdentityProviders;
+  serviceProvider: ServiceProvider;
+}
+
+export interface SentLogoutRequests {
+  /**
+   * A LogoutRequest of this server, signed, for the session at the upstream; undefined when the upstream has no endpoint for it.
+   * Its answer comes to /saml/sp/slo and is read by `isConfirmed`.
+   */
+  request(
+    connection: SamlConnection,
+    handle: Extract<UpstreamSessionHandle, { kind: 'saml' }>,
+    relayState?: string,
+  ): Promise<{ messageId: string; redirect: UpstreamRedirect } | undefined>;
+  /** The address of its single logout; undefined when the upstream has none. */
+  addressOf(connection: SamlConnection): Promise<string | undefined>;
+  /** Whether a LogoutResponse confirms that request. Throws SamlError when it is not authentic. */
+  isConfirmed(connection: SamlConnection, opened: OpenedMessage, messageId: string): Promise<boolean>;
+}
+
+export function createSentLogoutRequests(dependencies: SentLogoutRequestsDependencies): SentLogoutRequests {
+  const { serviceProvider, identityProviders, now } = dependencies;
+  return {
+    async addressOf(connection) {
+      const { slo } = await identityProviders.of(connection);
+      return browserEndpoint(slo, 'redirect')?.location;
+    },
+
+    async request(connection, { nameId, sessionIndex }, relayState) {
+      const { slo } = await identityProviders.of(connection);
+      const target = browserEndpoint(slo, 'redirect');
+      if (!target) return undefined;
+      const messageId = newMessageId();
+      const message = logoutRequest({
+        ...{ id: messageId, issuer: serviceProvider.entityIdFor(connection), destination: target.location, now: now() },
+        nameId: asNameId(nameId),
+        sessionIndexes: sessionIndex === undefined ? [] : [sessionIndex],
+        reason: 'user',
+      });
+      return { messageId, redirect: sendThrough(serviceProvider, target, 'SAMLRequest', message, relayState) };
+    },
+
+    async isConfirmed(connection, opened, messageId) {
+      const identityProvider = await identityProviders.of(connection);
+      const { entityId } = identityProvider;
+      if (opened.claimedIssuer !== entityId) throw new SamlError('wrong_issuer');
+      const message = authenticateMessage(opened, senderKeys(connection, identityProvider));
+      return readLogoutResponse(message, { ...expectedFrom(dependencies, entityId), requestId: messageId }).succeeded;
+    },
+  };
+}
