@@ -5,7 +5,7 @@ import { addressBlock } from '../rate-limits/network-limits.ts';
 import { stableSecret } from '../settings/stored-secret.ts';
 import { type ClaimsPreviews, createClaimsPreviews } from './claims/claims-preview.ts';
 import { createPairwiseSubjects } from './claims/pairwise.ts';
-import type { OidcDependencies } from './dependencies.ts';
+import type { OidcDependencies, Shared } from './dependencies.ts';
 import { createUsageRecorder } from './engine/application-usage.ts';
 import type { EngineEvents } from './engine/events.ts';
 import type { PairwiseIdentifier } from './engine/introspection.ts';
@@ -64,24 +64,7 @@ export async function createOidc(dependencies: OidcDependencies): Promise<Oidc> 
     issuer: dependencies.issuer,
     configuration: () => configurationOf(dependencies, shared),
     events: eventsOf(dependencies, clients),
-    patches: {
-      clients,
-      vault,
-      sql,
-      admitClient: clientLimits.admit,
-      sessionSaving: {
-        store: sessionStore,
-        epoch: () => Math.floor(now().getTime() / 1000),
-        idleSeconds: () => dependencies.settings.latest().session_idle_minutes * 60,
-        signedIn: createSessionStart({
-          ...dependencies,
-          limitSessions: dependencies.logout.limitSessions,
-          attachUpstream: dependencies.upstream.attach,
-        }),
-      },
-      queueLogoutToken: dependencies.logout.queueLogoutToken,
-      refreshTokenRetries,
-    },
+    patches: { ...patchesOf(dependencies, shared), admitClient: clientLimits.admit },
     samlResponse: saml.respond,
   });
   keyring.onChange(() => engine.rebuild());
@@ -102,6 +85,28 @@ export async function createOidc(dependencies: OidcDependencies): Promise<Oidc> 
       const client = await engine.current().Client.find(clientId);
       return client?.subjectType === 'pairwise' ? pairwise.accountOf(sectorOf(client), subject) : subject;
     },
+  };
+}
+
+/** What the overrides of oidc-provider (oidc/patches/) need. */
+function patchesOf(dependencies: OidcDependencies, { clients, refreshTokenRetries, sessionStore }: Shared) {
+  const { logout, now, settings, sql, upstream, vault } = dependencies;
+  return {
+    clients,
+    vault,
+    sql,
+    sessionSaving: {
+      store: sessionStore,
+      epoch: () => Math.floor(now().getTime() / 1000),
+      idleSeconds: () => settings.latest().session_idle_minutes * 60,
+      signedIn: createSessionStart({
+        ...dependencies,
+        limitSessions: logout.limitSessions,
+        attachUpstream: upstream.attach,
+      }),
+    },
+    queueLogoutToken: logout.queueLogoutToken,
+    refreshTokenRetries,
   };
 }
 

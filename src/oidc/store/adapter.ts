@@ -119,14 +119,9 @@ export function createArtifactAdapter(
 
     async consume(value) {
       const id = artifactId(model, value);
-      const changed = await sql.execute(statements.consume, epoch(), id);
-      if (changed > 0) return;
-      if (model === 'PushedAuthorizationRequest') {
-        throw new errors.InvalidRequestUri('request_uri is invalid, expired, or was already used');
-      }
+      if ((await sql.execute(statements.consume, epoch(), id)) > 0) return;
       if (await mayUseAgain?.(value)) return;
-      await revokeGrantOf(db, id);
-      throw new errors.InvalidGrant(`${model} was already used`);
+      throw await usedTwice(db, model, id);
     },
 
     async destroy(value) {
@@ -155,6 +150,14 @@ function restored(model: string, row: Row, epoch: number, value?: string): Adapt
 /** Whether a session is over even if its user made a request just now. */
 export function hasReachedLatestEnd({ exp }: { exp?: number }): boolean {
   return exp !== undefined && exp <= engineSeconds();
+}
+
+/** The error for a value that was used before; a grant behind it is revoked. */
+async function usedTwice(db: Db, model: string, id: string): Promise<Error> {
+  if (model === 'PushedAuthorizationRequest')
+    return new errors.InvalidRequestUri('request_uri is invalid, expired, or was already used');
+  await revokeGrantOf(db, id);
+  return new errors.InvalidGrant(`${model} was already used`);
 }
 
 /** Removes the grant of this row with all its tokens. */

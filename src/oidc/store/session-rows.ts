@@ -64,73 +64,96 @@ export interface SessionStoreDependencies {
   protectedRows: ProtectedRows;
 }
 
-export function createSessionStore({ sql, protectedRows }: SessionStoreDependencies): SessionStore {
-  // A change must not confirm a row that another program wrote.
-  const find = async (uid: string) => {
-    const [row] = await sql.query<ProtectedArtifact>(statements.find, uid);
-    return row && isGenuineArtifact(row, protectedRows) ? row : undefined;
+export function createSessionStore(dependencies: SessionStoreDependencies): SessionStore {
+  const rows = createSessionRows(dependencies);
+  return {
+    save: (session) => saveSession(rows, session),
+    addClientToSession: (session, clientId, entry, known) => addClientToSession(rows, session, clientId, entry, known),
   };
+}
 
+type SessionRows = ReturnType<typeof createSessionRows>;
+
+/** The row of a session with its MAC. */
+function createSessionRows({ sql, protectedRows }: SessionStoreDependencies) {
   const macOf = (id: string, payload: string, uid: string, accountId: string | null) => {
     const none = { grantId: null, userCode: null, clientId: null };
     return artifactMac({ id, model: 'Session', payload, uid, accountId, ...none }, protectedRows);
   };
 
-  async function replace(
-    stored: { id: string; payload: string; uid: string },
-    id: string,
-    next: SessionPayload,
-    { above, value }: Expiry,
-  ): Promise<boolean> {
-    const [payload, accountId] = [JSON.stringify(next), next.accountId ?? null];
-    const values = [id, payload, accountId, macOf(id, payload, stored.uid, accountId), above, value];
-    return (await sql.execute(statements.replace, ...values, stored.id, stored.payload)) > 0;
-  }
-
   return {
-    async save(session) {
-      const { id, oldId = id, asRead, payload } = session;
+    /** A change must not confirm a row that another program wrote, so that one is not found. */
+    async find(uid: string): Promise<ProtectedArtifact | undefined> {
+      const [row] = await sql.query<ProtectedArtifact>(statements.find, uid);
+      return row && isGenuineArtifact(row, protectedRows) ? row : undefined;
+    },
+
+    /** False when the session has ended. */
+    async insert(session: SavedSession): Promise<boolean> {
+      const { id, payload } = session;
       const { uid, accountId = null } = payload;
       const text = JSON.stringify(payload);
-      if (asRead === undefined) {
-        const expiresAt = expiryOf(session, undefined).value;
-        const mac = macOf(id, text, uid, accountId);
-        return (await sql.execute(statements.insert, id, text, uid, accountId, expiresAt, mac, uid)) > 0;
-      }
-      // The engine saves the session at the end of every request, changed or not.
-      if (id === oldId && text === asRead) return true;
-      const read: SessionPayload = JSON.parse(asRead);
-      const expiry = expiryOf(session, read);
-      if (await replace({ id: oldId, payload: asRead, uid }, id, payload, expiry)) return true;
-      // Each further round means that another request has stored a change, so the loop ends.
-      for (;;) {
-        const stored = await find(uid);
-        if (!stored) return false;
-        const hasMoved = stored.id !== oldId;
-        const merged = mergeSession(read, payload, JSON.parse(stored.payload), { hasMoved });
-        if (!merged) return false;
-        const mergedExpiry = merged.exp === payload.exp ? expiry : SAME_EXPIRY;
-        if (await replace({ ...stored, uid }, hasMoved ? stored.id : id, merged, mergedExpiry)) return !hasMoved;
-      }
+      const expiresAt = expiryOf(session, undefined).value;
+      const mac = macOf(id, text, uid, accountId);
+      return (await sql.execute(statements.insert, id, text, uid, accountId, expiresAt, mac, uid)) > 0;
     },
 
-    async addClientToSession({ uid, accountId }, clientId, entry, known) {
-      for (;;) {
-        const stored = await find(uid);
-        if (!stored) return undefined;
-        const payload: SessionPayload = JSON.parse(stored.payload);
-        // The sign-in of this request is not stored yet; the entry is stored together with it.
-        if (payload.accountId !== accountId) return entry;
-        const present = authorizationOf(payload.authorizations ?? {}, clientId);
-        if (present && present.grantId !== known?.grantId) return present;
-        const next = {
-          ...payload,
-          authorizations: { ...payload.authorizations, [clientId]: { ...present, ...entry } },
-        };
-        if (await replace({ ...stored, uid }, stored.id, next, SAME_EXPIRY)) return entry;
-      }
+    /** False when the row is no longer as it was stored. */
+    async replace(
+      stored: { id: string; payload: string; uid: string },
+      id: string,
+      next: SessionPayload,
+      { above, value }: Expiry,
+    ): Promise<boolean> {
+      const [payload, accountId] = [JSON.stringify(next), next.accountId ?? null];
+      const values = [id, payload, accountId, macOf(id, payload, stored.uid, accountId), above, value];
+      return (await sql.execute(statements.replace, ...values, stored.id, stored.payload)) > 0;
     },
   };
+}
+
+async function saveSession({ find, insert, replace }: SessionRows, session: SavedSession): Promise<boolean> {
+  const { id, oldId = id, asRead, payload } = session;
+  const { uid } = payload;
+  if (asRead === undefined) return insert(session);
+  // The engine saves the session at the end of every request, changed or not.
+  if (id === oldId && JSON.stringify(payload) === asRead) return true;
+  const read: SessionPayload = JSON.parse(asRead);
+  const expiry = expiryOf(session, read);
+  if (await replace({ id: oldId, payload: asRead, uid }, id, payload, expiry)) return true;
+  // Each further round means that another request has stored a change, so the loop ends.
+  for (;;) {
+    const stored = await find(uid);
+    if (!stored) return false;
+    const hasMoved = stored.id !== oldId;
+    const merged = mergeSession(read, payload, JSON.parse(stored.payload), { hasMoved });
+    if (!merged) return false;
+    const mergedExpiry = merged.exp === payload.exp ? expiry : SAME_EXPIRY;
+    if (await replace({ ...stored, uid }, hasMoved ? stored.id : id, merged, mergedExpiry)) return !hasMoved;
+  }
+}
+
+async function addClientToSession(
+  { find, replace }: SessionRows,
+  { uid, accountId }: { uid: string; accountId: string },
+  clientId: string,
+  entry: Authorization,
+  known: Authorization | undefined,
+): Promise<Authorization | undefined> {
+  for (;;) {
+    const stored = await find(uid);
+    if (!stored) return undefined;
+    const payload: SessionPayload = JSON.parse(stored.payload);
+    // The sign-in of this request is not stored yet; the entry is stored together with it.
+    if (payload.accountId !== accountId) return entry;
+    const present = authorizationOf(payload.authorizations ?? {}, clientId);
+    if (present && present.grantId !== known?.grantId) return present;
+    const next = {
+      ...payload,
+      authorizations: { ...payload.authorizations, [clientId]: { ...present, ...entry } },
+    };
+    if (await replace({ ...stored, uid }, stored.id, next, SAME_EXPIRY)) return entry;
+  }
 }
 
 /** A sign-in starts both limits again. A request without one leaves the idle limit, and follows a shorter `session_hours`. */
