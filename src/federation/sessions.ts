@@ -7,14 +7,14 @@ import { randomId, sha256 } from '../platform/random.ts';
 import type { Db, Tx } from '../storage/database.ts';
 import type { NamedSessions } from './logout/logout-token.ts';
 import {
-  createSessionRows,
+  createUpstreamSessionRows,
   NOT_ATTACHED,
   nameHash,
   nameIdHash,
   type SessionRow,
   type SessionRowsDependencies,
   type UpstreamSession,
-} from './session-rows.ts';
+} from './upstream-session-rows.ts';
 
 export interface UpstreamSessions {
   /** Stores it for a sign-in that is finished; returns the id for `attach`. */
@@ -41,7 +41,7 @@ export interface UpstreamSessionsDependencies extends SessionRowsDependencies {
 
 export function createUpstreamSessions(dependencies: UpstreamSessionsDependencies): UpstreamSessions {
   const { db, now } = dependencies;
-  const { macOf, isGenuine, seal, toSession } = createSessionRows(dependencies);
+  const { macOf, isGenuine, seal, toSession } = createUpstreamSessionRows(dependencies);
   const latest = async (sessionUid: string, tx: Tx | Db = db): Promise<SessionRow | undefined> => {
     const rows = await tx.upstreamSession.findMany({ where: { sessionUid }, orderBy: { createdAt: 'desc' }, take: 10 });
     return rows.find(isGenuine);

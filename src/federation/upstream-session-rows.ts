@@ -62,7 +62,7 @@ export interface SessionRowsDependencies {
 
 const TABLE = 'upstream_sessions';
 
-export function createSessionRows({ vault, protectedRows }: SessionRowsDependencies) {
+export function createUpstreamSessionRows({ vault, protectedRows }: SessionRowsDependencies) {
   return {
     macOf: (row: Identified) => protectedRows.macOf(TABLE, protectedFields(row)),
     isGenuine: (row: SessionRow) => protectedRows.isGenuine(TABLE, protectedFields(row), row.mac),

@@ -1,7 +1,7 @@
 // A verified identity as text, while its sign-in goes on: the request that brought it stores it encrypted.
 import { z } from 'zod';
-import { handleSchema } from '../session-rows.ts';
 import type { UpstreamIdentity } from '../upstream.ts';
+import { handleSchema } from '../upstream-session-rows.ts';
 
 const schema = z.object({
   subject: z.string(),

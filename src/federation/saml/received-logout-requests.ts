@@ -17,9 +17,9 @@ import { statusCodes } from '../../saml/xml/names.ts';
 import { parseXml } from '../../saml/xml/parse.ts';
 import type { XmlElement } from '../../saml/xml/write.ts';
 import { FederationError } from '../faults.ts';
-import type { UpstreamSession } from '../session-rows.ts';
 import type { UpstreamSessions } from '../sessions.ts';
 import type { UpstreamRedirect } from '../upstream.ts';
+import type { UpstreamSession } from '../upstream-session-rows.ts';
 import type { IdentityProvider, IdentityProviders } from './identity-provider.ts';
 import {
   asNameId,
