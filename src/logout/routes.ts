@@ -31,14 +31,14 @@ export interface LogoutRoutesDependencies {
 const upstreamForm = z.object({ choice: z.enum(['sign-out', 'stay']) });
 
 export function logoutRoutes(dependencies: LogoutRoutesDependencies): Router<State, Extras> {
-  const { cookies, csrf, runs, steps, outgoingMessages, upstreams, accountOf } = dependencies;
+  const { csrf, runs, steps, outgoingMessages, upstreams } = dependencies;
   const router = new Router<State, Extras>({ prefix: '/signout' });
 
   router.get('/:run', async (ctx) => {
     const address = `/signout/${ctx.params.run}`;
     // An application returned inside a frame of this page: the whole window continues.
     if (ctx.get('Sec-Fetch-Dest') === 'iframe') return ctx.render('logout/leave-frame', { next: address });
-    const run = await ofThisBrowser(ctx);
+    const run = await runOfBrowser(dependencies, ctx);
     if (ctx.query.frames === 'loaded') {
       await steps.settleFrames(
         run.participants.filter(({ channel, state }) => channel === 'front' && state === 'sent'),
@@ -49,7 +49,7 @@ export function logoutRoutes(dependencies: LogoutRoutesDependencies): Router<Sta
   });
 
   router.get('/:run/to/:participant', async (ctx) => {
-    const run = await ofThisBrowser(ctx);
+    const run = await runOfBrowser(dependencies, ctx);
     const participant = run.participants.find(({ id }) => id === ctx.params.participant);
     const sender = participant?.channel === 'upstream' ? upstreams : outgoingMessages;
     const request = participant && (await sender.prepare(participant));
@@ -65,35 +65,42 @@ export function logoutRoutes(dependencies: LogoutRoutesDependencies): Router<Sta
 
   router.post('/:run/upstream', csrf.check, async (ctx) => {
     const { choice } = await parseForm(ctx, upstreamForm);
-    const run = await ofThisBrowser(ctx);
+    const run = await runOfBrowser(dependencies, ctx);
     const upstream = run.participants.find((one) => one.channel === 'upstream' && !isSettled(one));
     if (upstream && choice === 'sign-out') return redirect(ctx, `/signout/${run.id}/to/${upstream.id}`);
     if (upstream) await runs.settle(upstream, { state: 'unsupported', reason: NOT_CHOSEN });
     redirect(ctx, `/signout/${run.id}`);
   });
 
-  async function ofThisBrowser(ctx: Context & { params: Record<string, string> }): Promise<LogoutRun> {
-    const cookie = cookies.get(ctx, 'logout') ?? randomToken();
-    const run = await runs.openInBrowser(ctx.params.run ?? '', cookie);
-    if (!run) throw notFound();
-    if (run === 'other-browser') throw badRequest('other_browser');
-    cookies.set(ctx, 'logout', cookie);
-    const account = await accountOf(ctx);
-    if (account === undefined || account === run.userId) return run;
-    return (await skipBrowserSteps(run)) ?? run;
-  }
-
-  /**
-   * Another user is signed in in this browser: an attacker may have opened the logout of their own session here. The
-   * applications of this browser must not end the session of its user, so none of them is visited.
-   */
-  async function skipBrowserSteps(run: LogoutRun): Promise<LogoutRun | undefined> {
-    const steps = run.participants.filter((one) => needsBrowser(one) && !isSettled(one));
-    for (const participant of steps) await runs.browserFailed(participant, 'other_person');
-    return steps.length > 0 ? runs.find(run.id) : run;
-  }
-
   return router;
+}
+
+/** The logout run of the address, if it belongs to this browser. */
+async function runOfBrowser(
+  { accountOf, cookies, runs }: LogoutRoutesDependencies,
+  ctx: Context & { params: Record<string, string> },
+): Promise<LogoutRun> {
+  const cookie = cookies.get(ctx, 'logout') ?? randomToken();
+  const run = await runs.openInBrowser(ctx.params.run ?? '', cookie);
+  if (!run) throw notFound();
+  if (run === 'other-browser') throw badRequest('other_browser');
+  cookies.set(ctx, 'logout', cookie);
+  const account = await accountOf(ctx);
+  if (account === undefined || account === run.userId) return run;
+  return (await skipBrowserSteps(runs, run)) ?? run;
+}
+
+/**
+ * Another user is signed in in this browser: an attacker may have opened the logout of their own session here. The
+ * applications of this browser must not end the session of its user, so none of them is visited.
+ */
+async function skipBrowserSteps(
+  runs: LogoutRoutesDependencies['runs'],
+  run: LogoutRun,
+): Promise<LogoutRun | undefined> {
+  const steps = run.participants.filter((one) => needsBrowser(one) && !isSettled(one));
+  for (const participant of steps) await runs.browserFailed(participant, 'other_person');
+  return steps.length > 0 ? runs.find(run.id) : run;
 }
 
 function redirect(ctx: Context, address: string): void {

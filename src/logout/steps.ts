@@ -38,7 +38,8 @@ export interface LogoutSteps {
 type Step<Kind extends NextStep['kind']> = Extract<NextStep, { kind: Kind }>;
 
 export function createLogoutSteps(dependencies: LogoutStepsDependencies): LogoutSteps {
-  const { now, runs, frameProbe, samlProbe, frontChannelUrl, upstreams } = dependencies;
+  const { now, runs } = dependencies;
+  const probe = probing(dependencies);
   const pages = stepPages(dependencies);
   const complete = completion(dependencies);
 
@@ -73,13 +74,19 @@ export function createLogoutSteps(dependencies: LogoutStepsDependencies): Logout
     return advance(ctx, updated);
   }
 
-  async function probe(participant: Participant): Promise<void> {
-    if (participant.channel === 'upstream') return probeUpstream(participant);
-    const result = await (participant.channel === 'front' ? probeFrame : samlProbe)(participant);
-    if (result) await runs.saveProbeResult(participant.id, result);
-    else await runs.browserFailed(participant, 'switched_off');
+  async function settleFrames(participants: readonly Participant[]): Promise<void> {
+    for (const participant of participants) {
+      // A frame reports nothing about its content; only the probe before it tells whether the application answers.
+      if (participant.probeResult === 'dead') await runs.browserFailed(participant, 'no_answer');
+      else await runs.settle(participant, { state: 'notified' });
+    }
   }
 
+  return { advance, settleFrames };
+}
+
+/** Asks the logout address of a participant whether it answers, and saves the result. */
+function probing({ runs, frameProbe, samlProbe, frontChannelUrl, upstreams }: LogoutStepsDependencies) {
   async function probeFrame(participant: Participant): Promise<ProbeResult | undefined> {
     const url = await frontChannelUrl(participant);
     return url === undefined ? undefined : frameProbe(url);
@@ -92,15 +99,12 @@ export function createLogoutSteps(dependencies: LogoutStepsDependencies): Logout
     else await runs.saveProbeResult(participant.id, url === 'unreadable' ? 'dead' : await frameProbe(url));
   }
 
-  async function settleFrames(participants: readonly Participant[]): Promise<void> {
-    for (const participant of participants) {
-      // A frame reports nothing about its content; only the probe before it tells whether the application answers.
-      if (participant.probeResult === 'dead') await runs.browserFailed(participant, 'no_answer');
-      else await runs.settle(participant, { state: 'notified' });
-    }
-  }
-
-  return { advance, settleFrames };
+  return async (participant: Participant): Promise<void> => {
+    if (participant.channel === 'upstream') return probeUpstream(participant);
+    const result = await (participant.channel === 'front' ? probeFrame : samlProbe)(participant);
+    if (result) await runs.saveProbeResult(participant.id, result);
+    else await runs.browserFailed(participant, 'switched_off');
+  };
 }
 
 /** The pages that send the browser to applications: in frames, or in the window. */

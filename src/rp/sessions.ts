@@ -62,14 +62,7 @@ export function createRpSessions({ db, now, sessions, protectedRows }: RpSession
     // This session ends with its single sign-on session.
     const sso = await sessions.find(row.ssoUid);
     if (sso?.accountId !== row.userId) return undefined;
-    return {
-      userId: row.userId,
-      ssoUid: row.ssoUid,
-      acr: row.acr ?? undefined,
-      amr: JSON.parse(row.amr) as string[],
-      authTime: row.authTime,
-      expiresAt: row.expiresAt,
-    };
+    return sessionOf(row);
   }
 
   return {
@@ -115,6 +108,10 @@ export function createRpSessions({ db, now, sessions, protectedRows }: RpSession
       }
     },
   };
+}
+
+function sessionOf({ userId, ssoUid, acr, amr, authTime, expiresAt }: Row & { expiresAt: Date }): RpSession {
+  return { userId, ssoUid, acr: acr ?? undefined, amr: JSON.parse(amr) as string[], authTime, expiresAt };
 }
 
 /** What the MAC covers: all but the end, because the session ends with its single sign-on session at the latest. */
