@@ -37,57 +37,45 @@ export async function checkDatabase(needs: Needs): Promise<Finding[]> {
   try {
     database = await openDatabase(config.databaseUrl);
   } catch (error) {
-    return [
-      failure(
-        'database',
-        error instanceof Error ? error.message : String(error),
-        'Check DATABASE_URL, and that the database runs.',
-      ),
-    ];
+    const message = error instanceof Error ? error.message : String(error);
+    return [failure('database', message, 'Check DATABASE_URL, and that the database runs.')];
   }
   try {
-    const pending = await pendingMigrations({ ...needs, database });
-    if (pending === undefined)
-      return [failure('database', 'it has no Gatehouse tables', 'Start the server once: it creates them.')];
-    const opened = { ...needs, database };
-    const findings = [file === undefined ? await postgresFinding(opened) : await sqliteFinding(opened, file)];
-    if (pending.length > 0) {
-      findings.push(
-        warning(
-          'migrations',
-          `${pending.length} are missing: ${pending.join(', ')}`,
-          'Start the server: it applies them. Make a backup first.',
-        ),
-      );
-      return findings;
-    }
-    findings.push(ok('migrations', 'all applied'));
-    if (config.secrets.length === 0) {
-      findings.push(
-        failure(
-          'secret',
-          `${config.secretFile} is missing, and the keys in this database are encrypted with it`,
-          'Restore it before you start the server.',
-        ),
-      );
-      return findings;
-    }
-    const protectedRows = await openProtectedRows(config, database);
-    for (const check of [
-      rotationFindings,
-      settingsFindings,
-      keyFindings,
-      adminFinding,
-      rowFindings,
-      mailFindings,
-      clientFindings,
-      connectionFindings,
-    ])
-      findings.push(...(await check({ ...opened, protectedRows })));
-    return findings;
+    return await findingsOf({ ...needs, database }, file);
   } finally {
     await database.close();
   }
+}
+
+/** The findings in an open database; `file`: that of SQLite. */
+async function findingsOf(needs: Omit<Opened, 'protectedRows'>, file: string | undefined): Promise<Finding[]> {
+  const { config, database } = needs;
+  const pending = await pendingMigrations(needs);
+  if (pending === undefined)
+    return [failure('database', 'it has no Gatehouse tables', 'Start the server once: it creates them.')];
+  const findings = [file === undefined ? await postgresFinding(needs) : await sqliteFinding(needs, file)];
+  if (pending.length > 0) {
+    const message = `${pending.length} are missing: ${pending.join(', ')}`;
+    return [...findings, warning('migrations', message, 'Start the server: it applies them. Make a backup first.')];
+  }
+  findings.push(ok('migrations', 'all applied'));
+  if (config.secrets.length === 0) {
+    const message = `${config.secretFile} is missing, and the keys in this database are encrypted with it`;
+    return [...findings, failure('secret', message, 'Restore it before you start the server.')];
+  }
+  const protectedRows = await openProtectedRows(config, database);
+  for (const check of [
+    rotationFindings,
+    settingsFindings,
+    keyFindings,
+    adminFinding,
+    rowFindings,
+    mailFindings,
+    clientFindings,
+    connectionFindings,
+  ])
+    findings.push(...(await check({ ...needs, protectedRows })));
+  return findings;
 }
 
 /** MACs under the data keys of this database. Where these cannot be read, every row passes, and other findings say why. */

@@ -52,53 +52,22 @@ export async function planFile(
   options: PlanOptions = {},
 ): Promise<PlanResult> {
   if (file.faults.length > 0) return { ok: false, faults: file.faults };
-  const { applications, settings } = dependencies;
+  const { applications } = dependencies;
   const { declared, locate } = file;
-  const reader = metadataReader(dependencies, path.dirname(file.path));
   const roleRows = await dependencies.roles.list();
   const rolesLeft = new Set([
     ...roleRows.filter(({ source }) => source !== 'file').map(({ name }) => name),
     ...declared.roles.map(({ name }) => name),
   ]);
   const stored = new Map((await applications.all()).map((application) => [application.clientId, application]));
-  await nextTurn(); // SQLite answers within the turn of the event loop: other requests get theirs between the sections
   const owned = [...stored.values()].filter(({ source }) => source === 'file');
 
-  const settingsPlan = await planSettings(declared.settings, settings, options);
-  await nextTurn();
-  const resourcesPlan = await planResources(declared.resources, dependencies);
-  await nextTurn();
-  const rolesPlan = await planRoles(declared.roles, roleRows, dependencies.roles);
-  await nextTurn();
-  const clientsPlan = await planClients(declared.clients, stored, applications, options);
-  await nextTurn();
-  const clientIds = new Set(declared.clients.map(({ client_id }) => client_id));
-  const forProviders = { applications, reader, clientIds };
-  const providersPlan = await planServiceProviders(declared.service_providers, stored, forProviders);
-  await nextTurn();
-  const forUsers = {
-    attributeSchema: await settingAfter('user_attributes', declared.settings, settings),
-    usernameDomains: await settingAfter('username_domains', declared.settings, settings),
-  };
-  const forConnections = { ...dependencies, readFile: reader.readFile, roles: rolesLeft };
-  const connectionsPlan = await planConnections(declared.connections, forConnections, options);
-  await nextTurn();
-  const usersPlan = await planUsers(declared.users, rolesLeft, { ...dependencies, ...forUsers }, options);
+  const sections = await planSections(dependencies, file, { roleRows, rolesLeft, stored }, options);
   const gone = owned
     .filter(({ clientId }) => stored.has(clientId))
     .map((application) => deletion(applications, application));
-
-  const all: Planned[] = [
-    settingsPlan,
-    resourcesPlan,
-    rolesPlan,
-    clientsPlan,
-    providersPlan,
-    connectionsPlan,
-    usersPlan,
-  ];
   const faults = [
-    ...all.flatMap((planned) => planned.faults),
+    ...sections.flatMap((planned) => planned.faults),
     ...accessFaults(declared.clients, 'clients', rolesLeft),
     ...accessFaults(declared.service_providers, 'service_providers', rolesLeft),
   ];
@@ -106,11 +75,52 @@ export async function planFile(
   return {
     ok: true,
     plan: {
-      steps: inOrder([...all.flatMap(({ steps }) => steps), ...gone]),
-      unchanged: all.reduce((sum, { unchanged }) => sum + unchanged, 0),
-      warnings: all.flatMap(({ warnings }) => warnings),
+      steps: inOrder([...sections.flatMap(({ steps }) => steps), ...gone]),
+      unchanged: sections.reduce((sum, { unchanged }) => sum + unchanged, 0),
+      warnings: sections.flatMap(({ warnings }) => warnings),
     },
   };
+}
+
+interface StoredState {
+  roleRows: Awaited<ReturnType<Roles['list']>>;
+  /** The names of all roles once the file is applied. */
+  rolesLeft: ReadonlySet<string>;
+  /** By client_id or entity ID; the plan of a section removes those that the file declares. */
+  stored: Map<string, Application>;
+}
+
+/** The plan of each section of the file, in the order of the sections. */
+async function planSections(
+  dependencies: ConfigFileDependencies,
+  { declared, path: filePath }: ConfigurationFile,
+  { roleRows, rolesLeft, stored }: StoredState,
+  options: PlanOptions,
+): Promise<Planned[]> {
+  const { applications, roles, settings } = dependencies;
+  const reader = metadataReader(dependencies, path.dirname(filePath));
+  const clientIds = new Set(declared.clients.map(({ client_id }) => client_id));
+  const forProviders = { applications, reader, clientIds };
+  const forConnections = { ...dependencies, readFile: reader.readFile, roles: rolesLeft };
+  const sections = [
+    () => planSettings(declared.settings, settings, options),
+    () => planResources(declared.resources, dependencies),
+    () => planRoles(declared.roles, roleRows, roles),
+    () => planClients(declared.clients, stored, applications, options),
+    () => planServiceProviders(declared.service_providers, stored, forProviders),
+    () => planConnections(declared.connections, forConnections, options),
+    async () => {
+      const attributeSchema = await settingAfter('user_attributes', declared.settings, settings);
+      const usernameDomains = await settingAfter('username_domains', declared.settings, settings);
+      return planUsers(declared.users, rolesLeft, { ...dependencies, attributeSchema, usernameDomains }, options);
+    },
+  ];
+  const planned: Planned[] = [];
+  for (const planSection of sections) {
+    await nextTurn(); // SQLite answers within the turn of the event loop: other requests get theirs between the sections
+    planned.push(await planSection());
+  }
+  return planned;
 }
 
 /** Reads SAML metadata that the file in `folder` names. */
