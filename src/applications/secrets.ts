@@ -43,7 +43,10 @@ export interface SecretsDependencies {
 }
 
 /** The store of client secrets; every call joins the caller's transaction. */
-export function createSecrets({ vault, now, protectedRows }: SecretsDependencies): Secrets {
+export function createSecrets(dependencies: SecretsDependencies): Secrets {
+  const { vault, now, protectedRows } = dependencies;
+  const hash = (value: string) => vault.mac(value, SECRET_PURPOSE);
+
   return {
     async listUnexpired(applicationId, tx) {
       const rows = await tx.clientSecret.findMany({ where: { applicationId }, orderBy: { createdAt: 'desc' } });
@@ -61,7 +64,7 @@ export function createSecrets({ vault, now, protectedRows }: SecretsDependencies
 
     async add(applicationId, { sealed, value = randomToken(limits.symmetricKey.minBytes), replace }, tx) {
       if (replace === 'now') await tx.clientSecret.deleteMany({ where: { applicationId } });
-      if (typeof replace === 'number') await endWithin(applicationId, replace, tx);
+      if (typeof replace === 'number') await endWithin(dependencies, applicationId, replace, tx);
       if ((await tx.clientSecret.count({ where: { applicationId } })) >= MAX_SECRETS) {
         throw conflict('conflict', {
           message: `This application already has ${MAX_SECRETS} secrets. Remove one first.`,
@@ -81,28 +84,36 @@ export function createSecrets({ vault, now, protectedRows }: SecretsDependencies
     async hashAll(applicationId, tx) {
       for (const { id, value, expiresAt } of await this.listUnexpired(applicationId, tx)) {
         if (value === undefined) continue;
-        await update({ id, applicationId, secretSealed: null, secretHash: hash(value), expiresAt }, tx);
+        const row = { id, applicationId, secretSealed: null, secretHash: hash(value), expiresAt };
+        await updateSecret(dependencies, row, tx);
       }
     },
   };
+}
 
-  function hash(value: string): string {
-    return vault.mac(value, SECRET_PURPOSE);
-  }
+async function updateSecret(
+  { protectedRows }: SecretsDependencies,
+  row: ClientSecretColumns & { expiresAt: Date | null },
+  tx: Tx,
+): Promise<void> {
+  const { id, applicationId: _of, ...data } = clientSecretRow(row, protectedRows);
+  await tx.clientSecret.update({ where: { id }, data });
+}
 
-  async function update(row: ClientSecretColumns & { expiresAt: Date | null }, tx: Tx): Promise<void> {
-    const { id, applicationId: _of, ...data } = clientSecretRow(row, protectedRows);
-    await tx.clientSecret.update({ where: { id }, data });
+/** The secrets of the application end in so many seconds, unless they end earlier. */
+async function endWithin(
+  dependencies: SecretsDependencies,
+  applicationId: string,
+  seconds: number,
+  tx: Tx,
+): Promise<void> {
+  const { now, protectedRows } = dependencies;
+  const end = new Date(now().getTime() + seconds * 1000);
+  const where = { applicationId, OR: [{ expiresAt: null }, { expiresAt: { gt: end } }] };
+  for (const row of await tx.clientSecret.findMany({ where })) {
+    if (isGenuineSecret(row, protectedRows)) await updateSecret(dependencies, { ...row, expiresAt: end }, tx);
   }
-
-  async function endWithin(applicationId: string, seconds: number, tx: Tx): Promise<void> {
-    const end = new Date(now().getTime() + seconds * 1000);
-    const where = { applicationId, OR: [{ expiresAt: null }, { expiresAt: { gt: end } }] };
-    for (const row of await tx.clientSecret.findMany({ where })) {
-      if (isGenuineSecret(row, protectedRows)) await update({ ...row, expiresAt: end }, tx);
-    }
-    await tx.clientSecret.deleteMany({ where: { applicationId, expiresAt: { lte: now() } } });
-  }
+  await tx.clientSecret.deleteMany({ where: { applicationId, expiresAt: { lte: now() } } });
 }
 
 function context(id: string): string {

@@ -51,38 +51,8 @@ export interface DocumentsDependencies extends Pick<ConnectionsContext, 'db' | '
 }
 
 export function createConnectionDocuments(dependencies: DocumentsDependencies): ConnectionDocuments {
-  const { db, sql, now, connections } = dependencies;
-  const read = createReader(dependencies);
-  const keyOf = (id: string, kind: DocumentKind) => `${kind} ${id}`;
-  const cached = cacheDirectory(
-    sql,
-    async (key) => {
-      const [kind = '', id = ''] = key.split(' ');
-      return readDocumentRow(dependencies, id, kind as DocumentKind);
-    },
-    { max: limits.connections.cached },
-  );
-  const stored = (id: string, kind: DocumentKind) => cached(keyOf(id, kind));
-  // Sign-ins that arrive together share one call to the upstream.
-  const running = new Map<string, Promise<DocumentRow>>();
-  const readOnce = (connection: Connection, kind: DocumentKind): Promise<DocumentRow> => {
-    const key = keyOf(connection.id, kind);
-    const call = running.get(key) ?? read(connection, kind, discoveryOf).finally(() => running.delete(key));
-    running.set(key, call);
-    return call;
-  };
-  const secondsSince = (at: Date) => (now().getTime() - at.getTime()) / 1000;
-
-  async function current(connection: Connection, kind: DocumentKind): Promise<DocumentRow> {
-    const row = await stored(connection.id, kind);
-    if (row && row.content !== '') return row;
-    if (row && secondsSince(row.triedAt) < limits.connections.firstReadSeconds) return row;
-    return readOnce(connection, kind);
-  }
-
-  async function discoveryOf(connection: Connection): Promise<string> {
-    return documentOf(await current(connection, 'discovery')).content;
-  }
+  const { db, now, connections } = dependencies;
+  const { stored, current, readOnce } = createDocumentCache(dependencies);
 
   return {
     async get(connection, kind) {
@@ -96,7 +66,7 @@ export function createConnectionDocuments(dependencies: DocumentsDependencies): 
 
     async getWithNewKeys(connection) {
       const row = await stored(connection.id, 'jwks');
-      if (row && secondsSince(row.triedAt) < limits.connections.unknownKeySeconds) return documentOf(row);
+      if (row && secondsBetween(row.triedAt, now()) < limits.connections.unknownKeySeconds) return documentOf(row);
       return documentOf(await readOnce(connection, 'jwks'));
     },
 
@@ -126,6 +96,45 @@ export function createConnectionDocuments(dependencies: DocumentsDependencies): 
     },
   };
 }
+
+/** The stored documents in the directory cache; one that was never read is read from the upstream. */
+function createDocumentCache(dependencies: DocumentsDependencies) {
+  const { sql, now } = dependencies;
+  const read = createReader(dependencies);
+  const keyOf = (id: string, kind: DocumentKind) => `${kind} ${id}`;
+  const cached = cacheDirectory(
+    sql,
+    async (key) => {
+      const [kind = '', id = ''] = key.split(' ');
+      return readDocumentRow(dependencies, id, kind as DocumentKind);
+    },
+    { max: limits.connections.cached },
+  );
+  const stored = (id: string, kind: DocumentKind) => cached(keyOf(id, kind));
+  // Sign-ins that arrive together share one call to the upstream.
+  const running = new Map<string, Promise<DocumentRow>>();
+  const readOnce = (connection: Connection, kind: DocumentKind): Promise<DocumentRow> => {
+    const key = keyOf(connection.id, kind);
+    const call = running.get(key) ?? read(connection, kind, discoveryOf).finally(() => running.delete(key));
+    running.set(key, call);
+    return call;
+  };
+
+  async function current(connection: Connection, kind: DocumentKind): Promise<DocumentRow> {
+    const row = await stored(connection.id, kind);
+    if (row && row.content !== '') return row;
+    if (row && secondsBetween(row.triedAt, now()) < limits.connections.firstReadSeconds) return row;
+    return readOnce(connection, kind);
+  }
+
+  async function discoveryOf(connection: Connection): Promise<string> {
+    return documentOf(await current(connection, 'discovery')).content;
+  }
+
+  return { stored, current, readOnce };
+}
+
+const secondsBetween = (from: Date, to: Date) => (to.getTime() - from.getTime()) / 1000;
 
 /** The documents that a connection reads from the network. */
 export function kindsOf({ kind, settings }: Connection): DocumentKind[] {

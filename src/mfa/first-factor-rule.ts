@@ -57,51 +57,14 @@ export interface FirstFactorDependencies {
 const DAY_MS = 86_400_000;
 
 export function createFirstFactorRule(dependencies: FirstFactorDependencies): FirstFactorRule {
-  const { db, now, audit, settings, requiredSince } = dependencies;
-
-  async function state(userId: string): Promise<FirstFactorState> {
-    const row = await db.firstFactorApproval.findUnique({ where: { userId } });
-    const { requestedAt = null, allowedUntil = null, resetByMailAt = null } = row ?? {};
-    return { requestedAt, allowedUntil, resetByMailAt };
-  }
-
-  const isAfterReset = async (account: Subject) => isStaff(account) && (await state(account.id)).resetByMailAt !== null;
-
-  async function request(userId: string, by: Actor): Promise<void> {
-    if ((await state(userId)).requestedAt !== null) return;
-    const requestedAt = now();
-    await transaction(db, async (tx) => {
-      await tx.firstFactorApproval.upsert({
-        where: { userId },
-        create: { userId, requestedAt },
-        update: { requestedAt },
-      });
-      await audit.record({ ...by, type: 'factors.approval-requested', outcome: 'success', subjectId: userId }, tx);
-    });
-  }
-
-  async function isInWindow(createdAt: Date): Promise<boolean> {
-    const since = Math.max(createdAt.getTime(), (await requiredSince())?.getTime() ?? 0);
-    return now().getTime() < since + settings().first_factor_days * DAY_MS;
-  }
-
+  const { db, now, audit } = dependencies;
   return {
-    state,
-
-    async isAllowed(account, factors) {
-      const { id, createdAt } = account;
-      const rule = settings().first_factor;
-      if (hasFactor(factors)) return true;
-      if (await isAfterReset(account)) return false;
-      if (rule === 'open') return true;
-      if (rule === 'window' && (await isInWindow(createdAt))) return true;
-      const { allowedUntil } = await state(id);
-      return allowedUntil !== null && allowedUntil > now();
-    },
+    state: (userId) => stateOf(db, userId),
+    isAllowed: (account, factors) => isAllowed(dependencies, account, factors),
 
     async demandApproval(account, by) {
-      await request(account.id, by);
-      throw forbidden('first_factor_needs_approval', (await isAfterReset(account)) ? afterResetText(account) : {});
+      await requestApproval(dependencies, account.id, by);
+      throw forbidden('first_factor_needs_approval', (await isAfterReset(db, account)) ? afterResetText(account) : {});
     },
 
     async passwordResetByMail(userId, tx) {
@@ -133,6 +96,52 @@ export function createFirstFactorRule(dependencies: FirstFactorDependencies): Fi
       return rows.flatMap(({ requestedAt, user }) => (requestedAt ? [{ ...user, requestedAt }] : []));
     },
   };
+}
+
+async function isAllowed(
+  dependencies: FirstFactorDependencies,
+  account: Subject,
+  factors: PresentFactors,
+): Promise<boolean> {
+  const { db, now, settings } = dependencies;
+  const rule = settings().first_factor;
+  if (hasFactor(factors)) return true;
+  if (await isAfterReset(db, account)) return false;
+  if (rule === 'open') return true;
+  if (rule === 'window' && (await isInWindow(dependencies, account.createdAt))) return true;
+  const { allowedUntil } = await stateOf(db, account.id);
+  return allowedUntil !== null && allowedUntil > now();
+}
+
+async function isInWindow(
+  { now, settings, requiredSince }: FirstFactorDependencies,
+  createdAt: Date,
+): Promise<boolean> {
+  const since = Math.max(createdAt.getTime(), (await requiredSince())?.getTime() ?? 0);
+  return now().getTime() < since + settings().first_factor_days * DAY_MS;
+}
+
+async function isAfterReset(db: Db, account: Subject): Promise<boolean> {
+  return isStaff(account) && (await stateOf(db, account.id)).resetByMailAt !== null;
+}
+
+async function requestApproval({ db, now, audit }: FirstFactorDependencies, userId: string, by: Actor): Promise<void> {
+  if ((await stateOf(db, userId)).requestedAt !== null) return;
+  const requestedAt = now();
+  await transaction(db, async (tx) => {
+    await tx.firstFactorApproval.upsert({
+      where: { userId },
+      create: { userId, requestedAt },
+      update: { requestedAt },
+    });
+    await audit.record({ ...by, type: 'factors.approval-requested', outcome: 'success', subjectId: userId }, tx);
+  });
+}
+
+async function stateOf(db: Db, userId: string): Promise<FirstFactorState> {
+  const row = await db.firstFactorApproval.findUnique({ where: { userId } });
+  const { requestedAt = null, allowedUntil = null, resetByMailAt = null } = row ?? {};
+  return { requestedAt, allowedUntil, resetByMailAt };
 }
 
 function hasFactor({ totp, passkeys, phone }: PresentFactors): boolean {

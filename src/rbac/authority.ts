@@ -4,7 +4,8 @@ import type { Accounts } from '../accounts/accounts.ts';
 import type { Actor } from '../audit/audit.ts';
 import { AppError, forbidden, notFound } from '../http/errors.ts';
 import type { Tx } from '../storage/database.ts';
-import { ADMIN_ROLE, EVERYTHING, OWN_PREFIX, type OwnPermission } from './built-in.ts';
+import { type ActorRights, createActorRights } from './actor-rights.ts';
+import { ADMIN_ROLE, OWN_PREFIX, type OwnPermission } from './built-in.ts';
 import { extentOf, includesPermission, limitsOf, permits, type Rights } from './rights.ts';
 
 /** A change that an actor wants to make. */
@@ -45,44 +46,8 @@ const MORE_THAN_YOU = 'This account may do more than you, so you cannot change i
 const noSuchUser = (id: string) => notFound({ message: 'There is no such user.', detail: { accountId: id } });
 
 export function createAuthority({ accounts }: { accounts: Pick<Accounts, 'find'> }): Authority {
-  const rightsOf: Authority['rightsOf'] = (userId, tx) => permissionsOf(userId, {}, tx);
-
-  async function permissionsOf(userId: string, { evenDisabled = false }: { evenDisabled?: boolean }, tx?: Tx) {
-    const account = await accounts.find(userId, tx);
-    if (!account || !(account.isActive || evenDisabled)) return [];
-    // Administrators have every permission, also those of applications that none of their roles lists.
-    return account.roles.includes(ADMIN_ROLE) ? EVERYTHING : [...account.permissions];
-  }
-
-  async function rolesOf(userId: string, tx?: Tx): Promise<readonly string[]> {
-    return (await accounts.find(userId, tx))?.roles ?? [];
-  }
-
-  /** The actor's own roles; none for a disabled account, or an application that acts without a user. */
-  async function ownRolesOf({ actorId }: Actor, tx?: Tx): Promise<readonly string[]> {
-    const account = actorId === undefined ? undefined : await accounts.find(actorId, tx);
-    return account?.isActive ? account.roles : [];
-  }
-
-  async function heldBy({ actorId, holds }: Actor, tx?: Tx): Promise<Rights> {
-    if (holds) return holds;
-    // No actor: the command line, the configuration file, or the server itself.
-    return actorId === undefined ? 'everything' : rightsOf(actorId, tx);
-  }
-
-  async function assertMayChangeUser(by: Actor, actor: Held, id: string, needs: readonly OwnPermission[], tx?: Tx) {
-    const roles = await rolesOf(id, tx);
-    if (!needs.some((permission) => permits(actor.rights, permission, { roles }))) throw noSuchUser(id);
-    if (by.actorId === id && !by.holds) return;
-    // A disabled account may be enabled again, so its permissions count.
-    const target = await permissionsOf(id, { evenDisabled: true }, tx);
-    if (target === 'everything' || !holdsOwn(actor, target)) throw forbidden('forbidden', { message: MORE_THAN_YOU });
-    const other = roles.find((name) => !mayManageRole(actor, name, needs));
-    if (other !== undefined) {
-      const message = `This account has the role ${other}, which you neither have nor may manage.`;
-      throw forbidden('forbidden', { message });
-    }
-  }
+  const actorRights = createActorRights({ accounts });
+  const { heldBy, ownRolesOf, rightsOf, rolesOf } = actorRights;
 
   return {
     rightsOf,
@@ -96,7 +61,7 @@ export function createAuthority({ accounts }: { accounts: Pick<Accounts, 'find'>
       if (change.what === 'role') return assertMayUseRole(actor, change.role);
       if (change.what === 'access') return assertMayOpen(actor, change);
       if (change.what === 'rename') return assertMayRename(actor, change.roles);
-      return assertMayChangeUser(by, actor, change.id, change.needs, tx);
+      return assertMayChangeUser(actorRights, { by, actor }, change, tx);
     },
 
     async extent(by, permission, tx) {
@@ -116,6 +81,25 @@ export function createAuthority({ accounts }: { accounts: Pick<Accounts, 'find'>
       return roles.filter((role) => mayUseRole(actor, role));
     },
   };
+}
+
+async function assertMayChangeUser(
+  { permissionsOf, rolesOf }: ActorRights,
+  { by, actor }: { by: Actor; actor: Held },
+  { id, needs }: Extract<Change, { what: 'user' }>,
+  tx?: Tx,
+): Promise<void> {
+  const roles = await rolesOf(id, tx);
+  if (!needs.some((permission) => permits(actor.rights, permission, { roles }))) throw noSuchUser(id);
+  if (by.actorId === id && !by.holds) return;
+  // A disabled account may be enabled again, so its permissions count.
+  const target = await permissionsOf(id, { evenDisabled: true }, tx);
+  if (target === 'everything' || !holdsOwn(actor, target)) throw forbidden('forbidden', { message: MORE_THAN_YOU });
+  const other = roles.find((name) => !mayManageRole(actor, name, needs));
+  if (other !== undefined) {
+    const message = `This account has the role ${other}, which you neither have nor may manage.`;
+    throw forbidden('forbidden', { message });
+  }
 }
 
 /**

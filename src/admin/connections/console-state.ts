@@ -1,8 +1,10 @@
 // Enables, disables and deletes a connection.
 import type Router from '@koa/router';
 import { z } from 'zod';
+import type { Connection } from '../../connections/connection.ts';
 import type { Extras, State } from '../../http/context.ts';
 import { parseForm } from '../../http/input.ts';
+import type { ConsolePage } from '../console/blocks.ts';
 import { type ConnectionPagesDependencies, HOME, pathOf, WRITE } from './console-parts.ts';
 
 const disableForm = z.object({ end_sessions: z.literal('on').optional() });
@@ -19,28 +21,7 @@ export function addStateRoutes(
 
   router.get('/:id/disable', ...frame.page(WRITE), async (ctx) => {
     const { connection } = await connections.get(ctx.params.id ?? '');
-    const at = pathOf(connection.id);
-    const sessions = await connections.countSessions(connection.id);
-    frame.show(ctx, {
-      title: `Disable ${connection.name}?`,
-      back: { href: at, label: connection.name },
-      blocks: [
-        {
-          kind: 'form',
-          lead: 'Nobody can sign in or link an account by it. Links to accounts stay.',
-          action: `${at}/disable`,
-          fields: [
-            {
-              ...{ name: 'end_sessions', type: 'checkbox', label: 'Also end the sessions that began there' },
-              hint: `${sessions} now. Otherwise they go on until they expire.`,
-            },
-          ],
-          button: 'Disable',
-          look: 'danger',
-          cancel: at,
-        },
-      ],
-    });
+    frame.show(ctx, disablePage(connection, await connections.countSessions(connection.id)));
   });
 
   router.post('/:id/disable', ...frame.change(WRITE), async (ctx) => {
@@ -52,29 +33,54 @@ export function addStateRoutes(
     frame.redirect(ctx, pathOf(id), `The connection is disabled.${more}`);
   });
 
-  router.get('/:id/delete', ...frame.page(WRITE), (ctx) => {
-    const { id = '' } = ctx.params;
-    const lead =
-      'The links of users to it are deleted, too. Accounts that were created by it stay, but their users have no way in unless they have a password or a passkey here.';
-    frame.show(ctx, {
-      title: `Delete the connection ${id}?`,
-      back: { href: HOME, label: 'Connections' },
-      blocks: [
-        {
-          kind: 'form',
-          lead,
-          action: `${pathOf(id)}/delete`,
-          fields: [],
-          button: 'Delete',
-          look: 'danger',
-          cancel: HOME,
-        },
-      ],
-    });
-  });
+  router.get('/:id/delete', ...frame.page(WRITE), (ctx) => frame.show(ctx, deletePage(ctx.params.id ?? '')));
 
   router.post('/:id/delete', ...frame.change(WRITE), async (ctx) => {
     await connections.remove(ctx.params.id ?? '', frame.actor(ctx));
     frame.redirect(ctx, HOME, 'The connection was deleted.');
   });
+}
+
+function disablePage({ id, name }: Connection, sessions: number): ConsolePage {
+  const at = pathOf(id);
+  return {
+    title: `Disable ${name}?`,
+    back: { href: at, label: name },
+    blocks: [
+      {
+        kind: 'form',
+        lead: 'Nobody can sign in or link an account by it. Links to accounts stay.',
+        action: `${at}/disable`,
+        fields: [
+          {
+            ...{ name: 'end_sessions', type: 'checkbox', label: 'Also end the sessions that began there' },
+            hint: `${sessions} now. Otherwise they go on until they expire.`,
+          },
+        ],
+        button: 'Disable',
+        look: 'danger',
+        cancel: at,
+      },
+    ],
+  };
+}
+
+function deletePage(id: string): ConsolePage {
+  const lead =
+    'The links of users to it are deleted, too. Accounts that were created by it stay, but their users have no way in unless they have a password or a passkey here.';
+  return {
+    title: `Delete the connection ${id}?`,
+    back: { href: HOME, label: 'Connections' },
+    blocks: [
+      {
+        kind: 'form',
+        lead,
+        action: `${pathOf(id)}/delete`,
+        fields: [],
+        button: 'Delete',
+        look: 'danger',
+        cancel: HOME,
+      },
+    ],
+  };
 }
