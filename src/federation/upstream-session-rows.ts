@@ -1,4 +1,4 @@
-// A session at an upstream as a row: what of it is encrypted, what finds it, and the MAC that tells our rows from forged ones.
+// A session at an upstream as a row: what of it is encrypted, what finds it, and the MAC that tells its genuine rows from forged ones.
 import { decodeJwt } from 'jose';
 import { z } from 'zod';
 import type { ProtectedRows } from '../audit/protected-rows.ts';
