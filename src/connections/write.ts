@@ -1,6 +1,7 @@
 // Creates, changes, enables and deletes connections, each with its audit event in one transaction.
 import { conflict, forbidden, notFound } from '../http/errors.ts';
 import { sha256 } from '../platform/random.ts';
+import { takeConnectionRoles } from '../rbac/connection-roles.ts';
 import { isUniqueViolation, type Tx, withinTransaction } from '../storage/database.ts';
 import { type Connection, type ConnectionColumns, protectedFields } from './connection.ts';
 import { type Change, type ConnectionsContext, recordChange } from './context.ts';
@@ -89,6 +90,7 @@ export function removeConnection(
     const isGenuine = context.protectedRows.isGenuine('connections', protectedFields(row), row.mac);
     const before = isGenuine ? await changeable(context, id, source, tx) : undefined;
     const old = before && (await declaredParts(context, before, tx));
+    await takeConnectionRoles(context, id, by ?? {}, tx);
     await tx.connection.delete({ where: { id }, select: { id: true } });
     await recordChange(context, 'connection.deleted', id, tx, by, { name: row.name, before: old ?? null });
   });

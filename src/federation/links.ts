@@ -9,6 +9,7 @@ import { conflict } from '../http/errors.ts';
 import type { NotifyOwner } from '../mail/notify-owner.ts';
 import type { AccountFactors } from '../mfa/account-factors.ts';
 import type { RequestInfo } from '../platform/request-info.ts';
+import type { SetConnectionRoles } from '../rbac/connection-roles.ts';
 import type { OfferedConnection } from '../sign-in/upstream.ts';
 import { type Db, type Tx, transaction } from '../storage/database.ts';
 import type { Resolver } from './accounts/resolve.ts';
@@ -42,13 +43,15 @@ export interface LinksDependencies {
   resolver: Pick<Resolver, 'link'>;
   rejected: RejectedSignIns;
   upstreamSignIn: UpstreamSignIn;
+  setConnectionRoles: SetConnectionRoles;
   notifyOwner: NotifyOwner;
 }
 
 const PAGE = { href: '/account/connections', label: 'Connected sign-ins' };
 
 export function createLinks(dependencies: LinksDependencies): Links {
-  const { db, connections, identities, resolver, rejected, upstreamSignIn, notifyOwner } = dependencies;
+  const { db, connections, identities, resolver, rejected, setConnectionRoles, upstreamSignIn, notifyOwner } =
+    dependencies;
   return {
     async list(userId) {
       const all = await connections.list();
@@ -100,7 +103,14 @@ export function createLinks(dependencies: LinksDependencies): Links {
     async unlink(account, identityId, by) {
       const isRemoved = await transaction(db, async (tx) => {
         await assertNotLast(dependencies, account.id, identityId, tx);
-        return identities.unlink(account.id, identityId, by, tx);
+        const own = await identities.ofUser(account.id, tx);
+        const isUnlinked = await identities.unlink(account.id, identityId, by, tx);
+        const connectionId = own.find(({ id }) => id === identityId)?.connectionId;
+        const others = own.filter((one) => one.id !== identityId);
+        // Its groups are not read any more.
+        if (isUnlinked && connectionId && !others.some((one) => one.connectionId === connectionId))
+          await setConnectionRoles(account.id, { connectionId, roleIds: [] }, by, tx);
+        return isUnlinked;
       });
       if (isRemoved) await notifyOwner(account, 'identity-unlinked', by.request);
       return isRemoved;

@@ -2,6 +2,7 @@
 // well stays when the group is gone.
 import type { Actor, Audit } from '../audit/audit.ts';
 import type { ProtectedRows } from '../audit/protected-rows.ts';
+import { conflict } from '../http/errors.ts';
 import { type Db, type Tx, withinTransaction } from '../storage/database.ts';
 import { isLastAdmin } from './assign-roles.ts';
 import { ADMIN_ROLE } from './built-in.ts';
@@ -69,4 +70,26 @@ export function createSetConnectionRoles({
       if (added.length + removed.length > 0) await logoutOnRoleChange(userId, by, tx);
       return { added: added.map(({ name }) => name), removed: removed.map(({ name }) => name) };
     });
+}
+
+/** Takes every role that users have by this connection, before it is deleted. Throws last_admin (409). */
+export async function takeConnectionRoles(
+  { audit }: Pick<ConnectionRolesDependencies, 'audit'>,
+  connectionId: string,
+  by: Actor,
+  tx: Tx,
+): Promise<void> {
+  const via = `connection:${connectionId}`;
+  const rows = await tx.userRole.findMany({
+    where: { via },
+    select: { userId: true, roleId: true, role: { select: { name: true } } },
+  });
+  for (const { userId, roleId, role } of rows) {
+    const wasAdmin = role.name === ADMIN_ROLE && (await isLastAdmin(userId, tx));
+    await tx.userRole.deleteMany({ where: { userId, roleId, via } });
+    const isDirectToo = wasAdmin && (await tx.userRole.count({ where: { userId, roleId } })) > 0;
+    if (wasAdmin && !isDirectToo) throw conflict('last_admin');
+    const data = { roleName: role.name, via };
+    await audit.record({ ...by, type: 'role.unassigned', outcome: 'success', subjectId: userId, data }, tx);
+  }
 }

@@ -1,5 +1,6 @@
 // Connecting and disconnecting an identity on the account page.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { consoleOf, staff } from '../admin/console/support.ts';
 import { aUser } from '../support/factories.ts';
 import { type HttpClient, httpClient } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
@@ -85,4 +86,63 @@ describe('connected sign-ins', () => {
     expect(await accountOf(idp, corp.connection, `link-${count}`)).toBeUndefined();
     corp.upstream.quirks = {};
   });
+
+  it('take the roles by groups with them when they are disconnected, and leave those that were granted directly', async () => {
+    const { connections, roles, accounts } = idp.services;
+    for (const name of ['by-group', 'both']) await roles.create({ name });
+    const crew = await anUpstream(idp, {
+      groups_claim: 'groups',
+      role_mappings: { staff: ['by-group', 'both'] },
+    });
+    crew.upstream.user = { sub: `staff-${count}`, groups: ['staff'] };
+    const user = await aUser(idp.services);
+    await roles.assign(user.account.id, 'both');
+    const rolesNow = async () => (await accounts.find(user.account.id))?.roles;
+    const browser = await signedIn(idp, user);
+    const link = async () => {
+      const sent = await browser.submit(await browser.get(PAGE), {}, { form: `/${crew.connection}/link` });
+      return browser.follow(sent);
+    };
+    const linked = await link();
+    expect(await rolesNow()).toEqual(['both', 'by-group']);
+    await browser.submit(linked, {}, { form: '/unlink' });
+    expect(await rolesNow()).toEqual(['both']);
+    // The same when the connection is deleted.
+    await link();
+    expect(await rolesNow()).toEqual(['both', 'by-group']);
+    await connections.remove(crew.connection);
+    expect(await rolesNow()).toEqual(['both']);
+    await crew.upstream.stop();
+  });
+});
+
+describe('the sessions of a connection', () => {
+  it.each(['disable', 'delete'])(
+    'end with it where the administrator chooses so (%s), and go on otherwise',
+    async (what) => {
+      const admin = await consoleOf(idp, await staff(idp, 'admin'));
+      const gone = await anUpstream(idp);
+      const subjects = ['one', 'two'];
+      const browsers: HttpClient[] = [];
+      for (const sub of subjects) {
+        gone.upstream.user = { sub };
+        const browser = httpClient(idp.issuer);
+        await browser.follow(await browser.get(`/login?connection=${gone.connection}&return_to=/account`));
+        browsers.push(browser);
+      }
+      const isIn = async () => Promise.all(browsers.map(async (one) => (await one.get('/account')).status === 200));
+      expect(await isIn()).toEqual([true, true]);
+      const at = `/admin/connections/${gone.connection}`;
+      const form = await admin.get(`${at}/${what}`);
+      expect(form.text).toContain('2 now.');
+      if (what === 'disable') {
+        await admin.submit(form, {}, { form: '/disable' });
+        expect(await isIn()).toEqual([true, true]);
+        await admin.submit(await admin.get(`${at}/${what}`), { end_sessions: 'on' }, { form: '/disable' });
+      } else await admin.submit(form, { end_sessions: 'on' }, { form: '/delete' });
+      expect(await isIn()).toEqual([false, false]);
+      if (what === 'disable') await idp.services.connections.remove(gone.connection);
+      await gone.upstream.stop();
+    },
+  );
 });

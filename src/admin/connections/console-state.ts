@@ -4,10 +4,10 @@ import { z } from 'zod';
 import type { Connection } from '../../connections/connection.ts';
 import type { Extras, State } from '../../http/context.ts';
 import { parseForm } from '../../http/input.ts';
-import type { ConsolePage } from '../console/blocks.ts';
+import type { ConsolePage, Field } from '../console/blocks.ts';
 import { type ConnectionPagesDependencies, HOME, pathOf, WRITE } from './console-parts.ts';
 
-const disableForm = z.object({ end_sessions: z.literal('on').optional() });
+const endForm = z.object({ end_sessions: z.literal('on').optional() });
 
 export function addStateRoutes(
   router: Router<State, Extras>,
@@ -26,18 +26,24 @@ export function addStateRoutes(
 
   router.post('/:id/disable', ...frame.change(WRITE), async (ctx) => {
     const { id = '' } = ctx.params;
-    const { end_sessions: ends } = await parseForm(ctx, disableForm.loose());
+    const { end_sessions: ends } = await parseForm(ctx, endForm.loose());
     await connections.setEnabled(id, false, frame.actor(ctx));
     const ended = ends === 'on' ? await connections.endSessions(id, frame.actor(ctx)) : undefined;
-    const more = ended === undefined ? '' : ` ${ended} sessions were ended.`;
-    frame.redirect(ctx, pathOf(id), `The connection is disabled.${more}`);
+    frame.redirect(ctx, pathOf(id), `The connection is disabled.${endedText(ended)}`);
   });
 
-  router.get('/:id/delete', ...frame.page(WRITE), (ctx) => frame.show(ctx, deletePage(ctx.params.id ?? '')));
+  router.get('/:id/delete', ...frame.page(WRITE), async (ctx) => {
+    const { id = '' } = ctx.params;
+    frame.show(ctx, deletePage(id, await connections.countSessions(id)));
+  });
 
   router.post('/:id/delete', ...frame.change(WRITE), async (ctx) => {
-    await connections.remove(ctx.params.id ?? '', frame.actor(ctx));
-    frame.redirect(ctx, HOME, 'The connection was deleted.');
+    const { id = '' } = ctx.params;
+    const { end_sessions: ends } = await parseForm(ctx, endForm.loose());
+    // First: afterwards nothing says which sessions began there.
+    const ended = ends === 'on' ? await connections.endSessions(id, frame.actor(ctx)) : undefined;
+    await connections.remove(id, frame.actor(ctx));
+    frame.redirect(ctx, HOME, `The connection was deleted.${endedText(ended)}`);
   });
 }
 
@@ -51,12 +57,7 @@ function disablePage({ id, name }: Connection, sessions: number): ConsolePage {
         kind: 'form',
         lead: 'Nobody can sign in or link an account by it. Links to accounts stay.',
         action: `${at}/disable`,
-        fields: [
-          {
-            ...{ name: 'end_sessions', type: 'checkbox', label: 'Also end the sessions that began there' },
-            hint: `${sessions} now. Otherwise they go on until they expire.`,
-          },
-        ],
+        fields: [endSessionsField(sessions)],
         button: 'Disable',
         look: 'danger',
         cancel: at,
@@ -65,9 +66,9 @@ function disablePage({ id, name }: Connection, sessions: number): ConsolePage {
   };
 }
 
-function deletePage(id: string): ConsolePage {
+function deletePage(id: string, sessions: number): ConsolePage {
   const lead =
-    'The links of users to it are deleted, too. Accounts that were created by it stay, but their users have no way in unless they have a password or a passkey here.';
+    'The links of users to it and the roles that they have by it are deleted, too. Accounts that were created by it stay, but their users have no way in unless they have a password or a passkey here.';
   return {
     title: `Delete the connection ${id}?`,
     back: { href: HOME, label: 'Connections' },
@@ -76,11 +77,22 @@ function deletePage(id: string): ConsolePage {
         kind: 'form',
         lead,
         action: `${pathOf(id)}/delete`,
-        fields: [],
+        fields: [endSessionsField(sessions)],
         button: 'Delete',
         look: 'danger',
         cancel: HOME,
       },
     ],
   };
+}
+
+function endSessionsField(count: number): Field {
+  return {
+    ...{ name: 'end_sessions', type: 'checkbox', label: 'Also end the sessions that began there' },
+    hint: `${count} now. Otherwise they go on until they expire.`,
+  };
+}
+
+function endedText(ended: number | undefined): string {
+  return ended === undefined ? '' : ` ${ended} sessions were ended.`;
 }
