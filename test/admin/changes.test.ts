@@ -40,7 +40,7 @@ describe('a change', () => {
     ] as const) {
       const { etag = '' } = (await admin.get(path)).headers;
       expect(codeOf(await admin.send(method, path, body)), path).toEqual([428, 'precondition_required']);
-      for (const stale of ['"another"', `W/${etag}`, 'x'])
+      for (const stale of ['"another"', `W/${etag}`])
         expect(codeOf(await admin.send(method, path, body, { 'if-match': stale })), path).toEqual([
           412,
           'precondition_failed',

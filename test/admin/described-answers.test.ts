@@ -57,6 +57,8 @@ describe('the admin API', () => {
       for (const good of ['*', '"abc_-9"', '"a", "b"']) expect(pattern.test(good), good).toBe(true);
       for (const bad of ['', 'abc', 'W/"a"']) expect(pattern.test(bad), bad).toBe(false);
     }
+    for (const bad of ['', 'abc', '{}', '"a" "b"', '"a",', '*, "a"'])
+      expect((await admin.send('PATCH', '/users/x', { name: 'x' }, { 'if-match': bad })).status, bad).toBe(400);
     const sources = [...schemasIn(document)].filter(([at]) => at.endsWith('/properties/source'));
     for (const [at, schema] of sources) expect([at, Array.isArray(schema.enum)]).toEqual([at, true]);
   });
@@ -126,6 +128,62 @@ describe('the admin API', () => {
       ['/resources', { identifier: 'https://api.example.com/#x' }, false],
     ];
     for (const [path, body, isValid] of cases) expect([path, body, bodyOf(path)(body)]).toEqual([path, body, isValid]);
+  });
+
+  it('an Idempotency-Key that is sent empty is malformed, and nothing is made', async () => {
+    const page = await admin.send('POST', '/roles', { name: 'by empty key' }, { 'idempotency-key': '' });
+    expect(page.status).toBe(400);
+    expect(JSON.stringify((await admin.get('/roles?limit=200')).json())).not.toContain('by empty key');
+  });
+
+  it('no schema of text in a request allows a NUL, which is answered with 400', async () => {
+    const { document } = await described(idp);
+    const free = [...schemasIn(document)].filter(
+      ([at, one]) =>
+        one.type === 'string' &&
+        !at.includes('/responses/') &&
+        !['pattern', 'enum', 'const', 'format'].some((key) => key in one),
+    );
+    expect(free.map(([at]) => at)).toEqual([]);
+    expect((await admin.get('/users?search=a%00b')).status).toBe(400);
+    expect((await admin.send('POST', '/roles', { name: 'r', description: 'a\0b' })).status).toBe(400);
+  });
+
+  it('a change of an application or a connection names the fields that there are', async () => {
+    const { document } = await described(idp);
+    const ajv = new Ajv2020({ strict: false, validateFormats: false });
+    ajv.addSchema({ $id: 'api', components: document.components });
+    const bodyOf = (path: string, method: 'patch' | 'post') =>
+      ajv.compile(
+        JSON.parse(
+          JSON.stringify(
+            document.paths[`/api/admin${path}`]?.[method]?.requestBody?.content?.['application/json']?.schema ?? {},
+          ).replaceAll('"#/components/', '"api#/components/'),
+        ),
+      );
+    const jwks = { keys: [{ kty: 'EC', crv: 'P-256', x: 'a', y: 'b' }] };
+    const ldap = { id: 'corp', kind: 'ldap', name: 'Corp', url: 'ldaps://ldap.example', base_dn: 'dc=example' };
+    const cases: ['/applications/{id}' | '/connections' | '/connections/{id}', object, boolean][] = [
+      ['/applications/{id}', {}, true],
+      ['/applications/{id}', { client_name: 'x', require_pkce: null, profile: 'fapi2', jwks }, true],
+      ['/applications/{id}', { access: { roles: ['a'] }, claims: { dept: null, desk: 'attributes.desk' } }, true],
+      ['/applications/{id}', { attributes: { mail: 'email', old: null }, acs_url: 'https://sp.example/acs' }, true],
+      ['/applications/{id}', { redirect_uri: 'https://a.example/cb' }, false],
+      ['/applications/{id}', { client_secret: 'x'.repeat(40) }, false],
+      ['/applications/{id}', { require_pkce: 'no' }, false],
+      ['/applications/{id}', { profile: 'fapi1' }, false],
+      ['/connections', { id: 'google', preset: 'google', name: 'Google', client_id: 'a', client_secret: 'b' }, true],
+      ['/connections', ldap, true],
+      ['/connections', { ...ldap, client_id: 'x' }, false],
+      ['/connections', { ...ldap, base_dn: 1 }, false],
+      ['/connections', { id: 'x', name: 'X' }, false],
+      ['/connections/{id}', { name: 'y', bind_dn: null }, true],
+      ['/connections/{id}', { nmae: 'y' }, false],
+    ];
+    for (const [path, body, isValid] of cases) {
+      const judge = bodyOf(path, path === '/connections' ? 'post' : 'patch');
+      expect([path, body, judge(body)]).toEqual([path, body, isValid]);
+    }
   });
 
   it('a change without If-Match is answered with 428, which tells the caller to read first', async () => {

@@ -1,8 +1,10 @@
 // The OpenAPI 3.1 document of the admin API, made of the same descriptions and schemas as its routes.
 import { z } from 'zod';
+import { entrySections } from '../../config-file/schema.ts';
 import { type Need, permissionsOf } from '../../rbac/rights.ts';
 import type { Endpoint } from './endpoint.ts';
 import { API } from './router.ts';
+import { ifMatchPattern } from './versions.ts';
 
 type Json = Record<string, unknown>;
 
@@ -31,13 +33,13 @@ export const problem = z
 
 const ETAG = { ETag: { description: 'The version, for If-Match', schema: { type: 'string' } } };
 
-const IF_MATCH = '^(\\*|"[A-Za-z0-9_-]+"(, ?"[A-Za-z0-9_-]+")*)$';
 const KEY = '^[!-~]{1,255}$';
 const YAML_TYPE = 'application/yaml';
 /** A document of the configuration file, as a parser of YAML gives it. */
 const CONFIGURATION = {
   type: 'object',
-  additionalProperties: true,
+  properties: Object.fromEntries(['settings', ...entrySections].map((name) => [name, true])),
+  additionalProperties: false,
   description: 'A configuration file (docs/configuration.md)',
 };
 
@@ -138,7 +140,7 @@ function parametersOf(
     ...listed(params, 'path'),
     ...listed(query, 'query'),
     ...(versioned === 'changes'
-      ? [header('If-Match', true, 'ETag of the version that is changed, or *', IF_MATCH)]
+      ? [header('If-Match', true, 'ETag of the version that is changed, or *', ifMatchPattern)]
       : []),
     ...(idempotent
       ? [header('Idempotency-Key', false, 'Chosen by the caller: the same request may be repeated for a day', KEY)]
@@ -200,6 +202,15 @@ function responsesOf(
   };
 }
 
+/** Text of any kind is without NUL, which no database stores (http/input.ts). */
+function markStorable(schema: unknown): void {
+  if (typeof schema !== 'object' || schema === null) return;
+  const one = schema as Json;
+  const isFree = !['pattern', 'enum', 'const', 'format'].some((key) => key in one);
+  if (one.type === 'string' && isFree) one.pattern = '^[^\\u0000]*$';
+  for (const part of Object.values(one)) markStorable(part);
+}
+
 /** A schema, its named parts moved to the components. */
 function withSharedSchemas(schema: z.ZodType, io: 'input' | 'output', schemas: Json): Json {
   const {
@@ -210,6 +221,8 @@ function withSharedSchemas(schema: z.ZodType, io: 'input' | 'output', schemas: J
   // Zod numbers recursive schemas without a name; the only one is `z.json()`.
   const named = (name: string) => name.replaceAll(/__schema\d+/g, 'Json');
   const text = (value: unknown) => named(JSON.stringify(value)).replaceAll('"#/$defs/', '"#/components/schemas/');
+  markStorable(json);
+  markStorable($defs);
   for (const [name, part] of Object.entries($defs)) {
     const known = JSON.stringify(schemas[named(name)] ?? null);
     if (known !== 'null' && known !== text(part)) throw new Error(`two schemas are called ${named(name)}`);

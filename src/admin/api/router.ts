@@ -26,6 +26,9 @@ type ReadCall = Omit<Call<unknown, unknown, unknown>, 'record'>;
 const recordNothing = async () => {};
 const MAX_FAULTS = 50;
 const KEY = /^[\x21-\x7e]{1,255}$/;
+/** RFC 9110 13.1.1 and 8.8.3. */
+const ENTITY_TAG = '(W/)?"[!#-~\\x80-\\xff]*"';
+const IF_MATCH = new RegExp(`^(\\*|${ENTITY_TAG}([ \\t]*,[ \\t]*${ENTITY_TAG})*)$`);
 
 /** One route for each endpoint, below /api/admin. */
 export function apiRouter({ endpoints, callers, idempotency }: ApiDependencies): Router<State, Extras> {
@@ -53,9 +56,9 @@ export function apiRouter({ endpoints, callers, idempotency }: ApiDependencies):
   ): Promise<StoredResponse> {
     const handle = async (record: Call<unknown, unknown, unknown>['record']) =>
       responseOf(endpoint, (await endpoint.handle({ ...call, record })) as Answer<unknown> | undefined);
-    const key = ctx.get('Idempotency-Key');
-    if (!endpoint.idempotent || key === '') return handle(recordNothing);
-    if (!KEY.test(key))
+    const { 'idempotency-key': key } = ctx.headers;
+    if (!endpoint.idempotent || key === undefined) return handle(recordNothing);
+    if (typeof key !== 'string' || !KEY.test(key))
       throw badRequest('bad_request', { message: 'An Idempotency-Key is up to 255 visible characters.' });
     const caller = `${app} ${account?.id ?? ''}`;
     const request = JSON.stringify([endpoint.method, ctx.path, call.body]);
@@ -72,8 +75,7 @@ async function readCall(
   caller: Caller,
   pathParameters: Record<string, string>,
 ): Promise<ReadCall> {
-  const version = ctx.get('If-Match');
-  if (versioned === 'changes' && version === '') throw preconditionFailed('precondition_required');
+  const version = versioned === 'changes' ? versionOf(ctx) : '';
   return {
     params: params && parse(params, pathParameters),
     query: query && parseQuery(ctx, query),
@@ -83,6 +85,14 @@ async function readCall(
     caller,
     ctx,
   };
+}
+
+/** If-Match, well-formed. */
+function versionOf(ctx: Context): string {
+  const { 'if-match': version } = ctx.headers;
+  if (version === undefined) throw preconditionFailed('precondition_required');
+  if (IF_MATCH.test(version)) return version;
+  throw badRequest('bad_request', { message: 'If-Match is *, or ETags in quotes as they were sent.' });
 }
 
 /** Throws invalid_input with the paths and messages that the configuration file uses for the same fields. */

@@ -3,6 +3,9 @@
 import { preconditionFailed } from '../../http/errors.ts';
 import { sha256 } from '../../platform/random.ts';
 
+/** The If-Match of a change: `*`, or strong ETags as `etagOf` makes them. */
+export const ifMatchPattern = '^(\\*|"[A-Za-z0-9_-]+"(, ?"[A-Za-z0-9_-]+")*)$';
+
 /** A strong ETag. */
 export function etagOf(representation: unknown): string {
   return `"${sha256(JSON.stringify(representation)).slice(0, 27)}"`;
@@ -15,7 +18,7 @@ export type Expected = string | 'any';
 export function assertVersion(expected: Expected, representation: unknown): void {
   if (expected === 'any' || expected.trim() === '*') return;
   const current = etagOf(representation);
-  const listed = expected.split(',').map((tag) => tag.trim());
   // A weak tag (W/"…") promises too little for a change, so it names nothing here.
+  const listed = expected.split(',').map((tag) => tag.trim());
   if (!listed.includes(current)) throw preconditionFailed('precondition_failed');
 }

@@ -3,9 +3,11 @@ import { z } from 'zod';
 import type { Application } from '../../applications/application.ts';
 import { clientId, oidcClient } from '../../applications/fields/oidc-client.ts';
 import { serviceProvider } from '../../applications/fields/service-provider.ts';
+import { webUriSchema } from '../../applications/uris.ts';
 import { applicationEntry } from '../../config-file/export.ts';
 import { limits } from '../../limits.ts';
 import type { SpMetadata } from '../../saml/metadata/parse.ts';
+import { mergePatchOf } from '../api/described-bodies.ts';
 import { iso, time } from '../api/parts.ts';
 import type { ApplicationDetails } from './actions.ts';
 import { applicationVersion } from './manageable-applications.ts';
@@ -45,6 +47,13 @@ export const newApplication = z
   .describe('The fields of `clients` and `service_providers` in the configuration file');
 
 export const declaration = z.record(z.string(), z.json());
+
+const { client_secret: _secret, ...changeableClient } = oidcClient.shape;
+/** The merge patch of a declaration. What it leads to is checked as a whole. */
+export const declarationChanges = declaration.meta({
+  id: 'ApplicationChanges',
+  anyOf: [mergePatchOf(changeableClient), mergePatchOf(saml)],
+});
 export const application = z
   .object({
     id: z.string(),
@@ -71,7 +80,7 @@ export const withSecret = application.extend({ client_secret: z.string().optiona
 export const source = z
   .strictObject({
     metadata: z.string().min(1).max(limits.saml.metadataBytes).optional().describe('The document'),
-    metadata_url: z.string().min(1).max(2048).optional().describe('The URL of the document'),
+    metadata_url: z.string().min(1).max(2048).meta(webUriSchema).optional().describe('The URL of the document'),
   })
   .refine((given) => (given.metadata === undefined) !== (given.metadata_url === undefined), {
     path: ['metadata'],

@@ -13,7 +13,7 @@ import {
   answer,
   application,
   applicationJson,
-  declaration,
+  declarationChanges,
   details,
   detailsJson,
   metadataJson,
@@ -124,7 +124,7 @@ function singleApplicationEndpoints(applications: ApplicationAdmin): Endpoint[] 
       summary: 'Changes the declaration: a JSON merge patch (RFC 7396)',
       description: 'null takes a field back to its default. The identifier never changes.',
       params: byId,
-      body: declaration,
+      body: declarationChanges,
       response: withSecret,
       versioned: 'changes',
       async handle({ params, body, by, version }) {

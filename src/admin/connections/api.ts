@@ -1,8 +1,10 @@
 // /api/admin/connections: the upstream identity providers at which users sign in. docs/connections.md describes every field.
 import { z } from 'zod';
-import { connectionKinds } from '../../connections/connection.ts';
-import { type SecretPurpose, secretKeys } from '../../connections/schema.ts';
+import { type ConnectionKind, connectionKinds } from '../../connections/connection.ts';
+import { presets } from '../../connections/presets/presets.ts';
+import { entrySchemas, type SecretPurpose, secretKeys } from '../../connections/schema.ts';
 import type { SecretInfo } from '../../connections/secrets.ts';
+import { fieldsOf, type JsonSchema, mergePatchOf } from '../api/described-bodies.ts';
 import { type Endpoint, endpoint } from '../api/endpoint.ts';
 import { done, iso, time } from '../api/parts.ts';
 import type { ConnectionAdmin } from './actions.ts';
@@ -12,6 +14,42 @@ const READ = 'gatehouse.connections:read' as const;
 const WRITE = 'gatehouse.connections:write' as const;
 const tag = 'Connections';
 const purposes = Object.values(secretKeys) as [SecretPurpose, ...SecretPurpose[]];
+
+/** The fields of each kind; a file beside the configuration file is none of the API. */
+const shapes = connectionKinds.map((kind) => {
+  const { metadata_file: _file, ...shape } = { metadata_file: undefined, ...entrySchemas[kind].shape };
+  return { kind, shape };
+});
+
+/** An entry of one kind: with a vendor's preset only what that does not fill in is required, and the kind where it has several. */
+function entryOf(kind: ConnectionKind, shape: z.core.$ZodShape): JsonSchema {
+  const { properties, required } = fieldsOf(shape);
+  const vendors = presets.filter((one) => one.kind === kind && one.id !== 'generic');
+  const left = required.filter((field) => field !== 'kind' && !vendors.some(({ defaults }) => field in defaults({})));
+  const kindsOf = (id: string) => presets.filter((one) => one.id === id).length;
+  const ofVendors = (ids: string[], more: string[]) =>
+    ids.length === 0 ? [] : [{ properties: { preset: { enum: ids } }, required: ['preset', ...more, ...left] }];
+  const ids = vendors.map(({ id }) => id);
+  return {
+    type: 'object',
+    properties: {
+      ...properties,
+      preset: { type: 'string', enum: [...new Set(['generic', ...ids])], default: 'generic' },
+    },
+    additionalProperties: false,
+    anyOf: [
+      { properties: { preset: { const: 'generic' } }, required },
+      ...ofVendors(
+        ids.filter((id) => kindsOf(id) === 1),
+        [],
+      ),
+      ...ofVendors(
+        ids.filter((id) => kindsOf(id) > 1),
+        ['kind'],
+      ),
+    ],
+  };
+}
 
 const mappings = z.record(z.string(), z.union([z.string(), z.array(z.string())]));
 const input = z
@@ -25,11 +63,11 @@ const input = z
     role_mappings: mappings.optional().describe('Group of the upstream to a role, or to several'),
   })
   .describe('Further fields by kind and preset: docs/connections.md')
-  .meta({ id: 'ConnectionInput' });
+  .meta({ id: 'ConnectionInput', anyOf: shapes.map(({ kind, shape }) => entryOf(kind, shape)) });
 const changes = z
   .looseObject({})
   .describe('The fields to change, as in ConnectionInput; null gives a field its default')
-  .meta({ id: 'ConnectionChanges' });
+  .meta({ id: 'ConnectionChanges', anyOf: shapes.map(({ shape }) => mergePatchOf(shape)) });
 const secret = z
   .object({ id: z.string(), purpose: z.enum(purposes), created_at: time, expires_at: time.nullable() })
   .meta({ id: 'ConnectionSecret' });

@@ -2,7 +2,7 @@
 import { X509Certificate } from 'node:crypto';
 import { domainToASCII } from 'node:url';
 import { z } from 'zod';
-import { webUriFault } from '../../applications/uris.ts';
+import { webUriFault, webUriSchema } from '../../applications/uris.ts';
 import { limits } from '../../limits.ts';
 
 /** Text of one line that both databases can store. */
@@ -11,7 +11,9 @@ export const lineUpTo = (max: number) =>
     .string()
     .min(1)
     .max(max)
-    .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'must not contain control characters');
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the characters to reject, as the OpenAPI document can say it
+    .regex(/^[^\u0000-\u001f\u007f-\u009f]*$/, 'must not contain control characters')
+    .refine((value) => !/\p{Cs}/u.test(value), 'must not contain half a character');
 export const line = lineUpTo(255);
 
 /** https, or http on a loopback address; the outgoing fetch checks the address again at each call. */
@@ -21,7 +23,8 @@ export const webUri = z
   .superRefine((uri, context) => {
     const message = webUriFault(uri);
     if (message !== undefined) context.addIssue({ code: 'custom', message });
-  });
+  })
+  .meta(webUriSchema);
 
 /** The name or path of a claim: `groups`, `realm_access.roles`, or a namespaced claim such as `https://example.com/roles`. */
 export const claimPath = line;
