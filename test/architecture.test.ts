@@ -3,7 +3,8 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { filesUnder, type Import, importsOf } from './support/imports.ts';
+import { functionsOver } from './support/source/functions.ts';
+import { filesUnder, type Import, importsOf } from './support/source/imports.ts';
 
 /** An import points down this list or stays on its line; the composition root passes in what a lower layer needs from above. */
 const layers: string[][] = [
@@ -90,6 +91,9 @@ const pureFiles = [
 ];
 const maxLines = 300;
 const maxFiles = 20;
+/** A function that does one thing is shorter. A table, a list of routes or of dependencies may be longer. */
+const maxFunctionLines = 60;
+const maxLongFunctions = 15;
 
 interface SourceFile {
   /** Below src, with slashes. */
@@ -232,6 +236,17 @@ describe('the source code', () => {
   it('the source code has no file over 300 lines', () => {
     const long = files.filter(({ source }) => source.trimEnd().split('\n').length > maxLines);
     expect(long.map(({ name }) => name)).toEqual([]);
+  });
+
+  it('the source code has no more than 15 functions over 60 lines', () => {
+    const long = files.flatMap(({ name, source }) =>
+      source.split('\n').length <= maxFunctionLines
+        ? []
+        : functionsOver(maxFunctionLines, source).map(
+            (one) => `src/${name}:${one.line} ${one.name}: ${one.lines} lines`,
+          ),
+    );
+    expect(long.length, long.join('\n')).toBeLessThanOrEqual(maxLongFunctions);
   });
 
   it('the source code has no folder with more than 20 files, nor have its tests', () => {

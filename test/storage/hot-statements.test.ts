@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { comparisons } from '../../bench/support/statements.ts';
 import type { Database } from '../../src/storage/database.ts';
-import { filesUnder } from '../support/imports.ts';
+import { filesUnder } from '../support/source/imports.ts';
 
 /** `domain.action` of each statement that src names. */
 function namedInSource(): string[] {

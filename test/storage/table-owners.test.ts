@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { filesUnder } from '../support/imports.ts';
+import { filesUnder } from '../support/source/imports.ts';
 
 /** Prisma model -> the folder of src that may create, update and delete its rows. */
 const owners: Record<string, string> = {

@@ -1,7 +1,7 @@
 // The list of what runs on PostgreSQL keeps up with the tests.
 import { existsSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { filesUnder } from '../imports.ts';
+import { filesUnder } from '../source/imports.ts';
 import { postgresqlInclude } from './postgresql-files.ts';
 
 it('names files that exist, each once', () => {
