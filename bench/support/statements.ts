@@ -1,7 +1,7 @@
 // Each hot statement beside the same query as Prisma would run it, on tables of a small installation.
 import { statements as accounts } from '../../src/accounts/account.ts';
 import { statements as audit } from '../../src/audit/audit.ts';
-import { statements as auditChain } from '../../src/audit/chain.ts';
+import { statements as auditChain } from '../../src/audit/chain/chain.ts';
 import { statements as consents } from '../../src/consents/consents.ts';
 import { statements as passwords } from '../../src/credentials/stored-password.ts';
 import { limits } from '../../src/limits.ts';
@@ -9,8 +9,8 @@ import { statements as factors } from '../../src/mfa/account-factors.ts';
 import { statements as knownBrowsers } from '../../src/mfa/known-browsers.ts';
 import { statements as artifacts } from '../../src/oidc/store/adapter.ts';
 import { statements as clients } from '../../src/oidc/store/clients.ts';
-import { statements as sessionDevices } from '../../src/oidc/store/session-devices.ts';
-import { statements as sessions } from '../../src/oidc/store/session-rows.ts';
+import { statements as sessionDevices } from '../../src/oidc/store/sessions/session-devices.ts';
+import { statements as sessions } from '../../src/oidc/store/sessions/session-rows.ts';
 import { statements as rateLimits } from '../../src/rate-limits/rate-limits.ts';
 import { statements as serviceProviders } from '../../src/saml/metadata/service-providers.ts';
 import { statements as samlParticipants } from '../../src/saml/slo/session-participants.ts';

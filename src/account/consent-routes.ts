@@ -6,7 +6,7 @@ import type { Audit } from '../audit/audit.ts';
 import type { ConsentEntry, Consents } from '../consents/consents.ts';
 import type { Extras, State } from '../http/context.ts';
 import { parseForm } from '../http/input.ts';
-import type { Sessions } from '../oidc/store/sessions.ts';
+import type { Sessions } from '../oidc/store/sessions/sessions.ts';
 import { describeGrant } from '../sign-in/consent-description.ts';
 import type { Db } from '../storage/database.ts';
 import type { AccountPageHelpers } from './account-page-helpers.ts';

@@ -11,7 +11,7 @@ import type { EndSession } from '../logout/end-session.ts';
 import type { NotifyOwner } from '../mail/notify-owner.ts';
 import type { Mfa } from '../mfa/create-mfa.ts';
 import type { CodeDelivery } from '../mfa/factors/code-delivery.ts';
-import type { Sessions } from '../oidc/store/sessions.ts';
+import type { Sessions } from '../oidc/store/sessions/sessions.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Vault } from '../platform/vault.ts';
 import type { RateLimits } from '../rate-limits/rate-limits.ts';

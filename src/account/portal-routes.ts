@@ -7,7 +7,7 @@ import type { Extras, State } from '../http/context.ts';
 import { parseQuery } from '../http/input.ts';
 import { relaxPolicy } from '../http/security-headers.ts';
 import type { AccountFactors } from '../mfa/account-factors.ts';
-import type { Sessions } from '../oidc/store/sessions.ts';
+import type { Sessions } from '../oidc/store/sessions/sessions.ts';
 import type { AccountPageHelpers } from './account-page-helpers.ts';
 import type { Portal } from './portal-applications.ts';
 import { recoveryCodeWarning } from './recovery-code-warning.ts';

@@ -6,7 +6,7 @@ import { parseForm } from '../http/input.ts';
 import type { EndSession } from '../logout/end-session.ts';
 import type { LogoutBrowser } from '../logout/logout-browser.ts';
 import { browserName } from '../mail/browser-name.ts';
-import type { Sessions } from '../oidc/store/sessions.ts';
+import type { Sessions } from '../oidc/store/sessions/sessions.ts';
 import { FIRST_PARTY_CLIENT_ID } from '../rp/first-party-client.ts';
 import type { Db } from '../storage/database.ts';
 import type { AccountPageHelpers } from './account-page-helpers.ts';

@@ -16,7 +16,7 @@ import type { EndSession } from '../logout/end-session.ts';
 import type { NotifyOwner } from '../mail/notify-owner.ts';
 import type { Outbox } from '../mail/outbox.ts';
 import type { Mfa } from '../mfa/create-mfa.ts';
-import type { Sessions } from '../oidc/store/sessions.ts';
+import type { Sessions } from '../oidc/store/sessions/sessions.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Lockout } from '../rate-limits/lockout.ts';
 import { createAuthority } from '../rbac/authority.ts';

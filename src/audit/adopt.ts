@@ -2,7 +2,7 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Vault } from '../platform/vault.ts';
 import type { Db } from '../storage/database.ts';
-import { beginChain } from './chain-anchors.ts';
+import { beginChain } from './chain/anchors.ts';
 import { proofOf } from './row-mac.ts';
 
 const PAGE = 500;

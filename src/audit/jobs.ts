@@ -7,7 +7,7 @@ import { limits } from '../limits.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Alarm } from './alarm.ts';
 import type { Audit } from './audit.ts';
-import { type AuditChain, ChainError } from './chain.ts';
+import { type AuditChain, ChainError } from './chain/chain.ts';
 
 const PAUSE_MILLISECONDS = 10;
 

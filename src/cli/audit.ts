@@ -1,8 +1,8 @@
 // `gatehouse audit …`: verifies the audit log, also offline, and exports what an auditor needs for that.
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import type { ChainVerdict } from '../audit/chain-check.ts';
-import { formatCheckpoint } from '../audit/checkpoint.ts';
+import type { ChainVerdict } from '../audit/chain/check.ts';
+import { formatCheckpoint } from '../audit/chain/checkpoint.ts';
 import { type Command, type Input, jsonOption, UsageError } from './command.ts';
 import { withServices } from './context.ts';
 import { formatDate, type Io, plain } from './io.ts';
@@ -84,8 +84,8 @@ async function verifyOffline(input: Input): Promise<ChainVerdict> {
   const [{ loadConfig }, { openDatabase }, { checkChain }, { parseCheckpoints }] = await Promise.all([
     import('../config.ts'),
     import('../storage/database.ts'),
-    import('../audit/chain-check.ts'),
-    import('../audit/checkpoint.ts'),
+    import('../audit/chain/check.ts'),
+    import('../audit/chain/checkpoint.ts'),
   ]);
   const publicKey = readPublicKey(await readText(input.text('public-key') ?? ''));
   const file = input.text('checkpoints');

@@ -4,7 +4,7 @@
 import type { Actor, Audit } from '../audit/audit.ts';
 import type { ProtectedRows } from '../audit/protected-rows.ts';
 import { deleteLinkTokens } from '../mail/link-tokens.ts';
-import type { SessionEntry, Sessions } from '../oidc/store/sessions.ts';
+import type { SessionEntry, Sessions } from '../oidc/store/sessions/sessions.ts';
 import type { Clock } from '../platform/clock.ts';
 import { randomId } from '../platform/random.ts';
 import { removeAccountParticipants, removeSessionParticipants } from '../saml/slo/removals.ts';

@@ -2,7 +2,7 @@
 import { readMetadata } from '../applications/application.ts';
 import { isGenuineApplication } from '../applications/macs/protected-applications.ts';
 import type { ProtectedRows } from '../audit/protected-rows.ts';
-import type { SessionEntry } from '../oidc/store/sessions.ts';
+import type { SessionEntry } from '../oidc/store/sessions/sessions.ts';
 import type { NameId } from '../saml/messages/name-id.ts';
 import type { SloEndpoint } from '../saml/metadata/entity.ts';
 import { sloEndpoints } from '../saml/metadata/service-providers.ts';

@@ -1,6 +1,6 @@
 // Ends the sessions of a user whose roles change, where the setting `sign_out_on_role_change` says so.
 import type { Actor } from '../audit/audit.ts';
-import type { Sessions } from '../oidc/store/sessions.ts';
+import type { Sessions } from '../oidc/store/sessions/sessions.ts';
 import type { Tx } from '../storage/database.ts';
 import type { EndSession } from './end-session.ts';
 

@@ -20,7 +20,7 @@ import { createDynamicRegistration } from './registration/dynamic-registration.t
 import { type ApiTokens, createApiTokens } from './store/api-access-tokens.ts';
 import { type ClientSource, createClientSource } from './store/clients.ts';
 import { createRefreshTokenRetries } from './store/refresh-token-retries.ts';
-import { createSessionStore } from './store/session-rows.ts';
+import { createSessionStore } from './store/sessions/session-rows.ts';
 
 export interface Oidc {
   engine: Engine;

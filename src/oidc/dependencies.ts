@@ -31,9 +31,9 @@ import type { SignedInSession } from './patches/session-saving.ts';
 import type { DeviceGuesses } from './rate-limits/device-code-guesses.ts';
 import type { ClientSource } from './store/clients.ts';
 import type { RefreshTokenRetries } from './store/refresh-token-retries.ts';
-import type { OnSessionDestroyed } from './store/session-adapter.ts';
-import type { SessionStore } from './store/session-rows.ts';
-import type { Sessions } from './store/sessions.ts';
+import type { OnSessionDestroyed } from './store/sessions/session-adapter.ts';
+import type { SessionStore } from './store/sessions/session-rows.ts';
+import type { Sessions } from './store/sessions/sessions.ts';
 
 export interface OidcDependencies {
   issuer: string;

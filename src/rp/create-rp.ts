@@ -8,7 +8,7 @@ import type { Cookies } from '../http/cookies.ts';
 import type { Csrf } from '../http/csrf.ts';
 import type { Acr } from '../mfa/acr.ts';
 import type { StrongestProof } from '../mfa/step-up.ts';
-import type { Sessions } from '../oidc/store/sessions.ts';
+import type { Sessions } from '../oidc/store/sessions/sessions.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Db } from '../storage/database.ts';
 import { createFirstPartyClient } from './first-party-client.ts';

@@ -3,7 +3,7 @@
 import type { ProtectedRows } from '../audit/protected-rows.ts';
 import { limits } from '../limits.ts';
 import { acrOf, withMfa } from '../mfa/acr.ts';
-import type { Sessions } from '../oidc/store/sessions.ts';
+import type { Sessions } from '../oidc/store/sessions/sessions.ts';
 import type { Clock } from '../platform/clock.ts';
 import { randomToken, sha256 } from '../platform/random.ts';
 import type { Db } from '../storage/database.ts';

@@ -8,7 +8,7 @@ import type { Context } from '../http/context.ts';
 import type { Cookies } from '../http/cookies.ts';
 import type { Keyring } from '../keys/keyring.ts';
 import type { Outbox } from '../mail/outbox.ts';
-import type { Sessions } from '../oidc/store/sessions.ts';
+import type { Sessions } from '../oidc/store/sessions/sessions.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Metrics } from '../platform/metrics.ts';

@@ -2,8 +2,8 @@
 import { createAccountLookup } from '../accounts/account.ts';
 import { type AlarmKind, createAlarm } from '../audit/alarm.ts';
 import { createAudit } from '../audit/audit.ts';
-import { createAuditChain } from '../audit/chain.ts';
-import { createOutsideCheckpoints } from '../audit/outside-checkpoints.ts';
+import { createAuditChain } from '../audit/chain/chain.ts';
+import { createOutsideCheckpoints } from '../audit/chain/outside-checkpoints.ts';
 import { createProtectedRows } from '../audit/protected-rows.ts';
 import { createRepeatedEntries } from '../audit/repeated-entries.ts';
 import type { Config } from '../config.ts';

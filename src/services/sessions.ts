@@ -3,7 +3,7 @@ import { createKeyring } from '../keys/keyring.ts';
 import { createEndSession } from '../logout/end-session.ts';
 import { createLogoutRuns } from '../logout/logout-runs.ts';
 import { createLogoutOnRoleChange } from '../logout/role-change.ts';
-import { createSessions } from '../oidc/store/sessions.ts';
+import { createSessions } from '../oidc/store/sessions/sessions.ts';
 import { createSetConnectionRoles } from '../rbac/connection-roles.ts';
 import { createRoles } from '../rbac/roles.ts';
 import { FIRST_PARTY_CLIENT_ID } from '../rp/first-party-client.ts';

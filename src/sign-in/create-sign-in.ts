@@ -20,7 +20,7 @@ import { placeOf } from '../mail/wording.ts';
 import type { Mfa } from '../mfa/create-mfa.ts';
 import type { CodeDelivery } from '../mfa/factors/code-delivery.ts';
 import type { ClientSource } from '../oidc/store/clients.ts';
-import type { Sessions } from '../oidc/store/sessions.ts';
+import type { Sessions } from '../oidc/store/sessions/sessions.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import type { Captcha } from '../rate-limits/captcha.ts';
@@ -168,7 +168,15 @@ function createFactorChecks(dependencies: SignInDependencies, browserCookie: Kno
       browserCookie,
       countAttempt: (outcome) => countAttempt(outcome, 'password'),
     }),
-    codes: createSecondFactorCodes({ totp, recoveryCodes, oneTimeCodes, rateLimits, audit, repeatedEntries, countAttempt }),
+    codes: createSecondFactorCodes({
+      totp,
+      recoveryCodes,
+      oneTimeCodes,
+      rateLimits,
+      audit,
+      repeatedEntries,
+      countAttempt,
+    }),
   };
 }
 

@@ -2,8 +2,8 @@
 import { generateKeyPairSync } from 'node:crypto';
 import path from 'node:path';
 import type { Alarm } from '../../src/audit/alarm.ts';
-import { type AuditChain, createAuditChain } from '../../src/audit/chain.ts';
-import { createOutsideCheckpoints } from '../../src/audit/outside-checkpoints.ts';
+import { type AuditChain, createAuditChain } from '../../src/audit/chain/chain.ts';
+import { createOutsideCheckpoints } from '../../src/audit/chain/outside-checkpoints.ts';
 import { openPeople } from '../accounts/fixture.ts';
 import { testFolder } from '../support/database/database.ts';
 

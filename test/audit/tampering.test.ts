@@ -2,9 +2,9 @@
 import { createPublicKey } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { checkChain } from '../../src/audit/chain-check.ts';
-import { linkHash } from '../../src/audit/chain-link.ts';
-import { newestHead, parseCheckpoints } from '../../src/audit/checkpoint.ts';
+import { checkChain } from '../../src/audit/chain/check.ts';
+import { newestHead, parseCheckpoints } from '../../src/audit/chain/checkpoint.ts';
+import { linkHash } from '../../src/audit/chain/link.ts';
 import { digestOf } from '../../src/audit/row-mac.ts';
 import { createVault } from '../../src/platform/vault.ts';
 import { type AuditLog, openAuditLog } from './support.ts';

@@ -1,8 +1,8 @@
 import { copyFile, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createAuditChain } from '../../src/audit/chain.ts';
-import { createOutsideCheckpoints } from '../../src/audit/outside-checkpoints.ts';
+import { createAuditChain } from '../../src/audit/chain/chain.ts';
+import { createOutsideCheckpoints } from '../../src/audit/chain/outside-checkpoints.ts';
 import { openDataKeys } from '../../src/keys/data-keys.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { createVault } from '../../src/platform/vault.ts';

@@ -10,10 +10,10 @@ import { open, resetLink } from '../recovery/support.ts';
 import { aClient, aUser } from '../support/factories.ts';
 import { type HttpClient, httpClient } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
-import { filesUnder } from '../support/source/imports.ts';
 import { type Mailbox, mailbox } from '../support/mailbox.ts';
 import { atAccount, signedIn } from '../support/pages/account.ts';
 import { testSecret } from '../support/secret.ts';
+import { filesUnder } from '../support/source/imports.ts';
 
 const TOTP = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP';
 const newSecret = Buffer.alloc(32, 77);

@@ -78,8 +78,8 @@ const plainSql: Record<string, string> = {
   'audit/limited-list.ts': 'EXISTS over the roles of a user, who is no relation of the event',
   'admin/sessions/actions.ts': 'the same for a session',
   'admin/overview/statistics.ts': 'UNION, grouping by day, a hint for the index',
-  'oidc/store/sessions.ts': 'DELETE … RETURNING',
-  'oidc/store/ended-sessions.ts': 'INSERT … ON CONFLICT DO NOTHING with a count, inside a transaction',
+  'oidc/store/sessions/sessions.ts': 'DELETE … RETURNING',
+  'oidc/store/sessions/ended-sessions.ts': 'INSERT … ON CONFLICT DO NOTHING with a count, inside a transaction',
 };
 
 /** The files that depend on the kind of the database. */

@@ -4,7 +4,7 @@ import type { Actor } from '../../audit/audit.ts';
 import { notFound } from '../../http/errors.ts';
 import { limits } from '../../limits.ts';
 import type { EndSession } from '../../logout/end-session.ts';
-import type { SessionEntry, Sessions } from '../../oidc/store/sessions.ts';
+import type { SessionEntry, Sessions } from '../../oidc/store/sessions/sessions.ts';
 import type { Authority } from '../../rbac/authority.ts';
 import type { OwnPermission } from '../../rbac/built-in.ts';
 import { isMemberOf } from '../../rbac/members.ts';

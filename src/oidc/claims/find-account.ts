@@ -15,7 +15,7 @@ import { engineSeconds } from '../engine/configuration.ts';
 import type { Account as EngineAccount, FindAccount } from '../engine/library.ts';
 import { APPLICATION_CLAIMS } from '../patches/client-claims.ts';
 import type { ClientApplication, ClientSource } from '../store/clients.ts';
-import type { Sessions } from '../store/sessions.ts';
+import type { Sessions } from '../store/sessions/sessions.ts';
 
 export interface FindAccountDependencies {
   accounts: Pick<Accounts, 'find'>;

@@ -5,7 +5,7 @@ import type { KnownBrowsers } from '../../mfa/known-browsers.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { upstreamLogin } from '../patches/session-auth-time.ts';
 import type { SignedInSession } from '../patches/session-saving.ts';
-import type { SessionDevices } from '../store/session-devices.ts';
+import type { SessionDevices } from '../store/sessions/session-devices.ts';
 import { appContext } from './app-context.ts';
 import { Provider } from './library.ts';
 

@@ -2,7 +2,7 @@
 // also has to reach other applications through the browser, it goes to that logout run first (src/logout).
 import type { Context } from '../../http/context.ts';
 
-/** `logoutRunPath` is set while the session is ended (store/session-adapter.ts). */
+/** `logoutRunPath` is set while the session is ended (store/sessions/session-adapter.ts). */
 export function redirectToLogoutRun(ctx: Context): void {
   if (ctx.state.logoutRunPath) ctx.redirect(ctx.state.logoutRunPath);
 }

@@ -32,7 +32,7 @@ export function createLogoutTokenSender(provider: Provider): SendLogoutToken {
 export function queueLogoutTokens(provider: Provider, queueLogoutToken: QueueLogoutToken): void {
   const prototype = provider.Client.prototype as unknown as EngineClient;
   prototype.backchannelLogout = async function queueBackchannelLogout(accountId, sid) {
-    // The end of the session, which follows, queues a token for every client (store/session-adapter.ts). Only a user who
+    // The end of the session, which follows, queues a token for every client (store/sessions/session-adapter.ts). Only a user who
     // stays signed in logs out of one client.
     if (Provider.ctx?.oidc.params?.logout) return;
     await queueLogoutToken(this.clientId, accountId, sid);

@@ -5,8 +5,8 @@
 import { engineSeconds } from '../engine/configuration.ts';
 import { Provider } from '../engine/library.ts';
 import { artifactId } from '../store/adapter.ts';
-import { hasNewLogin } from '../store/merge-session.ts';
-import type { SavedSession, SessionStore } from '../store/session-rows.ts';
+import { hasNewLogin } from '../store/sessions/merge-session.ts';
+import type { SavedSession, SessionStore } from '../store/sessions/session-rows.ts';
 
 const STORED_TEXT = Symbol('the stored text of a session as it was read');
 

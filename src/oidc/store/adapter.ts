@@ -8,7 +8,6 @@ import { type Db, isUniqueViolation } from '../../storage/database.ts';
 import { hotStatements, type Sql } from '../../storage/statements.ts';
 import { engineSeconds } from '../engine/configuration.ts';
 import { type Adapter, type AdapterPayload, errors } from '../engine/library.ts';
-import { notEnded } from './ended-sessions.ts';
 import {
   artifactMac,
   isGenuineArtifact,
@@ -17,6 +16,7 @@ import {
   type ProtectedArtifact,
   usedMac,
 } from './protected-artifacts.ts';
+import { notEnded } from './sessions/ended-sessions.ts';
 
 /**
  * Prefix of an id that is already a stored hash: what is found by uid or user code is returned without its bearer value.

@@ -4,7 +4,7 @@ import { type ArtifactStoreDependencies, createArtifactAdapter } from './adapter
 import type { ClientSource } from './clients.ts';
 import { createDeviceCodeAdapter } from './device-code-adapter.ts';
 import { createRefreshTokenAdapter, type RefreshTokenRetries } from './refresh-token-retries.ts';
-import { createSessionAdapter, type OnSessionDestroyed } from './session-adapter.ts';
+import { createSessionAdapter, type OnSessionDestroyed } from './sessions/session-adapter.ts';
 
 export interface EngineAdaptersDependencies extends ArtifactStoreDependencies {
   clients: Pick<ClientSource, 'adapter'>;

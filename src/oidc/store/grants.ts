@@ -5,7 +5,7 @@ import { type Consents, type Granted, intersect } from '../../consents/consents.
 import { errors, type Grant, type KoaContextWithOIDC } from '../engine/library.ts';
 import { isStored } from '../patches/session-saving.ts';
 import type { ClientSource } from './clients.ts';
-import type { SessionStore } from './session-rows.ts';
+import type { SessionStore } from './sessions/session-rows.ts';
 
 /** Scopes, claims and resource scopes of the request. */
 function requestedBy(ctx: KoaContextWithOIDC): Granted {

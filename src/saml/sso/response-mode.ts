@@ -8,7 +8,7 @@ import type { RepeatedEntries } from '../../audit/repeated-entries.ts';
 import type { Context } from '../../http/context.ts';
 import { AppError, badRequest } from '../../http/errors.ts';
 import { appContext } from '../../oidc/engine/app-context.ts';
-import type { Sessions } from '../../oidc/store/sessions.ts';
+import type { Sessions } from '../../oidc/store/sessions/sessions.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Metrics } from '../../platform/metrics.ts';
 import type { Rejections } from '../../rejections/rejections.ts';

@@ -3,7 +3,7 @@ import { routes } from '../../../src/oidc/engine/configuration.ts';
 import type { AdapterPayload, Configuration } from '../../../src/oidc/engine/library.ts';
 import { mergeSessionsOnSave } from '../../../src/oidc/patches/session-saving.ts';
 import { artifactId } from '../../../src/oidc/store/adapter.ts';
-import type { SavedSession } from '../../../src/oidc/store/session-rows.ts';
+import type { SavedSession } from '../../../src/oidc/store/sessions/session-rows.ts';
 import { appUri, sharedStore, signIn, startBareEngine } from '../bare-engine.ts';
 
 const calls: string[] = [];

@@ -3,8 +3,8 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { EndSession } from '../../../src/logout/end-session.ts';
 import { createArtifactAdapter } from '../../../src/oidc/store/adapter.ts';
-import { createSessionStore } from '../../../src/oidc/store/session-rows.ts';
-import type { Sessions } from '../../../src/oidc/store/sessions.ts';
+import { createSessionStore } from '../../../src/oidc/store/sessions/session-rows.ts';
+import type { Sessions } from '../../../src/oidc/store/sessions/sessions.ts';
 import { aUser, type TestUser } from '../../support/factories.ts';
 import { type HttpClient, httpClient } from '../../support/http.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';

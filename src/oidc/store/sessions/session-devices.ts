@@ -1,8 +1,8 @@
 // The browsers in which sessions began, and when each session was last used: the table session_devices.
-import type { Clock } from '../../platform/clock.ts';
-import type { RequestInfo } from '../../platform/request-info.ts';
-import type { Tx } from '../../storage/database.ts';
-import { hotStatements, type Sql } from '../../storage/statements.ts';
+import type { Clock } from '../../../platform/clock.ts';
+import type { RequestInfo } from '../../../platform/request-info.ts';
+import type { Tx } from '../../../storage/database.ts';
+import { hotStatements, type Sql } from '../../../storage/statements.ts';
 
 export interface SessionDevices {
   /** Remembers the browser in which a session began, until `endsAt`, the latest end of the session. */

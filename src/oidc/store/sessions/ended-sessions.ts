@@ -1,6 +1,6 @@
 // Ended sessions, stored as rows until they would have expired. The engine holds a session in memory while it serves a
 // request and saves it afterwards; without these rows a running request would store an ended session again.
-import type { Tx } from '../../storage/database.ts';
+import type { Tx } from '../../../storage/database.ts';
 
 /** A condition that holds while the session named by `column` was not ended. A stored id is a hash: no colon in it. */
 export function notEnded(column: string): string {

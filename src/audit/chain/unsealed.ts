@@ -1,8 +1,8 @@
 // The audit rows that are not in the chain yet: which of them this server wrote, each once.
-import type { Vault } from '../platform/vault.ts';
-import type { Tx } from '../storage/database.ts';
-import type { ChainRow } from './chain-link.ts';
-import { isContentIntact, isRowGenuine } from './row-mac.ts';
+import type { Vault } from '../../platform/vault.ts';
+import type { Tx } from '../../storage/database.ts';
+import { isContentIntact, isRowGenuine } from '../row-mac.ts';
+import type { ChainRow } from './link.ts';
 
 export interface UnsealedRows {
   genuine: ChainRow[];

@@ -1,7 +1,8 @@
 // Writes sessions so that parallel requests do not undo each other. A row is replaced only if it is as it was read (compare
 // and set), and a new cookie value renames it: a session is one row from its first save to its end, and cannot come back.
-import type { ProtectedRows } from '../../audit/protected-rows.ts';
-import { hotStatements, type Sql } from '../../storage/statements.ts';
+import type { ProtectedRows } from '../../../audit/protected-rows.ts';
+import { hotStatements, type Sql } from '../../../storage/statements.ts';
+import { artifactMac, isGenuineArtifact, PROTECTED_SQL, type ProtectedArtifact } from '../protected-artifacts.ts';
 import { notEnded } from './ended-sessions.ts';
 import {
   type Authorization,
@@ -10,7 +11,6 @@ import {
   mergeSession,
   type SessionPayload,
 } from './merge-session.ts';
-import { artifactMac, isGenuineArtifact, PROTECTED_SQL, type ProtectedArtifact } from './protected-artifacts.ts';
 
 export interface SavedSession {
   /** Database id of the session's cookie value, and of the one before when this request has changed it. */

@@ -2,9 +2,9 @@
 // session: at that moment this server's own logout runs, which ends session and tokens, queues the deliveries and writes
 // the audit entry in one transaction, as for every other way a session ends.
 
-import type { Context } from '../../http/context.ts';
-import { appContext } from '../engine/app-context.ts';
-import { type Adapter, Provider } from '../engine/library.ts';
+import type { Context } from '../../../http/context.ts';
+import { appContext } from '../../engine/app-context.ts';
+import { type Adapter, Provider } from '../../engine/library.ts';
 
 /** Who requested the logout of this browser's session, and where the browser goes afterwards. */
 export interface EndSessionRequest {

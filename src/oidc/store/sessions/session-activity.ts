@@ -1,8 +1,8 @@
 // The idle limit: each request that the user makes moves the end of the session, at most to its latest end. The column
 // expires_at holds that end, so every query for live sessions follows the limit.
-import { limits } from '../../limits.ts';
-import type { Clock } from '../../platform/clock.ts';
-import type { Db } from '../../storage/database.ts';
+import { limits } from '../../../limits.ts';
+import type { Clock } from '../../../platform/clock.ts';
+import type { Db } from '../../../storage/database.ts';
 
 export interface SessionActivity {
   /** Records a request of the user, at most once a minute for each session; nothing for a session that has ended. */

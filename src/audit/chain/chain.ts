@@ -3,21 +3,21 @@
 // also stored outside of the database. So a program that can only write to the database cannot change the log unnoticed.
 import { createPublicKey } from 'node:crypto';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import { limits } from '../limits.ts';
-import type { Clock } from '../platform/clock.ts';
-import type { Vault } from '../platform/vault.ts';
-import { type Db, type Tx, transaction } from '../storage/database.ts';
-import { hotStatements, type Sql } from '../storage/statements.ts';
-import type { Alarm } from './alarm.ts';
-import { beginChain, ChainError, lockAnchors, storeAnchor } from './chain-anchors.ts';
-import { type ChainVerdict, checkChain } from './chain-check.ts';
-import { type Anchor, GENESIS, linkHash } from './chain-link.ts';
+import { limits } from '../../limits.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { Vault } from '../../platform/vault.ts';
+import { type Db, type Tx, transaction } from '../../storage/database.ts';
+import { hotStatements, type Sql } from '../../storage/statements.ts';
+import type { Alarm } from '../alarm.ts';
+import { isContentIntact } from '../row-mac.ts';
+import { beginChain, ChainError, lockAnchors, storeAnchor } from './anchors.ts';
+import { type ChainVerdict, checkChain } from './check.ts';
 import { type Checkpoint, type CheckpointKey, parseCheckpoints, publicKeyPem, signCheckpoint } from './checkpoint.ts';
+import { type Anchor, GENESIS, linkHash } from './link.ts';
 import type { OutsideCheckpoints } from './outside-checkpoints.ts';
-import { isContentIntact } from './row-mac.ts';
 import { readUnsealed, type UnsealedRows } from './unsealed.ts';
 
-export { ChainError } from './chain-anchors.ts';
+export { ChainError } from './anchors.ts';
 
 export interface AuditChain {
   /** Starts the chain of a database without any event. */

@@ -3,7 +3,7 @@
 import { createPublicKey } from 'node:crypto';
 import { mkdir, open, readFile, rename } from 'node:fs/promises';
 import path from 'node:path';
-import type { Logger } from '../platform/logger.ts';
+import type { Logger } from '../../platform/logger.ts';
 import {
   type Checkpoint,
   type CheckpointKey,

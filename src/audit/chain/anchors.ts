@@ -1,7 +1,7 @@
 // Reads, under a lock, and stores the two anchors of the audit chain: its start and its end, each with a MAC.
-import type { Vault } from '../platform/vault.ts';
-import { type Db, isUniqueViolation, type Tx } from '../storage/database.ts';
-import { type Anchor, anchorMac, GENESIS, isGenuine } from './chain-link.ts';
+import type { Vault } from '../../platform/vault.ts';
+import { type Db, isUniqueViolation, type Tx } from '../../storage/database.ts';
+import { type Anchor, anchorMac, GENESIS, isGenuine } from './link.ts';
 
 /** The chain was changed by another program, so no entry is added to it. */
 export class ChainError extends Error {

@@ -1,18 +1,18 @@
 // The engine's single sign-on sessions as rows: their accounts, the applications that take part, and their end. Ending one
 // needs no request, so a password reset, an administrator and a logout in another browser do it in the same way.
-import { limits } from '../../limits.ts';
-import type { Clock } from '../../platform/clock.ts';
-import type { Db, Tx } from '../../storage/database.ts';
-import type { Sql } from '../../storage/statements.ts';
-import { artifactId, hasReachedLatestEnd } from './adapter.ts';
-import { endedAmong, markEnded } from './ended-sessions.ts';
-import { GRANT_MODELS, grantsOf, removeGrantsBut, removeGrantsById, type StoredGrant } from './grant-rows.ts';
+import { limits } from '../../../limits.ts';
+import type { Clock } from '../../../platform/clock.ts';
+import type { Db, Tx } from '../../../storage/database.ts';
+import type { Sql } from '../../../storage/statements.ts';
+import { artifactId, hasReachedLatestEnd } from '../adapter.ts';
+import { GRANT_MODELS, grantsOf, removeGrantsBut, removeGrantsById, type StoredGrant } from '../grant-rows.ts';
 import {
   type ArtifactVerifier,
   isGenuineArtifact,
   PROTECTED_COLUMNS,
   type ProtectedArtifact,
-} from './protected-artifacts.ts';
+} from '../protected-artifacts.ts';
+import { endedAmong, markEnded } from './ended-sessions.ts';
 import { createSessionActivity, type SessionActivity } from './session-activity.ts';
 import { createSessionDevices, type SessionDevices } from './session-devices.ts';
 

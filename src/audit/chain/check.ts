@@ -2,12 +2,12 @@
 // anchors and all checkpoints. Without the secret it verifies all but the MACs, which is what an auditor with a copy can do.
 import type { KeyObject } from 'node:crypto';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import type { Vault } from '../platform/vault.ts';
-import type { Db } from '../storage/database.ts';
-import { type ChainFault, createFaults, describeEntry, describeGap, type Faults } from './chain-faults.ts';
-import { type Anchor, type ChainRow, GENESIS, isGenuine, linkHash } from './chain-link.ts';
+import type { Vault } from '../../platform/vault.ts';
+import type { Db } from '../../storage/database.ts';
+import { isContentIntact, isRowGenuine } from '../row-mac.ts';
 import { type Checkpoint, isSigned, type SignedCheckpoints } from './checkpoint.ts';
-import { isContentIntact, isRowGenuine } from './row-mac.ts';
+import { type ChainFault, createFaults, describeEntry, describeGap, type Faults } from './faults.ts';
+import { type Anchor, type ChainRow, GENESIS, isGenuine, linkHash } from './link.ts';
 import { readUnsealed } from './unsealed.ts';
 
 export type ChainVerdict =

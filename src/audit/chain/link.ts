@@ -1,8 +1,8 @@
 // One link of the hash chain of the audit log, and the MACs of its stored start and end. docs/operating.md describes the
 // format, so that other programs can verify an export.
 import { createHash } from 'node:crypto';
-import type { Vault } from '../platform/vault.ts';
-import type { AuditContent, RowProof } from './row-mac.ts';
+import type { Vault } from '../../platform/vault.ts';
+import type { AuditContent, RowProof } from '../row-mac.ts';
 
 /** The stored start (`tail`) or end (`head`) of the chain. */
 export interface Anchor {
