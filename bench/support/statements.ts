@@ -4,6 +4,8 @@ import { statements as audit } from '../../src/audit/audit.ts';
 import { statements as auditChain } from '../../src/audit/chain/chain.ts';
 import { statements as consents } from '../../src/consents/consents.ts';
 import { statements as passwords } from '../../src/credentials/stored-password.ts';
+import { statements as upstreamRequests } from '../../src/federation/requests.ts';
+import { statements as upstreamSessions } from '../../src/federation/sessions.ts';
 import { limits } from '../../src/limits.ts';
 import { statements as factors } from '../../src/mfa/account-factors.ts';
 import { statements as knownBrowsers } from '../../src/mfa/known-browsers.ts';
@@ -87,6 +89,20 @@ export async function fillTables({ db }: Database): Promise<void> {
   await db.clientSecret.createMany({
     data: Array.from({ length: 20 }, (_, n) => ({ id: `s${n}`, applicationId: `oidc${n}`, secretHash: 'h' })),
   });
+  await inPieces(
+    numbered((n) => ({
+      ...{ id: `u${n}`, connectionId: 'c', purpose: 'sign-in', boundTo: 'uid', dataSealed: payload, answerId: `a${n}` },
+      expiresAt: later,
+    })),
+    (data) => db.upstreamRequest.createMany({ data }),
+  );
+  await inPieces(
+    numbered((n) => ({
+      ...{ id: `us${n}`, sessionUid: 's', connectionId: 'c', userId: `u${n}`, subject: 's', dataSealed: payload },
+      expiresAt: later,
+    })),
+    (data) => db.upstreamSession.createMany({ data }),
+  );
   await inPieces(
     numbered((n) => ({ applicationId: 'oidc1', userId: `u${n}`, firstUsedAt: past })),
     (data) => db.applicationUser.createMany({ data }),
@@ -328,6 +344,99 @@ export function comparisons({ db, sql }: Database): Comparison[] {
       query,
       (turn) => [`k${one(turn)}`],
       (turn) => db.rateLimit.findUnique({ where: { key: `k${one(turn)}` }, select: { points: true, expiresAt: true } }),
+    ),
+    compare(
+      upstreamRequests.store,
+      execute,
+      (turn) => [`new${turn}`, 'c', 'sign-in', 'uid', payload, null, null, past, later],
+      (turn) =>
+        db.upstreamRequest.create({
+          data: {
+            ...{ id: `made${turn}`, connectionId: 'c', purpose: 'sign-in', boundTo: 'uid' },
+            ...{ dataSealed: payload, createdAt: past, expiresAt: later },
+          },
+        }),
+    ),
+    compare(
+      upstreamRequests.answer,
+      query,
+      (turn) => [`answer${turn}`, payload, `none${turn}`, 'c', past],
+      async (turn) => {
+        const where = { id: `none${turn}`, connectionId: 'c', answerId: null, expiresAt: { gt: past } };
+        await db.upstreamRequest.updateMany({ where, data: { answerId: `answer${turn}`, answerSealed: payload } });
+        return db.upstreamRequest.findUnique({
+          where: { id: `none${turn}` },
+          select: { purpose: true, boundTo: true },
+        });
+      },
+    ),
+    compare(
+      upstreamRequests.findAnswered,
+      query,
+      (turn) => [`a${one(turn)}`, 'sign-in', 'uid', past],
+      (turn) =>
+        db.upstreamRequest.findMany({
+          where: {
+            ...{ answerId: `a${one(turn)}`, purpose: 'sign-in', boundTo: 'uid', redeemedAt: null },
+            expiresAt: { gt: past },
+          },
+          take: 1,
+        }),
+    ),
+    compare(
+      upstreamRequests.redeem,
+      execute,
+      (turn) => [past, `none${turn}`],
+      (turn) =>
+        db.upstreamRequest.updateMany({ where: { id: `none${turn}`, redeemedAt: null }, data: { redeemedAt: past } }),
+    ),
+    compare(
+      upstreamRequests.storeIdentity,
+      execute,
+      (turn) => [payload, later, `u${one(turn)}`],
+      (turn) =>
+        db.upstreamRequest.update({
+          where: { id: `u${one(turn)}` },
+          data: { answerSealed: payload, expiresAt: later },
+        }),
+    ),
+    compare(
+      upstreamRequests.findIdentity,
+      query,
+      (turn) => [`u${one(turn)}`, 'uid', past],
+      (turn) =>
+        db.upstreamRequest.findFirst({
+          where: { id: `u${one(turn)}`, boundTo: 'uid', redeemedAt: { not: null }, expiresAt: { gt: past } },
+          select: { answerSealed: true },
+        }),
+    ),
+    compare(
+      upstreamSessions.begin,
+      execute,
+      (turn) => [`new${turn}`, '.', 'c', 'u1', 's', 'sid', 'h', payload, MAC, past, later],
+      (turn) =>
+        db.upstreamSession.create({
+          data: {
+            ...{ id: `made${turn}`, sessionUid: '.', connectionId: 'c', userId: 'u1', subject: 's' },
+            ...{ sid: 'sid', nameIdHash: 'h', dataSealed: payload, mac: MAC, createdAt: past, expiresAt: later },
+          },
+        }),
+    ),
+    compare(
+      upstreamSessions.find,
+      query,
+      (turn) => [`us${one(turn)}`],
+      (turn) => db.upstreamSession.findUnique({ where: { id: `us${one(turn)}` } }),
+    ),
+    compare(
+      upstreamSessions.attach,
+      execute,
+      (turn) => ['uid', later, MAC, `us${one(turn)}`],
+      (turn) =>
+        db.upstreamSession.update({
+          where: { id: `us${one(turn)}` },
+          data: { sessionUid: 'uid', expiresAt: later, mac: MAC },
+        }),
     ),
     compare(
       consents.hasUsed,

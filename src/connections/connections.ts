@@ -12,9 +12,10 @@ import { listRoleMappings, type RoleMapping } from './role-mappings.ts';
 import type { ConnectionEntry, SecretPurpose } from './schema.ts';
 import {
   type DecryptedSecret,
+  decryptSecrets,
   deleteSecret,
+  encryptedSecrets,
   listSecrets,
-  readSecrets,
   type SecretInfo,
   secretsMatch,
   storeSecret,
@@ -33,8 +34,8 @@ export interface Connections {
   findEnabled(id: string): Promise<Connection | undefined>;
   /** The enabled connection with this proven domain (ASCII, lower case); cached. */
   forDomain(domain: string): Promise<Connection | undefined>;
-  /** Whether some domain of the connection is proven; cached. */
-  hasProvenDomains(id: string): Promise<boolean>;
+  /** The proven domains of the connection; cached outside a transaction. */
+  provenDomains(id: string, tx?: Tx): Promise<string[]>;
   /** The ids of rows that another program wrote. They can only be removed. */
   forged(): Promise<string[]>;
   create(entry: ConnectionEntry, change?: Change): Promise<Connection>;
@@ -46,7 +47,7 @@ export interface Connections {
   remove(id: string, change?: Change): Promise<void>;
   /** Without values, newest first. */
   secrets(id: string, tx?: Tx): Promise<SecretInfo[]>;
-  /** The values to use, the best one first; empty where there is none. */
+  /** The values to use, the best one first; empty where there is none. Their rows are cached. */
   secretsOf(id: string, purpose: SecretPurpose): Promise<DecryptedSecret[]>;
   /** Whether exactly these are stored. */
   secretsMatch(id: string, purpose: SecretPurpose, declared: readonly DeclaredSecret[], tx?: Tx): Promise<boolean>;
@@ -65,11 +66,13 @@ export function createConnections(context: ConnectionsContext): Connections {
   const cached = <T>(load: (key: string) => Promise<T>) =>
     cacheDirectory(sql, load, { max: limits.connections.cached });
   const enabled = cached(async () => (await listConnections(context, db)).filter((one) => one.enabled));
+  const secretsInRows = cached((id) => encryptedSecrets(id, db));
   const mappings = cached((id) => listRoleMappings(context, id, db));
-  const proven = cached(async () => {
-    const domains = await listDomains(context, undefined, db);
+  const readProven = async (tx: Tx) => {
+    const domains = await listDomains(context, undefined, tx);
     return new Map(domains.flatMap(({ domain, connectionId, provenAt }) => (provenAt ? [[domain, connectionId]] : [])));
-  });
+  };
+  const proven = cached(() => readProven(db));
   const findEnabled = async (id: string) => (await enabled(ALL))?.find((one) => one.id === id);
 
   return {
@@ -82,7 +85,10 @@ export function createConnections(context: ConnectionsContext): Connections {
       const id = (await proven(ALL))?.get(domain);
       return id === undefined ? undefined : findEnabled(id);
     },
-    hasProvenDomains: async (id) => [...((await proven(ALL))?.values() ?? [])].includes(id),
+    async provenDomains(id, tx) {
+      const all = [...((await (tx ? readProven(tx) : proven(ALL))) ?? [])];
+      return all.flatMap(([domain, connectionId]) => (connectionId === id ? [domain] : []));
+    },
     forged: () => listForged(context, db),
     create: (entry, change = {}) => createConnection(context, entry, change),
     update: (entry, change = {}) => updateConnection(context, entry, change),
@@ -93,7 +99,7 @@ export function createConnections(context: ConnectionsContext): Connections {
     setEnabled: (id, isEnabled, change = {}) => setEnabled(context, id, isEnabled, change),
     remove: (id, change = {}) => removeConnection(context, id, change),
     secrets: (id, tx = db) => listSecrets(id, tx),
-    secretsOf: (id, purpose) => readSecrets(context, id, purpose, db),
+    secretsOf: async (id, purpose) => decryptSecrets(context, id, purpose, (await secretsInRows(id)) ?? []),
     secretsMatch: (id, purpose, declared, tx = db) => secretsMatch(context, id, purpose, declared, tx),
     addSecret: (id, purpose, secret, { by, tx: outer, source = 'local' } = {}) =>
       withinTransaction(db, outer, async (tx) => {

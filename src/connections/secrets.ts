@@ -29,13 +29,30 @@ export async function listSecrets(connectionId: string, tx: Tx): Promise<SecretI
 
 /** The values for a purpose: unexpired ones first, then newest first. The date is a note of the administrator, and may be wrong. */
 export async function readSecrets(
-  { vault, now }: SecretsContext,
+  context: SecretsContext,
   connectionId: string,
   purpose: SecretPurpose,
   tx: Tx,
 ): Promise<DecryptedSecret[]> {
-  const rows = await tx.connectionSecret.findMany({ where: { connectionId, purpose }, orderBy: [...newestFirst] });
-  const secrets = rows.flatMap(({ id, createdAt, expiresAt, valueSealed }) => {
+  return decryptSecrets(context, connectionId, purpose, await encryptedSecrets(connectionId, tx));
+}
+
+type EncryptedSecret = Awaited<ReturnType<typeof encryptedSecrets>>[number];
+
+/** The rows of a connection, newest first. */
+export function encryptedSecrets(connectionId: string, tx: Tx) {
+  return tx.connectionSecret.findMany({ where: { connectionId }, orderBy: [...newestFirst] });
+}
+
+/** The same as `readSecrets`, from rows that were read before. */
+export function decryptSecrets(
+  { vault, now }: SecretsContext,
+  connectionId: string,
+  purpose: SecretPurpose,
+  rows: readonly EncryptedSecret[],
+): DecryptedSecret[] {
+  const ofPurpose = rows.filter((row) => row.purpose === purpose);
+  const secrets = ofPurpose.flatMap(({ id, createdAt, expiresAt, valueSealed }) => {
     const content = JSON.parse(vault.open(valueSealed, contextOf(id)).toString()) as SealedContent;
     // A row that was moved from another connection would send its secret to the wrong server.
     const isOwn = content.connection === connectionId && content.purpose === purpose;

@@ -5,7 +5,7 @@ import { limits } from '../limits.ts';
 import type { Clock } from '../platform/clock.ts';
 import { randomToken, sha256 } from '../platform/random.ts';
 import type { Vault } from '../platform/vault.ts';
-import type { Db } from '../storage/database.ts';
+import { hotStatements, type Sql } from '../storage/statements.ts';
 import type { UpstreamAnswer } from './upstream.ts';
 
 /** Why the request was sent. `test`: "Try it" of the console, which writes nothing. */
@@ -72,8 +72,31 @@ export interface UpstreamRequests {
   findIdentity(id: string, boundTo: string): Promise<unknown>;
 }
 
+export const statements = hotStatements('upstream-requests', {
+  store: `INSERT INTO upstream_requests (id, connection_id, purpose, bound_to, data_sealed, answer_sealed, redeemed_at,
+      created_at, expires_at) VALUES (?,?,?,?,?,?,?,?,?)`,
+  answer: `UPDATE upstream_requests SET answer_id = ?, answer_sealed = ?
+    WHERE id = ? AND connection_id = ? AND answer_id IS NULL AND expires_at > ?
+    RETURNING purpose, bound_to AS "boundTo"`,
+  findAnswered: `SELECT id, connection_id AS "connectionId", data_sealed AS "dataSealed", answer_sealed AS "answerSealed",
+      created_at AS "createdAt" FROM upstream_requests
+    WHERE answer_id = ? AND purpose = ? AND bound_to = ? AND redeemed_at IS NULL AND expires_at > ?`,
+  redeem: 'UPDATE upstream_requests SET redeemed_at = ? WHERE id = ? AND redeemed_at IS NULL',
+  storeIdentity: 'UPDATE upstream_requests SET answer_sealed = ?, expires_at = ? WHERE id = ?',
+  findIdentity: `SELECT answer_sealed AS "answerSealed" FROM upstream_requests
+    WHERE id = ? AND bound_to = ? AND redeemed_at IS NOT NULL AND expires_at > ?`,
+});
+
+interface AnsweredRow {
+  id: string;
+  connectionId: string;
+  dataSealed: string;
+  answerSealed: string;
+  createdAt: Date;
+}
+
 export interface RequestsDependencies {
-  db: Db;
+  sql: Sql;
   vault: Pick<Vault, 'seal' | 'open'>;
   now: Clock;
 }
@@ -93,7 +116,7 @@ function encryption(vault: RequestsDependencies['vault']) {
 }
 
 function answeredRequests({
-  db,
+  sql,
   vault,
   now,
 }: RequestsDependencies): Pick<UpstreamRequests, 'store' | 'answered' | 'redeem'> {
@@ -104,33 +127,25 @@ function answeredRequests({
       const createdAt = now();
       const expiresAt = new Date(createdAt.getTime() + limits.upstream.requestSeconds * 1000);
       const dataSealed = seal(id, { memory, demands: demanded, connectionId, purpose, boundTo });
-      await db.upstreamRequest.create({
-        data: { id, connectionId, purpose, boundTo, dataSealed, createdAt, expiresAt },
-      });
+      const row = [id, connectionId, purpose, boundTo, dataSealed, null, null, createdAt, expiresAt];
+      await sql.execute(statements.store, ...row);
     },
 
     async answered(handle, connectionId, answer) {
       const id = sha256(handle);
       const value = randomToken();
-      const unanswered = { id, connectionId, answerId: null, expiresAt: { gt: now() } };
-      const data = { answerId: sha256(value), answerSealed: seal(id, answer) };
-      if ((await db.upstreamRequest.updateMany({ where: unanswered, data })).count === 0) return 'unknown';
-      const row = await db.upstreamRequest.findUniqueOrThrow({
-        where: { id },
-        select: { purpose: true, boundTo: true },
-      });
-      return { purpose: row.purpose as Purpose, boundTo: row.boundTo, answer: value };
+      const values = [sha256(value), seal(id, answer), id, connectionId, now()];
+      const [row] = await sql.query<{ purpose: Purpose; boundTo: string }>(statements.answer, ...values);
+      return row ? { ...row, answer: value } : 'unknown';
     },
 
     async redeem(answer, purpose, boundTo) {
-      const where = { answerId: sha256(answer), purpose, boundTo, redeemedAt: null, expiresAt: { gt: now() } };
-      const [row] = await db.upstreamRequest.findMany({ where, take: 1 });
-      if (!row?.answerSealed) return undefined;
+      const [row] = await sql.query<AnsweredRow>(statements.findAnswered, sha256(answer), purpose, boundTo, now());
+      if (!row) return undefined;
       const data = requestData.parse(decrypt(row.id, row.dataSealed));
       const isMoved = data.purpose !== purpose || data.boundTo !== boundTo || data.connectionId !== row.connectionId;
       if (isMoved) return undefined;
-      const { count } = await db.upstreamRequest.updateMany({ where, data: { redeemedAt: now() } });
-      if (count === 0) return undefined;
+      if ((await sql.execute(statements.redeem, now(), row.id)) === 0) return undefined;
       return {
         id: row.id,
         connectionId: row.connectionId,
@@ -147,7 +162,7 @@ function answeredRequests({
 
 /** The identities that answers proved, until the end of the sign-in. */
 function provenIdentities({
-  db,
+  sql,
   vault,
   now,
 }: RequestsDependencies): Pick<UpstreamRequests, 'storeIdentity' | 'storeIdentityWithoutRequest' | 'findIdentity'> {
@@ -155,7 +170,7 @@ function provenIdentities({
   return {
     async storeIdentity(id, identity) {
       const expiresAt = new Date(now().getTime() + limits.interaction.seconds * 1000);
-      await db.upstreamRequest.update({ where: { id }, data: { answerSealed: seal(id, identity), expiresAt } });
+      await sql.execute(statements.storeIdentity, seal(id, identity), expiresAt, id);
     },
 
     async storeIdentityWithoutRequest(identity, { connectionId, boundTo }) {
@@ -163,14 +178,23 @@ function provenIdentities({
       const createdAt = now();
       const expiresAt = new Date(createdAt.getTime() + limits.interaction.seconds * 1000);
       const dataSealed = seal(id, { memory: {}, demands: { forced: false } });
-      const row = { id, connectionId, purpose: 'sign-in', boundTo, dataSealed, answerSealed: seal(id, identity) };
-      await db.upstreamRequest.create({ data: { ...row, createdAt, expiresAt, redeemedAt: createdAt } });
+      const row = [
+        id,
+        connectionId,
+        'sign-in',
+        boundTo,
+        dataSealed,
+        seal(id, identity),
+        createdAt,
+        createdAt,
+        expiresAt,
+      ];
+      await sql.execute(statements.store, ...row);
       return id;
     },
 
     async findIdentity(id, boundTo) {
-      const where = { id, boundTo, redeemedAt: { not: null }, expiresAt: { gt: now() } };
-      const row = await db.upstreamRequest.findFirst({ where, select: { answerSealed: true } });
+      const [row] = await sql.query<{ answerSealed: string | null }>(statements.findIdentity, id, boundTo, now());
       return row?.answerSealed ? decrypt(id, row.answerSealed) : undefined;
     },
   };

@@ -5,6 +5,7 @@ import { limits } from '../limits.ts';
 import type { Clock } from '../platform/clock.ts';
 import { randomId, sha256 } from '../platform/random.ts';
 import type { Db, Tx } from '../storage/database.ts';
+import { hotStatements, type Sql } from '../storage/statements.ts';
 import type { NamedSessions } from './logout/logout-token.ts';
 import {
   createUpstreamSessionRows,
@@ -18,7 +19,7 @@ import {
 
 export interface UpstreamSessions {
   /** Stores it for a sign-in that is finished; returns the id for `attach`. */
-  begin(session: Omit<UpstreamSession, 'id' | 'sessionUid'>, tx: Tx): Promise<string>;
+  begin(session: Omit<UpstreamSession, 'id' | 'sessionUid'>, tx?: Tx): Promise<string>;
   /** Binds it to the single sign-on session. */
   attach(id: string, session: { uid: string; accountId: string; endsAt: Date }): Promise<void>;
   /** The connection of a sign-in that is not stored yet; undefined for an unknown or forged row. */
@@ -34,14 +35,27 @@ export interface UpstreamSessions {
   named(connectionId: string, named: NamedSessions): Promise<UpstreamSession[]>;
 }
 
+export const statements = hotStatements('upstream-sessions', {
+  begin: `INSERT INTO upstream_sessions (id, session_uid, connection_id, user_id, subject, sid, name_id_hash, data_sealed, mac,
+      created_at, expires_at) VALUES (?,?,?,?,?,?,?,?,?,?,?)`,
+  find: `SELECT id, session_uid AS "sessionUid", connection_id AS "connectionId", user_id AS "userId", subject,
+      data_sealed AS "dataSealed", mac FROM upstream_sessions WHERE id = ?`,
+  attach: 'UPDATE upstream_sessions SET session_uid = ?, expires_at = ?, mac = ? WHERE id = ?',
+});
+
 export interface UpstreamSessionsDependencies extends SessionRowsDependencies {
   db: Db;
+  sql: Sql;
   now: Clock;
 }
 
 export function createUpstreamSessions(dependencies: UpstreamSessionsDependencies): UpstreamSessions {
-  const { db, now } = dependencies;
+  const { db, sql, now } = dependencies;
   const { macOf, isGenuine, seal, toSession } = createUpstreamSessionRows(dependencies);
+  const find = async (id: string): Promise<SessionRow | undefined> => {
+    const [row] = await sql.query<SessionRow>(statements.find, id);
+    return row && isGenuine(row) ? row : undefined;
+  };
   const latest = async (sessionUid: string, tx: Tx | Db = db): Promise<SessionRow | undefined> => {
     const rows = await tx.upstreamSession.findMany({ where: { sessionUid }, orderBy: { createdAt: 'desc' }, take: 10 });
     return rows.find(isGenuine);
@@ -51,31 +65,27 @@ export function createUpstreamSessions(dependencies: UpstreamSessionsDependencie
     async begin({ connectionId, userId, subject, handle }, tx) {
       const row = { id: randomId(), sessionUid: NOT_ATTACHED, connectionId, userId, subject };
       const createdAt = now();
-      await tx.upstreamSession.create({
-        data: {
-          ...row,
-          sid: (handle?.kind === 'oidc' ? handle.sid : handle?.sessionIndex) ?? null,
-          nameIdHash: handle ? nameHash(handle) : null,
-          dataSealed: seal(row.id, handle),
-          mac: macOf(row),
-          createdAt,
-          expiresAt: new Date(createdAt.getTime() + limits.interaction.seconds * 1000),
-        },
-      });
+      const values = [
+        ...[row.id, row.sessionUid, connectionId, userId, subject],
+        (handle?.kind === 'oidc' ? handle.sid : handle?.sessionIndex) ?? null,
+        handle ? nameHash(handle) : null,
+        seal(row.id, handle),
+        macOf(row),
+        createdAt,
+        new Date(createdAt.getTime() + limits.interaction.seconds * 1000),
+      ];
+      await (tx ? sql.in(tx) : sql).execute(statements.begin, ...values);
       return row.id;
     },
 
     async attach(id, { uid, accountId, endsAt }) {
-      const row = await db.upstreamSession.findUnique({ where: { id } });
-      if (!row || row.userId !== accountId || !isGenuine(row)) return;
+      const row = await find(id);
+      if (row?.userId !== accountId) return;
       const mac = macOf({ ...row, sessionUid: uid });
-      await db.upstreamSession.update({ where: { id }, data: { sessionUid: uid, expiresAt: endsAt, mac } });
+      await sql.execute(statements.attach, uid, endsAt, mac, id);
     },
 
-    async connectionOf(id) {
-      const row = await db.upstreamSession.findUnique({ where: { id } });
-      return row && isGenuine(row) ? row.connectionId : undefined;
-    },
+    connectionOf: async (id) => (await find(id))?.connectionId,
 
     ofSession: async (sessionUid) => (await latest(sessionUid))?.connectionId,
 
@@ -85,8 +95,8 @@ export function createUpstreamSessions(dependencies: UpstreamSessionsDependencie
     },
 
     async find(id) {
-      const row = await db.upstreamSession.findUnique({ where: { id } });
-      return row && isGenuine(row) ? toSession(row) : undefined;
+      const row = await find(id);
+      return row && toSession(row);
     },
 
     async named(connectionId, { sid, sub }) {

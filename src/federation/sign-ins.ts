@@ -2,7 +2,6 @@
 // the end of the sign-in.
 
 import type { Account } from '../accounts/account.ts';
-import type { Accounts } from '../accounts/accounts.ts';
 import { acceptsSignIn, type SignInRule } from '../applications/rules/sign-in-rule.ts';
 import type { Actor } from '../audit/audit.ts';
 import type { Connection } from '../connections/connection.ts';
@@ -26,8 +25,7 @@ import type { UpstreamSignIn } from './upstream-sign-in.ts';
 export interface SignInsDependencies {
   db: Db;
   now: Clock;
-  accounts: Pick<Accounts, 'find'>;
-  connections: Pick<Connections, 'enabled' | 'find' | 'forDomain' | 'hasProvenDomains'>;
+  connections: Pick<Connections, 'enabled' | 'find' | 'findEnabled' | 'forDomain' | 'provenDomains'>;
   policy: Pick<SignInPolicy, 'hasOwnFactor'>;
   requests: Pick<UpstreamRequests, 'storeIdentity' | 'findIdentity'>;
   sessions: Pick<UpstreamSessions, 'begin'>;
@@ -104,13 +102,13 @@ async function signInOffer(
   const enabled = await connections.enabled();
   const accepted = enabled.filter(({ id, kind }) => upstreamSignIn.hasProtocol(kind) && acceptsSignIn(rule, id));
   const buttons = accepted.filter(({ settings }) => settings.show_button && !settings.link_only);
-  const accepts = await Promise.all(accepted.map(({ id }) => connections.hasProvenDomains(id)));
+  const domains = await Promise.all(accepted.map(({ id }) => connections.provenDomains(id)));
   const isLocalAllowed = acceptsSignIn(rule, undefined);
   return {
     connections: buttons.map((one) => ({ id: one.id, name: one.name, logo: logoOf(one) })),
     isLocalAllowed,
     takesPassword: isLocalAllowed || enabled.some((one) => isDirectory(one) && acceptsSignIn(rule, one.id)),
-    asksAddressFirst: accepts.includes(true),
+    asksAddressFirst: domains.flat().length > 0,
   };
 }
 
@@ -123,23 +121,24 @@ async function completeSignIn(
   by: Actor,
 ): Promise<string> {
   const stored = await requests.findIdentity(proven.requestId, uid);
-  const connection = await connections.find(proven.connectionId);
-  if (stored === undefined || !connection?.enabled) throw badRequest('sign_in_expired');
+  const connection = await connections.findEnabled(proven.connectionId);
+  if (stored === undefined || !connection) throw badRequest('sign_in_expired');
   const identity = parseIdentity(stored);
   const { subject, session: handle } = identity;
+  const row = { connectionId: connection.id, userId: account.id, subject, handle };
+  if (proven.linkTo === undefined) return sessions.begin(row);
   const done = await transaction(db, async (tx) => {
-    const notify = proven.linkTo === undefined ? undefined : await resolver.link(connection, identity, account, by, tx);
-    const row = { connectionId: connection.id, userId: account.id, subject, handle };
+    const notify = await resolver.link(connection, identity, account, by, tx);
     return { notify, id: await sessions.begin(row, tx) };
   });
-  await done.notify?.();
+  await done.notify();
   return done.id;
 }
 
 const isDirectory = ({ kind }: Connection) => kind === 'ldap';
 
 async function finish(
-  { accounts, now, policy, requests, resolver, upstreamSignIn }: SignInsDependencies,
+  { now, policy, requests, resolver, upstreamSignIn }: SignInsDependencies,
   answer: string,
   { uid, rule, invitedId, request: info }: Parameters<UpstreamSignIns['finish']>[1],
   begun: { connectionId: string },
@@ -162,6 +161,6 @@ async function finish(
   if (resolution.outcome === 'prove')
     return { proven: { ...proven, linkTo: resolution.accountId }, userId: undefined, isStale: false };
   const { account } = resolution;
-  const current = (await accounts.find(account.id)) ?? account;
-  return { proven, userId: account.id, isStale: needsOwnFactor && !(await policy.hasOwnFactor(current)) };
+  const isStale = needsOwnFactor && !(await policy.hasOwnFactor(account));
+  return { proven, userId: account.id, isStale };
 }

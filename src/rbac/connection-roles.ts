@@ -42,16 +42,18 @@ export function createSetConnectionRoles({
   return (userId, { connectionId, roleIds }, by = {}, outer) =>
     withinTransaction(db, outer, async (tx) => {
       const via = `connection:${connectionId}`;
-      const roles = await tx.role.findMany({ where: { id: { in: [...roleIds] } }, select: { id: true, name: true } });
-      const rows = await tx.userRole.findMany({
-        where: { userId, via },
-        select: { roleId: true, mac: true, role: { select: { name: true } } },
-      });
+      const rows = await tx.userRole.findMany({ where: { userId, via }, select: { roleId: true, mac: true } });
+      if (rows.length + roleIds.length === 0) return { added: [], removed: [] };
+      const involved = [...roleIds, ...rows.map(({ roleId }) => roleId)];
+      const named = await tx.role.findMany({ where: { id: { in: involved } }, select: { id: true, name: true } });
+      const roles = named.filter(({ id }) => roleIds.includes(id));
       const held = rows.filter((row) => protectedRows.isGenuine('user_roles', [userId, row.roleId, via], row.mac));
       const added = roles.filter(({ id }) => !held.some(({ roleId }) => roleId === id));
       const removed: { roleId: string; name: string }[] = [];
-      for (const { roleId, role } of rows) {
+      for (const { roleId } of rows) {
         if (roles.some(({ id }) => id === roleId)) continue;
+        const role = named.find(({ id }) => id === roleId);
+        if (!role) continue; // its grants ended with it
         const isDirectToo = (await tx.userRole.count({ where: { userId, roleId, via: { not: via } } })) > 0;
         if (role.name === ADMIN_ROLE && !isDirectToo && (await isLastAdmin(userId, tx))) continue;
         removed.push({ roleId, name: role.name });

@@ -19,14 +19,14 @@ export interface FederationServicesDependencies {
 export type FederationServices = ReturnType<typeof createFederationServices>;
 
 export function createFederationServices({ base, connections: registry }: FederationServicesDependencies) {
-  const { config, db, vault, now, audit, protectedRows, outgoing } = base;
+  const { config, db, sql, vault, now, audit, protectedRows, outgoing } = base;
   const { connections, connectionDocuments: documents } = registry;
   // One for each kind of connection whose users go there by a redirect.
   const upstreamProtocols: Protocols = {
     oidc: createOidcProtocol({ connections, documents, outgoing, now }),
     oauth2: createOAuth2Protocol({ connections, outgoing }),
   };
-  const upstreamSessions = createUpstreamSessions({ db, vault, now, protectedRows });
+  const upstreamSessions = createUpstreamSessions({ db, sql, vault, now, protectedRows });
   const oidc = { connections, documents, outgoing, now };
   const upstreamLogoutProtocols: UpstreamLogoutProtocols = { oidc: createOidcLogout(oidc, config.issuer) };
   return {
@@ -35,7 +35,7 @@ export function createFederationServices({ base, connections: registry }: Federa
     planUpstream: createPlanUpstream({ connections, sessions: upstreamSessions }),
     directory: createDirectory({ connections, now }),
     identities: createExternalIdentities({ db, now, audit, protectedRows }),
-    upstreamRequests: createUpstreamRequests({ db, vault, now }),
+    upstreamRequests: createUpstreamRequests({ sql, vault, now }),
     upstreamSessions,
   };
 }

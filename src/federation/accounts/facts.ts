@@ -4,7 +4,6 @@ import type { Account } from '../../accounts/account.ts';
 import type { Accounts } from '../../accounts/accounts.ts';
 import { emailFault, nameKey } from '../../accounts/names.ts';
 import { attributesOf, type Connection } from '../../connections/connection.ts';
-import type { Connections } from '../../connections/connections.ts';
 import type { Credentials } from '../../credentials/credentials.ts';
 import type { AccountFactors } from '../../mfa/account-factors.ts';
 import { isStaff } from '../../rbac/built-in.ts';
@@ -16,7 +15,6 @@ import type { Candidate, MatchFacts } from './match.ts';
 
 export interface FactsDependencies {
   accounts: Pick<Accounts, 'find' | 'findByLogin'>;
-  connections: Pick<Connections, 'domains'>;
   credentials: Pick<Credentials, 'status'>;
   factors: Pick<AccountFactors, 'of'>;
   identities: Pick<ExternalIdentities, 'find'>;
@@ -25,18 +23,22 @@ export interface FactsDependencies {
 export interface AccountFacts extends MatchFacts {
   profile: MappedProfile;
   identityId: string | undefined;
+  known: Account | undefined;
 }
 
-/** Reads the facts; inside the transaction that acts on them. `invitedId`: the account of an invitation in this browser. */
+/**
+ * Reads the facts; inside the transaction that acts on them.
+ *
+ * @param context `domains`: the proven ones of the connection; `invitedId`: the account of an invitation in this browser
+ */
 export async function readFacts(
   dependencies: FactsDependencies,
   connection: Connection,
   identity: UpstreamIdentity,
-  { invitedId }: { invitedId?: string | undefined },
+  { domains, invitedId }: { domains: readonly string[]; invitedId?: string | undefined },
   tx: Tx,
 ): Promise<AccountFacts> {
   const { accounts, identities } = dependencies;
-  const domains = await provenDomainsOf(dependencies, connection.id, tx);
   const profile = profileOf(connection, identity, domains);
   const known = await identities.find(connection.id, identity.subject, tx);
   const holder = profile.email === undefined ? undefined : await accounts.findByLogin(profile.email, tx);
@@ -71,11 +73,6 @@ function profileOf(connection: Connection, { claims }: UpstreamIdentity, domains
   const profile = mapProfile(claims, rules, domains);
   if (profile.email === undefined || emailFault(profile.email) === undefined) return profile;
   return { ...profile, email: undefined, isEmailTrusted: false };
-}
-
-async function provenDomainsOf({ connections }: FactsDependencies, id: string, tx: Tx): Promise<string[]> {
-  const domains = await connections.domains(id, tx);
-  return domains.flatMap(({ domain, provenAt }) => (provenAt ? [domain] : []));
 }
 
 async function candidateOf({ credentials, factors }: FactsDependencies, account: Account, tx: Tx): Promise<Candidate> {

@@ -6,6 +6,7 @@ import { nameKey } from '../../accounts/names.ts';
 import type { Actor, Audit } from '../../audit/audit.ts';
 import type { Connection } from '../../connections/connection.ts';
 import type { Connections } from '../../connections/connections.ts';
+import type { RoleMapping } from '../../connections/role-mappings.ts';
 import { AppError } from '../../http/errors.ts';
 import type { NotifyOwner } from '../../mail/notify-owner.ts';
 import type { Outbox } from '../../mail/outbox.ts';
@@ -66,7 +67,7 @@ export interface ResolverDependencies extends FactsDependencies {
   audit: Audit;
   outbox: Pick<Outbox, 'send'>;
   accounts: Pick<Accounts, 'find' | 'findByLogin' | 'create' | 'update'>;
-  connections: Pick<Connections, 'domains' | 'roleMappings'>;
+  connections: Pick<Connections, 'provenDomains' | 'roleMappings'>;
   identities: ExternalIdentities;
   setConnectionRoles: SetConnectionRoles;
   notifyOwner: NotifyOwner;
@@ -76,14 +77,21 @@ export interface ResolverDependencies extends FactsDependencies {
 
 export function createResolver(dependencies: ResolverDependencies): Resolver {
   const { db, accounts, connections, notifyOwner } = dependencies;
+
+  // From the cache where no transaction is open: in one, a read beside it would wait for a second connection to the database.
+  async function rulesOf({ id }: Connection, tx?: Tx): Promise<ConnectionRules> {
+    return { domains: await connections.provenDomains(id, tx), mappings: await connections.roleMappings(id, tx) };
+  }
+
   return {
     async resolve(connection, identity, context) {
+      const rules = await rulesOf(connection);
       const done = await transaction(db, async (tx) => {
-        const facts = await readFacts(dependencies, connection, identity, context, tx);
+        const facts = await readFacts(dependencies, connection, identity, { ...context, ...rules }, tx);
         const match = matchAccount(facts);
         if (match.outcome === 'rejected') throw rejected(match.fault, connection, facts);
         if (match.outcome === 'prove') return { outcome: 'prove', accountId: match.userId } as const;
-        return apply(dependencies, { connection, identity, facts, match, by: { request: context.request } }, tx);
+        return apply(dependencies, { connection, identity, facts, match, rules, by: { request: context.request } }, tx);
       });
       if (done.outcome === 'prove') return done;
       const { account, isLinked, unconfirmed } = done;
@@ -93,20 +101,21 @@ export function createResolver(dependencies: ResolverDependencies): Resolver {
     },
 
     async link(connection, identity, account, by, tx) {
-      const facts = await readFacts(dependencies, connection, identity, {}, tx);
+      const rules = await rulesOf(connection, tx);
+      const facts = await readFacts(dependencies, connection, identity, rules, tx);
       const isNew = facts.known?.id !== account.id;
       if (isNew) await addIdentity(dependencies, { connection, identity, facts }, account, by, tx);
-      await setRoles(dependencies, connection, identity, account.id, by, tx);
+      await setRoles(dependencies, { connection, identity, rules }, account.id, by, tx);
       return async () => {
         if (isNew) await notifyOwner(account, 'identity-linked', by.request);
       };
     },
 
     async preview(connection, identity) {
-      const facts = await readFacts(dependencies, connection, identity, {}, db);
+      const { domains, mappings } = await rulesOf(connection);
+      const facts = await readFacts(dependencies, connection, identity, { domains }, db);
       const match = matchAccount(facts);
       const id = 'userId' in match ? match.userId : undefined;
-      const mappings = await connections.roleMappings(connection.id);
       const { names, isComplete } = groupsOf(identity);
       const roleIds = mappedRoles(names, mappings);
       return {
@@ -120,9 +129,16 @@ export function createResolver(dependencies: ResolverDependencies): Resolver {
   };
 }
 
+/** What is declared beside the connection. */
+interface ConnectionRules {
+  domains: readonly string[];
+  mappings: readonly RoleMapping[];
+}
+
 interface Case {
   connection: Connection;
   identity: UpstreamIdentity;
+  rules: ConnectionRules;
   facts: AccountFacts;
   match: Exclude<Match, { outcome: 'rejected' | 'prove' }>;
   by: Actor;
@@ -144,7 +160,7 @@ async function apply(dependencies: ResolverDependencies, found: Case, tx: Tx): P
   if (match.outcome === 'create') {
     account = await createFor(dependencies, found, match.takesAddressFrom, tx);
   } else {
-    const existing = await accounts.find(match.userId, tx);
+    const existing = facts.known?.id === match.userId ? facts.known : await accounts.find(match.userId, tx);
     if (!existing) throw rejected('account_inactive', connection, facts);
     account = connection.settings.update_profile
       ? await updateProfile(dependencies, existing, profile, { by: found.by, tx })
@@ -154,13 +170,13 @@ async function apply(dependencies: ResolverDependencies, found: Case, tx: Tx): P
   if (facts.identityId && match.outcome === 'known')
     await identities.used(facts.identityId, labelOf(profile, identity.subject), tx);
   else await addIdentity(dependencies, found, account, by, tx);
-  await setRoles(dependencies, connection, identity, account.id, by, tx);
+  const haveRolesChanged = await setRoles(dependencies, found, account.id, by, tx);
   const data = { connection: connection.id, match: match.outcome, ...('rule' in match && { rule: match.rule }) };
   await audit.record({ ...by, type: 'sign-in.upstream', outcome: 'success', subjectId: account.id, data }, tx);
   const isNew = match.outcome === 'create';
   return {
     outcome: 'signed-in',
-    account: (await accounts.find(account.id, tx)) ?? account,
+    account: (haveRolesChanged ? await accounts.find(account.id, tx) : undefined) ?? account,
     isLinked: match.outcome === 'link',
     unconfirmed: isNew && !facts.isEmailTrusted ? profile.email : undefined,
   };
@@ -224,19 +240,19 @@ function groupsOf({ groups }: UpstreamIdentity): { names: string[]; isComplete: 
   return groups ?? { names: [], isComplete: true };
 }
 
+/** Whether a role was given or taken away. */
 async function setRoles(
-  { connections, setConnectionRoles }: ResolverDependencies,
-  connection: Connection,
-  identity: UpstreamIdentity,
+  { setConnectionRoles }: ResolverDependencies,
+  { connection, identity, rules }: Pick<Case, 'connection' | 'identity' | 'rules'>,
   userId: string,
   by: Actor,
   tx: Tx,
-): Promise<void> {
+): Promise<boolean> {
   const { names, isComplete } = groupsOf(identity);
-  if (!isComplete) return;
-  const mappings = await connections.roleMappings(connection.id, tx);
-  const roleIds = mappedRoles(names, mappings);
-  await setConnectionRoles(userId, { connectionId: connection.id, roleIds }, by, tx);
+  if (!isComplete) return false;
+  const roleIds = mappedRoles(names, rules.mappings);
+  const { added, removed } = await setConnectionRoles(userId, { connectionId: connection.id, roleIds }, by, tx);
+  return added.length + removed.length > 0;
 }
 
 function rejected(
