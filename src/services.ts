@@ -1,6 +1,7 @@
 // The composition root of everything but HTTP: creates each domain's services with their dependencies, in order.
 import type { AlarmKind } from './audit/alarm.ts';
 import type { Config } from './config.ts';
+import { createSsoIds } from './federation/sso-ids.ts';
 import type { ResolveTxt } from './network/txt-records.ts';
 import { type Clock, systemClock } from './platform/clock.ts';
 import type { Logger } from './platform/logger.ts';
@@ -37,7 +38,9 @@ export async function createServices(options: ServicesOptions) {
   const federation = createFederationServices({ base, connections });
   const applications = createApplicationServices({ base, users });
   const sessions = createSessionServices({ base, users, federation, wakeLogoutDeliveries });
-  const configFile = createConfigFileServices({ base, users, connections, applications, sessions });
+  const { setConnectionRoles } = sessions;
+  const ssoIds = createSsoIds({ ...connections, ...federation, setConnectionRoles });
+  const configFile = createConfigFileServices({ base, users, connections, applications, sessions, ssoIds });
   return {
     ...base,
     ...users,
@@ -46,6 +49,7 @@ export async function createServices(options: ServicesOptions) {
     ...applications,
     ...sessions,
     ...configFile,
+    ssoIds,
     async close() {
       await base.repeatedEntries.flush();
       await Promise.all([closePasswords(), configFile.fileReader.close()]);

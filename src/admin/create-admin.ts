@@ -11,6 +11,7 @@ import type { DomainChecks } from '../connections/check-domains.ts';
 import type { Connections } from '../connections/connections.ts';
 import type { ConnectionDocuments } from '../connections/documents.ts';
 import type { Credentials } from '../credentials/credentials.ts';
+import type { SsoIds } from '../federation/sso-ids.ts';
 import type { Keyring } from '../keys/keyring.ts';
 import type { EndSession } from '../logout/end-session.ts';
 import type { NotifyOwner } from '../mail/notify-owner.ts';
@@ -70,6 +71,7 @@ export interface AdminDependencies {
   endSession: EndSession;
   fetchMetadata: FetchMetadata;
   waitingMetadata: WaitingMetadataDecisions;
+  ssoIds: SsoIds;
   invitations: Pick<Invitations, 'invite' | 'hasCredentials'>;
   keyring: Keyring;
   lockout: Lockout;
@@ -111,6 +113,7 @@ function createAdminActions(dependencies: AdminDependencies) {
     lockout,
     endSession,
     notifyOwner,
+    ssoIds: dependencies.ssoIds,
     invitations: dependencies.invitations,
     passwordReset: dependencies.passwordReset,
   });

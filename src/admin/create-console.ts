@@ -64,7 +64,11 @@ export function createConsole(dependencies: ConsoleDependencies) {
       apiRoutes({ frame, resources }),
       connectionRoutes({ frame, connections, issuer, tries: dependencies.tries }),
       userRoutes({ frame, users, roles, sessions }),
-      importRoutes({ frame, imports: createUserImport({ accounts, users }), audit }),
+      importRoutes({
+        frame,
+        imports: createUserImport({ accounts, connections, users }),
+        audit,
+      }),
       roleRoutes({ frame, roles }),
       sessionRoutes({ frame, sessions }),
       auditRoutes({ frame, names, audit, accounts, authority: admin.authority }),

@@ -1,10 +1,21 @@
 // The dependencies of the configuration file on the domains whose rows it declares.
+import type { Account } from '../accounts/account.ts';
 import type { Actor } from '../audit/audit.ts';
 import type { Passwords } from '../credentials/password.ts';
 import type { Totp } from '../mfa/factors/totp.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Vault } from '../platform/vault.ts';
 import type { Tx } from '../storage/database.ts';
+
+/** The identity that `sso_id` and `sso_connection` declare; see federation/sso-ids.ts. */
+export interface DeclaredIdentities {
+  set(
+    account: Account,
+    change: { before: string | null; connectionId: string | null | undefined },
+    by: Actor,
+    tx: Tx,
+  ): Promise<boolean>;
+}
 
 /** Ends every session of an account, inside the transaction. */
 export type EndAllSessions = (
@@ -19,6 +30,7 @@ export type CredentialDependencies = {
   importHash(userId: string, hash: string, by: Actor, tx: Tx): Promise<void>;
   totp: Pick<Totp, 'importSecret'>;
   endAllSessions: EndAllSessions;
+  ssoIds: DeclaredIdentities;
   vault: Vault;
   now: Clock;
 };

@@ -112,7 +112,10 @@ async function connectionEntries(connections: Connections): Promise<Entry[]> {
 
 async function userEntries(db: Db): Promise<Entry[]> {
   const ids = await db.user.findMany({ select: { id: true }, orderBy: { usernameKey: 'asc' } });
-  const include = { roles: { where: { via: '' }, select: { role: { select: { name: true } } } } };
+  const include = {
+    roles: { where: { via: '' }, select: { role: { select: { name: true } } } },
+    externalIdentities: { select: { connectionId: true, subject: true } },
+  };
   const rows = await inChunks(ids, (piece) =>
     db.user.findMany({ where: { id: { in: piece.map(({ id }) => id) } }, include, orderBy: { usernameKey: 'asc' } }),
   );
@@ -128,6 +131,7 @@ async function userEntries(db: Db): Promise<Entry[]> {
       phone_number: row.phoneNumber,
       address: row.address === null ? null : (JSON.parse(row.address) as Entry),
       sso_id: row.ssoId,
+      sso_connection: row.externalIdentities.find(({ subject }) => subject === row.ssoId)?.connectionId ?? null,
       attributes: Object.keys(attributes).length > 0 ? attributes : null,
       active: row.isActive ? null : false,
       roles: roles.length > 0 ? roles : null,

@@ -78,6 +78,7 @@ export const user = z.strictObject({
   phone_number: text,
   address: addressSchema.nullable().optional(),
   sso_id: text,
+  sso_connection: text,
   attributes: z.record(line.max(64), z.json()).optional(), // the setting user_attributes has their schema
   active: z.boolean().default(true),
   password: z.string().min(limits.password.minWithMfa).max(limits.password.max).optional(),

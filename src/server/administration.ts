@@ -41,7 +41,7 @@ export function createAdministration(dependencies: AdministrationDependencies) {
 function adminActions({ services, protocols, userPages, wakeMailDelivery }: AdministrationDependencies): Admin {
   const { accounts, applications, audit, config, configFile, connections, connectionDocuments, credentials } = services;
   const { db, domainChecks, endSession, fetchMetadata, fileReader, keyring, lockout, mfa, notifyOwner } = services;
-  const { now, outbox, protectedRows, roles, sessions, settings, sql } = services;
+  const { now, outbox, protectedRows, roles, sessions, settings, sql, ssoIds } = services;
   return createAdmin({
     protectedRows,
     db,
@@ -70,6 +70,7 @@ function adminActions({ services, protocols, userPages, wakeMailDelivery }: Admi
     roles,
     sessions,
     settings,
+    ssoIds,
     notifyOwner,
   });
 }

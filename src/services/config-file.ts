@@ -1,6 +1,7 @@
 // The configuration file gatehouse.yaml, which declares applications, connections, roles, users and settings.
 import { createConfigFile } from '../config-file/config-file.ts';
 import { createFileReader } from '../config-file/file-reader.ts';
+import type { SsoIds } from '../federation/sso-ids.ts';
 import { parseServiceProviderMetadata } from '../saml/metadata/parse.ts';
 import { parseIdentityProviderMetadata } from '../saml/metadata/parse-identity-provider.ts';
 import type { ApplicationServices } from './applications.ts';
@@ -15,6 +16,7 @@ export interface ConfigFileServicesDependencies {
   connections: Pick<ConnectionServices, 'connections'>;
   applications: ApplicationServices;
   sessions: Pick<SessionServices, 'roles' | 'endSession'>;
+  ssoIds: SsoIds;
 }
 
 export function createConfigFileServices({
@@ -23,11 +25,12 @@ export function createConfigFileServices({
   connections: { connections },
   applications: { applications, fetchMetadata },
   sessions: { roles, endSession },
+  ssoIds,
 }: ConfigFileServicesDependencies) {
   const { now, db, vault, audit, protectedRows, settings } = base;
   const configFile = createConfigFile({
     ...{ db, now, vault, audit, protectedRows, accounts, applications, connections, roles, settings, passwords },
-    ...{ totp: mfa.totp, fetchMetadata, importHash: credentials.importHash, endAllSessions: endSession.all },
+    ...{ ssoIds, totp: mfa.totp, fetchMetadata, importHash: credentials.importHash, endAllSessions: endSession.all },
     parseMetadata: (xml) => parseServiceProviderMetadata(xml, now()),
     parseUpstreamMetadata: (xml) => parseIdentityProviderMetadata(xml, now()),
   });

@@ -50,6 +50,29 @@ describe('connections in the file', () => {
     expect(await connections.find('github')).toMatchObject({ source: 'file', settings: { subject_claim: 'id' } });
   });
 
+  it('connections in the file are those that the sso_id of its users belongs to', async () => {
+    const users = (more: string) => `${CORP}\nusers:\n  - { username: ann, sub: ann-ann-ann, ${more} }\n`;
+    const identities = async () =>
+      (await bench.db.externalIdentity.findMany({ where: { userId: 'ann-ann-ann' } })).map((one) => [
+        one.connectionId,
+        one.subject,
+      ]);
+    const wrong = await bench.plan(users("sso_id: '1', sso_connection: nowhere"));
+    expect(JSON.stringify(wrong)).toContain('no such connection: nowhere');
+    expect(JSON.stringify(await bench.plan(users('sso_connection: corp')))).toContain('needs sso_id');
+    const declared = users("sso_id: '1', sso_connection: corp");
+    expect(lines(await bench.apply(declared))).toEqual(['create users ann']);
+    expect(await identities()).toEqual([['corp', '1']]);
+    expect(lines(await bench.apply(declared))).toEqual([]);
+    expect(await bench.export()).toContain('sso_connection: corp');
+    expect(lines(await bench.plan(await bench.export()))).toEqual([]);
+    await bench.apply(users("sso_id: '2', sso_connection: github"));
+    expect(await identities()).toEqual([['github', '2']]);
+    await bench.apply(users('sso_connection: null'));
+    expect(await identities()).toEqual([]);
+    await bench.apply(CORP);
+  });
+
   it('connections in the file are exported without secrets, so that the export gives the same connections', async () => {
     const exported = await bench.export();
     expect(exported).not.toContain('not-to-be-printed');

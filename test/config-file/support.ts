@@ -10,6 +10,8 @@ import { formatFault, parseFile } from '../../src/config-file/file.ts';
 import { createConnections } from '../../src/connections/connections.ts';
 import { createCredentials } from '../../src/credentials/credentials.ts';
 import { createPasswords } from '../../src/credentials/password.ts';
+import { createExternalIdentities } from '../../src/federation/identities.ts';
+import { createSsoIds } from '../../src/federation/sso-ids.ts';
 import { createTotp } from '../../src/mfa/factors/totp.ts';
 import { removeClientArtifacts } from '../../src/oidc/store/removals.ts';
 import { createLogger } from '../../src/platform/logger.ts';
@@ -60,6 +62,11 @@ export async function configFileBench(shared?: string) {
   const configFile = createConfigFile({
     ...{ db, now, audit, vault, protectedRows, accounts, applications, settings, passwords, totp },
     ...{ roles, connections },
+    ssoIds: createSsoIds({
+      connections,
+      identities: createExternalIdentities({ db, now, audit, protectedRows }),
+      setConnectionRoles: async () => ({ added: [], removed: [] }),
+    }),
     parseUpstreamMetadata: (xml) => parseIdentityProviderMetadata(xml, now()),
     importHash: credentials.importHash,
     endAllSessions: async (userId, reason) => {

@@ -1,9 +1,12 @@
 // Which account an identity of an upstream signs in to, and what has to be proven before it is linked.
 import { generateSync } from 'otplib';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { consoleOf, staff } from '../admin/console/support.ts';
+import { aService } from '../admin/support.ts';
 import { aUser, PASSWORD } from '../support/factories.ts';
 import type { TestIdp } from '../support/idp.ts';
 import { isIn } from '../support/pages/enter.ts';
+import { textOf } from '../support/pages/html.ts';
 import { sharedIdpWithConnections } from '../support/shared-idp.ts';
 import { accountOf, anUpstream, type Connected, isAtApplication, signInOver } from './support.ts';
 
@@ -155,5 +158,50 @@ describe('an identity with the address of an account', () => {
     const { page } = await signInOver(idp, corp.connection);
     expect(page.status).toBe(403);
     expect(page.text).toContain('not active');
+  });
+});
+
+describe('sso_id with its connection', () => {
+  it('leads a sign-in with this subject to the account, which an administrator declared over the API', async () => {
+    const api = await aService(idp);
+    const { account } = await aUser(idp.services);
+    const path = `/users/${account.id}`;
+    const patch = (body: object) => api.send('PATCH', path, body, { 'if-match': '*' });
+    const connected = async () => (await accountOf(idp, corp.connection, aSubject()))?.id;
+    expect((await patch({ sso_connection: corp.connection })).status).toBe(400); // without sso_id
+    expect((await patch({ sso_id: aSubject(), sso_connection: 'nowhere' })).status).toBe(400);
+    expect((await patch({ sso_id: aSubject() })).status).toBe(200);
+    expect(await connected()).toBeUndefined();
+    expect((await patch({ sso_connection: corp.connection })).status).toBe(200);
+    expect((await api.get(path)).json()).toMatchObject({ sso_id: aSubject(), sso_connection: corp.connection });
+    // The same subject of another connection is another person.
+    trusting.upstream.user = { sub: aSubject() };
+    expect(isIn((await signInOver(idp, trusting.connection)).page)).toBe(true);
+    expect((await accountOf(idp, trusting.connection, aSubject()))?.id).not.toBe(account.id);
+    corp.upstream.user = { sub: aSubject(), name: 'From Upstream', email: `sso-${count}@corp.example` };
+    expect(isIn((await signInOver(idp, corp.connection)).page)).toBe(true);
+    expect(await accountOf(idp, corp.connection, aSubject())).toMatchObject({ id: account.id, name: 'From Upstream' });
+
+    const taken = await api.send('POST', '/users', {
+      ...{ username: `second-${count}`, invite: false, sso_id: aSubject(), sso_connection: corp.connection },
+    });
+    expect([taken.status, taken.json().code]).toEqual([409, 'identity_taken']);
+    expect(await idp.services.accounts.findByLogin(`second-${count}`)).toBeUndefined();
+    expect((await patch({ sso_connection: null })).status).toBe(200);
+    expect(await connected()).toBeUndefined();
+  });
+
+  it('is declared by an import, which names a wrong row', async () => {
+    const admin = await consoleOf(idp, await staff(idp, 'admin'));
+    const row = (name: string, connection: string) => `${name}-${count},${aSubject()},${connection}`;
+    const csv = ['username,sso_id,sso_connection', row('imported', corp.connection), row('nowhere', 'no-such')].join(
+      '\r\n',
+    );
+    const tried = await admin.submit(await admin.get('/admin/import'), { csv, trial: 'on' });
+    expect(textOf(tried.text)).toContain('There is no connection no-such.');
+    await admin.submit(tried, {}, { button: 'Import now' });
+    expect((await accountOf(idp, corp.connection, aSubject()))?.username).toBe(`imported-${count}`);
+    corp.upstream.user = { sub: aSubject() };
+    expect(isIn((await signInOver(idp, corp.connection)).page)).toBe(true);
   });
 });

@@ -7,6 +7,7 @@ import type { Profile } from '../../accounts/profile.ts';
 import type { Actor, Audit } from '../../audit/audit.ts';
 import { newOneTimePassword } from '../../config-file/new-account.ts';
 import type { Credentials } from '../../credentials/credentials.ts';
+import type { SsoIds } from '../../federation/sso-ids.ts';
 import { forbidden } from '../../http/errors.ts';
 import type { EndSession } from '../../logout/end-session.ts';
 import type { NotifyOwner } from '../../mail/notify-owner.ts';
@@ -32,6 +33,8 @@ export type { CreatedUser, NewUser } from './creation.ts';
 
 export interface UserDetails {
   account: Account;
+  /** The connection at which its `ssoId` is its subject. */
+  ssoConnection: string | null;
   password: { mustChange: boolean; changedAt: Date } | undefined;
   factors: OwnFactors;
   /** Whether the user can sign in in any way, and so gets no invitation. */
@@ -45,7 +48,7 @@ export interface UserDetails {
 /** To give and take roles: one of these, and the right to manage the role. */
 const ASSIGN: readonly OwnPermission[] = ['gatehouse.users:write', 'gatehouse.roles:write'];
 
-export type UserChanges = Partial<Profile> & { roles?: readonly string[] };
+export type UserChanges = Partial<Profile> & { roles?: readonly string[]; ssoConnection?: string | null };
 
 export interface UserAdmin {
   /** Only users that the actor may see. */
@@ -94,6 +97,7 @@ export interface UserAdminDependencies {
   endSession: Pick<EndSession, 'all'>;
   /** Mails the user about a change. */
   notifyOwner: NotifyOwner;
+  ssoIds: SsoIds;
   invitations: Pick<Invitations, 'invite' | 'hasCredentials'>;
   passwordReset: Pick<PasswordReset, 'sendLink'>;
 }
@@ -107,9 +111,10 @@ export function createUserAdmin(dependencies: UserAdminDependencies): UserAdmin 
   return {
     ...readActions(dependencies, lookup),
     assertMayCreate: (names, by) => assertMayCreate(dependencies, names, by),
-    async create(user, by, onCreated = async () => {}) {
+    async create({ ssoConnection, ...user }, by, onCreated = async () => {}) {
       await assertMayCreate(dependencies, user.roles ?? [], by);
       return createUser(dependencies, lookup, user, by, async (created, tx) => {
+        await dependencies.ssoIds.set(created.account, { before: null, connectionId: ssoConnection }, by, tx);
         if (user.roles?.length) assertFreshProof(by, 'user.create-with-roles', user.username);
         await onCreated(created, tx);
       });
@@ -121,20 +126,21 @@ export function createUserAdmin(dependencies: UserAdminDependencies): UserAdmin 
 }
 
 function readActions(
-  { accounts, authority, credentials, invitations, mfa, lockout }: UserAdminDependencies,
+  { accounts, authority, credentials, invitations, mfa, lockout, ssoIds }: UserAdminDependencies,
   lookup: UserLookup,
 ): Pick<UserAdmin, 'list' | 'get' | 'getForChange' | 'mayChange'> {
   const get: UserAdmin['get'] = async (id, by, needs = 'gatehouse.users:read') => {
     await authority.assertCovers(by, needs, id);
     const account = await lookup.find(id);
-    const [password, factors, firstFactor, lockedSeconds, hasCredentials] = await Promise.all([
+    const [ssoConnection, password, factors, firstFactor, lockedSeconds, hasCredentials] = await Promise.all([
+      ssoIds.connectionOf(account),
       credentials.status(id),
       mfa.factors.of(id),
       mfa.firstFactor.state(id),
       lockout.lockedSeconds(account),
       invitations.hasCredentials(id),
     ]);
-    return { account, password, factors, firstFactor, lockedSeconds, hasCredentials };
+    return { account, ssoConnection, password, factors, firstFactor, lockedSeconds, hasCredentials };
   };
 
   return {
@@ -157,7 +163,7 @@ function readActions(
 
 /** Profile, roles, state and deletion. */
 function accountActions(
-  { db, accounts, roles, endSession }: UserAdminDependencies,
+  { db, accounts, roles, endSession, notifyOwner, ssoIds }: UserAdminDependencies,
   { find, lockForChange }: UserLookup,
 ): Pick<UserAdmin, 'update' | 'setRoles' | 'setActive' | 'remove'> {
   async function changeRoles(account: Account, names: readonly string[], by: Actor, tx: Tx): Promise<Account> {
@@ -171,14 +177,21 @@ function accountActions(
   }
 
   return {
-    update: (id, { roles: names, ...changes }, by, expected = 'any') =>
-      transaction(db, async (tx) => {
+    async update(id, { roles: names, ssoConnection, ...changes }, by, expected = 'any') {
+      const { account, isLinked } = await transaction(db, async (tx) => {
         const before = await lockForChange(id, by, expected, tx);
         if (before.source === 'file') throw forbidden('owned_by_file');
         const after = await accounts.update(id, changes, by, tx);
-        if (changesLogin(before, after)) assertFreshProof(by, 'user.change-login', before.username);
-        return names === undefined ? after : changeRoles(after, names, by, tx);
-      }),
+        const isLinked = await ssoIds.set(after, { before: before.ssoId, connectionId: ssoConnection }, by, tx);
+        if (isLinked || changesLogin(before, after)) assertFreshProof(by, 'user.change-login', before.username);
+        return { account: names === undefined ? after : await changeRoles(after, names, by, tx), isLinked };
+      });
+      if (isLinked) {
+        const connection = await ssoIds.connectionOf(account);
+        await notifyOwner(account, connection === null ? 'identity-unlinked' : 'identity-linked', by.request);
+      }
+      return account;
+    },
 
     setRoles: (id, names, by, expected = 'any') =>
       transaction(db, async (tx) => {

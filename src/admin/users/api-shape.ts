@@ -30,7 +30,12 @@ export const profileFields = {
   ...texts(line),
   phone_number: line.describe('A new number is unverified'),
   address: addressSchema.nullable().describe('Replaces the whole address; null: none'),
-  sso_id: line.describe('`sub` at an upstream identity provider'),
+  sso_id: line.describe('The subject (`sub`, NameID, …) of the user at the connection `sso_connection`'),
+  sso_connection: z
+    .string()
+    .max(64)
+    .nullable()
+    .describe('ID of the connection at which the user signs in with `sso_id`; null disconnects it'),
   attributes: z.record(z.string().max(64), z.json()).describe('As the setting user_attributes permits'),
 };
 
@@ -74,6 +79,7 @@ export const userDetails = user
       recovery_codes: z.int(),
       phone: z.string().nullable(),
     }),
+    sso_connection: z.string().nullable().describe('The connection at which the user signs in with `sso_id`'),
     locked_seconds: z.int().describe('How long a new browser is locked out after wrong passwords'),
   })
   .meta({ id: 'UserDetails' });
@@ -116,12 +122,13 @@ export function userJson(account: Account) {
 }
 
 /** A user with password state, second factors and lockout. */
-export function detailsJson({ account, password: stored, factors, lockedSeconds }: UserDetails) {
+export function detailsJson({ account, ssoConnection, password: stored, factors, lockedSeconds }: UserDetails) {
   const { totp, passkeys, recoveryCodes, phone = null } = factors;
   return {
     ...userJson(account),
     password: stored ? { must_change: stored.mustChange, changed_at: iso(stored.changedAt) } : null,
     second_factors: { totp, passkeys, recovery_codes: recoveryCodes, phone },
+    sso_connection: ssoConnection,
     locked_seconds: lockedSeconds,
   };
 }

@@ -16,6 +16,8 @@ import { assertMailed, INVITED_WITH_PASSWORD, passwordRejected } from './outcome
 
 export interface NewUser extends NewAccount {
   roles?: readonly string[] | undefined;
+  /** The connection at which `ssoId` is the user's subject. */
+  ssoConnection?: string | null | undefined;
   /** When this and the next three are all absent, a one-time password is generated. */
   password?: string | undefined;
   passwordHash?: string | undefined;

@@ -36,6 +36,8 @@ export interface UserImport {
 
 export interface UserImportDependencies {
   accounts: Pick<Accounts, 'findByLogin'>;
+  /** Throws not_found. */
+  connections: { get(id: string): Promise<unknown> };
   users: Pick<UserAdmin, 'create' | 'assertMayCreate' | 'list'>;
 }
 
@@ -45,6 +47,8 @@ export const IMPORT_COLUMNS = [
   ...textClaims,
   'phone_number',
   ...addressPartNames.map(addressColumn),
+  'sso_id',
+  'sso_connection',
   'roles',
   'password_hash',
   'invite',
@@ -52,7 +56,8 @@ export const IMPORT_COLUMNS = [
 type Values = Partial<Record<(typeof IMPORT_COLUMNS)[number], string>>;
 
 /** The import and the export of users, on the same actions as single users. */
-export function createUserImport({ accounts, users }: UserImportDependencies): UserImport {
+export function createUserImport(dependencies: UserImportDependencies): UserImport {
+  const { users } = dependencies;
   return {
     async run(text, { isTrial, done, limit }, by) {
       const [header, ...lines] = parseCsv(text);
@@ -78,7 +83,7 @@ export function createUserImport({ accounts, users }: UserImportDependencies): U
           ? `The same user name is in line ${before}.`
           : await problemOf(async () => {
               await users.assertMayCreate(rolesOf(values), by);
-              const fault = await faultOf(accounts, values);
+              const fault = await faultOf(dependencies, values);
               if (!fault && !isTrial) await users.create(newUserOf(values), by);
               return fault;
             });
@@ -122,20 +127,23 @@ async function* exportUsers(users: Pick<UserAdmin, 'list'>, by: Actor): AsyncGen
 }
 
 /** What is wrong with a row; undefined where nothing is. Throws invalid_input for a wrong profile. */
-async function faultOf(accounts: UserImportDependencies['accounts'], values: Values): Promise<string | undefined> {
+async function faultOf({ accounts, connections }: UserImportDependencies, values: Values): Promise<string | undefined> {
   const { username = '', email } = values;
   profileColumns(profileOf(values));
   if (await accounts.findByLogin(username)) return 'This user name is already taken.';
   if (email && (await accounts.findByLogin(email))) return 'This e-mail address is already in use.';
+  if (values.sso_connection && !values.sso_id) return 'A connection (sso_connection) needs an sso_id.';
+  if (values.sso_connection) await connections.get(values.sso_connection);
   if (values.invite && !email) return 'An invitation needs an e-mail address.';
   if (values.invite && values.password_hash) return INVITED_WITH_PASSWORD;
   return undefined;
 }
 
 function newUserOf(values: Values) {
-  const { password_hash: passwordHash, invite } = values;
+  const { password_hash: passwordHash, invite, sso_connection: ssoConnection } = values;
   return {
     ...profileOf(values),
+    ssoConnection: ssoConnection || null,
     roles: rolesOf(values),
     ...(passwordHash ? { passwordHash } : { withoutPassword: true }),
     invite: Boolean(invite),
@@ -160,10 +168,16 @@ function valuesOf(columns: readonly string[], cells: readonly string[]): Values 
 }
 
 function profileOf(values: Values) {
-  const { username = '', email, phone_number = '' } = values;
+  const { username = '', email, phone_number = '', sso_id: ssoId } = values;
   // The export writes an apostrophe before the plus sign (csvCell).
   const phoneNumber = phone_number.replace(/^'(?=\+)/, '');
-  return { ...profileOfTexts(values), username, email: email || null, phoneNumber: phoneNumber || null };
+  return {
+    ...profileOfTexts(values),
+    username,
+    email: email || null,
+    phoneNumber: phoneNumber || null,
+    ssoId: ssoId || null,
+  };
 }
 
 function rolesOf({ roles = '' }: Values): string[] {

@@ -10,7 +10,13 @@ import { inChunks } from '../../storage/chunks.ts';
 import type { Db } from '../../storage/database.ts';
 import type { DeclaredUser } from '../schema.ts';
 
-export type StoredUser = Account & { usernameKey: string; emailKey: string | null; hash: string | null };
+export type StoredUser = Account & {
+  /** The connection at which `ssoId` is the subject. */
+  ssoConnection: string | null;
+  usernameKey: string;
+  emailKey: string | null;
+  hash: string | null;
+};
 export type Match = { entry: DeclaredUser; existing: StoredUser | undefined };
 
 /** The accounts that the declaration may touch, and those of its subjects that were retired. */
@@ -54,10 +60,12 @@ async function loadUsers(ids: string[], db: Db): Promise<StoredUser[]> {
   const include = {
     password: { select: { hash: true } },
     roles: { where: { via: '' }, select: { role: { select: { name: true } } } },
+    externalIdentities: { select: { connectionId: true, subject: true } },
   };
   const rows = await db.user.findMany({ where: { id: { in: ids } }, include });
-  return rows.map(({ password, roles, attributes, address, ...row }) => ({
+  return rows.map(({ password, roles, attributes, address, externalIdentities: identities, ...row }) => ({
     ...row,
+    ssoConnection: identities.find(({ subject }) => subject === row.ssoId)?.connectionId ?? null,
     address: addressOf(address),
     attributes: JSON.parse(attributes) as Record<string, unknown>,
     roles: roles.map(({ role }) => role.name).sort(),

@@ -112,7 +112,12 @@ async function planSections(
     async () => {
       const attributeSchema = await settingAfter('user_attributes', declared.settings, settings);
       const usernameDomains = await settingAfter('username_domains', declared.settings, settings);
-      return planUsers(declared.users, rolesLeft, { ...dependencies, attributeSchema, usernameDomains }, options);
+      const connectionsLeft = new Set([
+        ...(await dependencies.connections.list()).flatMap(({ id, source }) => (source === 'file' ? [] : [id])),
+        ...declared.connections.map(({ id }) => id),
+      ]);
+      const forUsers = { ...dependencies, attributeSchema, usernameDomains, connectionsLeft };
+      return planUsers(declared.users, rolesLeft, forUsers, options);
     },
   ];
   const planned: Planned[] = [];

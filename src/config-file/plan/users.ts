@@ -35,6 +35,8 @@ export type UserDependencies = CredentialDependencies & {
   roles: Roles;
   attributeSchema: AttributeSchema;
   usernameDomains: readonly string[];
+  /** The identifiers of the connections once the file is applied. */
+  connectionsLeft: ReadonlySet<string>;
 };
 
 /** Columns that hold JSON. */
@@ -60,6 +62,10 @@ export async function planUsers(
     if (usernameFault(entry.username, email, dependencies.usernameDomains) === 'at_sign')
       plan.faults.push({ path: ['users', index, 'username'], message: nameAdvice('at_sign') });
   }
+  for await (const [index, { entry, existing }] of inTurns(matches.entries())) {
+    const fault = ssoFault(entry, existing, dependencies.connectionsLeft);
+    if (fault !== undefined) plan.faults.push({ path: ['users', index, 'sso_connection'], message: fault });
+  }
   for await (const [index, { attributes = {} }] of inTurns(declared.entries())) {
     for (const { field, message } of attributeFaults(attributes, dependencies.attributeSchema))
       plan.faults.push({ path: ['users', index, ...field.split('.')], message });
@@ -83,6 +89,17 @@ export async function planUsers(
   return plan;
 }
 
+function ssoFault(
+  { sso_id: declared, sso_connection: connection }: DeclaredUser,
+  existing: StoredUser | undefined,
+  connections: ReadonlySet<string>,
+): string | undefined {
+  if (!connection) return undefined;
+  const ssoId = declared === undefined ? existing?.ssoId : declared;
+  if (!ssoId) return 'needs sso_id';
+  return connections.has(connection) ? undefined : `no such connection: ${connection}`;
+}
+
 function createStep(
   entry: DeclaredUser,
   credentials: CredentialChange | undefined,
@@ -91,7 +108,7 @@ function createStep(
   const profile = profileOf(entry);
   const roles = [...new Set(entry.roles)].sort();
   const fields = [
-    ...differences({}, declaredFields({ ...profile, active: entry.active, roles })),
+    ...differences({}, declaredFields({ ...profile, ...connectionChange(entry), active: entry.active, roles })),
     ...(credentials?.fields ?? []),
   ];
   return {
@@ -106,6 +123,8 @@ function createStep(
         {},
         tx,
       );
+      const connectionId = entry.sso_connection;
+      await dependencies.ssoIds.set(account, { before: null, connectionId }, {}, tx);
       if (roles.length > 0) await dependencies.roles.setRoles(account.id, roles, {}, tx);
       await credentials?.store(account.id, tx);
     },
@@ -116,7 +135,7 @@ function changeStep(
   entry: DeclaredUser,
   existing: StoredUser,
   credentials: CredentialChange | undefined,
-  { accounts, roles: assignments, endAllSessions }: UserDependencies,
+  { accounts, roles: assignments, endAllSessions, ssoIds }: UserDependencies,
 ): Step | undefined {
   const { id } = existing;
   const given = profileOf(entry);
@@ -128,6 +147,7 @@ function changeStep(
   );
   const fields: FieldChange[] = [
     ...profileChanges,
+    ...connectionDifferences(entry, existing),
     ...statusChanges,
     ...(credentials?.fields ?? []),
     ...takeOver(existing.source),
@@ -139,7 +159,8 @@ function changeStep(
     name: entry.username,
     fields,
     async run(tx) {
-      await accounts.update(id, { ...given, source: 'file' }, {}, tx);
+      const account = await accounts.update(id, { ...given, source: 'file' }, {}, tx);
+      await ssoIds.set(account, { before: existing.ssoId, connectionId: entry.sso_connection }, {}, tx);
       await assignments.setRoles(id, roles, {}, tx);
       if (!entry.active) await assignments.assertNotLastAdmin(id, tx);
       const changed = await accounts.setActive(id, entry.active, {}, tx);
@@ -147,6 +168,16 @@ function changeStep(
       await credentials?.store(id, tx);
     },
   };
+}
+
+/** `sso_connection` where the file declares it. */
+function connectionChange({ sso_connection: ssoConnection }: DeclaredUser): { ssoConnection?: string | null } {
+  return ssoConnection === undefined ? {} : { ssoConnection };
+}
+
+function connectionDifferences(entry: DeclaredUser, { ssoConnection }: StoredUser): FieldChange[] {
+  const wanted = connectionChange(entry);
+  return 'ssoConnection' in wanted ? differences(declaredFields({ ssoConnection }), declaredFields(wanted)) : [];
 }
 
 // A new account may have the same user name, but never the same `sub` (retired_subjects).

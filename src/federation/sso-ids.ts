@@ -1,0 +1,69 @@
+// `sso_id` of a user together with its connection: the identity that the account came from, or one that an administrator, an import or
+// the configuration file declares. It is an external identity like one that the user connected, so a sign-in finds it by its subject.
+import type { Account } from '../accounts/account.ts';
+import type { Actor } from '../audit/audit.ts';
+import type { Connections } from '../connections/connections.ts';
+import { badRequest } from '../http/errors.ts';
+import type { SetConnectionRoles } from '../rbac/connection-roles.ts';
+import type { Tx } from '../storage/database.ts';
+import type { ExternalIdentities } from './identities.ts';
+
+export interface SsoIdChange {
+  /** The `sso_id` before the change of the account. */
+  before: string | null;
+  /** Undefined: the connection stays; null: the identity is disconnected. */
+  connectionId: string | null | undefined;
+}
+
+export interface SsoIds {
+  /** The connection at which the account's `sso_id` is its subject. */
+  connectionOf(account: Pick<Account, 'id' | 'ssoId'>, tx?: Tx): Promise<string | null>;
+  /**
+   * Connects the account, which has its new `sso_id` already. Returns whether a link changed. Throws invalid_input (400) for an unknown
+   * connection, or one without an `sso_id`, and identity_taken (409) when another user has the subject.
+   */
+  set(account: Account, change: SsoIdChange, by: Actor, tx: Tx): Promise<boolean>;
+}
+
+export interface SsoIdsDependencies {
+  connections: Pick<Connections, 'find'>;
+  identities: Pick<ExternalIdentities, 'ofUser' | 'link' | 'unlink'>;
+  setConnectionRoles: SetConnectionRoles;
+}
+
+export function createSsoIds({ connections, identities, setConnectionRoles }: SsoIdsDependencies): SsoIds {
+  return {
+    async connectionOf({ id, ssoId }, tx) {
+      if (ssoId === null) return null;
+      const own = await identities.ofUser(id, tx);
+      return own.find(({ subject }) => subject === ssoId)?.connectionId ?? null;
+    },
+
+    async set(account, { before, connectionId }, by, tx) {
+      const { id, ssoId: subject } = account;
+      const own = await identities.ofUser(id, tx);
+      const old = before === null ? undefined : own.find((one) => one.subject === before);
+      if (subject === null && connectionId) throw invalid('Needs sso_id.');
+      const wanted = subject === null ? null : connectionId === undefined ? (old?.connectionId ?? null) : connectionId;
+      if (wanted !== null && !(await connections.find(wanted, tx))) throw invalid(`There is no connection ${wanted}.`);
+      const isSame = old?.connectionId === wanted && old?.subject === subject;
+      if (isSame || (old === undefined && wanted === null)) return false;
+      if (old) {
+        await identities.unlink(id, old.id, by, tx);
+        const hasAnother = own.some((one) => one.id !== old.id && one.connectionId === old.connectionId);
+        if (!hasAnother && old.connectionId !== wanted)
+          await setConnectionRoles(id, { connectionId: old.connectionId, roleIds: [] }, by, tx);
+      }
+      const isLinked = own.some((one) => one.connectionId === wanted && one.subject === subject);
+      if (wanted !== null && subject !== null && !isLinked) {
+        const label = account.email ?? account.username;
+        await identities.link({ connectionId: wanted, subject, userId: id, label }, by, tx);
+      }
+      return true;
+    },
+  };
+}
+
+function invalid(message: string) {
+  return badRequest('invalid_input', { fields: [{ field: 'ssoConnection', message }] });
+}
