@@ -1,5 +1,6 @@
 // The `fetch` for URLs that a client or an administrator chose (metadata, logout, gateways). It checks the resolved address
-// and connects to that address (no DNS rebinding), limits time and size, and checks each redirect. Why not undici:
+// and connects to that address (no DNS rebinding), limits time and size, and checks each redirect. A connection that has been idle
+// for less than a second is used again, such as that of the token endpoint for userinfo. Why not undici:
 // docs/decisions/0024-own-code-instead-of-a-library.md.
 import { lookup as resolveName } from 'node:dns';
 import http from 'node:http';
@@ -9,8 +10,12 @@ import { isLocalhostName } from '../config/addresses.ts';
 import { type AddressRules, createAddressPolicy } from './outgoing-address.ts';
 
 const MAX_REDIRECTS = 3;
+/** Less than servers leave an idle connection open: a POST on one that the server closes at that moment would fail. */
+const IDLE_CONNECTION_MS = 1000;
 
-export interface OutgoingOptions extends AddressRules {
+export interface OutgoingOptions {
+  /** The current rules. Connections are used again only as long as it returns the same networks. */
+  rules(): AddressRules;
   timeoutMs: number;
   maxBytes: number;
 }
@@ -30,11 +35,11 @@ export class OutgoingError extends Error {
 
 /** Makes the guarded fetch. It follows up to three redirects of a GET, none of a POST. Rejects with an OutgoingError. */
 export function createOutgoingFetch(options: OutgoingOptions): typeof fetch {
-  const isAllowed = createAddressPolicy(options);
-  const lookup = guardedLookup(isAllowed);
+  const currentPolicy = createPolicies(options.rules);
 
   return async function outgoingFetch(input, init = {}) {
     const { method, headers, body, signal, redirect } = init;
+    const { isAllowed, connect } = currentPolicy();
     const request = new Request(input, { method, headers, body, signal, redirect });
     const payload = request.body ? Buffer.from(await request.arrayBuffer()) : undefined;
     const deadline = AbortSignal.timeout(options.timeoutMs);
@@ -42,7 +47,7 @@ export function createOutgoingFetch(options: OutgoingOptions): typeof fetch {
     let url = new URL(request.url);
     for (let hops = 0; ; hops += 1) {
       checkUrl(url, isAllowed);
-      const response = await send(url, request, { payload, lookup, signal: signals, deadline, ...options });
+      const response = await send(url, request, { payload, connect, signal: signals, deadline, ...options });
       const target = redirectTarget(response, url, request);
       if (!target) return response;
       if (request.redirect === 'error' || hops === MAX_REDIRECTS) {
@@ -52,6 +57,26 @@ export function createOutgoingFetch(options: OutgoingOptions): typeof fetch {
       if (target.origin !== url.origin) for (const name of ['authorization', 'cookie']) request.headers.delete(name);
       url = target;
     }
+  };
+}
+
+interface Policy {
+  isAllowed(address: string): boolean;
+  /** Opens connections, to allowed addresses only. */
+  connect: { http: http.Agent; https: https.Agent };
+}
+
+function createPolicies(rulesOf: () => AddressRules): () => Policy {
+  let current: (Policy & { networks: AddressRules['allowedNetworks'] }) | undefined;
+  return () => {
+    const rules = rulesOf();
+    if (current?.networks !== rules.allowedNetworks) {
+      const isAllowed = createAddressPolicy(rules);
+      const options = { keepAlive: true, timeout: IDLE_CONNECTION_MS, lookup: guardedLookup(isAllowed) };
+      const connect = { http: new http.Agent(options), https: new https.Agent(options) };
+      current = { networks: rules.allowedNetworks, isAllowed, connect };
+    }
+    return current;
   };
 }
 
@@ -80,7 +105,7 @@ function guardedLookup(isAllowed: (address: string) => boolean): LookupFunction 
 
 interface SendOptions {
   payload: Buffer | undefined;
-  lookup: LookupFunction;
+  connect: Policy['connect'];
   signal: AbortSignal;
   deadline: AbortSignal;
   timeoutMs: number;
@@ -88,18 +113,16 @@ interface SendOptions {
 }
 
 async function send(url: URL, request: Request, options: SendOptions): Promise<Response> {
-  const { payload, lookup, signal, deadline, timeoutMs, maxBytes } = options;
+  const { deadline, timeoutMs, maxBytes } = options;
   const headers: Record<string, string> = { 'user-agent': 'gatehouse', accept: '*/*' };
   for (const [name, value] of request.headers) headers[name] = value;
   // A compressed response could unpack to any size.
-  Object.assign(headers, { 'accept-encoding': 'identity', ...(payload ? { 'content-length': payload.length } : {}) });
+  Object.assign(headers, {
+    'accept-encoding': 'identity',
+    ...(options.payload ? { 'content-length': options.payload.length } : {}),
+  });
   try {
-    const message = await new Promise<http.IncomingMessage>((resolve, reject) => {
-      const { request: start } = url.protocol === 'https:' ? https : http;
-      start(url, { method: request.method, headers, lookup, signal, agent: false }, resolve)
-        .on('error', reject)
-        .end(payload);
-    });
+    const message = await exchange(url, request.method, headers, options);
     return toResponse(message, await readBody(message, url, maxBytes), request.method);
   } catch (cause) {
     if (cause instanceof OutgoingError) throw cause;
@@ -108,6 +131,27 @@ async function send(url: URL, request: Request, options: SendOptions): Promise<R
     if (request.signal.aborted) throw request.signal.reason;
     throw new OutgoingError('network', `${url.origin} could not be reached: ${reasonOf(cause)}`, { cause });
   }
+}
+
+function exchange(
+  url: URL,
+  method: string,
+  headers: Record<string, string>,
+  options: SendOptions,
+): Promise<http.IncomingMessage> {
+  const { payload, connect, signal } = options;
+  return new Promise((resolve, reject) => {
+    const [start, agent] = url.protocol === 'https:' ? [https.request, connect.https] : [http.request, connect.http];
+    const sent = start(url, { method, headers, signal, agent }, resolve);
+    sent.on('error', (error) => {
+      // The server has closed the idle connection; the request may be sent once more if it changes nothing (RFC 9112 9.3.1).
+      const mayRepeat =
+        sent.reusedSocket && method === 'GET' && !signal.aborted && 'code' in error && error.code === 'ECONNRESET';
+      if (mayRepeat) exchange(url, method, headers, options).then(resolve, reject);
+      else reject(error);
+    });
+    sent.end(payload);
+  });
 }
 
 async function readBody(message: http.IncomingMessage, url: URL, maxBytes: number): Promise<Buffer> {
@@ -125,7 +169,8 @@ async function readBody(message: http.IncomingMessage, url: URL, maxBytes: numbe
       chunks.push(chunk);
     }
   } finally {
-    message.destroy();
+    // A connection whose response was not read to its end cannot be used again.
+    if (!message.complete) message.destroy();
   }
   return Buffer.concat(chunks);
 }

@@ -59,8 +59,8 @@ export async function createBase({ config, logger, now, wakeMailDelivery, countA
   const settings = createSettings({ db, now, vault, protectedRows });
   const setting = settings.latest;
   await settings.reload();
-  const network = () => ({ allowedNetworks: setting().outgoing_networks, allowLoopback, ...limits.outgoing });
-  const outgoing: typeof fetch = (input, init) => createOutgoingFetch(network())(input, init);
+  const rules = () => ({ allowedNetworks: setting().outgoing_networks, allowLoopback });
+  const outgoing = createOutgoingFetch({ rules, ...limits.outgoing });
   const checkpointKey = dataKeys.checkpoint;
   const { checkpointFile: file, checkpointUrl: url } = config;
   const checkpoints = createOutsideCheckpoints({ file, url, key: checkpointKey, fetch: outgoing, logger });

@@ -11,16 +11,17 @@ afterEach(() => {
   }
 });
 
-async function serve(listener: RequestListener): Promise<{ url: string; port: number }> {
+async function serve(listener: RequestListener): Promise<{ url: string; port: number; server: Server }> {
   const server = createServer(listener).listen(0, '127.0.0.1');
   servers.push(server);
   await new Promise((resolve) => server.once('listening', resolve));
   const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}`, port };
+  return { url: `http://127.0.0.1:${port}`, port, server };
 }
 
+const loopback = { allowedNetworks: [], allowLoopback: true };
 const outgoing = (options: Partial<OutgoingOptions> = {}) =>
-  createOutgoingFetch({ allowedNetworks: [], allowLoopback: true, timeoutMs: 2000, maxBytes: 10_000, ...options });
+  createOutgoingFetch({ rules: () => loopback, timeoutMs: 2000, maxBytes: 10_000, ...options });
 
 describe('the guarded fetch', () => {
   it('posts a body and returns a standard Response', async () => {
@@ -42,7 +43,7 @@ describe('the guarded fetch', () => {
       calls += 1;
       response.end();
     });
-    const guarded = outgoing({ allowLoopback: false });
+    const guarded = outgoing({ rules: () => ({ ...loopback, allowLoopback: false }) });
     for (const host of ['127.0.0.1', 'localhost', '0x7f.1', '2130706433', '[::ffff:127.0.0.1]', '0.0.0.0', '[::]']) {
       await expect(guarded(`http://${host}:${port}/`), host).rejects.toMatchObject({ code: 'forbidden_address' });
     }
@@ -58,7 +59,7 @@ describe('the guarded fetch', () => {
       const host = request.url === '/good' ? '127.0.0.1' : '127.0.0.2';
       response.writeHead(302, { location: `http://${host}:${target.port}/` }).end();
     });
-    const guarded = outgoing({ allowLoopback: false, allowedNetworks: ['127.0.0.1/32'] });
+    const guarded = outgoing({ rules: () => ({ allowLoopback: false, allowedNetworks: ['127.0.0.1/32'] }) });
     expect(await (await guarded(`${url}/good`)).text()).toBe('arrived');
     await expect(guarded(`${url}/bad`)).rejects.toMatchObject({ code: 'forbidden_address' });
     const manual = await guarded(`${url}/bad`, { redirect: 'manual' });
@@ -107,6 +108,44 @@ describe('the guarded fetch', () => {
       if (kind === 'unfinished') response.write('x');
     });
     await expect(outgoing({ timeoutMs: 200 })(url)).rejects.toMatchObject({ code: 'timeout' });
+  });
+
+  it('uses an idle connection again, but not under other rules, nor after a response that it did not read', async () => {
+    let connections = 0;
+    const { url, server } = await serve((request, response) =>
+      response.end(request.url === '/long' ? 'x'.repeat(20_000) : 'ok'),
+    );
+    server.on('connection', () => {
+      connections += 1;
+    });
+    let rules = loopback;
+    const guarded = outgoing({ rules: () => rules });
+    expect(await (await guarded(url, { method: 'POST', body: 'a=1' })).text()).toBe('ok');
+    expect(await (await guarded(url)).text()).toBe('ok');
+    expect(connections).toBe(1);
+    rules = { allowedNetworks: [], allowLoopback: true };
+    await guarded(url);
+    expect(connections).toBe(2);
+    await expect(guarded(`${url}/long`)).rejects.toMatchObject({ code: 'too_large' });
+    await guarded(url);
+    expect(connections).toBe(3);
+    rules = { ...loopback, allowLoopback: false };
+    await expect(guarded(url)).rejects.toMatchObject({ code: 'forbidden_address' });
+  });
+
+  it('sends a GET once more when the server closes the idle connection, and no POST', async () => {
+    let requests = 0;
+    const { url } = await serve((request, response) => {
+      requests += 1;
+      if (requests % 2 === 0) request.socket.destroy();
+      else response.end('ok');
+    });
+    const guarded = outgoing();
+    await guarded(url);
+    expect(await (await guarded(url)).text()).toBe('ok');
+    expect(requests).toBe(3);
+    await expect(guarded(url, { method: 'POST', body: 'a=1' })).rejects.toMatchObject({ code: 'network' });
+    expect(requests).toBe(4);
   });
 
   it('aborts with the signal of its caller', async () => {
