@@ -84,7 +84,7 @@ const mayReadTheTime = ['platform/clock.ts', 'platform/logger.ts', 'oidc/engine/
 const pureFiles = [
   'keys/rotation.ts',
   'sign-in/next-step.ts',
-  'logout/next-step.ts',
+  'logout/front-channel/next-step.ts',
   'credentials/password-policy.ts',
   'mfa/policy.ts',
   'mfa/acr.ts',

@@ -6,7 +6,7 @@ import { day } from '../http/pages/dates.ts';
 import type { AccountFactors, OwnFactors } from '../mfa/account-factors.ts';
 import { hasSecondFactor } from '../mfa/policy.ts';
 import type { AccountPageHelpers } from './account-page-helpers.ts';
-import { recoveryCodeWarning } from './recovery-code-warning.ts';
+import { recoveryCodeWarning } from './factors/recovery-code-warning.ts';
 
 export interface OverviewRoutesDependencies {
   page: AccountPageHelpers;

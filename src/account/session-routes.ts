@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Context, Extras, State } from '../http/context.ts';
 import { parseForm } from '../http/input.ts';
 import type { EndSession } from '../logout/end-session.ts';
-import type { LogoutBrowser } from '../logout/logout-browser.ts';
+import type { LogoutBrowser } from '../logout/front-channel/logout-browser.ts';
 import { browserName } from '../mail/browser-name.ts';
 import type { Sessions } from '../oidc/store/sessions/sessions.ts';
 import { FIRST_PARTY_CLIENT_ID } from '../rp/first-party-client.ts';

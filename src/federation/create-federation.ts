@@ -9,7 +9,7 @@ import type { Connections } from '../connections/connections.ts';
 import type { Credentials } from '../credentials/credentials.ts';
 import type { Context } from '../http/context.ts';
 import type { EndSession } from '../logout/end-session.ts';
-import type { LogoutBrowser } from '../logout/logout-browser.ts';
+import type { LogoutBrowser } from '../logout/front-channel/logout-browser.ts';
 import type { NotifyOwner } from '../mail/notify-owner.ts';
 import type { Outbox } from '../mail/outbox.ts';
 import type { AccountFactors } from '../mfa/account-factors.ts';

@@ -1,4 +1,4 @@
-// Implements what the password form uses (sign-in/directories.ts): which directories a login may belong to, the check there under
+// Implements what the password form uses (sign-in/first-factor/directories.ts): which directories a login may belong to, the check there under
 // limits of its own, and the account of the confirmed user.
 import type { Account } from '../accounts/account.ts';
 import type { Accounts } from '../accounts/accounts.ts';
@@ -8,7 +8,7 @@ import type { Connections } from '../connections/connections.ts';
 import { limits } from '../limits.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { RateLimits } from '../rate-limits/rate-limits.ts';
-import type { DirectoryAttempt, DirectorySignIns, DirectoryVerdict } from '../sign-in/directories.ts';
+import type { DirectoryAttempt, DirectorySignIns, DirectoryVerdict } from '../sign-in/first-factor/directories.ts';
 import { domainOf } from './accounts/mapping.ts';
 import type { Resolver } from './accounts/resolve.ts';
 import { statedAuthTime } from './assurance.ts';

@@ -10,7 +10,7 @@ import type { NotifyOwner } from '../mail/notify-owner.ts';
 import type { AccountFactors } from '../mfa/account-factors.ts';
 import type { RequestInfo } from '../platform/request-info.ts';
 import type { SetConnectionRoles } from '../rbac/connection-roles.ts';
-import type { OfferedConnection } from '../sign-in/upstream.ts';
+import type { OfferedConnection } from '../sign-in/first-factor/upstream.ts';
 import { type Db, type Tx, transaction } from '../storage/database.ts';
 import type { Resolver } from './accounts/resolve.ts';
 import type { ExternalIdentities, ExternalIdentity } from './identities.ts';

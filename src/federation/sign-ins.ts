@@ -1,4 +1,4 @@
-// Implements what the sign-in pages use (sign-in/upstream.ts): the offer of the first page, the way to an upstream and back, and
+// Implements what the sign-in pages use (sign-in/first-factor/upstream.ts): the offer of the first page, the way to an upstream and back, and
 // the end of the sign-in.
 
 import type { Account } from '../accounts/account.ts';
@@ -10,8 +10,8 @@ import { logoOf } from '../connections/presets/presets.ts';
 import { badRequest } from '../http/errors.ts';
 import type { Clock } from '../platform/clock.ts';
 import { isStaff } from '../rbac/built-in.ts';
+import type { ProvenUpstream, SignInOffer, UpstreamResult, UpstreamSignIns } from '../sign-in/first-factor/upstream.ts';
 import type { SignInPolicy } from '../sign-in/sign-in-policy.ts';
-import type { ProvenUpstream, SignInOffer, UpstreamResult, UpstreamSignIns } from '../sign-in/upstream.ts';
 import { type Db, transaction } from '../storage/database.ts';
 import { domainOf } from './accounts/mapping.ts';
 import type { Resolver } from './accounts/resolve.ts';

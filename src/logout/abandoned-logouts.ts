@@ -1,8 +1,8 @@
 // Logout runs that their browser left: the remaining applications are notified by SOAP where they have an endpoint, else
 // recorded as not notified. Run as a job, by one instance at a time.
 
+import { isSettled, needsBrowser } from './front-channel/next-step.ts';
 import type { LogoutRuns } from './logout-runs.ts';
-import { isSettled, needsBrowser } from './next-step.ts';
 
 /** Completes abandoned runs. Returns how many. */
 export function createAbandonedLogouts({

@@ -13,18 +13,18 @@ import type { Db } from '../storage/database.ts';
 import { createAbandonedLogouts } from './abandoned-logouts.ts';
 import { createLogoutDeliveries } from './deliveries.ts';
 import type { EndSession } from './end-session.ts';
-import { createFrameProbe } from './frame-probe.ts';
-import { createFrontChannelUrl } from './front-channel-url.ts';
+import { createFrameProbe } from './front-channel/frame-probe.ts';
+import { createFrontChannelUrl } from './front-channel/front-channel-url.ts';
+import { createLogoutBrowserOf } from './front-channel/logout-browser.ts';
+import { logoutRoutes } from './front-channel/routes.ts';
+import { createLogoutSteps } from './front-channel/steps.ts';
 import { logoutJobs } from './jobs.ts';
-import { createLogoutBrowserOf } from './logout-browser.ts';
 import type { LogoutRuns } from './logout-runs.ts';
-import { logoutRoutes } from './routes.ts';
 import { createLogoutRequests } from './saml/logout-requests.ts';
 import { createLogoutResponses } from './saml/logout-responses.ts';
 import { createOutgoingSamlMessages, type OutgoingSamlMessages } from './saml/outgoing-messages.ts';
 import { createSamlProbe } from './saml/probe.ts';
 import { samlLogoutRoutes } from './saml/routes.ts';
-import { createLogoutSteps } from './steps.ts';
 import type { UpstreamParticipants } from './upstream.ts';
 
 export interface LogoutDependencies {

@@ -3,8 +3,8 @@ import type { AuditInput } from '../audit/audit.ts';
 import { randomId } from '../platform/random.ts';
 import type { NameId } from '../saml/messages/name-id.ts';
 import type { Db } from '../storage/database.ts';
-import type { LogoutBrowser } from './logout-browser.ts';
-import type { ParticipantState, ParticipantStatus, ProbeResult } from './next-step.ts';
+import type { LogoutBrowser } from './front-channel/logout-browser.ts';
+import type { ParticipantState, ParticipantStatus, ProbeResult } from './front-channel/next-step.ts';
 
 /** What a LogoutResponse needs to know about its LogoutRequest. */
 export interface LogoutRequestContext {

@@ -5,6 +5,7 @@ import { limits } from '../limits.ts';
 import type { Clock } from '../platform/clock.ts';
 import { sha256 } from '../platform/random.ts';
 import type { Db, Tx } from '../storage/database.ts';
+import type { ProbeResult } from './front-channel/next-step.ts';
 import {
   type LogoutRun,
   type NewRun,
@@ -15,7 +16,6 @@ import {
   toRun,
 } from './logout-run.ts';
 import { insertRun, UNBOUND } from './new-run.ts';
-import type { ProbeResult } from './next-step.ts';
 import { isOpen, type Outcome, recordBrowserFailure, settleParticipant } from './participant-outcome.ts';
 
 export interface LogoutRuns {

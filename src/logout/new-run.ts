@@ -3,6 +3,7 @@ import type { Audit } from '../audit/audit.ts';
 import { limits } from '../limits.ts';
 import { randomId, randomToken, sha256 } from '../platform/random.ts';
 import type { Tx } from '../storage/database.ts';
+import { isSettled, needsBrowser, type ParticipantStatus } from './front-channel/next-step.ts';
 import {
   deliveryOf,
   eventOf,
@@ -13,7 +14,6 @@ import {
   type RunRef,
   storedState,
 } from './logout-run.ts';
-import { isSettled, needsBrowser, type ParticipantStatus } from './next-step.ts';
 
 /** Stands for "the next browser that opens the run"; it equals no hash. */
 export const UNBOUND = '';

@@ -3,7 +3,7 @@ import type { Cookies } from '../http/cookies.ts';
 import type { QueueLogoutToken } from '../oidc/patches/logout-token-queue.ts';
 import type { OnSessionDestroyed as EngineEndSession } from '../oidc/store/sessions/session-adapter.ts';
 import type { EndSession } from './end-session.ts';
-import { createLogoutBrowserOf } from './logout-browser.ts';
+import { createLogoutBrowserOf } from './front-channel/logout-browser.ts';
 import type { LogoutCompletion } from './logout-run.ts';
 import type { LogoutRuns } from './logout-runs.ts';
 

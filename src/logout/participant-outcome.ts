@@ -2,8 +2,8 @@
 import type { Audit } from '../audit/audit.ts';
 import type { Clock } from '../platform/clock.ts';
 import { type Db, transaction } from '../storage/database.ts';
+import type { ParticipantState } from './front-channel/next-step.ts';
 import { deliveryOf, eventOf, type Participant, storedState } from './logout-run.ts';
-import type { ParticipantState } from './next-step.ts';
 
 export interface Outcome {
   state: Exclude<ParticipantState, 'waiting' | 'sent'>;

@@ -7,8 +7,8 @@ import type { NameId } from '../saml/messages/name-id.ts';
 import type { SloEndpoint } from '../saml/metadata/entity.ts';
 import { sloEndpoints } from '../saml/metadata/service-providers.ts';
 import type { Tx } from '../storage/database.ts';
+import type { Channel } from './front-channel/next-step.ts';
 import { INITIATOR, type NewParticipant, type ParticipantData } from './logout-run.ts';
-import type { Channel } from './next-step.ts';
 
 export interface PlanOptions {
   /** client_id of this server's own pages, whose sessions end with the single sign-on session. */

@@ -1,7 +1,7 @@
 // The composition root of the pages for users: sign-in, account, registration and recovery.
 import { createAccountPages } from '../account/create-account-pages.ts';
 import { createFederation, type Federation } from '../federation/create-federation.ts';
-import { createLogoutBrowserOf } from '../logout/logout-browser.ts';
+import { createLogoutBrowserOf } from '../logout/front-channel/logout-browser.ts';
 import { createMailedLinks } from '../mailed-links/create-mailed-links.ts';
 import { createRecovery } from '../recovery/create-recovery.ts';
 import { createRegistration, type Registration } from '../registration/create-registration.ts';

@@ -5,7 +5,7 @@ import { limits } from '../limits.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Db, Tx } from '../storage/database.ts';
 import { hotStatements, type Sql } from '../storage/statements.ts';
-import type { ProvenUpstream } from './upstream.ts';
+import type { ProvenUpstream } from './first-factor/upstream.ts';
 
 export interface Attempt {
   /** Identifier of the engine's interaction. */

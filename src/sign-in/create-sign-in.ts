@@ -33,22 +33,22 @@ import type { Sql } from '../storage/statements.ts';
 import { createAttempts } from './attempts.ts';
 import { createSteps, type SamlRequirements } from './current-step.ts';
 import { decisionRoutes } from './decision-routes.ts';
-import type { DirectorySignIns } from './directories.ts';
 import { dispatchRoutes } from './dispatch-routes.ts';
 import { createExpiredSignIns, type ExpiredSignIns } from './expired-sign-in.ts';
-import { createFirstFactor, type FirstFactor } from './first-factor.ts';
+import type { DirectorySignIns } from './first-factor/directories.ts';
+import { createFirstFactor, type FirstFactor } from './first-factor/first-factor.ts';
+import { passwordRoutes } from './first-factor/password-routes.ts';
+import type { UpstreamSignIns } from './first-factor/upstream.ts';
+import { upstreamRoutes } from './first-factor/upstream-routes.ts';
 import { createFlow } from './flow.ts';
 import { createInteractions, type InteractionEngine } from './interactions.ts';
 import { createKnownBrowserCookie, type KnownBrowserCookie } from './known-browser-cookie.ts';
-import { passwordRoutes } from './password-routes.ts';
 import { createSecondFactorCodes } from './second-factor/codes.ts';
 import { enrolmentRoutes } from './second-factor/enrolment-routes.ts';
 import { createFactorPages, type FactorPages } from './second-factor/pages.ts';
 import { secondFactorRoutes } from './second-factor/routes.ts';
 import type { SignInPolicy } from './sign-in-policy.ts';
 import { createStepPages, type StepPages } from './step-pages.ts';
-import type { UpstreamSignIns } from './upstream.ts';
-import { upstreamRoutes } from './upstream-routes.ts';
 
 export interface SignInDependencies {
   db: Db;

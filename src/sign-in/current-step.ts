@@ -8,10 +8,10 @@ import type { Context } from '../http/context.ts';
 import { badRequest } from '../http/errors.ts';
 import { acrOfRule, demandsMailedCode, PASSWORD_ACR, requestedAcrs } from '../mfa/acr.ts';
 import type { Attempt, Attempts } from './attempts.ts';
+import { hasOwnFactor } from './first-factor/upstream.ts';
 import type { Interactions } from './interactions.ts';
 import { isStepUp, nextStep, type Step } from './next-step.ts';
 import type { ApplicationRule, SignInPolicy, SignInRequirements } from './sign-in-policy.ts';
-import { hasOwnFactor } from './upstream.ts';
 
 export interface CurrentStep {
   interaction: Interaction;

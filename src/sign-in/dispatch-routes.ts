@@ -3,11 +3,11 @@
 import Router from '@koa/router';
 import type { Extras, Middleware, State } from '../http/context.ts';
 import type { Attempts } from './attempts.ts';
+import type { UpstreamSignIns } from './first-factor/upstream.ts';
+import { namedConnection, sendUpstream } from './first-factor/upstream-routes.ts';
 import type { Flow, StepContext } from './flow.ts';
 import type { Interactions } from './interactions.ts';
 import type { StepPages } from './step-pages.ts';
-import type { UpstreamSignIns } from './upstream.ts';
-import { namedConnection, sendUpstream } from './upstream-routes.ts';
 
 export interface DispatchRoutesDependencies {
   flow: Flow;

@@ -8,10 +8,10 @@ import { badRequest, conflict, forbidden } from '../http/errors.ts';
 import type { FirstFactorRule } from '../mfa/first-factor-rule.ts';
 import type { Attempt, Attempts } from './attempts.ts';
 import type { CurrentStep, Steps } from './current-step.ts';
+import { hasOwnFactor, type UpstreamSignIns } from './first-factor/upstream.ts';
 import type { Interactions } from './interactions.ts';
 import type { KnownBrowserCookie } from './known-browser-cookie.ts';
 import type { Step } from './next-step.ts';
-import { hasOwnFactor, type UpstreamSignIns } from './upstream.ts';
 
 /** A request below /signin/:uid. */
 export type StepContext = Context & { params: Record<string, string> };

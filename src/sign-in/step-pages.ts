@@ -11,8 +11,8 @@ import { placeOfApplication, presentApplication } from './application-presentati
 import { describeGrant, requestedGrant } from './consent-description.ts';
 import type { CurrentStep } from './current-step.ts';
 import type { ExpiredSignIns } from './expired-sign-in.ts';
+import type { UpstreamSignIns } from './first-factor/upstream.ts';
 import type { FactorPages, Foot } from './second-factor/pages.ts';
-import type { UpstreamSignIns } from './upstream.ts';
 
 /** What a page shows besides its step, after a rejected form. */
 export interface PageState {

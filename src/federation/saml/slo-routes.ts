@@ -8,7 +8,7 @@ import type { Context, Extras, Middleware, State } from '../../http/context.ts';
 import { notFound, unsupportedMediaType } from '../../http/errors.ts';
 import { parseQuery } from '../../http/input.ts';
 import { limits } from '../../limits.ts';
-import type { LogoutBrowser } from '../../logout/logout-browser.ts';
+import type { LogoutBrowser } from '../../logout/front-channel/logout-browser.ts';
 import type { LogoutRuns } from '../../logout/logout-runs.ts';
 import type { Vault } from '../../platform/vault.ts';
 import { type DecodedMessage, decodePost, decodeRedirect } from '../../saml/messages/decode.ts';

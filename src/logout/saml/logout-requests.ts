@@ -12,7 +12,7 @@ import type { SessionParticipants } from '../../saml/slo/session-participants.ts
 import { SamlError, type SamlStatus } from '../../saml/xml/errors.ts';
 import { statusCodes } from '../../saml/xml/names.ts';
 import type { EndSession } from '../end-session.ts';
-import type { LogoutBrowser } from '../logout-browser.ts';
+import type { LogoutBrowser } from '../front-channel/logout-browser.ts';
 import type { LogoutRequestContext } from '../logout-run.ts';
 
 export interface LogoutRequestsDependencies {

@@ -8,9 +8,9 @@ import { readLogoutResponse } from '../../saml/messages/read-logout.ts';
 import type { ServiceProvider } from '../../saml/metadata/service-providers.ts';
 import { SamlError } from '../../saml/xml/errors.ts';
 import type { XmlValidator } from '../../saml/xml/schema.ts';
-import { isGatewayError, probeResultOfFailure, probeTime } from '../frame-probe.ts';
+import { isGatewayError, probeResultOfFailure, probeTime } from '../front-channel/frame-probe.ts';
+import type { ProbeResult } from '../front-channel/next-step.ts';
 import type { Participant } from '../logout-run.ts';
-import type { ProbeResult } from '../next-step.ts';
 import type { OutgoingSamlMessages } from './outgoing-messages.ts';
 import { formFields } from './response-form.ts';
 

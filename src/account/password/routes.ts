@@ -1,17 +1,22 @@
 // /account/password: change the password, after a recent proof with the strongest factor.
 import Router from '@koa/router';
 import { z } from 'zod';
-import type { Credentials } from '../credentials/credentials.ts';
-import { minimumLength, type PasswordFault, passwordAdvice, passwordLength } from '../credentials/password-policy.ts';
-import type { Links } from '../federation/links.ts';
-import type { Context, Extras, State } from '../http/context.ts';
-import { parseForm, parseQuery } from '../http/input.ts';
-import type { EndSession } from '../logout/end-session.ts';
-import type { AccountFactors } from '../mfa/account-factors.ts';
-import type { KnownBrowsers } from '../mfa/known-browsers.ts';
-import type { AccountPageHelpers } from './account-page-helpers.ts';
-import { FACTORS_PAGE } from './factor-recovery-codes.ts';
-import { SINGLE_FACTOR_LENGTH } from './password-length.ts';
+import type { Credentials } from '../../credentials/credentials.ts';
+import {
+  minimumLength,
+  type PasswordFault,
+  passwordAdvice,
+  passwordLength,
+} from '../../credentials/password-policy.ts';
+import type { Links } from '../../federation/links.ts';
+import type { Context, Extras, State } from '../../http/context.ts';
+import { parseForm, parseQuery } from '../../http/input.ts';
+import type { EndSession } from '../../logout/end-session.ts';
+import type { AccountFactors } from '../../mfa/account-factors.ts';
+import type { KnownBrowsers } from '../../mfa/known-browsers.ts';
+import type { AccountPageHelpers } from '../account-page-helpers.ts';
+import { FACTORS_PAGE } from '../factors/recovery-codes.ts';
+import { SINGLE_FACTOR_LENGTH } from './length.ts';
 
 export interface PasswordRoutesDependencies {
   page: AccountPageHelpers;

@@ -1,11 +1,11 @@
 // The applications that a user can open from the portal, in the order of their last use.
-import { type AccessSubject, accessDecisionFilter } from '../applications/access-decision.ts';
-import { registrationOf } from '../applications/application.ts';
-import { startUrl } from '../applications/start-url.ts';
-import { safeLogo } from '../applications/uris.ts';
-import type { Audit } from '../audit/audit.ts';
-import type { Clock } from '../platform/clock.ts';
-import type { Db } from '../storage/database.ts';
+import { type AccessSubject, accessDecisionFilter } from '../../applications/access-decision.ts';
+import { registrationOf } from '../../applications/application.ts';
+import { startUrl } from '../../applications/start-url.ts';
+import { safeLogo } from '../../applications/uris.ts';
+import type { Audit } from '../../audit/audit.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { Db } from '../../storage/database.ts';
 
 export interface Tile {
   name: string;

@@ -1,8 +1,8 @@
 // /account/profile: the standard claims that users set themselves. The phone number is on a page of its own, because it is
-// set by proving it (profile-phone-routes.ts).
+// set by proving it (phone-routes.ts).
 import Router from '@koa/router';
 import { z } from 'zod';
-import type { Accounts } from '../accounts/accounts.ts';
+import type { Accounts } from '../../accounts/accounts.ts';
 import {
   addressColumn,
   addressPartNames,
@@ -13,12 +13,12 @@ import {
   textFieldNames,
   textFields,
   textsOf,
-} from '../accounts/profile-fields.ts';
-import type { Context, Extras, State } from '../http/context.ts';
-import { AppError, forbidden } from '../http/errors.ts';
-import { parseForm } from '../http/input.ts';
-import type { CodeDelivery } from '../mfa/factors/code-delivery.ts';
-import type { AccountPageHelpers } from './account-page-helpers.ts';
+} from '../../accounts/profile-fields.ts';
+import type { Context, Extras, State } from '../../http/context.ts';
+import { AppError, forbidden } from '../../http/errors.ts';
+import { parseForm } from '../../http/input.ts';
+import type { CodeDelivery } from '../../mfa/factors/code-delivery.ts';
+import type { AccountPageHelpers } from '../account-page-helpers.ts';
 
 export interface ProfileRoutesDependencies {
   page: AccountPageHelpers;

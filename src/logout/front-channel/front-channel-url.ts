@@ -1,6 +1,6 @@
 // The URL of OIDC front-channel logout for one application (OIDC Front-Channel Logout 1.0 section 2).
-import type { Applications } from '../applications/applications.ts';
-import type { Participant } from './logout-run.ts';
+import type { Applications } from '../../applications/applications.ts';
+import type { Participant } from '../logout-run.ts';
 
 /** With `iss` and `sid`; undefined when the application is disabled or has no front-channel logout (any more). */
 export type FrontChannelUrl = (participant: Participant) => Promise<string | undefined>;

@@ -2,20 +2,20 @@
 // before it opens, so no failure here keeps one alive.
 import Router from '@koa/router';
 import { z } from 'zod';
-import type { Context, Extras, State } from '../http/context.ts';
-import type { Cookies } from '../http/cookies.ts';
-import type { Csrf } from '../http/csrf.ts';
-import { badRequest, notFound } from '../http/errors.ts';
-import { parseForm } from '../http/input.ts';
-import { limits } from '../limits.ts';
-import { randomToken } from '../platform/random.ts';
-import type { LogoutRun } from './logout-run.ts';
-import type { LogoutRuns } from './logout-runs.ts';
+import type { Context, Extras, State } from '../../http/context.ts';
+import type { Cookies } from '../../http/cookies.ts';
+import type { Csrf } from '../../http/csrf.ts';
+import { badRequest, notFound } from '../../http/errors.ts';
+import { parseForm } from '../../http/input.ts';
+import { limits } from '../../limits.ts';
+import { randomToken } from '../../platform/random.ts';
+import type { LogoutRun } from '../logout-run.ts';
+import type { LogoutRuns } from '../logout-runs.ts';
+import type { OutgoingSamlMessages } from '../saml/outgoing-messages.ts';
+import type { UpstreamParticipants } from '../upstream.ts';
 import { isSettled, needsBrowser } from './next-step.ts';
 import { NOT_CHOSEN } from './result-texts.ts';
-import type { OutgoingSamlMessages } from './saml/outgoing-messages.ts';
 import type { LogoutSteps } from './steps.ts';
-import type { UpstreamParticipants } from './upstream.ts';
 
 export interface LogoutRoutesDependencies {
   cookies: Cookies;

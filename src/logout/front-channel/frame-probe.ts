@@ -1,7 +1,7 @@
 // Probes the front-channel logout page of an OIDC application before it is framed: a frame reports nothing about its
 // content.
-import { limits } from '../limits.ts';
-import { OutgoingError } from '../network/outgoing-fetch.ts';
+import { limits } from '../../limits.ts';
+import { OutgoingError } from '../../network/outgoing-fetch.ts';
 import type { ProbeResult } from './next-step.ts';
 
 export type FrameProbe = (url: string) => Promise<ProbeResult>;

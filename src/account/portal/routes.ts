@@ -1,16 +1,16 @@
 // /dashboard, the portal: the applications that the user may open, and warnings about the account.
 import Router from '@koa/router';
 import { z } from 'zod';
-import type { Account } from '../accounts/account.ts';
-import type { Credentials } from '../credentials/credentials.ts';
-import type { Extras, State } from '../http/context.ts';
-import { parseQuery } from '../http/input.ts';
-import { relaxPolicy } from '../http/security-headers.ts';
-import type { AccountFactors } from '../mfa/account-factors.ts';
-import type { Sessions } from '../oidc/store/sessions/sessions.ts';
-import type { AccountPageHelpers } from './account-page-helpers.ts';
-import type { Portal } from './portal-applications.ts';
-import { recoveryCodeWarning } from './recovery-code-warning.ts';
+import type { Account } from '../../accounts/account.ts';
+import type { Credentials } from '../../credentials/credentials.ts';
+import type { Extras, State } from '../../http/context.ts';
+import { parseQuery } from '../../http/input.ts';
+import { relaxPolicy } from '../../http/security-headers.ts';
+import type { AccountFactors } from '../../mfa/account-factors.ts';
+import type { Sessions } from '../../oidc/store/sessions/sessions.ts';
+import type { AccountPageHelpers } from '../account-page-helpers.ts';
+import { recoveryCodeWarning } from '../factors/recovery-code-warning.ts';
+import type { Portal } from './applications.ts';
 
 export interface PortalRoutesDependencies {
   page: AccountPageHelpers;

@@ -1,8 +1,8 @@
 // Sign-in at upstream identity providers as the sign-in pages see it. src/federation implements it.
-import type { Account } from '../accounts/account.ts';
-import type { SignInRule } from '../applications/rules/sign-in-rule.ts';
-import type { Actor } from '../audit/audit.ts';
-import type { RequestInfo } from '../platform/request-info.ts';
+import type { Account } from '../../accounts/account.ts';
+import type { SignInRule } from '../../applications/rules/sign-in-rule.ts';
+import type { Actor } from '../../audit/audit.ts';
+import type { RequestInfo } from '../../platform/request-info.ts';
 
 /** A first factor that was proven at an upstream, in the attempt. */
 export interface ProvenUpstream {

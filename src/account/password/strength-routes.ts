@@ -2,12 +2,12 @@
 // the password checks it again. Nothing is stored or logged.
 import Router from '@koa/router';
 import { z } from 'zod';
-import type { StrengthMeter } from '../credentials/strength.ts';
-import type { Extras, Middleware, State } from '../http/context.ts';
-import { tooManyRequests } from '../http/errors.ts';
-import { parseJson } from '../http/input.ts';
-import { addressBlock } from '../rate-limits/network-limits.ts';
-import type { RateLimits } from '../rate-limits/rate-limits.ts';
+import type { StrengthMeter } from '../../credentials/strength.ts';
+import type { Extras, Middleware, State } from '../../http/context.ts';
+import { tooManyRequests } from '../../http/errors.ts';
+import { parseJson } from '../../http/input.ts';
+import { addressBlock } from '../../rate-limits/network-limits.ts';
+import type { RateLimits } from '../../rate-limits/rate-limits.ts';
 
 export interface StrengthRoutesDependencies {
   /** Not the meter that checks new passwords: flooding this one must not delay that one. */

@@ -1,6 +1,6 @@
 // Decides the next step of a logout run from its participants and the time alone, so that any instance can continue it
 // at any moment.
-import { limits } from '../limits.ts';
+import { limits } from '../../limits.ts';
 
 /** How an application is notified. */
 export type Channel =

@@ -1,18 +1,18 @@
 // The forms with a password: the first factor, and the change that is demanded before the sign-in continues.
 import Router from '@koa/router';
 import { z } from 'zod';
-import type { Account } from '../accounts/account.ts';
-import type { Actor } from '../audit/audit.ts';
-import type { Credentials } from '../credentials/credentials.ts';
-import { passwordAdvice } from '../credentials/password-policy.ts';
-import type { Context, Extras, Middleware, State } from '../http/context.ts';
-import { parseForm } from '../http/input.ts';
-import { limits } from '../limits.ts';
-import type { Attempts } from './attempts.ts';
+import type { Account } from '../../accounts/account.ts';
+import type { Actor } from '../../audit/audit.ts';
+import type { Credentials } from '../../credentials/credentials.ts';
+import { passwordAdvice } from '../../credentials/password-policy.ts';
+import type { Context, Extras, Middleware, State } from '../../http/context.ts';
+import { parseForm } from '../../http/input.ts';
+import { limits } from '../../limits.ts';
+import type { Attempts } from '../attempts.ts';
+import type { Flow, StepContext } from '../flow.ts';
+import type { StepPages } from '../step-pages.ts';
 import type { DirectorySignIns } from './directories.ts';
 import type { FirstFactor } from './first-factor.ts';
-import type { Flow, StepContext } from './flow.ts';
-import type { StepPages } from './step-pages.ts';
 import { continueWith } from './upstream-routes.ts';
 
 export interface PasswordRoutesDependencies {

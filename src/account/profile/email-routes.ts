@@ -2,11 +2,11 @@
 // verify the present one. The response does not reveal whether another account has the new address.
 import Router from '@koa/router';
 import { z } from 'zod';
-import type { Context, Extras, State } from '../http/context.ts';
-import { tooManyRequests } from '../http/errors.ts';
-import { parseForm } from '../http/input.ts';
-import type { EmailRequest, EmailVerification } from '../registration/email-verification.ts';
-import type { AccountPageHelpers } from './account-page-helpers.ts';
+import type { Context, Extras, State } from '../../http/context.ts';
+import { tooManyRequests } from '../../http/errors.ts';
+import { parseForm } from '../../http/input.ts';
+import type { EmailRequest, EmailVerification } from '../../registration/email-verification.ts';
+import type { AccountPageHelpers } from '../account-page-helpers.ts';
 
 export interface EmailRoutesDependencies {
   page: AccountPageHelpers;

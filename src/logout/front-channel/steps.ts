@@ -1,21 +1,21 @@
 // Runs the steps of a logout run: probes, settles and gives up what needs no page, then shows the page for the next step
 // of the browser, or completes the run.
-import type { Context } from '../http/context.ts';
-import { notFound } from '../http/errors.ts';
-import { relaxPolicy } from '../http/security-headers.ts';
-import { limits } from '../limits.ts';
-import type { Clock } from '../platform/clock.ts';
-import type { ServiceProviders } from '../saml/metadata/service-providers.ts';
-import { statusCodes } from '../saml/xml/names.ts';
+import type { Context } from '../../http/context.ts';
+import { notFound } from '../../http/errors.ts';
+import { relaxPolicy } from '../../http/security-headers.ts';
+import { limits } from '../../limits.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { ServiceProviders } from '../../saml/metadata/service-providers.ts';
+import { statusCodes } from '../../saml/xml/names.ts';
+import type { LogoutRun, Participant } from '../logout-run.ts';
+import type { LogoutRuns } from '../logout-runs.ts';
+import type { OutgoingSamlMessages } from '../saml/outgoing-messages.ts';
+import type { SamlProbe } from '../saml/probe.ts';
+import type { UpstreamParticipants } from '../upstream.ts';
 import type { FrameProbe } from './frame-probe.ts';
 import type { FrontChannelUrl } from './front-channel-url.ts';
-import type { LogoutRun, Participant } from './logout-run.ts';
-import type { LogoutRuns } from './logout-runs.ts';
 import { type NextStep, nextStep, type ProbeResult } from './next-step.ts';
 import { hasFailures, isComplete, isInProgress, mayStillBeSignedIn, resultLines } from './result-texts.ts';
-import type { OutgoingSamlMessages } from './saml/outgoing-messages.ts';
-import type { SamlProbe } from './saml/probe.ts';
-import type { UpstreamParticipants } from './upstream.ts';
 
 export interface LogoutStepsDependencies {
   now: Clock;

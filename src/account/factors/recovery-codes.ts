@@ -1,9 +1,9 @@
 // Recovery codes on the account pages: they come with the first second factor, and can be made anew.
-import type { Context } from '../http/context.ts';
-import type { RecoveryCodes } from '../mfa/factors/recovery-codes.ts';
-import type { Clock } from '../platform/clock.ts';
-import { recoveryCodesPage } from '../sign-in/second-factor/recovery-codes-page.ts';
-import type { AccountPageHelpers } from './account-page-helpers.ts';
+import type { Context } from '../../http/context.ts';
+import type { RecoveryCodes } from '../../mfa/factors/recovery-codes.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { recoveryCodesPage } from '../../sign-in/second-factor/recovery-codes-page.ts';
+import type { AccountPageHelpers } from '../account-page-helpers.ts';
 
 export const FACTORS_PAGE = '/account/factors';
 

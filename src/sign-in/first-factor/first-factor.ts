@@ -1,17 +1,17 @@
 // Checks the user name or e-mail address with its password, under the limits of the lockout. Whatever is wrong, the
 // answer and its time are the same; only the audit log records the reason.
-import type { Account } from '../accounts/account.ts';
-import type { Accounts } from '../accounts/accounts.ts';
-import type { SignInRule } from '../applications/rules/sign-in-rule.ts';
-import type { Audit } from '../audit/audit.ts';
-import type { RepeatedEntries } from '../audit/repeated-entries.ts';
-import type { PasswordCheck } from '../credentials/check-password.ts';
-import type { Credentials } from '../credentials/credentials.ts';
-import type { Context } from '../http/context.ts';
-import type { Captcha, CaptchaAnswer, CaptchaChallenge, CaptchaWait } from '../rate-limits/captcha.ts';
-import type { Lockout, PasswordAttempt } from '../rate-limits/lockout.ts';
+import type { Account } from '../../accounts/account.ts';
+import type { Accounts } from '../../accounts/accounts.ts';
+import type { SignInRule } from '../../applications/rules/sign-in-rule.ts';
+import type { Audit } from '../../audit/audit.ts';
+import type { RepeatedEntries } from '../../audit/repeated-entries.ts';
+import type { PasswordCheck } from '../../credentials/check-password.ts';
+import type { Credentials } from '../../credentials/credentials.ts';
+import type { Context } from '../../http/context.ts';
+import type { Captcha, CaptchaAnswer, CaptchaChallenge, CaptchaWait } from '../../rate-limits/captcha.ts';
+import type { Lockout, PasswordAttempt } from '../../rate-limits/lockout.ts';
+import type { KnownBrowserCookie } from '../known-browser-cookie.ts';
 import type { ConfirmedUser, DirectorySignIns, DirectoryVerdict } from './directories.ts';
-import type { KnownBrowserCookie } from './known-browser-cookie.ts';
 
 export type FirstFactorResult =
   /** `setAt`: when this password was set. */

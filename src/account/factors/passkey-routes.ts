@@ -2,16 +2,16 @@
 // form field.
 import Router from '@koa/router';
 import { z } from 'zod';
-import type { Context, Extras, State } from '../http/context.ts';
-import { parseForm } from '../http/input.ts';
-import { limits } from '../limits.ts';
-import type { Passkeys } from '../mfa/factors/passkeys.ts';
-import { parseAttestation } from '../mfa/factors/webauthn-input.ts';
-import type { Clock } from '../platform/clock.ts';
-import type { Vault } from '../platform/vault.ts';
-import type { AccountPageHelpers } from './account-page-helpers.ts';
-import { FACTORS_PAGE, type FactorRecoveryCodes } from './factor-recovery-codes.ts';
-import type { SingleFactorPasswordRule } from './password-length.ts';
+import type { Context, Extras, State } from '../../http/context.ts';
+import { parseForm } from '../../http/input.ts';
+import { limits } from '../../limits.ts';
+import type { Passkeys } from '../../mfa/factors/passkeys.ts';
+import { parseAttestation } from '../../mfa/factors/webauthn-input.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { Vault } from '../../platform/vault.ts';
+import type { AccountPageHelpers } from '../account-page-helpers.ts';
+import type { SingleFactorPasswordRule } from '../password/length.ts';
+import { FACTORS_PAGE, type FactorRecoveryCodes } from './recovery-codes.ts';
 
 export interface PasskeyRoutesDependencies {
   page: AccountPageHelpers;

@@ -1,5 +1,5 @@
 // The result of a logout run in words, one line per application. No application is called signed out without proof.
-import { INITIATOR, type Participant } from './logout-run.ts';
+import { INITIATOR, type Participant } from '../logout-run.ts';
 
 export interface ResultLine {
   app: string;

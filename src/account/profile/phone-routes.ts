@@ -2,14 +2,14 @@
 // it is verified; it is no second factor.
 import Router from '@koa/router';
 import { z } from 'zod';
-import type { Accounts } from '../accounts/accounts.ts';
-import type { Context, Extras, State } from '../http/context.ts';
-import { forbidden, notFound, tooManyRequests } from '../http/errors.ts';
-import { parseForm } from '../http/input.ts';
-import type { CodeDelivery } from '../mfa/factors/code-delivery.ts';
-import { maskNumber, type Phones, phoneNumber } from '../mfa/factors/phone-number.ts';
-import type { RateLimits } from '../rate-limits/rate-limits.ts';
-import type { AccountPageHelpers } from './account-page-helpers.ts';
+import type { Accounts } from '../../accounts/accounts.ts';
+import type { Context, Extras, State } from '../../http/context.ts';
+import { forbidden, notFound, tooManyRequests } from '../../http/errors.ts';
+import { parseForm } from '../../http/input.ts';
+import type { CodeDelivery } from '../../mfa/factors/code-delivery.ts';
+import { maskNumber, type Phones, phoneNumber } from '../../mfa/factors/phone-number.ts';
+import type { RateLimits } from '../../rate-limits/rate-limits.ts';
+import type { AccountPageHelpers } from '../account-page-helpers.ts';
 
 export interface ProfilePhoneRoutesDependencies {
   page: AccountPageHelpers;

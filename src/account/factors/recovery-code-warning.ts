@@ -1,7 +1,7 @@
 // The warning that few recovery codes are left.
-import { limits } from '../limits.ts';
-import type { OwnFactors } from '../mfa/account-factors.ts';
-import { hasSecondFactor } from '../mfa/policy.ts';
+import { limits } from '../../limits.ts';
+import type { OwnFactors } from '../../mfa/account-factors.ts';
+import { hasSecondFactor } from '../../mfa/policy.ts';
 
 /** Undefined while there are enough, or while the account has no second factor that they could replace. */
 export function recoveryCodeWarning(own: OwnFactors): string | undefined {

@@ -1,15 +1,15 @@
 // /account/factors/phone: the phone number for codes by SMS. Stored after verification by a code.
 import Router from '@koa/router';
 import { z } from 'zod';
-import type { Accounts } from '../accounts/accounts.ts';
-import type { Context, Extras, State } from '../http/context.ts';
-import { notFound, tooManyRequests } from '../http/errors.ts';
-import { parseForm } from '../http/input.ts';
-import type { CodeDelivery } from '../mfa/factors/code-delivery.ts';
-import { maskNumber, type Phones, phoneNumber } from '../mfa/factors/phone-number.ts';
-import type { RateLimits } from '../rate-limits/rate-limits.ts';
-import type { AccountPageHelpers } from './account-page-helpers.ts';
-import { FACTORS_PAGE, type FactorRecoveryCodes } from './factor-recovery-codes.ts';
+import type { Accounts } from '../../accounts/accounts.ts';
+import type { Context, Extras, State } from '../../http/context.ts';
+import { notFound, tooManyRequests } from '../../http/errors.ts';
+import { parseForm } from '../../http/input.ts';
+import type { CodeDelivery } from '../../mfa/factors/code-delivery.ts';
+import { maskNumber, type Phones, phoneNumber } from '../../mfa/factors/phone-number.ts';
+import type { RateLimits } from '../../rate-limits/rate-limits.ts';
+import type { AccountPageHelpers } from '../account-page-helpers.ts';
+import { FACTORS_PAGE, type FactorRecoveryCodes } from './recovery-codes.ts';
 
 export interface PhoneRoutesDependencies {
   page: AccountPageHelpers;

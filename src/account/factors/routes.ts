@@ -3,21 +3,21 @@
 import Router from '@koa/router';
 import QRCode from 'qrcode';
 import { z } from 'zod';
-import type { Context, Extras, State } from '../http/context.ts';
-import { tooManyRequests } from '../http/errors.ts';
-import { parseForm } from '../http/input.ts';
-import { limits } from '../limits.ts';
-import type { AccountFactors } from '../mfa/account-factors.ts';
-import type { CodeDelivery } from '../mfa/factors/code-delivery.ts';
-import type { Passkeys } from '../mfa/factors/passkeys.ts';
-import { maskNumber } from '../mfa/factors/phone-number.ts';
-import type { Totp } from '../mfa/factors/totp.ts';
-import { hasSecondFactor } from '../mfa/policy.ts';
-import type { RateLimits } from '../rate-limits/rate-limits.ts';
-import type { RpSessions } from '../rp/sessions.ts';
-import type { AccountPageHelpers } from './account-page-helpers.ts';
-import { FACTORS_PAGE, type FactorRecoveryCodes } from './factor-recovery-codes.ts';
-import type { SingleFactorPasswordRule } from './password-length.ts';
+import type { Context, Extras, State } from '../../http/context.ts';
+import { tooManyRequests } from '../../http/errors.ts';
+import { parseForm } from '../../http/input.ts';
+import { limits } from '../../limits.ts';
+import type { AccountFactors } from '../../mfa/account-factors.ts';
+import type { CodeDelivery } from '../../mfa/factors/code-delivery.ts';
+import type { Passkeys } from '../../mfa/factors/passkeys.ts';
+import { maskNumber } from '../../mfa/factors/phone-number.ts';
+import type { Totp } from '../../mfa/factors/totp.ts';
+import { hasSecondFactor } from '../../mfa/policy.ts';
+import type { RateLimits } from '../../rate-limits/rate-limits.ts';
+import type { RpSessions } from '../../rp/sessions.ts';
+import type { AccountPageHelpers } from '../account-page-helpers.ts';
+import type { SingleFactorPasswordRule } from '../password/length.ts';
+import { FACTORS_PAGE, type FactorRecoveryCodes } from './recovery-codes.ts';
 
 export interface FactorRoutesDependencies {
   page: AccountPageHelpers;

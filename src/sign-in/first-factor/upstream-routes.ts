@@ -2,13 +2,13 @@
 // in, and the way back with the answer, in the browser that began.
 import Router from '@koa/router';
 import { z } from 'zod';
-import type { Context, Extras, Middleware, State } from '../http/context.ts';
-import { forbidden, unauthorized } from '../http/errors.ts';
-import { parseForm } from '../http/input.ts';
-import type { Attempts } from './attempts.ts';
-import type { CurrentStep } from './current-step.ts';
-import type { Flow, StepContext } from './flow.ts';
-import type { Interactions } from './interactions.ts';
+import type { Context, Extras, Middleware, State } from '../../http/context.ts';
+import { forbidden, unauthorized } from '../../http/errors.ts';
+import { parseForm } from '../../http/input.ts';
+import type { Attempts } from '../attempts.ts';
+import type { CurrentStep } from '../current-step.ts';
+import type { Flow, StepContext } from '../flow.ts';
+import type { Interactions } from '../interactions.ts';
 import type { UpstreamDemands, UpstreamResult, UpstreamSignIns } from './upstream.ts';
 
 export interface UpstreamRoutesDependencies {

@@ -1,7 +1,7 @@
 // The browser of a front-channel logout, recognized by a random value in a cookie.
-import type { Context } from '../http/context.ts';
-import type { Cookies } from '../http/cookies.ts';
-import { randomToken } from '../platform/random.ts';
+import type { Context } from '../../http/context.ts';
+import type { Cookies } from '../../http/cookies.ts';
+import { randomToken } from '../../platform/random.ts';
 
 /** The value of the browser's cookie, or the first browser that opens the page of the logout run. */
 export type LogoutBrowser = { cookie: string } | 'first-to-open';

@@ -1,9 +1,9 @@
 // Removing the last second factor requires a password of at least 15 characters (NIST SP 800-63B-4 section 3.1.1.2:
 // the minimum for a password that is the only factor).
-import type { Credentials } from '../credentials/credentials.ts';
-import type { Context } from '../http/context.ts';
-import type { AccountFactors } from '../mfa/account-factors.ts';
-import type { AccountPageHelpers } from './account-page-helpers.ts';
+import type { Credentials } from '../../credentials/credentials.ts';
+import type { Context } from '../../http/context.ts';
+import type { AccountFactors } from '../../mfa/account-factors.ts';
+import type { AccountPageHelpers } from '../account-page-helpers.ts';
 
 export interface SingleFactorPasswordRule {
   /** Whether the password is too short to be the only factor, once this factor is removed. */
