@@ -9,6 +9,7 @@ import { type AccountPage, type ListAccounts, listAccounts } from './account-lis
 import type { AttributeSchema } from './attributes.ts';
 import { createAccount, removeAccount, setAccountActive, updateAccount } from './change-accounts.ts';
 import type { NewAccount, Profile } from './profile.ts';
+import { findStored, removeStored, type StoredAccount } from './stored-accounts.ts';
 
 export type { NewAccount } from './profile.ts';
 
@@ -29,6 +30,13 @@ export interface Accounts {
   setActive(id: string, isActive: boolean, by?: Actor, tx?: Tx): Promise<boolean>;
   /** Deletes the account and everything that belongs to it. Its id stays retired, so that no other account gets it. */
   remove(id: string, by?: Actor, tx?: Tx): Promise<void>;
+  /**
+   * For the command line: the rows that this id, user name or e-mail address names, also those that another program wrote, which
+   * all other functions treat as unknown.
+   */
+  findStored(login: string): Promise<StoredAccount[]>;
+  /** Deletes such a row with everything that belongs to it, whatever its MAC. */
+  removeStored(account: StoredAccount, tx: Tx): Promise<void>;
 }
 
 export interface AccountsDependencies {
@@ -60,5 +68,7 @@ export function createAccounts(dependencies: AccountsDependencies): Accounts {
     confirmPhoneNumber: (id, number, by = {}, tx) => updateAccount(context, id, { phoneNumber: number }, by, tx, true),
     setActive: (id, isActive, by = {}, tx) => setAccountActive(context, id, isActive, by, tx),
     remove: (id, by = {}, tx) => removeAccount(context, id, by, tx),
+    findStored: (login) => findStored(context, login),
+    removeStored: (account, tx) => removeStored(context, account, tx),
   };
 }

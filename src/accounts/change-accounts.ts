@@ -17,7 +17,7 @@ import { emptyProfile } from './profile-fields.ts';
 import { userMac } from './protected-users.ts';
 import { assertNotTaken } from './taken-addresses.ts';
 
-type AccountContext = {
+export type AccountContext = {
   db: Db;
   now: Clock;
   audit: Audit;

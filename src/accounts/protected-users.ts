@@ -22,7 +22,8 @@ export interface UserColumns extends Record<TextFieldName, string | null> {
 
 const TABLE = 'users';
 
-function fieldsOf(row: UserColumns): ProtectedValue[] {
+/** What the MAC covers. */
+export function userFields(row: UserColumns): ProtectedValue[] {
   const { id, username, usernameKey, email, emailKey, emailVerified, phoneNumber, phoneNumberVerified } = row;
   const { address, attributes, ssoId, isActive, source } = row;
   const names = [username, usernameKey, email, emailKey, Boolean(emailVerified)];
@@ -33,7 +34,7 @@ function fieldsOf(row: UserColumns): ProtectedValue[] {
 
 /** The MAC to store with the row. */
 export function userMac(row: UserColumns, { macOf }: Pick<ProtectedRows, 'macOf'>): string {
-  return macOf(TABLE, fieldsOf(row));
+  return macOf(TABLE, userFields(row));
 }
 
 /** Whether this server wrote the row; raises an alarm if not. */
@@ -41,5 +42,5 @@ export function isGenuineUser(
   row: UserColumns & { mac: string },
   { isGenuine }: Pick<ProtectedRows, 'isGenuine'>,
 ): boolean {
-  return isGenuine(TABLE, fieldsOf(row), row.mac);
+  return isGenuine(TABLE, userFields(row), row.mac);
 }

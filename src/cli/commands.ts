@@ -12,11 +12,31 @@ import { appRegistrationToken } from './registration-token.ts';
 import { secretsAdopt, secretsRotate } from './secrets.ts';
 import { serveCommand } from './serve.ts';
 import { userAdd, userSetPassword } from './user-passwords.ts';
-import { userAllowFactor, userDisable, userEnable, userList, userResetMfa, userShow, userUnlock } from './users.ts';
+import {
+  userAllowFactor,
+  userDelete,
+  userDisable,
+  userEnable,
+  userList,
+  userResetMfa,
+  userShow,
+  userUnlock,
+} from './users.ts';
 
 export const commands: readonly Command[] = [
   ...[serveCommand, applyCommand, exportCommand],
-  ...[userAdd, userList, userShow, userSetPassword, userDisable, userEnable, userUnlock, userResetMfa, userAllowFactor],
+  ...[
+    userAdd,
+    userList,
+    userShow,
+    userSetPassword,
+    userDisable,
+    userEnable,
+    userDelete,
+    userUnlock,
+    userResetMfa,
+    userAllowFactor,
+  ],
   ...[
     appList,
     appShow,

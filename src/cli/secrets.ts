@@ -44,15 +44,27 @@ function printResults(results: readonly ResealResult[], io: Io): void {
     io.out('Everything is under the first secret.');
 }
 
+const MAX_NAMED = 50;
+
 export const secretsAdopt: Command = {
   name: 'secrets adopt',
   summary: 'take over the database of an older version: make its data keys and the MACs of its rows',
   details: `Stop all servers and make a backup first. It trusts every row as it is now, so look through the administrators, the
 applications and the audit log before. Where there are data keys already, it writes the MACs of rows that have none: those of an
-older version, or a row that was changed by SQL on purpose and whose "mac" was emptied. It never confirms a row with a wrong MAC.`,
-  async run(_input, io) {
+older version, or a row that was changed by SQL on purpose and whose "mac" was emptied. It never confirms a row with a wrong MAC.
+Another program can empty a "mac" too: let --dry-run name the rows first, and expect each of them.`,
+  options: { 'dry-run': { type: 'boolean', help: 'name the rows without a MAC, and change nothing' } },
+  async run(input, io) {
     const config = readConfig(io);
-    const { adoptDatabase } = await import('../server/adopt.ts');
+    const { adoptableRows, adoptDatabase } = await import('../server/adopt.ts');
+    if (input.flag('dry-run')) {
+      for (const { table, count, names } of await adoptableRows(config, MAX_NAMED)) {
+        io.out(`${table}: ${count} rows have no MAC.`);
+        for (const name of names) io.out(plain(`  ${name}`));
+        if (count > names.length) io.out(`  and ${count - names.length} more`);
+      }
+      return 0;
+    }
     const adopted = await adoptDatabase(config);
     const changed = Object.entries(adopted).filter(([, count]) => count > 0);
     if (changed.length === 0) {

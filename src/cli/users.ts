@@ -117,6 +117,47 @@ export const userEnable: Command = {
     }),
 };
 
+export const userDelete: Command = {
+  name: 'user delete',
+  args: ['LOGIN'],
+  summary: 'delete a user for good, also one whose row was changed by another program',
+  details: `LOGIN is a user name, an e-mail address or the subject. Sessions and tokens end; password, factors, roles, consents and connected
+sign-ins go too. The subject is never used again, and the audit log stays. Without --yes it only says whom it would delete.`,
+  options: { yes: { type: 'boolean', help: 'delete the user' } },
+  run(input, io) {
+    const [login = ''] = input.words;
+    if (login.trim() === '') throw new UsageError('LOGIN is empty');
+    return withServices(io, async ({ accounts, db, endSession, roles }) => {
+      const found = await accounts.findStored(login);
+      const [account] = found;
+      if (!account) return noUser(login, io);
+      const { id, username, source, isGenuine } = account;
+      if (found.length > 1) {
+        io.err(`"${plain(login)}" names several users. Give the subject of one of them:`);
+        for (const one of found)
+          io.err(plain(`  ${one.id}  ${one.username}${one.isGenuine ? '' : ', changed outside'}`));
+        return 1;
+      }
+      const name = plain(`${username} (${id})`);
+      if (!isGenuine) io.err(`warning: the row of ${name} was written by another program; its names may be false.`);
+      if (!input.flag('yes')) {
+        io.err(`${name} would be deleted for good. Add --yes to do it.`);
+        return 1;
+      }
+      const { transaction } = await import('../storage/database.ts');
+      await transaction(db, async (tx) => {
+        await roles.assertNotLastAdmin(id, tx);
+        await endSession.all(id, 'account-deleted', {}, tx);
+        await accounts.removeStored(account, tx);
+      });
+      io.out(`${name} is deleted. Every session ended, and the subject is never used again.`);
+      if (source === 'file')
+        io.err('warning: the configuration file declares this user: remove it there, or the next apply adds it');
+      return 0;
+    });
+  },
+};
+
 export const userUnlock: Command = {
   name: 'user unlock',
   args: ['LOGIN'],
@@ -168,9 +209,13 @@ export function withUser(
   return withServices(io, async (services) => {
     const account = await services.accounts.findByLogin(login);
     if (account) return work(account, services);
-    io.err(`There is no user "${plain(login)}". gatehouse user list shows them all.`);
-    return 1;
+    return noUser(login, io);
   });
+}
+
+function noUser(login: string, io: Io): number {
+  io.err(`There is no user "${plain(login)}". gatehouse user list shows them all.`);
+  return 1;
 }
 
 function factorText({

@@ -98,7 +98,7 @@ export function createConnections(context: ConnectionsContext): Connections {
     },
     setEnabled: (id, isEnabled, change = {}) => setEnabled(context, id, isEnabled, change),
     remove: (id, change = {}) => removeConnection(context, id, change),
-    secrets: (id, tx = db) => listSecrets(id, tx),
+    secrets: (id, tx = db) => listSecrets(context, id, tx),
     secretsOf: async (id, purpose) => decryptSecrets(context, id, purpose, (await secretsInRows(id)) ?? []),
     secretsMatch: (id, purpose, declared, tx = db) => secretsMatch(context, id, purpose, declared, tx),
     addSecret: (id, purpose, secret, { by, tx: outer, source = 'local' } = {}) =>

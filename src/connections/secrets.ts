@@ -21,10 +21,15 @@ type SecretsContext = Pick<ConnectionsContext, 'vault' | 'now'>;
 
 const newestFirst = [{ createdAt: 'desc' }, { id: 'asc' }] as const;
 
-export async function listSecrets(connectionId: string, tx: Tx): Promise<SecretInfo[]> {
-  const select = { id: true, purpose: true, createdAt: true, expiresAt: true } as const;
-  const rows = await tx.connectionSecret.findMany({ where: { connectionId }, select, orderBy: [...newestFirst] });
-  return rows.map((row) => ({ ...row, purpose: row.purpose as SecretPurpose }));
+/** Without the values. The end is the sealed one, as in readSecrets. */
+export async function listSecrets(
+  { vault }: Pick<SecretsContext, 'vault'>,
+  connectionId: string,
+  tx: Tx,
+): Promise<SecretInfo[]> {
+  const rows = await tx.connectionSecret.findMany({ where: { connectionId }, orderBy: [...newestFirst] });
+  const secrets = rows.flatMap((row) => decrypted(vault, row) ?? []);
+  return secrets.map(({ value: _value, ...info }) => info);
 }
 
 /** The values for a purpose: unexpired ones first, then newest first. The date is a note of the administrator, and may be wrong. */
@@ -52,12 +57,7 @@ export function decryptSecrets(
   rows: readonly EncryptedSecret[],
 ): DecryptedSecret[] {
   const ofPurpose = rows.filter((row) => row.purpose === purpose);
-  const secrets = ofPurpose.flatMap(({ id, createdAt, expiresAt, valueSealed }) => {
-    const content = JSON.parse(vault.open(valueSealed, contextOf(id)).toString()) as SealedContent;
-    // A row that was moved from another connection would send its secret to the wrong server.
-    const isOwn = content.connection === connectionId && content.purpose === purpose;
-    return isOwn ? [{ id, purpose, createdAt, expiresAt, value: content.value }] : [];
-  });
+  const secrets = ofPurpose.flatMap((row) => decrypted(vault, row) ?? []);
   const isExpired = ({ expiresAt }: SecretInfo) => expiresAt !== null && expiresAt <= now();
   return [...secrets.filter((secret) => !isExpired(secret)), ...secrets.filter(isExpired)];
 }
@@ -75,9 +75,15 @@ export async function storeSecret(
     throw conflict('conflict', { message });
   }
   const id = randomId();
-  const content: SealedContent = { connection: connectionId, purpose, value };
+  const expiresAt = expiryOf(expires_at);
+  const content: SealedContent = {
+    connection: connectionId,
+    purpose,
+    value,
+    expires: expiresAt?.toISOString() ?? null,
+  };
   const valueSealed = vault.seal(JSON.stringify(content), contextOf(id));
-  const row = { id, connectionId, purpose, createdAt: now(), expiresAt: expiryOf(expires_at) };
+  const row = { id, connectionId, purpose, createdAt: now(), expiresAt };
   await tx.connectionSecret.create({ data: { ...row, valueSealed } });
   const { connectionId: _connection, ...info } = row;
   return info;
@@ -124,6 +130,27 @@ interface SealedContent {
   connection: string;
   purpose: string;
   value: string;
+  /** ISO 8601. The column only shows it to other programs: one that writes to the database must not choose which secret is sent. */
+  expires: string | null;
+}
+
+interface Row {
+  id: string;
+  connectionId: string;
+  purpose: string;
+  valueSealed: string;
+  createdAt: Date;
+}
+
+/** Undefined for a row that was moved from another connection or purpose: its secret would be sent to the wrong server. */
+function decrypted(
+  vault: SecretsContext['vault'],
+  { id, connectionId, purpose, valueSealed, createdAt }: Row,
+): DecryptedSecret | undefined {
+  const { value, expires, ...owner } = JSON.parse(vault.open(valueSealed, contextOf(id)).toString()) as SealedContent;
+  if (owner.connection !== connectionId || owner.purpose !== purpose) return undefined;
+  const expiresAt = expires ? new Date(expires) : null;
+  return { id, purpose: purpose as SecretPurpose, createdAt, expiresAt, value };
 }
 
 function expiryOf(text: string | undefined): Date | null {

@@ -64,8 +64,8 @@ const TABLE = 'upstream_sessions';
 
 export function createUpstreamSessionRows({ vault, protectedRows }: SessionRowsDependencies) {
   return {
-    macOf: (row: Identified) => protectedRows.macOf(TABLE, protectedFields(row)),
-    isGenuine: (row: SessionRow) => protectedRows.isGenuine(TABLE, protectedFields(row), row.mac),
+    macOf: (row: Identified) => protectedRows.macOf(TABLE, upstreamSessionFields(row)),
+    isGenuine: (row: SessionRow) => protectedRows.isGenuine(TABLE, upstreamSessionFields(row), row.mac),
     seal: (id: string, handle: UpstreamSessionHandle | undefined) =>
       vault.seal(JSON.stringify(handle ?? null), `${TABLE}:${id}`),
     toSession({ id, sessionUid, connectionId, userId, subject, dataSealed }: SessionRow): UpstreamSession {
@@ -76,6 +76,6 @@ export function createUpstreamSessionRows({ vault, protectedRows }: SessionRowsD
   };
 }
 
-function protectedFields({ id, sessionUid, connectionId, userId, subject }: Identified): string[] {
+export function upstreamSessionFields({ id, sessionUid, connectionId, userId, subject }: Identified): string[] {
   return [id, sessionUid, connectionId, userId, subject];
 }

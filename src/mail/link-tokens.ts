@@ -91,11 +91,11 @@ interface TokenRow {
 }
 
 /** What the MACs of the two tables cover. */
-function resetFields({ id, userId, tokenHash, expiresAt }: TokenRow): string[] {
+export function resetFields({ id, userId, tokenHash, expiresAt }: TokenRow): string[] {
   return [id, userId, tokenHash, expiresAt.toISOString()];
 }
 
-function linkFields({ purpose, data, ...row }: TokenRow & { purpose: string; data: string }): string[] {
+export function linkFields({ purpose, data, ...row }: TokenRow & { purpose: string; data: string }): string[] {
   return [...resetFields(row), purpose, data];
 }
 

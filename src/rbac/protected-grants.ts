@@ -1,6 +1,6 @@
 // The one place that writes the MACs of grants and roles (audit/protected-rows.ts); accounts/account.ts verifies them.
 import type { ProtectedRows } from '../audit/protected-rows.ts';
-import type { Db, Tx } from '../storage/database.ts';
+import type { Tx } from '../storage/database.ts';
 import { type Role, roleById, roleNamed } from './role.ts';
 
 export interface Grant {
@@ -47,14 +47,4 @@ export async function protectedAfter(
 async function isGenuineRole({ id, name, permissions }: Role, protectedRows: ProtectedRows, tx: Tx): Promise<boolean> {
   const { mac } = await tx.role.findUniqueOrThrow({ where: { id }, select: { mac: true } });
   return protectedRows.isGenuine('roles', [id, name, ...permissions], mac);
-}
-
-/** Writes the MAC of every role and grant, whatever they are: for `gatehouse secrets adopt`. Returns the number of rows. */
-export async function adoptGrants(db: Db, protectedRows: Pick<ProtectedRows, 'macOf'>) {
-  const roles = await db.role.findMany({ select: { id: true } });
-  for (const { id } of roles) await protectRole(id, protectedRows, db);
-  const grants = await db.userRole.findMany({ select: { userId: true, roleId: true, via: true } });
-  for (const grant of grants)
-    await db.userRole.update({ where: { userId_roleId_via: grant }, data: grantRow(grant, protectedRows) });
-  return { roles: roles.length, user_roles: grants.length };
 }

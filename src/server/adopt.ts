@@ -1,24 +1,15 @@
 // `gatehouse secrets adopt`: makes the data keys of a database that an older version wrote, and the MACs of its rows.
-import { adoptUsers } from '../accounts/adopt-users.ts';
-import { adoptApplications } from '../applications/macs/adopt-applications.ts';
 import { adoptAuditLog } from '../audit/adopt.ts';
 import { createAudit } from '../audit/audit.ts';
-import { createProtectedRows, type ProtectedRows } from '../audit/protected-rows.ts';
+import { createProtectedRows } from '../audit/protected-rows.ts';
 import type { Config } from '../config.ts';
-import { adoptConsents } from '../consents/adopt-consents.ts';
-import { adoptPasswords } from '../credentials/adopt-passwords.ts';
 import { decryptDataKeys, newDataKeys, storeDataKeys } from '../keys/data-keys.ts';
-import { adoptFactors, adoptTrust } from '../mfa/adopt-factors.ts';
-import { adoptArtifacts } from '../oidc/store/protected-artifacts.ts';
 import { systemClock as now } from '../platform/clock.ts';
 import { createLogger } from '../platform/logger.ts';
 import { createVault } from '../platform/vault.ts';
-import { adoptGrants } from '../rbac/protected-grants.ts';
-import { adoptNameIds } from '../saml/sso/adopt-name-ids.ts';
-import { adoptSettings } from '../settings/adopt-settings.ts';
-import type { AdoptOptions } from '../storage/adopt-rows.ts';
-import { type Db, openDatabase } from '../storage/database.ts';
+import { openDatabase } from '../storage/database.ts';
 import { migrate } from '../storage/migrations/migrate.ts';
+import { adoptWithoutMac, listWithoutMac } from './adopt-rows.ts';
 
 type Adopted = Record<string, number>;
 
@@ -36,7 +27,7 @@ export async function adoptDatabase(config: Config): Promise<Adopted> {
     const vault = createVault(config.secrets, decryptDataKeys(keys, sealing).mac);
     const protectedRows = createProtectedRows({ vault, alarm: { raise: async () => {} } });
     const isFirst = stored.length === 0;
-    const adopted = isFirst ? await adoptFromTheFirst({ db, protectedRows, vault }) : {};
+    const adopted: Adopted = isFirst ? { audit_events: await adoptAuditLog({ db, vault }) } : {};
     Object.assign(adopted, await adoptWithoutMac(db, protectedRows, { all: isFirst }));
     // Last, so that a run that was interrupted can be repeated.
     if (isFirst) await storeDataKeys(db, keys);
@@ -50,34 +41,12 @@ export async function adoptDatabase(config: Config): Promise<Adopted> {
   }
 }
 
-/** The tables whose rows have had a MAC as long as there have been data keys. */
-async function adoptFromTheFirst(dependencies: {
-  db: Db;
-  protectedRows: ProtectedRows;
-  vault: Parameters<typeof adoptAuditLog>[0]['vault'];
-}): Promise<Adopted> {
-  const { db, protectedRows, vault } = dependencies;
-  return {
-    ...(await adoptGrants(db, protectedRows)),
-    password_credentials: await adoptPasswords(db, protectedRows),
-    ...(await adoptFactors(db, protectedRows)),
-    audit_events: await adoptAuditLog({ db, vault }),
-  };
-}
-
-/** Sign-ins in progress and the sessions of the account pages are not adopted: they begin again automatically. */
-export async function adoptWithoutMac(
-  db: Db,
-  protectedRows: Pick<ProtectedRows, 'macOf'>,
-  options: AdoptOptions = {},
-): Promise<Adopted> {
-  return {
-    users: await adoptUsers(db, protectedRows, options),
-    ...(await adoptApplications(db, protectedRows, options)),
-    consents: await adoptConsents(db, protectedRows, options),
-    known_browsers: await adoptTrust(db, protectedRows, options),
-    oidc_artifacts: await adoptArtifacts(db, protectedRows, options),
-    saml_name_ids: await adoptNameIds(db, protectedRows, options),
-    settings: await adoptSettings(db, protectedRows, options),
-  };
+/** What `adoptDatabase` would do: the rows without a MAC. Without data keys that is every row. Throws DatabaseError. */
+export async function adoptableRows(config: Config, names: number): ReturnType<typeof listWithoutMac> {
+  const { db, close } = await openDatabase(config.databaseUrl);
+  try {
+    return await listWithoutMac(db, names);
+  } finally {
+    await close();
+  }
 }

@@ -112,7 +112,12 @@ it('adopts a user without a MAC, which doctor reports, and never one with a wron
   await change('');
   expect(await shell.gatehouse(['user', 'show', 'ann'])).toMatchObject({ code: 1 });
   const { out } = await shell.gatehouse(['doctor', '--json']);
-  expect(out).toContain('1 users and 0 applications have no MAC');
+  expect(out).toContain('1 rows of users have no MAC');
+  const listed = await shell.gatehouse(['secrets', 'adopt', '--dry-run']);
+  expect(listed).toMatchObject({
+    code: 0,
+    out: expect.stringMatching(/^users: 1 rows have no MAC\.\n {2}user ann \(/),
+  });
   expect(await shell.gatehouse(['secrets', 'adopt'])).toMatchObject({
     code: 0,
     out: 'users: 1 rows have a MAC now.\n',

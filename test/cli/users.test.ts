@@ -55,6 +55,40 @@ describe('gatehouse user', () => {
     expect(await cli.db.user.findMany({ orderBy: { id: 'asc' } })).toEqual(before);
   });
 
+  it('deletes a user, also one whose row another program changed, and records it', async () => {
+    for (const name of ['leaver', 'changed']) await cli.gatehouse(['user', 'add', name]);
+    const [leaver, changed] = [await show('leaver'), await show('changed')];
+    await cli.db.user.update({ where: { id: changed.id }, data: { email: 'other@example.com', emailKey: 'leaver' } });
+    expect(await cli.gatehouse(['user', 'show', 'changed'])).toMatchObject({ code: 1 });
+    const both = await cli.gatehouse(['user', 'delete', 'leaver', '--yes']);
+    expect(both).toMatchObject({
+      code: 1,
+      out: '',
+      err: expect.stringContaining(`${changed.id}  changed, changed outside`),
+    });
+    const asked = await cli.gatehouse(['user', 'delete', 'Changed']);
+    expect(asked).toMatchObject({ code: 1, out: '', err: expect.stringContaining('would be deleted for good') });
+    const deleted = await cli.gatehouse(['user', 'delete', changed.id, '--yes']);
+    expect(deleted).toMatchObject({
+      code: 0,
+      out: `changed (${changed.id}) is deleted. Every session ended, and the subject is never used again.\n`,
+      err: expect.stringContaining('was written by another program'),
+    });
+    expect(await cli.gatehouse(['user', 'delete', 'leaver', '--yes'])).toMatchObject({ code: 0, err: '' });
+    expect(await cli.gatehouse(['user', 'delete', 'alice', '--yes'])).toMatchObject({ code: 1 });
+    const ids = [changed.id, leaver.id];
+    const events = await cli.db.auditEvent.findMany({
+      where: { type: 'account.deleted', subjectId: { in: ids } },
+      orderBy: { id: 'asc' },
+    });
+    expect(events.map(({ data }) => JSON.parse(data))).toMatchObject([
+      { changedOutside: true },
+      { changedOutside: false },
+    ]);
+    expect(await cli.db.user.count({ where: { id: { in: ids } } })).toBe(0);
+    expect(await cli.db.retiredSubject.count({ where: { id: { in: ids } } })).toBe(2);
+  });
+
   it('lists users as a table and as JSON', async () => {
     const table = await cli.gatehouse(['user', 'list']);
     expect(table.out).toContain('alice      alice@example.com  -     admin  yes     local');

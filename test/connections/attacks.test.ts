@@ -105,6 +105,24 @@ describe('a connection', () => {
     expect(found.map(({ value }) => value)).toEqual([`${SECRET}-2`]);
   });
 
+  it('sends the secret that is valid, whatever end a database writer gives it', async () => {
+    const { connections, db } = idp.services;
+    await admin.send('POST', '/connections', upstream('attack-ends'));
+    const second = { purpose: 'client-secret', value: 'the next secret', expires_at: '2000-01-01T00:00:00Z' };
+    expect((await admin.send('POST', '/connections/attack-ends/secrets', second)).status).toBe(201);
+    const where = { connectionId: 'attack-ends' };
+    const before = await connections.secrets('attack-ends');
+    await db.connectionSecret.updateMany({ where, data: { expiresAt: new Date(0) } });
+    await db.connectionSecret.updateMany({
+      where: { ...where, expiresAt: new Date(0), id: before.find(({ expiresAt }) => expiresAt)?.id ?? '' },
+      data: { expiresAt: null },
+    });
+    const [used] = await connections.secretsOf('attack-ends', 'client-secret');
+    expect(used).toMatchObject({ value: SECRET, expiresAt: null });
+    expect(await connections.secrets('attack-ends')).toEqual(before);
+    await connections.remove('attack-ends');
+  });
+
   it('whose issuer a database writer changes is used by nobody, and raises an alarm', async () => {
     await admin.send('POST', '/connections', upstream('attack-row'));
     const row = await idp.services.db.connection.findUniqueOrThrow({ where: { id: 'attack-row' } });

@@ -25,7 +25,8 @@ export interface ClientSecretColumns {
 type Writer = Pick<ProtectedRows, 'macOf'>;
 type Reader = Pick<ProtectedRows, 'isGenuine'>;
 
-function applicationFields(row: ApplicationColumns): ProtectedValue[] {
+/** What the MAC of an application covers. */
+export function applicationFields(row: ApplicationColumns): ProtectedValue[] {
   const { id, clientId, protocol, name, enabled, consent, access, metadata, source } = row;
   return [id, clientId, protocol, name, Boolean(enabled), consent, access, metadata, source];
 }
@@ -60,7 +61,8 @@ export function isGenuineSecret(row: ClientSecretColumns & { mac: string }, { is
   return isGenuine('client_secrets', secretFields(row), row.mac);
 }
 
-function secretFields({ id, applicationId, secretHash, secretSealed, expiresAt }: ClientSecretColumns) {
+/** What the MAC of a client secret covers. */
+export function secretFields({ id, applicationId, secretHash, secretSealed, expiresAt }: ClientSecretColumns) {
   // A sealed value is bound to its row already, and `secrets rotate` encrypts it again.
   const isSealed = secretSealed !== null;
   return [id, applicationId, secretHash, isSealed, expiresAt === null ? null : new Date(expiresAt).toISOString()];

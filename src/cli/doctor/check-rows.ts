@@ -1,24 +1,37 @@
-// doctor: rows that the server does not use, because it did not write them as they are. Named one by one: no command repairs them.
-import { isGenuineUser } from '../../accounts/protected-users.ts';
-import { isGenuineApplication } from '../../applications/macs/protected-applications.ts';
-import type { ProtectedRows } from '../../audit/protected-rows.ts';
-import { passkeyFields } from '../../mfa/factors/webauthn-ceremony.ts';
-import { settingFields, settingNames } from '../../settings/settings.ts';
-import { inChunks } from '../../storage/chunks.ts';
+// doctor: rows that the server does not use, because it did not write them as they are, of every table that has MACs
+// (server/protected-tables.ts). Named one by one: no command repairs them.
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import type { ProtectedRows, ProtectedTable } from '../../audit/protected-rows.ts';
+import { listWithoutMac } from '../../server/adopt-rows.ts';
+import {
+  nameOfRow,
+  type ProtectedRow,
+  type ProtectedTableEntry,
+  rowsOf,
+  tablesInOrder,
+  uniqueKey,
+} from '../../server/protected-tables.ts';
 import type { Db } from '../../storage/database.ts';
 import { type Finding, failure } from './findings.ts';
 
 const MAX_NAMED = 20;
+const PAGE = 500;
 
-const OLDER = 'Look through them, stop all servers, and run: gatehouse secrets adopt';
+const OLDER =
+  'Look through them (gatehouse secrets adopt --dry-run names them), stop all servers, and run: gatehouse secrets adopt';
 const ADOPT =
   'Find out who changed it. Restore it from a backup or delete it; if it is as it should be, empty its column mac, stop all servers, and run: gatehouse secrets adopt';
-const AGAIN = {
+const AGAIN: Partial<Record<ProtectedTable, string>> = {
+  users:
+    'Find out who changed it. Restore it from a backup, or delete it: gatehouse user delete. If it is as it should be, empty its column mac, stop all servers, and run: gatehouse secrets adopt',
   password_credentials: 'Find out who changed it. Delete the row and send the user a reset link.',
   passkeys: 'Find out who changed it. Delete the row; the user adds the passkey again.',
+  phone_factors: 'Find out who changed it. Delete the row; the user adds the number again.',
   user_roles:
     'Find out who wrote it. Delete the row; an administrator gives the role again if the user should have it.',
-} as const;
+  external_identities: 'Find out who wrote it. Delete the row; the user connects the sign-in again.',
+};
+const ENDS = 'Find out who wrote it, and delete the row: its user begins again.';
 
 export async function rowFindings({
   database: { db },
@@ -27,45 +40,51 @@ export async function rowFindings({
   database: { db: Db };
   protectedRows: ProtectedRows;
 }): Promise<Finding[]> {
-  const changed = await changedRows(db, protectedRows);
-  const findings = changed
-    .slice(0, MAX_NAMED)
-    .map(({ name, advice }) => failure('rows', `${name} was written by another program, so it is not used`, advice));
-  if (changed.length > MAX_NAMED) {
-    const rest = `${changed.length - MAX_NAMED} more rows were written by another program`;
-    findings.push(failure('rows', rest, 'Restore a backup.'));
+  const changed: Finding[] = [];
+  let more = 0;
+  for (const [table, entry] of tablesInOrder) {
+    for await (const row of changedRows(db, table, entry, protectedRows)) {
+      if (changed.length >= MAX_NAMED) more += 1;
+      else {
+        const advice = entry.isShortLived ? ENDS : (AGAIN[table] ?? ADOPT);
+        const name = nameOfRow(table, row);
+        changed.push(failure('rows', `${name} was written by another program, so it is not used`, advice));
+      }
+    }
   }
-  return [...(await olderRows(db)), ...findings];
+  if (more > 0) changed.push(failure('rows', `${more} more rows were written by another program`, 'Restore a backup.'));
+  return [...(await olderRows(db)), ...changed];
 }
 
 /** Rows of an older version, without a MAC. */
 async function olderRows(db: Db): Promise<Finding[]> {
-  const where = { mac: '' };
-  const [users, applications] = await Promise.all([db.user.count({ where }), db.application.count({ where })]);
-  if (users + applications === 0) return [];
-  return [failure('rows', `${users} users and ${applications} applications have no MAC, so they are not used`, OLDER)];
+  const tables = await listWithoutMac(db, 0);
+  if (tables.length === 0) return [];
+  const counts = tables.map(({ table, count }) => `${count} rows of ${table}`).join(', ');
+  return [failure('rows', `${counts} have no MAC, so they are not used`, OLDER)];
 }
 
-async function changedRows(db: Db, protectedRows: ProtectedRows): Promise<{ name: string; advice: string }[]> {
-  const found: { name: string; advice: string }[] = [];
-  const users = await db.user.findMany({ where: { mac: { not: '' } }, select: { id: true } });
-  for (const row of await inChunks(users, (piece) =>
-    db.user.findMany({ where: { id: { in: piece.map(({ id }) => id) } } }),
-  ))
-    if (!isGenuineUser(row, protectedRows)) found.push({ name: `user ${row.username} (${row.id})`, advice: ADOPT });
-  for (const row of await db.application.findMany({ where: { mac: { not: '' } } }))
-    if (!isGenuineApplication(row, protectedRows)) found.push({ name: `application ${row.clientId}`, advice: ADOPT });
-  for (const { key, value, mac } of await db.setting.findMany({ where: { key: { in: settingNames } } }))
-    if (!protectedRows.isGenuine('settings', settingFields({ key, value }), mac))
-      found.push({ name: `setting ${key}`, advice: ADOPT });
-  for (const { userId, roleId, via, mac } of await db.userRole.findMany())
-    if (!protectedRows.isGenuine('user_roles', [userId, roleId, via], mac))
-      found.push({ name: `the role ${roleId} of user ${userId} (user_roles)`, advice: AGAIN.user_roles });
-  for (const { userId, hash, mac } of await db.passwordCredential.findMany())
-    if (!protectedRows.isGenuine('password_credentials', [userId, hash], mac))
-      found.push({ name: `the password of user ${userId}`, advice: AGAIN.password_credentials });
-  for (const row of await db.passkey.findMany())
-    if (!protectedRows.isGenuine('passkeys', passkeyFields(row), row.mac))
-      found.push({ name: `the passkey ${row.id} of user ${row.userId}`, advice: AGAIN.passkeys });
-  return found;
+/** Those with a wrong MAC. A row without one is of an older version, unless it is short-lived. */
+async function* changedRows(
+  db: Db,
+  table: ProtectedTable,
+  entry: ProtectedTableEntry,
+  { isGenuine }: Pick<ProtectedRows, 'isGenuine'>,
+): AsyncGenerator<ProtectedRow> {
+  const { key, where, include, isShortLived, fields } = entry;
+  const query = {
+    where: { ...where, ...(!isShortLived && { mac: { not: '' } }) },
+    orderBy: key.map((column) => ({ [column]: 'asc' })),
+    take: PAGE,
+    ...(include && { include }),
+  };
+  let last: ProtectedRow | undefined;
+  for (;;) {
+    const after = last && { cursor: uniqueKey(entry, last), skip: 1 };
+    const rows = await rowsOf(db, entry).findMany({ ...query, ...after });
+    for (const row of rows) if (!isGenuine(table, fields(row), row.mac)) yield row;
+    last = rows.at(-1);
+    if (rows.length < PAGE) return;
+    await yieldToEventLoop();
+  }
 }

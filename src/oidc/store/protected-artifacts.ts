@@ -2,8 +2,6 @@
 // is worth nothing under another key, and every column but the two that change without a new MAC: the end of a session moves with
 // each request (its latest end is in the payload), and a used row loses the end of its MAC.
 import { type ProtectedRows, REMOVED_MAC_CHARACTERS } from '../../audit/protected-rows.ts';
-import { type AdoptOptions, adoptRows } from '../../storage/adopt-rows.ts';
-import type { Db } from '../../storage/database.ts';
 
 export interface ArtifactColumns {
   id: string;
@@ -41,13 +39,14 @@ export const PROTECTED_SQL = `id, model, payload, grant_id AS "grantId", user_co
 
 const TABLE = 'oidc_artifacts';
 
-function fieldsOf({ id, model, payload, grantId, userCode, uid, accountId, clientId }: ArtifactColumns) {
+/** What the MAC covers. */
+export function artifactFields({ id, model, payload, grantId, userCode, uid, accountId, clientId }: ArtifactColumns) {
   return [id, model, payload, grantId, userCode, uid, accountId, clientId];
 }
 
 /** The MAC to store with the row. */
 export function artifactMac(row: ArtifactColumns, { macOf }: Pick<ProtectedRows, 'macOf'>): string {
-  return macOf(TABLE, fieldsOf(row));
+  return macOf(TABLE, artifactFields(row));
 }
 
 /** What `isGenuineArtifact` needs. */
@@ -58,26 +57,8 @@ export const usedMac = (mac: string) => `substr(${mac}, 1, length(${mac}) - ${RE
 
 /** Whether this server wrote the row; raises an alarm if not. A row that was used does not become unused by its column. */
 export function isGenuineArtifact(row: ProtectedArtifact, { isGenuine, isGenuineUsed }: ArtifactVerifier): boolean {
-  return (row.consumedAt === null ? isGenuine : isGenuineUsed)(TABLE, fieldsOf(row), row.mac);
+  return (row.consumedAt === null ? isGenuine : isGenuineUsed)(TABLE, artifactFields(row), row.mac);
 }
 
 /** Nothing is issued from these: a used proof, and the end of a session. */
-const WITHOUT_MAC = ['ReplayDetection', 'EndedSession'];
-
-/** Writes the MAC of every row without one, as part of `gatehouse secrets adopt`; returns the number of rows. */
-export function adoptArtifacts(
-  db: Db,
-  protectedRows: Pick<ProtectedRows, 'macOf'>,
-  options?: AdoptOptions,
-): Promise<number> {
-  const where = { consumedAt: null, model: { notIn: WITHOUT_MAC } };
-  return adoptRows(
-    db,
-    {
-      empty: () => db.oidcArtifact.updateMany({ where, data: { mac: '' } }),
-      next: (take) => db.oidcArtifact.findMany({ where: { ...where, mac: '' }, take }),
-      save: (row) => db.oidcArtifact.update({ where: { id: row.id }, data: { mac: artifactMac(row, protectedRows) } }),
-    },
-    options,
-  );
-}
+export const MODELS_WITHOUT_MAC: readonly string[] = ['ReplayDetection', 'EndedSession'];

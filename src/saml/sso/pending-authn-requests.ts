@@ -76,9 +76,9 @@ interface Row {
 
 export function createPendingAuthnRequests(dependencies: PendingAuthnRequestsDependencies): PendingAuthnRequests {
   const { db, sql, now, protectedRows } = dependencies;
-  const macOf = (row: Row) => protectedRows.macOf(TABLE, fieldsOf(row));
+  const macOf = (row: Row) => protectedRows.macOf(TABLE, requestFields(row));
   const requestOf = ([row]: (Row & { mac: string })[]): PendingAuthnRequest | undefined =>
-    row && protectedRows.isGenuine(TABLE, fieldsOf(row), row.mac)
+    row && protectedRows.isGenuine(TABLE, requestFields(row), row.mac)
       ? (JSON.parse(row.data) as PendingAuthnRequest)
       : undefined;
 
@@ -133,6 +133,7 @@ export function createPendingAuthnRequests(dependencies: PendingAuthnRequestsDep
   };
 }
 
-function fieldsOf({ id, applicationId, browserHash, data }: Row): string[] {
+/** What the MAC covers. */
+export function requestFields({ id, applicationId, browserHash, data }: Row): string[] {
   return [id, applicationId, browserHash, data];
 }

@@ -1,0 +1,107 @@
+// The tables whose rows have a MAC: the one list that `secrets adopt` and `doctor` work by, compared with the schema.
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { rowFindings } from '../../src/cli/doctor/check-rows.ts';
+import { checkConnection } from '../../src/connections/schema.ts';
+import { adoptWithoutMac } from '../../src/server/adopt-rows.ts';
+import { protectedTables, rowsOf, tablesInOrder, uniqueKey } from '../../src/server/protected-tables.ts';
+import { consoleOf, staff } from '../admin/console/support.ts';
+import { aClient } from '../support/factories.ts';
+import { startIdp, type TestIdp } from '../support/idp.ts';
+
+/** MACs of a chain, which `audit verify` verifies. */
+const AUDIT_LOG = ['audit_chain', 'audit_events'];
+
+const models = readFileSync('prisma/schema.prisma', 'utf8')
+  .split(/^model /m)
+  .slice(1)
+  .map((text) => ({
+    model: text.split(' ')[0] ?? '',
+    table: /@@map\("(\w+)"\)/.exec(text)?.[1] ?? '',
+    hasMac: /^ +(mac|rowMac) +String/m.test(text),
+    key: (/@@id\(\[([^\]]+)\]/.exec(text)?.[1] ?? /^ +(\w+) .*@id\b/m.exec(text)?.[1] ?? '').split(', '),
+  }));
+
+let idp: TestIdp;
+beforeAll(async () => {
+  idp = await startIdp();
+  const { services } = idp;
+  const user = await staff(idp, 'admin');
+  const { id: userId } = user.account;
+  await consoleOf(idp, user);
+  await aClient(services, { access: { roles: ['admin'] }, grant_types: ['client_credentials'] });
+  await services.settings.set('clock_skew_seconds', 7);
+  const { db, protectedRows } = services;
+  await db.phoneFactor.create({
+    data: {
+      ...{ userId, number: '+15550100', confirmedAt: new Date() },
+      mac: protectedRows.macOf('phone_factors', [userId, '+15550100']),
+    },
+  });
+  const checked = checkConnection({
+    ...{ id: 'corp', kind: 'oidc', name: 'Corp', issuer: 'https://corp.example.com', client_id: 'gatehouse' },
+    ...{ client_secret: 'a secret', domains: ['corp.example.com'], role_mappings: { staff: ['auditor'] } },
+  });
+  if (checked.ok) await services.connections.create(checked.value);
+  await services.identities.link({ connectionId: 'corp', subject: 'ann', userId, label: '' }, {});
+});
+afterAll(() => idp?.stop());
+
+const findings = async () => {
+  const { db, protectedRows } = idp.services;
+  return (await rowFindings({ database: { db }, protectedRows })).map(({ message }) => message);
+};
+
+describe('the list of protected tables', () => {
+  it('has every table of the schema with a MAC, with its key, and no other', () => {
+    const listed = tablesInOrder.map(([table]) => table);
+    const withMac = models.filter(({ hasMac }) => hasMac).map(({ table }) => table);
+    expect([...listed, ...AUDIT_LOG].sort()).toEqual(withMac.sort());
+    for (const [table, { model, key }] of tablesInOrder) {
+      const inSchema = models.find((one) => one.table === table);
+      expect([inSchema?.model.toLowerCase(), inSchema?.key], table).toEqual([String(model).toLowerCase(), key]);
+    }
+  });
+
+  it('describes the rows as the server writes them', async () => {
+    expect(await findings()).toEqual([]);
+    const empty: string[] = [];
+    for (const [table, entry] of tablesInOrder)
+      if ((await rowsOf(idp.services.db, entry).count({ where: entry.where ?? {} })) === 0) empty.push(table);
+    // Their fields are the functions that their folders also write with.
+    const shared = [
+      'passkeys',
+      'password_reset_tokens',
+      'mail_tokens',
+      'known_browsers',
+      'upstream_sessions',
+      'consents',
+    ];
+    const others = ['resources', 'sign_in_attempts', 'saml_requests', 'saml_name_ids', 'connection_documents'];
+    expect([...shared, ...others]).toEqual(expect.arrayContaining(empty));
+  });
+
+  it('is what doctor verifies, and what adopt writes where a MAC was emptied but not where it is wrong', async () => {
+    const { db, protectedRows } = idp.services;
+    for (const [table, entry] of tablesInOrder) {
+      const rows = rowsOf(db, entry);
+      const query = { where: entry.where ?? {}, take: 1, ...(entry.include && { include: entry.include }) };
+      const [row] = await rows.findMany(query);
+      if (!row) continue;
+      const write = (mac: string) => rows.update({ where: uniqueKey(entry, row), data: { mac } });
+      await write('x.y');
+      expect(await findings(), table).toEqual([expect.stringContaining('was written by another program')]);
+      await adoptWithoutMac(db, protectedRows);
+      expect(await findings(), table).toHaveLength(1);
+      await write('');
+      expect(await findings(), table).toEqual([
+        expect.stringContaining(
+          protectedTables[table].isShortLived ? 'another program' : `1 rows of ${table} have no MAC`,
+        ),
+      ]);
+      await adoptWithoutMac(db, protectedRows);
+      if (protectedTables[table].isShortLived) await write(row.mac);
+      expect(await findings(), table).toEqual([]);
+    }
+  });
+});
