@@ -219,6 +219,8 @@ export const limits = {
     sealSeconds: 5,
     checkpointSeconds: 5 * MINUTE,
     checkpointEntries: 1000,
+    /** Without the secret, an entry that waited this long for the chain counts as added. */
+    sealedWithinSeconds: 10 * MINUTE,
     verifySeconds: DAY,
     repeatAlarmSeconds: DAY, // the same alarm again
     alarmMailSeconds: HOUR,

@@ -1,6 +1,7 @@
 // Puts the pages of a signed-in user together: the portal (/dashboard) and the account pages (/account).
 import type { Accounts } from '../accounts/accounts.ts';
 import type { Audit } from '../audit/audit.ts';
+import type { ProtectedRows } from '../audit/protected-rows.ts';
 import type { Consents } from '../consents/consents.ts';
 import type { Credentials } from '../credentials/credentials.ts';
 import type { StrengthMeter } from '../credentials/strength.ts';
@@ -55,6 +56,7 @@ export interface AccountPagesDependencies {
   links: Links;
   endSession: EndSession;
   mfa: Mfa;
+  protectedRows: Pick<ProtectedRows, 'isGenuine'>;
   rateLimits: RateLimits;
   rpSessions: RpSessions;
   /** Names of this server that must not be part of a password. */
@@ -69,14 +71,15 @@ export interface AccountPagesDependencies {
 
 export function createAccountPages(dependencies: AccountPagesDependencies) {
   const { db, vault, now, issuer, accounts, audit, codeDelivery, consents, cookies, credentials, csrf } = dependencies;
-  const { emailVerification, endSession, mfa, rateLimits, rpSessions, serviceNames, sessions } = dependencies;
+  const { emailVerification, endSession, mfa, protectedRows, rateLimits, rpSessions, serviceNames, sessions } =
+    dependencies;
   const { signedIn, strengthMeter, notifyOwner, logoutBrowserOf } = dependencies;
   const { factors, firstFactor, knownBrowsers, passkeys, phones, recoveryCodes, totp } = mfa;
   const checkCsrf = csrf.check;
   const page = createAccountPageHelpers({ signedIn, checkCsrf, cookies, notifyOwner, factors, firstFactor });
   const factorRecoveryCodes = createFactorRecoveryCodes({ page, recoveryCodes, host: new URL(issuer).host, now });
   const singleFactorPasswordRule = createSingleFactorPasswordRule({ page, credentials, factors });
-  const portal = createPortal({ db, audit, now, issuer });
+  const portal = createPortal({ db, audit, now, issuer, protectedRows });
   return {
     page,
     routers: [

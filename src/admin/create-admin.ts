@@ -154,7 +154,8 @@ function createAdminActions(dependencies: AdminDependencies) {
   const keys = createKeyAdmin({ keyring });
   const settingAdmin = createSettingAdmin({ db, audit, settings, authority });
   const { applications: registered, roles: roleStore } = dependencies;
-  const exported = { db, applications: registered, connections, roles: roleStore, settings };
+  const { protectedRows } = dependencies;
+  const exported = { db, applications: registered, connections, roles: roleStore, settings, protectedRows };
   const configuration = createConfigurationAdmin({
     configFile: dependencies.configFile,
     fileReader: dependencies.fileReader,

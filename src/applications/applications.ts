@@ -33,8 +33,10 @@ export interface Applications {
   find(clientId: string, tx?: Tx): Promise<Application | undefined>;
   get(id: string, tx?: Tx): Promise<Application>;
   list(query?: ListApplications): Promise<ApplicationPage>;
-  /** Every application, for plans and exports. */
+  /** Every application, also one that another program wrote: for plans, which may replace it. */
   all(tx?: Tx): Promise<Application[]>;
+  /** Every application that this server wrote. */
+  allGenuine(): Promise<Application[]>;
   /** Registers a client. A secret is generated where its method needs one and none is given, except for the file. */
   createOidc(input: Partial<OidcClientInput>, change?: Change): Promise<Registered>;
   /** Replaces the declaration of a client. */
@@ -79,6 +81,7 @@ export function createApplications(dependencies: ApplicationsDependencies): Appl
     get: (id, tx = db) => getApplication(id, tx),
     list: (query = {}) => listApplications(db, query),
     all: (tx = db) => allApplications(tx),
+    allGenuine: () => allApplications(db, dependencies.protectedRows),
     createOidc: (input, change = {}) => createOidc(context, input, change),
     updateOidc: (id, input, change = {}) => updateOidc(context, id, input, change),
     createSaml: (input, change = {}) => createSaml(context, input, change),

@@ -47,17 +47,25 @@ export async function getApplication(id: string, tx: Tx): Promise<Application> {
   return fromRow(row);
 }
 
-/** Every application, sorted by client_id or entity ID. */
-export async function allApplications(tx: Tx): Promise<Application[]> {
+/** Every application, sorted by client_id or entity ID; with `protectedRows` those that this server wrote. */
+export async function allApplications(
+  tx: Tx,
+  protectedRows?: Pick<ProtectedRows, 'isGenuine'>,
+): Promise<Application[]> {
   const ids = await tx.application.findMany({ select: { id: true }, orderBy: { clientId: 'asc' } });
+  const roles = { include: { role: { select: { name: true } } } } as const;
   const rows = await inChunks(ids, (piece) =>
     tx.application.findMany({
       where: { id: { in: piece.map(({ id }) => id) } },
-      include: withRoles,
+      include: { roles },
       orderBy: { clientId: 'asc' },
     }),
   );
-  return rows.map(fromRow);
+  if (!protectedRows) return rows.map(fromRow);
+  const genuine = rows.filter((row) => isGenuineApplication(row, protectedRows));
+  return genuine.map((row) =>
+    fromRow({ ...row, roles: row.roles.filter((access) => isGenuineAccess(access, protectedRows)) }),
+  );
 }
 
 /** A page of applications by name. */

@@ -1,9 +1,11 @@
 // The URL that opens an application: for SAML its start page or an IdP-initiated sign-in, for OpenID Connect its
 // initiate_login_uri (OIDC Core 4) or its home page.
+import type { ProtectedRows } from '../audit/protected-rows.ts';
 import type { Db } from '../storage/database.ts';
 import { type Registration, registrationOf } from './application.ts';
 import type { OidcMetadata } from './fields/oidc-client.ts';
 import type { ServiceProviderSettings } from './fields/service-provider.ts';
+import { isGenuineApplication } from './macs/protected-applications.ts';
 
 export interface StartPage {
   name: string;
@@ -18,14 +20,19 @@ export function startUrl(clientId: string, registration: Registration, issuer: s
     : oidcStart(registration.metadata, issuer);
 }
 
-/** Makes the look-up by client_id or entity ID; undefined for an application that is unknown, disabled, or has no start page. */
-export function createStartPages({ db, issuer }: { db: Db; issuer: string }) {
+/** Makes the look-up by client_id or entity ID; undefined for an application that is unknown, disabled, or has no start page, and for one that another program wrote. */
+export function createStartPages({
+  db,
+  issuer,
+  protectedRows,
+}: {
+  db: Db;
+  issuer: string;
+  protectedRows: Pick<ProtectedRows, 'isGenuine'>;
+}) {
   return async function startOf(clientId: string): Promise<StartPage | undefined> {
-    const row = await db.application.findFirst({
-      where: { clientId, enabled: true },
-      select: { name: true, protocol: true, metadata: true },
-    });
-    const url = row && startUrl(clientId, registrationOf(row), issuer);
+    const row = await db.application.findFirst({ where: { clientId, enabled: true } });
+    const url = row && isGenuineApplication(row, protectedRows) && startUrl(clientId, registrationOf(row), issuer);
     return url ? { name: row.name, url } : undefined;
   };
 }

@@ -58,3 +58,11 @@ export function isContentIntact(row: AuditContent & RowProof): boolean {
 export function isRowGenuine({ digest, rowMac }: RowProof, vault: Pick<Vault, 'macMatches'>): boolean {
   return vault.macMatches(digest, rowMac, PURPOSE);
 }
+
+/** Data key, dot, HMAC-SHA-256 in base64url. */
+const MAC = /^[\w-]+\.[\w-]{43}$/;
+
+/** Whether the MAC has the form of one: all that can be said about it without the secret. */
+export function hasMacForm({ rowMac }: Pick<RowProof, 'rowMac'>): boolean {
+  return MAC.test(rowMac);
+}

@@ -120,10 +120,22 @@ function readPublicKey(pem: string): KeyObject {
   );
 }
 
+/** What verification without the secret leaves open. */
+function provenText({ seq, at }: { seq: number; at: Date }, newest: number): string {
+  if (seq === 0)
+    return 'No checkpoint from outside of the database was given, so nothing proves that the log is complete.';
+  const until = `The checkpoints prove the entries up to position ${seq}, of ${formatDate(at)}.`;
+  const rest = 'Without the secret nothing proves whether there were others after it';
+  return newest > seq
+    ? `${until} ${rest}, nor that the ${newest - seq} that are there are genuine.`
+    : `${until} ${rest}.`;
+}
+
 function printVerdict(verdict: ChainVerdict, io: Io): void {
   if (verdict.ok) {
     io.out(`${verdict.entries} entries are as they were written.`);
     if (verdict.unsealed > 0) io.out(`${verdict.unsealed} newer ones have not joined the chain yet.`);
+    if (verdict.proven) io.out(provenText(verdict.proven, verdict.newest));
     return;
   }
   for (const { message, seq, at } of verdict.faults) {

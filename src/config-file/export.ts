@@ -2,14 +2,17 @@
 // same settings, applications, roles and users, with the same `sub`.
 import { Document } from 'yaml';
 import { textFieldNames, textFields } from '../accounts/profile-fields.ts';
+import { isGenuineUser } from '../accounts/protected-users.ts';
 import type { Application, OidcApplication, SamlApplication } from '../applications/application.ts';
 import type { Applications } from '../applications/applications.ts';
 import { oidcClient } from '../applications/fields/oidc-client.ts';
 import { serviceProvider } from '../applications/fields/service-provider.ts';
-import { type Resource, resourceOf } from '../applications/resources.ts';
+import { isGenuineResource, type Resource, resourceOf } from '../applications/resources.ts';
+import type { ProtectedRows } from '../audit/protected-rows.ts';
 import type { Connections } from '../connections/connections.ts';
 import { shortEntryOf } from '../connections/entry.ts';
-import type { Roles } from '../rbac/roles.ts';
+import { isGenuineGrant, isGenuineRole } from '../rbac/protected-grants.ts';
+import type { Role, Roles } from '../rbac/roles.ts';
 import type { Settings } from '../settings/settings.ts';
 import { inChunks } from '../storage/chunks.ts';
 import type { Db } from '../storage/database.ts';
@@ -21,6 +24,8 @@ type ExportDependencies = {
   connections: Connections;
   roles: Roles;
   settings: Settings;
+  /** Rows that another program wrote are left out: applied to another server, the file would confirm them. */
+  protectedRows: ProtectedRows;
 };
 type Entry = Record<string, unknown>;
 
@@ -43,11 +48,16 @@ export async function exportedConfiguration({
   connections,
   roles: roleStore,
   settings,
+  protectedRows,
 }: ExportDependencies): Promise<Record<string, unknown>> {
   const set = (await settings.list()).filter(({ source }) => source !== 'default');
-  const all = await applications.all();
-  const resources = await db.resource.findMany({ orderBy: { identifier: 'asc' } });
-  const roles = await roleStore.list();
+  const resources = (await db.resource.findMany({ orderBy: { identifier: 'asc' } })).filter((row) =>
+    isGenuineResource(row, protectedRows),
+  );
+  const roles: Role[] = [];
+  for (const role of await roleStore.list()) if (await isGenuineRole(role, protectedRows, db)) roles.push(role);
+  const known = new Set(roles.map(({ name }) => name));
+  const all = (await applications.allGenuine()).map((application) => withKnownRoles(application, known));
   const content = {
     settings: Object.fromEntries(set.map(({ name, value }) => [name, value])),
     resources: resources.map(resourceOf).map(resourceEntry),
@@ -57,9 +67,16 @@ export async function exportedConfiguration({
       .filter(({ source }) => source !== 'built-in')
       .map(({ name, description, permissions }) => withoutDefaults({ name, description, permissions }, roleDefaults)),
     connections: await connectionEntries(connections),
-    users: await userEntries(db),
+    users: await userEntries(db, protectedRows, known),
   };
   return Object.fromEntries(Object.entries(content).filter(([, part]) => Object.keys(part).length > 0));
+}
+
+/** Without the roles of its access rule that another program wrote: the rule becomes stricter. */
+function withKnownRoles<A extends Application>(application: A, known: ReadonlySet<string>): A {
+  const { access } = application;
+  if (access === 'everyone') return application;
+  return { ...application, access: { roles: access.roles.filter((name) => known.has(name)) } };
 }
 
 function resourceEntry({ identifier, scopes, scopePermissions, signingAlg }: Resource): Entry {
@@ -110,18 +127,22 @@ async function connectionEntries(connections: Connections): Promise<Entry[]> {
   return entries;
 }
 
-async function userEntries(db: Db): Promise<Entry[]> {
+async function userEntries(db: Db, protectedRows: ProtectedRows, known: ReadonlySet<string>): Promise<Entry[]> {
   const ids = await db.user.findMany({ select: { id: true }, orderBy: { usernameKey: 'asc' } });
   const include = {
-    roles: { where: { via: '' }, select: { role: { select: { name: true } } } },
-    externalIdentities: { select: { connectionId: true, subject: true } },
-  };
+    roles: { where: { via: '' }, include: { role: { select: { name: true } } } },
+    externalIdentities: { select: { connectionId: true, subject: true, userId: true, mac: true } },
+  } as const;
   const rows = await inChunks(ids, (piece) =>
     db.user.findMany({ where: { id: { in: piece.map(({ id }) => id) } }, include, orderBy: { usernameKey: 'asc' } }),
   );
-  return rows.map((row) => {
+  const genuine = rows.filter((row) => isGenuineUser(row, protectedRows));
+  return genuine.map((row) => {
     const attributes = JSON.parse(row.attributes) as Entry;
-    const roles = [...new Set(row.roles.map(({ role }) => role.name))].sort();
+    const roles = row.roles
+      .filter((grant) => known.has(grant.role.name) && isGenuineGrant(grant, protectedRows))
+      .map(({ role }) => role.name)
+      .sort();
     const entry = {
       username: row.username,
       sub: row.id,
@@ -131,13 +152,27 @@ async function userEntries(db: Db): Promise<Entry[]> {
       phone_number: row.phoneNumber,
       address: row.address === null ? null : (JSON.parse(row.address) as Entry),
       sso_id: row.ssoId,
-      sso_connection: row.externalIdentities.find(({ subject }) => subject === row.ssoId)?.connectionId ?? null,
+      sso_connection: ssoConnectionOf(row, protectedRows),
       attributes: Object.keys(attributes).length > 0 ? attributes : null,
       active: row.isActive ? null : false,
       roles: roles.length > 0 ? roles : null,
     };
     return Object.fromEntries(Object.entries(entry).filter(([, value]) => value !== null));
   });
+}
+
+/** The connection of the identity that `sso_id` names; null where there is none, or another program wrote it. */
+function ssoConnectionOf(
+  row: {
+    ssoId: string | null;
+    externalIdentities: { connectionId: string; subject: string; userId: string; mac: string }[];
+  },
+  { isGenuine }: Pick<ProtectedRows, 'isGenuine'>,
+): string | null {
+  const found = row.externalIdentities.find(({ subject }) => subject === row.ssoId);
+  if (!found) return null;
+  const { connectionId, subject, userId, mac } = found;
+  return isGenuine('external_identities', [connectionId, subject, userId], mac) ? connectionId : null;
 }
 
 // Fields that have their default value are left out.

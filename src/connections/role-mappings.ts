@@ -1,5 +1,6 @@
 // Groups of the upstream that give roles. Each row has a MAC, so that a database writer cannot map a group to a role.
-import { badRequest } from '../http/errors.ts';
+import { badRequest, conflict } from '../http/errors.ts';
+import { isGenuineRole } from '../rbac/protected-grants.ts';
 import { findRole } from '../rbac/role.ts';
 import type { Tx } from '../storage/database.ts';
 import type { Change, ConnectionsContext } from './context.ts';
@@ -59,6 +60,7 @@ export async function setRoleMappings(
         });
       }
       await context.assertMay(by, { what: 'role', role }, tx);
+      if (!(await isGenuineRole(role, context.protectedRows, tx))) throw conflict('changed_outside');
       const mac = context.protectedRows.macOf('connection_role_mappings', fieldsOf(connectionId, group, role.id));
       rows.push({ connectionId, group, roleId: role.id, mac });
     }

@@ -1,12 +1,15 @@
 // Assigns roles to users and takes them away. authority.ts decides who may; one active administrator always remains.
+import { isGenuineUser } from '../accounts/protected-users.ts';
 import type { Actor, Audit } from '../audit/audit.ts';
 import type { ProtectedRows } from '../audit/protected-rows.ts';
 import { conflict, notFound } from '../http/errors.ts';
 import { type Db, type Tx, withinTransaction } from '../storage/database.ts';
 import type { Authority } from './authority.ts';
 import { ADMIN_ROLE } from './built-in.ts';
-import { grantRow } from './protected-grants.ts';
+import { grantRow, isGenuineGrant, isGenuineRole } from './protected-grants.ts';
 import { findRole, type Role } from './role.ts';
+
+type Reader = Pick<ProtectedRows, 'isGenuine'>;
 
 /** `via` of a role that was granted to the user, not through a group or a connection. */
 const DIRECT = '';
@@ -31,6 +34,8 @@ export function assignRole(
   const { db, audit, protectedRows, logoutOnRoleChange } = context;
   return withinTransaction(db, outer, async (tx) => {
     const role = await managedRole(context, roleName, by, tx);
+    // Its permissions decided who may give it, and could be put back later.
+    if (!(await isGenuineRole(role, protectedRows, tx))) throw conflict('changed_outside');
     const grant = { userId, roleId: role.id, via: DIRECT };
     const held = await tx.userRole.findUnique({ where: { userId_roleId_via: grant } });
     if (held && protectedRows.isGenuine('user_roles', [userId, role.id, DIRECT], held.mac)) return false;
@@ -51,10 +56,10 @@ export function unassignRole(
   by: Actor,
   outer: Tx | undefined,
 ): Promise<boolean> {
-  const { db, audit, logoutOnRoleChange } = context;
+  const { db, audit, protectedRows, logoutOnRoleChange } = context;
   return withinTransaction(db, outer, async (tx) => {
     const role = await managedRole(context, roleName, by, tx);
-    if (role.name === ADMIN_ROLE) await assertNotLastAdmin(userId, tx);
+    if (role.name === ADMIN_ROLE) await assertNotLastAdmin(userId, protectedRows, tx);
     const { count } = await tx.userRole.deleteMany({ where: { userId, roleId: role.id, via: DIRECT } });
     if (count === 0) return false;
     const data = { roleName };
@@ -103,16 +108,21 @@ export async function directRoles(userId: string, tx: Tx): Promise<string[]> {
 }
 
 /** Throws last_admin (409) when no other active user has the admin role. */
-export async function assertNotLastAdmin(userId: string, tx: Tx): Promise<void> {
-  if (await isLastAdmin(userId, tx)) throw conflict('last_admin');
+export async function assertNotLastAdmin(userId: string, protectedRows: Reader, tx: Tx): Promise<void> {
+  if (await isLastAdmin(userId, protectedRows, tx)) throw conflict('last_admin');
 }
 
-/** Whether the user is the only active one with the admin role. */
-export async function isLastAdmin(userId: string, tx: Tx): Promise<boolean> {
+/** Whether the user is the only active one with the admin role. Users and grants that another program wrote do not count. */
+export async function isLastAdmin(userId: string, protectedRows: Reader, tx: Tx): Promise<boolean> {
   // Locks the row, so that two administrators who remove each other at the same moment are serialized.
   await tx.role.updateMany({ where: { name: ADMIN_ROLE }, data: { name: ADMIN_ROLE } });
-  const admin = { roles: { some: { role: { name: ADMIN_ROLE } } }, isActive: true };
-  const isAdmin = await tx.user.count({ where: { id: userId, ...admin } });
-  if (isAdmin === 0) return false;
-  return (await tx.user.count({ where: { id: { not: userId }, ...admin } })) === 0;
+  const grants = await tx.userRole.findMany({
+    where: { role: { name: ADMIN_ROLE }, user: { isActive: true } },
+    include: { user: true },
+  });
+  const genuine = grants.filter(
+    (grant) => isGenuineGrant(grant, protectedRows) && isGenuineUser(grant.user, protectedRows),
+  );
+  const holders = new Set(genuine.map((grant) => grant.userId));
+  return holders.size === 1 && holders.has(userId);
 }

@@ -55,7 +55,7 @@ export function createSetConnectionRoles({
         const role = named.find(({ id }) => id === roleId);
         if (!role) continue; // its grants ended with it
         const isDirectToo = (await tx.userRole.count({ where: { userId, roleId, via: { not: via } } })) > 0;
-        if (role.name === ADMIN_ROLE && !isDirectToo && (await isLastAdmin(userId, tx))) continue;
+        if (role.name === ADMIN_ROLE && !isDirectToo && (await isLastAdmin(userId, protectedRows, tx))) continue;
         removed.push({ roleId, name: role.name });
       }
       for (const { id: roleId } of added) {

@@ -15,6 +15,13 @@ export function grantRow({ userId, roleId, via }: Grant, protectedRows: Pick<Pro
   return { userId, roleId, via, mac: protectedRows.macOf('user_roles', [userId, roleId, via]) };
 }
 
+export function isGenuineGrant(
+  { userId, roleId, via, mac }: Grant & { mac: string },
+  { isGenuine }: Pick<ProtectedRows, 'isGenuine'>,
+): boolean {
+  return isGenuine('user_roles', [userId, roleId, via], mac);
+}
+
 /** Stores the MAC of a role's name and permissions; call it after each change of either. */
 export async function protectRole(id: string, protectedRows: Pick<ProtectedRows, 'macOf'>, tx: Tx): Promise<void> {
   const { name, permissions } = await roleById(id, tx);
@@ -44,7 +51,12 @@ export async function protectedAfter(
   for (const id of genuine) await protectRole(id, protectedRows, tx);
 }
 
-async function isGenuineRole({ id, name, permissions }: Role, protectedRows: ProtectedRows, tx: Tx): Promise<boolean> {
+/** Whether this server wrote the role with these permissions; raises an alarm if not. */
+export async function isGenuineRole(
+  { id, name, permissions }: Role,
+  protectedRows: Pick<ProtectedRows, 'isGenuine'>,
+  tx: Tx,
+): Promise<boolean> {
   const { mac } = await tx.role.findUniqueOrThrow({ where: { id }, select: { mac: true } });
   return protectedRows.isGenuine('roles', [id, name, ...permissions], mac);
 }

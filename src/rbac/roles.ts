@@ -63,7 +63,7 @@ export function createRoles(dependencies: RolesDependencies): Roles {
     unassign: (userId, roleName, by = {}, tx) => unassignRole(context, userId, roleName, by, tx),
     direct: directRoles,
     setRoles: (userId, roleNames, by = {}, tx) => setRoles(context, userId, roleNames, by, tx),
-    assertNotLastAdmin,
+    assertNotLastAdmin: (userId, tx) => assertNotLastAdmin(userId, dependencies.protectedRows, tx),
     ensureBuiltInRoles: () => ensureBuiltInRoles(context),
   };
 }

@@ -50,7 +50,7 @@ export interface SamlDependencies {
   cookies: Cookies;
   metrics: Pick<Metrics, 'samlResponses'>;
   accounts: Pick<Accounts, 'find'>;
-  applications: Pick<Applications, 'all' | 'get' | 'updateSaml'>;
+  applications: Pick<Applications, 'allGenuine' | 'get' | 'updateSaml'>;
   audit: Audit;
   keyring: Pick<Keyring, 'samlCredential' | 'samlCertificates' | 'expiringCertificates'>;
   outbox: Pick<Outbox, 'send'>;

@@ -132,6 +132,7 @@ function accountPages(
     csrf,
     endSession,
     mfa,
+    protectedRows: services.protectedRows,
     rateLimits,
     rpSessions,
     serviceNames,

@@ -1,6 +1,8 @@
 // A program that can write to the database, but has no data key, changes rows of a running server by SQL. Each attack works in the
 // sense of the database; none gives a session, a factor, a right or a Response, and each raises an alarm.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createStartPages } from '../../src/applications/start-url.ts';
+import { exportConfiguration } from '../../src/config-file/export.ts';
 import { artifactId } from '../../src/oidc/store/adapter.ts';
 import { sha256 } from '../../src/platform/random.ts';
 import { adminApi } from '../../src/rbac/built-in.ts';
@@ -437,5 +439,72 @@ describe('a service provider', () => {
     const page = await redirect(httpClient(idp.issuer), sp.request());
     expect([page.status, page.text.includes(evil)]).toEqual([400, false]);
     await expectAlarm('applications');
+  });
+});
+
+describe('what another program wrote', () => {
+  it('what another program wrote is left out of an export, which would confirm it', async () => {
+    const { roles } = idp.services;
+    const own = `own-${mallory.username}`;
+    await roles.create({ name: own, permissions: ['articles:read'] });
+    const application = await anApplication(idp, { client_name: `App of ${mallory.username}` });
+    const { clientId } = application;
+    await roles.assign(ann.account.id, own);
+    const exported = () => exportConfiguration(idp.services);
+    for (const name of [own, clientId, mallory.username]) expect(await exported()).toContain(name);
+    await db().userRole.create({
+      data: { userId: mallory.account.id, roleId: (await roles.find('auditor'))?.id ?? '', mac: 'x.y' },
+    });
+    expect(await exported()).not.toMatch(new RegExp(`${mallory.username}[^]*?roles:\\n +- auditor[^]*?- username`));
+    await sql(
+      "UPDATE users SET email = 'evil@example.com', email_key = 'evil@example.com' WHERE id = ?",
+      mallory.account.id,
+    );
+    await sql("UPDATE applications SET name = 'renamed app' WHERE client_id = ?", clientId);
+    await sql("UPDATE roles SET name = 'renamed-by-sql' WHERE name = ?", own);
+    await db().resource.create({ data: { identifier: 'https://forged.example.com', scopes: '["a"]' } });
+    const after = await exported();
+    for (const name of ['evil@example.com', 'renamed app', 'renamed-by-sql', 'forged.example.com'])
+      expect(after).not.toContain(name);
+    await sql("DELETE FROM roles WHERE name = 'renamed-by-sql'");
+    await sql('DELETE FROM resources WHERE identifier = ?', 'https://forged.example.com');
+    await sql('DELETE FROM applications WHERE client_id = ?', clientId);
+  });
+
+  it('what another program wrote is no address on the portal', async () => {
+    const { clientId } = await anApplication(idp, { client_uri: 'https://app.example.com/start', client_name: 'Tile' });
+    const browser = await consoleOf(idp, mallory);
+    const portal = async () => (await browser.get('/dashboard')).text;
+    const start = createStartPages({ ...idp.services, issuer: idp.issuer });
+    expect(await portal()).toContain('https://app.example.com/start');
+    expect(await start(clientId)).toMatchObject({ url: 'https://app.example.com/start' });
+    await sql(
+      'UPDATE applications SET metadata = replace(metadata, ?, ?) WHERE client_id = ?',
+      'app.example.com/start',
+      'mallory.example',
+      clientId,
+    );
+    expect(await portal()).not.toContain('mallory.example');
+    expect(await start(clientId)).toBeUndefined();
+    await expectAlarm('applications');
+    await sql('DELETE FROM applications WHERE client_id = ?', clientId);
+  });
+
+  it('what another program wrote is no other administrator, and no role to be given', async () => {
+    const { roles } = idp.services;
+    const admin = await roles.find('admin');
+    const others = (await db().userRole.findMany({ where: { roleId: admin?.id ?? '' } })).filter(
+      ({ userId }) => userId !== ann.account.id,
+    );
+    for (const { userId } of others) await roles.unassign(userId, 'admin');
+    await db().userRole.create({ data: { userId: mallory.account.id, roleId: admin?.id ?? '', mac: 'x.y' } });
+    await expect(roles.unassign(ann.account.id, 'admin')).rejects.toMatchObject({ code: 'last_admin' });
+    await db().userRole.deleteMany({ where: { userId: mallory.account.id } });
+
+    const { id } = await roles.create({ name: `lighter-${mallory.username}`, permissions: ['gatehouse.users:write'] });
+    await sql('DELETE FROM role_permissions WHERE role_id = ?', id);
+    const given = roles.assign(mallory.account.id, `lighter-${mallory.username}`);
+    await expect(given).rejects.toMatchObject({ code: 'changed_outside' });
+    await sql('DELETE FROM roles WHERE id = ?', id);
   });
 });

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createAuditChain } from '../../src/audit/chain/chain.ts';
 import { createOutsideCheckpoints } from '../../src/audit/chain/outside-checkpoints.ts';
+import { digestOf } from '../../src/audit/row-mac.ts';
 import { openDataKeys } from '../../src/keys/data-keys.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { createVault } from '../../src/platform/vault.ts';
@@ -58,7 +59,49 @@ it('verifies a database offline, with exported checkpoints and a public key, wit
   await writeFile(exported, checkpoints.out);
   const offline = ['audit', 'verify', '--public-key', key, '--checkpoints', exported];
   const without = { env: { GATEHOUSE_SECRET: '', DATA_DIR: path.join(shell.folder, 'elsewhere') } };
-  expect(await shell.gatehouse([...offline, '--database', shell.url], without)).toMatchObject({ code: 0, err: '' });
+  const verify = () => shell.gatehouse([...offline, '--database', shell.url], without);
+  const whole = await verify();
+  expect(whole).toMatchObject({ code: 0, err: '' });
+  expect(whole.out).toContain('The checkpoints prove the entries up to position');
+  const { auditEvent } = shell.db;
+  const third = await auditEvent.findUniqueOrThrow({ where: { chainSeq: 3 } });
+  const { id: _id, chainSeq: _seq, chainHash: _hash, ...copy } = third;
+  for (const rowMac of ['', 'x.y']) {
+    await auditEvent.update({ where: { id: third.id }, data: { rowMac } });
+    expect((await verify()).err).toContain(`Entry ${third.id} of ${third.at.toISOString()} was changed or added`);
+  }
+  await auditEvent.update({ where: { id: third.id }, data: third });
+  const forged = { type: 'role.assigned', outcome: 'success', data: '{}' };
+  const old = {
+    ...forged,
+    at: new Date(0),
+    reason: null,
+    actorId: null,
+    actorApp: null,
+    subjectId: null,
+    clientId: null,
+  };
+  const oldRow = { ...old, address: null, userAgent: null, requestId: null, salt: 'made up', rowMac: third.rowMac };
+  for (const [data, what] of [
+    [forged, 'its content is not what its digest was made from'],
+    [{ ...oldRow, digest: digestOf('made up', oldRow) }, 'it is older than the newest checkpoint'],
+    [{ ...copy, rowMac: '' }, 'it has no MAC'],
+    [copy, 'it is a copy of another entry'],
+  ] as const) {
+    const { id } = await auditEvent.create({ data });
+    expect((await verify()).err, what).toContain(`is not part of the chain: ${what}`);
+    await auditEvent.delete({ where: { id } });
+  }
+  // A log that ends at the newest checkpoint outside is complete as far as anybody can prove without the secret: it says so.
+  await shell.gatehouse(['user', 'add', 'late']);
+  const waiting = await verify();
+  expect([waiting.code, waiting.out]).toEqual([0, expect.stringContaining('newer ones have not joined the chain yet')]);
+  await auditEvent.deleteMany({ where: { chainSeq: null } });
+  const cut = await verify();
+  expect([cut.code, cut.out]).toEqual([
+    0,
+    expect.stringContaining('Without the secret nothing proves whether there were others after it.'),
+  ]);
   const newest = await shell.db.auditEvent.findFirstOrThrow({
     where: { chainSeq: { not: null } },
     orderBy: { chainSeq: 'desc' },

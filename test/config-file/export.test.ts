@@ -1,5 +1,6 @@
 // What is exported, applied to an empty server, gives the same; and applied where it came from, changes no secret.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { signRows } from '../support/database/row-macs.ts';
 import { configFileBench, lines } from './support.ts';
 
 type Bench = Awaited<ReturnType<typeof configFileBench>>;
@@ -47,6 +48,7 @@ describe('an export', () => {
     await from.db.resource.create({
       data: { identifier: 'https://api.example', scopes: '["a:read"]', signingAlg: 'ES256' },
     });
+    await signRows(from);
     await from.applications.createOidc({
       client_id: 'web',
       client_name: 'Web app',

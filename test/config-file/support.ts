@@ -86,11 +86,20 @@ export async function configFileBench(shared?: string) {
   });
   const file = (text: string, path = '/nowhere/gatehouse.yaml') => ({ ...parseFile(text), path });
   return {
-    ...{ db, url, close: () => Promise.all([passwords.close(), close()]), clock, vault, accounts, applications },
+    ...{
+      db,
+      protectedRows,
+      url,
+      close: () => Promise.all([passwords.close(), close()]),
+      clock,
+      vault,
+      accounts,
+      applications,
+    },
     ...{ passwords, credentials, totp, settings, roles, connections, configFile, ended, documents, expired },
     plan: (text: string) => configFile.plan(file(text)),
     apply: (text: string, path?: string) => configFile.apply(file(text, path)),
-    export: () => exportConfiguration({ db, applications, connections, roles, settings }),
+    export: () => exportConfiguration({ db, applications, connections, roles, settings, protectedRows }),
   };
 }
 

@@ -1,9 +1,11 @@
 // The applications that a user can open from the portal, in the order of their last use.
 import { type AccessSubject, accessDecisionFilter } from '../../applications/access-decision.ts';
 import { registrationOf } from '../../applications/application.ts';
+import { isGenuineApplication } from '../../applications/macs/protected-applications.ts';
 import { startUrl } from '../../applications/start-url.ts';
 import { safeLogo } from '../../applications/uris.ts';
 import type { Audit } from '../../audit/audit.ts';
+import type { ProtectedRows } from '../../audit/protected-rows.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Db } from '../../storage/database.ts';
 
@@ -27,13 +29,15 @@ export interface PortalDependencies {
   audit: Pick<Audit, 'list'>;
   now: Clock;
   issuer: string;
+  /** An application that another program wrote has no tile: its address would be theirs. */
+  protectedRows: Pick<ProtectedRows, 'isGenuine'>;
 }
 
 const MAX_TILES = 500;
 const RECENT_DAYS = 30;
 const RECENT_EVENTS = 200;
 
-export function createPortal({ db, audit, now, issuer }: PortalDependencies): Portal {
+export function createPortal({ db, audit, now, issuer, protectedRows }: PortalDependencies): Portal {
   /** Client ids of the applications that the user used lately, the most recent one first. */
   async function recentClientIds(userId: string): Promise<string[]> {
     const events = await audit.list({
@@ -62,11 +66,10 @@ export function createPortal({ db, audit, now, issuer }: PortalDependencies): Po
         .slice(0, MAX_TILES);
       const rows = await db.application.findMany({
         where: { id: { in: found.map(({ id }) => id) } },
-        select: { id: true, protocol: true, metadata: true },
       });
       return found.flatMap(({ id, clientId, name }) => {
         const row = rows.find((one) => one.id === id);
-        if (!row) return [];
+        if (!row || !isGenuineApplication(row, protectedRows)) return [];
         const registration = registrationOf(row);
         const url = startUrl(clientId, registration, issuer);
         return url

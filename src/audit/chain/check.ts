@@ -4,14 +4,22 @@ import type { KeyObject } from 'node:crypto';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Vault } from '../../platform/vault.ts';
 import type { Db } from '../../storage/database.ts';
-import { isContentIntact, isRowGenuine } from '../row-mac.ts';
+import { hasMacForm, isContentIntact, isRowGenuine } from '../row-mac.ts';
 import { type Checkpoint, isSigned, type SignedCheckpoints } from './checkpoint.ts';
 import { type ChainFault, createFaults, describeEntry, describeGap, type Faults } from './faults.ts';
 import { type Anchor, type ChainRow, GENESIS, isGenuine, linkHash } from './link.ts';
-import { readUnsealed } from './unsealed.ts';
+import { checkWaitingOffline, newestOf, readUnsealed } from './unsealed.ts';
 
 export type ChainVerdict =
-  | { ok: true; entries: number; unsealed: number; newest: number; checkpoints: number }
+  | {
+      ok: true;
+      entries: number;
+      unsealed: number;
+      newest: number;
+      checkpoints: number;
+      /** Without the secret: the newest checkpoint from outside. What came after it proves nothing. */
+      proven?: { seq: number; at: Date };
+    }
   | { ok: false; fault: ChainFault; faults: ChainFault[] };
 
 export interface ChainCheckDependencies {
@@ -63,12 +71,13 @@ export async function checkChain(dependencies: ChainCheckDependencies): Promise<
     faults.add({ kind: 'changed', seq: last.seq, message, ...(last.row && { at: last.row.at }) });
   }
   await checkOutsideOfChain(check, anchors.tail?.seq ?? 0);
-  const unsealed = vault
-    ? await checkUnsealed(db, vault, faults)
-    : await db.auditEvent.count({ where: { chainSeq: null } });
+  const newest = newestOf(checkpoints);
+  const unsealed = vault ? await checkUnsealed(db, vault, faults) : await checkWaitingOffline(db, newest, faults);
   const [fault] = faults.list;
   if (fault) return { ok: false, fault, faults: faults.list };
-  return { ok: true, entries, newest: head.seq, unsealed, checkpoints: checkpoints.length };
+  const proven = vault ? undefined : (newestOf(outside.valid) ?? { seq: 0, at: new Date(0) });
+  const verdict = { ok: true, entries, newest: head.seq, unsealed, checkpoints: checkpoints.length } as const;
+  return { ...verdict, ...(proven && { proven: { seq: proven.seq, at: proven.at } }) };
 }
 
 async function storedCheckpoints({ db, publicKey }: ChainCheckDependencies, faults: Faults): Promise<Checkpoint[]> {
@@ -165,7 +174,8 @@ function checkEntry({ vault, faults, bySeq }: Check, last: PreviousEntry, row: C
   const report = (kind: ChainFault['kind'], what: string) =>
     faults.add({ kind, seq, id: row.id, at: row.at, message: `${describeEntry(row)} ${what}` });
   if (!isContentIntact(row)) report('changed', 'was changed.');
-  else if (vault && !isRowGenuine(row, vault)) report('changed', 'was changed or added: its MAC is invalid.');
+  else if (vault ? !isRowGenuine(row, vault) : !hasMacForm(row))
+    report('changed', 'was changed or added: its MAC is invalid.');
   else if (last.hash !== undefined && row.chainHash !== linkHash(last.hash, row))
     report('moved', 'was moved: it is genuine, but does not belong at this place of the chain.');
   const signed = bySeq.get(seq)?.find(({ hash }) => hash !== row.chainHash);

@@ -1,8 +1,13 @@
-// The audit rows that are not in the chain yet: which of them this server wrote, each once.
+// The audit rows that are not in the chain yet: which of them this server wrote, each once; and what can be said about them without
+// the secret (docs/operating.md lists what cannot).
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import { limits } from '../../limits.ts';
 import type { Vault } from '../../platform/vault.ts';
-import type { Tx } from '../../storage/database.ts';
-import { isContentIntact, isRowGenuine } from '../row-mac.ts';
+import type { Db, Tx } from '../../storage/database.ts';
+import { describeEntry, type Faults } from './faults.ts';
 import type { ChainRow } from './link.ts';
+import type { Checkpoint } from './checkpoint.ts';
+import { hasMacForm, isContentIntact, isRowGenuine } from '../row-mac.ts';
 
 export interface UnsealedRows {
   genuine: ChainRow[];
@@ -45,4 +50,73 @@ async function originalsOf(tx: Tx, rows: readonly ChainRow[]): Promise<Map<strin
     ...found.filter(({ chainSeq }) => chainSeq),
   ];
   return new Map(sealedLast.map(({ id, digest }) => [digest, id]));
+}
+
+const PAGE = 1000;
+
+/** The newest statement of the checkpoints that the chain reached an entry. */
+export function newestOf(checkpoints: readonly Checkpoint[]): Checkpoint | undefined {
+  const heads = checkpoints.filter(({ kind }) => kind === 'head');
+  return heads.reduce<Checkpoint | undefined>(
+    (newest, each) => (each.seq > (newest?.seq ?? -1) ? each : newest),
+    undefined,
+  );
+}
+
+/**
+ * Reports the entries outside of the chain that this server cannot have written: changed, without a MAC, a copy of another one, or so
+ * much older than the newest checkpoint that they would be in the chain. Returns how many others there are.
+ */
+export async function checkWaitingOffline(db: Db, newest: Checkpoint | undefined, faults: Faults): Promise<number> {
+  const late = newest && newest.at.getTime() - limits.audit.sealedWithinSeconds * 1000;
+  let [count, after] = [0, 0];
+  for (;;) {
+    const rows = await db.auditEvent.findMany({
+      where: { chainSeq: null, id: { gt: after } },
+      orderBy: { id: 'asc' },
+      take: PAGE,
+    });
+    const copies = await copiesAmong(db, rows);
+    for (const row of rows) {
+      const what = faultOf(row, copies, late);
+      if (!what) count += 1;
+      else
+        faults.add({
+          kind: 'added',
+          seq: 0,
+          id: row.id,
+          at: row.at,
+          message: `${describeEntry(row)} is not part of the chain: ${what}.`,
+        });
+    }
+    if (rows.length < PAGE || faults.isFull()) return count;
+    after = rows.at(-1)?.id ?? after;
+    await yieldToEventLoop();
+  }
+}
+
+function faultOf(row: ChainRow, copies: ReadonlySet<number>, late: number | undefined): string | undefined {
+  if (!isContentIntact(row)) return 'its content is not what its digest was made from';
+  if (!hasMacForm(row)) return 'it has no MAC';
+  if (copies.has(row.id)) return 'it is a copy of another entry';
+  if (late !== undefined && row.at.getTime() < late) return 'it is older than the newest checkpoint, so it was added';
+  return undefined;
+}
+
+/** The ids of rows whose digest, which a random salt makes unique, an older row or one in the chain has too. */
+async function copiesAmong(db: Db, rows: readonly ChainRow[]): Promise<Set<number>> {
+  const copies = new Set<number>();
+  if (rows.length === 0) return copies;
+  const times = [...new Set(rows.map(({ at }) => at.getTime()))].map((time) => new Date(time));
+  const first = new Map<string, number>();
+  for (let start = 0; start < times.length; start += 500) {
+    const found = await db.auditEvent.findMany({
+      where: { at: { in: times.slice(start, start + 500) } },
+      select: { id: true, digest: true, chainSeq: true },
+      orderBy: { id: 'asc' },
+    });
+    for (const { id, digest, chainSeq } of found) if (chainSeq !== null || !first.has(digest)) first.set(digest, id);
+  }
+  for (const { id, digest } of rows) if (first.get(digest) !== id) copies.add(id);
+  return copies;
 }

@@ -1,5 +1,6 @@
 // doctor: checks the database and its content. Read-only: migrates, creates and writes nothing.
 import { existsSync, statSync } from 'node:fs';
+import { createAccountLookup } from '../../accounts/account.ts';
 import { createApplications } from '../../applications/applications.ts';
 import { needsPkce, needsSecretValue, usesSecret } from '../../applications/fields/oidc-client.ts';
 import { createAudit } from '../../audit/audit.ts';
@@ -12,6 +13,7 @@ import { removeClientArtifacts } from '../../oidc/store/removals.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { createVault } from '../../platform/vault.ts';
+import { listAdministrators } from '../../rbac/administrators.ts';
 import { ADMIN_ROLE } from '../../rbac/built-in.ts';
 import { removeServiceProviderData } from '../../saml/slo/removals.ts';
 import { countStale } from '../../server/reseal.ts';
@@ -188,8 +190,9 @@ async function keyFindings({ config, database, logger, now }: Opened): Promise<F
   });
 }
 
-async function adminFinding({ database: { db } }: Opened): Promise<Finding[]> {
-  const count = await db.user.count({ where: { isActive: true, roles: { some: { role: { name: ADMIN_ROLE } } } } });
+async function adminFinding({ database: { db, sql }, protectedRows }: Opened): Promise<Finding[]> {
+  const accounts = createAccountLookup({ db, sql, protectedRows });
+  const count = (await listAdministrators(db, accounts.byId)).length;
   if (count > 0) return [ok('admins', `${count} with the role ${ADMIN_ROLE}`)];
   return [failure('admins', 'no active user has the role admin', `Run: gatehouse user add NAME --role ${ADMIN_ROLE}`)];
 }

@@ -17,7 +17,7 @@ export interface CertificateNoticeDependencies {
   sql: Sql;
   now: Clock;
   keyring: Pick<Keyring, 'expiringCertificates' | 'samlCertificates'>;
-  applications: Pick<Applications, 'all'>;
+  applications: Pick<Applications, 'allGenuine'>;
   serviceProviders: Pick<ServiceProviders, 'find'>;
   outbox: Pick<Outbox, 'send'>;
 }
@@ -44,7 +44,7 @@ export function createCertificateNotice(dependencies: CertificateNoticeDependenc
     const stage = daysLeft <= limits.saml.certificateReminderDays ? 'reminder' : 'warning';
     const next = keyring.samlCertificates().find(({ state }) => state === 'next');
     let mails = 0;
-    for (const application of await applications.all()) {
+    for (const application of await applications.allGenuine()) {
       if (application.protocol !== 'saml' || !application.enabled) continue;
       for (const email of await contactsOf(application)) {
         const key = [kid, stage, application.id, email].join('\n');

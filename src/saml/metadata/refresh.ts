@@ -14,7 +14,7 @@ import { createRefreshState, type RefreshState } from './refresh-state.ts';
 import { applyMetadata, changesTo } from './registered-document.ts';
 
 export interface MetadataRefreshDependencies extends RefreshReportsDependencies {
-  applications: Pick<Applications, 'all' | 'updateSaml'>;
+  applications: Pick<Applications, 'allGenuine' | 'updateSaml'>;
   /** The document, signed with the pinned certificate where there is one. Throws with a sentence for the administrator. */
   fetchMetadata(url: string, pinnedCertificate?: string): Promise<string>;
 }
@@ -44,7 +44,7 @@ export function createMetadataRefresh(dependencies: MetadataRefreshDependencies)
 
   return async function refreshAll(signal?: AbortSignal): Promise<RefreshResult> {
     const result: RefreshResult = { changed: 0, waiting: 0, unchanged: 0, failed: 0 };
-    for (const application of await dependencies.applications.all()) {
+    for (const application of await dependencies.applications.allGenuine()) {
       if (signal?.aborted) break;
       if (application.protocol !== 'saml' || !application.enabled) continue;
       const url = application.metadata.metadata_url;
