@@ -76,7 +76,7 @@ export function createSetConnectionRoles({
 
 /** Takes every role that users have by this connection, before it is deleted. Throws last_admin (409). */
 export async function takeConnectionRoles(
-  { audit }: Pick<ConnectionRolesDependencies, 'audit'>,
+  { audit, protectedRows }: Pick<ConnectionRolesDependencies, 'audit' | 'protectedRows'>,
   connectionId: string,
   by: Actor,
   tx: Tx,
@@ -87,7 +87,7 @@ export async function takeConnectionRoles(
     select: { userId: true, roleId: true, role: { select: { name: true } } },
   });
   for (const { userId, roleId, role } of rows) {
-    const wasAdmin = role.name === ADMIN_ROLE && (await isLastAdmin(userId, tx));
+    const wasAdmin = role.name === ADMIN_ROLE && (await isLastAdmin(userId, protectedRows, tx));
     await tx.userRole.deleteMany({ where: { userId, roleId, via } });
     const isDirectToo = wasAdmin && (await tx.userRole.count({ where: { userId, roleId } })) > 0;
     if (wasAdmin && !isDirectToo) throw conflict('last_admin');

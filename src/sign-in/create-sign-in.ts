@@ -128,7 +128,10 @@ function createSignInFlow(dependencies: SignInDependencies, rememberDays: () => 
   const { protectedRows, samlRequirements, sessions, signInPolicy: policy, sql, upstream } = dependencies;
   const { firstFactor, knownBrowsers } = mfa;
   const sendNewBrowserNotice = newBrowserNotice(dependencies);
-  const expiredSignIns = createExpiredSignIns({ cookies, startOf: createStartPages({ db, issuer, protectedRows: dependencies.protectedRows }) });
+  const expiredSignIns = createExpiredSignIns({
+    cookies,
+    startOf: createStartPages({ db, issuer, protectedRows: dependencies.protectedRows }),
+  });
   const interactions = createInteractions({ engine, expiredSignIns });
   const attempts = createAttempts({ db, sql, now, protectedRows });
   const browserCookie = createKnownBrowserCookie({ cookies, knownBrowsers, audit, rememberDays, sendNewBrowserNotice });
