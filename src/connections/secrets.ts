@@ -56,7 +56,7 @@ export function decryptSecrets(
   purpose: SecretPurpose,
   rows: readonly EncryptedSecret[],
 ): DecryptedSecret[] {
-  const ofPurpose = rows.filter((row) => row.purpose === purpose);
+  const ofPurpose = rows.filter((row) => row.connectionId === connectionId && row.purpose === purpose);
   const secrets = ofPurpose.flatMap((row) => decrypted(vault, row) ?? []);
   const isExpired = ({ expiresAt }: SecretInfo) => expiresAt !== null && expiresAt <= now();
   return [...secrets.filter((secret) => !isExpired(secret)), ...secrets.filter(isExpired)];

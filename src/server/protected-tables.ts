@@ -1,6 +1,6 @@
 // Every table whose rows have a MAC (audit/protected-rows.ts), with what it covers. `gatehouse secrets adopt` writes the missing
 // MACs of these tables and `doctor` verifies them; test/cli/protected-tables.test.ts compares the list with the schema. The audit
-// log has MACs and a chain of its own (audit/chain-check.ts).
+// log has MACs and a chain of its own (audit/chain/check.ts).
 import { userFields } from '../accounts/protected-users.ts';
 import { applicationFields, secretFields } from '../applications/macs/protected-applications.ts';
 import { resourceFields } from '../applications/resources.ts';

@@ -4,10 +4,10 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { limits } from '../../limits.ts';
 import type { Vault } from '../../platform/vault.ts';
 import type { Db, Tx } from '../../storage/database.ts';
+import { hasMacForm, isContentIntact, isRowGenuine } from '../row-mac.ts';
+import type { Checkpoint } from './checkpoint.ts';
 import { describeEntry, type Faults } from './faults.ts';
 import type { ChainRow } from './link.ts';
-import type { Checkpoint } from './checkpoint.ts';
-import { hasMacForm, isContentIntact, isRowGenuine } from '../row-mac.ts';
 
 export interface UnsealedRows {
   genuine: ChainRow[];
