@@ -135,6 +135,16 @@ describe('an answer of a SAML upstream', () => {
     expect(await account()).toMatchObject({ email: null, emailVerified: false });
   });
 
+  it('trusts every address where the connection says so, but one that the upstream calls unverified', async () => {
+    const upstream = await aSamlUpstream(idp, { trusted_email: 'verified' });
+    const attributes = { mail: 'trusted@upstream.example' };
+    const trusted = await signIn({ attributes }, { upstream });
+    expect(await trusted.account()).toMatchObject({ email: attributes.mail, emailVerified: true });
+    const unverified = { mail: 'unverified@upstream.example', email_verified: 'false' };
+    const { account } = await signIn({ attributes: unverified }, { upstream });
+    expect(await account()).toMatchObject({ email: null, emailVerified: false });
+  });
+
   it('signs the same user in again by the persistent NameID', async () => {
     const first = await signIn();
     const before = await first.account();

@@ -69,7 +69,11 @@ function isAddressOf(account: Account, email: string | undefined): boolean {
 }
 
 function profileOf(connection: Connection, { claims }: UpstreamIdentity, domains: readonly string[]): MappedProfile {
-  const rules = { attributes: attributesOf(connection), trusted_email: connection.settings.trusted_email };
+  const rules = {
+    attributes: attributesOf(connection),
+    trusted_email: connection.settings.trusted_email,
+    marksVerified: connection.kind === 'oidc' || connection.kind === 'oauth2',
+  };
   const profile = mapProfile(claims, rules, domains);
   if (profile.email === undefined || emailFault(profile.email) === undefined) return profile;
   return { ...profile, email: undefined, isEmailTrusted: false };

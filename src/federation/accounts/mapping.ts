@@ -5,6 +5,8 @@ export interface MappingRules {
   /** Field of an account -> name or path of the claim; `attributes.NAME` is a custom attribute. */
   attributes: Readonly<Record<string, string>>;
   trusted_email: 'never' | 'verified' | 'domains';
+  /** Whether the protocol says which address is verified. SAML and LDAP do not, so `verified` trusts every address of theirs. */
+  marksVerified: boolean;
 }
 
 export interface MappedProfile {
@@ -96,12 +98,12 @@ export function mappedRoles(
 function isTrusted(
   email: string,
   verified: unknown,
-  { trusted_email: rule }: MappingRules,
+  { trusted_email: rule, marksVerified }: MappingRules,
   provenDomains: readonly string[],
 ): boolean {
   if (verified === false || verified === 'false') return false;
   if (rule === 'domains') return provenDomains.includes(domainOf(email));
-  return rule === 'verified' && (verified === true || verified === 'true');
+  return rule === 'verified' && (!marksVerified || verified === true || verified === 'true');
 }
 
 function customAttributes(

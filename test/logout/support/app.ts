@@ -19,12 +19,16 @@ export interface Held {
   sid?: string | undefined;
   idToken?: string | undefined;
   nameId?: string;
+  sub?: string | undefined;
+  acr?: string;
   profile?: object;
 }
 
 /** Its start page. */
 export function page(name: string, held: Held | undefined): AppAnswer {
   return {
-    html: held ? `<h1>${name}: signed in</h1><a href="/sign-out">Sign out</a>` : `<h1>${name}: signed out</h1>`,
+    html: held
+      ? `<h1>${name}: signed in</h1><p data-user="${held.sub}" data-acr="${held.acr}"></p><a href="/sign-out">Sign out</a>`
+      : `<h1>${name}: signed out</h1>`,
   };
 }

@@ -8,8 +8,13 @@ import { type AppAnswer, type AppRequest, appServer } from './app-server.ts';
 
 const EVENT = 'http://schemas.openid.net/event/backchannel-logout';
 
-/** openid-client; is notified of logouts by back channel, by front channel, or not at all. */
-export async function oidcApp(idp: Idp, channel: 'back' | 'front' | 'none', name: string): Promise<App> {
+/** openid-client; is notified of logouts by back channel, by front channel, or not at all. `parameters` are of its requests. */
+export async function oidcApp(
+  idp: Idp,
+  channel: 'back' | 'front' | 'none',
+  name: string,
+  parameters: Record<string, string> = {},
+): Promise<App> {
   const held = new Map<string, Held>();
   const heard: string[] = [];
   const started = new Map<string, Awaited<ReturnType<typeof rp.start>>>();
@@ -21,7 +26,7 @@ export async function oidcApp(idp: Idp, channel: 'back' | 'front' | 'none', name
     const session = held.get(cookie ?? '');
     switch (`${method} ${url.pathname}`) {
       case 'GET /sign-in': {
-        const start = await rp.start();
+        const start = await rp.start(parameters);
         started.set(start.checks.expectedState, start);
         return { redirect: start.url };
       }
@@ -30,7 +35,9 @@ export async function oidcApp(idp: Idp, channel: 'back' | 'front' | 'none', name
         if (!start) return { status: 400 };
         const tokens = await rp.finish(url, start);
         const id = randomUUID();
-        held.set(id, { sid: String(tokens.claims()?.sid), idToken: tokens.id_token });
+        const claims = tokens.claims();
+        const [sid, acr] = [String(claims?.sid), String(claims?.acr)];
+        held.set(id, { sid, idToken: tokens.id_token, sub: claims?.sub, acr });
         return { redirect: '/', cookie: id };
       }
       case 'GET /sign-out':
