@@ -24,11 +24,15 @@ import {
 import { startDex } from './upstream/dex.ts';
 import { startKeycloak } from './upstream/keycloak.ts';
 import { startSecondGatehouse } from './upstream/second-gatehouse.ts';
+import { startSimplesamlphp } from './upstream/simplesamlphp.ts';
+import { startDirectory } from './upstream/slapd.ts';
 
 const upstreams: Record<string, StartUpstream> = {
   'keycloak-oidc': (gatehouse, id) => startKeycloak(gatehouse, id, 'oidc'),
   'keycloak-saml': (gatehouse, id) => startKeycloak(gatehouse, id, 'saml'),
   dex: startDex,
+  simplesamlphp: startSimplesamlphp,
+  slapd: startDirectory,
   'gatehouse-oidc': (gatehouse, id) => startSecondGatehouse(gatehouse, id, 'oidc'),
   'gatehouse-saml': (gatehouse, id) => startSecondGatehouse(gatehouse, id, 'saml'),
 };

@@ -15,7 +15,7 @@ export class Missing extends Error {
 const running = new Set<ChildProcess>();
 const folders: string[] = [];
 process.on('exit', () => {
-  for (const child of running) child.kill('SIGKILL');
+  for (const child of running) endGroup(child, 'SIGKILL');
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 });
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
@@ -54,7 +54,9 @@ export interface ProgramOptions {
 /** Starts a program and waits until it answers. Throws with its last output otherwise. */
 export async function startProgram(command: string, args: string[], options: ProgramOptions): Promise<Program> {
   const { cwd, env = {}, ready, seconds = 120 } = options;
-  const child = spawn(command, args, { cwd, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+  // A group of its own, because some leave their workers behind.
+  const how = { cwd, env: { ...process.env, ...env }, detached: true, stdio: ['ignore', 'pipe', 'pipe'] } as const;
+  const child = spawn(command, args, { ...how, stdio: [...how.stdio] });
   running.add(child);
   let output = '';
   for (const stream of [child.stdout, child.stderr])
@@ -74,9 +76,9 @@ export async function startProgram(command: string, args: string[], options: Pro
     });
   });
   const stop = async () => {
-    child.kill('SIGTERM');
+    endGroup(child, 'SIGTERM');
     await Promise.race([exit, sleep(10_000)]);
-    child.kill('SIGKILL');
+    endGroup(child, 'SIGKILL');
   };
   const deadline = Date.now() + seconds * 1000;
   const isReady = ready.startsWith('http') ? () => answers(ready) : async () => existsSync(ready);
@@ -89,6 +91,14 @@ export async function startProgram(command: string, args: string[], options: Pro
     throw new Error(`${command} did not start:\n${output}`);
   }
   return { stop, output: () => output };
+}
+
+function endGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, signal);
+  } catch {
+    // It has ended.
+  }
 }
 
 async function answers(url: string): Promise<boolean> {

@@ -2,7 +2,7 @@
 // differs from what a user expects; it returns what is worth a note.
 import { randomBytes } from 'node:crypto';
 import { generateSync } from 'otplib';
-import { resultsOf } from '../logout/browser-steps.ts';
+import { resultsOf } from '../logout/support/browser-steps.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';
 import { textOf } from '../support/pages/html.ts';
 import type { Gatehouse } from './gatehouse.ts';
@@ -26,6 +26,7 @@ export async function signsIn(pair: Pair): Promise<string> {
   const account = await accountOf(pair);
   const { roles = [] } = account ?? {};
   if (pair.upstream.connection.role_mappings && !roles.includes('staff')) throw new Error('its role is missing');
+  if (account?.email !== person.email) throw new Error(`its address is ${account?.email}`);
   return `as ${account?.email ?? account?.username}`;
 }
 
@@ -201,7 +202,8 @@ async function accountOf({ gatehouse: { services }, connectionId }: Pair) {
 }
 
 function headingOf(page: Page): string {
-  return textOf(/<h1[^>]*>([\s\S]*?)<\/h1>/.exec(page.text)?.[1] ?? '');
+  const alert = /<(\w+)[^>]*role="alert"[^>]*>([\s\S]*?)<\/\1>/.exec(page.text)?.[2];
+  return textOf(alert ?? /<h1[^>]*>([\s\S]*?)<\/h1>/.exec(page.text)?.[1] ?? '');
 }
 
 function described(page: Page): string {

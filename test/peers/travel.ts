@@ -1,5 +1,5 @@
 // A browser without a screen that goes on by itself until a page needs its user.
-import { followLogout } from '../logout/follow.ts';
+import { followLogout } from '../logout/support/follow.ts';
 import type { HttpClient, Page } from '../support/http.ts';
 
 const MESSAGES = ['SAMLRequest', 'SAMLResponse', 'logout_token'];

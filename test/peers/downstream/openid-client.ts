@@ -1,6 +1,6 @@
 // A relying party on openid-client, notified of logouts by back channel.
 import { readFileSync } from 'node:fs';
-import { oidcApp } from '../../logout/oidc-app.ts';
+import { oidcApp } from '../../logout/support/oidc-app.ts';
 import type { Gatehouse } from '../gatehouse.ts';
 import type { Application, Downstream } from '../peer.ts';
 
