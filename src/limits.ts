@@ -151,7 +151,7 @@ export const limits = {
     stepSeconds: 5,
     signInSeconds: 8,
     retrySeconds: 30,
-    atOnce: 12, // sign-ins per directory; fewer than the queue of all password sign-ins has places
+    maxConcurrent: 12, // sign-ins per directory; fewer than the queue of all password sign-ins has places
     downSeconds: 10, // after a failure, in which one sign-in at a time tries it
     maxGroups: 2000,
     nestedLevels: 10,

@@ -249,6 +249,20 @@ describe('the source code', () => {
     expect(long.length, long.join('\n')).toBeLessThanOrEqual(maxLongFunctions);
   });
 
+  it('the source code names only files that exist in its comments', () => {
+    const known = ['src', 'test', 'prisma', 'bench']
+      .flatMap((folder) => filesUnder(folder, '.ts'))
+      .map((file) => `/${file}`);
+    const missing = files.flatMap(({ name, source }) =>
+      [...source.matchAll(/^\s*(?:\/\/|\/?\*).*$/gm)].flatMap(([comment]) =>
+        [...comment.matchAll(/(?<![\w/.@:-])[\w-]+(?:\/[\w-]+)*\.ts\b/g)]
+          .filter(([file]) => !known.some((one) => one.endsWith(`/${file}`)))
+          .map(([file]) => `src/${name} names ${file}`),
+      ),
+    );
+    expect(missing).toEqual([]);
+  });
+
   it('the source code has no folder with more than 20 files, nor have its tests', () => {
     const sizes = new Map<string, number>();
     for (const file of [...files.map(({ name }) => `src/${name}`), ...filesUnder('test', '.ts')])

@@ -56,7 +56,7 @@ export function createResources({ db, audit, now, protectedRows, isReserved }: R
     return resourceOf(row);
   }
 
-  async function changeable(identifier: string, tx: Tx): Promise<Resource> {
+  async function getChangeable(identifier: string, tx: Tx): Promise<Resource> {
     const row = await tx.resource.findUnique({ where: { identifier } });
     if (!row) return get(identifier, tx);
     if (!isGenuineResource(row, protectedRows)) throw conflict('changed_outside');
@@ -85,7 +85,7 @@ export function createResources({ db, audit, now, protectedRows, isReserved }: R
       }),
 
     async update(identifier, changes, by, tx) {
-      const before = await changeable(identifier, tx);
+      const before = await getChangeable(identifier, tx);
       const changed = { ...before, ...changes };
       assertScopePermissions(changed);
       const data = withMac({ identifier, ...columnsOf(changed), source: before.source }, protectedRows);

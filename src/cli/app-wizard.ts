@@ -25,7 +25,7 @@ export async function askForApplication(ask: Ask, io: Io, services: Services): P
   const { config, roles } = services;
   const askFor = (question: string, validate?: Validate) => askUntilValid(ask, io, question, validate);
   const list = async (question: string, validate: Validate, isNeeded = false) =>
-    split(await askFor(question, ofEach(validate, isNeeded)));
+    split(await askFor(question, eachOf(validate, isNeeded)));
   const yes = async (question: string) => /^y/i.test(await askFor(`${question} [y/N] `));
 
   io.out('What is it?');
@@ -58,7 +58,7 @@ export async function askForApplication(ask: Ask, io: Io, services: Services): P
     values.scope = await askFor('Scopes of that API, with spaces between them (empty: none): ');
   }
   if (kind === 5) {
-    values['saml-metadata'] = await askFor('Its metadata, a file or an https URL: ', readable);
+    values['saml-metadata'] = await askFor('Its metadata, a file or an https URL: ', unreadableFault);
     values['idp-initiated'] = await yes('May it be opened from the portal?');
   }
   if (kind !== 4) {
@@ -90,7 +90,7 @@ function httpsUrl(answer: string): string | undefined {
   return answer.startsWith('https://') && URL.canParse(answer) ? undefined : 'must be an https URL';
 }
 
-async function readable(source: string): Promise<string | undefined> {
+async function unreadableFault(source: string): Promise<string | undefined> {
   if (source === '') return required('');
   if (/^https?:\/\//.test(source)) return undefined;
   return access(source).then(
@@ -99,7 +99,7 @@ async function readable(source: string): Promise<string | undefined> {
   );
 }
 
-function ofEach(validate: Validate, isNeeded: boolean): Validate {
+function eachOf(validate: Validate, isNeeded: boolean): Validate {
   return async (answer) => {
     const parts = split(answer);
     if (isNeeded && parts.length === 0) return required('');

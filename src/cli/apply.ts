@@ -23,12 +23,12 @@ What the file declared before and no longer declares is deleted; what was made e
     withServices(
       io,
       async ({ configFile }) => {
-        const [{ readSoundFile }, { formatFault }] = await Promise.all([
+        const [{ readValidFile }, { formatFault }] = await Promise.all([
           import('../config-file/read-file.ts'),
           import('../config-file/file.ts'),
         ]);
         const [path = ''] = input.words;
-        const file = await readSoundFile(path);
+        const file = await readValidFile(path);
         const dryRun = input.flag('dry-run');
         const result = dryRun ? await configFile.plan(file) : await configFile.apply(file);
         if (!result.ok) throw new ConfigError(result.faults.map((fault) => formatFault(path, fault)));

@@ -13,7 +13,7 @@ export const connectionList: Command = {
   options: jsonOption,
   run: (input, io) =>
     withServices(io, async ({ connections }) => {
-      const [all, forged] = [await connections.list(), await connections.forged()];
+      const [all, forged] = [await connections.list(), await connections.forgedIds()];
       for (const id of forged)
         io.err(
           `warning: ${plain(id)} was changed by another program and is off: gatehouse connection remove ${plain(id)}`,
@@ -73,7 +73,7 @@ export const connectionRemove: Command = {
   run: (input, io) =>
     withServices(io, async ({ connections }) => {
       const [id = ''] = input.words;
-      const known = (await connections.find(id)) !== undefined || (await connections.forged()).includes(id);
+      const known = (await connections.find(id)) !== undefined || (await connections.forgedIds()).includes(id);
       if (!known) return unknown(id, io);
       await connections.remove(id);
       io.out(`${plain(id)} was deleted.`);
@@ -113,7 +113,7 @@ export const connectionSecret: Command = {
       if (expires !== undefined && Number.isNaN(Date.parse(expires))) throw new UsageError('--expires must be a date');
       const value = (await io.stdin()).trim();
       if (value === '') throw new UsageError('standard input is empty');
-      const others = (await connections.secrets(connection.id)).filter((one) => one.purpose === purpose);
+      const others = (await connections.secretInfos(connection.id)).filter((one) => one.purpose === purpose);
       const secret = { value, ...(expires === undefined ? {} : { expires_at: expires }) };
       if (input.flag('replace')) for (const { id } of others) await connections.removeSecret(connection.id, id);
       const { id, expiresAt } = await connections.addSecret(connection.id, purpose as SecretPurpose, secret);
@@ -151,7 +151,7 @@ async function show(connection: Connection, services: Services, input: Input, io
   ]);
   const { id } = connection;
   const lists = { domains: await connections.domains(id), roleMappings: await connections.roleMappings(id) };
-  const secrets = await connections.secrets(id);
+  const secrets = await connections.secretInfos(id);
   const values = pasteValuesOf(connection, config.issuer);
   if (input.flag('json')) {
     const enter = Object.fromEntries(values.map(({ key, value }) => [key, value]));

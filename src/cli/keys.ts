@@ -57,7 +57,7 @@ After a leak, --now does not wait: applications that have not read the new key y
         outcome = await keyring.rotate({ use, force, activate: true });
       }
       if (input.flag('json')) io.json(outcome);
-      else tell(outcome, use, io);
+      else printOutcome(outcome, use, io);
       return outcome.outcome === 'rotated' || outcome.outcome === 'published' ? 0 : 1;
     }),
 };
@@ -74,7 +74,7 @@ function useOf(input: Input): KeyUse {
   return use;
 }
 
-function tell(outcome: RotationOutcome, use: KeyUse, io: Io): void {
+function printOutcome(outcome: RotationOutcome, use: KeyUse, io: Io): void {
   const activation = `gatehouse keys rotate --${use} --activate`;
   const readers = use === 'saml' ? 'service providers' : 'identity providers of your SAML connections';
   switch (outcome.outcome) {

@@ -11,7 +11,7 @@ import { withProfileFields } from '../applications/security-profile.ts';
 import { check } from '../applications/validation.ts';
 import { type ConnectionEntry, checkConnection } from '../connections/schema.ts';
 import { at, type Fault } from '../platform/faults.ts';
-import { betweenEntries, userRules } from './rules.ts';
+import { duplicateFaults, userRules } from './rules.ts';
 import {
   type Declared,
   type EntrySection,
@@ -45,15 +45,15 @@ export function formatFault(name: string, fault: FileFault): string {
  */
 export function parseFile(text: string, options: { maxSize?: number } = {}): ParsedFile {
   const { content, faults: syntax, locate } = readYaml(text, options);
-  if (syntax.length > 0) return { declared: nothing(), faults: syntax, locate };
+  if (syntax.length > 0) return { declared: emptyDeclaration(), faults: syntax, locate };
   if (content === null || content === undefined) {
-    return { declared: nothing(), faults: [{ line: 1, column: 1, path: '', message: EMPTY }], locate };
+    return { declared: emptyDeclaration(), faults: [{ line: 1, column: 1, path: '', message: EMPTY }], locate };
   }
   const { declared, faults } = validateSections(content);
   return { declared, faults: locate(faults), locate };
 }
 
-function nothing(): Declared {
+function emptyDeclaration(): Declared {
   return { settings: {}, resources: [], clients: [], service_providers: [], roles: [], connections: [], users: [] };
 }
 
@@ -83,7 +83,7 @@ function validateSections(content: unknown): { declared: Declared; faults: Fault
     connections: read<ConnectionEntry>('connections', checkConnection),
     users: read<Declared['users'][number]>('users', (entry) => check(user, entry, userRules)),
   };
-  faults.push(...betweenEntries(entries));
+  faults.push(...duplicateFaults(entries));
   const lists = Object.fromEntries(entrySections.map((name) => [name, [...entries[name].values()]]));
   return {
     declared: { ...(lists as Omit<Declared, 'settings'>), settings: declaredSettings.ok ? declaredSettings.value : {} },

@@ -7,7 +7,7 @@ import { formatFault, type ParsedFile, parseFile } from './file.ts';
 export type ConfigurationFile = ParsedFile & { path: string };
 
 /** Reads and checks a configuration file; throws ConfigError with one line for each fault. */
-export async function readSoundFile(file: string): Promise<ConfigurationFile> {
+export async function readValidFile(file: string): Promise<ConfigurationFile> {
   const text = await readFile(file, 'utf8').catch((error: unknown) => {
     const reason = error instanceof Error && 'code' in error ? String(error.code) : 'not readable';
     throw new ConfigError([`${file}: cannot be read (${reason})`]);

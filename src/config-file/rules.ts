@@ -26,40 +26,40 @@ export function userRules(entry: DeclaredUser): Fault[] {
 }
 
 /** Rules between the entries: nothing may be declared twice. */
-export function betweenEntries(file: { [Name in EntrySection]: Map<number, Declared[Name][number]> }): Fault[] {
+export function duplicateFaults(file: { [Name in EntrySection]: Map<number, Declared[Name][number]> }): Fault[] {
   const faults = [
-    ...repeated(
+    ...repeatedValues(
       'resources',
       [...file.resources].map(([index, entry]) => [index, 'identifier', entry.identifier]),
     ),
-    ...repeated(
+    ...repeatedValues(
       'roles',
       [...file.roles].map(([index, entry]) => [index, 'name', entry.name]),
     ),
-    ...repeated(
+    ...repeatedValues(
       'users',
       [...file.users].map(([index, entry]) => [index, 'username', nameKey(entry.username)]),
     ),
-    ...repeated(
+    ...repeatedValues(
       'users',
       [...file.users].flatMap(([index, entry]) => (entry.email ? [[index, 'email', nameKey(entry.email)]] : [])),
     ),
-    ...otherNames(file.users),
-    ...repeated(
+    ...usernamesThatAreAddresses(file.users),
+    ...repeatedValues(
       'users',
       [...file.users].flatMap(([index, entry]) => (entry.sub ? [[index, 'sub', entry.sub]] : [])),
     ),
-    ...repeated(
+    ...repeatedValues(
       'service_providers',
       [...file.service_providers].map(([index, entry]) => [index, 'name', entry.name]),
     ),
   ];
   faults.push(
-    ...repeated(
+    ...repeatedValues(
       'connections',
       [...file.connections].map(([index, entry]) => [index, 'id', entry.id]),
     ),
-    ...repeated(
+    ...repeatedValues(
       'connections',
       [...file.connections].flatMap(([index, entry]) =>
         entry.domains.map((domain): Named => [index, 'domains', domain]),
@@ -67,12 +67,12 @@ export function betweenEntries(file: { [Name in EntrySection]: Map<number, Decla
     ),
   );
   const clientIds = [...file.clients].map(([index, entry]): Named => [index, 'client_id', entry.client_id]);
-  faults.push(...repeated('clients', clientIds));
+  faults.push(...repeatedValues('clients', clientIds));
   const taken = new Set(clientIds.map(([, , id]) => id));
   const entityIds = [...file.service_providers].flatMap(([index, entry]): Named[] =>
     entry.entity_id === undefined ? [] : [[index, 'entity_id', entry.entity_id]],
   );
-  faults.push(...repeated('service_providers', entityIds));
+  faults.push(...repeatedValues('service_providers', entityIds));
   for (const [index, field, id] of entityIds) {
     if (taken.has(id))
       faults.push({ path: ['service_providers', index, field], message: 'is already the client_id of a client above' });
@@ -81,7 +81,7 @@ export function betweenEntries(file: { [Name in EntrySection]: Map<number, Decla
 }
 
 /** User names that are the e-mail address of another user of the file. */
-function otherNames(users: ReadonlyMap<number, DeclaredUser>): Fault[] {
+function usernamesThatAreAddresses(users: ReadonlyMap<number, DeclaredUser>): Fault[] {
   const holders = new Map(
     [...users].flatMap(([index, { email }]) => (email ? [[nameKey(email), index] as const] : [])),
   );
@@ -94,7 +94,7 @@ function otherNames(users: ReadonlyMap<number, DeclaredUser>): Fault[] {
 
 type Named = [index: number, field: string, value: string];
 
-function repeated(section: EntrySection, entries: Array<(string | number)[] | Named>): Fault[] {
+function repeatedValues(section: EntrySection, entries: Array<(string | number)[] | Named>): Fault[] {
   const first = new Map<string, number>();
   return (entries as Named[]).flatMap(([index, field, value]) => {
     const before = first.get(value);

@@ -20,7 +20,14 @@ import {
   secretsMatch,
   storeSecret,
 } from './secrets.ts';
-import { changeable, changeFault, createConnection, removeConnection, setEnabled, updateConnection } from './write.ts';
+import {
+  changeFault,
+  createConnection,
+  getChangeable,
+  removeConnection,
+  setEnabled,
+  updateConnection,
+} from './write.ts';
 
 export interface Connections {
   /** Every connection, in the order of the buttons; without the rows that another program wrote. */
@@ -37,7 +44,7 @@ export interface Connections {
   /** The proven domains of the connection; cached outside a transaction. */
   provenDomains(id: string, tx?: Tx): Promise<string[]>;
   /** The ids of rows that another program wrote. They can only be removed. */
-  forged(): Promise<string[]>;
+  forgedIds(): Promise<string[]>;
   create(entry: ConnectionEntry, change?: Change): Promise<Connection>;
   /** Replaces the declaration; secrets that the entry does not name stay. */
   update(entry: ConnectionEntry, change?: Change): Promise<Connection>;
@@ -46,9 +53,9 @@ export interface Connections {
   setEnabled(id: string, enabled: boolean, change?: Change): Promise<void>;
   remove(id: string, change?: Change): Promise<void>;
   /** Without values, newest first. */
-  secrets(id: string, tx?: Tx): Promise<SecretInfo[]>;
+  secretInfos(id: string, tx?: Tx): Promise<SecretInfo[]>;
   /** The values to use, the best one first; empty where there is none. Their rows are cached. */
-  secretsOf(id: string, purpose: SecretPurpose): Promise<DecryptedSecret[]>;
+  decryptedSecrets(id: string, purpose: SecretPurpose): Promise<DecryptedSecret[]>;
   /** Whether exactly these are stored. */
   secretsMatch(id: string, purpose: SecretPurpose, declared: readonly DeclaredSecret[], tx?: Tx): Promise<boolean>;
   addSecret(id: string, purpose: SecretPurpose, secret: DeclaredSecret, change?: Change): Promise<SecretInfo>;
@@ -89,21 +96,21 @@ export function createConnections(context: ConnectionsContext): Connections {
       const all = [...((await (tx ? readProven(tx) : proven(ALL))) ?? [])];
       return all.flatMap(([domain, connectionId]) => (connectionId === id ? [domain] : []));
     },
-    forged: () => listForged(context, db),
+    forgedIds: () => listForged(context, db),
     create: (entry, change = {}) => createConnection(context, entry, change),
     update: (entry, change = {}) => updateConnection(context, entry, change),
     async changeFault(entry) {
       const before = await findConnection(context, entry.id, db);
       return before && changeFault(before, entry, db);
     },
-    setEnabled: (id, isEnabled, change = {}) => setEnabled(context, id, isEnabled, change),
+    setEnabled: (id, enable, change = {}) => setEnabled(context, id, enable, change),
     remove: (id, change = {}) => removeConnection(context, id, change),
-    secrets: (id, tx = db) => listSecrets(context, id, tx),
-    secretsOf: async (id, purpose) => decryptSecrets(context, id, purpose, (await secretsInRows(id)) ?? []),
+    secretInfos: (id, tx = db) => listSecrets(context, id, tx),
+    decryptedSecrets: async (id, purpose) => decryptSecrets(context, id, purpose, (await secretsInRows(id)) ?? []),
     secretsMatch: (id, purpose, declared, tx = db) => secretsMatch(context, id, purpose, declared, tx),
     addSecret: (id, purpose, secret, { by, tx: outer, source = 'local' } = {}) =>
       withinTransaction(db, outer, async (tx) => {
-        await changeable(context, id, source, tx);
+        await getChangeable(context, id, source, tx);
         const added = await storeSecret(context, id, purpose, secret, tx);
         const data = { secretId: added.id, purpose, expiresAt: added.expiresAt };
         await recordChange(context, 'connection.secret-created', id, tx, by, data);
@@ -111,7 +118,7 @@ export function createConnections(context: ConnectionsContext): Connections {
       }),
     removeSecret: (id, secretId, { by, tx: outer, source = 'local' } = {}) =>
       withinTransaction(db, outer, async (tx) => {
-        await changeable(context, id, source, tx);
+        await getChangeable(context, id, source, tx);
         await deleteSecret(id, secretId, tx);
         await recordChange(context, 'connection.secret-removed', id, tx, by, { secretId });
       }),

@@ -53,12 +53,12 @@ export function checkedDocument(
   }
   const parsed = jsonOf(content);
   if (kind === 'jwks') {
-    const { keys } = valid(jwks, parsed, 'The JWKS');
+    const { keys } = assertValid(jwks, parsed, 'The JWKS');
     const usable = keys.filter(({ kty }) => ASYMMETRIC.includes(kty));
     if (usable.length === 0) throw new Error('The JWKS has no key that can verify a signature.');
     return JSON.stringify({ keys: usable });
   }
-  const document = valid(discovery, parsed, 'The discovery document');
+  const document = assertValid(discovery, parsed, 'The discovery document');
   const issuer = connectionKind === 'oidc' ? settings.issuer : undefined;
   // Character by character (OpenID Connect Discovery 4.3): a slash at the end counts.
   if (document.issuer !== issuer)
@@ -74,7 +74,7 @@ function jsonOf(content: string): unknown {
   }
 }
 
-function valid<Schema extends z.ZodType>(schema: Schema, value: unknown, what: string): z.output<Schema> {
+function assertValid<Schema extends z.ZodType>(schema: Schema, value: unknown, what: string): z.output<Schema> {
   const checked = check(schema, value);
   if (checked.ok) return checked.value;
   const [fault] = checked.faults;

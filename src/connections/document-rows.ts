@@ -16,13 +16,13 @@ export interface DocumentRow {
   lastError: string | null;
 }
 
-type Context = Pick<ConnectionsContext, 'db' | 'protectedRows'>;
-type WriteContext = Context & Pick<ConnectionsContext, 'now'>;
+type DocumentRowsContext = Pick<ConnectionsContext, 'db' | 'protectedRows'>;
+type WriteContext = DocumentRowsContext & Pick<ConnectionsContext, 'now'>;
 
 const MAX_ERROR = 500;
 
 export async function readDocumentRow(
-  { db, protectedRows }: Context,
+  { db, protectedRows }: DocumentRowsContext,
   connectionId: string,
   kind: DocumentKind,
 ): Promise<DocumentRow | undefined> {
@@ -30,7 +30,10 @@ export async function readDocumentRow(
   return row ? fromRow(row, protectedRows) : undefined;
 }
 
-export async function listDocumentRows({ db, protectedRows }: Context, connectionId?: string): Promise<DocumentRow[]> {
+export async function listDocumentRows(
+  { db, protectedRows }: DocumentRowsContext,
+  connectionId?: string,
+): Promise<DocumentRow[]> {
   const rows = await db.connectionDocument.findMany({
     where: connectionId === undefined ? {} : { connectionId },
     orderBy: [{ connectionId: 'asc' }, { kind: 'asc' }],
@@ -46,7 +49,7 @@ export async function storeDocument(
   content: string,
 ): Promise<DocumentRow> {
   const readAt = now();
-  const nextReadAt = later(readAt, limits.connections.readSeconds);
+  const nextReadAt = addSeconds(readAt, limits.connections.readSeconds);
   const mac = protectedRows.macOf('connection_documents', [connectionId, kind, content]);
   const data = { content, mac, readAt, nextReadAt, failingSince: null, lastError: null };
   await db.connectionDocument.upsert({
@@ -68,7 +71,7 @@ export async function storeFailure(
 ): Promise<DocumentRow> {
   const at = now();
   const state = {
-    nextReadAt: later(at, limits.connections.retrySeconds),
+    nextReadAt: addSeconds(at, limits.connections.retrySeconds),
     failingSince: before?.failingSince ?? at,
     lastError: reason.slice(0, MAX_ERROR),
   };
@@ -87,14 +90,14 @@ export async function storeFailure(
 
 type Stored = Omit<DocumentRow, 'kind' | 'triedAt'> & { kind: string; mac: string };
 
-function fromRow(row: Stored, protectedRows: Context['protectedRows']): DocumentRow | undefined {
+function fromRow(row: Stored, protectedRows: DocumentRowsContext['protectedRows']): DocumentRow | undefined {
   const { mac, ...rest } = row;
   if (!protectedRows.isGenuine('connection_documents', [row.connectionId, row.kind, row.content], mac))
     return undefined;
-  const failedAt = row.failingSince && later(row.nextReadAt, -limits.connections.retrySeconds);
+  const failedAt = row.failingSince && addSeconds(row.nextReadAt, -limits.connections.retrySeconds);
   return { ...rest, kind: row.kind as DocumentKind, triedAt: failedAt ?? row.readAt };
 }
 
-function later(date: Date, seconds: number): Date {
+function addSeconds(date: Date, seconds: number): Date {
   return new Date(date.getTime() + seconds * 1000);
 }

@@ -12,7 +12,7 @@ import type { ConnectionsContext } from './context.ts';
 import { checkedDocument, type DocumentKind, type ParseMetadata } from './document-checks.ts';
 import { type DocumentRow, listDocumentRows, readDocumentRow, storeDocument, storeFailure } from './document-rows.ts';
 
-/** No good document was ever read, and now there is none either; the message may be displayed to administrators. */
+/** No valid document was ever read, and reading it failed now too; the message may be displayed to administrators. */
 export class DocumentError extends Error {
   override name = 'DocumentError';
 }

@@ -23,13 +23,13 @@ type Row = {
   checkedAt: Date | null;
   mac: string;
 };
-type Context = Pick<ConnectionsContext, 'protectedRows' | 'now'>;
+type DomainsContext = Pick<ConnectionsContext, 'protectedRows' | 'now'>;
 
 const CHALLENGE_BYTES = 18;
 
 /** The domains of a connection, or of all. One that another program wrote counts as not proven. */
 export async function listDomains(
-  { protectedRows }: Pick<Context, 'protectedRows'>,
+  { protectedRows }: Pick<DomainsContext, 'protectedRows'>,
   connectionId: string | undefined,
   tx: Tx,
 ): Promise<ConnectionDomain[]> {
@@ -45,7 +45,7 @@ export async function listDomains(
 
 /** Makes these the domains of a connection; `isDeclared`: the configuration file says so. Throws conflict (409) for a taken one. */
 export async function setDomains(
-  context: Context,
+  context: DomainsContext,
   connectionId: string,
   domains: readonly string[],
   { isDeclared }: { isDeclared: boolean },
@@ -72,7 +72,7 @@ export async function setDomains(
 
 /** Stores whether a domain is proven now; the MAC covers it. */
 export async function setProof(
-  { protectedRows, now }: Context,
+  { protectedRows, now }: DomainsContext,
   row: Pick<Row, 'domain' | 'connectionId' | 'challenge'>,
   provenAt: Date | null,
   tx: Tx,

@@ -4,29 +4,33 @@ import type { Tx } from '../storage/database.ts';
 import { type Connection, connectionOf, protectedFields } from './connection.ts';
 import type { ConnectionsContext } from './context.ts';
 
-type Context = Pick<ConnectionsContext, 'protectedRows'>;
+type ReadContext = Pick<ConnectionsContext, 'protectedRows'>;
 
 /** Every connection that this server wrote, in the order of the buttons. */
-export async function listConnections({ protectedRows }: Context, tx: Tx): Promise<Connection[]> {
+export async function listConnections({ protectedRows }: ReadContext, tx: Tx): Promise<Connection[]> {
   const rows = await tx.connection.findMany({ orderBy: [{ position: 'asc' }, { id: 'asc' }] });
   return rows.filter((row) => protectedRows.isGenuine('connections', protectedFields(row), row.mac)).map(connectionOf);
 }
 
 /** The ids of the rows that another program wrote. */
-export async function listForged({ protectedRows }: Context, tx: Tx): Promise<string[]> {
+export async function listForged({ protectedRows }: ReadContext, tx: Tx): Promise<string[]> {
   const rows = await tx.connection.findMany({ orderBy: { id: 'asc' } });
   return rows
     .filter((row) => !protectedRows.isGenuine('connections', protectedFields(row), row.mac))
     .map(({ id }) => id);
 }
 
-export async function findConnection({ protectedRows }: Context, id: string, tx: Tx): Promise<Connection | undefined> {
+export async function findConnection(
+  { protectedRows }: ReadContext,
+  id: string,
+  tx: Tx,
+): Promise<Connection | undefined> {
   const row = await tx.connection.findUnique({ where: { id } });
   return row && protectedRows.isGenuine('connections', protectedFields(row), row.mac) ? connectionOf(row) : undefined;
 }
 
 /** Throws not_found (404). */
-export async function getConnection(context: Context, id: string, tx: Tx): Promise<Connection> {
+export async function getConnection(context: ReadContext, id: string, tx: Tx): Promise<Connection> {
   const connection = await findConnection(context, id, tx);
   if (!connection) throw notFound({ message: `There is no connection ${id}.` });
   return connection;

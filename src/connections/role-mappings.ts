@@ -11,12 +11,12 @@ export interface RoleMapping {
   role: string;
 }
 
-type Context = Pick<ConnectionsContext, 'protectedRows' | 'assertMay'>;
+type MappingsContext = Pick<ConnectionsContext, 'protectedRows' | 'assertMay'>;
 const fieldsOf = (connectionId: string, group: string, roleId: string) => [connectionId, group, roleId];
 
 /** The mappings that this server wrote, by group and role. */
 export async function listRoleMappings(
-  { protectedRows }: Pick<Context, 'protectedRows'>,
+  { protectedRows }: Pick<MappingsContext, 'protectedRows'>,
   connectionId: string,
   tx: Tx,
 ): Promise<RoleMapping[]> {
@@ -44,7 +44,7 @@ export function declaredMappings(mappings: readonly RoleMapping[]): Record<strin
  * actor may not give: a mapping gives it to every member of the group.
  */
 export async function setRoleMappings(
-  context: Context,
+  context: MappingsContext,
   connectionId: string,
   declared: Record<string, readonly string[]>,
   { by = {} }: Change,

@@ -24,7 +24,7 @@ export interface ConnectionWarning {
 }
 
 export interface ConnectionWarningsDependencies {
-  connections: Pick<Connections, 'enabled' | 'secrets' | 'domains' | 'forged'>;
+  connections: Pick<Connections, 'enabled' | 'secretInfos' | 'domains' | 'forgedIds'>;
   documents: Pick<ConnectionDocuments, 'stored' | 'states'>;
   parseMetadata: ParseMetadata;
   /** The active certificates of this server as SAML service provider. */
@@ -42,7 +42,7 @@ const secretNames = {
 /** The warnings of all enabled connections. It reads the database only. */
 export async function connectionWarnings(dependencies: ConnectionWarningsDependencies): Promise<ConnectionWarning[]> {
   const { connections } = dependencies;
-  const warnings = (await connections.forged()).map(
+  const warnings = (await connections.forgedIds()).map(
     (id): ConnectionWarning => ({
       ...{ problem: 'forged', isUrgent: true },
       text: `Another program changed the connection ${id} in the database, so nobody can sign in by it.`,
@@ -60,7 +60,7 @@ export async function connectionWarnings(dependencies: ConnectionWarningsDepende
 }
 
 async function endingSecrets(connection: Connection, { connections, now }: ConnectionWarningsDependencies) {
-  const secrets = await connections.secrets(connection.id);
+  const secrets = await connections.secretInfos(connection.id);
   const purposes = [...new Set(secrets.map(({ purpose }) => purpose))];
   return purposes.flatMap((purpose) => {
     // While one is rotated, only the end of the last one matters.

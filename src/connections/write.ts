@@ -24,7 +24,7 @@ export function createConnection(
       if (!isUniqueViolation(error)) throw error;
       throw conflict('conflict', { message: `A connection ${entry.id} already exists.`, cause: error });
     });
-    const secrets = await storeLists(context, entry, { by: by ?? {}, source }, tx);
+    const secrets = await storeRelatedRows(context, entry, { by: by ?? {}, source }, tx);
     const connection = await getConnection(context, entry.id, tx);
     const after = await declaredParts(context, connection, tx);
     await recordChange(context, 'connection.created', entry.id, tx, by, { source, after, changedSecrets: secrets });
@@ -42,17 +42,17 @@ export function updateConnection(
   { by, tx: outer, source = 'local' }: Change,
 ): Promise<Connection> {
   return withinTransaction(context.db, outer, async (tx) => {
-    const before = await changeable(context, entry.id, source, tx);
+    const before = await getChangeable(context, entry.id, source, tx);
     const old = await declaredParts(context, before, tx);
     const fault = await changeFault(before, entry, tx);
     if (fault) throw conflict('conflict', { message: `The ${fault.field} ${fault.message}.` });
     const row = rowOf(context, entry, source);
     await tx.connection.update({ where: { id: row.id }, data: { ...row, updatedAt: context.now() } });
-    const secrets = await storeLists(context, entry, { by: by ?? {}, source }, tx);
+    const secrets = await storeRelatedRows(context, entry, { by: by ?? {}, source }, tx);
     if (documentSource(before.settings) !== documentSource(partsOf(entry).settings))
       await tx.connectionDocument.deleteMany({ where: { connectionId: row.id } });
     const connection = await getConnection(context, row.id, tx);
-    const difference = differing(old, await declaredParts(context, connection, tx));
+    const difference = changedFields(old, await declaredParts(context, connection, tx));
     if (Object.keys(difference.after).length > 0 || secrets.length > 0)
       await recordChange(context, 'connection.updated', row.id, tx, by, { ...difference, changedSecrets: secrets });
     return connection;
@@ -67,7 +67,7 @@ export function setEnabled(
   { by, tx: outer, source = 'local' }: Change,
 ): Promise<void> {
   return withinTransaction(context.db, outer, async (tx) => {
-    const before = await changeable(context, id, source, tx);
+    const before = await getChangeable(context, id, source, tx);
     if (before.enabled === enabled) return;
     const row = { ...columnsOf(before), enabled };
     await tx.connection.update({
@@ -78,7 +78,7 @@ export function setEnabled(
   });
 }
 
-/** Also removes its secrets, domains, mappings and the links of users to it. A row of another program can be removed, too. */
+/** Also removes its secrets, domains, mappings and the links of users to it. A row that another program wrote can be removed, too. */
 export function removeConnection(
   context: ConnectionsContext,
   id: string,
@@ -88,7 +88,7 @@ export function removeConnection(
     const row = await tx.connection.findUnique({ where: { id } });
     if (!row) throw notFound({ message: `There is no connection ${id}.` });
     const isGenuine = context.protectedRows.isGenuine('connections', protectedFields(row), row.mac);
-    const before = isGenuine ? await changeable(context, id, source, tx) : undefined;
+    const before = isGenuine ? await getChangeable(context, id, source, tx) : undefined;
     const old = before && (await declaredParts(context, before, tx));
     await takeConnectionRoles(context, id, by ?? {}, tx);
     await tx.connection.delete({ where: { id }, select: { id: true } });
@@ -97,7 +97,7 @@ export function removeConnection(
 }
 
 /** The connection, when a change from `source` may touch it; throws owned_by_file (403) or not_found (404). */
-export async function changeable(
+export async function getChangeable(
   context: ConnectionsContext,
   id: string,
   source: 'local' | 'file',
@@ -125,7 +125,7 @@ function withoutDocument(settings: object): Record<string, unknown> {
   return { ...rest, ...(metadata && { metadata: `${metadata.length} characters, SHA-256 ${sha256(metadata)}` }) };
 }
 
-async function storeLists(
+async function storeRelatedRows(
   context: ConnectionsContext,
   entry: ConnectionEntry,
   change: Required<Pick<Change, 'by' | 'source'>>,
@@ -188,7 +188,7 @@ function pick(settings: object, fields: readonly string[]): string {
   return JSON.stringify(fields.map((field) => (settings as Record<string, unknown>)[field] ?? null));
 }
 
-function differing(old: Record<string, unknown>, now: Record<string, unknown>) {
+function changedFields(old: Record<string, unknown>, now: Record<string, unknown>) {
   const fields = [...new Set([...Object.keys(old), ...Object.keys(now)])];
   const different = fields.filter((field) => JSON.stringify(old[field]) !== JSON.stringify(now[field]));
   const of = (from: Record<string, unknown>) =>

@@ -22,12 +22,12 @@ export function workOf(stored: string): HashWork | undefined {
   const imported = parseImportedHash(stored);
   if (imported?.scheme === 'bcrypt') {
     const hashOf = (log: number) => `$2b$${String(log).padStart(2, '0')}$${'.'.repeat(53)}`;
-    return doubling('bcrypt', Number(imported.hash.slice(4, 6)), hashOf);
+    return workWithDoublingCost('bcrypt', Number(imported.hash.slice(4, 6)), hashOf);
   }
   if (imported?.scheme === 'scrypt') {
     const { cost, blockSize, parallelism, key } = imported;
     const end = `r=${blockSize},p=${parallelism}$${SALT}$${ofBytes(key)}`;
-    return doubling(end, Math.log2(cost), (log) => `$scrypt$ln=${log},${end}`);
+    return workWithDoublingCost(end, Math.log2(cost), (log) => `$scrypt$ln=${log},${end}`);
   }
   if (imported?.scheme === 'pbkdf2') {
     const { digest, iterations, key } = imported;
@@ -47,22 +47,22 @@ export function kindOf(stored: string): string {
 }
 
 /**
- * Hashes to verify besides `own`, so that every family costs as much as the dearest of its `kinds`.
+ * Hashes to verify besides `own`, so that every family costs as much as the most expensive of its `kinds`.
  * @param own the hash that was verified, if the account has one
  */
-export function restOfWork(kinds: readonly string[], own: string | undefined): string[] {
+export function remainingHashes(kinds: readonly string[], own: string | undefined): string[] {
   const spent = own === undefined ? undefined : workOf(own);
-  const dearest = new Map<string, HashWork>();
+  const mostExpensive = new Map<string, HashWork>();
   for (const work of kinds.map(workOf)) {
-    if (work && work.units > (dearest.get(work.family)?.units ?? 0)) dearest.set(work.family, work);
+    if (work && work.units > (mostExpensive.get(work.family)?.units ?? 0)) mostExpensive.set(work.family, work);
   }
-  return [...dearest.values()].flatMap((work) => work.rest(work.family === spent?.family ? spent.units : 0));
+  return [...mostExpensive.values()].flatMap((work) => work.rest(work.family === spent?.family ? spent.units : 0));
 }
 
 const SALT = 'A'.repeat(22);
 
 /** Each step doubles the work, so the steps from `spent` up to one below this are the difference. */
-function doubling(family: string, log: number, hashOf: (log: number) => string): HashWork {
+function workWithDoublingCost(family: string, log: number, hashOf: (log: number) => string): HashWork {
   return {
     family,
     units: 2 ** log,

@@ -5,7 +5,7 @@ import { availableParallelism } from 'node:os';
 import argon2 from 'argon2';
 import { badRequest } from '../http/errors.ts';
 import { limits } from '../limits.ts';
-import { restOfWork } from './hash-work.ts';
+import { remainingHashes } from './hash-work.ts';
 import { parseArgon2, parseImportedHash, verifyDerived } from './imported-hash.ts';
 import { createQueue, type Queue } from './queue.ts';
 import { createWorker, workerFile } from './worker.ts';
@@ -17,7 +17,7 @@ export interface Passwords {
   /** The work of verify without anything to verify. */
   dummyVerify(plain: string): Promise<void>;
   /**
-   * After a failed check: the rest of the work, so that every failure costs as much as the dearest hash of each scheme.
+   * After a failed check: the rest of the work, so that every failure costs as much as the most expensive hash of each scheme.
    * @param own the hash that was verified, if the account has one
    * @param kinds of the stored hashes (hash-work.ts)
    */
@@ -77,7 +77,7 @@ export function createPasswords(options: PasswordsOptions = {}): Passwords {
       const typed = isTooLong(plain) ? '' : plain;
       // The verification of a current hash is the part that every check has.
       const imported = own !== undefined && !isCurrentHash(own) ? own : undefined;
-      for (const dummy of restOfWork(kinds, imported)) await verifyStored(dummy, typed);
+      for (const dummy of remainingHashes(kinds, imported)) await verifyStored(dummy, typed);
     },
 
     close,

@@ -55,7 +55,7 @@ export function createDiagnostics(dependencies: DiagnosticsDependencies) {
     userAdmin,
     missingApis: (identifiers) => missingApis(db, issuer, identifiers),
     isOwnApi: (identifier) => Object.hasOwn(ownResources(issuer), identifier),
-    samlSide: (entityId) => registeredSide(applications, entityId),
+    samlSide: (entityId) => registeredEndpoints(applications, entityId),
   });
   return {
     endpoints: [...rejectionEndpoints(rejections), ...accessCheckEndpoints(accessCheck)],
@@ -75,7 +75,7 @@ async function missingApis(db: Db, issuer: string, identifiers: readonly string[
 const LONG_AGO = new Date(0);
 
 /** ACS URLs and signing certificates (PEM) of a service provider, enabled or not. */
-async function registeredSide(applications: Applications, entityId: string) {
+async function registeredEndpoints(applications: Applications, entityId: string) {
   const application = await applications.find(entityId);
   if (application?.protocol !== 'saml') return { acsUrls: [], certificates: [] };
   const { metadata_xml, acs = [], certificates = [] } = application.metadata;

@@ -4,17 +4,17 @@ import { limits } from '../limits.ts';
 import type { Demands } from './requests.ts';
 import type { UpstreamIdentity } from './upstream.ts';
 
-/** Values of acr (or AuthnContext classes) and of amr that a connection may vouch with, by what each proves. */
+/** The values of acr (or AuthnContext classes) and of amr that are trusted from a connection, by what each proves. */
 export interface TrustedValues {
-  trusted_acr: Partial<Record<VouchedLevel, readonly string[]>>;
-  trusted_amr: Partial<Record<VouchedLevel, readonly string[]>>;
+  trusted_acr: Partial<Record<TrustedLevel, readonly string[]>>;
+  trusted_amr: Partial<Record<TrustedLevel, readonly string[]>>;
 }
-type VouchedLevel = 'password' | 'mfa' | 'phr';
+type TrustedLevel = 'password' | 'mfa' | 'phr';
 
-const AMR_OF_LEVEL: Record<VouchedLevel, readonly string[]> = { password: ['pwd'], mfa: ['mfa'], phr: ['mfa', 'phr'] };
+const AMR_OF_LEVEL: Record<TrustedLevel, readonly string[]> = { password: ['pwd'], mfa: ['mfa'], phr: ['mfa', 'phr'] };
 
-/** `fed`, and what the connection vouches for; its lists are empty by default. */
-export function vouchedAmr(
+/** `fed`, and what the trusted values prove; the lists are empty by default. */
+export function trustedAmr(
   { acr, amr }: Pick<UpstreamIdentity, 'acr' | 'amr'>,
   { trusted_acr, trusted_amr }: TrustedValues,
 ): string[] {

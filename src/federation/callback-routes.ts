@@ -41,7 +41,7 @@ async function receive(
   if (!connection || connection.kind === 'saml' || connection.kind === 'ldap') throw notFound();
   const next = { href: `/login?connection=${connectionId}`, label: 'Sign in again' };
   const about = () => ({ connectionId, connectionName: connection.name, next });
-  const path = await rejected.explain(ctx.state.request, about, async () => {
+  const path = await rejected.withErrorPage(ctx.state.request, about, async () => {
     if (!answer.state) {
       throw new FederationError('upstream_answer_invalid', {
         rule: 'replay',

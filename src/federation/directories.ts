@@ -44,8 +44,8 @@ export function createDirectories(dependencies: DirectoriesDependencies): Direct
       // One after the other: a password is not tried where it need not be.
       for (const connection of enabled) {
         if (!mine.includes(connection)) {
-          // For nobody's sake the answer takes as long; a directory that is down changes nothing here.
-          await directory.checkNobody(connection).catch(() => {});
+          // A login of no directory takes as long as one of a directory. A directory that is down is ignored here.
+          await directory.imitateCheck(connection).catch(() => {});
           continue;
         }
         const one = await checkAt(dependencies, connection, attempt);
@@ -56,7 +56,7 @@ export function createDirectories(dependencies: DirectoriesDependencies): Direct
     },
 
     finish: ({ connectionId, identity: confirmed }, { uid, rule, invitedId, request }) =>
-      rejected.explain(
+      rejected.withErrorPage(
         request,
         async () => ({
           connectionId,
@@ -85,7 +85,7 @@ export function createDirectories(dependencies: DirectoriesDependencies): Direct
   };
 }
 
-/** The directories that may get the password of this login. A user with a password here is nobody at the others. */
+/** The directories that may get the password of this login. A user with a password here is not looked up in the others. */
 async function directoriesOf(
   { connections, identities }: DirectoriesDependencies,
   enabled: readonly LdapConnection[],

@@ -25,7 +25,7 @@ export interface LinkedIdentity extends ExternalIdentity {
 export interface Links {
   list(userId: string): Promise<{ linked: LinkedIdentity[]; available: OfferedConnection[] }>;
   /** The name of the directory that checks the password of a user who has none here. */
-  passwordElsewhere(userId: string): Promise<string | undefined>;
+  directoryWithPassword(userId: string): Promise<string | undefined>;
   /** Sends a request that connects the answer's identity to the account of this session. */
   begin(connectionId: string, session: { ssoUid: string }, request: RequestInfo): Promise<UpstreamRedirect>;
   /** Redeems the answer in the session that began; returns the name of the connection. */
@@ -65,7 +65,7 @@ export function createLinks(dependencies: LinksDependencies): Links {
       };
     },
 
-    async passwordElsewhere(userId) {
+    async directoryWithPassword(userId) {
       if ((await dependencies.credentials.status(userId)) !== undefined) return undefined;
       const linked = await identities.ofUser(userId);
       const directories = (await connections.enabled()).filter(({ kind }) => kind === 'ldap');
@@ -73,7 +73,7 @@ export function createLinks(dependencies: LinksDependencies): Links {
     },
 
     begin: (connectionId, { ssoUid }, request) =>
-      rejected.explain(
+      rejected.withErrorPage(
         request,
         () => ({ connectionId, next: PAGE }),
         async () => {
@@ -93,7 +93,7 @@ export function createLinks(dependencies: LinksDependencies): Links {
         await notify();
         return connection.name;
       };
-      return rejected.explain(
+      return rejected.withErrorPage(
         by.request as RequestInfo,
         () => ({ connectionId: begun.connectionId, next: PAGE }),
         work,

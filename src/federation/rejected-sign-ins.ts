@@ -19,7 +19,7 @@ export interface RejectedSignIns {
   /** Records it, and returns the code under which administrators find it. */
   record(request: RequestInfo, connectionId: string, error: FederationError): Promise<string>;
   /** Runs `work`; a FederationError becomes an error page and is recorded. */
-  explain<T>(
+  withErrorPage<T>(
     request: RequestInfo,
     about: () => RejectedSignIn | Promise<RejectedSignIn>,
     work: () => Promise<T>,
@@ -70,7 +70,7 @@ export function createRejectedSignIns({ rejections, repeatedEntries }: RejectedS
   return {
     record,
 
-    async explain(request, about, work) {
+    async withErrorPage(request, about, work) {
       try {
         return await work();
       } catch (error) {

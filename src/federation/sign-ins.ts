@@ -16,7 +16,7 @@ import { type Db, transaction } from '../storage/database.ts';
 import { domainOf } from './accounts/mapping.ts';
 import type { Resolver } from './accounts/resolve.ts';
 import { parseIdentity } from './accounts/stored-identity.ts';
-import { freshnessOf, statedAuthTime, vouchedAmr } from './assurance.ts';
+import { freshnessOf, statedAuthTime, trustedAmr } from './assurance.ts';
 import type { RejectedSignIn, RejectedSignIns } from './rejected-sign-ins.ts';
 import type { UpstreamRequests } from './requests.ts';
 import type { UpstreamSessions } from './sessions.ts';
@@ -59,7 +59,7 @@ export function createSignIns(dependencies: SignInsDependencies): UpstreamSignIn
     },
 
     start: (connectionId, { uid, rule, demands, request }) =>
-      rejected.explain(
+      rejected.withErrorPage(
         request,
         () => aboutSignIn(dependencies, connectionId, uid),
         async () => {
@@ -74,7 +74,7 @@ export function createSignIns(dependencies: SignInsDependencies): UpstreamSignIn
 
     finish(answer, sign) {
       const begun = { connectionId: '' };
-      return rejected.explain(
+      return rejected.withErrorPage(
         sign.request,
         () => aboutSignIn(dependencies, begun.connectionId, sign.uid),
         () => finish(dependencies, answer, sign, begun),
@@ -154,7 +154,7 @@ async function finish(
     requestId: request.id,
     connectionId: connection.id,
     connectionName: connection.name,
-    amr: vouchedAmr(identity, connection.settings),
+    amr: trustedAmr(identity, connection.settings),
     authTime: statedAuthTime(authTime, now()),
     needsOwnFactor,
   };

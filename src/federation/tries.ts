@@ -1,11 +1,11 @@
-// "Try it": a real sign-in at the upstream that writes nothing here. It tells what the upstream states, each check with what was
+// "Try it": a real sign-in at the upstream that writes nothing here. It lists what the upstream states, each check with what was
 // expected and received, and what a sign-in would do. It works for a connection that is not enabled yet, too.
 import type { Connection } from '../connections/connection.ts';
 import type { Connections } from '../connections/connections.ts';
 import { notFound } from '../http/errors.ts';
 import { acrOf } from '../mfa/acr.ts';
 import type { Preview, Resolver } from './accounts/resolve.ts';
-import { vouchedAmr } from './assurance.ts';
+import { trustedAmr } from './assurance.ts';
 import { FederationError } from './faults.ts';
 import type { Directory } from './ldap/directory.ts';
 import type { PassedCheck, Redeemed, UpstreamRedirect } from './upstream.ts';
@@ -64,7 +64,7 @@ export function createTries({ connections, directory, resolver, upstreamSignIn }
   return {
     async begin(connectionId, { ssoUid }) {
       const connection = await connections.get(connectionId);
-      return explained({ connectionId }, () =>
+      return asFailedTry({ connectionId }, () =>
         upstreamSignIn.begin({
           ...{ connection, purpose: 'test', boundTo: ssoUid, demands: { forced: false } },
           ...{ requestedAcrs: [], loginHint: undefined },
@@ -75,7 +75,7 @@ export function createTries({ connections, directory, resolver, upstreamSignIn }
     async lookUp(connectionId, login) {
       const connection = await connections.get(connectionId);
       if (connection.kind !== 'ldap') throw notFound();
-      return explained({ connectionId }, async () => {
+      return asFailedTry({ connectionId }, async () => {
         const found = await directory.lookUp(connection, login);
         if (!found) throw unknownLogin(login);
         return report(connection, found, found.identity.amr);
@@ -84,9 +84,9 @@ export function createTries({ connections, directory, resolver, upstreamSignIn }
 
     finish(answer, { ssoUid }) {
       const begun = { connectionId: '' };
-      return explained(begun, async () => {
+      return asFailedTry(begun, async () => {
         const { connection, identity, checks } = await upstreamSignIn.redeem(answer, 'test', ssoUid, begun);
-        return report(connection, { identity, checks }, vouchedAmr(identity, connection.settings));
+        return report(connection, { identity, checks }, trustedAmr(identity, connection.settings));
       });
     },
   };
@@ -101,7 +101,7 @@ function unknownLogin(login: string): FederationError {
   });
 }
 
-async function explained<T>(begun: { connectionId: string }, work: () => Promise<T>): Promise<T | FailedTry> {
+async function asFailedTry<T>(begun: { connectionId: string }, work: () => Promise<T>): Promise<T | FailedTry> {
   try {
     return await work();
   } catch (error) {

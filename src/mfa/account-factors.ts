@@ -91,7 +91,7 @@ export function createFactors(dependencies: FactorsDependencies): AccountFactors
         await passkeys.removeAll(userId, by, tx);
         await phones.remove(userId, by, tx);
         await recoveryCodes.remove(userId, by, tx);
-        // Users allow it to nobody, not even to themselves; with a factor they have proven it.
+        // Users cannot allow a new factor to themselves, unless they had one, which they have proven.
         if (by.actorId !== userId || hadFactor) await allowReplacement(tx, userId, now());
         await audit.record({ ...by, type: 'factors.reset', outcome: 'success', subjectId: userId }, tx);
       }),

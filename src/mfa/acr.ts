@@ -17,7 +17,7 @@ export const REFEDS_MFA = 'https://refeds.org/profile/mfa';
 /**
  * `swk`: a synced passkey. RFC 8176 has no name for `recovery`, a recovery code, and `email`, a code sent by e-mail. The
  * latter never makes a sign-in multi-factor: access to the mailbox is enough to reset the password, so both prove one thing. `fed`: a sign-in at an upstream identity provider, with
- * `mfa` and `phr` (phishing resistant) where its connection vouches for them.
+ * `mfa` and `phr` (phishing resistant) where the lists of its connection trust them.
  */
 const amrValues = ['pwd', 'otp', 'sms', 'email', 'recovery', 'hwk', 'swk', 'pop', 'user', 'mfa', 'fed', 'phr'] as const;
 export type Amr = (typeof amrValues)[number];

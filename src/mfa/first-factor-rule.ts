@@ -36,7 +36,7 @@ export interface FirstFactorRule {
   demandApproval(account: Subject, by: Actor): Promise<never>;
   /** The password of the user is replaced by a mailed link, in this transaction. */
   passwordResetByMail(userId: string, tx: Tx): Promise<void>;
-  /** The user has proven a second factor, so that the reset before was no one else's. */
+  /** The user has proven a second factor, so it was the owner who reset the password before. */
   secondFactorProven(userId: string): Promise<void>;
   /** Allows it for `limits.firstFactor.allowedDays`. Throws 403 when users allow it to themselves. */
   allow(userId: string, by: Actor): Promise<void>;

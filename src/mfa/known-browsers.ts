@@ -123,10 +123,10 @@ async function remember(
 ): Promise<RememberedBrowser> {
   const { db, now } = dependencies;
   const at = now();
-  const expiresAt = inDays(now, limits.knownBrowser.days);
+  const expiresAt = daysFromNow(now, limits.knownBrowser.days);
   const from = { userAgent: request?.userAgent.slice(0, 512) ?? null, address: request?.address ?? null };
   const seen = { ...from, lastSeenAt: at, expiresAt };
-  const trustedUntil = trustDays ? inDays(now, Math.min(trustDays, limits.rememberedBrowser.days)) : undefined;
+  const trustedUntil = trustDays ? daysFromNow(now, Math.min(trustDays, limits.rememberedBrowser.days)) : undefined;
   const known = await find(dependencies, tokens, userId);
   const isSame = known && trustedUntil === undefined && known.token === tokens.at(-1);
   const token = isSame ? known.token : randomToken();
@@ -168,7 +168,7 @@ function tokensOf(cookie: string | undefined): string[] {
   return cookie.split('.').filter((token) => TOKEN.test(token));
 }
 
-function inDays(now: Clock, days: number): Date {
+function daysFromNow(now: Clock, days: number): Date {
   return new Date(now().getTime() + days * DAY_MS);
 }
 

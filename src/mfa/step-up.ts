@@ -1,4 +1,4 @@
-// Step-up authentication (RFC 9470): whether a sign-in is strong and recent enough. Asked for account pages, the console and
+// Step-up authentication (RFC 9470): whether a sign-in is strong and recent enough. Used by the account pages, the console and
 // user tokens of the admin API alike. Pure.
 import type { Proof } from '../audit/audit.ts';
 import { limits } from '../limits.ts';

@@ -28,7 +28,7 @@ export function inNetworks(texts: readonly string[]): (address: string) => boole
 }
 
 /** Whether this network contains a loopback address. */
-export function holdsLoopback(text: string): boolean {
+export function containsLoopback(text: string): boolean {
   const network = parseNetwork(text);
   return LOOPBACKS.some((loopback) => isWithin(loopback[0], network) || isWithin(network[0], loopback));
 }

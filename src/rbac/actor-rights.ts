@@ -6,7 +6,7 @@ import { ADMIN_ROLE, EVERYTHING } from './built-in.ts';
 import type { Rights } from './rights.ts';
 
 export interface ActorRights {
-  heldBy(by: Actor, tx?: Tx): Promise<Rights>;
+  rightsOfActor(by: Actor, tx?: Tx): Promise<Rights>;
   /** Every permission of a user; none for a disabled account. */
   rightsOf(userId: string, tx?: Tx): Promise<'everything' | string[]>;
   permissionsOf(userId: string, options: { evenDisabled?: boolean }, tx?: Tx): Promise<'everything' | string[]>;
@@ -28,7 +28,7 @@ export function createActorRights({ accounts }: { accounts: Pick<Accounts, 'find
     permissionsOf,
     rightsOf,
 
-    async heldBy({ actorId, holds }, tx) {
+    async rightsOfActor({ actorId, holds }, tx) {
       if (holds) return holds;
       // No actor: the command line, the configuration file, or the server itself.
       return actorId === undefined ? 'everything' : rightsOf(actorId, tx);

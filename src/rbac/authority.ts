@@ -47,13 +47,13 @@ const noSuchUser = (id: string) => notFound({ message: 'There is no such user.',
 
 export function createAuthority({ accounts }: { accounts: Pick<Accounts, 'find'> }): Authority {
   const actorRights = createActorRights({ accounts });
-  const { heldBy, ownRolesOf, rightsOf, rolesOf } = actorRights;
+  const { rightsOfActor, ownRolesOf, rightsOf, rolesOf } = actorRights;
 
   return {
     rightsOf,
 
     async assertMay(by, change, tx) {
-      const rights = await heldBy(by, tx);
+      const rights = await rightsOfActor(by, tx);
       if (rights === 'everything') return;
       if (change.what === 'permissions') return assertHolds(rights, change.permissions);
       if (change.what === 'application') return assertCoversApplication(rights, change.identifier);
@@ -65,17 +65,17 @@ export function createAuthority({ accounts }: { accounts: Pick<Accounts, 'find'>
     },
 
     async extent(by, permission, tx) {
-      return extentOf(await heldBy(by, tx), permission);
+      return extentOf(await rightsOfActor(by, tx), permission);
     },
 
     async assertCovers(by, permission, userId) {
-      const rights = await heldBy(by);
+      const rights = await rightsOfActor(by);
       if (permits(rights, permission)) return;
       if (!permits(rights, permission, { roles: await rolesOf(userId) })) throw noSuchUser(userId);
     },
 
     async assignable(by, roles) {
-      const rights = await heldBy(by);
+      const rights = await rightsOfActor(by);
       if (rights === 'everything') return [...roles];
       const actor = { rights, roles: await ownRolesOf(by) };
       return roles.filter((role) => mayUseRole(actor, role));

@@ -9,7 +9,7 @@ import type { Authority } from './authority.ts';
 import { builtInRoles } from './built-in.ts';
 import { isDeceptivePermission, isRoleName, lookAlike, looksOwn } from './names.ts';
 import type { PermissionSets } from './permission-sets.ts';
-import { genuineRole, protectedAfter, protectRole } from './protected-grants.ts';
+import { genuineRole, protectRole, withNewRoleMacs } from './protected-grants.ts';
 import { isBrokenLimit, LIMIT_SYNTAX } from './rights.ts';
 import { findRole, type NewRole, type Role, roleNamed } from './role.ts';
 
@@ -33,7 +33,7 @@ export async function createRole(
 ): Promise<Role> {
   if (!isRoleName(name)) throw invalidName();
   return withinTransaction(db, outer, async (tx) => {
-    assertUnderstood(permissions);
+    assertPermissionsValid(permissions);
     await assertMay(by, { what: 'permissions', permissions }, tx);
     await assertNoLookAlike({ name, permissions, source }, tx);
     const id = randomId();
@@ -74,7 +74,7 @@ export function removeRole(
     const holders = await tx.userRole.findMany({ where: { roleId: role.id }, select, distinct: ['userId'] });
     await tx.role.delete({ where: { id: role.id } });
     const others = await sets.rolesWithLimit(role.name, tx);
-    await protectedAfter(others, protectedRows, tx, () => sets.removeLimitedTo(role.name, tx));
+    await withNewRoleMacs(others, protectedRows, tx, () => sets.removeLimitedTo(role.name, tx));
     await sets.removeUnused(tx);
     await audit.record({ ...by, type: 'role.deleted', outcome: 'success', data: { before: role } }, tx);
     for (const { userId } of holders) await logoutOnRoleChange(userId, by, tx);
@@ -114,7 +114,7 @@ function changeRole(
     const next = { ...before, ...changes, permissions };
     if (!isRoleName(next.name)) throw invalidName();
     if (JSON.stringify(next) === JSON.stringify(before)) return before;
-    assertUnderstood(next.permissions);
+    assertPermissionsValid(next.permissions);
     await assertMay(by, { what: 'role', role: before }, tx);
     // Applications know a role by its name: a new one is another role, which the actor does not have.
     if (next.name !== before.name) await assertMay(by, { what: 'role', role: next }, tx);
@@ -130,7 +130,7 @@ function changeRole(
         ...(await sets.rolesWithLimit(before.name, tx)),
         ...(await sets.rolesWithLimit(next.name, tx)),
       ].filter((id) => id !== before.id);
-      await protectedAfter(others, protectedRows, tx, () => sets.renameLimit(before.name, next.name, tx));
+      await withNewRoleMacs(others, protectedRows, tx, () => sets.renameLimit(before.name, next.name, tx));
     }
     await protectRole(before.id, protectedRows, tx);
     await audit.record({ ...by, type: 'role.updated', outcome: 'success', data: { before, after: next } }, tx);
@@ -172,7 +172,7 @@ async function assertNoLookAlike(
 }
 
 /** Throws invalid_input for a permission that looks like one for Gatehouse, or whose limit does not exist. */
-function assertUnderstood(permissions: readonly string[]): void {
+function assertPermissionsValid(permissions: readonly string[]): void {
   const deceptive = permissions.find(isDeceptivePermission);
   if (deceptive !== undefined) {
     const message = `“${deceptive}” looks like a permission for Gatehouse, or has invisible characters.`;

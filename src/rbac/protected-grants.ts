@@ -39,7 +39,7 @@ export async function genuineRole(name: string, protectedRows: ProtectedRows, tx
 }
 
 /** Runs a change of the permissions of these roles, and stores the MACs of those that this server wrote before. */
-export async function protectedAfter(
+export async function withNewRoleMacs(
   roleIds: readonly string[],
   protectedRows: ProtectedRows,
   tx: Tx,

@@ -1,14 +1,14 @@
 // Runs before the server listens: creates the built-in roles and applies the configuration file.
 import { ConfigError } from '../config/config-error.ts';
 import { formatFault } from '../config-file/file.ts';
-import { readSoundFile } from '../config-file/read-file.ts';
+import { readValidFile } from '../config-file/read-file.ts';
 import type { Services } from '../services.ts';
 
 /** Throws ConfigError with one line for each fault of the configuration file. */
 export async function prepareData(services: Services): Promise<void> {
   const { config, logger, configFile, roles, settings } = services;
   await roles.ensureBuiltInRoles();
-  const file = config.configFile === undefined ? undefined : await readSoundFile(config.configFile);
+  const file = config.configFile === undefined ? undefined : await readValidFile(config.configFile);
   if (file) {
     const result = await configFile.apply(file);
     if (!result.ok) throw new ConfigError(result.faults.map((fault) => formatFault(file.path, fault)));

@@ -2,13 +2,13 @@
 import { BlockList, isIP } from 'node:net';
 import { z } from 'zod';
 import { limits } from '../limits.ts';
-import { holdsLoopback } from '../network/networks.ts';
+import { containsLoopback } from '../network/networks.ts';
 import { compileJsonSchema } from '../platform/json-schema.ts';
 
 export const network = z.string().refine(isNetwork, 'must be a network such as 10.0.0.0/8 or fd00::/8');
 
 /** Never this machine: an administrator who denied every network could not undo it in the console. */
-export const deniedNetwork = network.refine((text) => !isNetwork(text) || !holdsLoopback(text), {
+export const deniedNetwork = network.refine((text) => !isNetwork(text) || !containsLoopback(text), {
   message: 'must not hold 127.0.0.1 or ::1, from where the server can always be administered',
 });
 

@@ -103,8 +103,8 @@ async function resolve(
   if (!application || (account && !account.isActive)) throw badRequest('sign_in_expired');
 
   const ownAmr = policy.amrOf([...new Set([...provenBySession, ...attempt.amr])]);
-  const vouched = attempt.userId === undefined ? [] : (attempt.upstream?.amr ?? []);
-  const amr = policy.amrOf([...new Set([...ownAmr, ...vouched])]);
+  const upstreamAmr = attempt.userId === undefined ? [] : (attempt.upstream?.amr ?? []);
+  const amr = policy.amrOf([...new Set([...ownAmr, ...upstreamAmr])]);
   const saml = await samlRequirements(ctx, interaction.params);
   const needsPassword = saml.needsPassword && !amr.includes('pwd');
   const isKnown = account !== undefined && amr.length > 0 && !needsPassword;

@@ -10,7 +10,7 @@ import { parseForm, parseQuery } from '../http/input.ts';
 import type { InternalRequest } from '../http/internal-request.ts';
 import type { TestTicket, TestTickets } from '../oidc/store/test-tickets.ts';
 import type { Vault } from '../platform/vault.ts';
-import { TEST_HOME as HOME, json, notBegun } from './page-parts.ts';
+import { TEST_HOME as HOME, json, testNotBegun } from './page-parts.ts';
 import { TEST_CLIENT_ID, testAppUris } from './test-registrations.ts';
 
 export interface TestAppDependencies {
@@ -74,7 +74,7 @@ async function redeemCode(
   const { status, body } = await dependencies.internalRequest('/token', form);
   if (status !== 200) return showError(dependencies.frame, ctx, body);
   const response = tokens.parse(body);
-  if (decodeJwt(response.id_token).nonce !== ticket.nonce) throw notBegun();
+  if (decodeJwt(response.id_token).nonce !== ticket.nonce) throw testNotBegun();
   await show(dependencies, ctx, ticket, response, {
     lead: 'The sign-in works. This is what the application sent and received.',
     messages: [
@@ -136,7 +136,7 @@ function logoutRoutes(router: Router<State, Extras>, dependencies: TestAppDepend
 /** The ticket of this administrator in this browser. Throws the page "not begun here". */
 function ticketOf({ frame, tickets }: TestAppDependencies, ctx: Context, state: string): TestTicket {
   const ticket = tickets.find(ctx, state);
-  if (ticket?.userId !== frame.account(ctx).id) throw notBegun();
+  if (ticket?.userId !== frame.account(ctx).id) throw testNotBegun();
   return ticket;
 }
 
@@ -150,7 +150,7 @@ async function storedTokens(
   try {
     return { ticket, stored: JSON.parse(dependencies.vault.open(sealed, contextOf(ticket)).toString()) };
   } catch {
-    throw notBegun();
+    throw testNotBegun();
   }
 }
 

@@ -15,7 +15,7 @@ import type { ClaimsPreviews } from '../oidc/claims/claims-preview.ts';
 import { TEST_MODE } from '../oidc/engine/test-response-mode.ts';
 import type { TestTickets } from '../oidc/store/test-tickets.ts';
 import { randomToken, sha256 } from '../platform/random.ts';
-import { json, notBegun } from './page-parts.ts';
+import { json, testNotBegun } from './page-parts.ts';
 import { samlBlocks } from './saml-response-summary.ts';
 import type { SamlTestSignIn } from './saml-test-sign-in.ts';
 import type { createTestApp } from './test-app-routes.ts';
@@ -75,7 +75,7 @@ function responseRoutes(router: Router<State, Extras>, dependencies: TestSignInD
   router.get('/callback', ...frame.page(WRITE), async (ctx) => {
     const answer = parseQuery(ctx, callback.loose());
     const ticket = tickets.find(ctx, answer.state);
-    if (ticket?.userId !== frame.account(ctx).id) throw notBegun();
+    if (ticket?.userId !== frame.account(ctx).id) throw testNotBegun();
     const { code } = answer;
     if (code && ticket.clientId === TEST_CLIENT_ID) return testApp.showTokens(ctx, ticket, { ...answer, code });
     const { application } = await applications.get(ticket.applicationId, frame.actor(ctx), WRITE);
@@ -87,7 +87,7 @@ function responseRoutes(router: Router<State, Extras>, dependencies: TestSignInD
         json('Header of the ID token', redeemed.header),
       ]);
     }
-    if (!answer.error) throw notBegun();
+    if (!answer.error) throw testNotBegun();
     show(frame, ctx, application, 'The sign-in was rejected. The application would have received this error.', [
       json('Error', { error: answer.error, error_description: answer.error_description }),
     ]);
@@ -96,7 +96,7 @@ function responseRoutes(router: Router<State, Extras>, dependencies: TestSignInD
   router.get('/saml', ...frame.page(WRITE), async (ctx) => {
     const { request } = parseQuery(ctx, z.object({ request: z.string().min(1).max(64) }));
     const xml = await samlTestSignIn.response(ctx, request);
-    if (!xml) throw notBegun();
+    if (!xml) throw testNotBegun();
     frame.show(ctx, {
       title: 'The SAML Response',
       back: { href: '/admin/applications', label: 'Applications' },

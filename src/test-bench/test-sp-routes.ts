@@ -13,7 +13,7 @@ import type { TestTicket, TestTickets } from '../oidc/store/test-tickets.ts';
 import { randomToken } from '../platform/random.ts';
 import type { Vault } from '../platform/vault.ts';
 import { samlErrorPage } from '../saml/messages/error-page.ts';
-import { notBegun, TEST_HOME } from './page-parts.ts';
+import { TEST_HOME, testNotBegun } from './page-parts.ts';
 import { indented, samlBlocks } from './saml-response-summary.ts';
 import type { SamlTestOptions } from './saml-test-sign-in.ts';
 import type { ReceivedMessage, TestSp } from './test-sp.ts';
@@ -139,7 +139,7 @@ function ticketOf(
   state: string | undefined,
 ): TestTicket {
   const ticket = state === undefined ? undefined : tickets.find(ctx, state);
-  if (ticket?.userId !== frame.account(ctx).id || ticket.clientId !== sp.entityId) throw notBegun();
+  if (ticket?.userId !== frame.account(ctx).id || ticket.clientId !== sp.entityId) throw testNotBegun();
   return ticket;
 }
 
@@ -177,7 +177,7 @@ function openSession(vault: Vault, sealed: string, ticket: TestTicket): SpSessio
   try {
     return spSession.parse(JSON.parse(vault.open(sealed, contextOf(ticket)).toString()));
   } catch {
-    throw notBegun();
+    throw testNotBegun();
   }
 }
 

@@ -14,7 +14,7 @@ import { bindings, contextClasses, statusCodes } from '../saml/xml/names.ts';
 import { parseXml } from '../saml/xml/parse.ts';
 import { childOf } from '../saml/xml/read.ts';
 import { validateWellFormed } from '../saml/xml/schema.ts';
-import { canonical, element, samlTime, wireForm, type XmlElement } from '../saml/xml/write.ts';
+import { canonical, element, samlTime, wireFormat, type XmlElement } from '../saml/xml/write.ts';
 import {
   assertionChecks,
   type Check,
@@ -229,7 +229,7 @@ async function outgoing(
   const target = { location, parameter: 'SAMLRequest' as const, message, relayState };
   return {
     id: message.attributes.ID ?? '',
-    xml: wireForm(canonical(message)),
+    xml: wireFormat(canonical(message)),
     url: redirectUrl(target, (await key()).signer),
   };
 }

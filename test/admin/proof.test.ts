@@ -47,7 +47,7 @@ async function calls(): Promise<Record<string, [string, string, unknown?]>> {
   const connection = `/connections/${connectionId}`;
   const checked = checkConnection({ ...aConnection(connectionId), domains: [`${connectionId}.example`] });
   if (checked.ok) await services.connections.create(checked.value);
-  const [connectionSecret] = await services.connections.secrets(connectionId);
+  const [connectionSecret] = await services.connections.secretInfos(connectionId);
   const mail = `mail-${account.username}`;
   const queued = { recipient: 'x@example.com', subject: 'Hi', bodySealed: 'x', createdAt: new Date() };
   await services.db.mailMessage.create({ data: { ...queued, id: mail, nextTryAt: new Date(), failedAt: new Date() } });

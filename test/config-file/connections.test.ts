@@ -46,7 +46,7 @@ describe('connections in the file', () => {
     const { connections } = bench;
     expect(await connections.roleMappings('corp')).toMatchObject([{ group: 'staff', role: 'editor' }]);
     expect((await connections.forDomain('example.com'))?.id).toBe('corp');
-    expect((await connections.secretsOf('corp', 'client-secret'))[0]?.value).toBe('not-to-be-printed');
+    expect((await connections.decryptedSecrets('corp', 'client-secret'))[0]?.value).toBe('not-to-be-printed');
     expect(await connections.find('github')).toMatchObject({ source: 'file', settings: { subject_claim: 'id' } });
   });
 
@@ -87,7 +87,7 @@ describe('connections in the file', () => {
       'delete connections directory',
       'change connections corp (name, client_secret)',
     ]);
-    const values = (await bench.connections.secretsOf('corp', 'client-secret')).map(({ value }) => value);
+    const values = (await bench.connections.decryptedSecrets('corp', 'client-secret')).map(({ value }) => value);
     expect(values).toEqual(['another']);
     expect(await bench.connections.find('directory')).toBeUndefined();
   });

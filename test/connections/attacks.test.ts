@@ -101,7 +101,7 @@ describe('a connection', () => {
     ];
     expect(all.filter((text) => text.includes(SECRET))).toEqual([]);
     expect(responses.map(({ status }) => status)).toEqual([201, 200, 200, 200, 200, 400, 200]);
-    const found = await idp.services.connections.secretsOf('attack-secret', 'client-secret');
+    const found = await idp.services.connections.decryptedSecrets('attack-secret', 'client-secret');
     expect(found.map(({ value }) => value)).toEqual([`${SECRET}-2`]);
   });
 

@@ -65,7 +65,7 @@ describe('the registry', () => {
     const made = await connections.create(entryOf({ ...corp, role_mappings: { staff: 'reg-editor' } }));
     expect(made).toMatchObject({ id: 'reg-corp', kind: 'oidc', enabled: true, source: 'local' });
     expect(await connections.findEnabled('reg-corp')).toEqual(made);
-    expect((await connections.secretsOf('reg-corp', 'client-secret')).map(({ value }) => value)).toEqual([
+    expect((await connections.decryptedSecrets('reg-corp', 'client-secret')).map(({ value }) => value)).toEqual([
       'first-secret',
     ]);
     expect(await connections.roleMappings('reg-corp')).toMatchObject([{ group: 'staff', role: 'reg-editor' }]);
@@ -87,7 +87,8 @@ describe('the registry', () => {
     const { connections } = idp.services;
     await connections.create(entryOf({ ...corp, id: 'reg-rotate', domains: [] }));
     await connections.addSecret('reg-rotate', 'client-secret', { value: 'over', expires_at: '2020-01-01' });
-    const values = async () => (await connections.secretsOf('reg-rotate', 'client-secret')).map(({ value }) => value);
+    const values = async () =>
+      (await connections.decryptedSecrets('reg-rotate', 'client-secret')).map(({ value }) => value);
     expect(await values()).toEqual(['first-secret', 'over']);
     const several = [{ value: 'a' }, { value: 'b', expires_at: '2099-01-01' }];
     await connections.update(entryOf({ ...corp, id: 'reg-rotate', domains: [], client_secret: several }));
@@ -112,13 +113,13 @@ describe('the registry', () => {
     await db.connectionDomain.updateMany({ where: { domain: 'a.example' }, data: { connectionId: 'reg-b' } });
     expect(await connections.forDomain('a.example')).toBeUndefined();
     await db.connectionSecret.updateMany({ where: { connectionId: 'reg-a' }, data: { connectionId: 'reg-b' } });
-    const values = (await connections.secretsOf('reg-b', 'client-secret')).map(({ value }) => value);
+    const values = (await connections.decryptedSecrets('reg-b', 'client-secret')).map(({ value }) => value);
     expect(values).toEqual(['other']);
     const settings = JSON.stringify({ issuer: 'https://evil.example' });
     await db.connection.update({ where: { id: 'reg-a' }, data: { settings } });
     expect(await connections.findEnabled('reg-a')).toBeUndefined();
     expect((await connections.enabled()).map(({ id }) => id)).not.toContain('reg-a');
-    expect(await connections.forged()).toEqual(['reg-a']);
+    expect(await connections.forgedIds()).toEqual(['reg-a']);
     await connections.remove('reg-a', { source: 'file' });
     await connections.remove('reg-b');
   });

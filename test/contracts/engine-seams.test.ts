@@ -20,7 +20,7 @@ beforeAll(async () => {
   const store = sharedStore();
   const adapter = (model: string) => {
     const plain = store(model);
-    // As store/adapter.ts does it: one conditional update, rejected when it changed nothing.
+    // As oidc/store/adapter.ts does it: one conditional update, rejected when it changed nothing.
     const consume = async (id: string) => {
       if (consumedOnce.has(id)) throw new errors.InvalidGrant('used already');
       consumedOnce.add(id);

@@ -1,6 +1,6 @@
 // A failed password check gives no account away by the time it takes. Measured times flake on a busy machine, so what
 // takes the time is counted instead: each kind of failure computes the same hashes, with the same parameters, and runs the same
-// statements. Imported hashes cost more; then every failure does the work of the dearest of each scheme (hash-work.ts).
+// statements. Imported hashes cost more; then every failure does the work of the most expensive of each scheme (credentials/hash-work.ts).
 import { pbkdf2Sync, scryptSync } from 'node:crypto';
 import { Worker } from 'node:worker_threads';
 import argon2 from 'argon2';

@@ -127,7 +127,13 @@ describe('the guide', () => {
   it('the guide for SAML leads to a sign-in', async () => {
     const [credential, entityId] = [aCredential(), 'https://idp.school.example/metadata'];
     const xml = identityProviderMetadata({
-      ...{ entityId, ssoUrl: 'https://idp.school.example/sso', sloUrl: 'https://idp.school.example/slo', url: entityId, displayName: 'School' },
+      ...{
+        entityId,
+        ssoUrl: 'https://idp.school.example/sso',
+        sloUrl: 'https://idp.school.example/slo',
+        url: entityId,
+        displayName: 'School',
+      },
       ...{ signingCertificates: [credential.certificatePem], wantAuthnRequestsSigned: false },
     });
     const server = await listen((_request, response) => void response.end(xml));

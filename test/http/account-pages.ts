@@ -116,7 +116,7 @@ export const accountPages: Record<string, [string, object]> = {
     },
   ],
   accountConnectionsNone: ['account/connections', { linked: [], available: [] }],
-  accountPasswordElsewhere: ['account/password-elsewhere', { directory: 'Example Directory' }],
+  accountPasswordInDirectory: ['account/password-in-directory', { directory: 'Example Directory' }],
   accountPassword: ['account/password', { username: 'alice', minLength: 8 }],
   accountPasswordLonger: [
     'account/password',

@@ -28,7 +28,7 @@ function connection(fields: Record<string, unknown>): LdapConnection {
   return { ...head, settings, position: 0, source: 'local' } as unknown as LdapConnection;
 }
 const secret = { id: '1', purpose: 'bind-password', createdAt: new Date(), expiresAt: null, value: 'search' } as const;
-const directory = createDirectory({ connections: { secretsOf: async () => [secret] }, now: () => new Date() });
+const directory = createDirectory({ connections: { decryptedSecrets: async () => [secret] }, now: () => new Date() });
 const check = (fields: Record<string, unknown>, login: string, password: string) =>
   directory
     .checkPassword(connection(fields), { login, password }, async () => true)

@@ -24,7 +24,7 @@ export interface PasswordRoutesDependencies {
   factors: Pick<AccountFactors, 'hasSecondFactor'>;
   knownBrowsers: Pick<KnownBrowsers, 'endTrust'>;
   endSession: Pick<EndSession, 'everywhere'>;
-  links: Pick<Links, 'passwordElsewhere'>;
+  links: Pick<Links, 'directoryWithPassword'>;
 }
 
 /** `long`: the user wants to remove the last second factor, and needs a password that is long enough without it. */
@@ -48,7 +48,7 @@ export function passwordRoutes(dependencies: PasswordRoutesDependencies): Router
 
   router.post('/', signedIn.requireSignIn, signedIn.recentAuthentication, checkCsrf, async (ctx) => {
     const { account, session } = signedIn.userOf(ctx);
-    if ((await links.passwordElsewhere(account.id)) !== undefined) return show(ctx, { isLong: false });
+    if ((await links.directoryWithPassword(account.id)) !== undefined) return show(ctx, { isLong: false });
     const { password, elsewhere, need: requested } = await parseForm(ctx, form);
     const isLong = requested === SINGLE_FACTOR_LENGTH;
     const faults = isLong && isTooShort(password) ? (['too_short'] as const) : await change(ctx, password);
@@ -79,8 +79,8 @@ export function passwordRoutes(dependencies: PasswordRoutesDependencies): Router
 
   async function show(ctx: Context, { isLong, problem }: FormState): Promise<void> {
     const { account } = signedIn.userOf(ctx);
-    const directory = await links.passwordElsewhere(account.id);
-    if (directory !== undefined) return ctx.render('account/password-elsewhere', { directory });
+    const directory = await links.directoryWithPassword(account.id);
+    if (directory !== undefined) return ctx.render('account/password-in-directory', { directory });
     const minLength = minimumLength(!isLong && (await factors.hasSecondFactor(account.id)));
     const form = { username: account.username, minLength, problem, need: isLong ? SINGLE_FACTOR_LENGTH : undefined };
     ctx.render('account/password', form, problem ? 400 : 200);

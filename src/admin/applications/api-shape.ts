@@ -15,7 +15,7 @@ import { applicationVersion } from './manageable-applications.ts';
 const { metadata_file: _file, ...saml } = serviceProvider.shape;
 
 /** The fields without their defaults, which are only described here: a profile fills in what was not sent. */
-function asSent(shape: typeof oidcClient.shape) {
+function withoutDefaults(shape: typeof oidcClient.shape) {
   const fields = Object.entries(shape).map(([name, field]) => [
     name,
     field instanceof z.ZodDefault ? field.unwrap().optional().meta({ default: field.def.defaultValue }) : field,
@@ -34,7 +34,11 @@ export const newApplication = z
     'protocol',
     [
       z
-        .strictObject({ protocol: z.literal('oidc'), ...asSent(oidcClient.shape), client_id: clientId.optional() })
+        .strictObject({
+          protocol: z.literal('oidc'),
+          ...withoutDefaults(oidcClient.shape),
+          client_id: clientId.optional(),
+        })
         .meta({ id: 'OidcClient', anyOf: REDIRECT_URIS }),
       z.strictObject({ protocol: z.literal('saml'), ...saml }).meta({
         id: 'ServiceProvider',

@@ -8,7 +8,7 @@ import { type ConsolePage, type Field, VERSION } from '../console/blocks.ts';
 import type { ApplicationPagesDependencies } from './console-parts.ts';
 import { accessFields } from './console-parts.ts';
 import { accessOf, editFields, patchOf } from './form/fields.ts';
-import { MAX_FORM_BYTES, readForm, withAnswers } from './form/read-form.ts';
+import { MAX_FORM_BYTES, readForm, withTypedValues } from './form/read-form.ts';
 
 const WRITE = 'gatehouse.applications:write' as const;
 
@@ -39,7 +39,7 @@ export function addEditRoutes(
       },
       () => {
         const typed = { ...application, access: accessOf(given.one, given.roles) };
-        return editPage(ctx, typed, withAnswers(editFields(application), given.one));
+        return editPage(ctx, typed, withTypedValues(editFields(application), given.one));
       },
     );
   });

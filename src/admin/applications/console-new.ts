@@ -8,7 +8,7 @@ import { bodyLimit } from '../../http/input.ts';
 import type { ConsolePage } from '../console/blocks.ts';
 import type { ApplicationPagesDependencies } from './console-parts.ts';
 import { setupInstructionBlocks } from './console-parts.ts';
-import { MAX_FORM_BYTES, readForm, withAnswers } from './form/read-form.ts';
+import { MAX_FORM_BYTES, readForm, withTypedValues } from './form/read-form.ts';
 import type { IdentityProvider, Preset } from './presets/parts.ts';
 import { genericPresets, presetOf, productPresets } from './presets/presets.ts';
 
@@ -67,7 +67,7 @@ function newPage(preset: Preset, input: Record<string, string>): ConsolePage {
       {
         kind: 'form',
         action: `/admin/applications/new/${preset.id}`,
-        fields: withAnswers(preset.fields, input),
+        fields: withTypedValues(preset.fields, input),
         button: 'Register',
         cancel: '/admin/applications',
       },

@@ -13,14 +13,14 @@ import { assertFreshProof } from '../proof/sensitive-changes.ts';
 import { checkedEntry } from './checked-entry.ts';
 import {
   type ConnectionDetails,
-  createManagedConnections,
-  type ManagedConnections,
-  type ManagedConnectionsDependencies,
-} from './managed-connections.ts';
+  createManageableConnections,
+  type ManageableConnections,
+  type ManageableConnectionsDependencies,
+} from './manageable-connections.ts';
 import { type SecretActions, secretActions } from './secret-actions.ts';
 import { type SessionActions, sessionActions } from './session-actions.ts';
 
-export interface ConnectionAdmin extends SecretActions, SessionActions, Pick<ManagedConnections, 'mayChange'> {
+export interface ConnectionAdmin extends SecretActions, SessionActions, Pick<ManageableConnections, 'mayChange'> {
   list(): Promise<ConnectionDetails[]>;
   /** Throws not_found (404). */
   get(id: string): Promise<ConnectionDetails>;
@@ -41,7 +41,7 @@ export interface ConnectionAdmin extends SecretActions, SessionActions, Pick<Man
   readDocuments(id: string, by: Actor): Promise<{ kind: string; error: string | undefined }[]>;
 }
 
-export interface ConnectionAdminDependencies extends ManagedConnectionsDependencies {
+export interface ConnectionAdminDependencies extends ManageableConnectionsDependencies {
   connections: Connections;
   documents: ConnectionDocuments;
   domainChecks: Pick<DomainChecks, 'check'>;
@@ -52,31 +52,31 @@ export interface ConnectionAdminDependencies extends ManagedConnectionsDependenc
 /** Changes throw StepUpNeeded, forbidden, owned_by_file, precondition_failed for another version, not_found and invalid_input. */
 export function createConnectionAdmin(dependencies: ConnectionAdminDependencies): ConnectionAdmin {
   const { connections, documents, domainChecks } = dependencies;
-  const managed = createManagedConnections(dependencies);
+  const manageable = createManageableConnections(dependencies);
 
   return {
-    mayChange: managed.mayChange,
+    mayChange: manageable.mayChange,
     async list() {
       const all: ConnectionDetails[] = [];
-      for (const connection of await connections.list()) all.push(await managed.detailsOf(connection));
+      for (const connection of await connections.list()) all.push(await manageable.detailsOf(connection));
       return all;
     },
-    get: async (id) => managed.detailsOf(await connections.get(id)),
-    forged: connections.forged,
+    get: async (id) => manageable.detailsOf(await connections.get(id)),
+    forged: connections.forgedIds,
 
-    ...declarationActions(dependencies, managed),
-    ...stateActions(dependencies, managed),
-    ...secretActions(dependencies, managed),
-    ...sessionActions(dependencies, managed),
+    ...declarationActions(dependencies, manageable),
+    ...lifecycleActions(dependencies, manageable),
+    ...secretActions(dependencies, manageable),
+    ...sessionActions(dependencies, manageable),
 
     async checkDomain(id, domain, by) {
-      await managed.assertMayChange(by);
+      await manageable.assertMayChange(by);
       assertFreshProof(by, 'connection.change', id);
       return domainChecks.check(id, domain, by);
     },
 
     async readDocuments(id, by) {
-      await managed.assertMayChange(by);
+      await manageable.assertMayChange(by);
       return documents.readNow(await connections.get(id));
     },
   };
@@ -84,7 +84,7 @@ export function createConnectionAdmin(dependencies: ConnectionAdminDependencies)
 
 function declarationActions(
   { db, connections, parseMetadata }: ConnectionAdminDependencies,
-  { assertMayChange, detailsOf, lockForChange }: ManagedConnections,
+  { assertMayChange, detailsOf, lockForChange }: ManageableConnections,
 ): Pick<ConnectionAdmin, 'create' | 'update'> {
   return {
     async create(input, by, onCreated = async () => {}) {
@@ -112,9 +112,9 @@ function declarationActions(
   };
 }
 
-function stateActions(
+function lifecycleActions(
   { db, connections }: ConnectionAdminDependencies,
-  { assertMayChange, lockForChange }: ManagedConnections,
+  { assertMayChange, lockForChange }: ManageableConnections,
 ): Pick<ConnectionAdmin, 'setEnabled' | 'remove'> {
   return {
     async setEnabled(id, enabled, by) {

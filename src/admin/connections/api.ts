@@ -8,7 +8,7 @@ import { fieldsOf, type JsonSchema, mergePatchOf } from '../api/described-bodies
 import { type Endpoint, endpoint } from '../api/endpoint.ts';
 import { done, iso, time } from '../api/parts.ts';
 import type { ConnectionAdmin } from './actions.ts';
-import { type ConnectionDetails, connectionVersion } from './managed-connections.ts';
+import { type ConnectionDetails, connectionVersion } from './manageable-connections.ts';
 
 const READ = 'gatehouse.connections:read' as const;
 const WRITE = 'gatehouse.connections:write' as const;
@@ -114,7 +114,7 @@ export function connectionEndpoints(connections: ConnectionAdmin): Endpoint[] {
     ...collectionEndpoints(connections),
     ...singleEndpoints(connections),
     ...secretEndpoints(connections),
-    ...upkeepEndpoints(connections),
+    ...maintenanceEndpoints(connections),
   ];
 }
 
@@ -194,7 +194,7 @@ function secretEndpoints(connections: ConnectionAdmin): Endpoint[] {
       status: 201,
       idempotent: true,
       async handle({ params, body: { purpose, ...given }, by, record }) {
-        const answerOf = (one: SecretInfo) => ({ body: shownSecret(one) });
+        const answerOf = (one: SecretInfo) => ({ body: secretJson(one) });
         const onCreated = (one: SecretInfo, tx: Parameters<typeof record>[1]) => record(answerOf(one), tx);
         return answerOf(await connections.addSecret(params.id, purpose, given, by, onCreated));
       },
@@ -209,7 +209,7 @@ function secretEndpoints(connections: ConnectionAdmin): Endpoint[] {
   ];
 }
 
-function upkeepEndpoints(connections: ConnectionAdmin): Endpoint[] {
+function maintenanceEndpoints(connections: ConnectionAdmin): Endpoint[] {
   return [
     endpoint({
       ...{ method: 'post', path: '/connections/{id}/domains/{domain}/check', operationId: 'checkConnectionDomain' },
@@ -258,7 +258,7 @@ function connectionJson({ connection: one, entry, secrets, domains, documents, v
     ...{ source: one.source, domains: entry.domains as string[] },
     role_mappings: entry.role_mappings as Record<string, string[]>,
     values: Object.fromEntries(values.map(({ key, value }) => [key, value])),
-    secrets: secrets.map(shownSecret),
+    secrets: secrets.map(secretJson),
     domain_proofs: domains.map(({ domain: name, record, provenAt, checkedAt }) => ({
       ...{ domain: name, record_name: record.name, record_value: record.value },
       ...{ proven_at: iso(provenAt), checked_at: iso(checkedAt) },
@@ -270,6 +270,6 @@ function connectionJson({ connection: one, entry, secrets, domains, documents, v
   };
 }
 
-function shownSecret({ id, purpose, createdAt, expiresAt }: SecretInfo) {
+function secretJson({ id, purpose, createdAt, expiresAt }: SecretInfo) {
   return { id, purpose, created_at: iso(createdAt), expires_at: iso(expiresAt) };
 }

@@ -74,7 +74,7 @@ export function sectionOf(key: string): Section {
 
 /** The fields of a section with their values; those of another vendor are left out. */
 export function sectionFields(kind: ConnectionKind, section: Section, values: Record<string, unknown>): Field[] {
-  const known = shownFields(kind, String(values.preset)).filter(({ key }) => sectionOf(key) === section);
+  const known = fieldsOfPreset(kind, String(values.preset)).filter(({ key }) => sectionOf(key) === section);
   const order = section === 'upstream' ? undefined : sectionKeys[section];
   const sorted = order ? [...known].sort((a, b) => order.indexOf(a.key) - order.indexOf(b.key)) : known;
   return sorted.map((field) => fieldOf(field, values[field.key]));
@@ -120,10 +120,10 @@ export function secretsFrom(given: Record<string, string>): Record<string, unkno
 
 /** The keys that the form of a section sends. */
 export function keysOf(kind: ConnectionKind, preset: string, section: Section): string[] {
-  return shownFields(kind, preset).flatMap(({ key }) => (sectionOf(key) === section ? [key] : []));
+  return fieldsOfPreset(kind, preset).flatMap(({ key }) => (sectionOf(key) === section ? [key] : []));
 }
 
-function shownFields(kind: ConnectionKind, preset: string): KnownField[] {
+function fieldsOfPreset(kind: ConnectionKind, preset: string): KnownField[] {
   return knownFields(kind).filter(({ key }) => (vendorKeys[key] ?? preset) === preset);
 }
 

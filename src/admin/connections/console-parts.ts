@@ -7,7 +7,7 @@ import type { Tries } from '../../federation/tries.ts';
 import type { Action, Block, Cell, Mark } from '../console/blocks.ts';
 import type { Frame } from '../console/frame.ts';
 import type { ConnectionAdmin } from './actions.ts';
-import type { ConnectionDetails } from './managed-connections.ts';
+import type { ConnectionDetails } from './manageable-connections.ts';
 
 export const HOME = '/admin/connections';
 export const READ = 'gatehouse.connections:read' as const;

@@ -6,6 +6,7 @@ import { etagOf } from '../api/versions.ts';
 import { MAX_FORM_BYTES, readForm } from '../applications/form/read-form.ts';
 import { type Action, type Block, type ConsolePage, VERSION, versionField } from '../console/blocks.ts';
 import { keysOf, type Section, sectionFields, sections, valuesFrom } from './console-fields.ts';
+import { addMaintenanceRoutes } from './console-maintenance.ts';
 import { addNewConnectionRoutes } from './console-new.ts';
 import {
   type ConnectionPagesDependencies,
@@ -23,8 +24,7 @@ import {
 } from './console-parts.ts';
 import { addStateRoutes } from './console-state.ts';
 import { addTryRoutes } from './console-try.ts';
-import { addUpkeepRoutes } from './console-upkeep.ts';
-import { type ConnectionDetails, connectionVersion } from './managed-connections.ts';
+import { type ConnectionDetails, connectionVersion } from './manageable-connections.ts';
 
 type Params = Context & { params: Record<string, string> };
 
@@ -37,7 +37,7 @@ export function connectionRoutes(dependencies: ConnectionPagesDependencies): Rou
   addOneRoute(router, dependencies);
   addEditRoutes(router, dependencies);
   addTryRoutes(router, dependencies);
-  addUpkeepRoutes(router, dependencies);
+  addMaintenanceRoutes(router, dependencies);
   addStateRoutes(router, dependencies);
   return router;
 }

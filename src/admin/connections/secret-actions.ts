@@ -8,7 +8,7 @@ import { badRequest } from '../../http/errors.ts';
 import { type Db, transaction } from '../../storage/database.ts';
 import type { OnCreated } from '../api/idempotency.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';
-import type { ManagedConnections } from './managed-connections.ts';
+import type { ManageableConnections } from './manageable-connections.ts';
 
 export interface SecretActions {
   /** `onCreated` runs in the transaction. */
@@ -24,7 +24,7 @@ export interface SecretActions {
 
 export function secretActions(
   { db, connections }: { db: Db; connections: Pick<Connections, 'get' | 'addSecret' | 'removeSecret'> },
-  { assertMayChange }: Pick<ManagedConnections, 'assertMayChange'>,
+  { assertMayChange }: Pick<ManageableConnections, 'assertMayChange'>,
 ): SecretActions {
   return {
     async addSecret(id, purpose, secret, by, onCreated = async () => {}) {

@@ -3,7 +3,7 @@ import type { Actor } from '../../audit/audit.ts';
 import type { EndSession } from '../../logout/end-session.ts';
 import type { Db } from '../../storage/database.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';
-import type { ManagedConnections } from './managed-connections.ts';
+import type { ManageableConnections } from './manageable-connections.ts';
 
 export interface SessionActions {
   countSessions(id: string): Promise<number>;
@@ -13,7 +13,7 @@ export interface SessionActions {
 
 export function sessionActions(
   { db, endSession }: { db: Db; endSession: Pick<EndSession, 'several'> },
-  { assertMayChange }: Pick<ManagedConnections, 'assertMayChange'>,
+  { assertMayChange }: Pick<ManageableConnections, 'assertMayChange'>,
 ): SessionActions {
   return {
     countSessions: async (id) => (await sessionsOf(db, id)).length,

@@ -143,6 +143,6 @@ export interface ConsolePage {
 }
 
 /** A chart's tallest value, never 0. */
-export function tallest(bars: readonly Bar[]): number {
+export function maxBarValue(bars: readonly Bar[]): number {
   return Math.max(1, ...bars.map(({ value, bad = 0 }) => value + bad));
 }

@@ -1,7 +1,7 @@
 // /admin: statistics, and what an administrator should look at.
 import Router from '@koa/router';
 import type { Extras, State } from '../../http/context.ts';
-import { type Block, tallest } from '../console/blocks.ts';
+import { type Block, maxBarValue } from '../console/blocks.ts';
 import type { Frame } from '../console/frame.ts';
 import type { Names } from '../console/names.ts';
 import type { Statistics } from './statistics.ts';
@@ -51,7 +51,7 @@ export function overviewRoutes({ frame, names, statistics, warnings }: OverviewD
           title: 'Sign-ins by application',
           summary: `The last ${DAYS} days.`,
           bars,
-          max: tallest(bars),
+          max: maxBarValue(bars),
           empty: 'No user has signed in to an application yet.',
         },
         ...warningBlocks(warned, mayOpen, frame.may(ctx, 'gatehouse.connections:read')),
@@ -86,7 +86,7 @@ function days({ days: counted }: Statistics): Block {
   const signIns = bars.reduce((all, { value }) => all + value, 0);
   const failures = bars.reduce((all, { bad }) => all + bad, 0);
   const summary = `${signIns} signed in and ${failures} attempts failed in the last ${DAYS} days.`;
-  return { kind: 'days', title: 'Sign-ins', summary, bars, max: tallest(bars) };
+  return { kind: 'days', title: 'Sign-ins', summary, bars, max: maxBarValue(bars) };
 }
 
 /** Users who cannot sign in before an administrator allows their first second factor. */

@@ -43,7 +43,7 @@ export function createResourceAdmin(dependencies: ResourceAdminDependencies): Re
     return resource;
   }
 
-  async function assertMayTie(before: Ties, after: Ties, by: Actor, tx: Tx): Promise<void> {
+  async function assertMayChangeScopePermissions(before: Ties, after: Ties, by: Actor, tx: Tx): Promise<void> {
     const scopes = Object.keys({ ...before, ...after }).filter((scope) => before[scope] !== after[scope]);
     const permissions = scopes.flatMap((scope) => [before[scope] ?? [], after[scope] ?? []].flat());
     await authority.assertMay(by, { what: 'permissions', permissions }, tx);
@@ -55,7 +55,7 @@ export function createResourceAdmin(dependencies: ResourceAdminDependencies): Re
 
     create: (resource, by, onCreated = async () => {}) =>
       transaction(db, async (tx) => {
-        await assertMayTie({}, resource.scopePermissions, by, tx);
+        await assertMayChangeScopePermissions({}, resource.scopePermissions, by, tx);
         const made = await resources.create(resource, by, tx);
         assertFreshProof(by, 'resource.create', made.identifier);
         await onCreated(made, tx);
@@ -65,7 +65,7 @@ export function createResourceAdmin(dependencies: ResourceAdminDependencies): Re
     update: (identifier, changes, by, expected = 'any') =>
       transaction(db, async (tx) => {
         const before = (await assertExpected(identifier, expected, tx)).scopePermissions;
-        await assertMayTie(before, changes.scopePermissions ?? before, by, tx);
+        await assertMayChangeScopePermissions(before, changes.scopePermissions ?? before, by, tx);
         assertFreshProof(by, 'resource.change', identifier);
         return resources.update(identifier, changes, by, tx);
       }),
@@ -73,7 +73,7 @@ export function createResourceAdmin(dependencies: ResourceAdminDependencies): Re
     remove: (identifier, by, expected = 'any') =>
       transaction(db, async (tx) => {
         const { scopePermissions } = await assertExpected(identifier, expected, tx);
-        await assertMayTie(scopePermissions, {}, by, tx);
+        await assertMayChangeScopePermissions(scopePermissions, {}, by, tx);
         assertFreshProof(by, 'resource.delete', identifier);
         await resources.remove(identifier, by, tx);
       }),

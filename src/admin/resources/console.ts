@@ -163,7 +163,7 @@ function apiPage(api: Resource, given: ApiForm, mayWrite: boolean): ConsolePage 
     caption: 'Scopes of the API, and who gets them',
     columns: ['Scope', 'Users who get it', 'Clients that act for themselves'],
     rows: api.scopes.map((scope) => {
-      const permission = tiedTo(api, scope);
+      const permission = permissionOfScope(api, scope);
       return [
         { text: scope, code: true },
         permission === undefined ? 'all' : { text: permission, code: true, small: 'only users with this permission' },
@@ -233,18 +233,21 @@ function declaredBy(identifier: string, given: ApiForm): Omit<Resource, 'source'
 }
 
 function formOf(api: Resource): ApiForm {
-  const scopes = api.scopes.map((scope) => [scope, tiedTo(api, scope) ?? []].flat().join(' = '));
+  const scopes = api.scopes.map((scope) => [scope, permissionOfScope(api, scope) ?? []].flat().join(' = '));
   const { identifier, signingAlg } = api;
   return { identifier, scopes: scopes.join('\n'), signing_alg: signingAlg, [VERSION]: etagOf(api) };
 }
 
-function tiedTo({ scopePermissions }: Pick<Resource, 'scopePermissions'>, scope: string): string | undefined {
+function permissionOfScope(
+  { scopePermissions }: Pick<Resource, 'scopePermissions'>,
+  scope: string,
+): string | undefined {
   return Object.hasOwn(scopePermissions, scope) ? scopePermissions[scope] : undefined;
 }
 
 function scopeCells(api: Resource): Cell[] {
   return api.scopes.map((scope) => {
-    const permission = tiedTo(api, scope);
+    const permission = permissionOfScope(api, scope);
     return { text: scope, code: true, ...(permission !== undefined && { small: `only with ${permission}` }) };
   });
 }

@@ -32,7 +32,7 @@ export interface RoleAdminDependencies {
 
 /** Sensitive changes throw StepUpNeeded; all throw owned_by_file for a role of the file, and precondition_failed for another version. */
 export function createRoleAdmin({ db, sql, roles, authority }: RoleAdminDependencies): RoleAdmin {
-  async function changeable(id: string, expected: Expected, tx: Tx): Promise<Role> {
+  async function lockForChange(id: string, expected: Expected, tx: Tx): Promise<Role> {
     await lockRow(tx, sql, 'roles', id);
     const role = await roles.get(id, tx);
     assertVersion(expected, role);
@@ -54,7 +54,7 @@ export function createRoleAdmin({ db, sql, roles, authority }: RoleAdminDependen
 
     update: (id, changes, by, expected = 'any') =>
       transaction(db, async (tx) => {
-        const before = await changeable(id, expected, tx);
+        const before = await lockForChange(id, expected, tx);
         const after = await roles.update(before.name, changes, by, tx);
         const isSame = after.name === before.name && String(after.permissions) === String(before.permissions);
         if (!isSame) assertFreshProof(by, 'role.change', before.name);
@@ -63,7 +63,7 @@ export function createRoleAdmin({ db, sql, roles, authority }: RoleAdminDependen
 
     remove: (id, by, expected = 'any') =>
       transaction(db, async (tx) => {
-        const { name } = await changeable(id, expected, tx);
+        const { name } = await lockForChange(id, expected, tx);
         assertFreshProof(by, 'role.delete', name);
         await roles.remove(name, by, tx);
       }),

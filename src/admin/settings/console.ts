@@ -145,12 +145,12 @@ function changesOf(entries: readonly SettingEntry[], given: Record<string, strin
 function parsedValue(name: SettingName, text: string): unknown {
   const fallback: unknown = defaultSettings[name];
   if (text === '' && !Array.isArray(fallback)) return null;
-  const parsed = settingSchemas[name].safeParse(typed(name, fallback, text));
+  const parsed = settingSchemas[name].safeParse(settingValueOf(name, fallback, text));
   if (parsed.success) return parsed.data;
   throw badRequest('invalid_input', { fields: parsed.error.issues.map(({ message }) => ({ field: name, message })) });
 }
 
-function typed(name: SettingName, fallback: unknown, text: string): unknown {
+function settingValueOf(name: SettingName, fallback: unknown, text: string): unknown {
   if (typeof fallback === 'boolean') return text === 'true';
   if (typeof fallback === 'number') return Number(text);
   if (Array.isArray(fallback)) return lines(text);

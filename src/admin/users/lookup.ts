@@ -39,13 +39,13 @@ export function createUserLookup({ sql, accounts, authority }: UserLookupDepende
   }
 
   /** The account. Throws unless the actor may change it with one of these permissions. */
-  async function findManaged(id: string, by: Actor, needs = WRITE): Promise<Account> {
+  async function findManageable(id: string, by: Actor, needs = WRITE): Promise<Account> {
     const account = await find(id);
     await authority.assertMay(by, { what: 'user', id, needs });
     return account;
   }
 
-  return { find, lockForChange, findManaged };
+  return { find, lockForChange, findManaged: findManageable };
 }
 
 /** What the ETag of a user is made of: everything that an administrator can edit. */

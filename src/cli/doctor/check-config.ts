@@ -4,7 +4,7 @@ import path from 'node:path';
 import { isLoopback } from '../../config/addresses.ts';
 import { ConfigError } from '../../config/config-error.ts';
 import type { Config } from '../../config.ts';
-import { readSoundFile } from '../../config-file/read-file.ts';
+import { readValidFile } from '../../config-file/read-file.ts';
 import { type Finding, failure, ok, warning } from './findings.ts';
 
 const MIB = 1024 * 1024;
@@ -84,7 +84,7 @@ function nearestFolder(folder: string): string {
 async function checkFile({ configFile }: Config): Promise<Finding[]> {
   if (configFile === undefined) return [ok('file', 'no configuration file')];
   try {
-    await readSoundFile(configFile);
+    await readValidFile(configFile);
     return [ok('file', configFile)];
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;

@@ -12,14 +12,14 @@ export const doctorCommand: Command = {
   details: 'Exit code 1 when something failed; warnings alone are 0.',
   options: jsonOption,
   async run(input, io) {
-    const findings = await examine();
+    const findings = await runChecks();
     if (input.flag('json')) io.json(findings);
     else printFindings(findings, io);
     return findings.some(({ status }) => status === 'failure') ? 1 : 0;
   },
 };
 
-async function examine(): Promise<Finding[]> {
+async function runChecks(): Promise<Finding[]> {
   try {
     const config = loadConfig(undefined, { readOnly: true });
     const logger = createLogger({ level: 'silent', format: 'json' });

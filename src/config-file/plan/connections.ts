@@ -38,7 +38,7 @@ export async function planConnections(
   const { connections } = dependencies;
   const plan = nothingPlanned();
   const stored = new Map((await connections.list()).map((connection) => [connection.id, connection]));
-  const forged = new Set(await connections.forged());
+  const forged = new Set(await connections.forgedIds());
   for await (const [index, given] of inTurns(declared.entries(), 1)) {
     const { id } = given;
     const existing = stored.get(id);
@@ -58,7 +58,7 @@ export async function planConnections(
     const fields = [
       ...differences(
         existing ? await storedFields(existing, connections) : {},
-        shownFields(entryWithoutSecrets(entry)),
+        plannedFields(entryWithoutSecrets(entry)),
       ),
       ...(await secretFields(entry, existing, connections, options)),
       ...takeOver(existing?.source ?? 'file'),
@@ -115,11 +115,11 @@ async function storedFields(connection: Connection, connections: Connections): P
     connections.domains(connection.id),
     connections.roleMappings(connection.id),
   ]);
-  return shownFields(entryOf(connection, { domains, roleMappings }));
+  return plannedFields(entryOf(connection, { domains, roleMappings }));
 }
 
 /** The fields of the plan; metadata is too long for a line. */
-function shownFields({ id: _id, metadata, ...entry }: Record<string, unknown>): Record<string, unknown> {
+function plannedFields({ id: _id, metadata, ...entry }: Record<string, unknown>): Record<string, unknown> {
   if (typeof metadata !== 'string') return entry;
   return { ...entry, metadata: `${metadata.length} characters, SHA-256 ${sha256(metadata)}` };
 }

@@ -1,4 +1,4 @@
-// What every kind of connection declares: its identity, who may sign in by it, and what its statements count for.
+// What every kind of connection declares: its identity, who may sign in by it, and which of its statements are trusted.
 import { z } from 'zod';
 import { claimPath, domain, line, lineUpTo } from './fields.ts';
 

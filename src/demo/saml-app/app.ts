@@ -6,7 +6,7 @@ import type { DemoApp, SignOuts } from '../app.ts';
 import { problemPage, signedOutPage } from '../pages.ts';
 import { createSessions } from '../sessions.ts';
 import { type Answer, originOf, type Request, type Routes, serveSite } from '../web.ts';
-import { aCredential } from './credential.ts';
+import { createCredential } from './credential.ts';
 import { identityProvider } from './identity-provider.ts';
 import { type Session, signedInPage } from './pages.ts';
 
@@ -16,7 +16,7 @@ const SESSION = 'demo_saml_session';
 /** Creates the application on this port, with its own key. */
 export async function samlApp(port: number): Promise<DemoApp> {
   const origin = originOf(port);
-  const { privateKey, certificate } = await aCredential();
+  const { privateKey, certificate } = await createCredential();
   const own = {
     issuer: `${origin}/metadata`, // its entity ID
     callbackUrl: `${origin}/acs`,

@@ -5,7 +5,7 @@ import { selfSignedCertificate } from '../../keys/certificate.ts';
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** A fresh RSA key with a certificate for a day, both as PEM. */
-export async function aCredential(): Promise<{ privateKey: string; certificate: string }> {
+export async function createCredential(): Promise<{ privateKey: string; certificate: string }> {
   const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const now = Date.now();
   const [from, until] = [new Date(now), new Date(now + DAY_MS)];

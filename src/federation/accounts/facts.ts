@@ -1,4 +1,4 @@
-// Reads what match.ts decides by: the identity's user, and the account that has the address which the upstream states.
+// Reads the facts for match.ts: the identity's user, and the account that has the address which the upstream states.
 
 import type { Account } from '../../accounts/account.ts';
 import type { Accounts } from '../../accounts/accounts.ts';

@@ -41,14 +41,15 @@ export type Match =
 
 export function matchAccount(facts: MatchFacts): Match {
   const { known, invited, holder } = facts;
-  if (known) return active(known, { outcome: 'known', userId: known.id });
+  if (known) return ifActive(known, { outcome: 'known', userId: known.id });
   // A user of such a connection links it on the account page first.
   if (facts.linkOnly) return { outcome: 'rejected', fault: 'not_invited' };
-  if (invited) return active(invited, { outcome: 'link', userId: invited.id, rule: 'invitation' });
-  if (holder && !givesUpAddress(holder, facts)) {
+  if (invited) return ifActive(invited, { outcome: 'link', userId: invited.id, rule: 'invitation' });
+  if (holder && !mustReleaseAddress(holder, facts)) {
     const { id: userId } = holder;
-    if (isSilent(holder, facts)) return active(holder, { outcome: 'link', userId, rule: 'trusted-address' });
-    return active(holder, { outcome: 'prove', userId });
+    if (mayLinkWithoutProof(holder, facts))
+      return ifActive(holder, { outcome: 'link', userId, rule: 'trusted-address' });
+    return ifActive(holder, { outcome: 'prove', userId });
   }
   if (!facts.createUsers) return { outcome: 'rejected', fault: 'not_invited' };
   return holder ? { outcome: 'create', takesAddressFrom: holder.id } : { outcome: 'create' };
@@ -58,16 +59,16 @@ export function matchAccount(facts: MatchFacts): Match {
  * The creator of an account may have given the address of another person and never verified it (pre-hijacking, arXiv 2205.10174): the
  * address moves to the user who proves it, the account does not. That of an administrator stays.
  */
-function givesUpAddress({ emailVerified, isStaff }: Candidate, { isEmailTrusted }: MatchFacts): boolean {
+function mustReleaseAddress({ emailVerified, isStaff }: Candidate, { isEmailTrusted }: MatchFacts): boolean {
   return !emailVerified && isEmailTrusted && !isStaff;
 }
 
 /** Without a proof only if nothing but the address could prove the account, and both sides have verified it. */
-function isSilent(holder: Candidate, { link, isEmailTrusted, isInProvenDomain }: MatchFacts): boolean {
+function mayLinkWithoutProof(holder: Candidate, { link, isEmailTrusted, isInProvenDomain }: MatchFacts): boolean {
   const isProvenTwice = isEmailTrusted && isInProvenDomain && holder.emailVerified;
   return link === 'trusted' && isProvenTwice && !holder.hasOwnCredential && !holder.isStaff;
 }
 
-function active({ isActive }: Pick<Candidate, 'isActive'>, match: Match): Match {
+function ifActive({ isActive }: Pick<Candidate, 'isActive'>, match: Match): Match {
   return isActive ? match : { outcome: 'rejected', fault: 'account_inactive' };
 }

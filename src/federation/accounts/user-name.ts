@@ -8,14 +8,14 @@ export function* userNames(
   { username, email, name }: { username?: string | undefined; email?: string | undefined; name?: string | undefined },
   suffix: () => string,
 ): Generator<string> {
-  const base = [username, email, name].map(plain).find((one) => one !== '') ?? 'user';
+  const base = [username, email, name].map(usernameCharacters).find((one) => one !== '') ?? 'user';
   yield base;
   for (let attempt = 2; attempt <= ATTEMPTS; attempt += 1) yield `${base}-${attempt}`;
   for (;;) yield `${base}-${suffix()}`;
 }
 
 /** Lower-case letters, digits and . _ - of the part before an @. */
-function plain(text: string | undefined): string {
+function usernameCharacters(text: string | undefined): string {
   return (text ?? '')
     .split('@', 1)
     .join('')

@@ -6,10 +6,10 @@ import type { Connections } from '../../connections/connections.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { FederationError } from '../faults.ts';
 import type { PassedCheck, UpstreamIdentity } from '../upstream.ts';
+import { createConcurrencyLimit } from './concurrency-limit.ts';
 import { isBelow } from './dn.ts';
-import { invalidAnswer, unavailable } from './errors.ts';
+import { directoryUnavailable, invalidAnswer } from './errors.ts';
 import { filterWith } from './filter.ts';
-import { createGate } from './gate.ts';
 import { groupsOf } from './groups.ts';
 import { claimsOf, requestedAttributes, subjectOf } from './identity.ts';
 import { type DirectorySession, withDirectory } from './session.ts';
@@ -29,8 +29,8 @@ export interface Directory {
     typed: { login: string; password: string },
     mayBind: (subject: string) => Promise<boolean>,
   ): Promise<DirectoryCheck>;
-  /** The same work for nobody: a search without a hit, and a bind that fails. */
-  checkNobody(connection: LdapConnection): Promise<void>;
+  /** Takes as long as checkPassword, for a login that belongs to no directory: a search without a hit, and a bind that fails. */
+  imitateCheck(connection: LdapConnection): Promise<void>;
   /** The identity of a login without its password, for "Try it"; undefined: no such user. */
   lookUp(
     connection: LdapConnection,
@@ -41,21 +41,21 @@ export interface Directory {
 }
 
 export interface DirectoryDependencies {
-  connections: Pick<Connections, 'secretsOf'>;
+  connections: Pick<Connections, 'decryptedSecrets'>;
   now: Clock;
 }
 
 export function createDirectory({ connections, now }: DirectoryDependencies): Directory {
-  const searching = createSearching({ connections, now });
+  const withSearchBind = createSearchBind({ connections, now });
 
   return {
     async checkPassword(connection, { login, password }, mayBind) {
       const fault = passwordFault(password);
       if (fault) return { outcome: 'wrong', reason: fault };
-      return searching(connection, async (session, rebind) => {
+      return withSearchBind(connection, async (session, rebind) => {
         const found = await findForBind(session, connection, login, mayBind);
         if ('reason' in found) {
-          await bindAsNobody(session, connection);
+          await bindWithRandomDn(session, connection);
           return { outcome: 'wrong', reason: found.reason };
         }
         const { entry } = found;
@@ -66,15 +66,15 @@ export function createDirectory({ connections, now }: DirectoryDependencies): Di
       });
     },
 
-    async checkNobody(connection) {
-      await searching(connection, async (session) => {
+    async imitateCheck(connection) {
+      await withSearchBind(connection, async (session) => {
         await findUser(session, connection, randomBytes(12).toString('hex'));
-        await bindAsNobody(session, connection);
+        await bindWithRandomDn(session, connection);
       });
     },
 
     lookUp: (connection, login) =>
-      searching(connection, async (session) => {
+      withSearchBind(connection, async (session) => {
         const entry = await findUser(session, connection, login);
         if (!entry) return undefined;
         const { settings } = connection;
@@ -88,7 +88,7 @@ export function createDirectory({ connections, now }: DirectoryDependencies): Di
       }),
 
     async probe(connection) {
-      await searching(connection, (session) =>
+      await withSearchBind(connection, (session) =>
         session.search({
           ...{ base: connection.settings.base_dn, scope: 'base', filter: filterWith('(objectClass=*)', 'dn', '') },
           ...{ attributes: ['1.1'], max: 1 },
@@ -99,15 +99,15 @@ export function createDirectory({ connections, now }: DirectoryDependencies): Di
 }
 
 /** Makes the function that runs `work` bound to search; `rebind` does it again after a bind as a user. */
-function createSearching({ connections, now }: DirectoryDependencies) {
-  const gate = createGate(now);
-  return async function searching<T>(
+function createSearchBind({ connections, now }: DirectoryDependencies) {
+  const limitConcurrency = createConcurrencyLimit(now);
+  return async function withSearchBind<T>(
     connection: LdapConnection,
     work: (session: DirectorySession, rebind: () => Promise<void>) => Promise<T>,
   ): Promise<T> {
     const { settings, id } = connection;
-    const [secret] = await connections.secretsOf(id, 'bind-password');
-    return gate(id, () =>
+    const [secret] = await connections.decryptedSecrets(id, 'bind-password');
+    return limitConcurrency(id, () =>
       withDirectory(settings, async (session) => {
         const bind = () => session.bindToSearch(settings.bind_dn, secret?.value);
         await bind();
@@ -140,7 +140,11 @@ async function findUser(
   if (isCut || second) throw invalidAnswer('Several entries have this login.', 'one entry', 'several');
   if (!entry) return undefined;
   if (!isBelow(entry.dn, settings.base_dn))
-    throw invalidAnswer('The directory returned an entry of another place.', `below ${settings.base_dn}`, entry.dn);
+    throw invalidAnswer(
+      'The directory returned an entry outside of the base DN.',
+      `below ${settings.base_dn}`,
+      entry.dn,
+    );
   return entry;
 }
 
@@ -165,12 +169,12 @@ function makeFilter(template: string, login: string) {
   try {
     return filterWith(template, 'username', login);
   } catch (error) {
-    throw unavailable('the filter of the connection', error);
+    throw directoryUnavailable('the filter of the connection', error);
   }
 }
 
 /** Takes as long as a wrong password, as far as the directory does. The typed password is not sent. */
-async function bindAsNobody(session: DirectorySession, { settings }: LdapConnection): Promise<void> {
+async function bindWithRandomDn(session: DirectorySession, { settings }: LdapConnection): Promise<void> {
   const random = randomBytes(12).toString('hex');
   await session.bindAsUser(`cn=${random},${settings.base_dn}`, random);
 }

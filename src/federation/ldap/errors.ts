@@ -3,8 +3,8 @@
 import { ResultCodeError } from 'ldapts';
 import { FederationError } from '../faults.ts';
 
-/** RFC 4511 appendix A.1; those that say no to this user. */
-const REJECTED: Record<number, string> = {
+/** The result codes that reject this user or password (RFC 4511 appendix A.1). */
+const REASON_BY_RESULT_CODE: Record<number, string> = {
   19: 'directory_constraint', // OpenLDAP and 389 DS: locked by a password policy
   32: 'directory_no_user',
   48: 'directory_no_password',
@@ -14,7 +14,7 @@ const REJECTED: Record<number, string> = {
 };
 
 /** `data 533` in the message of Active Directory, by why it rejects a password. */
-const ACTIVE_DIRECTORY: Record<string, string> = {
+const REASON_BY_ACTIVE_DIRECTORY_CODE: Record<string, string> = {
   '525': 'directory_no_user',
   '530': 'directory_not_now',
   '531': 'directory_not_here',
@@ -29,25 +29,25 @@ const ACTIVE_DIRECTORY: Record<string, string> = {
 export function rejectionOf(error: unknown): string | undefined {
   if (!(error instanceof ResultCodeError)) return undefined;
   const code = error.code === 49 ? /\bdata ([0-9a-f]{3,8})\b/i.exec(error.message)?.[1] : undefined;
-  return (code && ACTIVE_DIRECTORY[code]) ?? REJECTED[error.code];
+  return (code && REASON_BY_ACTIVE_DIRECTORY_CODE[code]) ?? REASON_BY_RESULT_CODE[error.code];
 }
 
 export const SIZE_LIMIT_EXCEEDED = 4;
 
 /** A directory that cannot check passwords now. */
-export function unavailable(doing: string, cause: unknown): FederationError {
+export function directoryUnavailable(operation: string, cause: unknown): FederationError {
   if (cause instanceof FederationError) return cause;
   const text = cause instanceof Error ? cause.message : String(cause);
   return new FederationError('upstream_unavailable', {
     rule: cause instanceof ResultCodeError ? 'answer' : 'connection',
-    message: `The directory cannot be used: ${doing} failed.`,
-    expected: doing,
+    message: `The directory cannot be used: ${operation} failed.`,
+    expected: operation,
     received: text.replace(/\p{Cc}+/gu, ' ').slice(0, 300),
     cause,
   });
 }
 
-/** An answer that no directory may give. */
+/** A response that breaks a rule of this server. */
 export function invalidAnswer(message: string, expected: string, received: string): FederationError {
   return new FederationError('upstream_answer_invalid', { rule: 'answer', message, expected, received });
 }

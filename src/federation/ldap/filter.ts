@@ -1,5 +1,5 @@
 // Search filters (RFC 4515) from a template of the connection. The typed value is set in the parsed filter, so it is never parsed
-// itself: no character of it has a meaning. Pure.
+// itself: no character in it is syntax. Pure.
 import { randomBytes } from 'node:crypto';
 import {
   AndFilter,

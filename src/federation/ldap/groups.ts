@@ -30,7 +30,7 @@ export async function groupsOf(
   if (isActiveDirectory && groups.nested) {
     const root = groups.base_dn ?? domainRootOf(base);
     const found = await searchGroups(session, { ...groups, base_dn: root, filter: IN_CHAIN }, entry.dn);
-    // A group of another place is named as memberOf names it.
+    // A group outside of the base DN is named by its DN, as in memberOf.
     return { names: namesOf(found.entries, groups), isComplete: !found.isCut };
   }
   if (groups.base_dn === undefined) return listedGroups(entry, groups);

@@ -4,7 +4,7 @@ import { rootCertificates } from 'node:tls';
 import { Client, type Entry, type Filter, ResultCodeError } from 'ldapts';
 import type { LdapSettings } from '../../connections/kinds/ldap.ts';
 import { limits } from '../../limits.ts';
-import { rejectionOf, SIZE_LIMIT_EXCEEDED, unavailable } from './errors.ts';
+import { directoryUnavailable, rejectionOf, SIZE_LIMIT_EXCEEDED } from './errors.ts';
 
 export interface Search {
   base: string;
@@ -41,7 +41,10 @@ export async function withDirectory<T>(
   });
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(unavailable('the sign-in', new Error('time limit'))), signInSeconds * 1000);
+    timer = setTimeout(
+      () => reject(directoryUnavailable('the sign-in', new Error('time limit'))),
+      signInSeconds * 1000,
+    );
   });
   const done = run(client, settings, work);
   try {
@@ -68,7 +71,7 @@ async function startTls(client: Client, settings: Transport): Promise<void> {
   // Plain bytes that came before TLS would become a part of the first answer within it.
   const parser: { buffer?: Buffer } = Reflect.get(client, 'messageParser');
   if (parser.buffer !== undefined && parser.buffer.length > 0)
-    throw unavailable('StartTLS', new Error('the directory sent plain bytes after its answer to StartTLS'));
+    throw directoryUnavailable('StartTLS', new Error('the directory sent plain bytes after its answer to StartTLS'));
 }
 
 function sessionOn(client: Client, settings: Transport): DirectorySession {
@@ -130,7 +133,7 @@ async function step<T>(doing: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw unavailable(doing, error);
+    throw directoryUnavailable(doing, error);
   }
 }
 

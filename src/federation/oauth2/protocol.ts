@@ -14,7 +14,7 @@ import type { Redeemed, SentRequest, UpstreamAnswer, UpstreamProtocol } from '..
 import { groupsOf } from './groups.ts';
 
 export interface OAuth2ProtocolDependencies {
-  connections: Pick<Connections, 'secretsOf'>;
+  connections: Pick<Connections, 'decryptedSecrets'>;
   /** The guarded fetch. */
   outgoing: typeof fetch;
 }
@@ -61,7 +61,7 @@ async function redeem(
 ): Promise<Redeemed> {
   const { settings } = connection;
   assertAccepted(settings.issuer, answer);
-  const [secret] = await dependencies.connections.secretsOf(connection.id, 'client-secret');
+  const [secret] = await dependencies.connections.decryptedSecrets(connection.id, 'client-secret');
   const token = await tokenOf(dependencies, connection, { answer, request, secret: secret?.value });
   const call = (url: string) => callApi(dependencies, apiUrl(connection, url, token, secret?.value), token);
   const user = z.record(z.string(), z.unknown()).parse(await call(settings.userinfo_url));
@@ -100,7 +100,7 @@ function assertAccepted(
       received: rule === 'issuer' ? iss : (error ?? 'nothing'),
     });
   };
-  // Before anything is believed (RFC 9207 2.4).
+  // Checked before any other parameter of the answer (RFC 9207 2.4).
   if (iss !== undefined && issuer !== undefined && iss !== issuer)
     reject('upstream_answer_invalid', 'issuer', 'The answer comes from another issuer.');
   if (error !== undefined)
@@ -164,7 +164,7 @@ async function requestApi({ outgoing }: OAuth2ProtocolDependencies, url: string,
 
 async function send(outgoing: typeof fetch, url: string, init: RequestInit): Promise<Response> {
   try {
-    // A redirect would take the token or the secret elsewhere.
+    // A redirect would send the token or the secret to another server.
     return await outgoing(url, { ...init, redirect: 'error' });
   } catch (cause) {
     if (!(cause instanceof OutgoingError)) throw cause;
@@ -173,7 +173,7 @@ async function send(outgoing: typeof fetch, url: string, init: RequestInit): Pro
   }
 }
 
-/** The primary address if it is verified; the list may be forbidden to the token. The one of the profile is not believed. */
+/** The primary address if it is verified; the list may be forbidden to the token. The one of the profile is not trusted. */
 async function addressOf(read: () => Promise<unknown>): Promise<Json> {
   try {
     const primary = addressesSchema.parse(await read()).find((one) => one.primary && one.verified);

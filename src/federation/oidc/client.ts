@@ -12,7 +12,7 @@ import type { Clock } from '../../platform/clock.ts';
 import { FederationError } from '../faults.ts';
 
 export interface OidcClientDependencies {
-  connections: Pick<Connections, 'secretsOf'>;
+  connections: Pick<Connections, 'decryptedSecrets'>;
   documents: Pick<ConnectionDocuments, 'get' | 'getWithNewKeys'>;
   /** The guarded fetch. */
   outgoing: typeof fetch;
@@ -113,8 +113,8 @@ async function clientAuth(
   issuer: string,
 ): Promise<openid.ClientAuth> {
   const { id, settings } = connection;
-  const [secret] = await connections.secretsOf(id, 'client-secret');
-  const [key] = await connections.secretsOf(id, 'private-key');
+  const [secret] = await connections.decryptedSecrets(id, 'client-secret');
+  const [key] = await connections.decryptedSecrets(id, 'private-key');
   if (quirksOf(connection).clientSecret === 'apple-jwt')
     return openid.ClientSecretPost(await appleSecret(connection, issuer, key?.value ?? '', now()));
   switch (settings.token_endpoint_auth_method) {

@@ -1,4 +1,4 @@
-// What openid-client rejects, as the rule that was broken, with what was expected and received.
+// Maps an error of openid-client to the rule that was broken, with what was expected and received.
 import * as openid from 'openid-client';
 import { OutgoingError } from '../../network/outgoing-fetch.ts';
 import type { RuleId } from '../../rejections/rules.ts';
@@ -16,7 +16,7 @@ const RULE_OF_CODE: Record<string, RuleId> = {
   OAUTH_KEY_SELECTION_FAILED: 'signed',
   OAUTH_UNSUPPORTED_OPERATION: 'algorithm',
 };
-/** The user, or the policy of the upstream, said no. */
+/** The user, or the policy of the upstream, rejected the sign-in. */
 const DENIED = [
   'access_denied',
   'login_required',

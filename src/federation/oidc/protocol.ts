@@ -104,7 +104,7 @@ async function redeemCode(
     tokenResponse = await send(url, options as never);
     return tokenResponse.clone();
   };
-  // The shared issuer is no token's issuer: this call always fails after it has brought the tokens.
+  // No token has the shared issuer, so this call always fails; by then it has fetched the tokens.
   const failure: unknown = await openid
     .authorizationCodeGrant(client.config, currentUrl, checks)
     .catch((error) => error);
@@ -124,7 +124,7 @@ async function redeemCode(
   return { ...ofTenant, tokens: await openid.authorizationCodeGrant(ofTenant.config, currentUrl, checks) };
 }
 
-/** An ID token that is older than our request was issued for another one. */
+/** An ID token that is older than the request was issued for another one. */
 function assertIssuedNow(iat: number, sentAt: Date): void {
   if (iat * 1000 >= sentAt.getTime() - limits.clockSkew.seconds * 1000) return;
   throw new FederationError('upstream_answer_invalid', {
@@ -135,7 +135,7 @@ function assertIssuedNow(iat: number, sentAt: Date): void {
   });
 }
 
-/** Apple's name: the browser made this field, so it is for display only; the address in it is not read. */
+/** The name from Apple: this field is not signed, so it is for display only; the address in it is not read. */
 function displayName({ user }: UpstreamAnswer, field: 'apple-user' | undefined): { name?: string } {
   if (field === undefined || user === undefined) return {};
   const schema = z.object({ name: z.object({ firstName: z.string().optional(), lastName: z.string().optional() }) });

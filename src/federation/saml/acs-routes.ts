@@ -72,7 +72,7 @@ async function receive(dependencies: AcsRoutesDependencies, ctx: Context): Promi
   const inResponseTo = inResponseToOf(trusted);
   if (inResponseTo === undefined && !OWN_RELAY_STATE.test(relayState ?? ''))
     return `/login?connection=${connection.id}`;
-  return rejected.explain(
+  return rejected.withErrorPage(
     ctx.state.request,
     () => aboutAnswer(connection),
     async () => {
@@ -154,7 +154,7 @@ async function rejectSignature(
   const { rule, message, expected, received } = fault;
   const rejection = new FederationError('upstream_signature_invalid', { rule, message, expected, received });
   try {
-    await rejected.explain(
+    await rejected.withErrorPage(
       ctx.state.request,
       () => aboutAnswer(connection),
       () => Promise.reject(rejection),

@@ -141,7 +141,7 @@ const DENIED: readonly string[] = [
   statusCodes.UnknownPrincipal,
 ];
 
-/** The upstream answers without an assertion: the user or its policy said no, or it rejects the request. */
+/** The upstream answers without an assertion: the user or its policy rejected the sign-in, or it rejects the request. */
 function denied({ code, subcode, message }: ReceivedStatus): FederationError {
   const nameOf = (uri: string) => uri.slice(uri.lastIndexOf(':') + 1);
   const status = [code, subcode].flatMap((uri) => (uri ? [nameOf(uri)] : [])).join(', ');

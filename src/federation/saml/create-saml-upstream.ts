@@ -54,7 +54,7 @@ export function createSamlUpstream({ saml, documents, now, logout: ending, ...ow
   };
 }
 
-/** Our own logout as the last step of a logout run (federation/logout). */
+/** The logout at the upstream, the last step of a logout run (federation/logout). */
 function logoutProtocol(sent: SentLogoutRequests): UpstreamLogoutProtocol {
   return {
     addressOf: async (connection) => (connection.kind === 'saml' ? sent.addressOf(connection) : undefined),

@@ -54,11 +54,11 @@ function subjectOf(
     const value = claimAt(claims, attribute);
     return typeof value === 'string' ? value : '';
   }
-  return nameId?.format === nameIdFormats.persistent ? qualified(nameId, issuer) : '';
+  return nameId?.format === nameIdFormats.persistent ? qualifiedSubject(nameId, issuer) : '';
 }
 
 /** An identifier that another identity provider made is unique together with its name only (Core 8.3.7). */
-function qualified({ value, nameQualifier }: NameId, issuer: string): string {
+function qualifiedSubject({ value, nameQualifier }: NameId, issuer: string): string {
   return nameQualifier === undefined || nameQualifier === issuer ? value : `${nameQualifier}!${value}`;
 }
 

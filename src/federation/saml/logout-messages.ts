@@ -36,7 +36,7 @@ export function browserEndpoint(slo: readonly SloEndpoint[], binding: 'redirect'
   return offered.find((endpoint) => endpoint.binding === binding) ?? offered[0];
 }
 
-export function sendThrough(
+export function encodeForBinding(
   { signer }: ServiceProvider,
   { binding, location }: SloEndpoint,
   parameter: 'SAMLRequest' | 'SAMLResponse',

@@ -25,9 +25,9 @@ import {
   asNameId,
   browserEndpoint,
   type ExpectationDependencies,
+  encodeForBinding,
   expectedFrom,
   senderKeys,
-  sendThrough,
 } from './logout-messages.ts';
 import type { ServiceProvider } from './service-provider.ts';
 
@@ -93,7 +93,13 @@ export function createReceivedLogoutRequests(dependencies: ReceivedLogoutRequest
       const message = logoutResponse({
         ...{ id: newMessageId(), issuer, destination, now: now(), inResponseTo: requestId, status },
       });
-      return sendThrough(serviceProvider, { ...target, location: destination }, 'SAMLResponse', message, relayState);
+      return encodeForBinding(
+        serviceProvider,
+        { ...target, location: destination },
+        'SAMLResponse',
+        message,
+        relayState,
+      );
     },
 
     soapAnswer({ connection, requestId }, status) {

@@ -11,9 +11,9 @@ import {
   asNameId,
   browserEndpoint,
   type ExpectationDependencies,
+  encodeForBinding,
   expectedFrom,
   senderKeys,
-  sendThrough,
 } from './logout-messages.ts';
 import type { ServiceProvider } from './service-provider.ts';
 
@@ -57,7 +57,7 @@ export function createSentLogoutRequests(dependencies: SentLogoutRequestsDepende
         sessionIndexes: sessionIndex === undefined ? [] : [sessionIndex],
         reason: 'user',
       });
-      return { messageId, redirect: sendThrough(serviceProvider, target, 'SAMLRequest', message, relayState) };
+      return { messageId, redirect: encodeForBinding(serviceProvider, target, 'SAMLRequest', message, relayState) };
     },
 
     async isConfirmed(connection, opened, messageId) {

@@ -5,7 +5,7 @@ import type { Keyring } from '../../keys/keyring.ts';
 import { acceptedEncryption } from '../../saml/xml/decrypt.ts';
 import { algorithms, bindings, nameIdFormats, namespaces } from '../../saml/xml/names.ts';
 import { createSigner, type Signer } from '../../saml/xml/sign.ts';
-import { canonical, element, wireForm, type XmlElement } from '../../saml/xml/write.ts';
+import { canonical, element, wireFormat, type XmlElement } from '../../saml/xml/write.ts';
 
 export interface ServiceProvider {
   acsUrl: string;
@@ -67,7 +67,7 @@ export function createServiceProvider({ issuer, keyring }: ServiceProviderDepend
           }),
         ),
       );
-      return wireForm(canonical(descriptor));
+      return wireFormat(canonical(descriptor));
     },
   };
 }

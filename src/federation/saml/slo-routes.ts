@@ -68,7 +68,7 @@ export function sloRoutes(dependencies: SloRoutesDependencies): Router<State, Ex
 
   router.get('/answers/:sealed', async (ctx) => {
     const { partial } = parseQuery(ctx, answerQuery);
-    const pending = pendingAnswer.safeParse(opened(vault, ctx.params.sealed ?? ''));
+    const pending = pendingAnswer.safeParse(decryptPending(vault, ctx.params.sealed ?? ''));
     if (!pending.success) throw notFound();
     const subcode = partial === undefined ? {} : { subcode: statusCodes.PartialLogout };
     await answer(dependencies, ctx, pending.data, { code: statusCodes.Success, ...subcode });
@@ -77,7 +77,7 @@ export function sloRoutes(dependencies: SloRoutesDependencies): Router<State, Ex
   return router;
 }
 
-function opened(vault: Pick<Vault, 'open'>, sealed: string): unknown {
+function decryptPending(vault: Pick<Vault, 'open'>, sealed: string): unknown {
   try {
     return JSON.parse(vault.open(sealed, PURPOSE).toString());
   } catch {
@@ -117,7 +117,7 @@ async function receive(
   }
 }
 
-/** The upstream answers our LogoutRequest, which was the last step of a logout run. */
+/** The upstream answers the LogoutRequest of this server, which was the last step of a logout run. */
 async function continueRun(
   { connections, sent, runs }: SloRoutesDependencies,
   ctx: Context,

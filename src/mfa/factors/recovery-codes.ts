@@ -47,7 +47,7 @@ export function createRecoveryCodes(dependencies: RecoveryCodesDependencies): Re
     },
 
     createFor: (userId, enrolment, by = {}) => createFor(dependencies, userId, enrolment, by),
-    again: (userId, enrolment) => findAgain(vault, db, userId, enrolment),
+    again: (userId, enrolment) => findStoredCodes(vault, db, userId, enrolment),
     redeem: (userId, code, by = {}) => redeem(dependencies, userId, code, by),
     remaining: (userId) => db.recoveryCode.count({ where: { userId, usedAt: null } }),
 
@@ -72,7 +72,7 @@ async function createFor(
   try {
     return await transaction(db, async (tx) => {
       const rows = await tx.recoveryCode.findMany({ where: { userId } });
-      if (rows.some(({ usedAt }) => usedAt === null)) return findAgain(vault, tx, userId, enrolment);
+      if (rows.some(({ usedAt }) => usedAt === null)) return findStoredCodes(vault, tx, userId, enrolment);
       const codes = codesOf(vault, userId, enrolment);
       // All are used up: the same enrolment must not restore them.
       if (codes.some((code) => rows.some(matches(vault, userId, code)))) return undefined;
@@ -81,11 +81,11 @@ async function createFor(
     });
   } catch (error) {
     if (!isUniqueViolation(error)) throw error;
-    return findAgain(vault, db, userId, enrolment); // the form was sent twice in parallel
+    return findStoredCodes(vault, db, userId, enrolment); // the form was sent twice in parallel
   }
 }
 
-async function findAgain(vault: Vault, tx: Tx, userId: string, enrolment: string): Promise<string[] | undefined> {
+async function findStoredCodes(vault: Vault, tx: Tx, userId: string, enrolment: string): Promise<string[] | undefined> {
   const rows = await tx.recoveryCode.findMany({ where: { userId, usedAt: null } });
   const codes = codesOf(vault, userId, enrolment);
   const isHere = (code: string) => rows.some(matches(vault, userId, code));
@@ -125,7 +125,7 @@ async function store(
   const row = (code: string) => ({
     id: randomId(),
     userId,
-    codeHash: vault.mac(bound(userId, code), PURPOSE),
+    codeHash: vault.mac(hashedText(userId, code), PURPOSE),
     createdAt: now(),
   });
   await tx.recoveryCode.createMany({ data: codes.map(row) });
@@ -134,24 +134,24 @@ async function store(
 
 /** Whether a row is the one of this code. */
 function matches(vault: Vault, userId: string, code: string) {
-  return ({ codeHash }: { codeHash: string }) => vault.macMatches(bound(userId, code), codeHash, PURPOSE);
+  return ({ codeHash }: { codeHash: string }) => vault.macMatches(hashedText(userId, code), codeHash, PURPOSE);
 }
 
-/** What is hashed of a code. */
-function bound(userId: string, code: string): string {
+/** The text whose MAC is stored for a code. */
+function hashedText(userId: string, code: string): string {
   return `${userId}:${canonical(code)}`;
 }
 
 /** The codes that are derived from this enrolment. */
 function codesOf(vault: Vault, userId: string, enrolment: string): string[] {
   const key = (index: number) => vault.deriveKey(`${ENROLMENT_PURPOSE} ${userId}:${index}:${enrolment}`);
-  return Array.from({ length: count }, (_, index) => inLetters(key(index)));
+  return Array.from({ length: count }, (_, index) => encodeAsLetters(key(index)));
 }
 function newCode(): string {
-  return inLetters(Buffer.from(randomToken(LETTERS), 'base64url'));
+  return encodeAsLetters(Buffer.from(randomToken(LETTERS), 'base64url'));
 }
 
-function inLetters(bytes: Buffer): string {
+function encodeAsLetters(bytes: Buffer): string {
   const letters = [...bytes.subarray(0, LETTERS)].map((byte) => ALPHABET[byte & 31]).join('');
   return letters.replace(/(.{4})(?=.)/g, '$1-');
 }

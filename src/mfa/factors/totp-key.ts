@@ -1,5 +1,5 @@
 // The key of an authenticator app: its secret, and how codes are made from it (RFC 6238). Other systems use other values
-// than our defaults, so each key has its own; they are imported as base32 or as an otpauth URI.
+// than the defaults here, so each key has its own; they are imported as base32 or as an otpauth URI.
 import { ScureBase32Plugin } from 'otplib';
 import { z } from 'zod';
 import { badRequest } from '../../http/errors.ts';

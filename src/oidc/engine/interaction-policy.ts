@@ -59,7 +59,7 @@ export function createPrompts(dependencies: PromptDependencies) {
   login.checks.add(settingsAcr(dependencies));
   login.checks.add(requestedMailedCode(dependencies));
   login.checks.add(requestedPassword(dependencies));
-  login.checks.add(acceptedWay(dependencies));
+  login.checks.add(acceptedConnection(dependencies));
   login.checks.remove('id_token_hint');
   login.checks.add(hintedAccount(dependencies));
   for (const check of login.checks) check.error ??= 'login_required';
@@ -169,7 +169,7 @@ function requestedMailedCode({ canEnterMailedCode }: PromptDependencies) {
  * The application's `connections` and `local_sign_in`, also in a session that began at another application. A session with `fed`
  * whose connection is not known is accepted by no such application.
  */
-function acceptedWay({ clients, upstream }: PromptDependencies) {
+function acceptedConnection({ clients, upstream }: PromptDependencies) {
   return new Check('connection', 'the application demands another way to sign in', async ({ oidc }) => {
     const rule = oidc.client && (await clients.applicationOf(oidc.client.clientId))?.signInRule;
     const { session, result } = oidc;

@@ -13,7 +13,7 @@ import type { Engine } from './provider.ts';
 import { createPublicDocuments } from './public-documents.ts';
 import { guardRequest } from './request-guards.ts';
 import { answerMethod, engineRoute } from './routes.ts';
-import { noteTokenOwner } from './security-profile.ts';
+import { noteProfileOfToken } from './security-profile.ts';
 
 export interface EngineMiddlewareDependencies {
   engine: Engine;
@@ -50,7 +50,7 @@ export function createEngineMiddleware({
     const provider = engine.current();
     for (const { apply } of requestPatches) if (await apply(ctx, { route, provider })) return;
     await guardRequest(ctx, clients);
-    if (route === routes.userinfo) await noteTokenOwner(ctx, provider);
+    if (route === routes.userinfo) await noteProfileOfToken(ctx, provider);
     const contentSecurityPolicy = ctx.response.get('Content-Security-Policy');
 
     await answer(ctx, provider);

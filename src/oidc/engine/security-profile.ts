@@ -30,10 +30,10 @@ export const profileMetadata = {
 const profileRequests = new WeakSet<object>();
 
 /**
- * Notes whose token a request to userinfo carries: the engine asks whether a nonce is needed before it reads the token.
+ * Remembers whether the token of a request to userinfo belongs to a client with a profile: the engine asks whether a nonce is needed before it reads the token.
  * Only for DPoP, so nothing is read twice for other clients.
  */
-export async function noteTokenOwner(ctx: Context, provider: Provider): Promise<void> {
+export async function noteProfileOfToken(ctx: Context, provider: Provider): Promise<void> {
   const [scheme, value] = ctx.get('Authorization').split(' ');
   if (scheme?.toLowerCase() !== 'dpop' || !value) return;
   const token = await provider.AccessToken.find(value);

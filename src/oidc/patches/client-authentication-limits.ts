@@ -1,4 +1,4 @@
-// Patch: Client.find. At the endpoints where clients authenticate, the first lookup of a client is the last moment before
+// Patch: Client.find. At the endpoints where clients authenticate, the first lookup of a client is the last hook before
 // a credential is checked; a client with too many failures is rejected there.
 import { type KoaContextWithOIDC, Provider } from '../engine/library.ts';
 

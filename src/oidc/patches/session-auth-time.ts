@@ -4,7 +4,7 @@
 import { engineSeconds } from '../engine/configuration.ts';
 import { Provider } from '../engine/library.ts';
 
-/** What flow.ts of the sign-in adds to the result of an interaction. */
+/** What sign-in/flow.ts adds to the result of an interaction. */
 export interface UpstreamLogin {
   /** Epoch seconds; 0: the upstream does not say. Absent: the time of the sign-in here. */
   authTs?: number;

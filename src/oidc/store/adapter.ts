@@ -34,7 +34,7 @@ const OF_SESSION = new Set(['Session', 'AuthorizationCode']);
 /** Models that expire exactly on time: the engine would add the tolerance that is meant for other machines' clocks. */
 const EXPIRES = new Set(['AccessToken', 'ClientCredentials', 'InitialAccessToken', 'Interaction']);
 
-/** Models whose rows belong to a grant and die with it. */
+/** Models whose rows belong to a grant and are removed with it. */
 const TOKEN_MODELS = ['AccessToken', 'AuthorizationCode', 'RefreshToken', 'DeviceCode'];
 
 const COLUMNS = { ...PROTECTED_COLUMNS, expiresAt: true } as const;

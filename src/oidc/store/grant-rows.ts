@@ -48,9 +48,11 @@ export async function grantsOf(db: Db, accountId: string, now: bigint): Promise<
   return [...newest.values()].reverse().map(({ clientId, iat, openid, resources = {} }) => ({
     clientId,
     granted: {
-      scopes: words(openid?.scope),
+      scopes: splitScope(openid?.scope),
       claims: openid?.claims ?? [],
-      resources: Object.fromEntries(Object.entries(resources).map(([resource, scope]) => [resource, words(scope)])),
+      resources: Object.fromEntries(
+        Object.entries(resources).map(([resource, scope]) => [resource, splitScope(scope)]),
+      ),
     },
     grantedAt: new Date(iat * 1000),
   }));
@@ -60,6 +62,6 @@ function rowsOf(grantIds: string[]): string[] {
   return grantIds.map((id) => artifactId('Grant', id));
 }
 
-function words(scope = ''): string[] {
+function splitScope(scope = ''): string[] {
   return scope.split(' ').filter(Boolean);
 }

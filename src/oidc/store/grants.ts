@@ -47,9 +47,9 @@ export function createGrantLoader({ consents, clients, addClientToSession }: Gra
     const allowed = consented && intersect(requested, consented);
     if (!allowed || isEmpty(allowed)) return grant;
     const extended = grant ?? new provider.Grant({ accountId: account.accountId, clientId: client.clientId });
-    add(extended, allowed);
+    addToGrant(extended, allowed);
     await extended.save();
-    if (extended === grant || (await isFirst(ctx, extended))) return extended;
+    if (extended === grant || (await addToSession(ctx, extended))) return extended;
     await extended.destroy();
     return loadExistingGrant(ctx);
   };
@@ -59,7 +59,7 @@ export function createGrantLoader({ consents, clients, addClientToSession }: Gra
    * only under the grant and `sid` that the session names: false when another request was first, whose entry this request
    * then uses.
    */
-  async function isFirst({ oidc }: KoaContextWithOIDC, grant: Grant): Promise<boolean> {
+  async function addToSession({ oidc }: KoaContextWithOIDC, grant: Grant): Promise<boolean> {
     const { client, session } = oidc;
     if (!client || !session?.accountId || !isStored(session)) return true;
     const { clientId } = client;
@@ -73,7 +73,7 @@ export function createGrantLoader({ consents, clients, addClientToSession }: Gra
   }
 }
 
-function add(grant: Grant, { scopes, claims, resources }: Granted): void {
+function addToGrant(grant: Grant, { scopes, claims, resources }: Granted): void {
   if (scopes.length > 0) grant.addOIDCScope(scopes.join(' '));
   if (claims.length > 0) grant.addOIDCClaims(claims);
   for (const [indicator, resourceScopes] of Object.entries(resources)) {

@@ -2,11 +2,11 @@
 // binding (SAML Bindings 3.5 and 3.4).
 import { deflateRawSync } from 'node:zlib';
 import { type Signer, signElement } from '../xml/sign.ts';
-import { canonical, wireForm, type XmlElement } from '../xml/write.ts';
+import { canonical, wireFormat, type XmlElement } from '../xml/write.ts';
 
 /** The value of the SAMLRequest or SAMLResponse field of a POST form, signed when a signer is given. */
 export function postMessage(message: XmlElement, signer?: Signer): string {
-  return encodePost(wireForm(signer ? signElement(message, 1, signer) : canonical(message)));
+  return encodePost(wireFormat(signer ? signElement(message, 1, signer) : canonical(message)));
 }
 
 /** Base64 for a form field. */
@@ -24,7 +24,7 @@ export interface RedirectInput {
 
 /** The redirect URL (SAML Bindings 3.4.4.1), signed when a signer is given. */
 export function redirectUrl({ location, parameter, message, relayState }: RedirectInput, signer?: Signer): string {
-  const deflated = deflateRawSync(wireForm(canonical(message))).toString('base64');
+  const deflated = deflateRawSync(wireFormat(canonical(message))).toString('base64');
   const parts = [`${parameter}=${percentEncode(deflated)}`];
   if (relayState !== undefined) parts.push(`RelayState=${percentEncode(relayState)}`);
   if (signer) {
@@ -34,7 +34,7 @@ export function redirectUrl({ location, parameter, message, relayState }: Redire
   return `${location}${location.includes('?') ? '&' : '?'}${parts.join('&')}`;
 }
 
-/** Leaves nothing for a browser to encode on the way: Chromium turns an apostrophe into %27, and the signature dies. */
+/** Leaves nothing for a browser to encode on the way: Chromium turns an apostrophe into %27, which makes the signature invalid. */
 function percentEncode(text: string): string {
   // A lone surrogate has no UTF-8 form; what came in as UTF-8 has none.
   return encodeURIComponent(Buffer.from(text).toString()).replace(

@@ -5,7 +5,7 @@ import { encryptAssertion } from '../xml/encrypt.ts';
 import type { SamlStatus } from '../xml/errors.ts';
 import { statusCodes } from '../xml/names.ts';
 import { type Signer, signElement } from '../xml/sign.ts';
-import { canonical, element, samlTime, wireForm, type XmlChild, type XmlElement } from '../xml/write.ts';
+import { canonical, element, samlTime, wireFormat, type XmlChild, type XmlElement } from '../xml/write.ts';
 import { type AssertionInput, assertionElement } from './assertion.ts';
 
 export type SignedParts = 'assertion' | 'response' | 'both';
@@ -31,12 +31,12 @@ export function successResponse(input: SuccessInput, signer: Signer): string {
   const assertion = input.sign === 'response' ? canonical(plain) : signElement(plain, 1, signer);
   const body = input.encryptFor ? encryptAssertion(assertion, input.encryptFor) : assertion;
   const response = responseElement(input, { code: statusCodes.Success }, body);
-  return wireForm(input.sign === 'assertion' ? canonical(response) : signElement(response, 1, signer));
+  return wireFormat(input.sign === 'assertion' ? canonical(response) : signElement(response, 1, signer));
 }
 
 /** A signed Response with a status and no assertion, as XML text. */
 export function statusResponse(input: ResponseInput & { status: SamlStatus }, signer: Signer): string {
-  return wireForm(signElement(responseElement(input, input.status), 1, signer));
+  return wireFormat(signElement(responseElement(input, input.status), 1, signer));
 }
 
 /** `samlp:Status`, in responses of every kind. */

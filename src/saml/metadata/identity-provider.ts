@@ -3,7 +3,7 @@
 import { bindings, nameIdFormats, namespaces } from '../xml/names.ts';
 import { type Signer, signElement } from '../xml/sign.ts';
 import { acceptedUris } from '../xml/signature-algorithms.ts';
-import { canonical, element, samlTime, wireForm, type XmlElement } from '../xml/write.ts';
+import { canonical, element, samlTime, wireFormat, type XmlElement } from '../xml/write.ts';
 
 export interface IdpMetadataInput {
   entityId: string;
@@ -36,7 +36,7 @@ export function identityProviderMetadata(input: IdpMetadataInput, signer?: Signe
     roleDescriptor(input),
     organization(input),
   );
-  return wireForm(signer ? signElement(descriptor, 0, signer) : canonical(descriptor));
+  return wireFormat(signer ? signElement(descriptor, 0, signer) : canonical(descriptor));
 }
 
 /** Metadata Profile for Algorithm Support 2.2: without it Shibboleth signs POST messages with SHA-1. */

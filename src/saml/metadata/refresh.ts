@@ -29,7 +29,7 @@ export interface RefreshResult {
 }
 type Outcome = keyof RefreshResult;
 
-type Context = MetadataRefreshDependencies & { state: RefreshState; reports: RefreshReports };
+type RefreshContext = MetadataRefreshDependencies & { state: RefreshState; reports: RefreshReports };
 
 /** A document that may be registered: about this service provider, and valid. */
 interface Received {
@@ -40,7 +40,7 @@ interface Received {
 /** Refreshes all of them that are due, one after the other; stops early when the signal aborts. */
 export function createMetadataRefresh(dependencies: MetadataRefreshDependencies) {
   const reports = createRefreshReports(dependencies);
-  const context: Context = { ...dependencies, state: createRefreshState(dependencies), reports };
+  const context: RefreshContext = { ...dependencies, state: createRefreshState(dependencies), reports };
 
   return async function refreshAll(signal?: AbortSignal): Promise<RefreshResult> {
     const result: RefreshResult = { changed: 0, waiting: 0, unchanged: 0, failed: 0 };
@@ -57,7 +57,7 @@ export function createMetadataRefresh(dependencies: MetadataRefreshDependencies)
   };
 }
 
-async function refresh(context: Context, application: SamlApplication, url: string): Promise<Outcome> {
+async function refresh(context: RefreshContext, application: SamlApplication, url: string): Promise<Outcome> {
   const { state } = context;
   if (!(await state.isDue(application.id, url))) return 'unchanged';
   const received = await readDocument(context, application, url);
@@ -69,12 +69,12 @@ async function refresh(context: Context, application: SamlApplication, url: stri
   const changes = changesTo(application, received.xml);
   const isPinned = application.metadata.metadata_certificate !== undefined;
   const mustWait = !isPinned && needsApproval(changes);
-  return (mustWait ? wait : apply)(context, application, url, received, changes);
+  return (mustWait ? storeWaiting : apply)(context, application, url, received, changes);
 }
 
 /** Fetches and checks the document. Undefined when it is rejected, which is recorded. */
 async function readDocument(
-  { now, state, reports, fetchMetadata }: Context,
+  { now, state, reports, fetchMetadata }: RefreshContext,
   application: SamlApplication,
   url: string,
 ): Promise<Received | undefined> {
@@ -96,8 +96,8 @@ function nextRead(now: Clock, cacheSeconds: number | undefined): Date {
   return new Date(now().getTime() + Math.min(Math.max(cacheSeconds ?? most, least), most) * 1000);
 }
 
-async function wait(
-  { db, state, reports }: Context,
+async function storeWaiting(
+  { db, state, reports }: RefreshContext,
   application: SamlApplication,
   url: string,
   { xml, nextReadAt }: Received,
@@ -111,7 +111,7 @@ async function wait(
 }
 
 async function apply(
-  { db, applications, logger, state, reports }: Context,
+  { db, applications, logger, state, reports }: RefreshContext,
   application: SamlApplication,
   url: string,
   { xml, nextReadAt }: Received,

@@ -10,7 +10,7 @@ import { parseXml } from '../xml/parse.ts';
 import { childOf, elements, isElement } from '../xml/read.ts';
 import type { XmlValidator } from '../xml/schema.ts';
 import { type Signer, signElement } from '../xml/sign.ts';
-import { canonical, element, wireForm, type XmlElement } from '../xml/write.ts';
+import { canonical, element, wireFormat, type XmlElement } from '../xml/write.ts';
 
 export interface SoapParties {
   sp: ServiceProvider;
@@ -24,7 +24,7 @@ export interface SoapParties {
 /** The envelope around the signed message. */
 export function soapEnvelope(message: XmlElement, signer: Signer): string {
   const signed = signElement(message, 1, signer);
-  return wireForm(canonical(element('soap:Envelope', {}, element('soap:Body', {}, signed))));
+  return wireFormat(canonical(element('soap:Envelope', {}, element('soap:Body', {}, signed))));
 }
 
 /** The headers that go with it. */

@@ -59,15 +59,15 @@ function publicKeyOf(certificate: X509Certificate): KeyObject {
 function strengthOf(key: KeyObject): { kind: 'rsa' | 'ec'; bits: number } {
   const { modulusLength = 0, namedCurve = '' } = key.asymmetricKeyDetails ?? {};
   if (key.asymmetricKeyType === 'rsa') {
-    if (modulusLength < limits.saml.minRsaBits) throw weak(`RSA with ${modulusLength} bits`);
+    if (modulusLength < limits.saml.minRsaBits) throw weakKey(`RSA with ${modulusLength} bits`);
     return { kind: 'rsa', bits: modulusLength };
   }
   const bits = key.asymmetricKeyType === 'ec' ? curveBits[namedCurve] : undefined;
-  if (!bits) throw weak(`${key.asymmetricKeyType ?? 'unknown'} ${namedCurve}`.trim());
+  if (!bits) throw weakKey(`${key.asymmetricKeyType ?? 'unknown'} ${namedCurve}`.trim());
   return { kind: 'ec', bits };
 }
 
-function weak(found: string): SamlError {
+function weakKey(found: string): SamlError {
   return new SamlError('weak_key', {
     message: `A certificate holds a key that is not accepted (${found}); RSA from 2048 bits or P-256, P-384, P-521.`,
   });

@@ -4,7 +4,7 @@
 import { constants, createCipheriv, type KeyObject, publicEncrypt } from 'node:crypto';
 import { randomToken } from '../../platform/random.ts';
 import { algorithms } from './names.ts';
-import { type CanonicalXml, element, wireForm, type XmlElement } from './write.ts';
+import { type CanonicalXml, element, wireFormat, type XmlElement } from './write.ts';
 
 /** The saml:EncryptedAssertion of an assertion that may be signed (SAML Core 2.3.4). */
 export function encryptAssertion(assertion: CanonicalXml, recipient: KeyObject): XmlElement {
@@ -28,7 +28,7 @@ export function encryptAssertion(assertion: CanonicalXml, recipient: KeyObject):
     { Type: 'http://www.w3.org/2001/04/xmlenc#Element' },
     element('xenc:EncryptionMethod', { Algorithm: algorithms.aes256Gcm }),
     element('ds:KeyInfo', {}, encryptedKey),
-    cipherData(encrypt(wireForm(assertion), contentKey)),
+    cipherData(encrypt(wireFormat(assertion), contentKey)),
   );
   return element('saml:EncryptedAssertion', {}, encryptedData);
 }

@@ -37,7 +37,7 @@ export function canonical(root: XmlElement): CanonicalXml {
  * The form to send: the canonical form with U+0085 and U+2028 as character references. Parsers that apply the line-end
  * rules of XML 1.1 (xmldom) would turn the characters into line feeds; the digest is the same.
  */
-export function wireForm(xml: CanonicalXml): string {
+export function wireFormat(xml: CanonicalXml): string {
   return xml.canonical.replace(/[\u0085\u2028]/g, (character) => `&#x${character.charCodeAt(0).toString(16)};`);
 }
 
@@ -107,17 +107,17 @@ const references: Record<string, string> = {
 };
 
 function escapeText(text: string): string {
-  return representable(text).replace(textSpecial, (character) => references[character] ?? '');
+  return replaceForbiddenCharacters(text).replace(textSpecial, (character) => references[character] ?? '');
 }
 
 function escapeAttribute(value: string): string {
-  return representable(value).replace(attributeSpecial, (character) => references[character] ?? '');
+  return replaceForbiddenCharacters(value).replace(attributeSpecial, (character) => references[character] ?? '');
 }
 
 // XML 1.0 section 2.2, and lone surrogates, which have no UTF-8 form.
 const unrepresentable = /[^\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/gu;
 
 /** Replaces characters that XML cannot contain by U+FFFD: a control character in a name must not prevent a sign-in. */
-export function representable(text: string): string {
+export function replaceForbiddenCharacters(text: string): string {
   return text.replace(unrepresentable, '\ufffd');
 }

@@ -10,7 +10,7 @@ export interface ProvenUpstream {
   requestId: string;
   connectionId: string;
   connectionName: string;
-  /** What the connection vouches for: `fed`, and more by its lists. */
+  /** `fed`, and what the trusted values of the connection prove. */
   amr: string[];
   /** When the user authenticated there, in epoch seconds; 0: the upstream does not say. */
   authTime: number;

@@ -80,7 +80,7 @@ describe('a new connection', () => {
       const stored = await idp.services.connections.get(id);
       expect(stored).toMatchObject({ kind: preset.kind, preset: preset.id, enabled: true, source: 'local' });
       const asked = preset.fields.filter(({ type }) => type === 'secret' || type === 'date').map(({ key }) => key);
-      const secrets = await idp.services.connections.secrets(id);
+      const secrets = await idp.services.connections.secretInfos(id);
       expect(secrets).toHaveLength(asked.includes('client_secret') || asked.includes('private_key') ? 1 : 0);
       if (asked.includes('client_secret_expires_at')) expect(secrets[0]?.expiresAt).toEqual(new Date('2030-01-01'));
       expect((await admin.get(`${HOME}/${id}/edit`)).status).toBe(200);
@@ -127,13 +127,13 @@ describe('a connection', () => {
 
   it('gets a second secret with its end, loses the old one, and shows neither', async () => {
     const { connections } = idp.services;
-    const [old] = await connections.secrets('kc');
+    const [old] = await connections.secretInfos('kc');
     await admin.submit(await admin.get(`${HOME}/kc/secret`), { value: 'second', expires_at: '2031-02-03' });
     const page = await admin.get(`${HOME}/kc`);
     expect(page.text).toContain('2031-02-03');
     expect(page.text).not.toContain('second"');
     await admin.submit(page, {}, { form: `secrets/${old?.id}/remove` });
-    expect((await connections.secretsOf('kc', 'client-secret')).map(({ value }) => value)).toEqual(['second']);
+    expect((await connections.decryptedSecrets('kc', 'client-secret')).map(({ value }) => value)).toEqual(['second']);
   });
 
   it('shows the DNS record of a domain and checks it', async () => {
@@ -187,6 +187,6 @@ describe('a connection', () => {
     await db.connection.update({ where: { id: 'forged' }, data: { enabled: false } });
     expect(textOf((await admin.get(HOME)).text)).toContain('Another program changed these connections');
     await admin.submit(await admin.get(`${HOME}/forged/delete`));
-    expect(await connections.forged()).toEqual([]);
+    expect(await connections.forgedIds()).toEqual([]);
   });
 });

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { webLink } from '../../../src/http/pages/render.ts';
-import { filesUnder } from '../../support/source/imports.ts';
 import { formsOf } from '../../support/pages/html.ts';
+import { filesUnder } from '../../support/source/imports.ts';
 import { render } from '../app.ts';
 import { samplePages } from '../sample-pages.ts';
 

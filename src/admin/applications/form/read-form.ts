@@ -17,7 +17,7 @@ export async function readForm(ctx: Context): Promise<{ one: Record<string, stri
 }
 
 /** The fields with what was typed into them. */
-export function withAnswers(fields: readonly Field[], given: Record<string, string>): Field[] {
+export function withTypedValues(fields: readonly Field[], given: Record<string, string>): Field[] {
   return fields.map((field) => {
     const value = given[field.name];
     if (field.type === 'checkbox')

@@ -1,4 +1,4 @@
-// The upkeep of one connection: its secrets, the proof of its domains, and its documents.
+// The maintenance of one connection: its secrets, the proof of its domains, and its documents.
 import type Router from '@koa/router';
 import { z } from 'zod';
 import { type SecretPurpose, secretKeys, secretPurposesOf } from '../../connections/schema.ts';
@@ -6,7 +6,7 @@ import type { Extras, State } from '../../http/context.ts';
 import { parseForm } from '../../http/input.ts';
 import type { ConsolePage } from '../console/blocks.ts';
 import { type ConnectionPagesDependencies, pathOf, purposeNames, WRITE } from './console-parts.ts';
-import type { ConnectionDetails } from './managed-connections.ts';
+import type { ConnectionDetails } from './manageable-connections.ts';
 
 const purposes = Object.values(secretKeys) as [SecretPurpose, ...SecretPurpose[]];
 const secretForm = z.object({
@@ -20,7 +20,7 @@ const CHECKS = {
   unreachable: 'The name servers did not answer, so nothing was changed.',
 } as const;
 
-export function addUpkeepRoutes(
+export function addMaintenanceRoutes(
   router: Router<State, Extras>,
   { frame, connections }: ConnectionPagesDependencies,
 ): void {

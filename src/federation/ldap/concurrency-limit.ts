@@ -3,21 +3,21 @@
 import { limits } from '../../limits.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { FederationError } from '../faults.ts';
-import { unavailable } from './errors.ts';
+import { directoryUnavailable } from './errors.ts';
 
-export type Gate = <T>(connectionId: string, work: () => Promise<T>) => Promise<T>;
+export type ConcurrencyLimit = <T>(connectionId: string, work: () => Promise<T>) => Promise<T>;
 
 /** Throws upstream_unavailable at once when the directory has no place. */
-export function createGate(now: Clock): Gate {
+export function createConcurrencyLimit(now: Clock): ConcurrencyLimit {
   const states = new Map<string, { running: number; downUntil: number }>();
-  const { atOnce, downSeconds } = limits.ldap;
+  const { maxConcurrent, downSeconds } = limits.ldap;
 
   return async (id, work) => {
     const state = states.get(id) ?? { running: 0, downUntil: 0 };
     states.set(id, state);
-    const places = state.downUntil > now().getTime() ? 1 : atOnce;
+    const places = state.downUntil > now().getTime() ? 1 : maxConcurrent;
     if (state.running >= places)
-      throw unavailable('the sign-in', new Error('too many sign-ins wait for the directory'));
+      throw directoryUnavailable('the sign-in', new Error('too many sign-ins wait for the directory'));
     state.running += 1;
     try {
       const result = await work();

@@ -26,7 +26,7 @@ export interface ConnectionDetails {
   values: PasteValue[];
 }
 
-export interface ManagedConnections {
+export interface ManageableConnections {
   detailsOf(connection: Connection, tx?: Tx): Promise<ConnectionDetails>;
   /** Locks its row. Throws not_found, and precondition_failed unless it has the expected version. */
   lockForChange(id: string, expected: Expected, tx: Tx): Promise<ConnectionDetails>;
@@ -36,17 +36,17 @@ export interface ManagedConnections {
   assertMayChange(by: Actor): Promise<void>;
 }
 
-export interface ManagedConnectionsDependencies {
+export interface ManageableConnectionsDependencies {
   db: Db;
   sql: Sql;
   /** Public base URL of this server. */
   issuer: string;
-  connections: Pick<Connections, 'get' | 'domains' | 'roleMappings' | 'secrets'>;
+  connections: Pick<Connections, 'get' | 'domains' | 'roleMappings' | 'secretInfos'>;
   documents: Pick<ConnectionDocuments, 'states'>;
   authority: Pick<Authority, 'rightsOf'>;
 }
 
-export function createManagedConnections(dependencies: ManagedConnectionsDependencies): ManagedConnections {
+export function createManageableConnections(dependencies: ManageableConnectionsDependencies): ManageableConnections {
   const { db, sql, issuer, connections, documents, authority } = dependencies;
 
   async function detailsOf(connection: Connection, tx?: Tx): Promise<ConnectionDetails> {
@@ -56,7 +56,7 @@ export function createManagedConnections(dependencies: ManagedConnectionsDepende
     return {
       connection,
       entry: entryOf(connection, { domains, roleMappings }),
-      secrets: await connections.secrets(id, tx),
+      secrets: await connections.secretInfos(id, tx),
       domains,
       documents: await documents.states(id),
       values: pasteValuesOf(connection, issuer),
