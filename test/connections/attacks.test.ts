@@ -111,15 +111,15 @@ describe('a connection', () => {
     const second = { purpose: 'client-secret', value: 'the next secret', expires_at: '2000-01-01T00:00:00Z' };
     expect((await admin.send('POST', '/connections/attack-ends/secrets', second)).status).toBe(201);
     const where = { connectionId: 'attack-ends' };
-    const before = await connections.secrets('attack-ends');
+    const before = await connections.secretInfos('attack-ends');
     await db.connectionSecret.updateMany({ where, data: { expiresAt: new Date(0) } });
     await db.connectionSecret.updateMany({
       where: { ...where, expiresAt: new Date(0), id: before.find(({ expiresAt }) => expiresAt)?.id ?? '' },
       data: { expiresAt: null },
     });
-    const [used] = await connections.secretsOf('attack-ends', 'client-secret');
+    const [used] = await connections.decryptedSecrets('attack-ends', 'client-secret');
     expect(used).toMatchObject({ value: SECRET, expiresAt: null });
-    expect(await connections.secrets('attack-ends')).toEqual(before);
+    expect(await connections.secretInfos('attack-ends')).toEqual(before);
     await connections.remove('attack-ends');
   });
 
