@@ -3,6 +3,7 @@
 import { type ConnectionEndNotice, connectionEndText } from './connection-notice.ts';
 import type { MailContent } from './content.ts';
 import { type MetadataNotice, metadataTexts } from './metadata-notice.ts';
+import { passwordElsewhere } from './password-elsewhere.ts';
 import { describeDay, describeTime, facts, greeting, maskEmail, type Place, short } from './wording.ts';
 
 export interface Recipient {
@@ -43,7 +44,7 @@ export type AdministratorMail =
 
 export type MailMessage = { to: Recipient } & (
   | { kind: 'password-reset'; token: string; minutes: number }
-  | { kind: 'no-password-here' }
+  | { kind: 'no-password-here'; other?: { name: string; isDirectory: boolean } | undefined }
   | { kind: 'password-changed'; by: 'link' | 'owner' | 'admin'; place: Place }
   | { kind: 'verify-email'; token: string; hours: number }
   | { kind: 'confirm-new-email'; token: string; hours: number }
@@ -139,13 +140,10 @@ const texts: { [Kind in MailKind]: (known: Facts<MessageOf<Kind>>) => Text } = {
     action: { label: 'Choose a new password', url: link('/reset-password', message.token) },
     after: ['The link works once. If you did not ask for it, do nothing: your password stays as it is.'],
   }),
-  'no-password-here': ({ hello, account }) => ({
+  'no-password-here': ({ message, hello, account }) => ({
     subject: 'There is no password to reset',
     preheader: 'You sign in with another service.',
-    paragraphs: [
-      hello,
-      `A reset of the password of ${account} was requested. It has none here, because you sign in with another service. If you cannot get in there, its own help is the place to ask.`,
-    ],
+    paragraphs: [hello, `A reset of the password of ${account} was requested. ${passwordElsewhere(message.other)}`],
     after: ['If you did not ask for this, do nothing. Nothing was changed.'],
   }),
   'password-changed': ({ message, hello, account, notYou, reviewAccount }) => ({

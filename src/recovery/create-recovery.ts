@@ -2,6 +2,7 @@
 import type { Accounts } from '../accounts/accounts.ts';
 import type { Audit } from '../audit/audit.ts';
 import type { Credentials } from '../credentials/credentials.ts';
+import type { OtherSignIns } from '../federation/other-sign-ins.ts';
 import type { Cookies } from '../http/cookies.ts';
 import type { Csrf } from '../http/csrf.ts';
 import type { Outbox } from '../mail/outbox.ts';
@@ -34,6 +35,7 @@ export interface RecoveryDependencies {
   lockout: Lockout;
   mailedLinks: MailedLinks;
   mailLimits: MailLimits;
+  otherSignIns: OtherSignIns;
   outbox: Outbox;
   rateLimits: RateLimits;
   settings: Pick<Settings, 'latest'>;
@@ -42,7 +44,7 @@ export interface RecoveryDependencies {
 export function createRecovery(dependencies: RecoveryDependencies) {
   const { db, now, accounts, audit, cookies, credentials, csrf, factors, firstFactor, knownBrowsers, lockout } =
     dependencies;
-  const { mailedLinks, mailLimits, outbox, rateLimits, settings } = dependencies;
+  const { mailedLinks, mailLimits, otherSignIns, outbox, rateLimits, settings } = dependencies;
   const { accountLinks, returnToSignIn, setPasswordByLink } = mailedLinks;
   const checkCsrf = csrf.check;
   const minutes = () => settings.latest().reset_token_minutes;
@@ -56,6 +58,7 @@ export function createRecovery(dependencies: RecoveryDependencies) {
     setPasswordByLink,
     mailLimits,
     minutes,
+    otherSignIns,
     passwordResetByMail: firstFactor.passwordResetByMail,
     hasPassword: async (accountId) => (await credentials.status(accountId)) !== undefined,
   });

@@ -3,6 +3,7 @@
 import type { Account } from '../accounts/account.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import type { Actor, Audit } from '../audit/audit.ts';
+import type { OtherSignIns } from '../federation/other-sign-ins.ts';
 import type { DeferredWriter } from '../mail/delivery.ts';
 import { recipientOf } from '../mail/messages.ts';
 import type { Outbox } from '../mail/outbox.ts';
@@ -41,6 +42,7 @@ export interface PasswordResetDependencies {
   /** Notes in this transaction that the password of the account proves its mailbox only. */
   passwordResetByMail(accountId: string, tx: Tx): Promise<void>;
   hasPassword(accountId: string): Promise<boolean>;
+  otherSignIns: OtherSignIns;
 }
 
 export function createPasswordReset(dependencies: PasswordResetDependencies): PasswordReset {
@@ -68,10 +70,11 @@ async function writeMail(
   { typed, request, browser }: Parameters<DeferredWriter>[0],
   take: Parameters<DeferredWriter>[1],
 ): Promise<void> {
-  const { db, audit, accounts, outbox, hasPassword } = dependencies;
+  const { db, audit, accounts, outbox, hasPassword, otherSignIns } = dependencies;
   const account = await accounts.findByLogin(typed);
   const reason = await rejectionReason(dependencies, account, browser);
-  const signsInElsewhere = account?.ssoId && !(await hasPassword(account.id));
+  const others = account ? await otherSignIns(account.id) : [];
+  const signsInElsewhere = account && (account.ssoId || others.length > 0) && !(await hasPassword(account.id));
   const by: Actor = request ? { request } : {};
   await transaction(db, async (tx) => {
     if (!(await take(tx))) return;
@@ -79,7 +82,7 @@ async function writeMail(
     if (!account || !to || reason || signsInElsewhere) {
       const about = { reason: reason ?? 'no_password_here', ...(account && { subjectId: account.id }) };
       await audit.record({ ...by, type: 'password.reset-requested', outcome: 'failure', ...about }, tx);
-      if (to && !reason) await outbox.send({ kind: 'no-password-here', to }, tx);
+      if (to && !reason) await outbox.send({ kind: 'no-password-here', to, other: others[0] }, tx);
     } else await queueLink(dependencies, account, by, tx);
   });
 }

@@ -35,7 +35,7 @@ function mailedLinkPages({ services, http }: UserPagesDependencies) {
   const { accounts, audit, credentials, db, endSession, lockout, mailLimits, now, outbox, protectedRows, rateLimits } =
     services;
   const { cookies, csrf } = http;
-  const { identities, settings, vault } = services;
+  const { identities, otherSignIns, settings, vault } = services;
   const { factors, firstFactor, knownBrowsers } = services.mfa;
   const mailedLinks = createMailedLinks({
     db,
@@ -50,7 +50,7 @@ function mailedLinkPages({ services, http }: UserPagesDependencies) {
   });
   const mailed = { db, now, accounts, audit, cookies, credentials, csrf, mailedLinks, mailLimits, outbox, rateLimits };
   return {
-    recovery: createRecovery({ ...mailed, settings, factors, firstFactor, knownBrowsers, lockout }),
+    recovery: createRecovery({ ...mailed, settings, factors, firstFactor, knownBrowsers, lockout, otherSignIns }),
     registration: createRegistration({ ...mailed, settings, vault, factors, firstFactor, identities }),
   };
 }

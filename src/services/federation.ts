@@ -5,6 +5,7 @@ import { createPlanUpstream, type UpstreamLogoutProtocols } from '../federation/
 import { createOAuth2Protocol } from '../federation/oauth2/protocol.ts';
 import { createOidcLogout } from '../federation/oidc/logout.ts';
 import { createOidcProtocol } from '../federation/oidc/protocol.ts';
+import { createOtherSignIns } from '../federation/other-sign-ins.ts';
 import { createUpstreamRequests } from '../federation/requests.ts';
 import { createUpstreamSessions } from '../federation/sessions.ts';
 import type { Protocols } from '../federation/upstream-sign-in.ts';
@@ -27,6 +28,7 @@ export function createFederationServices({ base, connections: registry }: Federa
     oauth2: createOAuth2Protocol({ connections, outgoing }),
   };
   const upstreamSessions = createUpstreamSessions({ db, sql, vault, now, protectedRows });
+  const identities = createExternalIdentities({ db, now, audit, protectedRows });
   const oidc = { connections, documents, outgoing, now };
   const upstreamLogoutProtocols: UpstreamLogoutProtocols = { oidc: createOidcLogout(oidc, config.issuer) };
   return {
@@ -34,7 +36,8 @@ export function createFederationServices({ base, connections: registry }: Federa
     upstreamLogoutProtocols,
     planUpstream: createPlanUpstream({ connections, sessions: upstreamSessions }),
     directory: createDirectory({ connections, now }),
-    identities: createExternalIdentities({ db, now, audit, protectedRows }),
+    identities,
+    otherSignIns: createOtherSignIns({ connections, identities }),
     upstreamRequests: createUpstreamRequests({ sql, vault, now }),
     upstreamSessions,
   };

@@ -13,6 +13,8 @@ function every(to: Recipient = ann): MailMessage[] {
   return [
     { kind: 'password-reset', to, token, minutes: 20 },
     { kind: 'no-password-here', to },
+    { kind: 'no-password-here', to, other: { name: 'Example Corp', isDirectory: false } },
+    { kind: 'no-password-here', to, other: { name: 'Example Directory', isDirectory: true } },
     { kind: 'password-changed', to, by: 'link', place },
     { kind: 'verify-email', to, token, hours: 24 },
     { kind: 'confirm-new-email', to, token, hours: 24 },

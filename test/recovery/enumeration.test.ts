@@ -2,6 +2,7 @@
 // Measured times flake on a busy machine, so what takes the time is checked: the same work for every name, then the fixed time.
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { limits } from '../../src/limits.ts';
+import { aConnection } from '../federation/support.ts';
 import { aUser } from '../support/factories.ts';
 import { httpClient, type Page } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
@@ -10,7 +11,7 @@ import { realWaits } from '../support/waits.ts';
 import { forgot, mailIsIdle } from './support.ts';
 
 realWaits();
-const kinds = ['known', 'unknown', 'disabled', 'passwordless', 'addressless', 'elsewhere'] as const;
+const kinds = ['known', 'unknown', 'disabled', 'passwordless', 'addressless', 'elsewhere', 'directory'] as const;
 let box: Mailbox;
 let idp: TestIdp;
 
@@ -24,6 +25,17 @@ beforeAll(async () => {
   await accounts.create({ username: 'passwordless', email: 'passwordless@example.com' });
   await aUser(idp.services, { username: 'addressless', email: null });
   await accounts.create({ username: 'elsewhere', email: 'elsewhere@example.com', ssoId: 'upstream:1' });
+  const inDirectory = await accounts.create({ username: 'directory', email: 'directory@example.com' });
+  const directory = {
+    id: 'directory',
+    kind: 'ldap',
+    name: 'Example Directory',
+    url: 'ldaps://dir.example',
+    base_dn: 'dc=x',
+  };
+  await aConnection(idp, directory);
+  const identity = { connectionId: 'directory', subject: 'entry-1', userId: inDirectory.id, label: 'directory' };
+  await idp.services.identities.link(identity, {});
   await settings.set('rate_limits', false);
   await settings.reload();
   await db.rateLimit.deleteMany();
@@ -73,6 +85,10 @@ describe('a request for a password reset', () => {
     expect(new Set(to('known@example.com'))).toEqual(new Set(['Reset your password']));
     expect(new Set(to('passwordless@example.com'))).toEqual(new Set(['Reset your password']));
     expect(new Set(to('elsewhere@example.com'))).toEqual(new Set(['There is no password to reset']));
+    expect(new Set(to('directory@example.com'))).toEqual(new Set(['There is no password to reset']));
+    // It says where the password is.
+    const mail = box.messages.find(({ to: all }) => all.includes('directory@example.com'));
+    expect(mail?.text).toContain('is that of Example Directory, which stores it');
     expect(to('disabled@example.com')).toEqual([]);
     const events = await idp.services.audit.list({ types: ['password.reset-requested'], limit: 500 });
     expect(new Set(events.map(({ outcome, reason }) => `${outcome} ${reason}`))).toEqual(
