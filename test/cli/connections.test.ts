@@ -2,6 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startDirectory } from '../support/upstream/directory.ts';
 import { commandLine } from './support.ts';
 
 let cli: Awaited<ReturnType<typeof commandLine>>;
@@ -74,5 +75,31 @@ describe('gatehouse connection', () => {
     expect((await cli.gatehouse(['connection', 'list'])).err).toContain('changed by another program');
     expect((await cli.gatehouse(['connection', 'remove', 'corp'])).code).toBe(0);
     expect(await findings()).toEqual([]);
+  });
+
+  it('doctor connects to a directory, and fails when it does not accept the account that searches', async () => {
+    const search = 'cn=gatehouse,dc=example';
+    const directory = await startDirectory([{ dn: search, password: 'right', attributes: {} }]);
+    const entry = {
+      ...{ id: 'directory', kind: 'ldap', name: 'Directory', url: directory.url, base_dn: 'dc=example' },
+      ...{ bind_dn: search, bind_password: 'wrong' },
+    };
+    const added = await cli.gatehouse(['connection', 'add', '-'], { stdin: JSON.stringify(entry) });
+    expect(added, added.err).toMatchObject({ code: 0 });
+    const finding = async () => {
+      const { out } = await cli.gatehouse(['doctor', '--json']);
+      const all = JSON.parse(out) as { check: string; status: string; message: string }[];
+      return all.find(({ check }) => check === 'connections');
+    };
+    expect(await finding()).toMatchObject({
+      status: 'failure',
+      message: expect.stringContaining('the directory directory cannot be used'),
+    });
+    expect(JSON.stringify(await finding())).not.toContain('wrong');
+    await cli.gatehouse(['connection', 'secret', 'directory', '--replace'], { stdin: 'right\n' });
+    expect(await finding()).toMatchObject({ status: 'ok' });
+    await directory.stop();
+    expect(await finding()).toMatchObject({ status: 'failure' });
+    expect((await cli.gatehouse(['connection', 'remove', 'directory'])).code).toBe(0);
   });
 });

@@ -1,5 +1,5 @@
 // One logout over three hops: a second Gatehouse as the upstream, this one, and applications of both protocols.
-import { generateKeyPair, importJWK, SignJWT, UnsecuredJWT } from 'jose';
+import { decodeJwt, decodeProtectedHeader, generateKeyPair, importJWK, SignJWT, UnsecuredJWT } from 'jose';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { App } from '../logout/support/app.ts';
 import { leave, resultsOf } from '../logout/support/browser-steps.ts';
@@ -111,6 +111,29 @@ describe('a logout that begins here', () => {
       'Example Corp': 'Signed out.',
     });
     expect(await sessionsThere()).toBe(0);
+  });
+
+  it('ends the session at the upstream with an ID token that has expired since the sign-in', async () => {
+    const browser = await signedIn([wiki]);
+    const { db, vault } = idp.services;
+    const row = await db.upstreamSession.findFirstOrThrow({
+      where: { connectionId: id },
+      orderBy: { createdAt: 'desc' },
+    });
+    const place = `upstream_sessions:${row.id}`;
+    const handle = JSON.parse(vault.open(row.dataSealed, place).toString()) as { idToken: string };
+    const { kid = '' } = decodeProtectedHeader(handle.idToken);
+    const key = upstream.services.keyring.jwks().keys.find((one) => one.kid === kid);
+    const { iat = 0, ...claims } = decodeJwt(handle.idToken);
+    const idToken = await new SignJWT({ ...claims, iat: iat - 7200, exp: iat - 3600 })
+      .setProtectedHeader({ alg: 'RS256', kid })
+      .sign(await importJWK({ ...key }, 'RS256'));
+    const dataSealed = vault.seal(JSON.stringify({ ...handle, idToken }), place);
+    await db.upstreamSession.update({ where: { id: row.id }, data: { dataSealed } });
+    const { page, trail } = await followLogout(browser, await leave(browser, wiki));
+    expect(trail.some((url) => url.includes(`id_token_hint=${idToken}`))).toBe(true);
+    expect(page.url).toBe(`${wiki.origin}/?state=from-app`);
+    expect([await sessionsHere(), await sessionsThere()]).toEqual([0, 0]);
   });
 
   it('asks the user where the connection says so, and goes on only with a yes', async () => {
