@@ -64,7 +64,7 @@ export interface ApplicationsDependencies {
   reservedIdentifiers: readonly string[];
   protectedRows: ProtectedRows;
   /** Ends all that an application holds, when it is disabled or removed: grants, codes, tokens. */
-  removeClientArtifacts(clientId: string, tx: Tx): Promise<void>;
+  removeClientArtifacts(clientId: string, tx: Tx, options?: { keepsRegistration?: boolean }): Promise<void>;
   /** Removes what the SAML protocol stores for an application. */
   removeServiceProviderData(applicationId: string, tx: Tx): Promise<void>;
 }

@@ -25,7 +25,7 @@ export type WriteContext = {
   /** Whether an identifier is one of Gatehouse itself. */
   isReserved(identifier: string): boolean;
   protectedRows: ProtectedRows;
-  removeClientArtifacts(clientId: string, tx: Tx): Promise<void>;
+  removeClientArtifacts(clientId: string, tx: Tx, options?: { keepsRegistration?: boolean }): Promise<void>;
 };
 
 /** The columns that both protocols fill. */
@@ -72,7 +72,10 @@ export function insertApplication(
   });
 }
 
-/** Replaces the columns of the application `before`; one that is disabled now loses its tokens and grants. */
+const profileOf = (application: Application) =>
+  application.protocol === 'oidc' ? application.metadata.profile : undefined;
+
+/** Replaces the columns of the application `before`; one that is disabled, or gets a security profile, loses its tokens and grants. */
 export async function updateApplication(
   context: WriteContext,
   before: Application,
@@ -94,6 +97,9 @@ export async function updateApplication(
   await setAccess(context, id, access, tx);
   if (before.enabled && !row.enabled) await context.removeClientArtifacts(before.clientId, tx);
   const after = await getApplication(before.id, tx);
+  // Tokens of the time before are not bound to a key, and codes may lack PKCE.
+  if (profileOf(after) !== undefined && profileOf(before) === undefined)
+    await context.removeClientArtifacts(before.clientId, tx, { keepsRegistration: true });
   const recorded = { name: row.name, ...declarationDifference(before, after) };
   await recordChange(context, 'application.updated', before.clientId, tx, by, recorded);
   return after;

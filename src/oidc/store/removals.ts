@@ -1,9 +1,17 @@
 // Removes rows of the engine, inside the transaction of the change that makes them void.
 import type { Tx } from '../../storage/database.ts';
 
-/** Removes all that an application holds: grants, codes, tokens. */
-export async function removeClientArtifacts(clientId: string, tx: Tx): Promise<void> {
-  await tx.oidcArtifact.deleteMany({ where: { clientId } });
+const REGISTRATION = 'RegistrationAccessToken';
+
+/** Removes all that an application holds: grants, codes, tokens. With `keepsRegistration` it may still manage its registration (RFC 7592). */
+export async function removeClientArtifacts(
+  clientId: string,
+  tx: Tx,
+  { keepsRegistration = false }: { keepsRegistration?: boolean } = {},
+): Promise<void> {
+  await tx.oidcArtifact.deleteMany({
+    where: { clientId, ...(keepsRegistration && { model: { not: REGISTRATION } }) },
+  });
 }
 
 /** Removes the account's interactions: authorization requests whose sign-in is not finished. */

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { aUser, type TestUser } from '../../support/factories.ts';
 import { httpClient, type Page } from '../../support/http.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
-import { anApplication, postAs, signIn, verifier } from '../support.ts';
+import { anApplication, type ClientInput, postAs, signIn, verifier } from '../support.ts';
 import {
   aFapiClient,
   assertion,
@@ -316,6 +316,64 @@ describe('the DPoP proof of a client with a profile', () => {
     const form = { grant_type: 'refresh_token', refresh_token, client_id: app.clientId };
     const changed = await postAs(idp, app, '/token', form, { dpop: await proof({ url: url() }) });
     expect(errorOf(changed)).toEqual([400, 'invalid_grant']);
+  });
+});
+
+describe('a client that gets a profile', () => {
+  it('a client that gets a profile loses the tokens that it had without, and still manages its registration', async () => {
+    const keys = await jose.generateKeyPair('ES256', { extractable: true });
+    const jwk = { ...(await jose.exportJWK(keys.publicKey)), kid: 'one', kty: 'EC' as const };
+    const input: ClientInput = {
+      token_endpoint_auth_method: 'private_key_jwt',
+      jwks: { keys: [jwk] },
+      redirect_uris: [callback],
+      id_token_signed_response_alg: 'ES256',
+    };
+    const app = await anApplication(idp, input, oidc.PrivateKeyJwt({ key: keys.privateKey, kid: 'one' }));
+    const browser = httpClient(idp.issuer);
+    const { tokens } = await signIn(browser, app, user, { scope: 'openid offline_access' });
+    const userinfo = () =>
+      httpClient(idp.issuer).get('/userinfo', { headers: { authorization: `Bearer ${tokens.access_token}` } });
+    expect((await userinfo()).status).toBe(200);
+    const { db, applications } = idp.services;
+    const registration = { model: 'RegistrationAccessToken', clientId: app.clientId };
+    const row = await db.oidcArtifact.findFirstOrThrow({ where: { clientId: app.clientId, model: 'AccessToken' } });
+    await db.oidcArtifact.create({ data: { ...row, id: `${row.id}x`, ...registration } });
+    const { metadata } = await db.application.findUniqueOrThrow({ where: { id: app.applicationId } });
+    const declared = { ...JSON.parse(metadata), consent: 'implicit' };
+    await applications.updateOidc(app.applicationId, { ...declared, client_name: 'Bank' });
+    expect((await userinfo()).status).toBe(200);
+    await applications.updateOidc(app.applicationId, { ...declared, profile: 'fapi2' });
+    expect((await userinfo()).status).toBe(401);
+    const left = await db.oidcArtifact.findMany({ where: { clientId: app.clientId }, select: { model: true } });
+    expect(left).toEqual([{ model: registration.model }]);
+    const client = { ...plain, clientId: app.clientId, keys };
+    const form = { grant_type: 'refresh_token', refresh_token: tokens.refresh_token ?? '' };
+    const dpop = await proof({ url: `${idp.issuer}/token` }, { nonce: await nonceOf(idp, plain) });
+    const refreshed = await withAssertion(idp, '/token', form, await assertion(idp, client), { dpop });
+    expect(errorOf(refreshed)).toEqual([400, 'invalid_grant']);
+  });
+});
+
+describe('the PS256 key', () => {
+  it('the PS256 key is rotated alone, and each instance verifies what the old one signed', async () => {
+    const published = async ({ issuer }: TestIdp) =>
+      (await httpClient(issuer).get('/jwks')).json<{ keys: jose.JWK[] }>().keys.map(({ kid }) => kid);
+    const before = await tokensOf(idp, plain, user);
+    const oldKid = jose.decodeProtectedHeader(before.id_token ?? '').kid;
+    const others = (await published(idp)).filter((kid) => kid !== oldKid);
+    const rotated = await idp.services.keyring.rotate({ use: 'oidc', alg: 'PS256', force: true });
+    expect(rotated).toMatchObject({ outcome: 'rotated', activated: [expect.any(String)] });
+    await other.services.keyring.refresh();
+    const after = await tokensOf(idp, plain, user);
+    const { alg, kid } = jose.decodeProtectedHeader(after.id_token ?? '');
+    expect([alg, rotated]).toEqual(['PS256', expect.objectContaining({ activated: [kid] })]);
+    for (const one of [idp, other]) {
+      expect(await published(one)).toEqual(expect.arrayContaining([oldKid, kid, ...others]));
+      const keys = jose.createRemoteJWKSet(new URL(`${one.issuer}/jwks`));
+      for (const { id_token: token = '' } of [before, after])
+        expect((await jose.jwtVerify(token, keys, { audience: plain.clientId })).payload.sub).toBe(user.account.id);
+    }
   });
 });
 
