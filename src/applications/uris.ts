@@ -15,8 +15,11 @@ export const webUriSchema = {
 };
 /** The same for `redirectUriFault` of either type of application. */
 export const redirectUriSchema = { format: 'uri', pattern: '^[A-Za-z][A-Za-z0-9+.-]*:[!"$-)+-\\[\\]-~]+$' };
+// The characters of RFC 3986 without a fragment; brackets are around an IPv6 address only.
+const ABSOLUTE_URI =
+  "^[A-Za-z][A-Za-z0-9+.-]*:(//\\[[0-9A-Fa-f:.]+\\])?([A-Za-z0-9._~:/?@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})+$";
 /** The same for `resourceFault`. */
-export const resourceSchema = { format: 'uri', pattern: '^[A-Za-z][A-Za-z0-9+.-]*:[!-"$-~]+$' };
+export const resourceSchema = { format: 'uri', pattern: ABSOLUTE_URI };
 
 /** https, or http on this machine; no URI that two parsers could read differently. */
 export function webUriFault(uri: string): string | undefined {
@@ -48,8 +51,9 @@ export function redirectUriFault(uri: string, applicationType: 'web' | 'native')
 
 /** An absolute URI without fragment (RFC 8707 2). */
 export function resourceFault(uri: string): string | undefined {
-  if (!URL.canParse(uri) || /\s/.test(uri)) return 'must be an absolute URI such as https://api.example.com';
-  return uri.includes('#') ? 'must not have a fragment (#…)' : undefined;
+  if (uri.includes('#')) return 'must not have a fragment (#…)';
+  const isUri = URL.canParse(uri) && new RegExp(ABSOLUTE_URI).test(uri);
+  return isUri ? undefined : 'must be an absolute URI such as https://api.example.com';
 }
 
 function uriFault(uri: string): string | undefined {

@@ -1,6 +1,6 @@
 // The OpenAPI 3.1 document of the admin API, made of the same descriptions and schemas as its routes.
 import { z } from 'zod';
-import { entrySections } from '../../config-file/schema.ts';
+import { top as sections } from '../../config-file/schema.ts';
 import { type Need, permissionsOf } from '../../rbac/rights.ts';
 import type { Endpoint } from './endpoint.ts';
 import { API } from './router.ts';
@@ -37,9 +37,7 @@ const KEY = '^[!-~]{1,255}$';
 const YAML_TYPE = 'application/yaml';
 /** A document of the configuration file, as a parser of YAML gives it. */
 const CONFIGURATION = {
-  type: 'object',
-  properties: Object.fromEntries(['settings', ...entrySections].map((name) => [name, true])),
-  additionalProperties: false,
+  ...withoutDialect(z.toJSONSchema(sections, { io: 'input' })),
   description: 'A configuration file (docs/configuration.md)',
 };
 
@@ -229,6 +227,10 @@ function withSharedSchemas(schema: z.ZodType, io: 'input' | 'output', schemas: J
     schemas[named(name)] = JSON.parse(text(part));
   }
   return JSON.parse(text(json)) as Json;
+}
+
+function withoutDialect({ $schema: _dialect, ...json }: Json): Json {
+  return json;
 }
 
 function securityScheme(endpoints: readonly Endpoint[], issuer: string): Json {

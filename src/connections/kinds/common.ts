@@ -25,7 +25,8 @@ const accountField = z
   .refine(
     (value) => (accountFields as readonly string[]).includes(value) || /^attributes\.[\w.-]{1,64}$/.test(value),
     `must be one of ${accountFields.join(', ')}, or attributes.NAME`,
-  );
+  )
+  .meta({ pattern: `^(${accountFields.join('|')}|attributes\\.[A-Za-z0-9_.-]{1,64})$` });
 
 const role = z.string().min(1).max(100);
 
