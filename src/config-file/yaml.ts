@@ -2,6 +2,7 @@
 import { isMap, isNode, isPair, isScalar, LineCounter, type Node, type Pair, parseDocument } from 'yaml';
 import { formatPath } from '../applications/validation.ts';
 import type { Fault, Path } from '../platform/faults.ts';
+import { isStorable } from '../storage/storable-text.ts';
 
 export type Position = { line: number; column: number };
 export type FileFault = Position & { path: string; message: string };
@@ -19,6 +20,7 @@ const MAX_ALIASES = 100;
 const MAX_DEPTH = 32;
 const TOO_DEEP = `nested more than ${MAX_DEPTH} levels deep`;
 const TOO_LARGE = 'too many aliases';
+const UNSTORABLE = 'must not contain NUL or half a character: no database stores them';
 
 /** `maxSize`: of all characters and values together, with every alias expanded. */
 export function readYaml(text: string, { maxSize = Number.POSITIVE_INFINITY }: { maxSize?: number } = {}): ReadYaml {
@@ -32,7 +34,8 @@ export function readYaml(text: string, { maxSize = Number.POSITIVE_INFINITY }: {
     faults
       .map(({ path, message }) => ({ ...position(offsetOf(contents, path)), path: formatPath(path), message }))
       .sort((a, b) => a.line - b.line || a.column - b.column);
-  const reject = (message: string) => ({ content: undefined, faults: locate([{ path: [], message }]), locate });
+  const rejectAt = (fault: Fault) => ({ content: undefined, faults: locate([fault]), locate });
+  const reject = (message: string) => rejectAt({ path: [], message });
 
   try {
     const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: true, merge: true });
@@ -44,8 +47,8 @@ export function readYaml(text: string, { maxSize = Number.POSITIVE_INFINITY }: {
     }));
     if (syntax.length > 0) return { content: undefined, faults: syntax, locate };
     const content: unknown = document.toJS({ maxAliasCount: MAX_ALIASES });
-    const fault = sizeFault(content, maxSize);
-    return fault === undefined ? { content, faults: [], locate } : reject(fault);
+    const fault = contentFault(content, maxSize);
+    return fault === undefined ? { content, faults: [], locate } : rejectAt(fault);
   } catch (error) {
     if (error instanceof RangeError) return reject(TOO_DEEP); // the library calls itself for each level
     if (error instanceof ReferenceError) return reject(TOO_LARGE); // more than MAX_ALIASES
@@ -53,22 +56,36 @@ export function readYaml(text: string, { maxSize = Number.POSITIVE_INFINITY }: {
   }
 }
 
+interface Item {
+  value: unknown;
+  depth: number;
+  key: string;
+  parent: Item | undefined;
+}
+
 // An alias refers to the same value again, also to the value that it is in: a work list ends at the first limit.
-function sizeFault(content: unknown, maxSize: number): string | undefined {
-  const work = [{ value: content, depth: 0 }];
+function contentFault(content: unknown, maxSize: number): Fault | undefined {
+  const work: Item[] = [{ value: content, depth: 0, key: '', parent: undefined }];
   let size = 0;
   for (let item = work.pop(); item; item = work.pop()) {
     const { value, depth } = item;
     size += typeof value === 'string' ? value.length : 1;
-    if (size > maxSize) return TOO_LARGE;
+    if (size > maxSize) return { path: [], message: TOO_LARGE };
+    if (typeof value === 'string' && !isStorable(value)) return { path: pathOf(item), message: UNSTORABLE };
     if (typeof value !== 'object' || value === null) continue;
-    if (depth >= MAX_DEPTH) return TOO_DEEP;
+    if (depth >= MAX_DEPTH) return { path: [], message: TOO_DEEP };
     for (const [key, child] of Object.entries(value)) {
+      if (!isStorable(key)) return { path: pathOf(item), message: UNSTORABLE };
       size += key.length;
-      work.push({ value: child, depth: depth + 1 });
+      work.push({ value: child, depth: depth + 1, key, parent: item });
     }
   }
   return undefined;
+}
+
+function pathOf({ key, parent }: Item): Path {
+  if (!parent) return [];
+  return [...pathOf(parent), Array.isArray(parent.value) ? Number(key) : key];
 }
 
 // The node at the path: the key of a map entry, the item of a list, or the nearest node that exists.

@@ -148,6 +148,29 @@ describe('the configuration file', () => {
     expect(faultsOf(text)[0]).toMatch(message);
   });
 
+  it.each([
+    [
+      'a value with NUL',
+      'roles:\n  - name: editor\n    description: "a\\0b"',
+      'gatehouse.yaml:3:5: roles[0].description: ',
+    ],
+    [
+      'a key with NUL',
+      'users:\n  - username: ann\n    attributes: { "a\\0b": 1 }',
+      'gatehouse.yaml:3:5: users[0].attributes: ',
+    ],
+    [
+      'half a character',
+      'roles:\n  - name: editor\n    description: "a\\uD800"',
+      'gatehouse.yaml:3:5: roles[0].description: ',
+    ],
+  ])('the configuration file is rejected with %s, which no database stores', (_what, text, place) => {
+    const { faults } = parseFile(text);
+    expect(faults.map((fault) => formatFault('gatehouse.yaml', fault))).toEqual([
+      `${place}must not contain NUL or half a character: no database stores them`,
+    ]);
+  });
+
   it('the configuration file never prints a secret', () => {
     const text = [
       'clients: [{ client_id: web, client_secret: hunter2, redirect_uris: ["https://a.example/cb"] }]',
