@@ -298,6 +298,30 @@ describe('an attack on the directory', () => {
     expect((await enterAs(`${person.uid}@corp.example`)).status).not.toBe(303);
   });
 
+  it('counts guesses at once on two nodes under user name, address and directory name together', async () => {
+    await connect();
+    const person = aPerson();
+    expect(isIn(await enterAs(person.uid))).toBe(true);
+    const account = await accountOf(idp, 'directory', person.uuid);
+    const names = { username: `${person.uid}-here`, email: `${person.uid}@here.example` };
+    await idp.services.accounts.update(account?.id ?? '', names);
+    const other = await startIdp({ environment: { DATABASE_URL: idp.services.config.databaseUrl } });
+    try {
+      directory.binds.length = 0;
+      const guesses = [idp, other].flatMap((node) =>
+        [names.username, names.email, person.uid, `${person.uid}@corp.example`].flatMap((username) =>
+          [1, 2, 3].map((at) => enter(node, { clientId, username, password: `wrong ${at}` })),
+        ),
+      );
+      await Promise.all(guesses);
+      expect(bindsOfUsers().filter(({ dn }) => dn === person.dn).length).toBeLessThanOrEqual(5);
+      for (const username of [names.username, person.uid])
+        expect(isIn(await enter(other, { clientId, username, password: 'directory pass' })), username).toBe(false);
+    } finally {
+      await other.stop();
+    }
+  });
+
   it('finds the same page and the same work for a user of the directory, of this server, and nobody', async () => {
     await connect();
     const person = aPerson();
