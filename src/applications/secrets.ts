@@ -9,7 +9,7 @@ import type { Vault } from '../platform/vault.ts';
 import type { Tx } from '../storage/database.ts';
 import { type ClientSecretColumns, clientSecretRow, isGenuineSecret } from './macs/protected-applications.ts';
 
-/** Purpose of the keyed hash, which oidc/patches/client-secrets.ts compares with. */
+/** Purpose of the keyed hash, which oidc/patches/provider/client-secrets.ts compares with. */
 const SECRET_PURPOSE = 'client-secret';
 // Enough for a rotation in progress; each costs the token endpoint one more HMAC.
 const MAX_SECRETS = 5;

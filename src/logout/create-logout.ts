@@ -4,7 +4,7 @@ import type { Audit } from '../audit/audit.ts';
 import type { RepeatedEntries } from '../audit/repeated-entries.ts';
 import type { Cookies } from '../http/cookies.ts';
 import type { Csrf } from '../http/csrf.ts';
-import type { SendLogoutToken } from '../oidc/patches/logout-token-queue.ts';
+import type { SendLogoutToken } from '../oidc/patches/provider/logout-token-queue.ts';
 import type { Sessions } from '../oidc/store/sessions/sessions.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Metrics } from '../platform/metrics.ts';

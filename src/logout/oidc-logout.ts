@@ -1,6 +1,6 @@
 // What the engine's end-session endpoint calls when a logout is confirmed (OIDC RP-Initiated Logout 1.0).
 import type { Cookies } from '../http/cookies.ts';
-import type { QueueLogoutToken } from '../oidc/patches/logout-token-queue.ts';
+import type { QueueLogoutToken } from '../oidc/patches/provider/logout-token-queue.ts';
 import type { OnSessionDestroyed as EngineEndSession } from '../oidc/store/sessions/session-adapter.ts';
 import type { EndSession } from './end-session.ts';
 import { createLogoutBrowserOf } from './front-channel/logout-browser.ts';

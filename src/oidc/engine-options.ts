@@ -12,7 +12,7 @@ import { appContext } from './engine/app-context.ts';
 import { createConfiguration } from './engine/configuration.ts';
 import { createPrompts } from './engine/interaction-policy.ts';
 import type { Configuration } from './engine/library.ts';
-import { createRequestCheck } from './engine/request-checks.ts';
+import { createRequestCheck } from './engine/requests/request-checks.ts';
 import { createDevicePages } from './pages/device-pages.ts';
 import { createErrorPage } from './pages/error-page.ts';
 import { createLogoutPages } from './pages/logout-pages.ts';

@@ -3,26 +3,26 @@
 
 import type { Context } from '../http/context.ts';
 import type { KoaContextWithOIDC, Provider } from './engine/library.ts';
-import { limitClientAuthentication } from './patches/client-authentication-limits.ts';
-import { type ClientCacheDependencies, cacheClients } from './patches/client-cache.ts';
-import { addApplicationClaims } from './patches/client-claims.ts';
-import { acceptEverySecret, type ClientSecretsDependencies } from './patches/client-secrets.ts';
-import { limitCors } from './patches/cors-headers.ts';
-import { requireDeviceCookies } from './patches/device-step-cookies.ts';
-import { hideResponseTypeNone } from './patches/discovery-response-types.ts';
-import { preferJsonErrors } from './patches/json-errors.ts';
-import { redirectToLogoutRun } from './patches/logout-destination.ts';
-import { type QueueLogoutToken, queueLogoutTokens } from './patches/logout-token-queue.ts';
-import { extendLoopbackHosts } from './patches/loopback-hosts.ts';
-import { redirectPostToGet } from './patches/post-as-get.ts';
-import { deriveSuccessor } from './patches/refresh-token-successor.ts';
-import { removeSecretPlaceholder } from './patches/registration-secret.ts';
-import { addRejectionCode } from './patches/rejection-code.ts';
-import { answerRevocationInJson } from './patches/revocation-body.ts';
-import { renderSelfSubmittingForm } from './patches/self-submitting-form.ts';
-import { separateAuthTime } from './patches/session-auth-time.ts';
-import { includeSessionId } from './patches/session-id-in-id-tokens.ts';
-import { mergeSessionsOnSave, type SessionSavingDependencies } from './patches/session-saving.ts';
+import { limitClientAuthentication } from './patches/provider/client-authentication-limits.ts';
+import { type ClientCacheDependencies, cacheClients } from './patches/provider/client-cache.ts';
+import { addApplicationClaims } from './patches/provider/client-claims.ts';
+import { acceptEverySecret, type ClientSecretsDependencies } from './patches/provider/client-secrets.ts';
+import { type QueueLogoutToken, queueLogoutTokens } from './patches/provider/logout-token-queue.ts';
+import { extendLoopbackHosts } from './patches/provider/loopback-hosts.ts';
+import { deriveSuccessor } from './patches/provider/refresh-token-successor.ts';
+import { separateAuthTime } from './patches/provider/session-auth-time.ts';
+import { includeSessionId } from './patches/provider/session-id-in-id-tokens.ts';
+import { mergeSessionsOnSave, type SessionSavingDependencies } from './patches/provider/session-saving.ts';
+import { requireDeviceCookies } from './patches/requests/device-step-cookies.ts';
+import { preferJsonErrors } from './patches/requests/json-errors.ts';
+import { redirectPostToGet } from './patches/requests/post-as-get.ts';
+import { limitCors } from './patches/responses/cors-headers.ts';
+import { hideResponseTypeNone } from './patches/responses/discovery-response-types.ts';
+import { redirectToLogoutRun } from './patches/responses/logout-destination.ts';
+import { removeSecretPlaceholder } from './patches/responses/registration-secret.ts';
+import { addRejectionCode } from './patches/responses/rejection-code.ts';
+import { answerRevocationInJson } from './patches/responses/revocation-body.ts';
+import { renderSelfSubmittingForm } from './patches/responses/self-submitting-form.ts';
 import type { RefreshTokenRetries } from './store/refresh-token-retries.ts';
 
 /** The release of oidc-provider that every patch was checked against; a test compares it with the installed one. */

@@ -104,7 +104,7 @@ async function rejectOldPassword(
   throw badRequest('sign_in_expired');
 }
 
-/** What the engine stores in the session; this server adds `upstream` and `authTs` (oidc/patches/session-auth-time.ts). */
+/** What the engine stores in the session; this server adds `upstream` and `authTs` (oidc/patches/provider/session-auth-time.ts). */
 async function loginOf(
   { upstream }: FlowDependencies,
   attempt: Attempt,

@@ -4,12 +4,14 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { CHECKED_RELEASE, providerPatches, requestPatches, responsePatches } from '../../src/oidc/patches.ts';
 
-const names = [...providerPatches, ...requestPatches, ...responsePatches].map(({ name }) => name).sort();
+const patches = { provider: providerPatches, requests: requestPatches, responses: responsePatches };
+/** With the folder of the list that they are in. */
+const names = Object.entries(patches).flatMap(([folder, list]) => list.map(({ name }) => ({ folder, name })));
 const filesIn = (folder: string, ending: string) =>
-  readdirSync(folder)
+  readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith(ending))
-    .map((file) => path.basename(file, ending))
     .sort();
+const filesOfPatches = (ending: string) => names.map(({ folder, name }) => path.join(folder, name + ending)).sort();
 
 describe('the patches of oidc-provider', () => {
   it('the patches of oidc-provider were checked against the installed release', () => {
@@ -17,17 +19,17 @@ describe('the patches of oidc-provider', () => {
     expect(CHECKED_RELEASE).toBe(version);
   });
 
-  it('the patches of oidc-provider are all in the lists, each in a file of its name', () => {
-    expect(filesIn('src/oidc/patches', '.ts')).toEqual(names);
+  it('the patches of oidc-provider are all in the lists, each in a file of its name in the folder of its list', () => {
+    expect(filesIn('src/oidc/patches', '.ts')).toEqual(filesOfPatches('.ts'));
   });
 
   it('the patches of oidc-provider have one contract test each', () => {
-    expect(filesIn('test/contracts/patches', '.test.ts')).toEqual(names);
+    expect(filesIn('test/contracts/patches', '.test.ts')).toEqual(filesOfPatches('.test.ts'));
   });
 
   it('the patches of oidc-provider are all in the decision that gives their reasons', () => {
     const decision = readFileSync('docs/decisions/0022-what-we-override-in-oidc-provider.md', 'utf8');
-    expect(names.filter((name) => !decision.includes(`\`${name}\``))).toEqual([]);
+    expect(names.filter(({ name }) => !decision.includes(`\`${name}\``))).toEqual([]);
   });
 
   it('the patches of oidc-provider are the only replacements of methods of the engine', () => {

@@ -3,7 +3,7 @@ import { X509Certificate } from 'node:crypto';
 import type { Account } from '../../accounts/account.ts';
 import { accessDecisionRule } from '../../applications/access-decision.ts';
 import type { Application } from '../../applications/application.ts';
-import { type EvaluatedRequest, passesRule } from '../../oidc/engine/request-rules.ts';
+import { type EvaluatedRequest, passesRule } from '../../oidc/engine/requests/request-rules.ts';
 import type { Rejection } from '../../rejections/rejections.ts';
 import type { RuleId, RuleResult, RuleViolation } from '../../rejections/rules.ts';
 import { ruleTexts } from './rule-texts.ts';

@@ -13,7 +13,7 @@ import type { Consents } from '../../consents/consents.ts';
 import { appContext } from '../engine/app-context.ts';
 import { engineSeconds } from '../engine/configuration.ts';
 import type { Account as EngineAccount, FindAccount } from '../engine/library.ts';
-import { APPLICATION_CLAIMS } from '../patches/client-claims.ts';
+import { APPLICATION_CLAIMS } from '../patches/provider/client-claims.ts';
 import type { ClientApplication, ClientSource } from '../store/clients.ts';
 import type { Sessions } from '../store/sessions/sessions.ts';
 

@@ -9,7 +9,7 @@ import { extraClientMetadata, registrationPolicies } from '../registration/clien
 import { clientBasedCORS } from './cors.ts';
 import { createIntrospectionPolicy, type PairwiseIdentifier } from './introspection.ts';
 import type { Client, Configuration, FindAccount, KoaContextWithOIDC } from './library.ts';
-import { REQUEST_CHECK_PARAMETER } from './request-checks.ts';
+import { REQUEST_CHECK_PARAMETER } from './requests/request-checks.ts';
 import { createProfileChecks, profileOf } from './security-profile.ts';
 
 /** The engine's paths (docs/api.md). */
@@ -91,7 +91,7 @@ export function createConfiguration(dependencies: ConfigurationDependencies): Co
     assertJwtClientAuthClaimsAndHeader: profileChecks.assertClientAssertion,
     clientBasedCORS,
     acceptQueryParamAccessTokens: false,
-    enableHttpPostMethods: false, // needs SameSite=None cookies; patches/post-as-get.ts serves POST instead
+    enableHttpPostMethods: false, // needs SameSite=None cookies; patches/requests/post-as-get.ts serves POST instead
 
     enabledJWA: signingAlgorithms(),
     clockTolerance: limits.clockSkew.seconds,

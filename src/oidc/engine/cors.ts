@@ -1,5 +1,5 @@
 // CORS: the origins whose pages may read a response. With a client: those of its own redirect URIs; without one
-// (preflight requests, unknown clients): those of any registered application (patches/cors-headers.ts).
+// (preflight requests, unknown clients): those of any registered application (patches/responses/cors-headers.ts).
 import { readMetadata } from '../../applications/application.ts';
 import { type ApplicationColumns, isGenuineApplication } from '../../applications/macs/protected-applications.ts';
 import type { ProtectedRows } from '../../audit/protected-rows.ts';

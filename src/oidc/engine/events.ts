@@ -8,7 +8,7 @@ import { TooManyAttempts } from '../rate-limits/too-many-attempts.ts';
 import { appContext } from './app-context.ts';
 import type { RecordUsage } from './application-usage.ts';
 import type { KoaContextWithOIDC, Provider } from './library.ts';
-import { type RecordDependencies, recordRejection } from './rejected-requests.ts';
+import { type RecordDependencies, recordRejection } from './requests/rejected-requests.ts';
 import { TEST_MODE } from './test-response-mode.ts';
 
 export interface EngineEvents extends RecordDependencies {

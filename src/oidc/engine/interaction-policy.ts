@@ -14,7 +14,7 @@ import {
   voluntaryAcrs,
 } from '../../mfa/acr.ts';
 import { accountOf } from '../claims/find-account.ts';
-import { upstreamLogin } from '../patches/session-auth-time.ts';
+import { upstreamLogin } from '../patches/provider/session-auth-time.ts';
 import type { ClientSource } from '../store/clients.ts';
 import { errors, interactionPolicy, type KoaContextWithOIDC } from './library.ts';
 

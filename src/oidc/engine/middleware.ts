@@ -11,7 +11,7 @@ import { routes } from './configuration.ts';
 import type { Provider } from './library.ts';
 import type { Engine } from './provider.ts';
 import { createPublicDocuments } from './public-documents.ts';
-import { guardRequest } from './request-guards.ts';
+import { guardRequest } from './requests/request-guards.ts';
 import { answerMethod, engineRoute } from './routes.ts';
 import { noteProfileOfToken } from './security-profile.ts';
 

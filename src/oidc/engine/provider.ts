@@ -2,7 +2,7 @@
 // instance on the same storage and replaces the reference: sessions, codes and tokens go on, the new key signs, the old
 // ones stay published.
 
-import { createLogoutTokenSender, type SendLogoutToken } from '../patches/logout-token-queue.ts';
+import { createLogoutTokenSender, type SendLogoutToken } from '../patches/provider/logout-token-queue.ts';
 import { type ProviderPatchDependencies, providerPatches } from '../patches.ts';
 import { type EngineEvents, listenToEvents } from './events.ts';
 import { type Configuration, type KoaContextWithOIDC, Provider } from './library.ts';

@@ -3,8 +3,8 @@
 import type { Cookies } from '../../http/cookies.ts';
 import type { KnownBrowsers } from '../../mfa/known-browsers.ts';
 import type { Logger } from '../../platform/logger.ts';
-import { upstreamLogin } from '../patches/session-auth-time.ts';
-import type { SignedInSession } from '../patches/session-saving.ts';
+import { upstreamLogin } from '../patches/provider/session-auth-time.ts';
+import type { SignedInSession } from '../patches/provider/session-saving.ts';
 import type { SessionDevices } from '../store/sessions/session-devices.ts';
 import { appContext } from './app-context.ts';
 import { Provider } from './library.ts';

@@ -3,7 +3,7 @@
 
 import { type Consents, type Granted, intersect } from '../../consents/consents.ts';
 import { errors, type Grant, type KoaContextWithOIDC } from '../engine/library.ts';
-import { isStored } from '../patches/session-saving.ts';
+import { isStored } from '../patches/provider/session-saving.ts';
 import type { ClientSource } from './clients.ts';
 import type { SessionStore } from './sessions/session-rows.ts';
 

@@ -9,7 +9,7 @@ export interface SessionPayload {
   acr?: string;
   amr?: string[];
   loginTs?: number;
-  /** When the user authenticated at an upstream; patches/session-auth-time.ts. */
+  /** When the user authenticated at an upstream; patches/provider/session-auth-time.ts. */
   authTs?: number;
   transient?: boolean;
   /** A form of the engine that is not submitted yet: logout, device flow. */

@@ -1,0 +1,93 @@
+// The checks of this server on an authorization request, before any prompt. The engine calls the validator of an extra
+// parameter (`extraParams`) on every request, after its own checks of client, redirect URI, PKCE and scope.
+import { decodeJwt } from 'jose';
+import type { RuleViolation } from '../../../rejections/rules.ts';
+import { rejectUnlessAllowed } from '../../rate-limits/too-many-attempts.ts';
+import type { ClientSource } from '../../store/clients.ts';
+import { appContext } from '../app-context.ts';
+import { errors, type KoaContextWithOIDC } from '../library.ts';
+import { TEST_MODE } from '../test-response-mode.ts';
+
+/** The parameter whose validator runs these checks; its value also tells the sign-in page which step to show first. */
+export const REQUEST_CHECK_PARAMETER = 'screen_hint';
+
+export interface RequestCheckDependencies {
+  clients: ClientSource;
+  /** Whether an administrator began this very test in this browser. */
+  isRunningTest(ctx: KoaContextWithOIDC, params: Record<string, unknown>): boolean;
+  /**
+   * Whether the parameters are exactly those of a pending AuthnRequest of this browser, neither more nor less.
+   */
+  isPendingAuthnRequest(ctx: KoaContextWithOIDC, params: Record<string, unknown>): Promise<boolean>;
+  /** Counts the start of a sign-in from this address. */
+  countSignInStart(address: string): Promise<{ allowed: boolean; retryAfterSeconds: number }>;
+}
+
+/** Stored until the sign-in has ended; applications send 20 to 200 characters. */
+const MAX_STATE_LENGTH = 2048;
+
+/** oidc-provider's validator for `extraParams`. Throws invalid_request; SAML and test requests are never sent back. */
+export function createRequestCheck(dependencies: RequestCheckDependencies) {
+  const { clients, isPendingAuthnRequest, isRunningTest } = dependencies;
+  return async function checkRequest(ctx: KoaContextWithOIDC): Promise<void> {
+    const { client, params } = ctx.oidc;
+    const application = client && (await clients.applicationOf(client.clientId));
+    if (!client || !application || !params) return;
+    if (typeof params.state === 'string' && params.state.length > MAX_STATE_LENGTH)
+      throw rejection(`state is longer than ${MAX_STATE_LENGTH} characters`, 'a shorter state');
+    if (application.protocol === 'saml') {
+      // Neither pushed nor in a request object: those were checked at an earlier moment.
+      const isPlain = ctx.oidc.route === 'authorization' && !ctx.query.request_uri && !ctx.query.request;
+      if (params.response_mode !== 'saml' || !isPlain)
+        throw rejection('this application signs in by SAML', 'an AuthnRequest');
+      if (!(await isPendingAuthnRequest(ctx, { ...params }))) {
+        throw rejection('there is no open SAML request for this sign-in in this browser', 'a pending AuthnRequest');
+      }
+      return;
+    }
+    if (params.response_mode === 'saml')
+      throw rejection('this application signs in by OpenID Connect', 'no response_mode=saml');
+    if (params.response_mode === TEST_MODE && !isRunningTest(ctx, { ...params })) {
+      throw rejection('there is no test of this application in this browser', 'a test that was begun here');
+    }
+    restoreOfflineAccess(ctx);
+    await limitSignInStarts(ctx, dependencies);
+  };
+}
+
+/** Without a session and with a prompt, the request leads to a sign-in and is stored until its end. */
+async function limitSignInStarts(ctx: KoaContextWithOIDC, { countSignInStart }: RequestCheckDependencies) {
+  const { route, session, params } = ctx.oidc;
+  if (route !== 'authorization' || session?.accountId || params?.prompt === 'none') return;
+  const context = appContext(ctx);
+  rejectUnlessAllowed(context, await countSignInStart(context.state.request.address));
+}
+
+/** An error that is displayed on a page of this server: the redirect URI cannot be trusted with it. */
+function rejection(description: string, expected: string): errors.InvalidRequest {
+  const violation: RuleViolation = { rule: 'request', received: description, expected };
+  return Object.assign(new errors.InvalidRequest(description), { allow_redirect: false, violation });
+}
+
+/**
+ * The engine drops offline_access unless the request says prompt=consent (OIDC Core 11), which client libraries seldom
+ * send. Here the application's `refresh_token` grant and the user's consent decide on offline access, so the scope is put
+ * back (docs/decisions/0006-offline-access-by-application.md).
+ */
+function restoreOfflineAccess(ctx: KoaContextWithOIDC): void {
+  const { client, params } = ctx.oidc;
+  if (!client || !params || !client.grantTypeAllowed('refresh_token')) return;
+  if (params.response_type !== undefined && params.response_type !== 'code') return;
+  const scopes = String(params.scope ?? '').split(' ');
+  if (scopes.includes('offline_access') || !requestedScope(ctx).split(' ').includes('offline_access')) return;
+  if (client.scope && !client.scope.split(' ').includes('offline_access')) return;
+  params.scope = [...scopes, 'offline_access'].join(' ').trim();
+}
+
+/** The scope as it was sent: in a (pushed) request object that the engine has verified by now, or as a parameter. */
+function requestedScope(ctx: KoaContextWithOIDC): string {
+  const sent: Record<string, unknown> = ctx.method === 'POST' ? (ctx.oidc.body ?? {}) : ctx.query;
+  const object = ctx.oidc.entities.PushedAuthorizationRequest?.request ?? sent.request;
+  const scope = typeof object === 'string' && object !== '' ? decodeJwt(object).scope : sent.scope;
+  return typeof scope === 'string' ? scope : '';
+}

@@ -1,0 +1,33 @@
+// Checks of this server before the engine sees a request.
+import type { Context } from '../../../http/context.ts';
+import { badRequest } from '../../../http/errors.ts';
+import type { ClientSource } from '../../store/clients.ts';
+import { routes } from '../configuration.ts';
+
+const MAX_QUERY_LENGTH = 8 * 1024;
+
+/** Throws bad_request for an authorization or logout request that cannot be answered. */
+export async function guardRequest(ctx: Context, clients: Pick<ClientSource, 'applicationOf'>): Promise<void> {
+  if (ctx.path === routes.authorization || ctx.path === routes.end_session) rejectLongQuery(ctx.querystring);
+  if (ctx.path === routes.authorization) await requireSamlResponseMode(ctx, clients);
+}
+
+/** What is sent back with the response has to fit into the headers that browsers and proxies accept. */
+export function rejectLongQuery(query: string): void {
+  if (query.length <= MAX_QUERY_LENGTH) return;
+  throw badRequest('bad_request', {
+    message: 'The request of the application is too long.',
+    advice: 'It should be pushed to the /par endpoint (RFC 9126).',
+  });
+}
+
+/**
+ * A service provider is answered by SAML or on a page. With any other response mode the engine would redirect errors to the
+ * assertion consumer service URL, in a form that a service provider does not understand.
+ */
+async function requireSamlResponseMode(ctx: Context, clients: Pick<ClientSource, 'applicationOf'>): Promise<void> {
+  const { client_id: clientId, response_mode: mode } = ctx.query;
+  if (typeof clientId !== 'string' || mode === 'saml') return;
+  if ((await clients.applicationOf(clientId))?.protocol !== 'saml') return;
+  throw badRequest('bad_request', { message: 'This application signs people in by SAML only.' });
+}

@@ -1,0 +1,207 @@
+// The rules of OpenID Connect requests. The engine reports an error code and no rule, so when it rejects a request these rules
+// name the one that was broken, from the code and the request; the console evaluates them again to see whether a fix has
+// helped. A check of this server reports its own violation.
+import { needsPkce, type OidcMetadata } from '../../../applications/fields/oidc-client.ts';
+import type { ReceivedParameters, RejectionEndpoint } from '../../../rejections/rejections.ts';
+import { type RuleId, type RuleResult, type RuleViolation, ruleResults } from '../../../rejections/rules.ts';
+import { engineScope, engineScopes } from '../../claims/scopes.ts';
+
+/** A request with what is registered for its client. */
+export interface EvaluatedRequest {
+  endpoint: RejectionEndpoint;
+  received: ReceivedParameters;
+  clientId?: string | undefined;
+  /** Whether the client is registered and enabled. */
+  isClientKnown: boolean;
+  /** Absent for a SAML application and an unknown client. */
+  metadata: Partial<OidcMetadata> | undefined;
+  /** Of the account at the application; absent where no account is signed in. */
+  access?: (Omit<RuleViolation, 'rule'> & { allowed: boolean }) | undefined;
+  /** Whether the engine accepted the ID token hint; only known while the request is handled. */
+  isHintAccepted?: boolean | undefined;
+  /** What the engine said. */
+  message: string;
+}
+
+interface RequestRule {
+  id: RuleId;
+  endpoints: readonly RejectionEndpoint[];
+  /** Error codes that are about this rule only (RFC 6749 4.1.2.1 and 5.2, RFC 8707 2). */
+  errors?: readonly string[];
+  /** Error codes that several rules share: they are about this rule when the request does not pass it. */
+  sharedErrors?: readonly string[];
+  received?(request: EvaluatedRequest): string | undefined;
+  expected?(request: EvaluatedRequest): string | undefined;
+  /** Whether the request passes; undefined where that cannot be evaluated: secrets and codes are not recorded. */
+  passes?(request: EvaluatedRequest): boolean | undefined;
+}
+
+/** RFC 7636 4.2: the S256 challenge of a verifier. */
+const CHALLENGE = /^[A-Za-z0-9\-._~]{43,128}$/;
+
+const grantOf = ({ received }: EvaluatedRequest) => received.grant_type ?? 'authorization_code';
+
+/** Everything that no other rule is about. */
+const OTHER_PARAMETERS: RequestRule = {
+  id: 'request',
+  endpoints: ['authorize', 'par', 'token', 'end-session'],
+  received: ({ message }) => message,
+};
+
+/** In the order of the engine's checks. */
+const requestRules: readonly RequestRule[] = [
+  {
+    id: 'hint',
+    endpoints: ['end-session'],
+    sharedErrors: ['invalid_request'],
+    received: ({ received }) => received.id_token_hint,
+    passes: ({ isHintAccepted }) => isHintAccepted,
+  },
+  {
+    id: 'client',
+    endpoints: ['authorize', 'par', 'token', 'end-session'],
+    sharedErrors: ['invalid_client'],
+    received: ({ clientId }) => clientId,
+    passes: ({ isClientKnown }) => isClientKnown,
+  },
+  {
+    id: 'method',
+    endpoints: ['par', 'token'],
+    sharedErrors: ['invalid_client'],
+    received: ({ received }) => received.authentication,
+    expected: ({ metadata }) => metadata?.token_endpoint_auth_method,
+    passes: ({ received, metadata }) => metadata && received.authentication === metadata.token_endpoint_auth_method,
+  },
+  {
+    id: 'secret',
+    endpoints: ['par', 'token'],
+    sharedErrors: ['invalid_client'],
+    received: ({ received }) => (received.authentication === 'none' ? 'none' : '(not recorded)'),
+    expected: () => 'stored as a hash',
+  },
+  {
+    id: 'redirect_uri',
+    endpoints: ['authorize', 'par'],
+    errors: ['invalid_redirect_uri'],
+    sharedErrors: ['invalid_request'],
+    received: ({ received }) => received.redirect_uri,
+    expected: ({ metadata }) => metadata?.redirect_uris?.join('\n'),
+    passes: ({ received: { redirect_uri }, metadata }) =>
+      metadata && redirect_uri !== undefined && (metadata.redirect_uris ?? []).includes(redirect_uri),
+  },
+  {
+    id: 'response_type',
+    endpoints: ['authorize', 'par'],
+    errors: ['unsupported_response_type', 'unsupported_response_mode'],
+    received: ({ received }) => received.response_type,
+    expected: () => 'code',
+    passes: ({ received, metadata }) => metadata && received.response_type === 'code',
+  },
+  {
+    id: 'grant',
+    endpoints: ['authorize', 'par', 'token'],
+    errors: ['unauthorized_client', 'unsupported_grant_type'],
+    sharedErrors: ['invalid_request'],
+    received: grantOf,
+    expected: ({ metadata }) => metadata?.grant_types?.join(' '),
+    passes: (request) => request.metadata && (request.metadata.grant_types ?? []).includes(grantOf(request) as never),
+  },
+  {
+    id: 'pkce',
+    endpoints: ['authorize', 'par'],
+    sharedErrors: ['invalid_request'],
+    received: ({ received: { code_challenge_method, code_challenge } }) =>
+      [code_challenge_method, code_challenge].filter(Boolean).join(' ') || undefined,
+    expected: ({ metadata }) => (metadata && !needsPkce(metadata) ? 'S256, or none' : 'S256, always'),
+    passes: ({ received: { code_challenge_method, code_challenge = '' }, metadata }) =>
+      metadata &&
+      ((code_challenge_method === 'S256' && CHALLENGE.test(code_challenge)) ||
+        (!needsPkce(metadata) && code_challenge_method === undefined && code_challenge === '')),
+  },
+  {
+    id: 'post_logout_redirect_uri',
+    endpoints: ['end-session'],
+    sharedErrors: ['invalid_request'],
+    received: ({ received }) => received.post_logout_redirect_uri,
+    expected: ({ metadata }) => metadata?.post_logout_redirect_uris?.join('\n'),
+    passes: ({ received: { post_logout_redirect_uri: uri }, metadata }) =>
+      metadata && uri !== undefined ? (metadata.post_logout_redirect_uris ?? []).includes(uri) : undefined,
+  },
+  OTHER_PARAMETERS,
+  {
+    id: 'code',
+    endpoints: ['token'],
+    errors: ['invalid_grant'],
+    received: ({ message }) => message,
+  },
+  {
+    id: 'scope',
+    endpoints: ['authorize', 'par', 'token'],
+    errors: ['invalid_scope'],
+    received: ({ received }) => received.scope,
+    expected: ({ metadata }) => metadata && (metadata.scope ?? 'all of OpenID Connect, none of an API'),
+    // Of the scopes of an API the engine grants those that are registered, and rejects none.
+    passes: ({ received: { scope = '' }, metadata }) => {
+      if (!metadata) return undefined;
+      if (metadata.scope === undefined) return true;
+      const allowed = engineScope(metadata.scope).split(' ');
+      return scope.split(' ').every((one) => !engineScopes.includes(one) || allowed.includes(one));
+    },
+  },
+  {
+    id: 'resource',
+    endpoints: ['authorize', 'par', 'token'],
+    errors: ['invalid_target'],
+    received: ({ received }) => received.resource,
+    expected: ({ metadata }) => metadata && (metadata.resources?.join('\n') || 'none'),
+    passes: ({ received: { resource }, metadata }) =>
+      resource === undefined
+        ? undefined
+        : metadata && resource.split(' ').every((one) => metadata.resources?.includes(one) ?? false),
+  },
+  {
+    id: 'access',
+    endpoints: ['authorize', 'par'],
+    sharedErrors: ['access_denied'],
+    received: ({ access }) => access?.received,
+    expected: ({ access }) => access?.expected ?? 'everyone',
+    passes: ({ access }) => access?.allowed,
+  },
+];
+
+/**
+ * The rules of a request that the engine rejected with this error code, in the order of its checks.
+ *
+ * @param violation what the check itself reported, where it is one of this server
+ */
+export function evaluateRules(request: EvaluatedRequest, error: string, violation?: RuleViolation): RuleResult[] {
+  const rules = requestRules.filter(({ endpoints }) => endpoints.includes(request.endpoint));
+  const results = rules.map(({ id, received, expected }) => ({
+    rule: id,
+    received: received?.(request),
+    expected: expected?.(request),
+  }));
+  const { id } = brokenRule(request, error, rules);
+  const broken = violation ?? results.find(({ rule }) => rule === id) ?? { rule: id };
+  return ruleResults(
+    rules.map((rule) => rule.id),
+    broken,
+    (rule) => results.find((result) => result.rule === rule) ?? {},
+  );
+}
+
+/** Whether the request passes the rule with what is registered now; undefined where that cannot be evaluated. */
+export function passesRule(rule: RuleId, request: EvaluatedRequest): boolean | undefined {
+  return requestRules.find(({ id }) => id === rule)?.passes?.(request);
+}
+
+/** Of the rules that share an error code: the first that does not pass, else the one that cannot be evaluated (a secret). */
+function brokenRule(request: EvaluatedRequest, error: string, rules: readonly RequestRule[]): RequestRule {
+  const sharing = rules.filter(({ sharedErrors }) => sharedErrors?.includes(error));
+  return (
+    rules.find(({ errors }) => errors?.includes(error)) ??
+    sharing.find(({ passes }) => passes?.(request) === false) ??
+    sharing.find(({ passes }) => !passes) ??
+    OTHER_PARAMETERS
+  );
+}

@@ -1,0 +1,71 @@
+// Patch: Claims.prototype.scope and .result, IdToken.prototype.issue, OIDCContext.prototype.requestParamOIDCScopes. An application may have claims of its own by its
+// registration, but the engine drops each claim that is not in the list made at its start (`claims`). So these are carried under
+// a symbol and added at the end, those of a scope only when it is granted; a scope of the application's own is requested and granted
+// like those that the engine knows. And whether ID tokens hold the claims of scopes is an
+// option of the engine as a whole (`conformIdTokenClaims`); here the registration decides.
+import { ownScopes } from '../../../applications/fields/claim-settings.ts';
+import type { Provider } from '../../engine/library.ts';
+import type { ClientSource } from '../../store/clients.ts';
+
+/** The key under which an account's claims hold those of one application. */
+export const APPLICATION_CLAIMS = Symbol('application claims');
+const SCOPES = Symbol('scopes');
+
+interface ClaimsPrototype {
+  available: { [APPLICATION_CLAIMS]?: { scope?: string | undefined; claims: Record<string, unknown> }[] };
+  [SCOPES]?: string[];
+  scope(value?: string): ClaimsPrototype;
+  result(): Promise<Record<string, unknown>>;
+}
+
+interface IdTokenPrototype {
+  scope?: string;
+  client: { clientId: string };
+  ctx?: { oidc: { entities: { AccessToken?: { aud?: unknown } } } };
+  issue(options: { use: string }): Promise<string>;
+}
+
+export interface ClientClaimsDependencies {
+  clients: Pick<ClientSource, 'cachedApplicationOf'>;
+}
+
+interface Context {
+  client?: { clientId: string };
+  requestParamScopes: Set<string>;
+}
+
+/** The engine makes both ID token and userinfo with these classes. */
+export function addApplicationClaims(provider: Provider, { clients }: ClientClaimsDependencies): void {
+  const prototype = provider.Claims.prototype as unknown as ClaimsPrototype;
+  const { scope, result } = prototype;
+  prototype.scope = function scopeOfApplicationClaims(value = '') {
+    this[SCOPES] = value.split(' ');
+    return scope.call(this, value);
+  };
+  prototype.result = async function resultWithApplicationClaims() {
+    const granted = (this.available[APPLICATION_CLAIMS] ?? []).filter(
+      (own) => own.scope === undefined || this[SCOPES]?.includes(own.scope),
+    );
+    return Object.assign(await result.call(this), ...granted.map(({ claims }) => claims));
+  };
+
+  const idToken = provider.IdToken.prototype as unknown as IdTokenPrototype;
+  const { issue } = idToken;
+  idToken.issue = function issueByRegistration(options) {
+    // An access token for an API cannot be used at userinfo, so its ID token holds the claims (as the engine does it).
+    const isForApi = this.ctx?.oidc.entities.AccessToken?.aud !== undefined;
+    const setting = clients.cachedApplicationOf(this.client.clientId)?.metadata.id_token_claims;
+    if (options.use === 'idtoken' && setting === 'conform' && !isForApi) this.scope = 'openid';
+    return issue.call(this, options);
+  };
+  const context = provider.OIDCContext.prototype as unknown as Context;
+  const getter = Object.getOwnPropertyDescriptor(context, 'requestParamOIDCScopes')?.get;
+  if (!getter) throw new Error('the engine has no requestParamOIDCScopes');
+  Object.defineProperty(context, 'requestParamOIDCScopes', {
+    get(this: Context): Set<string> {
+      const metadata = this.client && clients.cachedApplicationOf(this.client.clientId)?.metadata;
+      const own = ownScopes(metadata ?? {}).filter((name) => this.requestParamScopes.has(name));
+      return new Set([...getter.call(this), ...own]);
+    },
+  });
+}

@@ -1,0 +1,81 @@
+// Patch: Client.prototype.compareClientSecret and Client.find. A client may have several secrets while one is rotated, and
+// most are stored as MACs. The engine has one secret in plain text; this patch makes it accept all of them, compared
+// (client_secret_basic, client_secret_post), as HMAC keys (client_secret_jwt, HS256), or as the current secret in an update of a
+// registration (RFC 7592 2.2).
+
+import { safeEqual } from '../../../platform/random.ts';
+import type { Vault } from '../../../platform/vault.ts';
+import { type Client, type KoaContextWithOIDC, Provider } from '../../engine/library.ts';
+import type { ClientApplication, ClientSource } from '../../store/clients.ts';
+
+interface Key {
+  kty: 'oct';
+  alg: string;
+  use: 'sig';
+  k: string;
+}
+
+interface EngineClient {
+  clientId: string;
+  symmetricKeyStore: Iterable<Key> & { add(key: Key): void; clear(): void };
+  compareClientSecret(actual: string): Promise<boolean>;
+}
+
+export interface ClientSecretsDependencies {
+  clients: Pick<ClientSource, 'applicationOf'>;
+  vault: Pick<Vault, 'macMatches'>;
+}
+
+export function acceptEverySecret(provider: Provider, { clients, vault }: ClientSecretsDependencies): void {
+  const prototype = provider.Client.prototype as unknown as EngineClient;
+  const isSecretOf = (application: ClientApplication | undefined, actual: string): boolean => {
+    if (!application) return false;
+    if (application.secretHashes.some((hash) => vault.macMatches(actual, hash, 'client-secret'))) return true;
+    return application.secretValues.some((value) => safeEqual(value, actual));
+  };
+  prototype.compareClientSecret = async function compareClientSecret(actual) {
+    return isSecretOf(await clients.applicationOf(this.clientId), actual);
+  };
+
+  const { find } = provider.Client;
+  provider.Client.find = async function findWithEverySecret(id: string): Promise<Client | undefined> {
+    const client: Client | undefined = await find.call(provider.Client, id);
+    if (!client) return undefined;
+    await addOlderSecrets(client as unknown as EngineClient);
+    const { ctx } = Provider;
+    if (ctx?.oidc?.route !== 'client_update') return client;
+    const application = await clients.applicationOf(client.clientId);
+    return comparedInUpdate(client, ctx, (sent) => isSecretOf(application, sent));
+  };
+
+  const newestKeys = new WeakMap<EngineClient, Key[]>();
+  async function addOlderSecrets(client: EngineClient): Promise<void> {
+    const older = (await clients.applicationOf(client.clientId))?.secretValues.slice(1) ?? [];
+    const known = newestKeys.get(client);
+    if (!known && older.length === 0) return;
+    // The engine reuses client objects: a secret that an earlier request added may have expired since.
+    const newest = known ?? [...client.symmetricKeyStore];
+    newestKeys.set(client, newest);
+    client.symmetricKeyStore.clear();
+    // The newest secret first: it is the one to sign with.
+    for (const key of newest) client.symmetricKeyStore.add(key);
+    for (const value of older) {
+      const k = Buffer.from(value).toString('base64url');
+      client.symmetricKeyStore.add({ kty: 'oct', alg: 'HS256', use: 'sig', k });
+    }
+  }
+}
+
+/**
+ * The client as an update of its registration sees it. The engine compares the sent secret with `clientSecret`, which is a
+ * placeholder where only a MAC is stored; here it is the sent one if that is right. Other requests use the same client object, so
+ * this is a view of it.
+ */
+function comparedInUpdate(client: Client, { oidc }: KoaContextWithOIDC, isSecret: (sent: string) => boolean): Client {
+  const get = () => {
+    // The engine reads the body after it has found the client.
+    const sent: unknown = oidc.body?.client_secret;
+    return typeof sent === 'string' && isSecret(sent) ? sent : client.clientSecret;
+  };
+  return Object.create(client, { clientSecret: { get } }) as Client;
+}

@@ -1,0 +1,40 @@
+// Patch: Client.prototype.backchannelLogout. The engine sends each logout token once, during the user's request. Here it is
+// queued, and a job sends it with retries (OpenID Connect Back-Channel Logout 1.0; docs/logout.md).
+import { Provider } from '../../engine/library.ts';
+
+/** Queues a logout token for one client. */
+export type QueueLogoutToken = (clientId: string, accountId: string, sid: string | undefined) => Promise<void>;
+
+/** Sends one logout token now. Throws when the relying party does not answer with 200 or 204. */
+export type SendLogoutToken = (
+  clientId: string,
+  accountId: string,
+  sid: string | undefined,
+) => Promise<'sent' | 'no-such-client'>;
+
+interface EngineClient {
+  clientId: string;
+  backchannelLogoutUri?: string;
+  backchannelLogout(accountId: string, sid: string | undefined): Promise<void>;
+}
+
+/** The engine's own way to send a logout token; call it before `queueLogoutTokens`. */
+export function createLogoutTokenSender(provider: Provider): SendLogoutToken {
+  const { backchannelLogout } = provider.Client.prototype as unknown as EngineClient;
+  return async function sendLogoutToken(clientId, accountId, sid) {
+    const client = (await provider.Client.find(clientId)) as unknown as EngineClient | undefined;
+    if (!client?.backchannelLogoutUri) return 'no-such-client';
+    await backchannelLogout.call(client, accountId, sid);
+    return 'sent';
+  };
+}
+
+export function queueLogoutTokens(provider: Provider, queueLogoutToken: QueueLogoutToken): void {
+  const prototype = provider.Client.prototype as unknown as EngineClient;
+  prototype.backchannelLogout = async function queueBackchannelLogout(accountId, sid) {
+    // The end of the session, which follows, queues a token for every client (store/sessions/session-adapter.ts). Only a user who
+    // stays signed in logs out of one client.
+    if (Provider.ctx?.oidc.params?.logout) return;
+    await queueLogoutToken(this.clientId, accountId, sid);
+  };
+}

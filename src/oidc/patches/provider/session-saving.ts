@@ -1,0 +1,102 @@
+// Patch: Session.instantiate and Session.prototype.save. The engine deletes the row of the old cookie and writes the whole
+// session under the new one, over whatever another request has stored meanwhile. Here both are one step that merges
+// (docs/decisions/0017-sessions-merge-on-write.md).
+
+import { engineSeconds } from '../../engine/configuration.ts';
+import { Provider } from '../../engine/library.ts';
+import { artifactId } from '../../store/adapter.ts';
+import { hasNewLogin } from '../../store/sessions/merge-session.ts';
+import type { SavedSession, SessionStore } from '../../store/sessions/session-rows.ts';
+
+const STORED_TEXT = Symbol('the stored text of a session as it was read');
+
+type StoredSession = SavedSession['payload'] & { jti?: string };
+
+interface EngineSession {
+  id: string;
+  oldId?: string;
+  uid: string;
+  accountId?: string;
+  exp: number;
+  touched: boolean;
+  [STORED_TEXT]?: string;
+  getValueAndPayload(): Promise<{ payload: StoredSession }>;
+  save(ttl: number): Promise<string>;
+}
+
+interface SessionClass {
+  prototype: EngineSession;
+  instantiate(stored?: StoredSession): EngineSession;
+}
+
+export interface SignedInSession {
+  uid: string;
+  accountId: string;
+  /** The latest end of the session. */
+  endsAt: Date;
+}
+
+export interface SessionSavingDependencies {
+  store: Pick<SessionStore, 'save'>;
+  /** Epoch seconds of this server's clock. */
+  epoch(): number;
+  /** How long a session lasts without a request of its user. */
+  idleSeconds(): number;
+  /** Called after a sign-in was stored. */
+  signedIn(session: SignedInSession): Promise<void>;
+}
+
+export function mergeSessionsOnSave(provider: Provider, dependencies: SessionSavingDependencies): void {
+  const { store, epoch, idleSeconds, signedIn } = dependencies;
+  const sessions = provider.Session as unknown as SessionClass;
+  const { instantiate } = sessions;
+  sessions.instantiate = function instantiateWithStoredText(stored) {
+    const session = instantiate.call(sessions, stored);
+    if (stored?.uid) setStoredText(session, stored);
+    return session;
+  };
+
+  sessions.prototype.save = async function saveMerged(ttl) {
+    this.exp = engineSeconds() + ttl;
+    const { jti: _bearer, ...payload } = (await this.getValueAndPayload()).payload;
+    const idOf = (cookie: string) => artifactId('Session', cookie);
+    const asRead = this[STORED_TEXT];
+    const isCurrent = await store.save({
+      id: idOf(this.id),
+      oldId: this.oldId && idOf(this.oldId),
+      asRead,
+      payload,
+      endsAt: epoch() + ttl,
+      idleEndsAt: epoch() + idleSeconds(),
+    });
+    if (asRead === undefined) setStoredText(this, payload);
+    delete this.oldId;
+    this.touched = false;
+    // Another response gives the browser a newer cookie; this one would replace it by a cookie that is no longer valid.
+    if (!isCurrent) removeSessionCookie(provider);
+    const { uid, accountId } = payload;
+    if (isCurrent && accountId && hasNewLogin(asRead === undefined ? undefined : JSON.parse(asRead), payload)) {
+      await signedIn({ uid, accountId, endsAt: new Date((epoch() + ttl) * 1000) });
+    }
+    return this.id;
+  };
+}
+
+/** Whether another request can already have read this session from the database. */
+export function isStored(session: object): boolean {
+  return (session as EngineSession)[STORED_TEXT] !== undefined;
+}
+
+function setStoredText(session: EngineSession, { jti: _bearer, ...stored }: StoredSession): void {
+  Object.defineProperty(session, STORED_TEXT, { value: JSON.stringify(stored) });
+}
+
+function removeSessionCookie(provider: Provider): void {
+  const { ctx } = Provider;
+  if (!ctx) return;
+  const name = provider.cookieName('session');
+  const isSessionCookie = (cookie: string) => cookie.startsWith(`${name}=`) || cookie.startsWith(`${name}.sig=`);
+  const others = [ctx.response.get('Set-Cookie') ?? []].flat().filter((cookie) => !isSessionCookie(cookie));
+  if (others.length > 0) ctx.set('Set-Cookie', others);
+  else ctx.remove('Set-Cookie');
+}

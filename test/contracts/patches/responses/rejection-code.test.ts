@@ -1,0 +1,45 @@
+import { afterAll, describe, expect, it } from 'vitest';
+import { routes } from '../../../../src/oidc/engine/configuration.ts';
+import { addRejectionCode } from '../../../../src/oidc/patches/responses/rejection-code.ts';
+import { httpClient } from '../../../support/http.ts';
+import { appUri, type Engine, startBareEngine } from '../../bare-engine.ts';
+
+const bare = await startBareEngine();
+const patched = await startBareEngine({
+  async around(ctx, next) {
+    await next();
+    addRejectionCode(ctx, ctx.query.state === 'recorded' ? 'ABCD-EFGH' : undefined);
+  },
+});
+afterAll(() => Promise.all([bare.close(), patched.close()]));
+
+async function rejected({ origin }: Engine, state: string) {
+  const query = {
+    client_id: 'app',
+    response_type: 'code',
+    scope: 'openid',
+    redirect_uri: appUri,
+    max_age: '-1',
+    state,
+  };
+  const { location } = await httpClient().get(`${origin}${routes.authorization}?${new URLSearchParams(query)}`);
+  return Object.fromEntries(new URL(location ?? '').searchParams);
+}
+
+describe('rejection-code', () => {
+  it('rejection-code is needed: the engine sends an error back with a description of its own', async () => {
+    expect(await rejected(bare, 'recorded')).toMatchObject({
+      error: 'invalid_request',
+      error_description: 'invalid max_age parameter value',
+      state: 'recorded',
+    });
+  });
+
+  it('adds the code of a recorded rejection to the description, and nothing otherwise', async () => {
+    const description = (await rejected(bare, 'other')).error_description;
+    const withCode = await rejected(patched, 'recorded');
+    expect(withCode.error_description).toContain('ABCD-EFGH');
+    expect(withCode).toMatchObject({ error: 'invalid_request', state: 'recorded' });
+    expect((await rejected(patched, 'other')).error_description).toBe(description);
+  });
+});
