@@ -67,7 +67,7 @@ function deliveryStore({
   audit,
   runs,
 }: Pick<LogoutDeliveriesDependencies, 'db' | 'now' | 'audit' | 'runs'>): QueueStore<Delivery> {
-  const held = ({ id, tries }: Delivery) => ({ id, tries: tries + 1, ...OPEN });
+  const leasedRow = ({ id, tries }: Delivery) => ({ id, tries: tries + 1, ...OPEN });
 
   /** Records the outcome at the participant of the logout run; without one, in the audit log. */
   async function recordOutcome(delivery: Delivery, outcome: Outcome): Promise<void> {
@@ -106,7 +106,7 @@ function deliveryStore({
 
     async retry(delivery, { reason, nextTryAt }) {
       const { count } = await db.logoutDelivery.updateMany({
-        where: held(delivery),
+        where: leasedRow(delivery),
         data: { lastError: reason, nextTryAt },
       });
       if (count === 1) await recordOutcome(delivery, { state: 'retrying', reason });
@@ -114,7 +114,7 @@ function deliveryStore({
 
     async giveUp(delivery, reason) {
       const data = { lastError: reason, failedAt: now() };
-      const { count } = await db.logoutDelivery.updateMany({ where: held(delivery), data });
+      const { count } = await db.logoutDelivery.updateMany({ where: leasedRow(delivery), data });
       if (count === 1) await recordOutcome(delivery, { state: 'failed', reason });
     },
   };

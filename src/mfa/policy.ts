@@ -44,7 +44,7 @@ export interface PolicyInput {
   requestedAcr?: readonly string[];
   /** The user chose to skip the second factor in this browser, and the settings allow it. */
   isRememberedBrowser?: boolean;
-  /** The request demands a code by e-mail. Only accounts without a stronger factor are asked for it. */
+  /** The request demands a code by e-mail. Only accounts without a stronger factor need it. */
   demandsMailedCode?: boolean;
   /** On the account pages a recovery code replaces every other factor: there the user replaces a lost one. */
   recoveryStandsIn?: boolean;

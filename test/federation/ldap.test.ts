@@ -103,7 +103,7 @@ describe('a password that a directory checks', () => {
     expect(after?.roles).not.toContain('auditor');
   });
 
-  it('is not asked about a user with a password here who does not belong to it', async () => {
+  it('gets no password of a user of this server who does not belong to it', async () => {
     await connect();
     const local = await aUser(idp.services);
     directory.entries.push({

@@ -100,18 +100,18 @@ function decipher(value: Buffer, key: Buffer, { name }: Cipher): string {
 /** XML Encryption 1.1 section 5.2.4: nonce, ciphertext, tag. */
 function openGcm(value: Buffer, key: Buffer, name: Cipher['name']): Buffer {
   if (value.length < GCM.nonce + GCM.tag) throw new Error('too short');
-  const opened = createDecipheriv(name as 'aes-256-gcm', key, value.subarray(0, GCM.nonce), {
+  const decryption = createDecipheriv(name as 'aes-256-gcm', key, value.subarray(0, GCM.nonce), {
     authTagLength: GCM.tag,
   });
-  opened.setAuthTag(value.subarray(-GCM.tag));
-  return Buffer.concat([opened.update(value.subarray(GCM.nonce, -GCM.tag)), opened.final()]);
+  decryption.setAuthTag(value.subarray(-GCM.tag));
+  return Buffer.concat([decryption.update(value.subarray(GCM.nonce, -GCM.tag)), decryption.final()]);
 }
 
 /** XML Encryption 1.1 section 5.2.1: the last octet is the length of the padding, the others of it are anything. */
 function openCbc(value: Buffer, key: Buffer, name: Cipher['name']): Buffer {
   if (value.length < 2 * BLOCK || value.length % BLOCK !== 0) throw new Error('not whole blocks');
-  const opened = createDecipheriv(name, key, value.subarray(0, BLOCK)).setAutoPadding(false);
-  const padded = Buffer.concat([opened.update(value.subarray(BLOCK)), opened.final()]);
+  const decryption = createDecipheriv(name, key, value.subarray(0, BLOCK)).setAutoPadding(false);
+  const padded = Buffer.concat([decryption.update(value.subarray(BLOCK)), decryption.final()]);
   const padding = padded.at(-1) ?? 0;
   if (padding < 1 || padding > BLOCK) throw new Error('padding');
   return padded.subarray(0, -padding);

@@ -51,7 +51,7 @@ describe('a sensitive change without a fresh sign-in', () => {
     expect(await idp.services.accounts.find(account.id)).toMatchObject({ name: 'Typed Name', roles });
   });
 
-  it('a sensitive change without a fresh sign-in is asked for again until the sign-in is fresh, and is not while it is', async () => {
+  it('a sensitive change needs a sign-in again until one is fresh, and none while it is', async () => {
     const { account } = await aUser(idp.services);
     const sent = await admin.submit(await admin.get(`/admin/users/${account.id}/disable`));
     const page = await confirmation(admin, sent);
