@@ -105,6 +105,7 @@ async function redeemAnswer(
       rule: 'replay',
       message: 'The answer was used before, is too old, or belongs to another browser.',
       expected: 'an unused answer to a request of this browser',
+      received: 'an answer that is not open in this browser',
     });
   }
   begun.connectionId = request.connectionId;

@@ -88,6 +88,8 @@ it('every failure names what happened, and is accessible', async () => {
     'not-allowed': () => ({ quirks: {}, fields: { allowed_tenants: ['tenant-a'] } }),
     'not-invited': () => ({ quirks: {}, fields: { create_users: false } }),
     unavailable: () => ({ quirks: { tokenStatus: 503 } }),
+    signature: () => ({ quirks: { signature: 'other-key' as const } }),
+    disabled: () => ({ quirks: {}, fields: { enabled: false } }),
     'link-only': () => ({ quirks: {}, fields: { link_only: true }, straight: true }),
   };
   const headings = new Set<string>();
@@ -101,6 +103,11 @@ it('every failure names what happened, and is accessible', async () => {
       await page.goto(signInUrl({ connection: one.connection }));
       expect(new URL(page.url()).origin, `${name} ${straight}`).toBe(idp.issuer);
       headings.add((await page.locator('h1').textContent()) ?? '');
+      // Administrators find it under its code, with the rule, what was expected and what was received.
+      const code = (await page.locator('.notice strong.nowrap').textContent()) ?? '';
+      const rejection = await idp.services.rejections.find(code);
+      const broken = rejection?.rules.find(({ state }) => state === 'failed');
+      expect(broken, name).toMatchObject({ expected: expect.any(String), received: expect.any(String) });
       await inspect(page, `failure-${name}-${screen}`);
       await one.remove();
     }

@@ -24,6 +24,13 @@ const DENIED = [
   'consent_required',
   'account_selection_required',
 ];
+/** Where the library names no value. */
+const EXPECTED: Partial<Record<RuleId, string>> = {
+  signed: 'an ID token signed with a key in the JWKS of the identity provider',
+  algorithm: 'an algorithm of id_token_signing_algs',
+  nonce: 'the nonce of the request',
+  time: 'a token that is valid now',
+};
 const UNAVAILABLE = ['server_error', 'temporarily_unavailable'];
 
 /** The error of the call as a FederationError. */
@@ -34,7 +41,7 @@ export function asFederationError(error: unknown): FederationError {
   const network = causesOf(error).find((one) => one instanceof OutgoingError);
   if (network instanceof Error || codeOf(error) === 'OAUTH_TIMEOUT') {
     const message = network instanceof Error ? network.message : 'The identity provider did not answer in time.';
-    return fault('upstream_unavailable', { rule: 'answer', message, expected: 'an answer' });
+    return fault('upstream_unavailable', { rule: 'answer', message, expected: 'an answer', received: 'none' });
   }
   if (error instanceof openid.AuthorizationResponseError) return deniedBy(error, fault);
   if (error instanceof openid.ResponseBodyError) {
@@ -71,9 +78,10 @@ function invalidAnswer(error: unknown): Omit<FaultDetail, 'cause'> {
   const sentence = causesOf(error).flatMap((one) => (one instanceof Error ? [one.message] : []));
   const message = [...new Set(sentence)].join(': ');
   const claims = isRecord(details.claims) ? details.claims : isRecord(details.body) ? details.body : {};
-  const received = claim === '' ? undefined : textOf(claims[claim]);
-  const expected = textOf(details.expected);
-  return { rule: ruleOf(claim, error, message), message, expected, received };
+  const rule = ruleOf(claim, error, message);
+  const received = (claim === '' ? undefined : textOf(claims[claim])) ?? message;
+  const expected = textOf(details.expected) ?? EXPECTED[rule] ?? 'a valid answer';
+  return { rule, message, expected, received };
 }
 
 function ruleOf(claim: string, error: unknown, message: string): RuleId {

@@ -192,5 +192,6 @@ function withoutRequest(): FederationError {
     rule: 'replay',
     message: 'The answer has no InResponseTo, but the RelayState of a request of this server.',
     expected: 'InResponseTo',
+    received: 'none',
   });
 }
