@@ -6,7 +6,7 @@ import type { ResolveTxt } from '../../src/network/txt-records.ts';
 import type { Clock } from '../../src/platform/clock.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { type RunningServer, startServer } from '../../src/server/start.ts';
-import { testDatabase, testFolder } from './database/database.ts';
+import { installedDatabase, testDatabase, testFolder } from './database/database.ts';
 import { testSecret } from './secret.ts';
 
 export interface TestIdp extends RunningServer {
@@ -33,9 +33,8 @@ export interface TestIdpOptions {
 export async function startIdp(options: TestIdpOptions = {}): Promise<TestIdp> {
   const { environment = {}, now, adminMfa = 'optional', resolveTxt = async () => [] } = options;
   const port = Number(environment.PORT ?? (await freePort()));
-  // The keys that were made for the whole run are sealed under the tests' own secret.
-  const keysFrom = environment.GATEHOUSE_SECRET ? undefined : (now?.() ?? new Date());
-  const databaseUrl = environment.DATABASE_URL ?? (await freshDatabase(keysFrom));
+  const installed = isUsual(options) ? await installedDatabase() : undefined;
+  const databaseUrl = installed?.url ?? environment.DATABASE_URL ?? (await freshDatabase(options));
   const env: Environment = {
     DATA_DIR: path.join(testFolder(), `data-${port}`),
     GATEHOUSE_SECRET: testSecret.toString('base64url'),
@@ -49,11 +48,19 @@ export async function startIdp(options: TestIdpOptions = {}): Promise<TestIdp> {
   const config = loadConfig(env, { cwd: testFolder(), terminal: false });
   const logger = createLogger({ level: 'debug', format: 'json', destination });
   const server = await startServer({ config, logger, ...(now && { now }), resolveTxt });
-  if (adminMfa === 'optional') {
+  if (adminMfa === 'optional' && !installed) {
     await server.services.settings.set('admin_mfa', 'optional');
     await server.services.settings.reload();
   }
-  return { ...server, issuer: config.issuer, log, environment: env };
+  const firstAdmin = server.firstAdmin ?? installed?.firstAdmin;
+  return { ...server, firstAdmin, issuer: config.issuer, log, environment: env };
+}
+
+/** Whether the first start stores what it stores in most tests, so that a database after such a start serves as well. */
+function isUsual({ environment = {}, now, adminMfa = 'optional' }: TestIdpOptions): boolean {
+  const changing = ['DATABASE_URL', 'GATEHOUSE_SECRET', 'GATEHOUSE_CONFIG', 'DATA_DIR'];
+  const isToday = !now || Math.abs(now().getTime() - Date.now()) < 60_000;
+  return isToday && adminMfa === 'optional' && !changing.some((name) => environment[name] !== undefined);
 }
 
 /** A port that was free a moment ago. */
@@ -68,7 +75,9 @@ export function freePort(): Promise<number> {
   });
 }
 
-async function freshDatabase(keysFrom: Date | undefined): Promise<string> {
+async function freshDatabase({ environment = {}, now }: TestIdpOptions): Promise<string> {
+  // The keys that were made for the whole run are sealed under the tests' own secret.
+  const keysFrom = environment.GATEHOUSE_SECRET ? undefined : (now?.() ?? new Date());
   const { url, close } = await testDatabase({ keysFrom });
   await close();
   return url;

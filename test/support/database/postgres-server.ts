@@ -25,6 +25,10 @@ const settings = {
   fsync: 'off',
   synchronous_commit: 'off',
   full_page_writes: 'off',
+  wal_level: 'minimal',
+  max_wal_senders: '0',
+  // With hundreds of databases, several processes start every second just to look for work.
+  autovacuum: 'off',
   jit: 'off',
   max_connections: '200',
   listen_addresses: '127.0.0.1',

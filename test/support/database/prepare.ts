@@ -3,10 +3,18 @@
 import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import type { FirstAdmin } from '../../../src/config-file/first-admin.ts';
 
-/** Migrates the database and returns the rows of signing_keys for it as JSON. */
-export async function prepare(url: string): Promise<string> {
+export interface Prepared {
+  /** Rows of signing_keys as JSON. */
+  signingKeys: string;
+  /** The administrator of the installed database, with the one-time password. */
+  firstAdmin: FirstAdmin;
+}
+
+/** Makes an empty, migrated database, and one as after the first start of a server. */
+export async function prepare(url: string, installedUrl: string): Promise<Prepared> {
   const program = path.join(import.meta.dirname, 'prepare-database.ts');
-  const { stdout } = await promisify(execFile)(process.execPath, ['--import', 'tsx', program, url]);
-  return stdout;
+  const { stdout } = await promisify(execFile)(process.execPath, ['--import', 'tsx', program, url, installedUrl]);
+  return JSON.parse(stdout);
 }

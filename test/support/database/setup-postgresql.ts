@@ -1,4 +1,4 @@
-// Before the `postgresql` project: a throw-away server with one migrated database, which every test file copies.
+// Before the `postgresql` project: a throw-away server with the databases that tests copy.
 import type { TestProject } from 'vitest/node';
 import { openDatabase } from '../../../src/storage/database.ts';
 import { startPostgres } from './postgres-start.ts';
@@ -12,10 +12,13 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   const admin = await openDatabase(server.url);
   await admin.db.$executeRawUnsafe(`CREATE DATABASE ${template}`);
   await admin.close();
-  const url = new URL(server.url);
-  url.pathname = `/${template}`;
-  const signingKeys = await prepare(url.href);
-  project.provide('testDatabase', { kind: 'postgresql', folder, template, signingKeys, postgresUrl: server.url });
+  const installed = 'gatehouse_installed';
+  const urlOf = (name: string) => Object.assign(new URL(server.url), { pathname: `/${name}` }).href;
+  const prepared = await prepare(urlOf(template), urlOf(installed));
+  project.provide('testDatabase', {
+    ...{ kind: 'postgresql', folder, template, installed, postgresUrl: server.url },
+    ...prepared,
+  });
   return async () => {
     remove();
     await server.stop();

@@ -1,4 +1,4 @@
-// Before the `sqlite` project: one migrated database file, which every test file copies.
+// Before the `sqlite` project: the database files that tests copy.
 import path from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { prepare } from './prepare.ts';
@@ -7,7 +7,8 @@ import { temporaryFolder } from './temporary-folder.ts';
 export async function setup(project: TestProject): Promise<() => void> {
   const { folder, remove } = temporaryFolder();
   const template = path.join(folder, 'template.db');
-  const signingKeys = await prepare(`file:${template}`);
-  project.provide('testDatabase', { kind: 'sqlite', folder, template, signingKeys });
+  const installed = path.join(folder, 'installed.db');
+  const prepared = await prepare(`file:${template}`, `file:${installed}`);
+  project.provide('testDatabase', { kind: 'sqlite', folder, template, installed, ...prepared });
   return remove;
 }
