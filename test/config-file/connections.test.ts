@@ -1,10 +1,10 @@
 // `connections:` in the configuration file: plan, apply, export, and the secrets in none of them.
-import { generateKeyPairSync } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { identityProviderMetadata } from '../../src/saml/metadata/identity-provider.ts';
 import { selfSigned } from '../saml/certificate.ts';
+import { anRsaKey } from '../support/applications/rsa-keys.ts';
 import { testFolder } from '../support/database/database.ts';
 import { configFileBench, lines } from './support.ts';
 
@@ -107,7 +107,7 @@ describe('connections in the file', () => {
   });
 
   it('read SAML metadata from a file beside it', async () => {
-    const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+    const { privateKey, publicKey } = anRsaKey();
     const xml = identityProviderMetadata({
       ...{
         entityId: 'https://school.example',

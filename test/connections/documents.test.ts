@@ -1,5 +1,4 @@
 // Discovery, JWKS and metadata of an upstream: read, stored, and never of another identity. DNS proof of domains.
-import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Connection } from '../../src/connections/connection.ts';
 import { type ConnectionDocuments, createConnectionDocuments } from '../../src/connections/documents.ts';
@@ -10,13 +9,14 @@ import { createMetadataFetch } from '../../src/saml/metadata/fetch.ts';
 import { identityProviderMetadata } from '../../src/saml/metadata/identity-provider.ts';
 import { parseIdentityProviderMetadata } from '../../src/saml/metadata/parse-identity-provider.ts';
 import { selfSigned } from '../saml/certificate.ts';
+import { anRsaKey } from '../support/applications/rsa-keys.ts';
 import { testClock } from '../support/clock.ts';
 import { aUser } from '../support/factories.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
 import { type Listening, listen } from '../support/listen.ts';
 
 const clock = testClock();
-const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+const { privateKey, publicKey } = anRsaKey();
 const certificate = selfSigned(privateKey, publicKey);
 const key = (kid: string) => ({ ...publicKey.export({ format: 'jwk' }), kid, use: 'sig' });
 

@@ -1,10 +1,10 @@
 // A directory behind the password form: who signs in as whom, and what never reaches the directory.
-import { generateKeyPairSync } from 'node:crypto';
 import { decodeJwt } from 'jose';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { selfSignedCertificate } from '../../src/keys/certificate.ts';
 import { consoleOf, staff } from '../admin/console/support.ts';
 import { anApplication, authorizeUrl, redirectUri, signIn } from '../oidc/support.ts';
+import { anRsaKey } from '../support/applications/rsa-keys.ts';
 import { aClient, aUser, PASSWORD, type TestUser } from '../support/factories.ts';
 import { httpClient, type Page } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
@@ -340,7 +340,7 @@ describe('an attack on the directory', () => {
 
 describe('a connection with TLS', () => {
   const certificate = async () => {
-    const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+    const { privateKey, publicKey } = anRsaKey();
     const from = new Date(Date.now() - 1000);
     const until = new Date(Date.now() + 86_400_000);
     const cert = await selfSignedCertificate({ privateKey, publicKey, host: 'localhost', from, until });

@@ -1,8 +1,8 @@
 // LogoutRequests of a SAML upstream: they end our session and everything downstream, by each binding, when they are signed.
-import { generateKeyPairSync } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { redirectUri } from '../oidc/support.ts';
 import { aCredential, postBody, redirectQuery, schemas, signQuery, signXml } from '../saml/support.ts';
+import { anRsaKey } from '../support/applications/rsa-keys.ts';
 import { aClient } from '../support/factories.ts';
 import type { HttpClient, Page } from '../support/http.ts';
 import { httpClient } from '../support/http.ts';
@@ -137,7 +137,7 @@ describe('a LogoutRequest of a SAML upstream', () => {
     ).toBe(400);
     const query = redirectQuery(logoutRequest(nameId));
     expect((await browser.get(`/saml/sp/slo?${query}`)).status).toBe(400);
-    const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+    const { privateKey } = anRsaKey();
     expect((await browser.get(`/saml/sp/slo?${signQuery(query, { key: privateKey })}`)).status).toBe(400);
     const used = signXml(logoutRequest('nobody'), ownKey());
     expect((await post(browser, used)).status).toBe(303);

@@ -4,6 +4,7 @@ import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { decodeJwt, exportJWK } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { redirectUri } from '../oidc/support.ts';
+import { anRsaKey } from '../support/applications/rsa-keys.ts';
 import { aClient, aUser } from '../support/factories.ts';
 import { httpClient } from '../support/http.ts';
 import type { TestIdp } from '../support/idp.ts';
@@ -70,7 +71,7 @@ describe('sign-in with Apple', () => {
 
 describe('an assertion of the client', () => {
   it.each(['client_secret_jwt', 'private_key_jwt'])('with %s is for the issuer only', async (method) => {
-    const key = generateKeyPairSync('rsa', { modulusLength: 2048 });
+    const key = anRsaKey();
     const isKey = method === 'private_key_jwt';
     const strict = await anUpstream(
       idp,

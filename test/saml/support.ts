@@ -8,7 +8,7 @@ import { SamlError, type SamlErrorCode } from '../../src/saml/xml/errors.ts';
 import { algorithms } from '../../src/saml/xml/names.ts';
 import { loadSamlSchemas } from '../../src/saml/xml/schema.ts';
 import { createSigner } from '../../src/saml/xml/sign.ts';
-import { anRsaKey, type RsaKey } from '../support/applications/rsa-keys.ts';
+import { anRsaKey, type RsaKey, reservedRsaKey } from '../support/applications/rsa-keys.ts';
 import { selfSigned } from './certificate.ts';
 
 export const schemas = loadSamlSchemas();
@@ -39,14 +39,13 @@ function selfSignedCredential({ privateKey, publicKey }: RsaKey): Credential {
 }
 
 // Shared by several files: a test must not change these keys.
-const sharedCredential = () => selfSignedCredential(generateKeyPairSync('rsa', { modulusLength: 2048 }));
-export const idpCredential = sharedCredential();
-export const spCredential = sharedCredential();
+export const idpCredential = selfSignedCredential(reservedRsaKey(0));
+export const spCredential = selfSignedCredential(reservedRsaKey(1));
 export const signer = createSigner(idpCredential);
 export const spKeys = { signingKeys: [readCertificate(spCredential.certificatePem).publicKey], allowSha1: false };
 
 /** A key that nobody registered. */
-export const unknownKey = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
+export const unknownKey = reservedRsaKey(2).privateKey;
 
 export interface RequestParts {
   id?: string;

@@ -1,8 +1,9 @@
 // An OpenID Connect upstream for tests: a bare oidc-provider whose users sign in without a page, with a switch for each deviation
 // of a vendor and each forgery. Changing `user` and `quirks` changes the next sign-in.
-import { generateKeyPairSync, type KeyObject } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
 import { decodeJwt, exportJWK, exportSPKI, SignJWT, UnsecuredJWT } from 'jose';
 import Provider, { type Configuration } from 'oidc-provider';
+import { anRsaKey } from '../applications/rsa-keys.ts';
 import { listen } from '../listen.ts';
 
 export interface OidcQuirks {
@@ -51,7 +52,7 @@ let keyCount = 0;
 
 function newKey(): SigningKey {
   keyCount += 1;
-  return { kid: `upstream-${keyCount}`, ...generateKeyPairSync('rsa', { modulusLength: 2048 }) };
+  return { kid: `upstream-${keyCount}`, ...anRsaKey() };
 }
 
 /** Starts it; `redirectUris` are those of the connections under test, `client` replaces metadata of their client. */
