@@ -16,6 +16,7 @@ export interface BreachedDependencies {
   /** The setting `breached_password_lookup`. */
   isLookupOn?: () => boolean;
   rangeUrl?: string;
+  timeoutMs?: number;
 }
 
 export interface Breached {
@@ -27,6 +28,7 @@ export function createBreached({
   logger,
   rangeFetch,
   rangeUrl = RANGE_URL,
+  timeoutMs = TIMEOUT_MS,
   isLookupOn = () => true,
 }: BreachedDependencies): Breached {
   async function isInRange(password: string): Promise<boolean> {
@@ -35,7 +37,7 @@ export function createBreached({
     try {
       const response = await rangeFetch(rangeUrl + hash.slice(0, 5), {
         headers: { 'Add-Padding': 'true', 'User-Agent': 'gatehouse' },
-        signal: AbortSignal.timeout(TIMEOUT_MS),
+        signal: AbortSignal.timeout(timeoutMs),
         redirect: 'error',
       });
       if (!response.ok) throw new Error(`answered ${response.status}`);

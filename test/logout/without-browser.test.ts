@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { testClock } from '../support/clock.ts';
 import { aUser, type TestUser } from '../support/factories.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
+import { shortSweepWait } from '../support/waits.ts';
 import type { App } from './support/app.ts';
 import { browserWith } from './support/browser-steps.ts';
 import { oidcApp } from './support/oidc-app.ts';
@@ -78,6 +79,7 @@ describe('the end of a session by', () => {
     const later = testClock();
     later.advance({ hours: 13 });
     // The job of the next start finds it.
+    shortSweepWait();
     idp = await startIdp({ now: later.now, environment: idp.environment as Record<string, string> });
     await expect.poll(() => [wiki.sessions(), board.sessions()], { timeout: 20_000 }).toEqual([0, 0]);
     const event = await idp.services.db.auditEvent.findFirst({ where: { subjectId: id(), type: 'session.ended' } });

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { limits } from '../../src/limits.ts';
 import { httpClient } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
+import { shortSweepWait } from '../support/waits.ts';
 import { ann } from './support.ts';
 
 const metricsToken = 'the-token-of-the-monitoring-server';
@@ -48,7 +49,9 @@ describe('a server without SMTP_URL', () => {
     });
     await idp.stop();
     // A server sweeps shortly after its start, unless the last sweep was less than a minute ago.
-    const nextTurn = () => new Date(Date.now() + 2 * limits.sweep.everySeconds * 1000);
+    const { everySeconds } = limits.sweep;
+    shortSweepWait();
+    const nextTurn = () => new Date(Date.now() + 2 * everySeconds * 1000);
     idp = await startIdp({ environment: { ...(idp.environment as Record<string, string>) }, now: nextTurn });
     const remaining = async () => (await idp.services.db.mailMessage.findMany()).map(({ id }) => id);
     await until(async () => !(await remaining()).includes('sent') && !(await remaining()).includes('failed'));

@@ -4,8 +4,8 @@
 // its own, has the real ones (realWaits).
 import { limits } from '../../src/limits.ts';
 
-const { evenAnswer, mail, delivery, logout } = limits;
-const real = structuredClone({ evenAnswer, mail, delivery, logout });
+const { evenAnswer, mail, delivery, logout, sweep } = limits;
+const real = structuredClone({ evenAnswer, mail, delivery, logout, sweep });
 
 /** Every file begins so (setup-file.ts). */
 export function shortWaits(): void {
@@ -18,6 +18,11 @@ export function shortWaits(): void {
 /** For a browser that waits for applications which do not answer. */
 export function shortLogoutWaits(): void {
   Object.assign(logout, { hopSeconds: 2 });
+}
+
+/** For a server that starts after this and sweeps soon after its start. */
+export function shortSweepWait(): void {
+  Object.assign(sweep, { everySeconds: 0.2 });
 }
 
 /** The waits of production, until the end of the file. */
