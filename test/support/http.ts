@@ -1,7 +1,9 @@
 // A browser without a screen: stores cookies, follows redirects on request, fills in forms. On node:http,
 // because fetch hides the Host header, Set-Cookie and redirects, and those are what many tests are about.
+import dns from 'node:dns';
 import http from 'node:http';
 import https from 'node:https';
+import type { LookupFunction } from 'node:net';
 import { text as readText } from 'node:stream/consumers';
 import { type CookieJar, cookieJar } from './cookies.ts';
 import { type Form, formsOf } from './pages/html.ts';
@@ -111,11 +113,18 @@ export function httpClient(base?: string, defaults: ClientOptions = {}): HttpCli
 function send(url: URL, options: http.RequestOptions, body?: string | Uint8Array): Promise<http.IncomingMessage> {
   const { request } = url.protocol === 'https:' ? https : http;
   return new Promise((resolve, reject) => {
-    const outgoing = request(url, options, resolve);
+    const outgoing = request(url, { lookup, ...options }, resolve);
     outgoing.on('error', reject);
     outgoing.end(body);
   });
 }
+
+/** The servers under test listen on IPv4; looking `localhost` up would take longer than many a request. */
+const lookup: LookupFunction = (host, options, found) => {
+  if (host !== 'localhost') dns.lookup(host, options, found);
+  else if (options.all) found(null, [{ address: '127.0.0.1', family: 4 }]);
+  else found(null, '127.0.0.1', 4);
+};
 
 function bodyOf({ form, json, body }: RequestOptions): { body?: string | Uint8Array; type?: string } {
   if (form) return { body: new URLSearchParams(form).toString(), type: 'application/x-www-form-urlencoded' };
