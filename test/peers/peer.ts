@@ -18,6 +18,8 @@ export interface Upstream {
   name: string;
   version: string;
   kind: 'oidc' | 'saml' | 'ldap';
+  /** The address of its user, where that is not `person`. */
+  email?: string;
   /** The entry of the connection, without its id. */
   connection: Record<string, unknown>;
   /** Fills in its sign-in page; absent where passwords are typed at Gatehouse. */

@@ -26,7 +26,7 @@ export async function signsIn(pair: Pair): Promise<string> {
   const account = await accountOf(pair);
   const { roles = [] } = account ?? {};
   if (pair.upstream.connection.role_mappings && !roles.includes('staff')) throw new Error('its role is missing');
-  if (account?.email !== person.email) throw new Error(`its address is ${account?.email}`);
+  if (account?.email !== (pair.upstream.email ?? person.email)) throw new Error(`its address is ${account?.email}`);
   return `as ${account?.email ?? account?.username}`;
 }
 
