@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { metadataOf, oidcMetadata } from '../../src/applications/fields/oidc-client.ts';
 import { inChunks } from '../../src/storage/chunks.ts';
+import { signRows } from '../support/database/row-macs.ts';
 import { configFileBench, lines } from './support.ts';
 
 const defaults = metadataOf(oidcMetadata.parse({ token_endpoint_auth_method: 'none' }));
@@ -39,6 +40,7 @@ it('plans and exports thousands of users and applications', async () => {
     }
     return [];
   });
+  await signRows(bench);
   const text = await bench.export();
   expect(text.match(/username:/g)).toHaveLength(2500);
   expect(await bench.plan(text)).toMatchObject({ ok: true, plan: { steps: [], unchanged: 5000 } });
