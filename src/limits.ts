@@ -17,7 +17,7 @@ export const limits = {
   accessToken: { defaultMinutes: 15, minMinutes: 1, maxMinutes: 60 },
   /** A client reads an ID token once, after sign-in; an hour is enough for slow clients (OpenID Connect Core 2). */
   idToken: { seconds: HOUR },
-  /** Rotated at each use, so this is how long an idle application stays connected; and how long one in use (RFC 9700 4.14.2). */
+  /** A refresh token ends after `seconds` without use, and after the days in any case, however often it is rotated (RFC 9700 4.14.2). */
   refreshToken: {
     seconds: 14 * DAY,
     defaultDays: 90,
@@ -32,8 +32,8 @@ export const limits = {
   /** RFC 8628 3.2: long enough to fetch a phone and type eight letters. */
   deviceCode: { seconds: 10 * MINUTE, pollSeconds: 5 },
   /**
-   * FAPI 2.0: iat and nbf may be 10 seconds in the future and not 60 (Security Profile 5.3.2.1-13); a request object is at most an
-   * hour old and valid for an hour (Message Signing 5.3.1).
+   * FAPI 2.0: an iat or nbf up to 10 seconds in the future must be accepted, more than 60 seconds rejected; 15 is in between (Security
+   * Profile 5.3.2.1-13). A request object is at most an hour old and valid for an hour (Message Signing 5.3.1).
    */
   fapi: { futureSeconds: 15, requestObjectSeconds: HOUR },
   /** RFC 9126 2.2: a pushed request is used at once. */
@@ -76,10 +76,10 @@ export const limits = {
   /** Users open invitations and address confirmations later than a reset mail. */
   invitation: { bytes: 32, hours: 72 },
   emailVerification: { bytes: 32, hours: 24 },
-  /** Ends a lockout; the longest pause is shorter. */
+  /** The mailed link that ends a lockout. No lockout lasts longer than the link. */
   unlockLink: { bytes: 32, minutes: 60 },
   /** Pages that must not reveal whether an account exists respond after exactly this time. */
-  evenAnswer: { milliseconds: 200 },
+  uniformAnswer: { milliseconds: 200 },
 
   /** RFC 6238: 160-bit secret, 30 s steps, one step of drift. */
   totp: { secretBytes: 20, minSecretBytes: 10, digits: 6, stepSeconds: 30, window: 1 },
@@ -92,7 +92,10 @@ export const limits = {
   applicationUsage: { seconds: HOUR }, // between two audit entries for the use of one application by one account
   /** Own factors, address and password, and sensitive changes of administrators, need the strongest factor within this time. */
   recentAuthentication: { seconds: 10 * MINUTE },
-  /** How long an administrator's approval of a first second factor lasts; days after the start of account or requirement. */
+  /**
+   * Setting up the first second factor: how long an administrator's approval lasts, and the setting `first_factor_days`, counted
+   * from the creation of the account or from the day on which a second factor is required.
+   */
   firstFactor: { allowedDays: 7, defaultDays: 14, maxDays: 90, maxListed: 20 },
   /** A form of the console that waits for a fresh sign-in: as long as a sign-in page may stay open. */
   storedForm: { seconds: HOUR, perUser: 5 },
@@ -128,11 +131,11 @@ export const limits = {
     retrySeconds: HOUR, // after a fault
     firstReadSeconds: 10, // between two tries while there is no good document
     unknownKeySeconds: MINUTE, // between two reads of the JWKS because of an unknown kid
-    warnDays: 30,
-    remindDays: 7,
-    failingDays: 2,
+    warnDays: 30, // before a secret or certificate expires
+    remindDays: 7, // once more, as urgent
+    failingDays: 2, // before a document that cannot be read is reported
     pollSeconds: 5 * MINUTE,
-    cached: 500,
+    cached: 500, // rows in memory
   },
 
   /** Sign-in at an upstream identity provider: how long it may take, and what its answer may hold. */
@@ -196,7 +199,7 @@ export const limits = {
     probeMs: 2000, // probe, before a browser is sent there
     frameSeconds: 3, // front-channel logout, all frames together
     hopSeconds: 5, // each SAML service provider through the browser
-    settleSeconds: 4, // first results of the back-channel calls, since the logout began
+    settleSeconds: 4, // from the start of the logout: how long the browser waits for back-channel results
     watchSeconds: 60, // the result page follows deliveries that are not finished
     abandonedSeconds: 2 * MINUTE, // the browser did not come back
     keepSeconds: DAY,
@@ -219,7 +222,7 @@ export const limits = {
     sealSeconds: 5,
     checkpointSeconds: 5 * MINUTE,
     checkpointEntries: 1000,
-    /** Without the secret, an entry that waited this long for the chain counts as added. */
+    /** A check without the secret reports an entry outside of the chain that is this much older than the newest checkpoint. */
     sealedWithinSeconds: 10 * MINUTE,
     verifySeconds: DAY,
     repeatAlarmSeconds: DAY, // the same alarm again

@@ -11,12 +11,12 @@ export interface ConnectionRoutesDependencies {
   links: Links;
 }
 
-const HERE = '/account/connections';
+const PATH = '/account/connections';
 const unlinkForm = z.object({ id: z.string().min(1).max(64) });
 
 export function connectionRoutes({ page, links }: ConnectionRoutesDependencies): Router<State, Extras> {
   const { signedIn, checkCsrf } = page;
-  const router = new Router<State, Extras>({ prefix: HERE });
+  const router = new Router<State, Extras>({ prefix: PATH });
   const changeGuards = [signedIn.requireSignIn, signedIn.recentAuthentication, checkCsrf] as const;
 
   router.get('/', signedIn.requireSignIn, async (ctx) => {
@@ -32,17 +32,17 @@ export function connectionRoutes({ page, links }: ConnectionRoutesDependencies):
     ctx.redirect(start.url);
   });
 
-  // The request was sent after a recent proof, in this very session.
+  // No `recentAuthentication`: it was required where this began (`/link`), and `finish` accepts only the same session.
   router.get('/finish/:answerId', signedIn.requireSignIn, async (ctx) => {
     const { account, session } = signedIn.userOf(ctx);
     const name = await links.finish(ctx.params.answerId ?? '', session, account, page.actorOf(ctx));
-    page.redirectWithNotice(ctx, HERE, `You can now sign in with ${name}.`);
+    page.redirectWithNotice(ctx, PATH, `You can now sign in with ${name}.`);
   });
 
   router.post('/unlink', ...changeGuards, async (ctx) => {
     const { id: identityId } = await parseForm(ctx, unlinkForm);
     const isRemoved = await links.unlink(signedIn.userOf(ctx).account, identityId, page.actorOf(ctx));
-    page.redirectWithNotice(ctx, HERE, isRemoved ? 'It was disconnected.' : 'It had already been disconnected.');
+    page.redirectWithNotice(ctx, PATH, isRemoved ? 'It was disconnected.' : 'It had already been disconnected.');
   });
 
   return router;

@@ -32,7 +32,7 @@ const fields = {
 
 export type ClaimName = keyof typeof fields;
 
-/** Which claims a scope asks for; also the engine's own scope table. */
+/** The claims of each scope; the engine is configured with the same table. */
 export const claimsByScope = {
   openid: ['sub'],
   profile: [...textClaims, 'preferred_username', 'updated_at'],
@@ -75,7 +75,7 @@ function hasValue([, value]: readonly [string, unknown]): boolean {
   return value !== null && value !== undefined;
 }
 
-/** SAML attributes: attribute name to user field, as a list of toStrings; a field without a value gives no attribute. */
+/** SAML attributes: attribute name to user field, each with a list of strings; a field without a value is left out. */
 export function attributesFor(account: Account, mapping: Record<string, string>): Record<string, string[]> {
   const attributes = Object.entries(mapping).map(
     ([name, field]) => [name, toStrings(fieldValue(account, field))] as const,

@@ -5,9 +5,9 @@ import type { Account } from './account.ts';
 export interface AccountView {
   /** Names, or patterns with a star such as `wiki-*`; all roles when absent. */
   roles_filter?: string[] | undefined;
-  /** Role to the name that the application gets for it. */
+  /** Keys are roles; values are the names that the application sees instead. */
   roles_rename?: Record<string, string> | undefined;
-  /** The same for `resource:action`; those of Gatehouse itself are never among "all". */
+  /** The same for permissions (`resource:action`). When absent: all but the permissions in Gatehouse itself. */
   permissions_filter?: string[] | undefined;
 }
 

@@ -1,4 +1,4 @@
-// An entry of `connections:` as the file, the API and the console declare it: one group of keys per connection, checked by
+// An entry of `connections:` as the file, the API and the console declare it: one object per connection, checked by
 // its kind, with the defaults of its preset.
 import type { z } from 'zod';
 import { type Checked, check } from '../applications/validation.ts';
@@ -17,14 +17,14 @@ export type OAuth2Entry = z.output<typeof oauth2Entry>;
 export type LdapEntry = z.output<typeof ldapEntry>;
 export type ConnectionEntry = OidcEntry | SamlEntry | OAuth2Entry | LdapEntry;
 
-/** The keys of secrets, by the purpose of their rows. */
-export const secretKeys = {
+/** The fields of an entry that hold secrets, and the purpose of each in its rows. */
+export const secretPurposeByField = {
   client_secret: 'client-secret',
   private_key: 'private-key',
   bind_password: 'bind-password',
 } as const;
-export type SecretKey = keyof typeof secretKeys;
-export type SecretPurpose = (typeof secretKeys)[SecretKey];
+export type SecretField = keyof typeof secretPurposeByField;
+export type SecretPurpose = (typeof secretPurposeByField)[SecretField];
 
 export const entrySchemas = { oidc: oidcEntry, saml: samlEntry, oauth2: oauth2Entry, ldap: ldapEntry } as const;
 
@@ -56,7 +56,7 @@ export function partsOf(entry: ConnectionEntry) {
   const settings: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(rest)) {
     if (value === undefined || key === 'metadata_file') continue;
-    if (key in secretKeys) secrets[secretKeys[key as SecretKey]] = value as DeclaredSecret[];
+    if (key in secretPurposeByField) secrets[secretPurposeByField[key as SecretField]] = value as DeclaredSecret[];
     else settings[key] = value;
   }
   return { id, kind, preset, name, enabled, order, domains, roleMappings: role_mappings, settings, secrets };
@@ -65,7 +65,7 @@ export function partsOf(entry: ConnectionEntry) {
 /** The purposes for which a kind has secrets. */
 export function secretPurposesOf(kind: ConnectionKind): SecretPurpose[] {
   const keys = Object.keys(entrySchemas[kind].shape);
-  return Object.entries(secretKeys).flatMap(([key, purpose]) => (keys.includes(key) ? [purpose] : []));
+  return Object.entries(secretPurposeByField).flatMap(([key, purpose]) => (keys.includes(key) ? [purpose] : []));
 }
 
 /** The settings that an entry has when it declares nothing but what is required, for an export without defaults. */
@@ -84,7 +84,7 @@ export function defaultsOf(
 
 function kindOf(raw: Record<string, unknown>, preset: string): ConnectionKind | undefined {
   if (raw.kind !== undefined) return connectionKinds.find((kind) => kind === raw.kind);
-  // A preset of one kind alone says which.
+  // A preset that exists for one kind only determines the kind.
   const kinds = presets.filter(({ id }) => id === preset).map(({ kind }) => kind);
   return kinds.length === 1 ? kinds[0] : undefined;
 }

@@ -1,5 +1,6 @@
-// What an administrator should look at: secrets and certificates that end, documents that cannot be read, domains without their
-// proof, and rows that another program wrote. For the overview of the console, for `gatehouse doctor` and for mail (end-notices.ts).
+// What an administrator should look at: secrets and certificates that expire, documents that cannot be read, domains without
+// their TXT record, and rows that another program wrote. For the overview of the console, `gatehouse doctor` and mail
+// (end-notices.ts).
 import { X509Certificate } from 'node:crypto';
 import type { KeyUse } from '../keys/rotation.ts';
 import { limits } from '../limits.ts';
@@ -16,10 +17,10 @@ export interface ConnectionWarning {
   problem: 'ends' | 'own-certificate' | 'document' | 'domain' | 'forged';
   /** One sentence with the name of the connection. */
   text: string;
-  /** When it ends, and what. */
+  /** When `what` expires. */
   until?: Date;
   what?: string;
-  /** Users cannot sign in now, or in a week. */
+  /** Users cannot sign in, or will not be able to within a week. */
   isUrgent: boolean;
 }
 
@@ -63,7 +64,7 @@ async function endingSecrets(connection: Connection, { connections, now }: Conne
   const secrets = await connections.secretInfos(connection.id);
   const purposes = [...new Set(secrets.map(({ purpose }) => purpose))];
   return purposes.flatMap((purpose) => {
-    // While one is rotated, only the end of the last one matters.
+    // During a rotation several are valid: only the last expiry matters.
     const end = lastEnd(secrets.filter((secret) => secret.purpose === purpose));
     return end ? endOf(connection, `the ${secretNames[purpose]}`, end, now()) : [];
   });

@@ -27,7 +27,7 @@ export interface Consents {
   /** Adds to what was granted before. */
   allow(userId: string, applicationId: string, granted: Granted): Promise<void>;
   list(userId: string): Promise<ConsentEntry[]>;
-  /** Withdraws the consent and forgets the use; the caller also revokes the grants made from it. False when there was none. */
+  /** Withdraws the consent and deletes the row of `recordUse`; the caller revokes its grants. False when there was none. */
   withdraw(userId: string, applicationId: string): Promise<boolean>;
   /** Remembers that the user uses the application, with consent or without. Both must exist. */
   recordUse(userId: string, applicationId: string): Promise<void>;
@@ -42,7 +42,7 @@ export interface ConsentsDependencies {
   db: Db;
   sql: Sql;
   now: Clock;
-  /** A consent that another program wrote is none. */
+  /** A row whose MAC is not ours does not count as a consent. */
   protectedRows: ProtectedRows;
 }
 

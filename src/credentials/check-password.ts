@@ -1,5 +1,6 @@
-// Checks the password of an account at a sign-in. A failure does the same work for every account and for an unknown one: the
-// kinds of the stored hashes come from the database each time, so that this holds on every instance and after any pause.
+// Checks the password of an account at a sign-in. A failure takes the same time for every account and for an unknown one: in each
+// hash scheme, it costs as much as the most expensive stored hash. The schemes and costs in use (`kinds`) are read from the
+// database each time, because another instance may have added some.
 import type { Account } from '../accounts/account.ts';
 import type { Audit } from '../audit/audit.ts';
 import { limits } from '../limits.ts';

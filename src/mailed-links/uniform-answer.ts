@@ -17,7 +17,7 @@ export async function answerUniformly(
   { rateLimits, policy }: { rateLimits: Pick<RateLimits, 'consume'>; policy: PolicyName },
   { work, page }: { work: () => Promise<void>; page: string },
 ): Promise<void> {
-  const fixedTime = sleep(limits.evenAnswer.milliseconds);
+  const fixedTime = sleep(limits.uniformAnswer.milliseconds);
   const verdict = await rateLimits.consume(policy, addressBlock(ctx.state.request.address));
   if (!verdict.allowed) throw tooManyRequests(verdict.retryAfterSeconds);
   await work();

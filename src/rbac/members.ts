@@ -1,4 +1,4 @@
-// Members of roles as a condition of a query, for lists that an actor may see a part of.
+// The SQL condition “the user has one of these roles”, for lists of which the caller may see only a part.
 import { type Fragment, fragment, joinFragments, trustedText } from '../storage/fragments.ts';
 import { isStorable } from '../storage/storable-text.ts';
 

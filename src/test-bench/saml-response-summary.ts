@@ -1,4 +1,4 @@
-// A SAML Response of this server for reading: its main facts, and the XML with one element a line. Regular expressions are
+// Displays a SAML Response of this server: its main facts, and the XML with one element per line. Regular expressions are
 // enough, because this server has written the XML itself.
 import type { Block, Cell } from '../admin/console/blocks.ts';
 
@@ -83,7 +83,7 @@ function unescaped(text: string): string {
   );
 }
 
-/** One element a line, indented by two spaces for each level, empty ones as `<a/>`. */
+/** One element per line, indented by two spaces for each level, empty ones as `<a/>`. */
 export function indented(xml: string): string {
   let depth = 0;
   return xml

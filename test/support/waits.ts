@@ -4,13 +4,13 @@
 // its own, has the real ones (realWaits).
 import { limits } from '../../src/limits.ts';
 
-const { evenAnswer, mail, delivery, logout, sweep } = limits;
-const real = structuredClone({ evenAnswer, mail, delivery, logout, sweep });
+const { uniformAnswer, mail, delivery, logout, sweep } = limits;
+const real = structuredClone({ uniformAnswer, mail, delivery, logout, sweep });
 
 /** Every file begins so (setup-file.ts). */
 export function shortWaits(): void {
   realWaits();
-  Object.assign(evenAnswer, { milliseconds: 5 });
+  Object.assign(uniformAnswer, { milliseconds: 5 });
   Object.assign(mail, { delayMs: 20 });
   Object.assign(delivery, { pollSeconds: 0.5 });
 }

@@ -31,7 +31,7 @@ export interface FactorRoutesDependencies {
   singleFactorPasswordRule: SingleFactorPasswordRule;
 }
 
-const appForm = z.object({ code: z.string().max(64), sealed: z.string().max(1024) });
+const authenticatorAppForm = z.object({ code: z.string().max(64), sealed: z.string().max(1024) });
 
 export function factorRoutes(dependencies: FactorRoutesDependencies): Router<State, Extras> {
   const { page, factorRecoveryCodes } = dependencies;
@@ -41,10 +41,10 @@ export function factorRoutes(dependencies: FactorRoutesDependencies): Router<Sta
 
   router.get('/', signedIn.requireSignIn, (ctx) => showFactors(dependencies, ctx));
   router.get('/app', signedIn.requireSignIn, signedIn.recentAuthentication, page.mayEnrol, (ctx) =>
-    showApp(dependencies, ctx),
+    showAuthenticatorApp(dependencies, ctx),
   );
-  router.post('/app', ...changeGuards, page.mayEnrol, (ctx) => addApp(dependencies, ctx));
-  router.post('/app/remove', ...changeGuards, (ctx) => removeApp(dependencies, ctx));
+  router.post('/app', ...changeGuards, page.mayEnrol, (ctx) => addAuthenticatorApp(dependencies, ctx));
+  router.post('/app/remove', ...changeGuards, (ctx) => removeAuthenticatorApp(dependencies, ctx));
   router.post('/recovery-codes', ...changeGuards, async (ctx) => {
     await page.notifyOwner(signedIn.userOf(ctx).account, 'recovery-codes-created', ctx);
     await factorRecoveryCodes.showNewCodes(ctx);
@@ -70,7 +70,7 @@ async function showFactors(dependencies: FactorRoutesDependencies, ctx: Context)
 }
 
 /** The QR code of a new authenticator app, or after a rejected form that of the same one (`sealed`). */
-async function showApp(
+async function showAuthenticatorApp(
   { page, totp }: FactorRoutesDependencies,
   ctx: Context,
   problem?: string,
@@ -87,16 +87,22 @@ async function showApp(
   );
 }
 
-async function addApp(dependencies: FactorRoutesDependencies, ctx: Context): Promise<void> {
+async function addAuthenticatorApp(dependencies: FactorRoutesDependencies, ctx: Context): Promise<void> {
   const { page, totp, rateLimits, rpSessions, factorRecoveryCodes } = dependencies;
   const { account, session } = page.signedIn.userOf(ctx);
-  const { code, sealed } = await parseForm(ctx, appForm);
+  const { code, sealed } = await parseForm(ctx, authenticatorAppForm);
   const verdict = await rateLimits.consume('code:account', account.id);
   if (!verdict.allowed) throw tooManyRequests(verdict.retryAfterSeconds);
   const outcome = await totp.confirm(account, sealed, code, page.actorOf(ctx));
   if (outcome === 'wrong')
-    return showApp(dependencies, ctx, 'This code is not right. Enter the one that the app shows now.', sealed);
-  if (outcome === 'expired') return showApp(dependencies, ctx, 'This took too long. Scan the new picture.');
+    return showAuthenticatorApp(
+      dependencies,
+      ctx,
+      'This code is not right. Enter the one that the app shows now.',
+      sealed,
+    );
+  if (outcome === 'expired')
+    return showAuthenticatorApp(dependencies, ctx, 'This took too long. Scan the new picture.');
   await rateLimits.reset('code:account', account.id);
   if (outcome === 'ok') {
     // This code cannot be used again. Without this, adding another factor next would demand a new code.
@@ -106,7 +112,7 @@ async function addApp(dependencies: FactorRoutesDependencies, ctx: Context): Pro
   await factorRecoveryCodes.showAfterAdding(ctx, 'The authenticator app was added.', sealed);
 }
 
-async function removeApp(
+async function removeAuthenticatorApp(
   { page, totp, singleFactorPasswordRule }: FactorRoutesDependencies,
   ctx: Context,
 ): Promise<void> {

@@ -29,7 +29,7 @@ export interface PortalDependencies {
   audit: Pick<Audit, 'list'>;
   now: Clock;
   issuer: string;
-  /** An application that another program wrote has no tile: its address would be theirs. */
+  /** A row whose MAC is not ours gets no tile: its URL could be an attacker's. */
   protectedRows: Pick<ProtectedRows, 'isGenuine'>;
 }
 

@@ -12,12 +12,17 @@ export function addEnableAndDeleteRoutes(
   router: Router<State, Extras>,
   { frame, applications }: ApplicationPagesDependencies,
 ): void {
-  confirmed('disable', 'Disable', 'Users can no longer sign in to it, and its tokens end now.', async (ctx, id) => {
-    await applications.setEnabled(id, false, frame.actor(ctx));
-    frame.redirect(ctx, `/admin/applications/${id}`, 'It is disabled.');
-  });
+  addConfirmedAction(
+    'disable',
+    'Disable',
+    'Users can no longer sign in to it, and its tokens end now.',
+    async (ctx, id) => {
+      await applications.setEnabled(id, false, frame.actor(ctx));
+      frame.redirect(ctx, `/admin/applications/${id}`, 'It is disabled.');
+    },
+  );
 
-  confirmed(
+  addConfirmedAction(
     'delete',
     'Delete',
     'It is deleted for good, with its secrets and the consents of users.',
@@ -34,7 +39,7 @@ export function addEnableAndDeleteRoutes(
   });
 
   /** A page that asks for confirmation, and the action behind it. */
-  function confirmed(
+  function addConfirmedAction(
     path: string,
     verb: string,
     consequence: string,

@@ -1,5 +1,5 @@
-// What the pages of applications share: their dependencies, and how a registration, its access rule and the settings for the
-// other side are displayed.
+// What the pages of applications share: their dependencies, and how a registration, its access rule and the settings to enter
+// in the application are displayed.
 import type { Application } from '../../applications/application.ts';
 import { needsPkce } from '../../applications/fields/oidc-client.ts';
 import type { Block, Cell, Field } from '../console/blocks.ts';
@@ -15,7 +15,7 @@ export interface ApplicationPagesDependencies {
   frame: Frame;
   applications: ApplicationAdmin;
   roles: Pick<RoleAdmin, 'assignable'>;
-  /** This server, as the other side has to be set up. */
+  /** What an application has to know of this server. */
   identityProvider(): Omit<IdentityProvider, 'clientId' | 'clientSecret'>;
 }
 
@@ -79,12 +79,12 @@ function isWithoutPkce(application: Application): boolean {
   return application.protocol === 'oidc' && !needsPkce(application.metadata);
 }
 
-/** The settings for the application's side, ready to paste. */
-export function setupInstructionBlocks(application: Application, side: IdentityProvider): Block[] {
+/** The settings to enter in the application, ready to paste. */
+export function setupInstructionBlocks(application: Application, identityProvider: IdentityProvider): Block[] {
   const { protocol, metadata, clientId } = application;
-  const { issuer, clientSecret, certificate } = side;
+  const { issuer, clientSecret, certificate } = identityProvider;
   const product = productPresets.find((one) => one.protocol === protocol && application.name.startsWith(one.title));
-  const own = product?.setupInstructions?.(side, metadata as Record<string, unknown>) ?? [];
+  const own = product?.setupInstructions?.(identityProvider, metadata as Record<string, unknown>) ?? [];
   const general =
     protocol === 'oidc'
       ? [

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { type ConnectionKind, connectionKinds } from '../../connections/connection.ts';
 import { presets } from '../../connections/presets/presets.ts';
-import { entrySchemas, type SecretPurpose, secretKeys } from '../../connections/schema.ts';
+import { entrySchemas, type SecretPurpose, secretPurposeByField } from '../../connections/schema.ts';
 import type { SecretInfo } from '../../connections/secrets.ts';
 import { fieldsOf, type JsonSchema, mergePatchOf } from '../api/described-bodies.ts';
 import { type Endpoint, endpoint } from '../api/endpoint.ts';
@@ -13,7 +13,7 @@ import { type ConnectionDetails, connectionVersion } from './manageable-connecti
 const READ = 'gatehouse.connections:read' as const;
 const WRITE = 'gatehouse.connections:write' as const;
 const tag = 'Connections';
-const purposes = Object.values(secretKeys) as [SecretPurpose, ...SecretPurpose[]];
+const purposes = Object.values(secretPurposeByField) as [SecretPurpose, ...SecretPurpose[]];
 
 /** The fields of each kind; a file beside the configuration file is none of the API. */
 const shapes = connectionKinds.map((kind) => {

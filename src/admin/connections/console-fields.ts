@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import type { ConnectionKind } from '../../connections/connection.ts';
 import { presetOf } from '../../connections/presets/presets.ts';
-import { entrySchemas, secretKeys } from '../../connections/schema.ts';
+import { entrySchemas, secretPurposeByField } from '../../connections/schema.ts';
 import type { Field } from '../console/blocks.ts';
 import { lines } from '../console/text-area.ts';
 import { labels } from './console-labels.ts';
@@ -49,7 +49,7 @@ const vendorKeys: Record<string, string> = {
 };
 const LISTED_MAPS = ['role_mappings', 'acr_values', 'trusted_acr', 'trusted_amr'];
 const LONG = ['metadata', 'metadata_certificate'];
-const NOT_HERE = ['id', 'kind', 'preset', 'enabled', 'metadata_file', ...Object.keys(secretKeys)];
+const NOT_HERE = ['id', 'kind', 'preset', 'enabled', 'metadata_file', ...Object.keys(secretPurposeByField)];
 
 /** The fields of a kind, in the order of its schema. */
 export function knownFields(kind: ConnectionKind): KnownField[] {
@@ -109,7 +109,7 @@ export function valuesFrom(
 /** The secrets that a form sends, as an entry declares them. */
 export function secretsFrom(given: Record<string, string>): Record<string, unknown> {
   return Object.fromEntries(
-    Object.keys(secretKeys).flatMap((key) => {
+    Object.keys(secretPurposeByField).flatMap((key) => {
       const value = given[key]?.trim();
       if (!value) return [];
       const end = given[`${key}_expires_at`];

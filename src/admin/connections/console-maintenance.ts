@@ -1,14 +1,14 @@
 // The maintenance of one connection: its secrets, the proof of its domains, and its documents.
 import type Router from '@koa/router';
 import { z } from 'zod';
-import { type SecretPurpose, secretKeys, secretPurposesOf } from '../../connections/schema.ts';
+import { type SecretPurpose, secretPurposeByField, secretPurposesOf } from '../../connections/schema.ts';
 import type { Extras, State } from '../../http/context.ts';
 import { parseForm } from '../../http/input.ts';
 import type { ConsolePage } from '../console/blocks.ts';
 import { type ConnectionPagesDependencies, pathOf, purposeNames, WRITE } from './console-parts.ts';
 import type { ConnectionDetails } from './manageable-connections.ts';
 
-const purposes = Object.values(secretKeys) as [SecretPurpose, ...SecretPurpose[]];
+const purposes = Object.values(secretPurposeByField) as [SecretPurpose, ...SecretPurpose[]];
 const secretForm = z.object({
   purpose: z.enum(purposes),
   value: z.string().trim().min(1, 'must not be empty').max(16_384),

@@ -4,7 +4,7 @@ import type { Connection } from '../../connections/connection.ts';
 import type { Connections } from '../../connections/connections.ts';
 import type { ParseMetadata } from '../../connections/document-checks.ts';
 import { entryOf, entryWithoutSecrets } from '../../connections/entry.ts';
-import { type ConnectionEntry, partsOf, type SecretPurpose, secretKeys } from '../../connections/schema.ts';
+import { type ConnectionEntry, partsOf, type SecretPurpose, secretPurposeByField } from '../../connections/schema.ts';
 import type { Fault } from '../../platform/faults.ts';
 import { sha256 } from '../../platform/random.ts';
 import { inTurns } from '../../platform/turns.ts';
@@ -132,7 +132,7 @@ async function secretFields(
 ): Promise<FieldChange[]> {
   const fields: FieldChange[] = [];
   for (const [purpose, wanted] of Object.entries(partsOf(entry).secrets)) {
-    const key = Object.entries(secretKeys).find(([, one]) => one === purpose)?.[0] ?? purpose;
+    const key = Object.entries(secretPurposeByField).find(([, one]) => one === purpose)?.[0] ?? purpose;
     if (hidesSecrets || !existing) fields.push(secretSet(key));
     else if (!(await connections.secretsMatch(entry.id, purpose as SecretPurpose, wanted)))
       fields.push(secretChange(key));

@@ -32,7 +32,7 @@ export function quirksOf({ preset, kind }: Pick<Connection, 'preset' | 'kind'>):
   return presetOf(preset, kind)?.quirks ?? {};
 }
 
-/** The mark on the button of a connection. */
+/** Name of the logo on the sign-in button of a connection. */
 export function logoOf({ preset, kind, settings }: Connection): string {
   return settings.logo ?? presetOf(preset, kind)?.logo ?? kind;
 }

@@ -19,7 +19,7 @@ import {
 import { notEnded } from './sessions/ended-sessions.ts';
 
 /**
- * Prefix of an id that is already a stored hash: what is found by uid or user code is returned without its bearer value.
+ * Prefix of an id that is a stored hash. A row found by uid or user code gets it as `jti`, because its bearer value is not stored.
  * It is random, so that a hash from a stolen database cannot be presented in place of the value.
  */
 const STORED = `#${randomToken()}:`;
@@ -32,7 +32,7 @@ interface Row extends ProtectedArtifact {
 const OF_SESSION = new Set(['Session', 'AuthorizationCode']);
 
 /** Models that expire exactly on time: the engine would add the tolerance that is meant for other machines' clocks. */
-const EXPIRES = new Set(['AccessToken', 'ClientCredentials', 'InitialAccessToken', 'Interaction']);
+const WITHOUT_CLOCK_TOLERANCE = new Set(['AccessToken', 'ClientCredentials', 'InitialAccessToken', 'Interaction']);
 
 /** Models whose rows belong to a grant and are removed with it. */
 const TOKEN_MODELS = ['AccessToken', 'AuthorizationCode', 'RefreshToken', 'DeviceCode'];
@@ -79,9 +79,9 @@ export function createArtifactAdapter(
   { db, sql, now, protectedRows }: ArtifactStoreDependencies,
   mayUseAgain?: (value: string) => Promise<boolean>,
 ): Adapter {
-  const epoch = () => Math.floor(now().getTime() / 1000);
+  const nowSeconds = () => Math.floor(now().getTime() / 1000);
   const restore = (row: Row | undefined, value?: string) =>
-    row && isGenuineArtifact(row, protectedRows) ? restored(model, row, epoch(), value) : undefined;
+    row && isGenuineArtifact(row, protectedRows) ? restored(model, row, nowSeconds(), value) : undefined;
 
   return {
     async upsert(value, payload, expiresIn) {
@@ -89,14 +89,14 @@ export function createArtifactAdapter(
       const id = artifactId(model, value);
       const stored = JSON.stringify(storedPayload(model, payload));
       // The expiry of a client's assertion is chosen by the client: it may be a fraction, or years away.
-      const expiresAt = expiresIn ? epoch() + Math.min(Math.ceil(expiresIn), MAX_SECONDS) : null;
+      const expiresAt = expiresIn ? nowSeconds() + Math.min(Math.ceil(expiresIn), MAX_SECONDS) : null;
       const { grantId = null, userCode = null, clientId = null } = payload;
       const accountId = accountOf(payload);
       const mac = artifactMac(
         { id, model, payload: stored, grantId, userCode, uid, accountId, clientId },
         protectedRows,
       );
-      if (model === 'ReplayDetection') return insertProof(db, { id, payload: stored, expiresAt, mac });
+      if (model === 'ReplayDetection') return insertReplayMarker(db, { id, payload: stored, expiresAt, mac });
       const owner = [grantId, userCode, uid, accountId, clientId];
       await sql.execute(statements.upsert, id, model, stored, ...owner, expiresAt, mac);
     },
@@ -108,7 +108,7 @@ export function createArtifactAdapter(
     },
 
     async findByUid(uid) {
-      const [row] = await sql.query<Row>(statements.findByUid, uid, model, epoch());
+      const [row] = await sql.query<Row>(statements.findByUid, uid, model, nowSeconds());
       return restore(row);
     },
 
@@ -119,7 +119,7 @@ export function createArtifactAdapter(
 
     async consume(value) {
       const id = artifactId(model, value);
-      if ((await sql.execute(statements.consume, epoch(), id)) > 0) return;
+      if ((await sql.execute(statements.consume, nowSeconds(), id)) > 0) return;
       if (await mayUseAgain?.(value)) return;
       throw await usedTwice(db, model, id);
     },
@@ -135,11 +135,11 @@ export function createArtifactAdapter(
 }
 
 /** The payload of a row as the engine stored it; undefined when it has expired. */
-function restored(model: string, row: Row, epoch: number, value?: string): AdapterPayload | undefined {
+function restored(model: string, row: Row, nowSeconds: number, value?: string): AdapterPayload | undefined {
   const payload = JSON.parse(row.payload) as AdapterPayload;
-  if (EXPIRES.has(model) && payload.exp !== undefined && payload.exp <= epoch) return undefined;
-  // The end of a session moves with its use; its payload has the latest one.
-  if (model === 'Session' && (Number(row.expiresAt) <= epoch || hasReachedLatestEnd(payload))) return undefined;
+  if (WITHOUT_CLOCK_TOLERANCE.has(model) && payload.exp !== undefined && payload.exp <= nowSeconds) return undefined;
+  // The column has the idle expiry, which activity extends; `exp` in the payload is the absolute expiry.
+  if (model === 'Session' && (Number(row.expiresAt) <= nowSeconds || isPastAbsoluteExpiry(payload))) return undefined;
   payload.jti = value ?? STORED + row.id;
   if (payload.deviceCode) payload.deviceCode = STORED + payload.deviceCode;
   if (payload.parJti) payload.parJti = STORED + payload.parJti;
@@ -147,8 +147,8 @@ function restored(model: string, row: Row, epoch: number, value?: string): Adapt
   return payload;
 }
 
-/** Whether a session is over even if its user made a request just now. */
-export function hasReachedLatestEnd({ exp }: { exp?: number }): boolean {
+/** Whether the absolute lifetime of a session is over, which activity does not extend. */
+export function isPastAbsoluteExpiry({ exp }: { exp?: number }): boolean {
   return exp !== undefined && exp <= engineSeconds();
 }
 
@@ -168,8 +168,11 @@ async function revokeGrantOf(db: Db, id: string): Promise<void> {
   await db.oidcArtifact.deleteMany({ where: { id: artifactId('Grant', row.grantId) } });
 }
 
-/** Stores a used proof. The engine looks it up just before; between both a second use of it would not be noticed. */
-async function insertProof(
+/**
+ * Stores the `jti` of a DPoP proof or client assertion. The engine looks for it first, but two requests at the same time would
+ * both find nothing: the unique id rejects the second.
+ */
+async function insertReplayMarker(
   db: Db,
   proof: { id: string; payload: string; expiresAt: number | null; mac: string },
 ): Promise<void> {

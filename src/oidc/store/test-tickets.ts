@@ -12,6 +12,7 @@ export interface TestTicket {
   clientId: string;
   redirectUri: string;
   state: string;
+  /** The nonce of OpenID Connect; for SAML the ID of the request, empty when IdP-initiated. */
   nonce: string;
   verifier: string;
   /** The request as it was sent, to be displayed beside its response. */

@@ -47,8 +47,9 @@ export const keyFields = (metadata: Partial<OidcApplication['metadata']> = {}): 
 ];
 
 /**
- * The part of the JSON merge patch that is about profile and keys; nothing when the form does not hold them. A chosen profile sets
- * what it fixes, and a removed one sets it back, except the key: the application has no secret. Throws invalid_input.
+ * The part of the JSON merge patch that is about profile and keys; empty when the form has none of these fields. A chosen profile sets
+ * the fields that it fixes. Removing it clears them, but the application keeps private_key_jwt, because it has no secret. Throws
+ * invalid_input.
  */
 export function profilePatch(given: Record<string, string>, before: SecurityProfile | undefined): Declaration {
   const keys = {
@@ -60,11 +61,11 @@ export function profilePatch(given: Record<string, string>, before: SecurityProf
   const cleared = before ? Object.fromEntries(Object.keys(fixedFields(before)).map((field) => [field, null])) : {};
   if (!isSecurityProfile(profile))
     return { ...keys, ...cleared, token_endpoint_auth_method: 'private_key_jwt', profile: null };
-  return { ...keys, ...cleared, ...weakAlgorithms, ...fixedFields(profile), profile };
+  return { ...keys, ...cleared, ...resetAlgorithms, ...fixedFields(profile), profile };
 }
 
-/** What the application may have chosen before, for the profile to choose again. */
-const weakAlgorithms = {
+/** Clears the algorithms that the application chose before, so that those of the profile apply. */
+const resetAlgorithms = {
   id_token_signed_response_alg: null,
   authorization_signed_response_alg: null,
   introspection_signed_response_alg: null,

@@ -4,7 +4,7 @@ import { limits } from '../../../limits.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import type { Db, Tx } from '../../../storage/database.ts';
 import type { Sql } from '../../../storage/statements.ts';
-import { artifactId, hasReachedLatestEnd } from '../adapter.ts';
+import { artifactId, isPastAbsoluteExpiry } from '../adapter.ts';
 import { GRANT_MODELS, grantsOf, removeGrantsBut, removeGrantsById, type StoredGrant } from '../grant-rows.ts';
 import {
   type ArtifactVerifier,
@@ -247,7 +247,7 @@ function lastSecond({ expiresAt }: SessionEntry): number {
 
 /** A live session; undefined when another program wrote it. Sessions that end are read without this: they give nothing any more. */
 function readLive(row: LiveRow, protectedRows: ArtifactVerifier): SessionEntry | undefined {
-  if (!isGenuineArtifact(row, protectedRows) || hasReachedLatestEnd(JSON.parse(row.payload) as Payload))
+  if (!isGenuineArtifact(row, protectedRows) || isPastAbsoluteExpiry(JSON.parse(row.payload) as Payload))
     return undefined;
   return read(row);
 }
