@@ -8,6 +8,7 @@ export type FederationFault =
   | 'upstream_denied'
   | 'upstream_answer_invalid'
   | 'upstream_signature_invalid'
+  | 'upstream_encryption_not_accepted'
   | 'upstream_no_identity'
   | 'upstream_not_allowed'
   | 'upstream_not_fresh'

@@ -26,6 +26,12 @@ export const upstreamProblems = {
     message: 'The answer of your identity provider has no valid signature.',
     advice: 'Sign in again. If it happens again, tell an administrator the code below.',
   },
+  upstream_encryption_not_accepted: {
+    status: 401,
+    message: 'The answer of your identity provider is not encrypted in a way that this server accepts.',
+    advice:
+      'Tell an administrator the code below: the encryption has to change at the identity provider or in the connection.',
+  },
   upstream_denied: {
     status: 400,
     message: 'Your identity provider did not sign you in.',

@@ -1,7 +1,7 @@
 // The shapes of vendors' claims: subject, proof of the address, groups, and who may sign in.
 import { describe, expect, it } from 'vitest';
 import type { OidcConnection } from '../../src/connections/connection.ts';
-import { quirksOf } from '../../src/connections/presets/presets.ts';
+import { presetOf, quirksOf } from '../../src/connections/presets/presets.ts';
 import { checkConnection, partsOf } from '../../src/connections/schema.ts';
 import { identityOf } from '../../src/federation/oidc/identity.ts';
 
@@ -50,5 +50,21 @@ describe('an identity of Google', () => {
     expect(identityAt('google', fields, { sub: '1', hd: 'corp.example' }).subject).toBe('1');
     for (const hd of ['other.example', undefined])
       expect(() => identityAt('google', fields, { sub: '1', hd })).toThrow('not of an allowed organization');
+  });
+});
+
+describe('the preset of Keycloak over SAML', () => {
+  it('accepts AES-CBC, which Keycloak encrypts with, and lists what to paste there', () => {
+    const entry = {
+      id: 'one',
+      kind: 'saml',
+      preset: 'keycloak-saml',
+      name: 'One',
+      metadata_url: 'https://sso.example/realm',
+    };
+    const checked = checkConnection(entry);
+    expect(checked).toMatchObject({ ok: true, value: { allow_cbc: true, groups_claim: 'groups' } });
+    expect(checkConnection({ ...entry, allow_cbc: false })).toMatchObject({ value: { allow_cbc: false } });
+    expect(presetOf('keycloak-saml', 'saml')?.paste).toEqual(['sp_metadata_url', 'sp_entity_id', 'acs_url', 'slo_url']);
   });
 });

@@ -279,11 +279,12 @@ export const keycloakSaml: Preset = {
   kind: 'saml',
   name: 'Keycloak (SAML)',
   logo: 'keycloak',
-  defaults: () => ({ groups_claim: 'groups' }),
+  // Keycloak 26.0 encrypts with AES-128-CBC whatever the metadata says.
+  defaults: () => ({ groups_claim: 'groups', allow_cbc: true }),
   fields: [metadataField('https://sso.example.com/realms/example/protocol/saml/descriptor'), samlGroups],
   steps: [
     'In the realm, create a client of the type SAML by importing the metadata URL below.',
-    'Choose persistent as name ID format, and switch Sign documents or Sign assertions on.',
+    'Choose persistent as name ID format, and leave Sign documents on, because an encrypted answer is accepted only when it is signed as a whole.',
     'Add mappers for email, firstName and lastName, and a group list where roles come from groups.',
   ],
   paste: [...samlPaste],

@@ -13,7 +13,7 @@ import { limits } from '../../limits.ts';
 import { samlErrorPage } from '../../saml/messages/error-page.ts';
 import { openResponse, type TrustedResponse } from '../../saml/messages/open-response.ts';
 import { inResponseToOf } from '../../saml/messages/read-assertion.ts';
-import { SamlError } from '../../saml/xml/errors.ts';
+import { SamlError, type SamlErrorCode } from '../../saml/xml/errors.ts';
 import { FederationError } from '../faults.ts';
 import type { RejectedSignIns } from '../rejected-sign-ins.ts';
 import type { UpstreamSignIn } from '../upstream-sign-in.ts';
@@ -145,6 +145,9 @@ async function isIssuer({ identityProviders }: AcsRoutesDependencies, connection
   }
 }
 
+/** Both are read from the message before anything is decrypted, so a page of their own says nothing about a ciphertext. */
+const OF_ENCRYPTION: readonly SamlErrorCode[] = ['encryption_algorithm', 'encryption_missing'];
+
 /** 401 in plain text, which is a contract; a page with a code for a browser. */
 async function rejectSignature(
   ctx: Context,
@@ -152,7 +155,9 @@ async function rejectSignature(
   { connection, fault }: Unauthentic,
 ): Promise<void> {
   const { rule, message, expected, received } = fault;
-  const rejection = new FederationError('upstream_signature_invalid', { rule, message, expected, received });
+  const isOfEncryption = fault.cause instanceof SamlError && OF_ENCRYPTION.includes(fault.cause.code);
+  const code = isOfEncryption ? 'upstream_encryption_not_accepted' : 'upstream_signature_invalid';
+  const rejection = new FederationError(code, { rule, message, expected, received });
   try {
     await rejected.withErrorPage(
       ctx.state.request,

@@ -73,7 +73,10 @@ export function authenticateResponse(
     if (!response) throw missing();
     return { response, assertion: undefined, wasEncrypted: false };
   }
-  if (keys.wantEncrypted) throw new SamlError('encryption_missing');
+  if (keys.wantEncrypted) {
+    const expected = keys.allowCbc ? 'AES-GCM or AES-CBC' : 'AES-GCM';
+    throw new SamlError('encryption_missing', { received: 'not encrypted', expected });
+  }
   return { response, assertion: authenticAssertion(assertion, outer, isSigned, keys), wasEncrypted: false };
 }
 

@@ -235,6 +235,25 @@ describe('an answer without a valid signature', () => {
     expect(isIn(await fresh.browser.follow(accepted, isAtApplication))).toBe(true);
   });
 
+  it('names encryption, not the signature, on the page when its encryption is not accepted', async () => {
+    const strict = await aSamlUpstream(idp, { want_encrypted: true });
+    const cbc = answer({ encrypt: { certificate: ownCertificate(), algorithm: algorithms.aes128Cbc } });
+    for (const [xml, received] of [
+      [cbc, algorithms.aes128Cbc],
+      [answer({}, begun, strict), 'not encrypted'],
+    ] as const) {
+      const page = await postAnswer(begun.browser, xml);
+      expect(page.status).toBe(401);
+      expect(page.text).toContain('is not encrypted in a way that this server accepts');
+      expect(page.text).not.toContain('valid signature');
+      const [code = ''] = /[2-9A-Z]{4}-[2-9A-Z]{4}/.exec(page.text) ?? [];
+      const broken = (await idp.services.rejections.find(code))?.rules.find(({ state }) => state === 'failed');
+      expect(broken).toMatchObject({ rule: 'encryption', expected: expect.stringContaining('AES-GCM'), received });
+      const program = await postAnswer(begun.browser, xml, { headers: { accept: '*/*' } });
+      expect([program.status, program.text]).toEqual([401, 'Invalid signature']);
+    }
+  });
+
   it('is rejected unencrypted where the connection wants encryption', async () => {
     const strict = await aSamlUpstream(idp, { want_encrypted: true });
     await isUnauthentic(answer({}, begun, strict));
