@@ -5,6 +5,7 @@ import { createSsoIds } from './federation/sso-ids.ts';
 import type { ResolveTxt } from './network/txt-records.ts';
 import { type Clock, systemClock } from './platform/clock.ts';
 import type { Logger } from './platform/logger.ts';
+import { createAuthority } from './rbac/authority.ts';
 import { createApplicationServices } from './services/applications.ts';
 import { createBase } from './services/base.ts';
 import { createConfigFileServices } from './services/config-file.ts';
@@ -39,7 +40,7 @@ export async function createServices(options: ServicesOptions) {
   const applications = createApplicationServices({ base, users });
   const sessions = createSessionServices({ base, users, federation, wakeLogoutDeliveries });
   const { setConnectionRoles } = sessions;
-  const ssoIds = createSsoIds({ ...connections, ...federation, setConnectionRoles });
+  const ssoIds = createSsoIds({ ...connections, ...federation, authority: createAuthority(users), setConnectionRoles });
   const configFile = createConfigFileServices({ base, users, connections, applications, sessions, ssoIds });
   return {
     ...base,

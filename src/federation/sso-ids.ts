@@ -3,8 +3,10 @@
 import type { Account } from '../accounts/account.ts';
 import type { Actor } from '../audit/audit.ts';
 import type { Connections } from '../connections/connections.ts';
-import { badRequest } from '../http/errors.ts';
+import { badRequest, forbidden } from '../http/errors.ts';
+import { type Authority, falseIfForbidden } from '../rbac/authority.ts';
 import type { SetConnectionRoles } from '../rbac/connection-roles.ts';
+import { findRole } from '../rbac/role.ts';
 import type { Tx } from '../storage/database.ts';
 import type { ExternalIdentities } from './identities.ts';
 
@@ -20,19 +22,38 @@ export interface SsoIds {
   connectionOf(account: Pick<Account, 'id' | 'ssoId'>, tx?: Tx): Promise<string | null>;
   /**
    * Connects the account, which has its new `sso_id` already. Returns whether a link changed. Throws invalid_input (400) for an unknown
-   * connection, or one without an `sso_id`, and identity_taken (409) when another user has the subject.
+   * connection, or one without an `sso_id`, forbidden (403) as assertMayConnect, and identity_taken (409) when another user has the subject.
    */
   set(account: Account, change: SsoIdChange, by: Actor, tx: Tx): Promise<boolean>;
+  /**
+   * Throws forbidden unless the actor may give every role that the groups of this connection give: the account gets them at the next
+   * sign-in with its subject, and its password may be known to the actor.
+   */
+  assertMayConnect(connectionId: string, by: Actor, tx: Tx): Promise<void>;
 }
 
 export interface SsoIdsDependencies {
-  connections: Pick<Connections, 'find'>;
+  authority: Pick<Authority, 'assertMay'>;
+  connections: Pick<Connections, 'find' | 'roleMappings'>;
   identities: Pick<ExternalIdentities, 'ofUser' | 'link' | 'unlink'>;
   setConnectionRoles: SetConnectionRoles;
 }
 
-export function createSsoIds({ connections, identities, setConnectionRoles }: SsoIdsDependencies): SsoIds {
+export function createSsoIds({ authority, connections, identities, setConnectionRoles }: SsoIdsDependencies): SsoIds {
+  const assertMayConnect: SsoIds['assertMayConnect'] = async (connectionId, by, tx) => {
+    const mappings = await connections.roleMappings(connectionId, tx);
+    for (const name of new Set(mappings.map((mapping) => mapping.role))) {
+      const role = (await findRole(name, tx)) ?? { name, permissions: [] };
+      const isAllowed = await authority.assertMay(by, { what: 'role', role }, tx).then(() => true, falseIfForbidden);
+      if (isAllowed) continue;
+      const message = `The groups at the connection ${connectionId} give roles which you neither have nor may manage.`;
+      throw forbidden('forbidden', { message, detail: { role: name } });
+    }
+  };
+
   return {
+    assertMayConnect,
+
     async connectionOf({ id, ssoId }, tx) {
       if (ssoId === null) return null;
       const own = await identities.ofUser(id, tx);
@@ -56,6 +77,7 @@ export function createSsoIds({ connections, identities, setConnectionRoles }: Ss
       }
       const isLinked = own.some((one) => one.connectionId === wanted && one.subject === subject);
       if (wanted !== null && subject !== null && !isLinked) {
+        await assertMayConnect(wanted, by, tx);
         const label = account.email ?? account.username;
         await identities.link({ connectionId: wanted, subject, userId: id, label }, by, tx);
       }

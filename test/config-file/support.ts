@@ -63,6 +63,7 @@ export async function configFileBench(shared?: string) {
     ...{ db, now, audit, vault, protectedRows, accounts, applications, settings, passwords, totp },
     ...{ roles, connections },
     ssoIds: createSsoIds({
+      authority: { assertMay: async () => {} },
       connections,
       identities: createExternalIdentities({ db, now, audit, protectedRows }),
       setConnectionRoles: async () => ({ added: [], removed: [] }),

@@ -2,7 +2,7 @@
 import { generateSync } from 'otplib';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { consoleOf, staff } from '../admin/console/support.ts';
-import { aService } from '../admin/support.ts';
+import { type ApiCaller, aPerson, aService, aTool } from '../admin/support.ts';
 import { aUser, PASSWORD } from '../support/factories.ts';
 import type { TestIdp } from '../support/idp.ts';
 import { isIn } from '../support/pages/enter.ts';
@@ -14,9 +14,17 @@ let idp: TestIdp;
 let corp: Connected;
 let trusting: Connected;
 let count = 0;
+/** Managers of users: without the role `by-group`, and with it. */
+let manager: ApiCaller;
+let holder: ApiCaller;
 
 beforeAll(async () => {
   idp = await sharedIdpWithConnections();
+  // Before the domains of a connection make the sign-in page ask for the address first.
+  await idp.services.roles.create({ name: 'by-group', permissions: [] });
+  const tool = await aTool(idp);
+  manager = await aPerson(idp, ['user-manager'], { tool });
+  holder = await aPerson(idp, ['user-manager', 'by-group'], { tool });
   corp = await anUpstream(idp);
   trusting = await anUpstream(
     idp,
@@ -189,6 +197,43 @@ describe('sso_id with its connection', () => {
     expect(await idp.services.accounts.findByLogin(`second-${count}`)).toBeUndefined();
     expect((await patch({ sso_connection: null })).status).toBe(200);
     expect(await connected()).toBeUndefined();
+  });
+
+  it('at a connection that gives roles by group takes the right to give these roles', async () => {
+    const role = 'by-group';
+    const giving = await anUpstream(idp, { groups_claim: 'groups', role_mappings: { staff: role, root: 'admin' } });
+    const plain = await anUpstream(idp, { groups_claim: 'groups', role_mappings: { staff: role } });
+    const { account: peer } = await aUser(idp.services);
+    const at = ({ connection }: Connected) => ({ sso_id: aSubject(), sso_connection: connection });
+    const created = (by: ApiCaller, where: Connected, username = `victim-${count}`) =>
+      by.send('POST', '/users', { username, password: PASSWORD, ...at(where) });
+    const patched = (id: string, where: Connected) =>
+      manager.send('PATCH', `/users/${id}`, at(where), { 'if-match': '*' });
+    for (const where of [giving, plain])
+      for (const answer of [
+        await created(manager, where),
+        await patched(peer.id, where),
+        await patched(manager.user?.account.id ?? '', where),
+      ])
+        expect([answer.status, answer.json().code], answer.text).toEqual([403, 'forbidden']);
+    expect((await created(holder, giving)).status).toBe(403);
+    const page = await consoleOf(idp, await staff(idp, 'user-manager'));
+    const csv = `username,sso_id,sso_connection\r\nvictim-${count},${aSubject()},${plain.connection}`;
+    const tried = await page.submit(await page.get('/admin/import'), { csv, trial: 'on' });
+    expect(textOf(tried.text)).toContain('which you neither have nor may manage');
+    expect(await idp.services.accounts.findByLogin(`victim-${count}`)).toBeUndefined();
+    expect(await accountOf(idp, plain.connection, aSubject())).toBeUndefined();
+
+    expect((await created(holder, plain, `hired-${count}`)).status).toBe(201);
+    expect((await patched(peer.id, corp)).status).toBe(200); // gives no role
+    plain.upstream.user = { sub: aSubject(), groups: ['staff'] };
+    expect(isIn((await signInOver(idp, plain.connection)).page)).toBe(true);
+    expect(await accountOf(idp, plain.connection, aSubject())).toMatchObject({
+      username: `hired-${count}`,
+      roles: [role],
+    });
+    await giving.remove();
+    await plain.remove();
   });
 
   it('is declared by an import, which names a wrong row', async () => {

@@ -59,6 +59,8 @@ export interface UserAdmin {
   getForChange(id: string, by: Actor, needs: OwnPermission): Promise<UserDetails>;
   /** Throws forbidden unless the actor may create a user with these roles. */
   assertMayCreate(roleNames: readonly string[], by: Actor): Promise<void>;
+  /** Throws forbidden unless the actor may connect users to this connection. */
+  assertMayConnect(connectionId: string, by: Actor): Promise<void>;
   /** `onCreated` runs in the transaction. */
   create(user: NewUser, by: Actor, onCreated?: OnCreated<CreatedUser>): Promise<CreatedUser>;
   /** Whether the actor may change this user with one of these permissions. */
@@ -111,6 +113,7 @@ export function createUserAdmin(dependencies: UserAdminDependencies): UserAdmin 
   return {
     ...readActions(dependencies, lookup),
     assertMayCreate: (names, by) => assertMayCreate(dependencies, names, by),
+    assertMayConnect: (connectionId, by) => dependencies.ssoIds.assertMayConnect(connectionId, by, dependencies.db),
     async create({ ssoConnection, ...user }, by, onCreated = async () => {}) {
       await assertMayCreate(dependencies, user.roles ?? [], by);
       return createUser(dependencies, lookup, user, by, async (created, tx) => {

@@ -38,7 +38,7 @@ export interface UserImportDependencies {
   accounts: Pick<Accounts, 'findByLogin'>;
   /** Throws not_found. */
   connections: { get(id: string): Promise<unknown> };
-  users: Pick<UserAdmin, 'create' | 'assertMayCreate' | 'list'>;
+  users: Pick<UserAdmin, 'create' | 'assertMayCreate' | 'assertMayConnect' | 'list'>;
 }
 
 export const IMPORT_COLUMNS = [
@@ -83,6 +83,7 @@ export function createUserImport(dependencies: UserImportDependencies): UserImpo
           ? `The same user name is in line ${before}.`
           : await problemOf(async () => {
               await users.assertMayCreate(rolesOf(values), by);
+              if (values.sso_connection) await users.assertMayConnect(values.sso_connection, by);
               const fault = await faultOf(dependencies, values);
               if (!fault && !isTrial) await users.create(newUserOf(values), by);
               return fault;
