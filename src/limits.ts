@@ -96,7 +96,7 @@ export const limits = {
    * Setting up the first second factor: how long an administrator's approval lasts, and the setting `first_factor_days`, counted
    * from the creation of the account or from the day on which a second factor is required.
    */
-  firstFactor: { allowedDays: 7, defaultDays: 14, maxDays: 90, maxListed: 20 },
+  firstEnrolment: { allowedDays: 7, defaultDays: 14, maxDays: 90, maxListed: 20 },
   /** A form of the console that waits for a fresh sign-in: as long as a sign-in page may stay open. */
   storedForm: { seconds: HOUR, perUser: 5 },
   /** "Remember this browser" for the second factor. */

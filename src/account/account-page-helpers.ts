@@ -5,7 +5,7 @@ import type { Context, Middleware } from '../http/context.ts';
 import type { Cookies } from '../http/cookies.ts';
 import type { AccountChange, NotifyOwner } from '../mail/notify-owner.ts';
 import type { AccountFactors } from '../mfa/account-factors.ts';
-import type { FirstFactorRule } from '../mfa/first-factor-rule.ts';
+import type { FirstEnrolmentRule } from '../mfa/first-enrolment-rule.ts';
 import type { SignedIn } from '../rp/signed-in.ts';
 
 export interface AccountPageHelpers {
@@ -29,7 +29,7 @@ export interface AccountPageHelpersDependencies {
   cookies: Cookies;
   notifyOwner: NotifyOwner;
   factors: Pick<AccountFactors, 'of'>;
-  firstFactor: Pick<FirstFactorRule, 'isAllowed' | 'demandApproval'>;
+  firstEnrolment: Pick<FirstEnrolmentRule, 'isAllowed' | 'demandApproval'>;
 }
 
 export function createAccountPageHelpers({
@@ -38,7 +38,7 @@ export function createAccountPageHelpers({
   cookies,
   notifyOwner,
   factors,
-  firstFactor,
+  firstEnrolment,
 }: AccountPageHelpersDependencies): AccountPageHelpers {
   const actorOf = (ctx: Context) => ({ actorId: signedIn.userOf(ctx).account.id, request: ctx.state.request });
   return {
@@ -49,8 +49,8 @@ export function createAccountPageHelpers({
 
     async mayEnrol(ctx, next) {
       const { account } = signedIn.userOf(ctx);
-      if (!(await firstFactor.isAllowed(account, await factors.of(account.id)))) {
-        await firstFactor.demandApproval(account, actorOf(ctx));
+      if (!(await firstEnrolment.isAllowed(account, await factors.of(account.id)))) {
+        await firstEnrolment.demandApproval(account, actorOf(ctx));
       }
       await next();
     },

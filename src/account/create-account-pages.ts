@@ -29,8 +29,8 @@ import { phoneRoutes } from './factors/phone-routes.ts';
 import { createFactorRecoveryCodes } from './factors/recovery-codes.ts';
 import { factorRoutes } from './factors/routes.ts';
 import { overviewRoutes } from './overview-routes.ts';
-import { createSingleFactorPasswordRule } from './password/length.ts';
 import { passwordRoutes } from './password/routes.ts';
+import { createSingleFactorPasswordRule } from './password/single-factor-rule.ts';
 import { strengthRoutes } from './password/strength-routes.ts';
 import { createPortal } from './portal/applications.ts';
 import { portalRoutes } from './portal/routes.ts';
@@ -74,9 +74,9 @@ export function createAccountPages(dependencies: AccountPagesDependencies) {
   const { emailVerification, endSession, mfa, protectedRows, rateLimits, rpSessions, serviceNames, sessions } =
     dependencies;
   const { signedIn, strengthMeter, notifyOwner, logoutBrowserOf } = dependencies;
-  const { factors, firstFactor, knownBrowsers, passkeys, phones, recoveryCodes, totp } = mfa;
+  const { factors, firstEnrolment, knownBrowsers, passkeys, phones, recoveryCodes, totp } = mfa;
   const checkCsrf = csrf.check;
-  const page = createAccountPageHelpers({ signedIn, checkCsrf, cookies, notifyOwner, factors, firstFactor });
+  const page = createAccountPageHelpers({ signedIn, checkCsrf, cookies, notifyOwner, factors, firstEnrolment });
   const factorRecoveryCodes = createFactorRecoveryCodes({ page, recoveryCodes, host: new URL(issuer).host, now });
   const singleFactorPasswordRule = createSingleFactorPasswordRule({ page, credentials, factors });
   const portal = createPortal({ db, audit, now, issuer, protectedRows });

@@ -78,7 +78,7 @@ export interface AdminDependencies {
   outbox: Pick<Outbox, 'retry'>;
   /** Starts the mail delivery without waiting for the next run of its job. */
   wakeMailDelivery(): void;
-  mfa: Pick<Mfa, 'factors' | 'firstFactor' | 'knownBrowsers'>;
+  mfa: Pick<Mfa, 'factors' | 'firstEnrolment' | 'knownBrowsers'>;
   configFile: Pick<ConfigFile, 'plan'>;
   fileReader: Pick<FileReader, 'read'>;
   passwordReset: Pick<PasswordReset, 'sendLink'>;

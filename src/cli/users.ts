@@ -192,7 +192,7 @@ export const userAllowFactor: Command = {
   summary: 'let a user without second factor set one up in the next seven days (setting first_factor)',
   run: (input, io) =>
     withUser(input, io, async (account, { mfa }) => {
-      await mfa.firstFactor.allow(account.id, {});
+      await mfa.firstEnrolment.allow(account.id, {});
       io.out(`${plain(account.username)} may set up a second factor.`);
       return 0;
     }),

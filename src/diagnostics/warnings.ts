@@ -9,7 +9,7 @@ import type { Audit } from '../audit/audit.ts';
 import type { Config } from '../config.ts';
 import type { ConnectionWarning } from '../connections/warnings.ts';
 import type { Keyring } from '../keys/keyring.ts';
-import type { FirstFactorRule } from '../mfa/first-factor-rule.ts';
+import type { FirstEnrolmentRule } from '../mfa/first-enrolment-rule.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Lockout } from '../rate-limits/lockout.ts';
 import type { Settings } from '../settings/settings.ts';
@@ -21,7 +21,7 @@ export interface WarningsDependencies {
   audit: Pick<Audit, 'list'>;
   accounts: Pick<Accounts, 'find'>;
   lockout: Pick<Lockout, 'lockedSeconds'>;
-  firstFactor: Pick<FirstFactorRule, 'waiting'>;
+  firstEnrolment: Pick<FirstEnrolmentRule, 'waiting'>;
   keyring: Pick<Keyring, 'list' | 'samlCertificates'>;
   settings: Pick<Settings, 'latest'>;
   connectionWarnings(): Promise<ConnectionWarning[]>;
@@ -40,7 +40,7 @@ export function createWarnings(dependencies: WarningsDependencies): () => Promis
   return async () => {
     const [locked, waiting, ending, health, upstreams] = await Promise.all([
       lockedAccounts(dependencies),
-      dependencies.firstFactor.waiting(),
+      dependencies.firstEnrolment.waiting(),
       endingSoon(dependencies),
       healthOf(dependencies),
       dependencies.connectionWarnings(),

@@ -8,7 +8,7 @@ import type { Passkeys } from './factors/passkeys.ts';
 import type { Phones } from './factors/phone-number.ts';
 import type { RecoveryCodes } from './factors/recovery-codes.ts';
 import type { Totp } from './factors/totp.ts';
-import { allowReplacement } from './first-factor-rule.ts';
+import { allowReplacement } from './first-enrolment-rule.ts';
 import { type FactorSet, hasSecondFactor } from './policy.ts';
 
 export type OwnFactors = FactorSet & {

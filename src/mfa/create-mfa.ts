@@ -11,10 +11,10 @@ import { createPasskeys } from './factors/passkeys.ts';
 import { createPhones } from './factors/phone-number.ts';
 import { createRecoveryCodes } from './factors/recovery-codes.ts';
 import { createTotp } from './factors/totp.ts';
-import { createFirstFactorRule, type FirstFactorDependencies } from './first-factor-rule.ts';
+import { createFirstEnrolmentRule, type FirstEnrolmentDependencies } from './first-enrolment-rule.ts';
 import { createKnownBrowsers } from './known-browsers.ts';
 
-export interface MfaDependencies extends Pick<FirstFactorDependencies, 'settings' | 'requiredSince'> {
+export interface MfaDependencies extends Pick<FirstEnrolmentDependencies, 'settings' | 'requiredSince'> {
   db: Db;
   sql: Sql;
   vault: Vault;
@@ -51,6 +51,6 @@ export function createMfa({
     phones,
     knownBrowsers: createKnownBrowsers({ db, sql, now, protectedRows }),
     factors,
-    firstFactor: createFirstFactorRule({ db, now, audit, settings, requiredSince }),
+    firstEnrolment: createFirstEnrolmentRule({ db, now, audit, settings, requiredSince }),
   };
 }

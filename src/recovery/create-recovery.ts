@@ -8,7 +8,7 @@ import type { Csrf } from '../http/csrf.ts';
 import type { Outbox } from '../mail/outbox.ts';
 import type { MailedLinks } from '../mailed-links/create-mailed-links.ts';
 import type { AccountFactors } from '../mfa/account-factors.ts';
-import type { FirstFactorRule } from '../mfa/first-factor-rule.ts';
+import type { FirstEnrolmentRule } from '../mfa/first-enrolment-rule.ts';
 import type { KnownBrowsers } from '../mfa/known-browsers.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Lockout } from '../rate-limits/lockout.ts';
@@ -30,7 +30,7 @@ export interface RecoveryDependencies {
   credentials: Pick<Credentials, 'status'>;
   csrf: Pick<Csrf, 'check'>;
   factors: Pick<AccountFactors, 'hasSecondFactor'>;
-  firstFactor: Pick<FirstFactorRule, 'passwordResetByMail'>;
+  firstEnrolment: Pick<FirstEnrolmentRule, 'passwordResetByMail'>;
   knownBrowsers: KnownBrowsers;
   lockout: Lockout;
   mailedLinks: MailedLinks;
@@ -42,7 +42,7 @@ export interface RecoveryDependencies {
 }
 
 export function createRecovery(dependencies: RecoveryDependencies) {
-  const { db, now, accounts, audit, cookies, credentials, csrf, factors, firstFactor, knownBrowsers, lockout } =
+  const { db, now, accounts, audit, cookies, credentials, csrf, factors, firstEnrolment, knownBrowsers, lockout } =
     dependencies;
   const { mailedLinks, mailLimits, otherSignIns, outbox, rateLimits, settings } = dependencies;
   const { accountLinks, returnToSignIn, setPasswordByLink } = mailedLinks;
@@ -59,7 +59,7 @@ export function createRecovery(dependencies: RecoveryDependencies) {
     mailLimits,
     minutes,
     otherSignIns,
-    passwordResetByMail: firstFactor.passwordResetByMail,
+    passwordResetByMail: firstEnrolment.passwordResetByMail,
     hasPassword: async (accountId) => (await credentials.status(accountId)) !== undefined,
   });
   const unlock = createUnlock({ db, audit, accountLinks, accounts, outbox, mailLimits, lockout });

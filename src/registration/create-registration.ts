@@ -9,7 +9,7 @@ import type { Csrf } from '../http/csrf.ts';
 import type { Outbox } from '../mail/outbox.ts';
 import type { MailedLinks } from '../mailed-links/create-mailed-links.ts';
 import type { AccountFactors } from '../mfa/account-factors.ts';
-import type { FirstFactorRule } from '../mfa/first-factor-rule.ts';
+import type { FirstEnrolmentRule } from '../mfa/first-enrolment-rule.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Vault } from '../platform/vault.ts';
 import type { MailLimits } from '../rate-limits/mail-limits.ts';
@@ -33,7 +33,7 @@ export interface RegistrationDependencies {
   credentials: Credentials;
   csrf: Pick<Csrf, 'check'>;
   factors: Pick<AccountFactors, 'of'>;
-  firstFactor: Pick<FirstFactorRule, 'passwordResetByMail'>;
+  firstEnrolment: Pick<FirstEnrolmentRule, 'passwordResetByMail'>;
   identities: Pick<ExternalIdentities, 'ofUser'>;
   mailedLinks: MailedLinks;
   mailLimits: MailLimits;
@@ -49,7 +49,7 @@ export function createRegistration(dependencies: RegistrationDependencies) {
   const { factors, identities, mailedLinks, mailLimits, outbox, rateLimits, settings } = dependencies;
   const { accountLinks, returnToSignIn, setPasswordByLink } = mailedLinks;
   const checkCsrf = csrf.check;
-  const { passwordResetByMail } = dependencies.firstFactor;
+  const { passwordResetByMail } = dependencies.firstEnrolment;
   const invitations = createInvitations({
     ...{
       db,

@@ -90,7 +90,7 @@ function consoleOf({ services, userPages }: AdministrationDependencies, admin: A
     tries: userPages.federation.tries,
     warnings: createWarnings({
       ...{ db, now, audit, accounts, lockout, keyring, settings, config },
-      firstFactor: mfa.firstFactor,
+      firstEnrolment: mfa.firstEnrolment,
       connectionWarnings,
     }),
   });

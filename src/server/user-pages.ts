@@ -36,7 +36,7 @@ function mailedLinkPages({ services, http }: UserPagesDependencies) {
     services;
   const { cookies, csrf } = http;
   const { identities, otherSignIns, settings, vault } = services;
-  const { factors, firstFactor, knownBrowsers } = services.mfa;
+  const { factors, firstEnrolment, knownBrowsers } = services.mfa;
   const mailedLinks = createMailedLinks({
     db,
     now,
@@ -50,8 +50,8 @@ function mailedLinkPages({ services, http }: UserPagesDependencies) {
   });
   const mailed = { db, now, accounts, audit, cookies, credentials, csrf, mailedLinks, mailLimits, outbox, rateLimits };
   return {
-    recovery: createRecovery({ ...mailed, settings, factors, firstFactor, knownBrowsers, lockout, otherSignIns }),
-    registration: createRegistration({ ...mailed, settings, vault, factors, firstFactor, identities }),
+    recovery: createRecovery({ ...mailed, settings, factors, firstEnrolment, knownBrowsers, lockout, otherSignIns }),
+    registration: createRegistration({ ...mailed, settings, vault, factors, firstEnrolment, identities }),
   };
 }
 

@@ -53,7 +53,7 @@ export function createUserServices(base: Base) {
   const signInPolicy = createSignInPolicy({
     credentials,
     factors,
-    firstFactor: mfa.firstFactor,
+    firstEnrolment: mfa.firstEnrolment,
     codeDelivery,
     settings: setting,
   });

@@ -43,7 +43,7 @@ export const settingSchemas = {
   admin_mfa: z.enum(['optional', 'required', 'phishing-resistant']).default('required'),
   // Who may set up the first second factor of an account: every user, or only for some days and then with an approval.
   first_factor: z.enum(['open', 'window', 'approval']).default('open'),
-  first_factor_days: z.int().min(1).max(limits.firstFactor.maxDays).default(limits.firstFactor.defaultDays),
+  first_factor_days: z.int().min(1).max(limits.firstEnrolment.maxDays).default(limits.firstEnrolment.defaultDays),
   self_registration: z.boolean().default(false),
   outgoing_networks: z.array(network).default([]),
   rate_limits: z.boolean().default(true),

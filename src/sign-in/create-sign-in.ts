@@ -126,7 +126,7 @@ export function createSignIn(dependencies: SignInDependencies) {
 function createSignInFlow(dependencies: SignInDependencies, rememberDays: () => number) {
   const { accounts, audit, clients, cookies, credentials, db, engine, issuer, mfa, now, ownClientId } = dependencies;
   const { protectedRows, samlRequirements, sessions, signInPolicy: policy, sql, upstream } = dependencies;
-  const { firstFactor, knownBrowsers } = mfa;
+  const { firstEnrolment, knownBrowsers } = mfa;
   const sendNewBrowserNotice = newBrowserNotice(dependencies);
   const expiredSignIns = createExpiredSignIns({
     cookies,
@@ -149,7 +149,16 @@ function createSignInFlow(dependencies: SignInDependencies, rememberDays: () => 
       return now().getTime() - signedInAt <= limits.recentAuthentication.seconds * 1000;
     },
   });
-  const flow = createFlow({ steps, attempts, interactions, browserCookie, audit, credentials, upstream, firstFactor });
+  const flow = createFlow({
+    steps,
+    attempts,
+    interactions,
+    browserCookie,
+    audit,
+    credentials,
+    upstream,
+    firstEnrolment,
+  });
   return { attempts, browserCookie, expiredSignIns, flow, interactions };
 }
 
@@ -194,7 +203,7 @@ function createPages(
     registeredItself: async (clientId) => (await clients.applicationOf(clientId))?.source === 'dynamic',
     factorPages,
     captchaFor: firstFactor.captchaFor,
-    firstFactor: mfa.firstFactor,
+    firstEnrolment: mfa.firstEnrolment,
     rejections,
     upstream,
     expiredSignIns,

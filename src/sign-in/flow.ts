@@ -5,7 +5,7 @@ import type { Actor, Audit } from '../audit/audit.ts';
 import type { Credentials } from '../credentials/credentials.ts';
 import type { Context } from '../http/context.ts';
 import { badRequest, conflict, forbidden } from '../http/errors.ts';
-import type { FirstFactorRule } from '../mfa/first-factor-rule.ts';
+import type { FirstEnrolmentRule } from '../mfa/first-enrolment-rule.ts';
 import type { Attempt, Attempts } from './attempts.ts';
 import type { CurrentStep, Steps } from './current-step.ts';
 import { hasOwnFactor, type UpstreamSignIns } from './first-factor/upstream.ts';
@@ -34,7 +34,7 @@ export interface FlowDependencies {
   audit: Audit;
   credentials: Pick<Credentials, 'status'>;
   upstream: Pick<UpstreamSignIns, 'complete' | 'isRequiredFor'>;
-  firstFactor: Pick<FirstFactorRule, 'secondFactorProven'>;
+  firstEnrolment: Pick<FirstEnrolmentRule, 'secondFactorProven'>;
 }
 
 export function createFlow(dependencies: FlowDependencies): Flow {
@@ -73,7 +73,7 @@ async function finishSignIn(
   ctx: Context,
   { account, attempt, clientId, acr, amr }: CurrentStep,
 ): Promise<void> {
-  const { attempts, audit, browserCookie, firstFactor, interactions } = dependencies;
+  const { attempts, audit, browserCookie, firstEnrolment, interactions } = dependencies;
   if (!account) throw badRequest('sign_in_expired');
   const { request } = ctx.state;
   await attempts.remove(attempt.uid);
@@ -82,7 +82,7 @@ async function finishSignIn(
   const login = await loginOf(dependencies, attempt, account, { acr, amr }, { actorId: account.id, request });
   const data = { acr, amr, ...(attempt.upstream && { connection: attempt.upstream.connectionId }) };
   await audit.record({ type: 'sign-in.completed', outcome: 'success', ...about, data });
-  if (amr.includes('mfa') && hasOwnFactor(attempt)) await firstFactor.secondFactorProven(account.id);
+  if (amr.includes('mfa') && hasOwnFactor(attempt)) await firstEnrolment.secondFactorProven(account.id);
   await browserCookie.signedIn(ctx, account, { trust: attempt.trustBrowser && amr.includes('mfa') });
   // A new sign-in answers the select_account prompt too.
   await interactions.answer(ctx, { login, select_account: {} });

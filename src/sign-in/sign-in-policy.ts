@@ -5,7 +5,7 @@ import type { Credentials } from '../credentials/credentials.ts';
 import type { AccountFactors, OwnFactors } from '../mfa/account-factors.ts';
 import { type Acr, acrOf, acrOfRule, MFA_ACR, PASSWORD_ACR, weakestOf, withMfa } from '../mfa/acr.ts';
 import type { CodeDelivery } from '../mfa/factors/code-delivery.ts';
-import type { FirstFactorRule } from '../mfa/first-factor-rule.ts';
+import type { FirstEnrolmentRule } from '../mfa/first-enrolment-rule.ts';
 import {
   type AdminMfaSetting,
   type Enrollable,
@@ -76,7 +76,7 @@ export interface SignInPolicy {
 export interface SignInPolicyDependencies {
   credentials: Pick<Credentials, 'status'>;
   factors: Pick<AccountFactors, 'of'>;
-  firstFactor: Pick<FirstFactorRule, 'isAllowed'>;
+  firstEnrolment: Pick<FirstEnrolmentRule, 'isAllowed'>;
   settings(): { mfa: MfaSetting; admin_mfa: AdminMfaSetting };
   codeDelivery: Pick<CodeDelivery, 'channels'>;
 }
@@ -158,12 +158,12 @@ function staffRule({ admin_mfa: rule }: { admin_mfa: AdminMfaSetting }, account:
 }
 
 async function missingStep(
-  { firstFactor }: SignInPolicyDependencies,
+  { firstEnrolment }: SignInPolicyDependencies,
   account: Account,
   own: OwnFactors,
   need: Need['need'],
 ): Promise<Progress['missing']> {
-  if (need === 'enrolment') return (await firstFactor.isAllowed(account, own)) ? 'enrolment' : 'approval';
+  if (need === 'enrolment') return (await firstEnrolment.isAllowed(account, own)) ? 'enrolment' : 'approval';
   return need === 'second-factor' ? need : 'nothing';
 }
 

@@ -3,7 +3,7 @@ import type { Client } from 'oidc-provider';
 import type { Context } from '../http/context.ts';
 import { timeInWords } from '../http/errors.ts';
 import { limits } from '../limits.ts';
-import type { FirstFactorRule } from '../mfa/first-factor-rule.ts';
+import type { FirstEnrolmentRule } from '../mfa/first-enrolment-rule.ts';
 import type { CaptchaChallenge, CaptchaWait } from '../rate-limits/captcha.ts';
 import type { Rejections } from '../rejections/rejections.ts';
 import { ruleResults } from '../rejections/rules.ts';
@@ -53,7 +53,7 @@ export interface StepPagesDependencies {
   minPasswordLength(accountId: string): Promise<number>;
   /** The CAPTCHA that the sign-in form for this login must contain. */
   captchaFor(ctx: Context, login: string, waiting?: CaptchaWait): Promise<CaptchaChallenge | undefined>;
-  firstFactor: Pick<FirstFactorRule, 'demandApproval'>;
+  firstEnrolment: Pick<FirstEnrolmentRule, 'demandApproval'>;
   rejections: Pick<Rejections, 'record'>;
   upstream: Pick<UpstreamSignIns, 'offer'>;
   expiredSignIns: Pick<ExpiredSignIns, 'noteApplication'>;
@@ -171,10 +171,10 @@ async function showIdentify(dependencies: StepPagesDependencies, page: Page): Pr
 }
 
 /** An administrator sees the request and allows it; the page continues the sign-in then. */
-async function rejectFirstFactor({ firstFactor }: StepPagesDependencies, { ctx, current }: Page): Promise<never> {
+async function rejectFirstFactor({ firstEnrolment }: StepPagesDependencies, { ctx, current }: Page): Promise<never> {
   const { account } = current;
   if (!account) throw new Error('an approval without an account');
-  return firstFactor.demandApproval(account, { actorId: account.id, request: ctx.state.request });
+  return firstEnrolment.demandApproval(account, { actorId: account.id, request: ctx.state.request });
 }
 
 async function showPasswordChange({ minPasswordLength }: StepPagesDependencies, page: Page): Promise<void> {

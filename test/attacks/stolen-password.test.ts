@@ -218,7 +218,7 @@ describe('the mailbox of a user with rights and without a second factor', () => 
     expect((await browser.post(`${step}/enrol-totp`, { form: { code: '000000', sealed: 'x' } })).status).toBe(403);
     expect((await open(browser, '/admin')).text).not.toContain('Overview');
 
-    await idp.services.mfa.firstFactor.allow(user.account.id, { actorId: 'another administrator' });
+    await idp.services.mfa.firstEnrolment.allow(user.account.id, { actorId: 'another administrator' });
     expect(isEnrolment(await browser.get(step))).toBe(true);
   });
 
@@ -241,7 +241,7 @@ describe('the mailbox of a user with rights and without a second factor', () => 
   });
 
   it('sets up no factor when the rights were given after the reset, or the approval before it', async () => {
-    await idp.services.mfa.firstFactor.allow(user.account.id, {});
+    await idp.services.mfa.firstEnrolment.allow(user.account.id, {});
     await resetByMail();
     await idp.services.roles.assign(user.account.id, 'support');
     expect(isRejected((await throughMailbox()).page)).toBe(true);
@@ -258,7 +258,7 @@ describe('the mailbox of a user with rights and without a second factor', () => 
     expect((await browser.post(`${at}/allow-factor`, { form: { _csrf } })).status).toBe(403);
     expect(isRejected(await open(browser, '/account/factors/app'))).toBe(true);
     expect((await browser.post(`${at}/reset-factors`, { form: { _csrf } })).status).toBe(303);
-    expect((await idp.services.mfa.firstFactor.state(user.account.id)).resetByMailAt).not.toBeNull();
+    expect((await idp.services.mfa.firstEnrolment.state(user.account.id)).resetByMailAt).not.toBeNull();
     await setAdminMfa('required');
   });
 
@@ -284,6 +284,6 @@ describe('the mailbox of a user with rights and without a second factor', () => 
   it('keeps no restriction after a factor was set up', async () => {
     await resetByMail();
     await idp.services.mfa.totp.importSecret(user.account.id, SECRET);
-    expect(await idp.services.mfa.firstFactor.state(user.account.id)).toMatchObject({ resetByMailAt: null });
+    expect(await idp.services.mfa.firstEnrolment.state(user.account.id)).toMatchObject({ resetByMailAt: null });
   });
 });

@@ -5,7 +5,7 @@ import { createPasskeys } from '../../src/mfa/factors/passkeys.ts';
 import { createPhones } from '../../src/mfa/factors/phone-number.ts';
 import { createRecoveryCodes } from '../../src/mfa/factors/recovery-codes.ts';
 import { createTotp } from '../../src/mfa/factors/totp.ts';
-import { createFirstFactorRule, type FirstFactorSetting } from '../../src/mfa/first-factor-rule.ts';
+import { createFirstEnrolmentRule, type FirstEnrolmentSetting } from '../../src/mfa/first-enrolment-rule.ts';
 import { createKnownBrowsers } from '../../src/mfa/known-browsers.ts';
 import { openPeople } from '../accounts/fixture.ts';
 
@@ -21,11 +21,11 @@ export async function openFactors() {
   const factors = createFactors({ ...people, totp, passkeys, phones, recoveryCodes });
   const knownBrowsers = createKnownBrowsers(people);
   const setting = {
-    first_factor: 'open' as FirstFactorSetting,
+    first_factor: 'open' as FirstEnrolmentSetting,
     first_factor_days: 14,
     requiredSince: undefined as Date | undefined,
   };
-  const firstFactor = createFirstFactorRule({
+  const firstEnrolment = createFirstEnrolmentRule({
     ...people,
     settings: () => setting,
     requiredSince: async () => setting.requiredSince,
@@ -33,7 +33,7 @@ export async function openFactors() {
   return {
     ...people,
     setting,
-    firstFactor,
+    firstEnrolment,
     totp,
     recoveryCodes,
     passkeys,

@@ -11,20 +11,20 @@ export type LinkServices = ReturnType<typeof linkServices>;
 export function linkServices(services: Services) {
   const cookies = createCookies({ secure: false });
   const csrf = { check: () => Promise.reject(new Error('there are no requests here')) };
-  const { factors, firstFactor, knownBrowsers } = services.mfa;
+  const { factors, firstEnrolment, knownBrowsers } = services.mfa;
   const mailedLinks = createMailedLinks({
     ...{ ...services, cookies, knownBrowsers, unlock: services.lockout.unlock },
     endAllSessions: (accountId, by, tx) => services.endSession.all(accountId, 'password-reset', by, tx),
   });
   const { passwordReset, unlock } = createRecovery({
-    ...{ ...services, cookies, csrf, factors, firstFactor, knownBrowsers, mailedLinks },
+    ...{ ...services, cookies, csrf, factors, firstEnrolment, knownBrowsers, mailedLinks },
   });
   const { invitations, emailVerification } = createRegistration({
     ...services,
     cookies,
     csrf,
     factors,
-    firstFactor,
+    firstEnrolment,
     mailedLinks,
   });
   return { passwordReset, unlock, invitations, emailVerification };

@@ -10,7 +10,7 @@ import { parseAttestation } from '../../mfa/factors/webauthn-input.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Vault } from '../../platform/vault.ts';
 import type { AccountPageHelpers } from '../account-page-helpers.ts';
-import type { SingleFactorPasswordRule } from '../password/length.ts';
+import type { SingleFactorPasswordRule } from '../password/single-factor-rule.ts';
 import { FACTORS_PAGE, type FactorRecoveryCodes } from './recovery-codes.ts';
 
 export interface PasskeyRoutesDependencies {

@@ -16,7 +16,7 @@ import { hasSecondFactor } from '../../mfa/policy.ts';
 import type { RateLimits } from '../../rate-limits/rate-limits.ts';
 import type { RpSessions } from '../../rp/sessions.ts';
 import type { AccountPageHelpers } from '../account-page-helpers.ts';
-import type { SingleFactorPasswordRule } from '../password/length.ts';
+import type { SingleFactorPasswordRule } from '../password/single-factor-rule.ts';
 import { FACTORS_PAGE, type FactorRecoveryCodes } from './recovery-codes.ts';
 
 export interface FactorRoutesDependencies {

@@ -16,7 +16,7 @@ import type { AccountFactors } from '../../mfa/account-factors.ts';
 import type { KnownBrowsers } from '../../mfa/known-browsers.ts';
 import type { AccountPageHelpers } from '../account-page-helpers.ts';
 import { FACTORS_PAGE } from '../factors/recovery-codes.ts';
-import { SINGLE_FACTOR_LENGTH } from './length.ts';
+import { SINGLE_FACTOR_LENGTH } from './single-factor-rule.ts';
 
 export interface PasswordRoutesDependencies {
   page: AccountPageHelpers;

@@ -13,7 +13,7 @@ import type { EndSession } from '../../logout/end-session.ts';
 import type { NotifyOwner } from '../../mail/notify-owner.ts';
 import type { OwnFactors } from '../../mfa/account-factors.ts';
 import type { Mfa } from '../../mfa/create-mfa.ts';
-import type { FirstFactorState } from '../../mfa/first-factor-rule.ts';
+import type { FirstEnrolmentState } from '../../mfa/first-enrolment-rule.ts';
 import type { Lockout } from '../../rate-limits/lockout.ts';
 import { type Authority, falseIfForbidden } from '../../rbac/authority.ts';
 import type { OwnPermission } from '../../rbac/built-in.ts';
@@ -40,7 +40,7 @@ export interface UserDetails {
   /** Whether the user can sign in in any way, and so gets no invitation. */
   hasCredentials: boolean;
   /** Whether the first second factor needs an approval, and has it. */
-  firstFactor: FirstFactorState;
+  firstEnrolment: FirstEnrolmentState;
   /** Seconds that a new browser has to wait after wrong passwords. */
   lockedSeconds: number;
 }
@@ -94,7 +94,7 @@ export interface UserAdminDependencies {
   roles: Roles;
   authority: Authority;
   credentials: Credentials;
-  mfa: Pick<Mfa, 'factors' | 'firstFactor' | 'knownBrowsers'>;
+  mfa: Pick<Mfa, 'factors' | 'firstEnrolment' | 'knownBrowsers'>;
   lockout: Lockout;
   endSession: Pick<EndSession, 'all'>;
   /** Mails the user about a change. */
@@ -135,15 +135,15 @@ function readActions(
   const get: UserAdmin['get'] = async (id, by, needs = 'gatehouse.users:read') => {
     await authority.assertCovers(by, needs, id);
     const account = await lookup.find(id);
-    const [ssoConnection, password, factors, firstFactor, lockedSeconds, hasCredentials] = await Promise.all([
+    const [ssoConnection, password, factors, firstEnrolment, lockedSeconds, hasCredentials] = await Promise.all([
       ssoIds.connectionOf(account),
       credentials.status(id),
       mfa.factors.of(id),
-      mfa.firstFactor.state(id),
+      mfa.firstEnrolment.state(id),
       lockout.lockedSeconds(account),
       invitations.hasCredentials(id),
     ]);
-    return { account, ssoConnection, password, factors, firstFactor, lockedSeconds, hasCredentials };
+    return { account, ssoConnection, password, factors, firstEnrolment, lockedSeconds, hasCredentials };
   };
 
   return {
@@ -283,7 +283,7 @@ function recoveryActions(
     async allowFirstFactor(id, by) {
       const { username } = await findManaged(id, by, ['gatehouse.users:reset-factors']);
       assertFreshProof(by, 'user.allow-factor', username);
-      await mfa.firstFactor.allow(id, by);
+      await mfa.firstEnrolment.allow(id, by);
     },
 
     // It gives nobody anything, so it takes no more than the permission, also for users with more rights.

@@ -92,7 +92,7 @@ export const userActions: readonly UserAction[] = [
     needs: 'gatehouse.users:reset-factors',
     consequence:
       'For a week, this password is enough to set up a second factor. Verify that the request comes from the user.',
-    isOffered: ({ firstFactor }) => firstFactor.requestedAt !== null,
+    isOffered: ({ firstEnrolment }) => firstEnrolment.requestedAt !== null,
     run: async (users, id, by) => {
       await users.allowFirstFactor(id, by);
       return 'The user may set up a second factor.';

@@ -168,13 +168,13 @@ function sessionsBlock(live: Awaited<ReturnType<SessionAdmin['ofUser']>>): Block
   };
 }
 
-function detailsBlock({ account, password, factors, firstFactor }: UserDetails): Block {
+function detailsBlock({ account, password, factors, firstEnrolment }: UserDetails): Block {
   const second = [
     factors.totp && 'authenticator app',
     factors.passkeys > 0 && `${factors.passkeys} passkeys`,
     factors.phone && 'codes by SMS',
   ].filter((one): one is string => typeof one === 'string');
-  const waiting: { label: string; value: Cell }[] = firstFactor.requestedAt
+  const waiting: { label: string; value: Cell }[] = firstEnrolment.requestedAt
     ? [{ label: 'First second factor', value: { text: 'needs an approval', tone: 'warn' } }]
     : [];
   return {

@@ -8,7 +8,7 @@ import { limits } from '../../limits.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { type Db, isUniqueViolation, type Tx, transaction } from '../../storage/database.ts';
 import type { Sql } from '../../storage/statements.ts';
-import { clearResetByMail } from '../first-factor-rule.ts';
+import { clearResetByMail } from '../first-enrolment-rule.ts';
 import { passkeyName } from './passkey-name.ts';
 import {
   descriptorsOf,

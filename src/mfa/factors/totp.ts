@@ -8,7 +8,7 @@ import { limits } from '../../limits.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Vault } from '../../platform/vault.ts';
 import { type Db, type Tx, transaction } from '../../storage/database.ts';
-import { clearResetByMail } from '../first-factor-rule.ts';
+import { clearResetByMail } from '../first-enrolment-rule.ts';
 import { defaultParameters, parseTotpKey, type TotpKey, totpKeyText } from './totp-key.ts';
 
 export interface TotpEnrolment {

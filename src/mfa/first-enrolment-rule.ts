@@ -10,9 +10,9 @@ import type { Clock } from '../platform/clock.ts';
 import { isStaff } from '../rbac/built-in.ts';
 import { type Db, type Tx, transaction } from '../storage/database.ts';
 
-export type FirstFactorSetting = 'open' | 'window' | 'approval';
+export type FirstEnrolmentSetting = 'open' | 'window' | 'approval';
 
-export interface FirstFactorState {
+export interface FirstEnrolmentState {
   /** When the user needed the approval for the first time. */
   requestedAt: Date | null;
   /** Until when an administrator allows it. */
@@ -29,7 +29,7 @@ interface PresentFactors {
 
 type Subject = Pick<Account, 'id' | 'username' | 'createdAt' | 'roles' | 'permissions'>;
 
-export interface FirstFactorRule {
+export interface FirstEnrolmentRule {
   /** Whether the user may set up a factor now. Always with a factor, because its proof is demanded before. */
   isAllowed(account: Subject, factors: PresentFactors): Promise<boolean>;
   /** Records that the user needs the approval, which administrators see, and throws 403. */
@@ -38,25 +38,25 @@ export interface FirstFactorRule {
   passwordResetByMail(userId: string, tx: Tx): Promise<void>;
   /** The user has proven a second factor, so it was the owner who reset the password before. */
   secondFactorProven(userId: string): Promise<void>;
-  /** Allows it for `limits.firstFactor.allowedDays`. Throws 403 when users allow it to themselves. */
+  /** Allows it for `limits.firstEnrolment.allowedDays`. Throws 403 when users allow it to themselves. */
   allow(userId: string, by: Actor): Promise<void>;
-  state(userId: string): Promise<FirstFactorState>;
+  state(userId: string): Promise<FirstEnrolmentState>;
   /** Users who need the approval, the newest first. */
   waiting(): Promise<{ id: string; username: string; requestedAt: Date }[]>;
 }
 
-export interface FirstFactorDependencies {
+export interface FirstEnrolmentDependencies {
   db: Db;
   now: Clock;
   audit: Audit;
-  settings(): { first_factor: FirstFactorSetting; first_factor_days: number };
+  settings(): { first_factor: FirstEnrolmentSetting; first_factor_days: number };
   /** Since when every user needs a second factor, if they do. */
   requiredSince(): Promise<Date | undefined>;
 }
 
 const DAY_MS = 86_400_000;
 
-export function createFirstFactorRule(dependencies: FirstFactorDependencies): FirstFactorRule {
+export function createFirstEnrolmentRule(dependencies: FirstEnrolmentDependencies): FirstEnrolmentRule {
   const { db, now, audit } = dependencies;
   return {
     state: (userId) => stateOf(db, userId),
@@ -91,7 +91,7 @@ export function createFirstFactorRule(dependencies: FirstFactorDependencies): Fi
         where: { requestedAt: { not: null }, user: { isActive: true } },
         select: { requestedAt: true, user: { select: { id: true, username: true } } },
         orderBy: { requestedAt: 'desc' },
-        take: limits.firstFactor.maxListed,
+        take: limits.firstEnrolment.maxListed,
       });
       return rows.flatMap(({ requestedAt, user }) => (requestedAt ? [{ ...user, requestedAt }] : []));
     },
@@ -99,7 +99,7 @@ export function createFirstFactorRule(dependencies: FirstFactorDependencies): Fi
 }
 
 async function isAllowed(
-  dependencies: FirstFactorDependencies,
+  dependencies: FirstEnrolmentDependencies,
   account: Subject,
   factors: PresentFactors,
 ): Promise<boolean> {
@@ -114,7 +114,7 @@ async function isAllowed(
 }
 
 async function isInWindow(
-  { now, settings, requiredSince }: FirstFactorDependencies,
+  { now, settings, requiredSince }: FirstEnrolmentDependencies,
   createdAt: Date,
 ): Promise<boolean> {
   const since = Math.max(createdAt.getTime(), (await requiredSince())?.getTime() ?? 0);
@@ -125,7 +125,11 @@ async function isAfterReset(db: Db, account: Subject): Promise<boolean> {
   return isStaff(account) && (await stateOf(db, account.id)).resetByMailAt !== null;
 }
 
-async function requestApproval({ db, now, audit }: FirstFactorDependencies, userId: string, by: Actor): Promise<void> {
+async function requestApproval(
+  { db, now, audit }: FirstEnrolmentDependencies,
+  userId: string,
+  by: Actor,
+): Promise<void> {
   if ((await stateOf(db, userId)).requestedAt !== null) return;
   const requestedAt = now();
   await transaction(db, async (tx) => {
@@ -138,7 +142,7 @@ async function requestApproval({ db, now, audit }: FirstFactorDependencies, user
   });
 }
 
-async function stateOf(db: Db, userId: string): Promise<FirstFactorState> {
+async function stateOf(db: Db, userId: string): Promise<FirstEnrolmentState> {
   const row = await db.firstFactorApproval.findUnique({ where: { userId } });
   const { requestedAt = null, allowedUntil = null, resetByMailAt = null } = row ?? {};
   return { requestedAt, allowedUntil, resetByMailAt };
@@ -177,7 +181,7 @@ async function allowFirstFactor(tx: Tx, userId: string, at: Date): Promise<void>
 
 /** Lets the user set up a factor in place of those that an administrator has removed, unless a reset by mail came before. */
 export async function allowReplacement(tx: Tx, userId: string, at: Date): Promise<void> {
-  const allowedUntil = new Date(at.getTime() + limits.firstFactor.allowedDays * DAY_MS);
+  const allowedUntil = new Date(at.getTime() + limits.firstEnrolment.allowedDays * DAY_MS);
   const change = { allowedUntil, requestedAt: null };
   await tx.firstFactorApproval.upsert({ where: { userId }, create: { userId, ...change }, update: change });
 }

@@ -42,9 +42,9 @@ describe('the first second factor', () => {
     const step = new URL(page.url).pathname;
     const forged = await browser.post(`${step}/enrol-totp`, { form: { code: '000000', sealed: 'x' } });
     expect(forged.status).toBe(403);
-    expect((await idp.services.mfa.firstFactor.waiting()).map(({ id }) => id)).toContain(user.account.id);
+    expect((await idp.services.mfa.firstEnrolment.waiting()).map(({ id }) => id)).toContain(user.account.id);
 
-    await idp.services.mfa.firstFactor.allow(user.account.id, {});
+    await idp.services.mfa.firstEnrolment.allow(user.account.id, {});
     const enrol = await browser.get(step);
     const secret = /<code>([A-Z2-7 ]{16,})<\/code>/.exec(enrol.text)?.[1]?.replaceAll(' ', '') ?? '';
     await browser.submit(enrol, { code: generateSync({ secret }) }, { form: 'enrol-totp' });
@@ -67,7 +67,7 @@ describe('the first second factor', () => {
     expect((await admin.get(at)).text).toContain('needs an approval');
     const done = await admin.follow(await admin.submit(await admin.get(`${at}/allow-factor`)));
     expect(done.text).toContain('The user may set up a second factor.');
-    expect(await idp.services.mfa.firstFactor.waiting()).toEqual([]);
+    expect(await idp.services.mfa.firstEnrolment.waiting()).toEqual([]);
     await idp.services.settings.set('first_factor', 'approval');
     await idp.services.settings.reload();
     expect((await browser.get('/account/factors/app')).status).toBe(200);
@@ -81,7 +81,7 @@ describe('the first second factor', () => {
       await idp.services.settings.reload();
       const browser = await signedIn(idp, user);
       expect(needsApproval(await browser.get(`/account/factors/${path}`))).toBe(true);
-      await idp.services.mfa.firstFactor.allow(user.account.id, {});
+      await idp.services.mfa.firstEnrolment.allow(user.account.id, {});
       expect((await browser.get(`/account/factors/${path}`)).status).toBe(200);
     },
   );

@@ -14,7 +14,7 @@ beforeEach(async () => {
   Object.assign(fixture.setting, { first_factor: 'open', first_factor_days: 14, requiredSince: undefined });
 });
 
-const isAllowed = async () => fixture.firstFactor.isAllowed(account, await fixture.factors.of(account.id));
+const isAllowed = async () => fixture.firstEnrolment.isAllowed(account, await fixture.factors.of(account.id));
 
 describe('the first second factor', () => {
   it('the first second factor may be set up at any time by default', async () => {
@@ -35,14 +35,14 @@ describe('the first second factor', () => {
   });
 
   it('the first second factor needs the approval of an administrator, which lasts a week', async () => {
-    const { firstFactor, setting, clock } = fixture;
+    const { firstEnrolment, setting, clock } = fixture;
     setting.first_factor = 'approval';
     expect(await isAllowed()).toBe(false);
-    await expect(firstFactor.demandApproval(account, {})).rejects.toMatchObject({ status: 403 });
-    await expect(firstFactor.demandApproval(account, {})).rejects.toMatchObject({ status: 403 });
-    expect((await firstFactor.waiting()).map(({ id }) => id)).toContain(account.id);
-    await firstFactor.allow(account.id, { actorId: 'admin' });
-    expect(await firstFactor.waiting()).toEqual([]);
+    await expect(firstEnrolment.demandApproval(account, {})).rejects.toMatchObject({ status: 403 });
+    await expect(firstEnrolment.demandApproval(account, {})).rejects.toMatchObject({ status: 403 });
+    expect((await firstEnrolment.waiting()).map(({ id }) => id)).toContain(account.id);
+    await firstEnrolment.allow(account.id, { actorId: 'admin' });
+    expect(await firstEnrolment.waiting()).toEqual([]);
     expect(await isAllowed()).toBe(true);
     clock.advance({ days: 7 });
     expect(await isAllowed()).toBe(false);
