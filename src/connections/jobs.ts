@@ -5,14 +5,14 @@ import { limits } from '../limits.ts';
 export interface ConnectionJobsDependencies {
   documents: { refreshDue: ScheduledJob['run'] };
   domains: { checkDue: ScheduledJob['run'] };
-  notifyOfEnds: ScheduledJob['run'];
+  notifyOfExpiry: ScheduledJob['run'];
 }
 
-export function connectionJobs({ documents, domains, notifyOfEnds }: ConnectionJobsDependencies): ScheduledJob[] {
+export function connectionJobs({ documents, domains, notifyOfExpiry }: ConnectionJobsDependencies): ScheduledJob[] {
   const everySeconds = limits.connections.pollSeconds;
   return [
     { name: 'connection-documents', everySeconds, run: documents.refreshDue },
     { name: 'connection-domains', everySeconds, run: domains.checkDue },
-    { name: 'connection-ends', everySeconds: 24 * 3600, run: notifyOfEnds },
+    { name: 'connection-ends', everySeconds: 24 * 3600, run: notifyOfExpiry },
   ];
 }

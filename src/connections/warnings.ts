@@ -1,6 +1,6 @@
 // What an administrator should look at: secrets and certificates that expire, documents that cannot be read, domains without
 // their TXT record, and rows that another program wrote. For the overview of the console, `gatehouse doctor` and mail
-// (end-notices.ts).
+// (expiry-notices.ts).
 import { X509Certificate } from 'node:crypto';
 import type { KeyUse } from '../keys/rotation.ts';
 import { limits } from '../limits.ts';
@@ -50,33 +50,33 @@ export async function connectionWarnings(dependencies: ConnectionWarningsDepende
     }),
   );
   const enabled = await connections.enabled();
-  if (enabled.some(({ kind }) => kind === 'saml')) warnings.push(...(await endingOwnCertificates(dependencies)));
+  if (enabled.some(({ kind }) => kind === 'saml')) warnings.push(...(await expiringOwnCertificates(dependencies)));
   for (const connection of enabled) {
-    warnings.push(...(await endingSecrets(connection, dependencies)));
-    warnings.push(...(await endingCertificates(connection, dependencies)));
+    warnings.push(...(await expiringSecrets(connection, dependencies)));
+    warnings.push(...(await expiringCertificates(connection, dependencies)));
     warnings.push(...(await unreadDocuments(connection, dependencies)));
     warnings.push(...(await unprovenDomains(connection, dependencies)));
   }
   return warnings;
 }
 
-async function endingSecrets(connection: Connection, { connections, now }: ConnectionWarningsDependencies) {
+async function expiringSecrets(connection: Connection, { connections, now }: ConnectionWarningsDependencies) {
   const secrets = await connections.secretInfos(connection.id);
   const purposes = [...new Set(secrets.map(({ purpose }) => purpose))];
   return purposes.flatMap((purpose) => {
     // During a rotation several are valid: only the last expiry matters.
-    const end = lastEnd(secrets.filter((secret) => secret.purpose === purpose));
-    return end ? endOf(connection, `the ${secretNames[purpose]}`, end, now()) : [];
+    const end = lastExpiry(secrets.filter((secret) => secret.purpose === purpose));
+    return end ? expiryWarnings(connection, `the ${secretNames[purpose]}`, end, now()) : [];
   });
 }
 
-function lastEnd(secrets: readonly SecretInfo[]): Date | undefined {
+function lastExpiry(secrets: readonly SecretInfo[]): Date | undefined {
   const ends = secrets.map(({ expiresAt }) => expiresAt?.getTime() ?? Number.POSITIVE_INFINITY);
   const last = Math.max(...ends);
   return Number.isFinite(last) ? new Date(last) : undefined;
 }
 
-async function endingCertificates(
+async function expiringCertificates(
   connection: Connection,
   { documents, parseMetadata, now }: ConnectionWarningsDependencies,
 ): Promise<ConnectionWarning[]> {
@@ -84,12 +84,12 @@ async function endingCertificates(
   const { certificates } = connection.settings;
   const content = connection.settings.metadata ?? (await documents.stored(connection.id, 'metadata'));
   const ends = certificates.map((pem) => new Date(new X509Certificate(pem).validTo).getTime());
-  if (ends.length === 0 && content !== undefined) ends.push(...endsIn(content, parseMetadata));
+  if (ends.length === 0 && content !== undefined) ends.push(...expiryDatesIn(content, parseMetadata));
   if (ends.length === 0) return [];
-  return endOf(connection, 'the last signing certificate', new Date(Math.max(...ends)), now());
+  return expiryWarnings(connection, 'the last signing certificate', new Date(Math.max(...ends)), now());
 }
 
-function endsIn(content: string, parseMetadata: ParseMetadata): number[] {
+function expiryDatesIn(content: string, parseMetadata: ParseMetadata): number[] {
   try {
     return parseMetadata(content).signingCertificates.map(({ expiresAt }) => expiresAt.getTime());
   } catch {
@@ -97,27 +97,27 @@ function endsIn(content: string, parseMetadata: ParseMetadata): number[] {
   }
 }
 
-async function endingOwnCertificates({ ownCertificates, now }: ConnectionWarningsDependencies) {
+async function expiringOwnCertificates({ ownCertificates, now }: ConnectionWarningsDependencies) {
   return (await ownCertificates()).flatMap(({ use, until }) => {
     const name = use === 'saml-sp' ? 'signing' : 'encryption';
     const what = `the ${name} certificate of this server as SAML service provider`;
-    const end = endWarning(what, until, now());
+    const end = soonExpiring(what, until, now());
     return end ? [{ ...end, problem: 'own-certificate' as const, text: `SAML connections: ${end.text}` }] : [];
   });
 }
 
-function endOf(connection: Connection, what: string, until: Date, now: Date): ConnectionWarning[] {
-  const end = endWarning(what, until, now);
+function expiryWarnings(connection: Connection, what: string, until: Date, now: Date): ConnectionWarning[] {
+  const end = soonExpiring(what, until, now);
   return end ? [{ ...end, connection, problem: 'ends', text: `${connection.name}: ${end.text}` }] : [];
 }
 
-function endWarning(what: string, until: Date, now: Date) {
+function soonExpiring(what: string, until: Date, now: Date) {
   const days = Math.floor((until.getTime() - now.getTime()) / DAY_MS);
   if (days >= limits.connections.warnDays) return undefined;
-  return { what, until, text: `${what} ${endText(days, until)}.`, isUrgent: days < limits.connections.remindDays };
+  return { what, until, text: `${what} ${expiryText(days, until)}.`, isUrgent: days < limits.connections.remindDays };
 }
 
-function endText(days: number, until: Date): string {
+function expiryText(days: number, until: Date): string {
   if (days < 0) return `ended on ${until.toISOString().slice(0, 10)}`;
   if (days === 0) return 'ends within a day';
   return days === 1 ? 'ends in 1 day' : `ends in ${days} days`;

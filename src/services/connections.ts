@@ -2,7 +2,7 @@
 import { createDomainChecks } from '../connections/check-domains.ts';
 import { createConnections } from '../connections/connections.ts';
 import { createConnectionDocuments } from '../connections/documents.ts';
-import { createEndNotices } from '../connections/end-notices.ts';
+import { createExpiryNotices } from '../connections/expiry-notices.ts';
 import { connectionJobs } from '../connections/jobs.ts';
 import { connectionWarnings as readWarnings } from '../connections/warnings.ts';
 import { certificateEnds } from '../keys/key-rows.ts';
@@ -38,7 +38,7 @@ export function createConnectionServices({ base, users, resolveTxt = lookUpTxt }
   const ownCertificates = () => certificateEnds(db, ['saml-sp', 'saml-sp-encryption']);
   const connectionWarnings = () =>
     readWarnings({ connections, documents: connectionDocuments, parseMetadata, ownCertificates, now });
-  const notifyOfEnds = createEndNotices({ db, sql, now, warnings: connectionWarnings, notifyAdministrators });
-  const jobs = connectionJobs({ documents: connectionDocuments, domains: domainChecks, notifyOfEnds });
-  return { connections, connectionDocuments, domainChecks, connectionWarnings, notifyOfEnds, connectionJobs: jobs };
+  const notifyOfExpiry = createExpiryNotices({ db, sql, now, warnings: connectionWarnings, notifyAdministrators });
+  const jobs = connectionJobs({ documents: connectionDocuments, domains: domainChecks, notifyOfExpiry });
+  return { connections, connectionDocuments, domainChecks, connectionWarnings, notifyOfExpiry, connectionJobs: jobs };
 }

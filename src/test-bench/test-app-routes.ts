@@ -211,7 +211,7 @@ function tokenPage(
   return {
     title: 'Test application',
     back: { href: HOME, label: 'Test applications' },
-    actions: [{ label: 'Once more', href: `${HOME}/${applicationId}` }],
+    actions: [{ label: 'Test again', href: `${HOME}/${applicationId}` }],
     blocks: [
       { kind: 'text', tone: 'lead', text: lead },
       ...(facts.length > 0 ? [{ kind: 'facts' as const, rows: facts }] : []),

@@ -178,7 +178,7 @@ function show(frame: Frame, ctx: Context, application: Application, lead: string
   frame.show(ctx, {
     title: `Test of ${application.name}`,
     back: { href: `/admin/applications/${application.id}`, label: application.name },
-    actions: [{ label: 'Once more', href: `/admin/test/${application.id}`, look: 'primary' }],
+    actions: [{ label: 'Test again', href: `/admin/test/${application.id}`, look: 'primary' }],
     blocks: [{ kind: 'text', tone: 'lead', text: lead }, ...blocks],
   });
 }

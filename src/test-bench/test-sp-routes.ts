@@ -187,7 +187,7 @@ function show(frame: Frame, ctx: Context, ticket: TestTicket, received: Received
     title: 'Test service provider',
     tags: failed === 0 ? [{ text: 'all checks passed', tone: 'good' }] : [{ text: 'a check failed', tone: 'bad' }],
     back: { href: TEST_HOME, label: 'Test applications' },
-    actions: [{ label: 'Once more', href: `${TEST_HOME}/${ticket.applicationId}` }],
+    actions: [{ label: 'Test again', href: `${TEST_HOME}/${ticket.applicationId}` }],
     blocks,
   });
 }

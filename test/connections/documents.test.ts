@@ -233,18 +233,18 @@ describe('the warnings of connections', () => {
   });
 
   it('are mailed to the administrators, once 30 days and once 7 days before a secret or certificate ends', async () => {
-    const { connections, db, notifyOfEnds, roles } = idp.services;
+    const { connections, db, notifyOfExpiry, roles } = idp.services;
     for (const { id } of await connections.enabled()) await connections.remove(id);
     const { account } = await aUser(idp.services, { email: 'root@example.com', emailVerified: true });
     await roles.assign(account.id, 'admin');
     const mails = () => db.mailMessage.count({ where: { recipient: 'root@example.com' } });
     const days = (count: number) => new Date(clock.now().getTime() + (count + 0.5) * 86_400_000);
     await make({ id: 'mail', enabled: true, client_secret: [{ value: 'x', expires_at: days(40).toISOString() }] });
-    expect([await notifyOfEnds(), await mails()]).toEqual([0, 0]);
+    expect([await notifyOfExpiry(), await mails()]).toEqual([0, 0]);
     clock.advance({ days: 11 });
-    expect([await notifyOfEnds(), await notifyOfEnds(), await mails()]).toEqual([1, 0, 1]);
+    expect([await notifyOfExpiry(), await notifyOfExpiry(), await mails()]).toEqual([1, 0, 1]);
     clock.advance({ days: 23 });
-    expect([await notifyOfEnds(), await notifyOfEnds(), await mails()]).toEqual([1, 0, 2]);
+    expect([await notifyOfExpiry(), await notifyOfExpiry(), await mails()]).toEqual([1, 0, 2]);
     await connections.remove('mail');
 
     // A certificate of the upstream, and our own: only where there is a SAML connection.
@@ -257,7 +257,7 @@ describe('the warnings of connections', () => {
       'SAML connections: the signing certificate of this server as SAML service provider ends in 20 days.',
       'School: the last signing certificate ends in 25 days.',
     ]);
-    expect([await notifyOfEnds(), await mails()]).toEqual([2, 4]);
+    expect([await notifyOfExpiry(), await mails()]).toEqual([2, 4]);
     await connections.remove('mail-saml');
   });
 });

@@ -102,7 +102,7 @@ async function addAuthenticatorApp(dependencies: FactorRoutesDependencies, ctx: 
       sealed,
     );
   if (outcome === 'expired')
-    return showAuthenticatorApp(dependencies, ctx, 'This took too long. Scan the new picture.');
+    return showAuthenticatorApp(dependencies, ctx, 'This took too long. Scan the new QR code.');
   await rateLimits.reset('code:account', account.id);
   if (outcome === 'ok') {
     // This code cannot be used again. Without this, adding another factor next would demand a new code.

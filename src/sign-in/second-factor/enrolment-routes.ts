@@ -64,7 +64,7 @@ async function enrolTotp(dependencies: EnrolmentRoutesDependencies, ctx: StepCon
   if (outcome === 'wrong' || outcome === 'expired') {
     const problem =
       outcome === 'expired'
-        ? 'This took too long. Scan the new picture.'
+        ? 'This took too long. Scan the new QR code.'
         : 'This code is not right. Enter the one that the app shows now.';
     return pages.show(ctx, current, { problem, status: 400, ...(outcome === 'wrong' && { sealed }) });
   }

@@ -1,4 +1,4 @@
-// Mail to the administrators about a secret or certificate of a connection that ends: once 30 days before, and again 7 days before.
+// Mail to the administrators about a secret or certificate of a connection that expires: once 30 days before, and again 7 days before.
 import type { AdministratorMail } from '../mail/messages.ts';
 import type { Clock } from '../platform/clock.ts';
 import { sha256 } from '../platform/random.ts';
@@ -7,7 +7,7 @@ import { isFirstUse } from '../storage/single-use.ts';
 import type { Sql } from '../storage/statements.ts';
 import type { ConnectionWarning } from './warnings.ts';
 
-export interface EndNoticesDependencies {
+export interface ExpiryNoticesDependencies {
   db: Db;
   sql: Sql;
   now: Clock;
@@ -18,8 +18,8 @@ export interface EndNoticesDependencies {
 
 const REMEMBER_MS = 90 * 86_400_000;
 
-/** Queues the mails that are due and returns how many ends they are about. Run by one instance, once a day. */
-export function createEndNotices({ db, sql, now, warnings, notifyAdministrators }: EndNoticesDependencies) {
+/** Queues the mails that are due and returns how many secrets and certificates they are about. Run by one instance, once a day. */
+export function createExpiryNotices({ db, sql, now, warnings, notifyAdministrators }: ExpiryNoticesDependencies) {
   return async function notify(): Promise<number> {
     let notices = 0;
     for (const { connection, what, until, text, isUrgent } of await warnings()) {
