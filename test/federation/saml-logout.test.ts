@@ -88,6 +88,42 @@ describe('a LogoutRequest of a SAML upstream', () => {
     expect(xml).toContain('status:Success');
   });
 
+  it('stays usable for the browser after a probe of the upstream, by GET or HEAD and without cookies', async () => {
+    const { browser, nameId, sessions } = await signedIn();
+    const query = signQuery(redirectQuery(logoutRequest(nameId), 'state of the upstream'), {
+      key: school.credential.privateKey,
+    });
+    const url = `${idp.issuer}/saml/sp/slo?${query}`;
+    for (const method of ['GET', 'HEAD']) {
+      const probe = await fetch(url, { method, redirect: 'manual' });
+      // To its own address: a probe does not go on, and a browser does.
+      expect([probe.status, new URL(probe.headers.get('location') ?? '', url).pathname]).toEqual([
+        303,
+        '/saml/sp/slo/browser',
+      ]);
+      expect(await sessions()).toBe(1);
+    }
+    const xml = await answerOf(browser, await browser.get(`/saml/sp/slo?${query}`));
+    expect([await sessions(), xml.includes('status:Success')]).toEqual([0, true]);
+  });
+
+  it('ends the session at once without cookies: by GET after the redirect, and by POST', async () => {
+    const first = await signedIn();
+    const query = signQuery(redirectQuery(logoutRequest(first.nameId), 'state of the upstream'), {
+      key: school.credential.privateKey,
+    });
+    const head = await fetch(`${idp.issuer}/saml/sp/slo/browser?${query}`, { method: 'HEAD', redirect: 'manual' });
+    expect([head.status, await first.sessions()]).toEqual([303, 1]);
+    const got = await fetch(`${idp.issuer}/saml/sp/slo/browser?${query}`, { redirect: 'manual' });
+    expect(got.headers.get('location')).toContain('SAMLResponse=');
+    const second = await signedIn();
+    const body = postBody(signXml(logoutRequest(second.nameId), ownKey()));
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    const posted = await fetch(`${idp.issuer}/saml/sp/slo`, { method: 'POST', body, headers, redirect: 'manual' });
+    expect(posted.headers.get('location')).toContain('SAMLResponse=');
+    expect([await first.sessions(), await second.sessions()]).toEqual([0, 0]);
+  });
+
   it('ends the session by POST, and is answered', async () => {
     const { browser, nameId, sessions } = await signedIn();
     const xml = await answerOf(browser, await post(browser, signXml(logoutRequest(nameId), ownKey())));

@@ -89,7 +89,7 @@ describe('a service provider', () => {
     },
   );
 
-  it.each(['refuses', 'signs-in'] as const)(
+  it.each(['refuses', 'signs-in', 'looks-for-browser'] as const)(
     'a service provider is notified through the browser, and its answer counts, when it %s without a cookie',
     async (withoutCookie) => {
       payroll.spoil({ withoutCookie });

@@ -57,7 +57,16 @@ export function sloRoutes(dependencies: SloRoutesDependencies): Router<State, Ex
   const { vault, rateLimit } = dependencies;
   const router = new Router<State, Extras>({ prefix: '/saml/sp/slo' });
 
-  router.get('/', rateLimit, (ctx) => receive(dependencies, ctx, () => decodeRedirect(ctx.querystring)));
+  router.get('/', rateLimit, async (ctx) => {
+    // An upstream may probe this address before it sends the browser here. A probe stops at the redirect, and a browser follows it.
+    if (ctx.method === 'HEAD' || !isFromBrowser(ctx)) return toBrowserAddress(dependencies, ctx);
+    return receive(dependencies, ctx, () => decodeRedirect(ctx.querystring));
+  });
+
+  router.get('/browser', rateLimit, async (ctx) => {
+    if (ctx.method === 'HEAD') return toBrowserAddress(dependencies, ctx);
+    return receive(dependencies, ctx, () => decodeRedirect(ctx.querystring));
+  });
 
   router.post('/', rateLimit, async (ctx) => {
     if (ctx.is(SOAP)) return receiveSoap(dependencies, ctx);
@@ -85,6 +94,19 @@ function decryptPending(vault: Pick<Vault, 'open'>, sealed: string): unknown {
   }
 }
 
+/** Every current browser sends Sec-Fetch-Site over https; older ones bring a cookie of this server. */
+function isFromBrowser(ctx: Context): boolean {
+  return ctx.get('Sec-Fetch-Site') !== '' || ctx.get('Cookie') !== '';
+}
+
+/** The same message at the address that ends sessions, with a cookie that a browser brings there. Nothing is used up. */
+function toBrowserAddress({ logoutBrowserOf }: SloRoutesDependencies, ctx: Context): void {
+  logoutBrowserOf(ctx);
+  ctx.set('Cache-Control', 'no-store');
+  ctx.status = 303;
+  ctx.redirect(`/saml/sp/slo/browser?${ctx.querystring}`);
+}
+
 async function receive(
   dependencies: SloRoutesDependencies,
   ctx: Context,
@@ -105,8 +127,14 @@ async function receive(
       ...(relayState !== undefined && { relayState }),
     };
     const path = `/saml/sp/slo/answers/${vault.seal(JSON.stringify(pending), PURPOSE)}`;
-    const frontChannel = { browser: logoutBrowserOf(ctx), completion: { kind: 'upstream', path } as const };
-    const outcome = await received.endSessions(accepted, { request: ctx.state.request, frontChannel });
+    const { request } = ctx.state;
+    // Without a browser no page of a logout run would ever open: the applications are notified by deliveries at once.
+    const outcome = await (isFromBrowser(ctx)
+      ? received.endSessions(accepted, {
+          request,
+          frontChannel: { browser: logoutBrowserOf(ctx), completion: { kind: 'upstream', path } },
+        })
+      : received.endSessions(accepted, { request }));
     if (!('runId' in outcome)) return await answer(dependencies, ctx, pending, outcome);
     ctx.status = 303;
     ctx.redirect(`/signout/${outcome.runId}`);

@@ -50,8 +50,9 @@ export function createSamlProbe(dependencies: SamlProbeDependencies): SamlProbe 
       const query =
         location && `${location.origin}${location.pathname}` === endpoint ? location.search.slice(1) : undefined;
       const form = location ? undefined : formFields(await response.text(), endpoint);
-      // One that redirects to the sign-in here identifies the session by a cookie, which only the browser has.
-      if (query === undefined && form === undefined) return location?.origin === origin ? 'unknown' : 'keeps';
+      // One that redirects to the sign-in here, or looks for a browser, identifies the session by a cookie of the browser.
+      const needsCookies = location?.origin === origin || isBrowserCheck(location, new URL(url));
+      if (query === undefined && form === undefined) return needsCookies ? 'unknown' : 'keeps';
       const decoded = query === undefined ? decodePost(String(form)) : await decodeRedirect(query);
       return isDone(decoded, sp, messageId) ? 'confirmed' : 'answers';
     } catch (error) {
@@ -60,6 +61,11 @@ export function createSamlProbe(dependencies: SamlProbeDependencies): SamlProbe 
       return probeResultOfFailure(error);
     }
   };
+}
+
+/** Another Gatehouse redirects a LogoutRequest without cookies to `/saml/sp/slo/browser`, where only a browser follows. */
+function isBrowserCheck(location: URL | undefined, { origin, pathname }: URL): boolean {
+  return location?.origin === origin && location.pathname === `${pathname}/browser`;
 }
 
 /** Where the response redirects to; the query stays as it was sent. */

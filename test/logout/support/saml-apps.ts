@@ -44,7 +44,7 @@ export type Spoiled = {
   status?: 'failure';
   answer?: 'garbage' | 'none' | 'home' | 'unauthorized';
 
-  withoutCookie?: 'refuses' | 'signs-in';
+  withoutCookie?: 'refuses' | 'signs-in' | 'looks-for-browser';
 };
 
 /** node-saml, by redirect or by SOAP. */
@@ -81,6 +81,8 @@ export async function nodeSamlApp(
           return { redirect: '/' };
         }
         if (!profile) return { status: 400 };
+        if (how.withoutCookie === 'looks-for-browser' && cookie === undefined)
+          return { redirect: `/slo/browser?${query}` };
         if (!heard.includes('slo')) heard.push('slo');
         const isBlind = how.withoutCookie !== undefined && cookie === undefined;
         if (isBlind && how.withoutCookie === 'signs-in')
