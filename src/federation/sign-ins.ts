@@ -52,10 +52,10 @@ export function createSignIns(dependencies: SignInsDependencies): UpstreamSignIn
       return acceptsSignIn(rule, connection.id) ? connection.id : undefined;
     },
 
-    async isRequiredFor(account) {
+    async requiredConnection(account) {
       const domain = account.email === null || isStaff(account) ? '' : domainOf(account.email);
       const connection = domain === '' ? undefined : await connections.forDomain(domain);
-      return connection?.settings.required_for_domains === true;
+      return connection?.settings.required_for_domains ? connection.id : undefined;
     },
 
     start: (connectionId, { uid, rule, demands, request }) =>

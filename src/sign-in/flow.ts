@@ -33,7 +33,7 @@ export interface FlowDependencies {
   browserCookie: KnownBrowserCookie;
   audit: Audit;
   credentials: Pick<Credentials, 'status'>;
-  upstream: Pick<UpstreamSignIns, 'complete' | 'isRequiredFor'>;
+  upstream: Pick<UpstreamSignIns, 'complete' | 'requiredConnection'>;
   firstEnrolment: Pick<FirstEnrolmentRule, 'secondFactorProven'>;
 }
 
@@ -60,7 +60,7 @@ export function createFlow(dependencies: FlowDependencies): Flow {
     async proceed(ctx, current, changes = {}) {
       const attempt = { ...current.attempt, ...changes, ...upstreamAfter(current.attempt, changes) };
       const next = await steps.again(ctx, { ...current, attempt });
-      if (isLocalSignIn(current, changes)) await assertAccepted(dependencies, current.rule, next.account);
+      if (isLocalProof(current, changes)) await assertAccepted(dependencies, current, next.account);
       if (Object.keys(changes).length > 0) await attempts.save(attempt);
       if (next.step === 'done') await finishSignIn(dependencies, ctx, next);
       else redirectToStep(ctx, next);
@@ -119,19 +119,24 @@ async function loginOf(
   return { ...login, upstream: session, ...(!hasOwnFactor(attempt) && { authTs: attempt.upstream.authTime }) };
 }
 
-/** Rejects a sign-in at this server where the application, or the domain of the account, accepts none. */
+/**
+ * Rejects a first factor of this server where the application, or the domain of the account, accepts none. The proof of an
+ * account to link is no sign-in here, but only the connection of that domain may ask for it.
+ */
 async function assertAccepted(
   { upstream }: FlowDependencies,
-  rule: CurrentStep['rule'],
+  { rule, attempt }: CurrentStep,
   account: Account | undefined,
 ): Promise<void> {
-  const isRejected = rule?.isLocalAllowed === false || (account && (await upstream.isRequiredFor(account)));
-  if (isRejected) throw forbidden('sign_in_method_not_allowed');
+  const isLinking = attempt.upstream?.linkTo !== undefined;
+  const required = account && (await upstream.requiredConnection(account));
+  const isShutOut = required !== undefined && !(isLinking && required === attempt.upstream?.connectionId);
+  if (isShutOut || (!isLinking && rule?.isLocalAllowed === false)) throw forbidden('sign_in_method_not_allowed');
 }
 
-/** Whether the changes are a first factor of this server. A proof of the account to link is none. */
-function isLocalSignIn({ step, attempt }: CurrentStep, { userId, upstream }: Partial<Attempt>): boolean {
-  return step === 'identify' && userId !== undefined && !upstream && !attempt.upstream;
+/** Whether the changes are a first factor of this server, also one that follows a sign-in at an upstream. */
+function isLocalProof({ step }: CurrentStep, { userId, upstream }: Partial<Attempt>): boolean {
+  return step === 'identify' && userId !== undefined && !upstream;
 }
 
 /** What stays of the upstream when an account is proven here. */

@@ -204,6 +204,26 @@ describe('a connection that is required for its domains', () => {
     }
     await required.remove();
   });
+
+  it('links no account of its domains to another connection by the password', async () => {
+    const domain = `strict${process.pid}.example`;
+    const email = `user@${domain}`;
+    const required = await anUpstream(idp, { domains: [domain], required_for_domains: true }, { proven: true });
+    const user = await aUser(idp.services, { email });
+    // Its own connection may link it: the sign-in there comes first.
+    for (const [{ connection, upstream }, isAccepted] of [
+      [social, false],
+      [required, true],
+    ] as const) {
+      upstream.user = { sub: `strict-${count}`, email, email_verified: true };
+      const { page, browser } = await signInOver(idp, connection);
+      const proof = { username: user.username, password: PASSWORD };
+      const sent = await browser.follow(await browser.submit(page, proof, { form: '/password' }), isAtApplication);
+      expect([sent.status, isIn(sent)]).toEqual(isAccepted ? [303, true] : [403, false]);
+      expect((await accountOf(idp, connection, `strict-${count}`))?.id).toBe(isAccepted ? user.account.id : undefined);
+    }
+    await required.remove();
+  });
 });
 
 describe('a second factor', () => {

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { contextClasses } from '../../src/saml/xml/names.ts';
 import { answerIn } from '../saml/live.ts';
 import { aServiceProvider, type ServiceProviderOptions } from '../support/applications/sp.ts';
+import { aUser, PASSWORD } from '../support/factories.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';
 import type { TestIdp } from '../support/idp.ts';
 import { sharedIdpWithConnections } from '../support/shared-idp.ts';
@@ -95,5 +96,31 @@ describe('a SAML application over an OpenID Connect connection', () => {
     corp.upstream.user = { sub: `saml-${count}`, amr: ['otp'] };
     const { page } = await signIn(library);
     expect(statusOf(page)).not.toContain('status:Success');
+  });
+
+  it('that requests the password gets none of an account whose domain requires a connection', async () => {
+    const domain = `saml${process.pid}.example`;
+    const required = await anUpstream(idp, { domains: [domain], required_for_domains: true }, { proven: true });
+    const user = await aUser(idp.services, { email: `user@${domain}` });
+    const { page, browser } = await signIn({
+      disableRequestedAuthnContext: false,
+      racComparison: 'exact',
+      authnContext: [contextClasses.password],
+    });
+    const chosen = await browser.follow(
+      await browser.submit(page, { username: user.username }, { form: '/identifier' }),
+    );
+    const sent = await browser.submit(chosen, { username: user.username, password: PASSWORD }, { form: '/password' });
+    expect(sent.status).toBe(403);
+    await required.remove();
+  });
+
+  it('that requests the password and accepts none here gets NoAuthnContext', async () => {
+    const library = { disableRequestedAuthnContext: false, authnContext: [contextClasses.password] };
+    const settings = { connections: [corp.connection], local_sign_in: false };
+    const sp = await aServiceProvider(idp.services, { library, settings });
+    const browser = httpClient(idp.issuer);
+    const form = await browser.follow(await browser.get(await sp.saml.getAuthorizeUrlAsync('', undefined, {})));
+    expect(statusOf(await pressConnection(browser, form, corp.connection))).toContain('NoAuthnContext');
   });
 });

@@ -67,8 +67,8 @@ export interface UpstreamSignIns {
   isDirectory(connectionId: string): Promise<boolean>;
   /** The connection that the users of this address sign in at, if the application accepts it. No account is looked up. */
   forLogin(login: string, rule: SignInRule | undefined): Promise<string | undefined>;
-  /** Whether the users of this account's domain sign in at a connection only; administrators also sign in here. */
-  isRequiredFor(account: Account): Promise<boolean>;
+  /** The connection at which alone the users of this account's domain sign in; undefined: none, as for administrators. */
+  requiredConnection(account: Account): Promise<string | undefined>;
   start(
     connectionId: string,
     sign: { uid: string; rule: SignInRule | undefined; demands: UpstreamDemands; request: RequestInfo },
