@@ -55,7 +55,12 @@ export function configurationOf(dependencies: OidcDependencies, shared: Shared):
       sessions,
       refreshTokenDays: () => settings().refreshTokenDays,
     }),
-    loadExistingGrant: createGrantLoader({ consents, clients, addClientToSession: sessionStore.addClientToSession }),
+    loadExistingGrant: createGrantLoader({
+      consents,
+      clients,
+      addClientToSession: sessionStore.addClientToSession,
+      isOwnApi: (resource) => Object.hasOwn(ownResources(issuer), resource),
+    }),
     prompts: promptsOf(dependencies, shared),
     checkRequest: createRequestCheck({
       clients,

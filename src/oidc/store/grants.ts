@@ -4,7 +4,7 @@
 import { type Consents, type Granted, intersect } from '../../consents/consents.ts';
 import { errors, type Grant, type KoaContextWithOIDC } from '../engine/library.ts';
 import { isStored } from '../patches/provider/session-saving.ts';
-import type { ClientSource } from './clients.ts';
+import type { ClientApplication, ClientSource } from './clients.ts';
 import type { SessionStore } from './sessions/session-rows.ts';
 
 /** Scopes, claims and resource scopes of the request. */
@@ -25,10 +25,12 @@ export interface GrantLoaderDependencies {
   consents: Consents;
   clients: ClientSource;
   addClientToSession: SessionStore['addClientToSession'];
+  /** Whether the resource is an API of this server. */
+  isOwnApi(resource: string): boolean;
 }
 
 /** oidc-provider's `loadExistingGrant`. */
-export function createGrantLoader({ consents, clients, addClientToSession }: GrantLoaderDependencies) {
+export function createGrantLoader({ consents, clients, addClientToSession, isOwnApi }: GrantLoaderDependencies) {
   return async function loadExistingGrant(ctx: KoaContextWithOIDC): Promise<Grant | undefined> {
     const { client, account, session, provider } = ctx.oidc;
     if (!client || !account || !session) return undefined;
@@ -42,8 +44,7 @@ export function createGrantLoader({ consents, clients, addClientToSession }: Gra
     const requested = requestedBy(ctx);
     if (grant && covers(grant, requested)) return grant;
 
-    const consented =
-      application.consent === 'implicit' ? requested : await consents.find(account.accountId, application.id);
+    const consented = await consentedTo(application, account.accountId, requested);
     const allowed = consented && intersect(requested, consented);
     if (!allowed || isEmpty(allowed)) return grant;
     const extended = grant ?? new provider.Grant({ accountId: account.accountId, clientId: client.clientId });
@@ -53,6 +54,23 @@ export function createGrantLoader({ consents, clients, addClientToSession }: Gra
     await extended.destroy();
     return loadExistingGrant(ctx);
   };
+
+  /**
+   * What the application may have without a question. Implicit consent covers rights in this server only where the operator declared
+   * it in the configuration file: an application manager would otherwise get the rights of each administrator who follows a link.
+   */
+  async function consentedTo(
+    { id, consent, source }: ClientApplication,
+    accountId: string,
+    requested: Granted,
+  ): Promise<Granted | undefined> {
+    if (consent !== 'implicit') return consents.find(accountId, id);
+    const ownApis = Object.keys(requested.resources).filter(isOwnApi);
+    if (source === 'file' || ownApis.length === 0) return requested;
+    const { resources = {} } = (await consents.find(accountId, id)) ?? {};
+    const consentedApis = ownApis.map((api) => [api, resources[api] ?? []]);
+    return { ...requested, resources: { ...requested.resources, ...Object.fromEntries(consentedApis) } };
+  }
 
   /**
    * Adds the application to the session with this new grant. Several tabs may do so at the same moment, and tokens are valid

@@ -1,6 +1,7 @@
 // The consent page: what it lists, when it is displayed, and what is granted.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createRegistrationTokens } from '../../../src/oidc/store/registration-tokens.ts';
+import { adminApi } from '../../../src/rbac/built-in.ts';
 import { signRows } from '../../support/database/row-macs.ts';
 import { aUser, type TestUser } from '../../support/factories.ts';
 import { type HttpClient, httpClient, type Page } from '../../support/http.ts';
@@ -145,6 +146,18 @@ describe('the consent page', () => {
     const app = await anApplication(idp, { consent: 'implicit' });
     const { page } = await atQuestion(app, { scope: 'openid profile email roles offline_access' });
     expect(page.location).toMatch(/[?&]code=/);
+  });
+
+  it('the consent page lists rights in Gatehouse, also of a first-party application that a manager registered', async () => {
+    const admin = adminApi(idp.issuer);
+    const scope = 'openid gatehouse.applications:write';
+    const app = await anApplication(idp, { consent: 'implicit', resources: [admin], scope });
+    const { browser, page } = await atQuestion(app, { scope, resource: admin });
+    expect(isQuestion(page)).toBe(true);
+    expect(textOf(page.text)).toContain('applications');
+    const allowed = await browser.follow(await browser.submit(page, {}, { button: 'Allow' }), isThere);
+    expect(allowed.location).toMatch(/[?&]code=/);
+    expect((await open(browser, app, { scope, resource: admin })).location).toMatch(/[?&]code=/);
   });
 
   it('the consent page is displayed each time for a native application that is not first-party', async () => {
