@@ -190,6 +190,17 @@ export const limits = {
     heapMb: 512,
     maxWaiting: 4,
   },
+  /**
+   * The database. A request is answered within 10 seconds also while the database is silent: it waits for a connection and for one
+   * answer, and what comes after that fails at once.
+   */
+  database: {
+    ...{ connections: 10, connectMs: 3000 }, // to connect, or to get a connection of the pool
+    ...{ statementMs: 5000, lockMs: 4000 }, // measured by PostgreSQL; SQLite: the lock on the file
+    ...{ answerMs: 6000, keepAliveMs: 10_000 }, // measured here; longer, so that it ends silent connections only
+    ...{ idleMs: 30_000, idleInTransactionMs: 20_000 }, // the locks of a frozen instance are released
+    ...{ lookMs: 2000, pauseMs: 500 }, // of a silent database, whether it is back; between two looks
+  },
   /** Outgoing calls (back-channel logout, jwks_uri, SAML metadata, gateways). */
   outgoing: { timeoutMs: 2500, maxBytes: 1024 * KIB },
   /** Mail and back-channel deliveries are retried with growing pauses, then given up. Each instance looks for due ones. */

@@ -13,6 +13,7 @@ import { createConnectionServices } from './services/connections.ts';
 import { createFederationServices } from './services/federation.ts';
 import { createSessionServices } from './services/sessions.ts';
 import { createUserServices } from './services/users.ts';
+import type { DatabaseLimits } from './storage/open-options.ts';
 
 export type Services = Awaited<ReturnType<typeof createServices>>;
 
@@ -25,6 +26,8 @@ export interface ServicesOptions {
   wakeMailDelivery?: () => void;
   /** Counts an alarm in the metrics. */
   countAlarm?: (kind: AlarmKind) => void;
+  /** The time limits of the database; those of commands by default. */
+  databaseLimits?: DatabaseLimits | undefined;
   /** The look-up of DNS records; the system's by default. */
   resolveTxt?: ResolveTxt | undefined;
 }
@@ -32,8 +35,10 @@ export interface ServicesOptions {
 /** Migrates and opens the database and creates the services; `close` releases everything. Throws DatabaseError. */
 export async function createServices(options: ServicesOptions) {
   const { config, logger, now = systemClock, wakeLogoutDeliveries = () => {}, wakeMailDelivery = () => {} } = options;
-  const { countAlarm = () => {} } = options;
-  const { closeDatabase, ...base } = await createBase({ config, logger, now, wakeMailDelivery, countAlarm });
+  const { countAlarm = () => {}, databaseLimits } = options;
+  const { closeDatabase, ...base } = await createBase({
+    ...{ config, logger, now, wakeMailDelivery, countAlarm, databaseLimits },
+  });
   const { closePasswords, ...users } = createUserServices(base);
   const connections = createConnectionServices({ base, users, resolveTxt: options.resolveTxt });
   const federation = createFederationServices({ base, connections });

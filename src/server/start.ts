@@ -17,6 +17,7 @@ import { createMetrics } from '../platform/metrics.ts';
 import { viewsDir } from '../platform/package.ts';
 import { randomId } from '../platform/random.ts';
 import { createServices, type Services } from '../services.ts';
+import type { DatabaseLimits } from '../storage/open-options.ts';
 import { createAdministration } from './administration.ts';
 import { createApp, mounted } from './app.ts';
 import { createHttpServices, type HttpServices } from './http-services.ts';
@@ -41,10 +42,13 @@ export interface ServerOptions {
   logger: Logger;
   now?: Clock;
   resolveTxt?: ResolveTxt | undefined;
+  /** The time limits of the database, for tests. */
+  databaseLimits?: DatabaseLimits | undefined;
 }
 
 /** Starts the server and listens. Throws ConfigError, DatabaseError, or EADDRINUSE and EACCES of the socket. */
-export async function startServer({ config, logger, now: clock, resolveTxt }: ServerOptions): Promise<RunningServer> {
+export async function startServer(options: ServerOptions): Promise<RunningServer> {
+  const { config, logger, now: clock, resolveTxt, databaseLimits = limits.database } = options;
   // Before the database is opened, which another server may be using.
   await tryListening({ host: config.host, port: config.port });
   if (config.metrics.listen) await tryListening(config.metrics.listen);
@@ -55,6 +59,7 @@ export async function startServer({ config, logger, now: clock, resolveTxt }: Se
     logger,
     ...(clock && { now: clock }),
     resolveTxt,
+    databaseLimits,
     wakeLogoutDeliveries: () => wake.logout(),
     wakeMailDelivery: () => wake.mail(),
     countAlarm: (kind) => metrics.alarms.inc({ kind }),

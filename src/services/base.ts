@@ -21,6 +21,7 @@ import { listAdministrators } from '../rbac/administrators.ts';
 import { createSettings } from '../settings/settings.ts';
 import { openDatabase, type Tx } from '../storage/database.ts';
 import { migrate } from '../storage/migrations/migrate.ts';
+import type { DatabaseLimits } from '../storage/open-options.ts';
 
 export interface BaseOptions {
   config: Config;
@@ -30,15 +31,27 @@ export interface BaseOptions {
   wakeMailDelivery(): void;
   /** Counts an alarm in the metrics. */
   countAlarm(kind: AlarmKind): void;
+  databaseLimits: DatabaseLimits | undefined;
 }
 
 export type Base = Omit<Awaited<ReturnType<typeof createBase>>, 'closeDatabase'>;
 
 /** Migrates and opens the database. Throws DatabaseError. */
-export async function createBase({ config, logger, now, wakeMailDelivery, countAlarm }: BaseOptions) {
+export async function createBase({ config, logger, now, ...options }: BaseOptions) {
   const { issuer, loopback: allowLoopback } = config;
+  const { wakeMailDelivery, countAlarm, databaseLimits } = options;
   for (const name of await migrate(config.databaseUrl)) logger.info({ migration: name }, 'migration applied');
-  const { db, sql, close: closeDatabase } = await openDatabase(config.databaseUrl);
+  const {
+    db,
+    sql,
+    close: closeDatabase,
+  } = await openDatabase(config.databaseUrl, {
+    ...(databaseLimits && { limits: databaseLimits }),
+    onChange(away) {
+      if (away) logger.error({ reason: away.reason, err: away.cause }, 'the database does not answer');
+      else logger.warn('the database answers again');
+    },
+  });
   const dataKeys = await openDataKeys({ db, vault: createVault(config.secrets), now });
   const vault = createVault(config.secrets, dataKeys.mac);
   const audit = createAudit({ db, sql, vault, logger, now });

@@ -5,7 +5,9 @@ import type { SqlDriverAdapter } from '@prisma/driver-adapter-utils';
 import { type Prisma, PrismaClient } from '../generated/sqlite/client.ts';
 import { jitter } from '../platform/random.ts';
 import { DatabaseError, type DatabaseKind, type DatabaseLocation, parseDatabaseUrl } from './database-url.ts';
+import { type OpenOptions, patientLimits } from './open-options.ts';
 import type { Sql } from './statements.ts';
+import { DatabaseUnavailable, unavailableIn } from './unavailable.ts';
 
 export type Db = PrismaClient;
 /** A Prisma client inside a transaction. A Db can be passed where a Tx is expected. */
@@ -23,13 +25,16 @@ export interface Database {
 const TRANSACTION = { maxWait: 10_000, timeout: 15_000 };
 const ATTEMPTS = 6;
 
-/** Opens the database; throws DatabaseError when it cannot be reached. migrate() creates the tables. */
-export async function openDatabase(url: string): Promise<Database> {
+/**
+ * Opens the database, with the time limits of commands unless others are given. Throws DatabaseError when it cannot be reached.
+ * migrate() creates the tables.
+ */
+export async function openDatabase(url: string, options: Partial<OpenOptions> = {}): Promise<Database> {
   const location = parseDatabaseUrl(url);
   const { kind } = location;
   let close = async () => {};
   try {
-    const { adapter, sql } = await connect(location);
+    const { adapter, sql } = await connect(location, { limits: patientLimits, ...options });
     close = () => adapter.dispose();
     const db = await createClient(adapter, kind);
     await db.$connect();
@@ -56,6 +61,8 @@ export async function transaction<T>(
     try {
       return await db.$transaction(work, options);
     } catch (error) {
+      // P2028: Prisma could not begin it in time, or ended it after its time.
+      if (databaseErrorOf(error).code === 'P2028') throw new DatabaseUnavailable('busy', error);
       if (attempt === ATTEMPTS || !isContention(error)) throw error;
       await sleep(5 * 2 ** attempt * (1 + jitter()));
     }
@@ -74,9 +81,12 @@ export function isUniqueViolation(error: unknown): boolean {
   return kind === 'UniqueConstraintViolation';
 }
 
-async function connect(location: DatabaseLocation): Promise<{ adapter: SqlDriverAdapter; sql: Sql }> {
+async function connect(
+  location: DatabaseLocation,
+  options: OpenOptions,
+): Promise<{ adapter: SqlDriverAdapter; sql: Sql }> {
   if (location.kind === 'sqlite') return (await import('./sqlite/adapter.ts')).openSqlite(location.file);
-  return (await import('./postgresql/adapter.ts')).openPostgres(location);
+  return (await import('./postgresql/adapter.ts')).openPostgres(location, options);
 }
 
 async function createClient(adapter: SqlDriverAdapter, kind: DatabaseKind): Promise<Db> {
@@ -90,9 +100,19 @@ async function createClient(adapter: SqlDriverAdapter, kind: DatabaseKind): Prom
 
 /** The error for a database that does not respond; it does not contain the password of the URL. */
 export function unreachable(location: DatabaseLocation, cause: unknown): DatabaseError {
-  const reason = cause instanceof Error ? cause.message.trim().split('\n').at(-1) : String(cause);
+  const unavailable = unavailableIn(cause);
+  const reason = unavailable ? reasonIn(unavailable) : messageOf(cause);
   const where = location.kind === 'sqlite' ? location.file : `PostgreSQL at ${location.host}`;
   return new DatabaseError(`the database cannot be opened (${where}): ${reason}`, { cause });
+}
+
+function reasonIn({ reason, cause }: DatabaseUnavailable): string {
+  return cause instanceof Error ? `${reason}: ${messageOf(cause)}` : reason;
+}
+
+function messageOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.message.trim().split('\n').at(-1) ?? '';
 }
 
 function isContention(error: unknown): boolean {

@@ -2,6 +2,7 @@
 // belongs to the transaction, so the database releases it when the process is killed.
 import type { SqlDriverAdapter, SqlQueryable, Transaction } from '@prisma/driver-adapter-utils';
 import type { DatabaseLocation } from '../database-url.ts';
+import { patientLimits } from '../open-options.ts';
 import { postgresAdapter } from '../postgresql/adapter.ts';
 import { configureSqlite, createSqliteFile } from '../sqlite/adapter.ts';
 import { connectSqlite } from '../sqlite/connections.ts';
@@ -62,7 +63,10 @@ async function sqliteSession(file: string): Promise<MigrationSession> {
 }
 
 async function postgresSession(location: Extract<DatabaseLocation, { kind: 'postgresql' }>): Promise<MigrationSession> {
-  const connection = await postgresAdapter({ ...location, keepsStatements: false }, 2).connect();
+  const connection = await postgresAdapter(
+    { ...location, keepsStatements: false },
+    { limits: patientLimits, max: 2 },
+  ).connect();
   return {
     query: rowsOf(connection),
     close: () => connection.dispose(),

@@ -1,4 +1,4 @@
-// PostgreSQL under Prisma: a connection pool with time limits, so that a server that does not respond causes an error.
+// PostgreSQL under Prisma, on the pool of pool.ts.
 import { PrismaPg } from '@prisma/adapter-pg';
 import {
   type ArgType,
@@ -7,17 +7,32 @@ import {
   type SqlDriverAdapter,
   type SqlQuery,
 } from '@prisma/driver-adapter-utils';
+import { createAvailability } from '../availability.ts';
 import type { DatabaseLocation } from '../database-url.ts';
 import { dialects } from '../dialect.ts';
+import { guardedAdapter } from '../guarded-adapter.ts';
+import type { OpenOptions } from '../open-options.ts';
 import { type Sql, type SqlValue, type Statement, statementsIn } from '../statements.ts';
+import { closeIdleConnections, lookAtServer, type PoolOptions, poolConfig } from './pool.ts';
 
 const MAX_NAMED_STATEMENTS = 500;
 
 type Location = Extract<DatabaseLocation, { kind: 'postgresql' }>;
 
 /** Opens the pool, for Prisma and for hot statements on the same connections. */
-export async function openPostgres(location: Location): Promise<{ adapter: SqlDriverAdapter; sql: Sql }> {
-  const adapter = await postgresAdapter(location).connect();
+export async function openPostgres(
+  location: Location,
+  { limits, onChange }: OpenOptions,
+): Promise<{ adapter: SqlDriverAdapter; sql: Sql }> {
+  const plainAdapter = await postgresAdapter(location, { limits, max: limits.connections }).connect();
+  const pool = plainAdapter.underlyingDriver();
+  const availability = createAvailability({
+    look: () => lookAtServer(location, limits),
+    pauseMs: limits.pauseMs,
+    onChange,
+    onAnswer: () => closeIdleConnections(pool),
+  });
+  const adapter = guardedAdapter(plainAdapter, availability);
   const sql: Sql = {
     async query<Row>({ postgresql: text }: Statement, ...args: SqlValue[]) {
       const { columnNames, columnTypes, rows } = await adapter.queryRaw({ sql: text, args, argTypes: untyped(args) });
@@ -33,21 +48,13 @@ export async function openPostgres(location: Location): Promise<{ adapter: SqlDr
   return { adapter, sql };
 }
 
-/** A pool of at most `max` connections. */
-export function postgresAdapter({ connectionString, schema, keepsStatements }: Location, max = 10): PrismaPg {
-  return new PrismaPg(
-    {
-      connectionString,
-      max,
-      application_name: 'gatehouse',
-      connectionTimeoutMillis: 5000,
-      idleTimeoutMillis: 30_000,
-      keepAlive: true,
-      // Raw SQL names tables without their schema.
-      ...(schema === 'public' ? {} : { options: `-c search_path=${schema}` }),
-    },
-    { schema, ...(keepsStatements ? { statementNameGenerator: createNames() } : {}) },
-  );
+/** Prisma's adapter on a pool. */
+export function postgresAdapter(location: Location, options: PoolOptions): PrismaPg {
+  const { schema, keepsStatements } = location;
+  return new PrismaPg(poolConfig(location, options), {
+    schema,
+    ...(keepsStatements ? { statementNameGenerator: createNames() } : {}),
+  });
 }
 
 // A named statement is parsed and planned once per connection, which halves what a small query costs.

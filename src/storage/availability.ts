@@ -1,0 +1,71 @@
+// Whether the database answers. After an error that says it is away, operations wait for one look at it on a connection of
+// its own; while that fails they fail at once instead of each waiting for its own limit, until a later look succeeds.
+import { asUnavailable, DatabaseUnavailable } from './unavailable.ts';
+
+export interface AvailabilityOptions {
+  /** Opens a connection of its own and asks for something; rejects within its time limit. */
+  look(): Promise<void>;
+  /** The pause between two looks while the database is away. */
+  pauseMs: number;
+  /** Called when it goes away, with the reason, and when it is back. */
+  onChange?: ((away: DatabaseUnavailable | undefined) => void) | undefined;
+  /** Called when it answers again after an error: connections from before may be dead. */
+  onAnswer?: (() => void) | undefined;
+}
+
+export interface Availability {
+  /** Runs a database operation, if the database is there. Rejects with DatabaseUnavailable, or with the operation's error. */
+  run<T>(operation: () => Promise<T>): Promise<T>;
+  /** Rejects with the error of an operation, as DatabaseUnavailable if it is one. For operations that have begun already. */
+  fail(error: unknown): never;
+  close(): void;
+}
+
+export function createAvailability({ look, pauseMs, onChange, onAnswer }: AvailabilityOptions): Availability {
+  let state: 'up' | 'looking' | 'away' | 'closed' = 'up';
+  let reason = new DatabaseUnavailable('unreachable');
+  let looking: Promise<void> = Promise.resolve();
+  let timer: NodeJS.Timeout | undefined;
+
+  async function lookOnce(): Promise<void> {
+    const wasAway = state === 'away';
+    if (!wasAway) state = 'looking';
+    try {
+      await look();
+      if (state === 'closed') return;
+      state = 'up';
+      onAnswer?.();
+      if (wasAway) onChange?.(undefined);
+    } catch (error) {
+      if (state === 'closed') return;
+      reason = asUnavailable(error) ?? new DatabaseUnavailable('unreachable', error);
+      state = 'away';
+      if (!wasAway) onChange?.(reason);
+      timer = setTimeout(() => void lookOnce(), pauseMs);
+      timer.unref();
+    }
+  }
+
+  async function afterLook<T>(operation: () => Promise<T>): Promise<T> {
+    if (state === 'looking') await looking;
+    if (state === 'away') throw new DatabaseUnavailable(reason.reason, reason);
+    return operation();
+  }
+
+  function fail(error: unknown): never {
+    const unavailable = asUnavailable(error);
+    if (!unavailable) throw error;
+    // A pool without a free connection may be busy, or all its connections may be silent.
+    if (state === 'up' && (unavailable.isAway || unavailable.reason === 'busy')) looking = lookOnce();
+    throw unavailable;
+  }
+
+  return {
+    run: (operation) => (state === 'up' ? operation() : afterLook(operation)).catch(fail),
+    fail,
+    close() {
+      state = 'closed';
+      clearTimeout(timer);
+    },
+  };
+}

@@ -1,0 +1,17 @@
+// What both databases are opened with.
+import { type Limits, limits } from '../limits.ts';
+import type { DatabaseUnavailable } from './unavailable.ts';
+
+/** The time limits of a database, in milliseconds, and the connections of its pool. */
+export type DatabaseLimits = { readonly [Name in keyof Limits['database']]: number };
+
+export interface OpenOptions {
+  limits: DatabaseLimits;
+  /** Called when the database goes away, with the reason, and when it is back. */
+  onChange?: ((away: DatabaseUnavailable | undefined) => void) | undefined;
+}
+
+const HOUR_MS = 3_600_000;
+
+/** Commands and migrations have more time for a statement than requests. */
+export const patientLimits: DatabaseLimits = { ...limits.database, statementMs: HOUR_MS, answerMs: HOUR_MS };

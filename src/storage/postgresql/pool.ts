@@ -1,0 +1,117 @@
+// The connections to PostgreSQL and every time limit on them. A connection whose answer does not come in time is destroyed: the
+// server may be frozen, or a firewall may have forgotten the connection, and nothing else would ever tell.
+import pg from 'pg';
+import type { DatabaseLocation } from '../database-url.ts';
+import type { DatabaseLimits } from '../open-options.ts';
+import { DatabaseUnavailable } from '../unavailable.ts';
+
+type Location = Extract<DatabaseLocation, { kind: 'postgresql' }>;
+
+export interface PoolOptions {
+  limits: DatabaseLimits;
+  /** The largest number of connections. */
+  max: number;
+}
+
+/** The configuration of a pool, as pg and Prisma's adapter take it. */
+export function poolConfig(location: Location, { limits, max }: PoolOptions): pg.PoolConfig {
+  return {
+    ...clientConfig(location, limits),
+    max,
+    idleTimeoutMillis: limits.idleMs,
+    Client: timedClient(limits.answerMs),
+  } as pg.PoolConfig; // `Client` is documented, and missing in the types
+}
+
+/** Connects without the pool and asks for something; rejects when the server does not answer within `limits.lookMs`. */
+export async function lookAtServer(location: Location, limits: DatabaseLimits): Promise<void> {
+  const Client = timedClient(limits.lookMs);
+  const client = new Client({ ...clientConfig(location, limits), connectionTimeoutMillis: limits.lookMs });
+  try {
+    await client.connect();
+    await client.query('SELECT 1');
+  } finally {
+    client.end().catch(() => {}); // a server that does not answer is not waited for
+  }
+}
+
+/** Closes the idle connections of a pool: after a failover or a lost network they may be dead, and nobody would notice. */
+export function closeIdleConnections(pool: pg.Pool): void {
+  const idle = pool.idleCount;
+  for (let count = 0; count < idle; count += 1) pool.connect((_error, _client, release) => release?.(true));
+}
+
+function clientConfig(
+  { connectionString, schema, keepsStatements }: Location,
+  limits: DatabaseLimits,
+): pg.ClientConfig {
+  return {
+    connectionString,
+    application_name: 'gatehouse',
+    connectionTimeoutMillis: limits.connectMs,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: limits.keepAliveMs,
+    // Raw SQL names tables without their schema.
+    ...(schema === 'public' ? {} : { options: `-c search_path=${schema}` }),
+    // A pooler like PgBouncer rejects these parameters of the connection; there only the limit of the client holds.
+    ...(keepsStatements
+      ? {
+          statement_timeout: limits.statementMs,
+          lock_timeout: limits.lockMs,
+          idle_in_transaction_session_timeout: limits.idleInTransactionMs,
+        }
+      : {}),
+  };
+}
+
+/** The private parts of a client of pg. */
+interface Internals {
+  connection: { stream: { destroy(error: Error): void } };
+}
+
+/** The client class of pg, with a limit for each answer. pg's own query_timeout leaves the connection in use, still waiting. */
+function timedClient(answerMs: number): typeof pg.Client {
+  return class TimedClient extends pg.Client {
+    constructor(config?: string | pg.ClientConfig) {
+      super(config);
+      // The queries under way report it; without a listener the event would end the process.
+      this.on('error', () => {});
+      const query = this.query.bind(this) as (...values: unknown[]) => unknown;
+      Object.assign(this, { query: (...values: unknown[]) => this.#limited(query, values) });
+    }
+
+    // Both forms of pg's method: with a callback at the end, as its pool calls it, and with a promise.
+    #limited(query: (...values: unknown[]) => unknown, values: unknown[]): unknown {
+      const { stop } = this.#limitAnswer();
+      const callback = values.at(-1);
+      if (typeof callback === 'function') {
+        const stopped = (...results: unknown[]) => {
+          stop();
+          callback(...results);
+        };
+        return query(...values.slice(0, -1), stopped);
+      }
+      const result = query(...values);
+      if (result instanceof Promise) result.then(stop, stop);
+      return result;
+    }
+
+    #limitAnswer(): { stop(): void } {
+      let isAnswered = false;
+      const timer = setTimeout(() => {
+        // After a pause of this process the answer may be here already, unread: it is read before the immediate runs.
+        setImmediate(() => {
+          if (isAnswered) return;
+          const { stream } = (this as unknown as Internals).connection;
+          stream.destroy(new DatabaseUnavailable('no answer', new Error(`no answer within ${answerMs} ms`)));
+        });
+      }, answerMs);
+      return {
+        stop() {
+          isAnswered = true;
+          clearTimeout(timer);
+        },
+      };
+    }
+  };
+}
