@@ -34,6 +34,7 @@ import type { SamlUpstream } from './saml/create-saml-upstream.ts';
 import type { SloRoutesDependencies } from './saml/slo-routes.ts';
 import type { UpstreamSessions } from './sessions.ts';
 import { createSignIns } from './sign-ins.ts';
+import type { StepUps } from './step-up.ts';
 import { createTries } from './tries.ts';
 import { createUpstreamSignIn, type Protocols } from './upstream-sign-in.ts';
 
@@ -53,6 +54,7 @@ export interface FederationDependencies {
   requests: UpstreamRequests;
   sessions: UpstreamSessions;
   setConnectionRoles: SetConnectionRoles;
+  stepUps: StepUps;
   signInPolicy: SignInPolicy;
   notifyOwner: NotifyOwner;
   outbox: Pick<Outbox, 'send'>;

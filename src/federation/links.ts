@@ -80,7 +80,6 @@ export function createLinks(dependencies: LinksDependencies): Links {
           const connection = await upstreamSignIn.usable(connectionId, undefined);
           return upstreamSignIn.begin({
             ...{ connection, purpose: 'link', boundTo: ssoUid, demands: { forced: false } },
-            ...{ requestedAcrs: [], loginHint: undefined },
           });
         },
       ),

@@ -20,6 +20,7 @@ import { freshnessOf, statedAuthTime, trustedAmr } from './assurance.ts';
 import type { RejectedSignIn, RejectedSignIns } from './rejected-sign-ins.ts';
 import type { UpstreamRequests } from './requests.ts';
 import type { UpstreamSessions } from './sessions.ts';
+import type { StepUps } from './step-up.ts';
 import type { UpstreamSignIn } from './upstream-sign-in.ts';
 
 export interface SignInsDependencies {
@@ -32,11 +33,13 @@ export interface SignInsDependencies {
   resolver: Pick<Resolver, 'resolve' | 'link'>;
   rejected: RejectedSignIns;
   upstreamSignIn: UpstreamSignIn;
+  stepUps: Pick<StepUps, 'at'>;
 }
 
 export function createSignIns(dependencies: SignInsDependencies): UpstreamSignIns {
   const { connections, rejected, upstreamSignIn } = dependencies;
   return {
+    stepUpAt: (at, level, rule) => dependencies.stepUps.at(at, level, rule),
     offer: (rule) => signInOffer(dependencies, rule),
     complete: (proven, account, uid, by) => completeSignIn(dependencies, proven, account, uid, by),
 
@@ -64,9 +67,9 @@ export function createSignIns(dependencies: SignInsDependencies): UpstreamSignIn
         () => aboutSignIn(dependencies, connectionId, uid),
         async () => {
           const connection = await upstreamSignIn.usable(connectionId, rule);
-          const { requestedAcrs, loginHint, ...asked } = demands;
+          const { level, isStepUp, loginHint, ...asked } = demands;
           return upstreamSignIn.begin({
-            ...{ connection, purpose: 'sign-in', boundTo: uid, requestedAcrs, loginHint },
+            ...{ connection, purpose: 'sign-in', boundTo: uid, level, isStepUp, loginHint },
             demands: asked,
           });
         },
@@ -140,12 +143,12 @@ const isDirectory = ({ kind }: Connection) => kind === 'ldap';
 async function finish(
   { now, policy, requests, resolver, upstreamSignIn }: SignInsDependencies,
   answer: string,
-  { uid, rule, invitedId, request: info }: Parameters<UpstreamSignIns['finish']>[1],
+  { uid, rule, invitedId, userId, request: info }: Parameters<UpstreamSignIns['finish']>[1],
   begun: { connectionId: string },
 ): Promise<UpstreamResult> {
   const { request, connection, identity } = await upstreamSignIn.redeem(answer, 'sign-in', uid, begun);
   await upstreamSignIn.usable(connection.id, rule);
-  const resolution = await resolver.resolve(connection, identity, { request: info, invitedId });
+  const resolution = await resolver.resolve(connection, identity, { request: info, invitedId, userId });
   await requests.storeIdentity(request.id, identity);
   const { authTime } = identity;
   const freshness = freshnessOf(request.demands, { authTime, sentAt: request.sentAt });

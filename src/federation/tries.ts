@@ -67,7 +67,6 @@ export function createTries({ connections, directory, resolver, upstreamSignIn }
       return asFailedTry({ connectionId }, () =>
         upstreamSignIn.begin({
           ...{ connection, purpose: 'test', boundTo: ssoUid, demands: { forced: false } },
-          ...{ requestedAcrs: [], loginHint: undefined },
         }),
       );
     },

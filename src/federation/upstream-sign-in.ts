@@ -2,9 +2,10 @@
 import { acceptsSignIn, type SignInRule } from '../applications/rules/sign-in-rule.ts';
 import type { Connection, ConnectionKind } from '../connections/connection.ts';
 import type { Connections } from '../connections/connections.ts';
-import { acrLevel, weakestOf } from '../mfa/acr.ts';
+import type { Acr } from '../mfa/acr.ts';
 import { FederationError } from './faults.ts';
 import type { AnsweredRequest, Demands, Purpose, UpstreamRequests } from './requests.ts';
+import { signInAcrs, stepUpRequest } from './step-up.ts';
 import type { PassedCheck, UpstreamAnswer, UpstreamIdentity, UpstreamProtocol, UpstreamRedirect } from './upstream.ts';
 
 export type Protocols = Partial<Record<ConnectionKind, UpstreamProtocol>>;
@@ -15,9 +16,11 @@ export interface BeginRequest {
   /** The interaction, or the single sign-on session. */
   boundTo: string;
   demands: Demands;
-  /** acr values of this server that the sign-in has to reach. */
-  requestedAcrs: readonly string[];
-  loginHint: string | undefined;
+  /** The acr of this server that the sign-in has to reach. */
+  level?: Acr | undefined;
+  /** The user is known and has to reach the level now. */
+  isStepUp?: boolean | undefined;
+  loginHint?: string | undefined;
 }
 
 export interface UpstreamSignIn {
@@ -67,10 +70,12 @@ export function createUpstreamSignIn(dependencies: UpstreamSignInDependencies): 
       return connection;
     },
 
-    async begin({ connection, purpose, boundTo, demands, requestedAcrs, loginHint }) {
+    async begin({ connection, purpose, boundTo, demands, level, isStepUp, loginHint }) {
       const { settings } = connection;
       const hint = settings.login_hint && loginHint ? { loginHint } : {};
-      const requirements = { acrValues: upstreamAcrs(connection, requestedAcrs), ...demands, ...hint };
+      const asked = level && isStepUp ? stepUpRequest(connection, level) : undefined;
+      const acrValues = asked?.acrValues ?? signInAcrs(connection, level);
+      const requirements = { ...demands, acrValues, forced: demands.forced || asked?.isForced === true, ...hint };
       const protocol = protocolOf(dependencies, connection);
       const begun = await protocol.begin(connection, requirements, callbackUrl(issuer, connection));
       const { handle, memory, redirect } = begun;
@@ -152,14 +157,6 @@ function pathOf(
   if (purpose === 'sign-in') return `/signin/${boundTo}/upstream/${answer}`;
   if (purpose === 'link') return `/account/connections/finish/${answer}`;
   return `/admin/connections/${connectionId}/test/${answer}`;
-}
-
-const LEVELS = ['password', 'mfa', 'phr'] as const;
-
-/** The values that the connection maps to the level which the sign-in has to reach. */
-function upstreamAcrs({ settings }: Connection, requested: readonly string[]): string[] {
-  const level = LEVELS[acrLevel(weakestOf(requested)) - 1];
-  return level === undefined ? [] : [...(settings.acr_values[level] ?? [])];
 }
 
 function disabled(message: string, received: string): FederationError {

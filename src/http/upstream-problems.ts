@@ -67,6 +67,11 @@ export const upstreamProblems = {
     message: 'You signed in to another account than the one with the address of your identity provider.',
     advice: 'Sign in to the account with that address, or begin again.',
   },
+  upstream_other_user: {
+    status: 409,
+    message: 'Your identity provider signed in another user than the one who is signed in here.',
+    advice: 'Sign in there as the same user, or sign out here first.',
+  },
   identity_taken: {
     status: 409,
     message: 'This identity is connected to another account already.',

@@ -69,6 +69,11 @@ export function weakestOf(requested: readonly string[]): Acr | undefined {
   return levels.length > 0 ? acrValues[Math.min(...levels) - 1] : undefined;
 }
 
+/** The strongest of these; undefined for none. */
+export function strongestOf(...acrs: (Acr | undefined)[]): Acr | undefined {
+  return acrValues[Math.max(0, ...acrs.map(acrLevel)) - 1];
+}
+
 /** The member `acr` of the claims parameter (OIDC Core 5.5.1.1). */
 export interface AcrClaim {
   essential?: boolean;

@@ -6,11 +6,11 @@ import {
   acrLevel,
   acrOf,
   acrOfRule,
-  acrValues,
   MFA_ACR,
   PASSWORD_ACR,
   PHISHING_RESISTANT_ACR,
   type StatedAcr,
+  strongestOf,
   weakestOf,
 } from './acr.ts';
 
@@ -93,17 +93,13 @@ export function nextFactor(input: PolicyInput): Need {
 }
 
 /** The level this sign-in has to reach. */
-function requiredLevel(input: PolicyInput): Acr {
+export function requiredLevel(input: PolicyInput): Acr {
   const { setting, factors, rule, requestedAcr = [], isRememberedBrowser = false } = input;
-  const levels: Acr[] = [PASSWORD_ACR];
-  if (rule) levels.push(acrOfRule(rule));
-  const requested = weakestOf(requestedAcr);
-  if (requested) levels.push(requested);
+  const demanded = strongestOf(rule && acrOfRule(rule), weakestOf(requestedAcr)) ?? PASSWORD_ACR;
   // A remembered browser only replaces the factor that the setting demands, and acr states only what was proven.
   const isSetUp = hasSecondFactor(factors) || factors.sms === true;
   const bySetting = setting === 'required' || (setting === 'optional' && isSetUp);
-  if (bySetting && !isRememberedBrowser) levels.push(MFA_ACR);
-  return acrValues[Math.max(...levels.map(acrLevel)) - 1] ?? PASSWORD_ACR;
+  return strongestOf(demanded, bySetting && !isRememberedBrowser ? MFA_ACR : undefined) ?? demanded;
 }
 
 /** The stricter of two rules. */

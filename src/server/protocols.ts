@@ -86,7 +86,7 @@ function openIdProvider({ services, http }: ProtocolsDependencies, saml: Saml): 
         return settings.latest().remember_browser_days > 0 && known?.isTrusted === true;
       }),
     firstPartyClient: firstPartyClientMetadata(issuer),
-    upstream: services.upstreamSessions,
+    upstream: { ...services.upstreamSessions, canReach: services.stepUps.canReach },
     logout: {
       ...createEngineLogoutHooks({ endSession, runs, cookies, ownClientId: FIRST_PARTY_CLIENT_ID }),
       async limitSessions(accountId) {

@@ -99,6 +99,7 @@ function federationPages({ services, http, protocols }: UserPagesDependencies, r
     requests: services.upstreamRequests,
     samlUpstream: protocols.samlUpstream,
     sessions: services.upstreamSessions,
+    stepUps: services.stepUps,
     setConnectionRoles,
     signInPolicy,
     vault,

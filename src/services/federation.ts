@@ -8,6 +8,7 @@ import { createOidcProtocol } from '../federation/oidc/protocol.ts';
 import { createOtherSignIns } from '../federation/other-sign-ins.ts';
 import { createUpstreamRequests } from '../federation/requests.ts';
 import { createUpstreamSessions } from '../federation/sessions.ts';
+import { createStepUps } from '../federation/step-up.ts';
 import type { Protocols } from '../federation/upstream-sign-in.ts';
 import type { Base } from './base.ts';
 import type { ConnectionServices } from './connections.ts';
@@ -40,5 +41,6 @@ export function createFederationServices({ base, connections: registry }: Federa
     otherSignIns: createOtherSignIns({ connections, identities }),
     upstreamRequests: createUpstreamRequests({ sql, vault, now }),
     upstreamSessions,
+    stepUps: createStepUps({ connections, sessions: upstreamSessions }),
   };
 }

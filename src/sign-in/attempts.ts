@@ -2,6 +2,7 @@
 // The OIDC engine learns the account only when every required factor is proven.
 import type { ProtectedRows } from '../audit/protected-rows.ts';
 import { limits } from '../limits.ts';
+import type { Acr } from '../mfa/acr.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Db, Tx } from '../storage/database.ts';
 import { hotStatements, type Sql } from '../storage/statements.ts';
@@ -26,10 +27,21 @@ export interface Attempt {
   trustBrowser: boolean;
   /** What was proven at an upstream identity provider. */
   upstream?: ProvenUpstream | undefined;
+  /** The acr that was last requested of the upstream. */
+  upstreamLevel?: Acr | undefined;
+  /** The browser was sent to the upstream for a stronger sign-in of this account. */
+  stepUp?: AttemptedStepUp | undefined;
   /** The browser was sent to the connection that the request names; the next page offers the choice. */
   wasSentUpstream?: boolean | undefined;
   /** The user name or address that was typed first, where it decides how the user signs in. */
   login?: string | undefined;
+}
+
+export interface AttemptedStepUp {
+  userId: string;
+  level: Acr;
+  /** The answer came, and proved less. */
+  isUnmet?: boolean;
 }
 
 export interface Attempts {

@@ -144,6 +144,7 @@ function createSignInFlow(dependencies: SignInDependencies, rememberDays: () => 
     ownClientId,
     samlRequirements,
     isTrustedBrowser: browserCookie.isTrusted,
+    upstream,
     async isRecentSession(uid) {
       const signedInAt = (await sessions.find(uid))?.signedInAt.getTime() ?? 0;
       return now().getTime() - signedInAt <= limits.recentAuthentication.seconds * 1000;

@@ -6,9 +6,18 @@ import type { Accounts } from '../accounts/accounts.ts';
 import type { SignInRule } from '../applications/rules/sign-in-rule.ts';
 import type { Context } from '../http/context.ts';
 import { badRequest } from '../http/errors.ts';
-import { acrOfRule, demandsMailedCode, PASSWORD_ACR, requestedAcrs } from '../mfa/acr.ts';
+import {
+  type Acr,
+  acrLevel,
+  acrOfRule,
+  demandsMailedCode,
+  PASSWORD_ACR,
+  requestedAcrs,
+  strongestOf,
+  weakestOf,
+} from '../mfa/acr.ts';
 import type { Attempt, Attempts } from './attempts.ts';
-import { hasOwnFactor } from './first-factor/upstream.ts';
+import { hasOwnFactor, type UpstreamSignIns, type UpstreamStepUp } from './first-factor/upstream.ts';
 import type { Interactions } from './interactions.ts';
 import { isStepUp, nextStep, type Step } from './next-step.ts';
 import type { ApplicationRule, SignInPolicy, SignInRequirements } from './sign-in-policy.ts';
@@ -32,8 +41,16 @@ export interface CurrentStep {
   needsPassword: boolean;
   /** Which ways to sign in the application accepts; undefined: all. */
   rule: SignInRule | undefined;
-  /** The acr values of the request and of the application. */
-  requestedAcrs: string[];
+  /** The acr that the request and the application demand. */
+  requestedLevel: Acr | undefined;
+  /** The upstream of this session or sign-in, where it can prove what is missing. */
+  stepUp: StepUp | undefined;
+}
+
+export interface StepUp extends UpstreamStepUp {
+  level: Acr;
+  /** It was requested in this sign-in. */
+  wasRequested: boolean;
 }
 
 /** The authentication context that a SAML request demands (SAML Core 3.3.2.2.1), as acr values; any of them suffices. */
@@ -65,6 +82,7 @@ export interface StepsDependencies {
   ownClientId: string;
   samlRequirements(ctx: Context, params: Record<string, unknown>): Promise<SamlRequirements>;
   isTrustedBrowser(ctx: Context, accountId: string): Promise<boolean>;
+  upstream: Pick<UpstreamSignIns, 'stepUpAt'>;
   /** Whether the sign-in of the session is recent enough for changes of the account (`limits.recentAuthentication`). */
   isRecentSession(uid: string): Promise<boolean>;
 }
@@ -111,7 +129,7 @@ async function resolve(
   // "Use another account" turns every prompt into a sign-in.
   const prompt = attempt.choosesOtherAccount ? 'login' : interaction.prompt.name;
   const requestedAcr = [...requestedAcrs(interaction.params), ...saml.acrs];
-  const { methods, level, channels, ...state } =
+  const { methods, level, channels, lacked, ...state } =
     isKnown && !SESSION_PROMPTS.includes(prompt)
       ? await policy.requirementsOf(account, {
           amr,
@@ -125,6 +143,10 @@ async function resolve(
           demand: demandOf(attempt),
         })
       : NOTHING_MISSING;
+  const rule = application.signInRule;
+  const stepUp = lacked && (await stepUpTo(dependencies, lacked, { interaction, attempt, rule }));
+  const hasFactorHere = state.missing === 'second-factor' && !isMailedCode(methods);
+  if (stepUp && !stepUp.wasRequested && !hasFactorHere) state.missing = 'upstream';
   // A first factor is never set up in an old session, which another person may use: it begins with the password.
   const setsUpFirst = state.missing === 'enrolment' || (state.missing === 'second-factor' && isMailedCode(methods));
   const isOld = setsUpFirst && attempt.userId === undefined && !(await isRecent(dependencies, interaction));
@@ -142,9 +164,26 @@ async function resolve(
     acr: policy.acrOf(amr),
     amr,
     needsPassword,
-    rule: application.signInRule,
-    requestedAcrs: [...requestedAcr, ...(application.mfa ? [acrOfRule(application.mfa)] : [])],
+    rule,
+    requestedLevel: strongestOf(weakestOf(requestedAcr), application.mfa && acrOfRule(application.mfa)),
+    stepUp,
   };
+}
+
+/** The upstream that the session, or this sign-in, came from, if it can reach the level. */
+async function stepUpTo(
+  { upstream }: StepsDependencies,
+  level: Acr,
+  { interaction: { session }, attempt, rule }: Pick<CurrentStep, 'interaction' | 'attempt' | 'rule'>,
+): Promise<StepUp | undefined> {
+  // What it has not proven to be recent, or of the right account, is proven here.
+  if (demandOf(attempt)) return undefined;
+  const { userId, upstream: proven, upstreamLevel } = attempt;
+  const at = proven ?? (userId === undefined && session ? { sessionUid: session.uid } : undefined);
+  const found = at && (await upstream.stepUpAt(at, level, rule));
+  // A sign-in that has just happened there is not repeated.
+  if (!found || (proven && found.isForced)) return undefined;
+  return { ...found, level, wasRequested: acrLevel(upstreamLevel) >= acrLevel(level) };
 }
 
 function demandOf(attempt: Attempt) {

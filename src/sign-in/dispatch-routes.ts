@@ -4,7 +4,7 @@ import Router from '@koa/router';
 import type { Extras, Middleware, State } from '../http/context.ts';
 import type { Attempts } from './attempts.ts';
 import type { UpstreamSignIns } from './first-factor/upstream.ts';
-import { namedConnection, sendUpstream } from './first-factor/upstream-routes.ts';
+import { namedConnection, sendStepUp, sendUpstream } from './first-factor/upstream-routes.ts';
 import type { Flow, StepContext } from './flow.ts';
 import type { Interactions } from './interactions.ts';
 import type { StepPages } from './step-pages.ts';
@@ -27,6 +27,7 @@ export function dispatchRoutes(dependencies: DispatchRoutesDependencies): Router
     const current = await flow.open(ctx);
     if (interactions.resumeIfAnswered(ctx, current.interaction)) return;
     if (current.step === 'done') return flow.finish(ctx, current);
+    if (current.step === 'upstream') return sendStepUp({ attempts, upstream }, ctx, current);
     const connection = current.step === 'identify' ? await namedConnection(upstream, current) : undefined;
     if (connection) return sendUpstream({ attempts, upstream }, ctx, current, connection);
     await pages.show(ctx, current);

@@ -77,6 +77,8 @@ async function finishSignIn(
   if (!account) throw badRequest('sign_in_expired');
   const { request } = ctx.state;
   await attempts.remove(attempt.uid);
+  // Nothing was proven: the session stays as it is, and the application learns its acr.
+  if (attempt.stepUp && attempt.userId === undefined) return interactions.answer(ctx, { stepUp: 'unmet' });
   await rejectOldPassword(dependencies, account.id, attempt);
   const about = { actorId: account.id, subjectId: account.id, clientId, request };
   const login = await loginOf(dependencies, attempt, account, { acr, amr }, { actorId: account.id, request });

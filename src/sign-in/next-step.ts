@@ -12,13 +12,14 @@ export interface Progress {
   isIdentified: boolean;
   mustChangePassword: boolean;
   /** What the settings, the application or the requested authentication context still demand. */
-  /** `approval`: the enrolment, and an administrator has to allow it. */
-  missing: 'nothing' | 'second-factor' | 'enrolment' | 'approval';
+  /** `approval`: the enrolment, and an administrator has to allow it. `upstream`: a stronger sign-in at the upstream. */
+  missing: 'nothing' | 'upstream' | 'second-factor' | 'enrolment' | 'approval';
 }
 
 export type Step =
   | 'identify'
   | 'select-account'
+  | 'upstream'
   | 'second-factor'
   | 'enrol'
   | 'approval'
@@ -43,6 +44,7 @@ export function nextStep({ prompt }: Pick<PromptRequest, 'prompt'>, progress: Pr
 
 function nextSignInStep({ isIdentified, missing, mustChangePassword }: Progress): Step {
   if (!isIdentified) return 'identify';
+  if (missing === 'upstream') return 'upstream';
   // The second factor comes first: an attacker who has only the password must not replace it.
   if (missing === 'second-factor') return 'second-factor';
   if (mustChangePassword) return 'change-password';

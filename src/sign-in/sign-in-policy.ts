@@ -3,7 +3,7 @@
 import type { Account } from '../accounts/account.ts';
 import type { Credentials } from '../credentials/credentials.ts';
 import type { AccountFactors, OwnFactors } from '../mfa/account-factors.ts';
-import { type Acr, acrOf, acrOfRule, MFA_ACR, PASSWORD_ACR, weakestOf, withMfa } from '../mfa/acr.ts';
+import { type Acr, acrLevel, acrOf, acrOfRule, MFA_ACR, PASSWORD_ACR, weakestOf, withMfa } from '../mfa/acr.ts';
 import type { CodeDelivery } from '../mfa/factors/code-delivery.ts';
 import type { FirstEnrolmentRule } from '../mfa/first-enrolment-rule.ts';
 import {
@@ -15,6 +15,7 @@ import {
   mailedCodeIsStrongest,
   type Need,
   nextFactor,
+  requiredLevel,
   type SecondFactor,
   stricterRule,
   strongestLevel,
@@ -26,8 +27,10 @@ import type { Progress } from './next-step.ts';
 export interface SignInRequirements extends Pick<Progress, 'missing' | 'mustChangePassword'> {
   /** How the missing factor can be given, or what can be set up. */
   methods: (SecondFactor | Enrollable)[];
-  /** The acr that the sign-in has to reach. */
+  /** The acr that the missing factor has to reach. */
   level: Acr;
+  /** The acr of the whole sign-in that is not reached yet; also where no factor of this server can reach it. */
+  lacked?: Acr | undefined;
   /** The addresses that codes can be sent to. */
   channels: ReturnType<CodeDelivery['channels']>;
 }
@@ -128,7 +131,7 @@ async function requirementsOf(
   const status = hasOwnPassword ? await credentials.status(account.id) : undefined;
   const isShort = status !== undefined && !status.long && !hasSecondFactor(own);
   const mustChangePassword = status?.mustChange === true || isShort;
-  const next = nextFactor({
+  const input = {
     setting: settings().mfa,
     factors: own,
     proven: demand === 'own-factor' ? ['fed'] : demand === 'own-account' ? ownAmr : amr,
@@ -136,11 +139,15 @@ async function requirementsOf(
     ...request,
     isRememberedBrowser: isTrustedBrowser,
     recoveryStandsIn: isOwnPages,
-  });
+  };
+  const next = nextFactor(input);
   // An impossible level does not stop the sign-in: the application learns it from `acr`, or from NoAuthnContext.
   const missing = await missingStep(dependencies, account, own, next.need);
   const level = 'level' in next ? next.level : PASSWORD_ACR;
-  return { missing, mustChangePassword, methods: 'methods' in next ? next.methods : [], level, channels };
+  const required = requiredLevel(input);
+  const isLacked = next.need !== 'nothing' && acrLevel(acrOf(input.proven)) < acrLevel(required);
+  const methods = 'methods' in next ? next.methods : [];
+  return { missing, mustChangePassword, methods, level, channels, lacked: isLacked ? required : undefined };
 }
 
 /** The account's factors, those by e-mail and SMS only while codes can be sent. */

@@ -107,6 +107,7 @@ export function createStepPages(dependencies: StepPagesDependencies): StepPages 
 async function showStep(dependencies: StepPagesDependencies, page: Page): Promise<void> {
   const { factorPages } = dependencies;
   const { ctx, current, state } = page;
+  if (isUpstreamChosen(page)) return factorPages.showUpstream(ctx, current, footOf(page));
   switch (current.step) {
     case 'identify':
       return showIdentify(dependencies, page);
@@ -126,9 +127,18 @@ async function showStep(dependencies: StepPagesDependencies, page: Page): Promis
       return showAccessDenied(dependencies, page);
     case 'consent':
       return showConsent(dependencies, page);
+    case 'upstream':
     case 'done':
-      throw new Error('a finished sign-in has no page');
+      throw new Error(`the step ${current.step} has no page`);
   }
+}
+
+/** The upstream comes first, where the user has the choice between it and a factor of this server. */
+function isUpstreamChosen({ ctx, current: { step, stepUp }, state }: Page): boolean {
+  if (!stepUp || state.problem !== undefined) return false;
+  const { method } = ctx.query;
+  if (step === 'enrol') return method === 'upstream';
+  return step === 'second-factor' && (method === 'upstream' || (method === undefined && !stepUp.wasRequested));
 }
 
 async function showIdentify(dependencies: StepPagesDependencies, page: Page): Promise<void> {

@@ -50,6 +50,8 @@ export interface ResolveContext {
   request: RequestInfo;
   /** The account of an invitation that is open in this browser. */
   invitedId?: string | undefined;
+  /** Only this account: a stronger sign-in of its user. */
+  userId?: string | undefined;
 }
 
 export interface Preview {
@@ -88,6 +90,7 @@ export function createResolver(dependencies: ResolverDependencies): Resolver {
       const rules = await rulesOf(connection);
       const done = await transaction(db, async (tx) => {
         const facts = await readFacts(dependencies, connection, identity, { ...context, ...rules }, tx);
+        assertUser(context.userId, connection, facts);
         const match = matchAccount(facts);
         if (match.outcome === 'rejected') throw rejected(match.fault, connection, facts);
         if (match.outcome === 'prove') return { outcome: 'prove', accountId: match.userId } as const;
@@ -253,6 +256,17 @@ async function setRoles(
   const roleIds = mappedRoles(names, rules.mappings);
   const { added, removed } = await setConnectionRoles(userId, { connectionId: connection.id, roleIds }, by, tx);
   return added.length + removed.length > 0;
+}
+
+/** A stronger sign-in is that of the same user; it neither links nor creates an account. */
+function assertUser(userId: string | undefined, { id }: Connection, { known, profile }: AccountFacts): void {
+  if (userId === undefined || known?.id === userId) return;
+  throw new FederationError('upstream_other_user', {
+    rule: 'account',
+    message: 'The identity belongs to another user than the session that it should raise.',
+    expected: `an identity of the signed-in user at ${id}`,
+    received: profile.email ?? profile.username ?? 'no address',
+  });
 }
 
 function rejected(

@@ -41,6 +41,8 @@ export interface PromptDependencies {
 export interface UpstreamSource {
   ofSession(sessionUid: string): Promise<string | undefined>;
   connectionOf(id: string): Promise<string | undefined>;
+  /** Whether the upstream of the session can prove one of these acr values. */
+  canReach(sessionUid: string, acrs: readonly string[]): Promise<boolean>;
 }
 
 /** oidc-provider's `interactions.policy`. */
@@ -93,12 +95,12 @@ function hintedAccount({ subjectOf }: PromptDependencies) {
 }
 
 /** `acr` as an essential claim (OIDC Core 5.5.1.1): the request fails when the account cannot reach it. */
-function essentialAcr({ canReach }: PromptDependencies) {
+function essentialAcr(dependencies: PromptDependencies) {
   return new Check('essential_acr', 'the requested authentication context could not be obtained', async (ctx) => {
     const requested = essentialAcrValues(ctx);
     if (requested.length === 0 || satisfies(requested, ctx.oidc.acr)) return NO_NEED_TO_PROMPT;
     const accountId = ctx.oidc.session?.accountId;
-    if (accountId && !(await canReach(accountId, requested))) {
+    if (accountId && !(await isReachable(dependencies, ctx, requested))) {
       throw new errors.UnmetAuthenticationRequirements(
         'this account cannot reach the requested authentication context',
       );
@@ -119,16 +121,26 @@ function essentialAcrValues(ctx: KoaContextWithOIDC): string[] {
  * `acr_values` (voluntary, OIDC Core 3.1.2.1; step-up, RFC 9470) and SAML's RequestedAuthnContext: prompted for when the
  * account can reach it. Otherwise the response says which acr was reached, and SAML answers NoAuthnContext.
  */
-function requestedAcr({ canReach, samlRequirements }: PromptDependencies) {
+function requestedAcr(dependencies: PromptDependencies) {
   return new Check('acr', 'a stronger sign-in was requested', async (ctx) => {
     const { session, params, result } = ctx.oidc;
-    const accountId = session?.accountId;
-    if (!accountId || result?.login) return NO_NEED_TO_PROMPT;
-    const { acrs } = await samlRequirements(ctx);
+    if (!session?.accountId || result?.login || result?.stepUp) return NO_NEED_TO_PROMPT;
+    const { acrs } = await dependencies.samlRequirements(ctx);
     const requested = [...voluntaryAcrs(params?.acr_values), ...acrs];
     if (requested.length === 0 || satisfies(requested, ctx.oidc.acr)) return NO_NEED_TO_PROMPT;
-    return (await canReach(accountId, requested)) ? REQUEST_PROMPT : NO_NEED_TO_PROMPT;
+    return (await isReachable(dependencies, ctx, requested)) ? REQUEST_PROMPT : NO_NEED_TO_PROMPT;
   });
+}
+
+/** Whether the account can reach one of these acr values with its factors, or at the upstream of its session, which is requested once. */
+async function isReachable(
+  { canReach, upstream }: PromptDependencies,
+  { oidc: { session, result } }: KoaContextWithOIDC,
+  requested: string[],
+): Promise<boolean> {
+  if (!session?.accountId) return false;
+  if (await canReach(session.accountId, requested)) return true;
+  return !result?.login && !result?.stepUp && upstream.canReach(session.uid, requested);
 }
 
 /**

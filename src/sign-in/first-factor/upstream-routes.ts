@@ -3,9 +3,10 @@
 import Router from '@koa/router';
 import { z } from 'zod';
 import type { Context, Extras, Middleware, State } from '../../http/context.ts';
-import { forbidden, unauthorized } from '../../http/errors.ts';
+import { forbidden, notFound, unauthorized } from '../../http/errors.ts';
 import { parseForm } from '../../http/input.ts';
-import type { Attempts } from '../attempts.ts';
+import { type Acr, acrLevel, acrOf } from '../../mfa/acr.ts';
+import type { AttemptedStepUp, Attempts } from '../attempts.ts';
 import type { CurrentStep } from '../current-step.ts';
 import type { Flow, StepContext } from '../flow.ts';
 import type { Interactions } from '../interactions.ts';
@@ -23,6 +24,8 @@ export interface UpstreamRoutesDependencies {
   checkCsrf: Middleware;
 }
 
+/** The steps in which a stronger sign-in at the upstream is possible. */
+const STEP_UP_STEPS = ['upstream', 'second-factor', 'enrol', 'approval'] as const;
 const loginForm = z.object({ username: z.string().max(254) });
 
 export function upstreamRoutes(dependencies: UpstreamRoutesDependencies): Router<State, Extras> {
@@ -30,8 +33,12 @@ export function upstreamRoutes(dependencies: UpstreamRoutesDependencies): Router
   const router = new Router<State, Extras>({ prefix: '/signin/:uid' });
 
   router.post('/connections/:connection', checkCsrf, async (ctx: StepContext) => {
-    const current = await flow.expect(ctx, 'identify');
-    if (current) await sendUpstream(dependencies, ctx, current, ctx.params.connection ?? '');
+    const current = await flow.expect(ctx, 'identify', ...STEP_UP_STEPS);
+    if (!current) return;
+    const connection = ctx.params.connection ?? '';
+    if (current.step === 'identify') return sendUpstream(dependencies, ctx, current, connection);
+    if (current.stepUp?.connectionId !== connection) throw notFound();
+    await sendStepUp(dependencies, ctx, current);
   });
 
   router.post('/identifier', checkCsrf, async (ctx: StepContext) => {
@@ -47,8 +54,13 @@ export function upstreamRoutes(dependencies: UpstreamRoutesDependencies): Router
   });
 
   router.get('/upstream/:answer', async (ctx: StepContext) => {
-    const current = await flow.expect(ctx, 'identify');
-    if (current) await receiveAnswer(dependencies, ctx, current);
+    const current = await flow.expect(ctx, 'identify', ...STEP_UP_STEPS, 'done');
+    if (!current) return;
+    const { stepUp, uid } = current.attempt;
+    if (stepUp) return receiveStepUp(dependencies, ctx, current, stepUp);
+    if (current.step === 'identify') return receiveAnswer(dependencies, ctx, current);
+    ctx.status = 303;
+    ctx.redirect(`/signin/${uid}`);
   });
 
   return router;
@@ -61,7 +73,7 @@ async function receiveAnswer(
 ): Promise<void> {
   const { attempt, rule, clientId } = current;
   const { request } = ctx.state;
-  const sign = { uid: attempt.uid, rule, invitedId: await invitedId(ctx), request };
+  const sign = { uid: attempt.uid, rule, invitedId: await invitedId(ctx), userId: undefined, request };
   const { proven, userId, isStale } = await upstream.finish(ctx.params.answer ?? '', sign);
   if (isStale) {
     // The application learns it as from a session that is too old (OIDC Core 3.1.2.6).
@@ -77,6 +89,24 @@ async function receiveAnswer(
     return interactions.answer(ctx, { error: 'unmet_authentication_requirements', error_description });
   }
   await continueWith({ flow, attempts }, ctx, current, { proven, userId });
+}
+
+/** A stronger sign-in of the same user. What proves less than was requested changes nothing: a factor of this server can follow. */
+async function receiveStepUp(
+  { flow, attempts, upstream }: UpstreamRoutesDependencies,
+  ctx: StepContext,
+  current: CurrentStep,
+  stepUp: AttemptedStepUp,
+): Promise<void> {
+  const { attempt, rule } = current;
+  const { userId, level } = stepUp;
+  const sign = { uid: attempt.uid, rule, invitedId: undefined, userId, request: ctx.state.request };
+  const { proven } = await upstream.finish(ctx.params.answer ?? '', sign);
+  const isMet = acrLevel(acrOf(proven.amr)) >= acrLevel(level) && !proven.needsOwnFactor;
+  if (isMet) return flow.proceed(ctx, current, { userId, upstream: proven, stepUp: undefined });
+  await attempts.save({ ...attempt, stepUp: { ...stepUp, isUnmet: true } });
+  ctx.status = 303;
+  ctx.redirect(`/signin/${attempt.uid}`);
 }
 
 /** The next step after an identity was proven: with its account, or the page where that is proven first. */
@@ -100,11 +130,34 @@ export async function sendUpstream(
   connectionId: string,
   login = hintOf(current),
 ): Promise<void> {
-  const { attempt, rule } = current;
+  const { attempt, requestedLevel: level } = current;
+  const sent = { wasSentUpstream: true, upstream: undefined, upstreamLevel: level, stepUp: undefined };
   // Before the request, so that a failure leads to the page with the choice and not here again.
-  await attempts.save({ ...attempt, wasSentUpstream: true, upstream: undefined });
-  const demands = demandsOf(current, login);
-  const start = await upstream.start(connectionId, { uid: attempt.uid, rule, demands, request: ctx.state.request });
+  await attempts.save({ ...attempt, ...sent });
+  await redirectUpstream(upstream, ctx, current, { connectionId, demands: demandsOf(current, level, login) });
+}
+
+/** Sends the browser to the upstream of its session for what the sign-in lacks. What was proven so far stays. */
+export async function sendStepUp(
+  { attempts, upstream }: Pick<UpstreamRoutesDependencies, 'attempts' | 'upstream'>,
+  ctx: Context,
+  current: CurrentStep,
+): Promise<void> {
+  const { account, attempt, stepUp } = current;
+  if (!account || !stepUp) throw new Error('a step-up without an upstream');
+  const { connectionId, level } = stepUp;
+  await attempts.save({ ...attempt, upstreamLevel: level, stepUp: { userId: account.id, level } });
+  const demands = { ...demandsOf(current, level, hintOf(current)), isStepUp: true };
+  await redirectUpstream(upstream, ctx, current, { connectionId, demands });
+}
+
+async function redirectUpstream(
+  upstream: Pick<UpstreamSignIns, 'start'>,
+  ctx: Context,
+  { attempt: { uid }, rule }: CurrentStep,
+  { connectionId, demands }: { connectionId: string; demands: UpstreamDemands },
+): Promise<void> {
+  const start = await upstream.start(connectionId, { uid, rule, demands, request: ctx.state.request });
   if (start.method === 'post') return ctx.render('form-post', { action: start.url, fields: start.fields });
   ctx.status = 303;
   ctx.redirect(start.url);
@@ -129,14 +182,18 @@ function hintOf({ attempt, interaction: { params } }: CurrentStep): string | und
   return typeof params.login_hint === 'string' && params.login_hint !== '' ? params.login_hint : undefined;
 }
 
-function demandsOf({ interaction, requestedAcrs }: CurrentStep, loginHint: string | undefined): UpstreamDemands {
+function demandsOf(
+  { interaction }: CurrentStep,
+  level: Acr | undefined,
+  loginHint: string | undefined,
+): UpstreamDemands {
   const { prompt, max_age: maxAge } = interaction.params;
   const prompts = typeof prompt === 'string' ? prompt.split(' ') : [];
   const maxAgeSeconds = maxAge === undefined || maxAge === null || maxAge === '' ? undefined : Number(maxAge);
   return {
     forced: prompts.includes('login') || maxAgeSeconds === 0,
     ...(maxAgeSeconds !== undefined && Number.isFinite(maxAgeSeconds) && { maxAgeSeconds }),
-    requestedAcrs,
+    level,
     loginHint,
   };
 }

@@ -2,6 +2,7 @@
 import type { Account } from '../../accounts/account.ts';
 import type { SignInRule } from '../../applications/rules/sign-in-rule.ts';
 import type { Actor } from '../../audit/audit.ts';
+import type { Acr } from '../../mfa/acr.ts';
 import type { RequestInfo } from '../../platform/request-info.ts';
 
 /** A first factor that was proven at an upstream, in the attempt. */
@@ -41,9 +42,19 @@ export interface UpstreamDemands {
   /** The user must authenticate again. */
   forced: boolean;
   maxAgeSeconds?: number;
-  /** acr values of this server. */
-  requestedAcrs: readonly string[];
+  /** The acr of this server that the sign-in has to reach, as far as it is known before the user is. */
+  level: Acr | undefined;
+  /** The user is known, and has to reach the level there now. */
+  isStepUp?: boolean;
   loginHint: string | undefined;
+}
+
+/** A connection whose upstream can prove more than it has. */
+export interface UpstreamStepUp {
+  connectionId: string;
+  connectionName: string;
+  /** The connection has no value that requests the level: the user has to authenticate again. */
+  isForced: boolean;
 }
 
 /** Where the browser goes with the request. */
@@ -69,14 +80,29 @@ export interface UpstreamSignIns {
   forLogin(login: string, rule: SignInRule | undefined): Promise<string | undefined>;
   /** The connection at which alone the users of this account's domain sign in; undefined: none, as for administrators. */
   requiredConnection(account: Account): Promise<string | undefined>;
+  /**
+   * The connection whose upstream can raise this session, or this sign-in at a connection, to the level; undefined: none, or the
+   * application does not accept it.
+   */
+  stepUpAt(
+    at: { sessionUid: string } | { connectionId: string },
+    level: Acr,
+    rule: SignInRule | undefined,
+  ): Promise<UpstreamStepUp | undefined>;
   start(
     connectionId: string,
     sign: { uid: string; rule: SignInRule | undefined; demands: UpstreamDemands; request: RequestInfo },
   ): Promise<UpstreamStart>;
-  /** Redeems the answer that came back, and finds the account. */
+  /** Redeems the answer that came back, and finds the account: only this one, if `userId` is given. */
   finish(
     answer: string,
-    sign: { uid: string; rule: SignInRule | undefined; invitedId: string | undefined; request: RequestInfo },
+    sign: {
+      uid: string;
+      rule: SignInRule | undefined;
+      invitedId: string | undefined;
+      userId: string | undefined;
+      request: RequestInfo;
+    },
   ): Promise<UpstreamResult>;
   /**
    * At the end of a sign-in: links an identity whose account was proven, and stores the session at the upstream. Returns the id

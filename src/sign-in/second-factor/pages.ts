@@ -19,6 +19,8 @@ export interface FactorPages {
   passkeyOffer(current: CurrentStep): Promise<object>;
   showSecondFactor(ctx: Context, current: CurrentStep, state: FactorPageState): Promise<void>;
   showEnrolment(ctx: Context, current: CurrentStep, state: FactorPageState): Promise<void>;
+  /** The button that leads to the upstream for a stronger sign-in. */
+  showUpstream(ctx: Context, current: CurrentStep, foot: Foot): void;
 }
 
 export interface FactorPageState {
@@ -66,6 +68,7 @@ export function createFactorPages(dependencies: FactorPagesDependencies): Factor
     },
     showSecondFactor: (ctx, current, state) => showSecondFactor(dependencies, ctx, current, state),
     showEnrolment: (ctx, current, state) => showEnrolment(dependencies, ctx, current, state),
+    showUpstream,
   };
 }
 
@@ -78,11 +81,9 @@ async function showSecondFactor(
   const methods = current.methods as SecondFactor[];
   const method = methods.find((one) => one === requested) ?? methods[0];
   if (!method || !current.account) throw new Error('a second-factor step without a second factor');
-  const others = methods
-    .filter((one) => one !== method)
-    .map((one) => ({ href: `/signin/${current.attempt.uid}?method=${one}`, label: LABELS[one] }));
+  const others = [...methodLinks(current, method), ...upstreamLink(current)];
   const days = rememberDays();
-  const page = { others, problem, rememberDays: days, ...foot };
+  const page = { others, problem, notice: noticeOf(current), rememberDays: days, ...foot };
   if (method === 'passkey') {
     const options = await passkeys.authenticationOptions(keysOfAccount(current));
     const passkey = {
@@ -119,13 +120,51 @@ async function showEnrolment(
   const app = current.methods.includes('totp') ? await appEnrolment(totp, account, sealed) : undefined;
   ctx.render(
     'sign-in/enrol',
-    { passkey, totp: app && { action: pathOf(current, 'enrol-totp'), ...app }, problem, ...foot },
+    {
+      passkey,
+      totp: app && { action: pathOf(current, 'enrol-totp'), ...app },
+      others: upstreamLink(current),
+      notice: noticeOf(current),
+      problem,
+      ...foot,
+    },
     status,
   );
 }
 
-function pathOf({ attempt }: CurrentStep, action: string): string {
-  return `/signin/${attempt.uid}/${action}`;
+function showUpstream(ctx: Context, current: CurrentStep, foot: Foot): void {
+  const { step, stepUp } = current;
+  if (!stepUp) throw new Error('a step-up without an upstream');
+  const { connectionId, connectionName: name } = stepUp;
+  const setUp = { href: pathOf(current), label: 'Set up a second factor here' };
+  const others = step === 'second-factor' ? methodLinks(current) : [setUp];
+  ctx.render('sign-in/upstream-factor', {
+    action: pathOf(current, `connections/${connectionId}`),
+    name,
+    others,
+    ...foot,
+  });
+}
+
+/** Links to the account's methods other than this one. */
+function methodLinks(current: CurrentStep, displayed?: SecondFactor) {
+  const others = (current.methods as SecondFactor[]).filter((one) => one !== displayed);
+  return others.map((one) => ({ href: `${pathOf(current)}?method=${one}`, label: LABELS[one] }));
+}
+
+function upstreamLink(current: CurrentStep) {
+  const { stepUp } = current;
+  return stepUp ? [{ href: `${pathOf(current)}?method=upstream`, label: `Use ${stepUp.connectionName}` }] : [];
+}
+
+/** After an upstream that proved less than was requested. */
+function noticeOf({ attempt, stepUp }: CurrentStep): string | undefined {
+  if (!stepUp || !attempt.stepUp?.isUnmet) return undefined;
+  return `${stepUp.connectionName} did not confirm a second factor, so one of this server is needed.`;
+}
+
+function pathOf({ attempt }: CurrentStep, action?: string): string {
+  return `/signin/${attempt.uid}${action === undefined ? '' : `/${action}`}`;
 }
 
 /** Stores the challenge of these WebAuthn options; returns them as JSON. */

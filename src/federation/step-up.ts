@@ -1,0 +1,63 @@
+// A stronger sign-in at the upstream where the user signed in (step-up, RFC 9470): which connections can prove a level, and what
+// is requested for it.
+import { acceptsSignIn } from '../applications/rules/sign-in-rule.ts';
+import type { Connection } from '../connections/connection.ts';
+import type { Connections } from '../connections/connections.ts';
+import { signInLevels } from '../connections/kinds/common.ts';
+import { type Acr, acrLevel, weakestOf } from '../mfa/acr.ts';
+import type { UpstreamSignIns } from '../sign-in/first-factor/upstream.ts';
+import type { UpstreamSessions } from './sessions.ts';
+
+export interface StepUps {
+  at: UpstreamSignIns['stepUpAt'];
+  /** Whether the upstream of this session can reach one of the acr values. */
+  canReach(sessionUid: string, acrs: readonly string[]): Promise<boolean>;
+}
+
+export interface StepUpsDependencies {
+  connections: Pick<Connections, 'findEnabled'>;
+  sessions: Pick<UpstreamSessions, 'ofSession'>;
+}
+
+export function createStepUps({ connections, sessions }: StepUpsDependencies): StepUps {
+  const at: StepUps['at'] = async (where, level, rule) => {
+    const id = 'sessionUid' in where ? await sessions.ofSession(where.sessionUid) : where.connectionId;
+    const connection = id === undefined ? undefined : await connections.findEnabled(id);
+    if (!connection || !acceptsSignIn(rule, connection.id)) return undefined;
+    const request = stepUpRequest(connection, level);
+    return request && { connectionId: connection.id, connectionName: connection.name, isForced: request.isForced };
+  };
+  return {
+    at,
+    async canReach(sessionUid, acrs) {
+      const level = weakestOf(acrs);
+      return level !== undefined && (await at({ sessionUid }, level, undefined)) !== undefined;
+    },
+  };
+}
+
+/** The acr values that the connection requests when a sign-in begins. */
+export function signInAcrs({ settings }: Connection, level: Acr | undefined): string[] {
+  const name = signInLevels[acrLevel(level) - 1];
+  return name === undefined ? [] : [...(settings.acr_values[name] ?? [])];
+}
+
+/**
+ * What is requested to raise a sign-in to the level; undefined where the connection trusts no value that proves it. Without a value to
+ * request, the user has to authenticate again: with its old session the upstream would only repeat itself.
+ */
+export function stepUpRequest(
+  connection: Connection,
+  level: Acr,
+): { acrValues: string[]; isForced: boolean } | undefined {
+  const { kind, settings } = connection;
+  if (kind !== 'oidc' && kind !== 'saml') return undefined;
+  const { acr_values, trusted_acr, trusted_amr } = settings;
+  const levels = signInLevels.slice(Math.max(0, acrLevel(level) - 1));
+  const isTrusted = levels.some((one) => [trusted_acr[one], trusted_amr[one]].some((values) => values?.length));
+  if (!isTrusted) return undefined;
+  const canRequest = kind === 'oidc' || settings.request_authn_context;
+  const values = [acr_values, trusted_acr].flatMap((of) => levels.map((one) => of[one] ?? []));
+  const acrValues = (canRequest && values.find(({ length }) => length > 0)) || [];
+  return { acrValues: [...acrValues], isForced: acrValues.length === 0 };
+}
