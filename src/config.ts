@@ -13,6 +13,7 @@ import {
   type VariableName,
   variables,
 } from './config/variables.ts';
+import { limits } from './limits.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -36,6 +37,7 @@ export type Config = Readonly<{
   smtpUrl?: string;
   mailFrom: string;
   trustProxy: number;
+  drainSeconds: number; // from SIGTERM until the listener closes
   logLevel: (typeof logLevels)[number];
   logFormat: (typeof logFormats)[number];
   production: boolean; // compiled code: templates are cached
@@ -92,6 +94,8 @@ export function loadConfig(env: Environment = process.env, place: Place = {}): C
     ...(values.SMTP_URL === undefined ? {} : { smtpUrl: values.SMTP_URL }),
     mailFrom: values.MAIL_FROM ?? sender,
     trustProxy: values.TRUST_PROXY ?? 0,
+    // Without a proxy nobody reads /readyz, and Ctrl-C ends at once.
+    drainSeconds: values.DRAIN_SECONDS ?? (values.TRUST_PROXY ? limits.http.announceSeconds : 0),
     logLevel: values.LOG_LEVEL ?? 'info',
     logFormat: values.LOG_FORMAT ?? (terminal ? 'pretty' : 'json'),
     production: !import.meta.url.endsWith('.ts'),

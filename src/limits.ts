@@ -178,7 +178,9 @@ export const limits = {
     headerSeconds: 15,
     requestSeconds: 30,
     keepAliveSeconds: 65, // longer than the usual 60 s of a proxy, so that the proxy closes first
+    announceSeconds: 5, // behind a proxy: it asks /readyz every few seconds, and stops sending requests after a 503
     drainSeconds: 15,
+    closeSeconds: 5, // for the jobs and the database after that; a database that does not respond is left
   },
   /**
    * A configuration file over HTTP: no more than the proxies of docs/operating.md let through, about 4000 users. On disk it has no limit.

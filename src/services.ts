@@ -57,9 +57,12 @@ export async function createServices(options: ServicesOptions) {
     ...configFile,
     ssoIds,
     async close() {
-      await base.repeatedEntries.flush();
-      await Promise.all([closePasswords(), configFile.fileReader.close()]);
-      await closeDatabase();
+      try {
+        await base.repeatedEntries.flush();
+      } finally {
+        await Promise.all([closePasswords(), configFile.fileReader.close()]);
+        await closeDatabase();
+      }
     },
   };
 }

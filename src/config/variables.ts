@@ -168,6 +168,12 @@ export const variables = {
     default: 'off',
     meaning: 'number of proxies whose X-Forwarded-* is believed',
   },
+  DRAIN_SECONDS: {
+    schema: wholeNumber(0, 600),
+    allowed: 'a whole number from 0 to 600',
+    default: '5 with TRUST_PROXY, else 0',
+    meaning: 'after SIGTERM, seconds in which /readyz answers 503 and everything is still served',
+  },
   LOG_LEVEL: {
     schema: z.enum(logLevels),
     allowed: logLevels.join(', '),

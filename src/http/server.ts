@@ -19,8 +19,10 @@ export interface Timeouts {
 export interface HttpServer {
   server: Server;
   listen(options: { host: string; port: number }): Promise<AddressInfo>;
-  /** True after the first call of drain: /readyz must return 503. */
+  /** True after the first call of announceDrain or drain: /readyz must return 503. */
   isDraining(): boolean;
+  /** Serves everything as before, each response with `Connection: close`, so that a proxy holds no connection when `drain` follows. */
+  announceDrain(): void;
   /** Accepts no new requests, waits `seconds` for those in progress, then closes them. Resolves with whether it had to. */
   drain(options?: { seconds?: number }): Promise<'clean' | 'cut off'>;
 }
@@ -84,6 +86,9 @@ export function createHttpServer({ handler, logger, timeouts }: HttpServerDepend
     server,
     listen: (address) => listen(server, address),
     isDraining: () => draining,
+    announceDrain() {
+      draining = true;
+    },
     drain: ({ seconds = limits.http.drainSeconds } = {}) => {
       draining = true;
       const closed = close(server, seconds);

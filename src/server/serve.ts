@@ -5,6 +5,9 @@ import type { Config } from '../config.ts';
 import type { Logger } from '../platform/logger.ts';
 import { DatabaseError } from '../storage/database-url.ts';
 import { startServer } from './start.ts';
+import { stopServer } from './stop.ts';
+
+const SAME_SIGNAL_MILLISECONDS = 500;
 
 /** Resolves with the exit code, after SIGTERM or SIGINT and a clean shutdown. */
 export async function serve(config: Config, logger: Logger): Promise<number> {
@@ -36,17 +39,26 @@ export async function serve(config: Config, logger: Logger): Promise<number> {
     );
   }
 
-  const signal = await new Promise<string>((resolve) => {
-    process.once('SIGTERM', resolve);
-    process.once('SIGINT', resolve);
-  });
-  logger.info({ signal }, 'stopping: no new requests, those in progress are finished');
-  // A second signal does not wait.
-  const exitNow = () => process.exit(130);
-  process.once('SIGINT', exitNow).once('SIGTERM', exitNow);
-  await server.stop();
-  logger.info('stopped');
+  const signal = await stopSignal();
+  logger.info({ signal }, 'signal received');
+  const outcome = await stopServer(server, { announceSeconds: config.drainSeconds, logger });
+  // What is still open would hold the process.
+  if (outcome === 'cut off') process.exit(1);
   return 0;
+}
+
+/** The first SIGTERM or SIGINT. A second one ends the process at once. */
+function stopSignal(): Promise<string> {
+  return new Promise((resolve) => {
+    let since: number | undefined;
+    const onSignal = (signal: string) => {
+      // npm passes on the Ctrl-C that the terminal sends to its whole process group, so one arrives twice.
+      if (since !== undefined && performance.now() - since > SAME_SIGNAL_MILLISECONDS) process.exit(130);
+      since ??= performance.now();
+      resolve(signal);
+    };
+    process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
+  });
 }
 
 /** Which of the two listeners an error of a socket is about. */

@@ -33,6 +33,8 @@ export interface RunningServer {
   services: Services;
   /** The administrator that this start created, with the one-time password; undefined if there was one. */
   firstAdmin: FirstAdmin | undefined;
+  /** /readyz answers 503 from now on, while everything is still served. */
+  announceStop(): void;
   /** Waits for requests in progress, then closes everything. */
   stop(): Promise<void>;
 }
@@ -88,6 +90,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     services,
     // Last, so that the password is printed as soon as it is stored.
     firstAdmin: await ensureFirstAdmin(services),
+    announceStop: server.announceDrain,
     async stop() {
       clearInterval(keyRefresh);
       await Promise.all([server.drain({ seconds: limits.http.drainSeconds }), scheduler.stop()]);

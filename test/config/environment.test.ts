@@ -38,6 +38,7 @@ describe('the environment', () => {
       mailFrom: 'Gatehouse <no-reply@localhost>',
       metrics: {},
       trustProxy: 0,
+      drainSeconds: 0,
       logLevel: 'info',
       logFormat: 'json',
       warnings: [],

@@ -147,9 +147,3 @@ it('loses nothing that was acknowledged before it was killed', async () => {
     await expect(redeem(code)).rejects.toBeInstanceOf(oidc.ResponseBodyError);
   }
 });
-
-it('exits with code 0 on SIGTERM', async () => {
-  expect(await server.kill('SIGTERM')).toEqual({ code: 0 });
-  server = await serverProcess(idp.environment);
-  await getCode();
-});

@@ -1,0 +1,42 @@
+// Stops a server in the order that supervisors and proxies expect, within a time limit.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { limits } from '../limits.ts';
+import type { Logger } from '../platform/logger.ts';
+import type { RunningServer } from './start.ts';
+
+export interface StopOptions {
+  /** How long /readyz answers 503 while everything is still served, so that a proxy sends its requests elsewhere. */
+  announceSeconds: number;
+  /** How long the rest may take: requests in progress, jobs, and closing the database. */
+  limitSeconds?: number;
+  logger: Pick<Logger, 'info' | 'error'>;
+}
+
+const LIMIT_SECONDS = limits.http.drainSeconds + limits.http.closeSeconds;
+
+/** Resolves with `cut off` when something was still open at the limit, such as a database that does not respond. Never rejects. */
+export async function stopServer(
+  server: Pick<RunningServer, 'announceStop' | 'stop'>,
+  { announceSeconds, limitSeconds = LIMIT_SECONDS, logger }: StopOptions,
+): Promise<'stopped' | 'cut off'> {
+  server.announceStop();
+  if (announceSeconds > 0) {
+    logger.info({ seconds: announceSeconds }, 'stopping: /readyz answers 503, and everything is served for now');
+    await sleep(announceSeconds * 1000);
+  }
+  logger.info('stopping: no new requests, those in progress are finished');
+  const limit = new AbortController();
+  const stopped = server.stop().then(
+    () => 'stopped' as const,
+    (err: unknown) => {
+      logger.error({ err }, 'stopping failed');
+      return 'cut off' as const;
+    },
+  );
+  const tooLate = sleep(limitSeconds * 1000, 'cut off' as const, { signal: limit.signal });
+  const outcome = await Promise.race([stopped, tooLate.catch(() => stopped)]);
+  limit.abort();
+  if (outcome === 'stopped') logger.info('stopped');
+  else logger.error('stopped before everything was finished: a request, a job or the database did not end in time');
+  return outcome;
+}
