@@ -2,6 +2,7 @@
 import Koa from 'koa';
 import type { Logger } from '../platform/logger.ts';
 import type { RequestInfo } from '../platform/request-info.ts';
+import type { DatabaseUnavailable } from '../storage/unavailable.ts';
 import type { ErrorCode } from './errors.ts';
 
 export interface State {
@@ -12,7 +13,9 @@ export interface State {
   readonly csrfToken: string;
   /** The route pattern for metrics; routers set it, others may. */
   route?: string;
-  errorCode?: ErrorCode;
+  errorCode?: ErrorCode | undefined;
+  /** The database could not be used, and the response may not say so yet. */
+  databaseFailure?: DatabaseUnavailable;
   /** The path where a logout continues, instead of the address that the OIDC engine redirects to. */
   logoutRunPath?: string;
 }

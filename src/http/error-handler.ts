@@ -2,6 +2,7 @@
 // Both contain the request id of the log line; neither says more than the error's public message.
 import { STATUS_CODES } from 'node:http';
 import type { Context, Middleware } from './context.ts';
+import { databaseUnavailable, RETRY_AFTER } from './database-unavailable.ts';
 import { AppError, badRequest, type ErrorOptions, internal, methodNotAllowed, notFound } from './errors.ts';
 
 export interface ErrorHandlerDependencies {
@@ -41,6 +42,8 @@ function rejectUnhandled(ctx: Context): void {
 }
 
 function asAppError(thrown: unknown): AppError {
+  const unavailable = databaseUnavailable(thrown);
+  if (unavailable) return unavailable;
   if (thrown instanceof AppError) return thrown;
   if (!isHttpError(thrown)) return internal(thrown);
   // Errors of Koa and its middlewares (http-errors): their status, our message.
@@ -87,6 +90,7 @@ function answer(ctx: Context, error: AppError, render: ErrorHandlerDependencies[
   }
   ctx.set('Cache-Control', 'no-store');
   ctx.vary('Accept');
+  if (error.status === 503) ctx.set(RETRY_AFTER);
   ctx.set(error.headers);
   if (!render) {
     ctx.body = JSON.stringify(problemOf(error, requestId));

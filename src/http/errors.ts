@@ -162,7 +162,7 @@ const problems = {
   unavailable: {
     status: 503,
     message: 'The service is not ready at the moment.',
-    advice: 'Try again in a minute.',
+    advice: 'Try again in a moment.',
   },
 } as const satisfies Record<string, Problem>;
 

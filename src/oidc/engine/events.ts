@@ -7,6 +7,7 @@ import type { Metrics } from '../../platform/metrics.ts';
 import { TooManyAttempts } from '../rate-limits/too-many-attempts.ts';
 import { appContext } from './app-context.ts';
 import type { RecordUsage } from './application-usage.ts';
+import { noteDatabaseFailure } from './database-unavailable.ts';
 import type { KoaContextWithOIDC, Provider } from './library.ts';
 import { type RecordDependencies, recordRejection } from './requests/rejected-requests.ts';
 import { TEST_MODE } from './test-response-mode.ts';
@@ -43,6 +44,17 @@ const AUDIT_EVENTS = {
   'end_session.error': 'sign-out.refused',
 } as const;
 
+/** Those that have none: anyone could cause them. A database that cannot be used is noted. */
+const OTHER_ERRORS = [
+  'userinfo.error',
+  'registration_read.error',
+  'registration_update.error',
+  'registration_delete.error',
+  'code_verification.error',
+  'discovery.error',
+  'jwks.error',
+];
+
 type AuditEvent = (typeof AUDIT_EVENTS)[keyof typeof AUDIT_EVENTS];
 
 /** Call once for each Provider. */
@@ -66,8 +78,10 @@ export function listenToEvents(provider: Provider, events: EngineEvents): void {
   for (const [event, type] of Object.entries(AUDIT_EVENTS)) {
     on(event, (ctx, error) => reportRejection(ctx, error, event, type, events));
   }
+  for (const event of OTHER_ERRORS) on(event, (ctx, error) => void noteDatabaseFailure(appContext(ctx), error));
   provider.on('server_error', (ctx: KoaContextWithOIDC, err: Error) => {
-    appContext(ctx).state.log.error({ err }, 'the OpenID Connect engine failed');
+    if (!noteDatabaseFailure(appContext(ctx), err))
+      appContext(ctx).state.log.error({ err }, 'the OpenID Connect engine failed');
   });
 }
 
@@ -97,6 +111,7 @@ function reportRejection(
   { repeatedEntries, logger, rejections, clients }: EngineEvents,
 ): void {
   const ctx = appContext(engineCtx);
+  if (noteDatabaseFailure(ctx, error)) return;
   const { request, log } = ctx.state;
   const clientId = engineCtx.oidc.client?.clientId;
   const reason = error.error ?? error.message;

@@ -8,6 +8,7 @@ import type { ClientLimits } from '../rate-limits/client-rate-limits.ts';
 import type { DeviceGuesses } from '../rate-limits/device-code-guesses.ts';
 import type { ClientSource } from '../store/clients.ts';
 import { routes } from './configuration.ts';
+import { answerWithDatabase } from './database-unavailable.ts';
 import type { Provider } from './library.ts';
 import type { Engine } from './provider.ts';
 import { createPublicDocuments } from './public-documents.ts';
@@ -47,6 +48,10 @@ export function createEngineMiddleware({
     if (!route) return next();
     ctx.state.route = route;
     if (answerMethod(ctx, route) || documents.serve(ctx)) return;
+    await answerWithDatabase(ctx, route, () => answerRoute(ctx, route));
+  };
+
+  async function answerRoute(ctx: Context, route: string): Promise<void> {
     const provider = engine.current();
     for (const { apply } of requestPatches) if (await apply(ctx, { route, provider })) return;
     await guardRequest(ctx, clients);
@@ -60,7 +65,7 @@ export function createEngineMiddleware({
     const response = { route, contentSecurityPolicy, rejectionCode, isRegisteredOrigin };
     for (const { apply } of responsePatches) await apply(ctx, response);
     documents.store(ctx);
-  };
+  }
 }
 
 /** The engine's middlewares as one; composed anew only when a change of keys has made a new Provider. */

@@ -1,4 +1,6 @@
 // The engine's pages of the device flow (RFC 8628 3.3): enter the code, confirm the device, result.
+
+import { unavailableIn } from '../../storage/unavailable.ts';
 import { appContext } from '../engine/app-context.ts';
 import type { ErrorOut, KoaContextWithOIDC } from '../engine/library.ts';
 import type { DeviceGuesses } from '../rate-limits/device-code-guesses.ts';
@@ -12,6 +14,7 @@ export interface DevicePagesDependencies {
 export function createDevicePages({ deviceGuesses }: DevicePagesDependencies) {
   return {
     async userCodeInputSource(ctx: KoaContextWithOIDC, _form: string, out?: ErrorOut, err?: Error): Promise<void> {
+      if (unavailableIn(err)) throw err;
       if (err?.name === 'AbortedError') {
         appContext(ctx).render('device/done', { isConnected: false });
         return;

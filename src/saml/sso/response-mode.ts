@@ -64,6 +64,7 @@ const statuses: Record<string, SamlStatus> = {
   consent_required: NO_PASSIVE,
   account_selection_required: NO_PASSIVE,
   access_denied: { code: statusCodes.Responder, subcode: statusCodes.RequestDenied },
+  temporarily_unavailable: { code: statusCodes.Responder },
   unmet_authentication_requirements: { code: statusCodes.Responder, subcode: statusCodes.NoAuthnContext },
 };
 const FAILED: SamlStatus = { code: statusCodes.Responder, subcode: statusCodes.AuthnFailed };
