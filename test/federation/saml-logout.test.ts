@@ -39,10 +39,10 @@ interface SignedIn {
   sessions(): Promise<number>;
 }
 
-async function signedIn(): Promise<SignedIn> {
+async function signedIn(application = clientId): Promise<SignedIn> {
   count += 1;
   const nameId = `logout-${count}`;
-  const { browser, requestId } = await beginAt(idp, school, { clientId });
+  const { browser, requestId } = await beginAt(idp, school, { clientId: application });
   const posted = await postAnswer(browser, answerXml(idp, school, requestId, { nameId }));
   expect(isIn(await browser.follow(posted, isAtApplication))).toBe(true);
   const account = await accountOf(idp, school.connection, nameId);
@@ -122,6 +122,51 @@ describe('a LogoutRequest of a SAML upstream', () => {
     const posted = await fetch(`${idp.issuer}/saml/sp/slo`, { method: 'POST', body, headers, redirect: 'manual' });
     expect(posted.headers.get('location')).toContain('SAMLResponse=');
     expect([await first.sessions(), await second.sessions()]).toEqual([0, 0]);
+  });
+
+  it('is answered at once inside a frame, where no page opens: the server notifies the applications that it can reach', async () => {
+    const uri = `${idp.issuer}/none`;
+    for (const [metadata, isPartial] of [
+      [{ backchannel_logout_uri: uri }, false],
+      [{ frontchannel_logout_uri: uri }, true],
+    ] as const) {
+      const application = await aClient(idp.services, { redirect_uris: [redirectUri], ...metadata });
+      const { browser, nameId, sessions } = await signedIn(application.clientId);
+      const query = signQuery(redirectQuery(logoutRequest(nameId), 'state of the upstream'), {
+        key: school.credential.privateKey,
+      });
+      const headers = { 'sec-fetch-site': 'cross-site', 'sec-fetch-dest': 'iframe' };
+      const answered = await browser.get(`/saml/sp/slo?${query}`, { headers });
+      expect([new URL(answered.location ?? idp.issuer).pathname, await sessions()]).toEqual(['/slo', 0]);
+      const { xml } = requestIn((answered.location ?? '').replace('SAMLResponse=', 'SAMLRequest='));
+      expect([xml.includes('status:Success'), xml.includes('status:PartialLogout')]).toEqual([true, isPartial]);
+      await idp.services.db.logoutDelivery.deleteMany({ where: { clientId: application.clientId } });
+    }
+  });
+
+  it('is answered by POST from a page that only the upstream may frame', async () => {
+    const entity_id = 'https://framing.example/metadata';
+    const metadata = `<md:EntityDescriptor xmlns:md="urn:oasis:names:tc:SAML:2.0:metadata" entityID="${entity_id}">
+      <md:IDPSSODescriptor protocolSupportEnumeration="urn:oasis:names:tc:SAML:2.0:protocol">
+      <md:SingleLogoutService Binding="urn:oasis:names:tc:SAML:2.0:bindings:HTTP-POST" Location="https://framing.example/slo"/>
+      <md:SingleSignOnService Binding="urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect" Location="https://framing.example/sso"/>
+      </md:IDPSSODescriptor></md:EntityDescriptor>`;
+    const framing = { ...(await aSamlUpstream(idp, { entity_id, metadata })), entityId: entity_id };
+    const { browser, requestId } = await beginAt(idp, framing, { clientId });
+    await browser.follow(
+      await postAnswer(browser, answerXml(idp, framing, requestId, { nameId: 'framed' })),
+      isAtApplication,
+    );
+    const { privateKey: key, certificatePem } = framing.credential;
+    const body = postBody(signXml(logoutRequest('framed', { issuer: entity_id }), { key, certificatePem }));
+    const page = await browser.post('/saml/sp/slo', { body, headers: { ...FORM, 'sec-fetch-dest': 'iframe' } });
+    expect([page.status, page.forms[0]?.action, Object.keys(page.forms[0]?.fields ?? {})]).toEqual([
+      200,
+      'https://framing.example/slo',
+      ['SAMLResponse'],
+    ]);
+    expect(page.headers['x-frame-options']).toBeUndefined();
+    expect(page.headers['content-security-policy']).toMatch(/frame-ancestors 'self' https:\/\/framing\.example(;|$)/);
   });
 
   it('ends the session by POST, and is answered', async () => {

@@ -189,7 +189,9 @@ async function endSessions(
   await audit.record({ ...event, outcome: 'success', subjectId: first.userId });
   const run = ended?.run;
   const needsBrowser = by.frontChannel !== undefined && run !== undefined && run.browserSteps + run.deliveries > 0;
-  return needsBrowser ? { runId: run.id } : { code: statusCodes.Success };
+  if (needsBrowser) return { runId: run.id };
+  const subcode = run && run.notNotified.length > 0 ? { subcode: statusCodes.PartialLogout } : {};
+  return { code: statusCodes.Success, ...subcode };
 }
 
 function participationOf({ handle, sessionUid, userId }: UpstreamSession) {

@@ -7,6 +7,8 @@ import { readBody } from '../../http/body.ts';
 import type { Context, Extras, Middleware, State } from '../../http/context.ts';
 import { notFound, unsupportedMediaType } from '../../http/errors.ts';
 import { parseQuery } from '../../http/input.ts';
+import { isPage } from '../../http/pages/page-request.ts';
+import { relaxPolicy } from '../../http/security-headers.ts';
 import { limits } from '../../limits.ts';
 import type { LogoutBrowser } from '../../logout/front-channel/logout-browser.ts';
 import type { LogoutRuns } from '../../logout/logout-runs.ts';
@@ -128,8 +130,9 @@ async function receive(
     };
     const path = `/saml/sp/slo/answers/${vault.seal(JSON.stringify(pending), PURPOSE)}`;
     const { request } = ctx.state;
-    // Without a browser no page of a logout run would ever open: the applications are notified by deliveries at once.
-    const outcome = await (isFromBrowser(ctx)
+    // Without a browser, or inside a frame of the upstream, no page of a logout run would ever open: the applications are
+    // notified by deliveries at once.
+    const outcome = await (isFromBrowser(ctx) && isPage(ctx)
       ? received.endSessions(accepted, {
           request,
           frontChannel: { browser: logoutBrowserOf(ctx), completion: { kind: 'upstream', path } },
@@ -203,9 +206,20 @@ async function answer(
 
 function send(ctx: Context, sent: UpstreamRedirect, appName: string): void {
   if (sent.method === 'post') {
+    if (!isPage(ctx)) allowFrameOf(ctx, sent.url);
     ctx.render('form-post', { action: sent.url, fields: sent.fields, appName });
     return;
   }
   ctx.status = 303;
   ctx.redirect(sent.url);
+}
+
+/** The page that brings the answer opens in the frame in which the upstream sent its LogoutRequest. */
+function allowFrameOf(ctx: Context, upstreamUrl: string): void {
+  ctx.remove('X-Frame-Options'); // knows no other origins
+  relaxPolicy(ctx, {
+    directive: 'frame-ancestors',
+    sources: [new URL(upstreamUrl).origin],
+    reason: 'SAML single logout by an upstream, in a frame',
+  });
 }
