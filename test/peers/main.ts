@@ -23,6 +23,7 @@ import {
 } from './scenarios.ts';
 import { startDex } from './upstream/dex.ts';
 import { startKeycloak } from './upstream/keycloak.ts';
+import { startLemonldap } from './upstream/lemonldap.ts';
 import { startSecondGatehouse } from './upstream/second-gatehouse.ts';
 import { startSimplesamlphp } from './upstream/simplesamlphp.ts';
 import { startDirectory } from './upstream/slapd.ts';
@@ -32,6 +33,7 @@ const upstreams: Record<string, StartUpstream> = {
   'keycloak-saml': (gatehouse, id) => startKeycloak(gatehouse, id, 'saml'),
   dex: startDex,
   simplesamlphp: startSimplesamlphp,
+  lemonldap: startLemonldap,
   slapd: startDirectory,
   'gatehouse-oidc': (gatehouse, id) => startSecondGatehouse(gatehouse, id, 'oidc'),
   'gatehouse-saml': (gatehouse, id) => startSecondGatehouse(gatehouse, id, 'saml'),
