@@ -1,16 +1,6 @@
-# Three stages: compile, install the dependencies, and build the image, which holds neither compilers nor sources.
+# Two stages: bundle the server, and build the image, which holds neither compilers nor sources nor node_modules.
 
 FROM node:24-slim AS build
-WORKDIR /app
-COPY package.json package-lock.json .npmrc ./
-# This stage runs only the compiler and the client generator, which need no native code.
-RUN npm ci --ignore-scripts
-COPY tsconfig.json tsconfig.build.json ./
-COPY prisma prisma
-COPY src src
-RUN npm run build
-
-FROM node:24-slim AS dependencies
 WORKDIR /app
 # Compilers for better-sqlite3 and argon2, when they have no binary for the platform or GitHub cannot be reached.
 RUN apt-get update \
@@ -18,22 +8,25 @@ RUN apt-get update \
   && rm -rf /var/lib/apt/lists/*
 ENV npm_config_nodedir=/usr/local
 COPY package.json package-lock.json .npmrc ./
-# Optional packages are not used at run time: Prisma's command line and its studio take 260 MB.
-RUN npm ci --omit=dev --omit=optional
+RUN npm ci
+COPY tsconfig.json ./
+COPY prisma prisma
+COPY build build
+COPY src src
+RUN npm run build
 
 FROM node:24-slim
 LABEL org.opencontainers.image.title="Gatehouse" \
   org.opencontainers.image.description="A single sign-on server for OpenID Connect and SAML 2.0" \
   org.opencontainers.image.licenses="Apache-2.0"
 WORKDIR /app
-COPY --from=dependencies /app/node_modules node_modules
+# The bundle, with the native modules.
 COPY --from=build /app/dist dist
 COPY package.json LICENSE ./
 COPY bin bin
 COPY views views
 # The XML schemas that SAML messages are validated against.
 COPY src/saml/xml/schemas src/saml/xml/schemas
-COPY src/credentials/workers src/credentials/workers
 # The committed migrations are applied at each start.
 COPY prisma/migrations prisma/migrations
 RUN ln -s /app/bin/gatehouse.js /usr/local/bin/gatehouse \

@@ -2,6 +2,7 @@
 import { ConfigError } from '../config/config-error.ts';
 import { AppError } from '../http/errors.ts';
 import { packageVersion } from '../platform/package.ts';
+import { sourceStack } from '../platform/source-stack.ts';
 import { DatabaseError } from '../storage/database-url.ts';
 import { type Command, helpOf, readInput, UsageError } from './command.ts';
 import { commands } from './commands.ts';
@@ -61,7 +62,9 @@ function report(error: unknown, command: Command, io: Io): number {
     io.err(error.message);
     return 1;
   }
-  io.err(`gatehouse ${command.name}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+  io.err(
+    `gatehouse ${command.name}: ${error instanceof Error ? (sourceStack(error.stack) ?? error.message) : String(error)}`,
+  );
   return 1;
 }
 

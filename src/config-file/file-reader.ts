@@ -3,6 +3,7 @@
 import { createWorker, TaskTimeout } from '../credentials/worker.ts';
 import { AppError, badRequest, unavailable } from '../http/errors.ts';
 import { limits } from '../limits.ts';
+import { workerModule } from '../platform/package.ts';
 import { inTurns } from '../platform/turns.ts';
 import type { ParsedFile } from './file.ts';
 import type { ParseResult, ParseTask } from './parse-task.ts';
@@ -24,8 +25,7 @@ export interface FileReaderOptions {
 export function createFileReader(options: FileReaderOptions = {}): FileReader {
   const { maxWaiting, timeLimitMs } = { ...limits.configuration, ...options };
   const worker = createWorker<ParseTask, ParseResult>({
-    // Beside this file, as TypeScript in src/ and compiled in dist/.
-    file: new URL(import.meta.url.replace(/file-reader(\.[jt]s)$/, 'parse-task$1')),
+    file: workerModule('config-file/parse-task.ts'),
     timeLimitMs,
     maxHeapMb: limits.configuration.heapMb,
   });

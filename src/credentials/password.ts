@@ -5,10 +5,11 @@ import { availableParallelism } from 'node:os';
 import argon2 from 'argon2';
 import { badRequest } from '../http/errors.ts';
 import { limits } from '../limits.ts';
+import { workerModule } from '../platform/package.ts';
 import { remainingHashes } from './hash-work.ts';
 import { parseArgon2, parseImportedHash, verifyDerived } from './imported-hash.ts';
 import { createQueue, type Queue } from './queue.ts';
-import { createWorker, workerFile } from './worker.ts';
+import { createWorker } from './worker.ts';
 
 export interface Passwords {
   hash(plain: string): Promise<string>;
@@ -87,7 +88,7 @@ export function createPasswords(options: PasswordsOptions = {}): Passwords {
 /** Compares a password with a hash of any scheme. `close` ends the worker thread. */
 function createHashVerifier({ queue, derive }: { queue: Queue; derive: typeof verifyDerived }) {
   const bcrypt = createWorker<{ hash: string; passwords: string[] }, boolean>({
-    file: workerFile('bcrypt.mjs'),
+    file: workerModule('credentials/workers/bcrypt.mjs'),
     maxWaiting: 50,
   });
   const verifyArgon2 = (stored: string, password: string) =>

@@ -1,6 +1,7 @@
 // The list of common passwords and the strength estimate, both from zxcvbn-ts on a worker thread: loading its
 // dictionaries takes 40 ms and one estimate up to 270 ms, which would block every other request.
-import { createWorker, workerFile } from './worker.ts';
+import { workerModule } from '../platform/package.ts';
+import { createWorker } from './worker.ts';
 
 export interface Strength {
   /** From 0 (guessed at once) to 4 (out of reach). */
@@ -34,7 +35,7 @@ const LABELS = ['very weak', 'weak', 'fair', 'good', 'strong'] as const;
 export function createStrengthMeter({ maxWaiting = 100 }: { maxWaiting?: number } = {}): StrengthMeter {
   const worker = createWorker<Task, Result>({
     maxWaiting,
-    file: workerFile('strength.mjs'),
+    file: workerModule('credentials/workers/strength.mjs'),
   });
   return {
     async isCommon(password) {

@@ -3,6 +3,7 @@
 // docs/decisions/0024-own-code-instead-of-a-library.md.
 import { Worker } from 'node:worker_threads';
 import { unavailable } from '../http/errors.ts';
+import { workerModule } from '../platform/package.ts';
 
 export interface WorkerOptions {
   /** A module that exports `perform(task)`, which returns the result or a promise. A TypeScript file is loaded with tsx, for tests and development. */
@@ -36,11 +37,6 @@ interface Waiting<Result> {
 interface RunningThread<Result> {
   thread: Worker;
   waiting: Map<number, Waiting<Result>>;
-}
-
-/** A file of `src/credentials/workers`: the same path from src/credentials and from dist/credentials. */
-export function workerFile(name: string): URL {
-  return new URL(`../../src/credentials/workers/${name}`, import.meta.url);
 }
 
 export function createWorker<Task, Result>(options: WorkerOptions): TaskWorker<Task, Result> {
@@ -101,7 +97,7 @@ export function createWorker<Task, Result>(options: WorkerOptions): TaskWorker<T
 
 /** Starts the thread; when it ends, `onEnd` is called and every waiting task is rejected. */
 function startThread<Result>({ file, maxHeapMb }: WorkerOptions, onEnd: () => void): RunningThread<Result> {
-  const thread = new Worker(workerFile('thread.mjs'), {
+  const thread = new Worker(workerModule('credentials/workers/thread.mjs'), {
     workerData: file.href,
     execArgv: [],
     ...(maxHeapMb === undefined ? {} : { resourceLimits: { maxOldGenerationSizeMb: maxHeapMb } }),

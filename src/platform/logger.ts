@@ -2,6 +2,7 @@
 // must not put one into the message text.
 import { type DestinationStream, type Logger, pino, stdTimeFunctions } from 'pino';
 import { PinoPretty } from 'pino-pretty';
+import { sourceStack } from './source-stack.ts';
 
 export type { Logger };
 
@@ -79,7 +80,7 @@ function describeError(error: Error, depth: number): Record<string, unknown> {
     type: name,
     message,
     ...(withoutSecrets(rest, depth + 1) as object),
-    stack,
+    stack: sourceStack(stack),
     ...(cause === undefined || depth >= MAX_DEPTH ? {} : { cause: withoutSecrets(cause, depth + 1) }),
   };
 }

@@ -1,6 +1,7 @@
 // The OASIS schemas, compiled once by libxml2 in about 30 ms; validating a message then takes 0.1 ms. libxml2 also checks
 // well-formedness, because xmldom repairs what it should reject.
 import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import {
   ParseOption,
   XmlBufferInputProvider,
@@ -10,6 +11,7 @@ import {
   xmlCleanupInputProvider,
   xmlRegisterInputProvider,
 } from 'libxml2-wasm';
+import { packageRoot } from '../../platform/package.ts';
 
 /** Undefined when the text is valid, else what is wrong with it, for the log. */
 export type XmlValidator = (text: string) => XmlFault | undefined;
@@ -25,8 +27,7 @@ export interface SamlSchemas {
   metadata: XmlValidator;
 }
 
-// The same depth from src/saml/xml and from dist/saml/xml; tsc copies no schema files.
-const folder = new URL('../../../src/saml/xml/schemas/', import.meta.url);
+const folder = path.join(packageRoot, 'src', 'saml', 'xml', 'schemas');
 const files = [
   'saml-schema-protocol-2.0.xsd',
   'saml-schema-assertion-2.0.xsd',
@@ -49,8 +50,8 @@ const parseOption = ParseOption.XML_PARSE_NONET | ParseOption.XML_PARSE_NO_XXE |
 /** Reads and compiles the schemas; call it once, at start. */
 export function loadSamlSchemas(): SamlSchemas {
   const provider = new XmlBufferInputProvider({});
-  for (const file of files) provider.addBuffer(`saml:/${file}`, readFileSync(new URL(file, folder)));
-  for (const [url, file] of Object.entries(filesByUrl)) provider.addBuffer(url, readFileSync(new URL(file, folder)));
+  for (const file of files) provider.addBuffer(`saml:/${file}`, readFileSync(path.join(folder, file)));
+  for (const [url, file] of Object.entries(filesByUrl)) provider.addBuffer(url, readFileSync(path.join(folder, file)));
   xmlRegisterInputProvider(provider);
   try {
     return {
@@ -66,7 +67,7 @@ export function loadSamlSchemas(): SamlSchemas {
 export const validateWellFormed: XmlValidator = (text) => validateText(text, () => {});
 
 function compile(file: (typeof files)[number]): XsdValidator {
-  return XsdValidator.fromDoc(XmlDocument.fromBuffer(readFileSync(new URL(file, folder)), { url: `saml:/${file}` }));
+  return XsdValidator.fromDoc(XmlDocument.fromBuffer(readFileSync(path.join(folder, file)), { url: `saml:/${file}` }));
 }
 
 function validatorOf(validator: XsdValidator): XmlValidator {

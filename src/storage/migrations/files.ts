@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { packageRoot } from '../../platform/package.ts';
 import type { DatabaseKind } from '../database-url.ts';
 
 export interface MigrationFile {
@@ -12,7 +13,7 @@ export interface MigrationFile {
 }
 
 /** The folder prisma/migrations of this package, the same from src and from dist. */
-export const migrationsFolder = path.join(packageRoot(import.meta.dirname), 'prisma', 'migrations');
+export const migrationsFolder = path.join(packageRoot, 'prisma', 'migrations');
 
 /** The migrations for one database, oldest first. */
 export function readMigrations(kind: DatabaseKind, folder = migrationsFolder): MigrationFile[] {
@@ -26,14 +27,4 @@ export function readMigrations(kind: DatabaseKind, folder = migrationsFolder): M
       const sql = readFileSync(path.join(base, name, 'migration.sql'), 'utf8');
       return { name, sql, checksum: createHash('sha256').update(sql).digest('hex') };
     });
-}
-
-function packageRoot(from: string): string {
-  let folder = from;
-  while (!existsSync(path.join(folder, 'package.json'))) {
-    const parent = path.dirname(folder);
-    if (parent === folder) throw new Error(`no package.json above ${from}`);
-    folder = parent;
-  }
-  return folder;
 }

@@ -1,0 +1,103 @@
+// Bundles src/ with esbuild. The server and the command line are bundled apart: one bundle for both would split what they
+// share into some 200 small files, and each costs the start of the server time.
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { build } from 'esbuild';
+import { lineTables } from './line-tables.mjs';
+import { runtimePackages } from './packages.mjs';
+
+/** Modules that worker threads load (`workerModule` in src/platform/package.ts). */
+const workers = [
+  'config-file/parse-task.ts',
+  'credentials/workers/bcrypt.mjs',
+  'credentials/workers/strength.mjs',
+  'credentials/workers/thread.mjs',
+];
+
+/**
+ * Returns the files of dist/ (path relative to dist/ -> content) and the source files that they were made from, relative to
+ * `root`. Throws when a file cannot be bundled.
+ */
+export async function bundle(root) {
+  const results = await Promise.all([
+    run(root, ['main.ts'], { splitting: true, chunkNames: 'server/[name]-[hash]' }),
+    run(root, ['cli.ts'], { splitting: true, chunkNames: 'commands/[name]-[hash]' }),
+    run(root, workers, {}),
+  ]);
+  const outputs = results.flatMap(({ outputFiles }) => outputFiles);
+  const maps = new Map(outputs.filter(({ path: file }) => file.endsWith('.map')).map((map) => [map.path, map.text]));
+  const tables = lineTables(root);
+  const files = new Map();
+  for (const { path: file, contents, text } of outputs.filter(({ path: name }) => !maps.has(name))) {
+    const name = path.relative(path.join(root, 'dist'), file);
+    const map = maps.get(`${file}.map`);
+    files.set(name, contents);
+    if (map) files.set(`${name}.lines`, tables.add(file, text, map));
+  }
+  files.set('sources.json', JSON.stringify(tables.sources));
+  return { files, inputs: new Set(results.flatMap(({ metafile }) => Object.keys(metafile.inputs))) };
+}
+
+function run(root, entries, options) {
+  return build({
+    absWorkingDir: root,
+    entryPoints: entries.map((file) => path.join('src', file)),
+    outbase: 'src',
+    outdir: 'dist',
+    write: false,
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20.19',
+    // Not minified: a line is one statement, which the line tables need.
+    legalComments: 'none', // LICENSES.txt has them all
+    sourcemap: 'external',
+    sourcesContent: false,
+    metafile: true,
+    logLevel: 'warning',
+    // tsx loads TypeScript in worker threads of tests; pg-native is optional, and not installed.
+    external: [...runtimePackages, 'tsx', 'pg-native'],
+    banner: { js: requireInModules },
+    plugins: [wasmAsFile, englishOnly],
+    ...options,
+  });
+}
+
+/** CommonJS packages call `require` for modules of Node; an ES module has none. */
+const requireInModules =
+  "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);";
+
+/**
+ * Prisma embeds its query compiler as 2 MB of base64 in JavaScript, which would stay in memory beside the compiled code. Here it
+ * is a file. The generated client passes the text to `Buffer.from`, which takes bytes as well.
+ */
+const wasmAsFile = {
+  name: 'wasm-as-file',
+  setup({ onLoad, onResolve }) {
+    onLoad({ filter: /\.wasm-base64\.mjs$/ }, ({ path: module }) => ({
+      contents: `import { readFileSync } from 'node:fs';
+        import file from ${JSON.stringify(`wasm-in:${module}`)};
+        export const wasm = readFileSync(new URL(file, import.meta.url));`,
+    }));
+    onResolve({ filter: /^wasm-in:/ }, ({ path: name }) => ({
+      path: name.slice('wasm-in:'.length).replace('.wasm-base64.mjs', '.wasm'),
+      namespace: 'wasm',
+    }));
+    onLoad({ filter: /.*/, namespace: 'wasm' }, ({ path: name }) => {
+      const module = readFileSync(name.replace('.wasm', '.wasm-base64.mjs'), 'utf8');
+      const [, base64] = /"([\w+/=]{1000,})"/.exec(module) ?? [];
+      if (!base64) throw new Error(`no WebAssembly for ${name}`);
+      return { contents: Buffer.from(base64, 'base64'), loader: 'file' };
+    });
+  },
+};
+
+/** Zod's index exports its messages in fifty languages. */
+const englishOnly = {
+  name: 'english-only',
+  setup({ onLoad }) {
+    onLoad({ filter: /zod\/v4\/locales\/index\.js$/ }, () => ({
+      contents: "export { default as en } from './en.js';",
+    }));
+  },
+};

@@ -1,0 +1,70 @@
+// `npm run build`: bundles the server, the command line and the worker threads into dist/, with the files of packages that are
+// read at run time, so that dist/ runs without node_modules. Does nothing when nothing changed since the last build.
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { bundle } from './bundle.mjs';
+import { licenses } from './licenses.mjs';
+import { copiedFiles, copyPackages } from './packages.mjs';
+
+const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
+const dist = path.join(root, 'dist');
+const entry = path.join(dist, 'main.js');
+const manifest = path.join(dist, 'build.json');
+
+if (newest() > changedAt(entry)) await build();
+
+async function build() {
+  const { files, inputs } = await bundle(root);
+  files.set('LICENSES.txt', licenses(root, inputs));
+  for (const [name, content] of files) write(path.join(dist, name), content);
+  copyPackages(root, path.join(dist, 'node_modules'));
+  removeOld([...files.keys()]);
+  // Last, because tests and the next build compare it with the sources.
+  utimesSync(entry, new Date(), new Date());
+}
+
+/** Removes what neither this build nor the one before it wrote: a running server may still load chunks of the latter. */
+function removeOld(current) {
+  const before = read(manifest) ?? { current: [], previous: [] };
+  const isSame = current.toString() === before.current.toString();
+  const previous = isSame ? before.previous : before.current;
+  write(manifest, JSON.stringify({ current, previous }));
+  const wanted = new Set([...current, ...previous, 'build.json']);
+  const written = filesIn(dist).map((file) => path.relative(dist, file));
+  for (const file of written) {
+    if (!wanted.has(file) && !file.startsWith('node_modules')) rmSync(path.join(dist, file));
+  }
+}
+
+function write(file, content) {
+  const bytes = Buffer.from(content);
+  if (changedAt(file) > 0 && readFileSync(file).equals(bytes)) return;
+  mkdirSync(path.dirname(file), { recursive: true });
+  writeFileSync(file, bytes);
+}
+
+/** When the newest input of the build changed; a folder changes when a file in it is added or removed. */
+function newest() {
+  const sources = ['src', 'build'].map((folder) => path.join(root, folder));
+  const installed = path.join(root, 'node_modules', '.package-lock.json');
+  const inputs = [...sources.flatMap(filesAndFoldersIn), installed, ...copiedFiles(root).map(({ from }) => from)];
+  return Math.max(...inputs.map(changedAt));
+}
+
+function filesIn(folder) {
+  return filesAndFoldersIn(folder).filter((file) => statSync(file).isFile());
+}
+
+function filesAndFoldersIn(folder) {
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
+  return [folder, ...entries.map(({ parentPath, name }) => path.join(parentPath, name))];
+}
+
+function changedAt(file) {
+  return statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+}
+
+function read(file) {
+  return changedAt(file) > 0 ? JSON.parse(readFileSync(file, 'utf8')) : undefined;
+}
