@@ -34,7 +34,7 @@ const sublayers: Record<string, string[][]> = {
 const restrictedPackages: Record<string, { in: string[]; typesToo: boolean }> = {
   'openid-client': { in: ['federation/oidc/', 'demo/oidc-app/'], typesToo: true },
   'oidc-provider': { in: ['oidc/engine/library.ts', 'oidc/engine/oidc-provider.d.ts'], typesToo: false },
-  '@peculiar/': { in: ['keys/certificate.ts'], typesToo: true },
+  '@peculiar/': { in: ['keys/make-certificate.ts'], typesToo: true },
   samlify: { in: ['saml/metadata/samlify.ts'], typesToo: true },
   'xml-crypto': { in: ['saml/'], typesToo: true },
   'xml-encryption': { in: ['saml/'], typesToo: true },

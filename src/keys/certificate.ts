@@ -1,15 +1,7 @@
 // The self-signed X.509 certificate of the SAML signing key (SAML Metadata 2.4.1.1). Service providers trust its key, not an
 // issuer, so it holds only the fields that RFC 5280 requires.
-import { createHash, type KeyObject, randomBytes, webcrypto, X509Certificate } from 'node:crypto';
-
-export interface CertificateRequest {
-  privateKey: KeyObject;
-  publicKey: KeyObject;
-  /** The host of the issuer; becomes the common name. */
-  host: string;
-  from: Date;
-  until: Date;
-}
+import { X509Certificate } from 'node:crypto';
+import type { CertificateRequest } from './make-certificate.ts';
 
 export interface CertificateInfo {
   subject: string;
@@ -18,52 +10,14 @@ export interface CertificateInfo {
   until: Date;
 }
 
-const MAX_COMMON_NAME = 64; // ub-common-name
-const SERIAL_BYTES = 16;
-const ALGORITHM = { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' };
-
 /** Makes a certificate for an RSA key, signed with SHA-256, and returns it as PEM. */
 export async function selfSignedCertificate(request: CertificateRequest): Promise<string> {
-  const { privateKey, publicKey, host, from, until } = request;
-  const x509 = await loadX509();
-  const { subtle } = webcrypto;
-  const pkcs8 = privateKey.export({ type: 'pkcs8', format: 'der' });
-  const spki = publicKey.export({ type: 'spki', format: 'der' });
-  const name = new x509.Name([{ CN: [{ utf8String: host.slice(0, MAX_COMMON_NAME) }] }]);
-  const certificate = await x509.X509CertificateGenerator.create({
-    serialNumber: serialNumber(),
-    subject: name,
-    issuer: name,
-    notBefore: from,
-    notAfter: until,
-    publicKey: await subtle.importKey('spki', spki, ALGORITHM, true, ['verify']),
-    signingKey: await subtle.importKey('pkcs8', pkcs8, ALGORITHM, false, ['sign']),
-    signingAlgorithm: ALGORITHM,
-    extensions: [
-      // No keyUsage: without keyCertSign in it, OpenSSL rejects the certificate as its own issuer, which breaks
-      // service providers that trust it as a root.
-      new x509.BasicConstraintsExtension(false, undefined, true),
-      new x509.SubjectKeyIdentifierExtension(createHash('sha256').update(spki).digest('hex').slice(0, 40)),
-    ],
-  });
-  return new X509Certificate(Buffer.from(certificate.rawData)).toString();
+  const { makeCertificate } = await import('./make-certificate.ts');
+  return makeCertificate(request);
 }
 
 /** The values that administrators compare with the configuration of a service provider. */
 export function certificateInfo(pem: string): CertificateInfo {
   const { subject, fingerprint256, validTo } = new X509Certificate(pem);
   return { subject, fingerprint: fingerprint256, until: new Date(validTo) };
-}
-
-/** Loaded when a certificate is made, because it takes 165 ms and 12 MB (docs/decisions/0024-own-code-instead-of-a-library.md). */
-async function loadX509() {
-  await import('reflect-metadata'); // its dependency tsyringe needs this first
-  return import('@peculiar/x509');
-}
-
-/** Random, positive and without a leading zero byte (RFC 5280 4.1.2.2), as hex. */
-function serialNumber(): string {
-  const bytes = randomBytes(SERIAL_BYTES);
-  bytes[0] = ((bytes[0] ?? 0) & 0x7f) | 0x40;
-  return bytes.toString('hex');
 }
