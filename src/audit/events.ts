@@ -119,6 +119,7 @@ export const auditEventTypes = [
   'mail.failed',
   'mail.retried',
   'backup.created',
+  'backup.restored',
   'audit.exported',
   'audit.verified',
   'audit.restore-accepted',

@@ -3,6 +3,7 @@ import { createPublicKey, type KeyObject } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { ChainVerdict } from '../audit/chain/check.ts';
 import { formatCheckpoint } from '../audit/chain/checkpoint.ts';
+import type { Services } from '../services.ts';
 import { type Command, type Input, jsonOption, UsageError } from './command.ts';
 import { withServices } from './context.ts';
 import { formatDate, type Io, plain } from './io.ts';
@@ -58,19 +59,26 @@ export const auditAcceptRestore: Command = {
   details: `Run it after a restore, while no server runs: it renames the checkpoint file of this machine, so that the chain can
 continue from the restored end, and records that in the audit log.`,
   run: (_input, io) =>
-    withServices(io, async ({ audit, checkpoints, now }) => {
-      const newest = await checkpoints.newest();
-      const file = await checkpoints.setAside(now());
+    withServices(io, async (services) => {
+      const file = await acceptRestore(services);
       if (file === undefined) {
         io.out('There is no checkpoint file here, so there is nothing to accept.');
         return 0;
       }
-      const data = { file, newest: newest?.seq ?? null, at: newest?.at.toISOString() ?? null };
-      await audit.record({ type: 'audit.restore-accepted', outcome: 'success', data });
       io.out(`The checkpoint file is now ${file}. The chain continues from the end of this database.`);
       return 0;
     }),
 };
+
+/** Renames the checkpoint file of this machine and records that; resolves with the new name, undefined without a file. */
+export async function acceptRestore({ audit, checkpoints, now }: Services): Promise<string | undefined> {
+  const newest = await checkpoints.newest();
+  const file = await checkpoints.setAside(now());
+  if (file === undefined) return undefined;
+  const data = { file, newest: newest?.seq ?? null, at: newest?.at.toISOString() ?? null };
+  await audit.record({ type: 'audit.restore-accepted', outcome: 'success', data });
+  return file;
+}
 
 function verifyHere(input: Input, io: Io): Promise<ChainVerdict> {
   if (input.text('database') !== undefined) throw new UsageError('--database goes with --public-key');

@@ -3,7 +3,9 @@ import { appAdd } from './app-add.ts';
 import { applyCommand, exportCommand } from './apply.ts';
 import { appList, appSecret, appShow } from './apps.ts';
 import { auditAcceptRestore, auditCheckpoints, auditPublicKey, auditVerify } from './audit.ts';
-import { backupCommand } from './backup.ts';
+import { backupCommand } from './backup/backup.ts';
+import { restoreCommand } from './backup/restore.ts';
+import { verifyCommand } from './backup/verify.ts';
 import type { Command } from './command.ts';
 import { connectionCommands } from './connections.ts';
 import { doctorCommand } from './doctor/doctor.ts';
@@ -53,6 +55,8 @@ export const commands: readonly Command[] = [
     secretsRotate,
     secretsAdopt,
     backupCommand,
+    verifyCommand,
+    restoreCommand,
     doctorCommand,
   ],
 ];

@@ -43,8 +43,8 @@ export async function withServices<T>(
   }
 }
 
-// Most likely this is the wrong folder, and an empty list would hide that.
-function requireDatabase({ databaseKind, databaseUrl }: Config): void {
+/** Most likely this is the wrong folder, and an empty list would hide that. Throws ConfigError where there is no SQLite file. */
+export function requireDatabase({ databaseKind, databaseUrl }: Config): void {
   const file = databaseUrl.slice('file:'.length);
   if (databaseKind !== 'sqlite' || existsSync(file)) return;
   throw new ConfigError([

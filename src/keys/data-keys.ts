@@ -70,7 +70,7 @@ export async function storeDataKeys(db: Db, data: DataKeyRow[]): Promise<DataKey
 }
 
 /** Decrypts the rows; throws DatabaseError when the key of a purpose is missing, VaultError when the secret is another one. */
-export function decryptDataKeys(rows: readonly DataKeyRow[], vault: Pick<Vault, 'open'>): DataKeys {
+export function decryptDataKeys(rows: readonly Omit<DataKeyRow, 'createdAt'>[], vault: Pick<Vault, 'open'>): DataKeys {
   const decrypt = (purpose: Purpose) =>
     rows
       .filter((row) => row.purpose === purpose)

@@ -17,6 +17,7 @@ import { createMetrics } from '../platform/metrics.ts';
 import { viewsDir } from '../platform/package.ts';
 import { randomId } from '../platform/random.ts';
 import { createServices, type Services } from '../services.ts';
+import { createSchemaCheck } from '../storage/migrations/newer.ts';
 import type { DatabaseLimits } from '../storage/open-options.ts';
 import { createAdministration } from './administration.ts';
 import { createApp, mounted } from './app.ts';
@@ -191,10 +192,19 @@ interface RoutesDependencies extends JobsDependencies {
 
 /** Every route of the server, in the order in which they run. */
 function routesOf({ services, http, protocols, userPages, administration, isDraining }: RoutesDependencies) {
-  const { config, db, keyring } = services;
+  const { config, db, keyring, logger } = services;
+  const newerSchema = createSchemaCheck(db);
+  let reported: string | undefined;
   const checks = {
     database: async () => (await db.$queryRaw`SELECT 1`) !== undefined,
     keys: async () => keyring.jwks().keys.length > 0,
+    // A newer version migrated the database while this server runs.
+    schema: async () => {
+      const message = await newerSchema();
+      if (message !== undefined && message !== reported) logger.error(message);
+      reported = message;
+      return message === undefined;
+    },
   };
   const { account, federation, recovery, registration, rp, signIn } = userPages;
   const { listen, token } = config.metrics;

@@ -1,4 +1,4 @@
-// `gatehouse backup` and `gatehouse doctor`.
+// `gatehouse backup` and `gatehouse doctor`. What a backup holds is tested in backup.test.ts.
 import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import path from 'node:path';
@@ -17,21 +17,13 @@ describe('gatehouse backup', () => {
     await cli.gatehouse(['user', 'add', 'admin', '--role', 'admin']);
     const file = path.join(cli.folder, 'backup.db');
     const result = await cli.gatehouse(['backup', file]);
-    if (cli.kind === 'postgresql') {
-      expect(result).toMatchObject({
-        code: 1,
-        out: '',
-        err: expect.stringMatching(/pg_dump --format=custom --host=.+ --file=gatehouse\.dump test_/),
-      });
-      expect(result.err).not.toContain(new URL(cli.url).password || 'no password');
-      expect(existsSync(file)).toBe(false);
-      return;
-    }
     expect(result).toMatchObject({ code: 0, out: expect.stringContaining(file) });
     expect(statSync(file).mode & 0o777).toBe(0o600);
-    const copy = await openDatabase(`file:${file}`);
-    expect(await copy.db.user.findMany()).toEqual(await cli.db.user.findMany());
-    await copy.close();
+    if (cli.kind === 'sqlite') {
+      const copy = await openDatabase(`file:${file}`);
+      expect(await copy.db.user.findMany()).toEqual(await cli.db.user.findMany());
+      await copy.close();
+    }
     const before = readFileSync(file);
     expect(await cli.gatehouse(['backup', file])).toMatchObject({
       code: 1,

@@ -1,12 +1,14 @@
 import { appendFileSync, cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { packageVersion } from '../../src/platform/package.ts';
 import { openDatabase } from '../../src/storage/database.ts';
 import { migrationsFolder, readMigrations } from '../../src/storage/migrations/files.ts';
 import { migrate } from '../../src/storage/migrations/migrate.ts';
 import { databaseKind, testFolder } from '../support/database/database.ts';
 import { emptyDatabaseUrl } from './empty-database.ts';
 
+const version = packageVersion();
 const all = () => readMigrations(databaseKind()).map(({ name }) => name);
 
 function copyOfMigrations(): { folder: string; add(name: string, sql: string): void; file(name: string): string } {
@@ -89,7 +91,14 @@ describe('migrations', () => {
     const { folder, add } = copyOfMigrations();
     add('99990101000000_later', 'CREATE TABLE later (id TEXT);');
     await migrate(url, folder);
-    await expect(migrate(url)).rejects.toMatchObject({ fault: 'newer' });
+    await expect(migrate(url)).rejects.toMatchObject({
+      fault: 'newer',
+      message: `a newer version used this database: Gatehouse ${version} does not know a migration (99990101000000_later). Start the later build of ${version}, or restore the backup from before the upgrade`,
+    });
+    await rows(url, "UPDATE _prisma_migrations SET logs = 'gatehouse 7.1.0' WHERE migration_name LIKE '9999%'");
+    await expect(migrate(url)).rejects.toThrow(/Start Gatehouse 7\.1\.0 or newer, or restore/);
+    await rows(url, "UPDATE _prisma_migrations SET logs = NULL WHERE migration_name LIKE '9999%'");
+    await expect(migrate(url)).rejects.toThrow(/Start the newer version that was used last/);
   });
 
   it('reject a database with tables of another program', async () => {

@@ -69,7 +69,6 @@ const sweep = 'server/expiring-rows.ts';
 const plainSql: Record<string, string> = {
   'storage/': 'the connection check, row locks, hot statements inside transactions',
   'server/start.ts': 'the readiness check',
-  'cli/backup.ts': 'VACUUM INTO and PRAGMA',
   'cli/doctor/check-database.ts': 'PRAGMA and the migrations table',
   'server/reseal.ts': 'the same UPDATE for every encrypted column',
   'accounts/account-list.ts': 'a search for text that may hold % and _',
@@ -83,7 +82,7 @@ const plainSql: Record<string, string> = {
 };
 
 /** The files that depend on the kind of the database. */
-const knowsTheKind = ['storage/', 'config.ts', 'cli/backup.ts', 'cli/context.ts', 'cli/doctor/'];
+const knowsTheKind = ['storage/', 'config.ts', 'cli/backup/', 'cli/context.ts', 'cli/doctor/'];
 
 const files = filesUnder('src', '.ts')
   .filter((file) => !file.startsWith(path.join('src', 'generated')))

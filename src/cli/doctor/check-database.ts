@@ -20,6 +20,7 @@ import { countStale } from '../../server/reseal.ts';
 import { createSettings } from '../../settings/settings.ts';
 import { type Database, openDatabase } from '../../storage/database.ts';
 import { readMigrations } from '../../storage/migrations/files.ts';
+import { createSchemaCheck } from '../../storage/migrations/newer.ts';
 import { connectionFindings } from './check-connections.ts';
 import { clockFinding } from './check-network.ts';
 import { rowFindings } from './check-rows.ts';
@@ -56,6 +57,8 @@ async function findingsOf(needs: Omit<Opened, 'protectedRows'>, file: string | u
   if (pending === undefined)
     return [failure('database', 'it has no Gatehouse tables', 'Start the server once: it creates them.')];
   const findings = [file === undefined ? await postgresFinding(needs) : await sqliteFinding(needs, file)];
+  const newer = await createSchemaCheck(database.db)();
+  if (newer !== undefined) return [...findings, failure('migrations', newer, 'Nothing starts on it until then.')];
   if (pending.length > 0) {
     const message = `${pending.length} are missing: ${pending.join(', ')}`;
     return [...findings, warning('migrations', message, 'Start the server: it applies them. Make a backup first.')];

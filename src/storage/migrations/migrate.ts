@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { unreachable } from '../database.ts';
 import { DatabaseError, type DatabaseKind, parseDatabaseUrl } from '../database-url.ts';
 import { type MigrationFile, readMigrations } from './files.ts';
+import { newerMessage, versionNote } from './newer.ts';
 import { type LockedSession, type MigrationSession, openMigrationSession } from './session.ts';
 
 const LOCK_WAIT_SECONDS = 60;
@@ -38,6 +39,19 @@ export async function migrate(url: string, folder?: string): Promise<string[]> {
   }
 }
 
+/** The names of the migrations that migrate() would apply; changes nothing. Throws MigrationError as it does. */
+export async function pendingMigrations(url: string): Promise<string[]> {
+  const location = parseDatabaseUrl(url);
+  const session = await openMigrationSession(location);
+  try {
+    return await findMissing(session, location.kind, readMigrations(location.kind));
+  } catch (cause) {
+    throw cause instanceof DatabaseError ? cause : unreachable(location, cause);
+  } finally {
+    await session.close();
+  }
+}
+
 async function migrateLocked(
   session: MigrationSession,
   kind: DatabaseKind,
@@ -47,7 +61,7 @@ async function migrateLocked(
   try {
     // Looked up again under the lock, because another instance may have migrated meanwhile.
     const missing = await findMissing(locked, kind, migrations);
-    if (missing.length > 0) await apply(locked, kind, migrations);
+    if (missing.length > 0) await applyMigrations(locked, kind, migrations);
     await locked.commit();
     return missing;
   } catch (error) {
@@ -71,7 +85,12 @@ async function lock(session: MigrationSession): Promise<LockedSession> {
   }
 }
 
-async function apply(locked: LockedSession, kind: DatabaseKind, migrations: readonly MigrationFile[]): Promise<void> {
+/** Applies what is not recorded yet of `migrations` and records it with this version, in the transaction of `locked`. */
+export async function applyMigrations(
+  locked: LockedSession,
+  kind: DatabaseKind,
+  migrations: readonly MigrationFile[],
+): Promise<void> {
   const { startMigrationEngine } = await import('./engine.ts');
   let failure: unknown;
   const adapter = {
@@ -86,7 +105,9 @@ async function apply(locked: LockedSession, kind: DatabaseKind, migrations: read
   const { provider, adapterName } = adapter;
   try {
     const engine = await startMigrationEngine(kind, { provider, adapterName, connect, connectToShadowDb: connect });
-    await engine.apply(migrations);
+    const applied = await engine.apply(migrations);
+    for (const name of applied)
+      await locked.query(`UPDATE _prisma_migrations SET logs = '${versionNote()}' WHERE migration_name = '${name}'`);
   } catch (error) {
     const cause = failure ?? error;
     throw new MigrationError('failed', `a migration failed and was undone: ${reasonOf(cause)}`, { cause });
@@ -108,9 +129,11 @@ async function findMissing(
   }
   const recorded = new Map<unknown, Record<string, unknown>>();
   for (const row of await query(RECORDED)) recorded.set(row.name, row);
+  const newer = newerMessage([...recorded.values()], migrations);
+  if (newer) throw new MigrationError('newer', newer);
   for (const [name, { checksum, finished }] of recorded) {
     const file = migrations.find((migration) => migration.name === name);
-    if (!file) throw new MigrationError('newer', `a newer version used this database (${name}): update Gatehouse`);
+    if (!file) continue; // reported above
     if (finished === null) throw new MigrationError('unfinished', `migration ${name} was started and not finished`);
     if (checksum !== file.checksum) {
       throw new MigrationError('edited', `migration ${name} was edited after it was applied: restore its file`);
@@ -121,8 +144,8 @@ async function findMissing(
 
 const SQLITE_TABLES = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'";
 const POSTGRESQL_TABLES = 'SELECT tablename::text AS name FROM pg_tables WHERE schemaname = current_schema()';
-const RECORDED = `SELECT migration_name AS name, checksum, finished_at AS finished FROM _prisma_migrations
-  WHERE rolled_back_at IS NULL`;
+const RECORDED = `SELECT migration_name AS name, checksum, finished_at AS finished, logs FROM _prisma_migrations
+  WHERE rolled_back_at IS NULL ORDER BY migration_name`;
 
 function reasonOf(error: unknown): string {
   const cause = error instanceof Error && typeof error.cause === 'object' ? error.cause : undefined;

@@ -1,6 +1,7 @@
 // The connections to PostgreSQL and every time limit on them. A connection whose answer does not come in time is destroyed: the
 // server may be frozen, or a firewall may have forgotten the connection, and nothing else would ever tell.
 import pg from 'pg';
+import { packageVersion } from '../../platform/package.ts';
 import type { DatabaseLocation } from '../database-url.ts';
 import type { DatabaseLimits } from '../open-options.ts';
 import { DatabaseUnavailable } from '../unavailable.ts';
@@ -47,7 +48,7 @@ function clientConfig(
 ): pg.ClientConfig {
   return {
     connectionString,
-    application_name: 'gatehouse',
+    application_name: `gatehouse ${packageVersion()}`, // for `gatehouse restore` and `upgrade check`
     connectionTimeoutMillis: limits.connectMs,
     keepAlive: true,
     keepAliveInitialDelayMillis: limits.keepAliveMs,

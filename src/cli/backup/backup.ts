@@ -1,0 +1,98 @@
+// `gatehouse backup FILE`: a consistent copy of the database while servers go on writing to it.
+import { existsSync, renameSync, rmSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { loadConfig } from '../../config.ts';
+import { systemClock } from '../../platform/clock.ts';
+import { newHead, type Progress } from '../../storage/backup/head.ts';
+import { type DatabaseLocation, parseDatabaseUrl } from '../../storage/database-url.ts';
+import type { Command } from '../command.ts';
+import { requireDatabase, withServices } from '../context.ts';
+import type { Io } from '../io.ts';
+import { progressPrinter } from './progress.ts';
+
+export const backupCommand: Command = {
+  name: 'backup',
+  args: ['FILE'],
+  summary: 'copy the database into a new file, while the server runs',
+  details: `The backup is one moment of the database, and checked before it gets its name. SQLite: a copy of the file, with its digest in
+FILE.json beside it. PostgreSQL: an export that "gatehouse restore" reads; pg_dump is not needed.
+It holds the database only. Keep the secret (GATEHOUSE_SECRET, or secret.key) and the configuration file elsewhere, and the secret
+as safely: without it the keys and second factors in the backup cannot be read, and with both everything can.
+"gatehouse verify FILE" checks a backup, "gatehouse restore FILE" restores it.`,
+  async run(input, io) {
+    const config = loadConfig(undefined, { readOnly: true });
+    requireDatabase(config);
+    const file = path.resolve(input.words[0] ?? '');
+    const taken = [file, `${file}.json`].find((name) => existsSync(name));
+    if (taken !== undefined) {
+      io.err(`${taken} is there already: give another name, or remove it first.`);
+      return 1;
+    }
+    const draft = `${file}.part`;
+    try {
+      rmSync(draft, { force: true });
+      await copy(parseDatabaseUrl(config.databaseUrl), draft, file, io);
+    } catch (error) {
+      io.err(`The backup failed: ${error instanceof Error ? error.message.trim().split('\n').at(-1) : String(error)}`);
+      return 1;
+    } finally {
+      for (const left of [draft, `${draft}-wal`, `${draft}-shm`]) rmSync(left, { force: true });
+    }
+    const { size } = statSync(file);
+    await record({ file, bytes: size }, config.databaseUrl, io);
+    io.out(`${file}: ${(size / 1024 / 1024).toFixed(1)} MB`);
+    if (config.secretFile) io.err(`Keep a copy of ${config.secretFile} too, apart from it.`);
+    return 0;
+  },
+};
+
+async function copy(location: DatabaseLocation, draft: string, file: string, io: Io): Promise<void> {
+  const onProgress = progressPrinter(io);
+  io.err('Copying the database…');
+  if (location.kind === 'postgresql') return exportAndCheck(location, draft, file, io, onProgress);
+  const [{ assertIntact, copySqlite, countRows, digestOf, inspectSqlite, recordedMigrations, syncFile }, manifest] =
+    await Promise.all([import('../../storage/backup/sqlite-copy.ts'), import('../../storage/backup/manifest.ts')]);
+  const at = systemClock();
+  await copySqlite(location.file, draft, onProgress);
+  io.err('Checking the copy…');
+  const { rows, migrations } = await inspectSqlite(draft, (query) => {
+    assertIntact(query);
+    return { rows: countRows(query), migrations: recordedMigrations(query).map(({ name }) => name) };
+  });
+  const sha256 = await digestOf(draft);
+  const { size: bytes } = statSync(draft);
+  // First, so that there is never a backup without it.
+  manifest.writeManifest(file, { ...newHead('sqlite', at, migrations), bytes, sha256, rows });
+  renameSync(draft, file);
+  syncFile(path.dirname(file));
+}
+
+async function exportAndCheck(
+  location: Extract<DatabaseLocation, { kind: 'postgresql' }>,
+  draft: string,
+  file: string,
+  io: Io,
+  onProgress: (progress: Progress) => void,
+): Promise<void> {
+  const [{ exportPostgres }, { readExport }, { syncFile }] = await Promise.all([
+    import('../../storage/backup/export.ts'),
+    import('../../storage/backup/read-export.ts'),
+    import('../../storage/backup/sqlite-copy.ts'),
+  ]);
+  await exportPostgres(location, draft, { now: systemClock(), onProgress });
+  io.err('Checking the copy…');
+  for await (const part of readExport(draft)) void part; // throws when the file differs from what was written
+  renameSync(draft, file);
+  syncFile(path.dirname(file));
+}
+
+/** Records the backup in the audit log, unless that would migrate the database: a backup comes before an upgrade. */
+async function record(data: { file: string; bytes: number }, databaseUrl: string, io: Io): Promise<void> {
+  const { pendingMigrations } = await import('../../storage/migrations/migrate.ts');
+  const pending = await pendingMigrations(databaseUrl);
+  if (pending.length === 0) {
+    await withServices(io, ({ audit }) => audit.record({ type: 'backup.created', outcome: 'success', data }));
+    return;
+  }
+  io.err('The database is of an older version and was not migrated, so the audit log does not record this backup.');
+}

@@ -1,0 +1,96 @@
+// `gatehouse restore FILE`: puts a backup in the place of the database, while no server runs on it.
+import path from 'node:path';
+import { type Config, loadConfig } from '../../config.ts';
+import { decryptDataKeys } from '../../keys/data-keys.ts';
+import { systemClock } from '../../platform/clock.ts';
+import { createVault, VaultError } from '../../platform/vault.ts';
+import { BackupError } from '../../storage/backup/head.ts';
+import { type Restored, restoreBackup, type StoredDataKey } from '../../storage/backup/restore.ts';
+import { parseDatabaseUrl } from '../../storage/database-url.ts';
+import { acceptRestore } from '../audit.ts';
+import { type Command, jsonOption } from '../command.ts';
+import { withServices } from '../context.ts';
+import { formatDate, type Io } from '../io.ts';
+import { progressPrinter } from './progress.ts';
+
+export const restoreCommand: Command = {
+  name: 'restore',
+  args: ['FILE'],
+  summary: 'put a backup in the place of the database, while no server runs',
+  details: `The database is that of the configuration (DATABASE_URL, or $DATA_DIR/gatehouse.db), and must be empty or absent. Put the
+secret of the server in place first: a backup that it does not open is not restored. Nothing is changed until the backup is
+read and checked. Afterwards the checkpoint file of the audit log on this machine is set aside, as "gatehouse audit accept-restore"
+does; run that on the other machines. An export of PostgreSQL can also be restored into a SQLite file.`,
+  options: {
+    replace: {
+      type: 'boolean',
+      help: 'replace a database with content; a SQLite file is renamed, tables of PostgreSQL are dropped',
+    },
+    ...jsonOption,
+  },
+  async run(input, io) {
+    const config = loadConfig(undefined, { readOnly: true });
+    if (config.secrets.length === 0) {
+      io.err(
+        `${config.secretFile} is missing: put the secret of the server there, or set GATEHOUSE_SECRET. Nothing was changed.`,
+      );
+      return 1;
+    }
+    const file = path.resolve(input.words[0] ?? '');
+    io.err('Restoring…');
+    const restored = await restoreBackup(parseDatabaseUrl(config.databaseUrl), file, {
+      replace: input.flag('replace'),
+      now: systemClock(),
+      checkDataKeys: (rows) => assertSecretOpens(rows, config),
+      onProgress: progressPrinter(io),
+    });
+    const checkpointFile = restored.hasDataKeys ? await recordRestore(file, restored, io) : undefined;
+    if (input.flag('json')) io.json(jsonOf(file, restored, checkpointFile));
+    else print(file, restored, checkpointFile, io);
+    return 0;
+  },
+};
+
+/** Throws BackupError when the secret of this machine is not the one of the backup. */
+function assertSecretOpens(rows: StoredDataKey[], { secrets, secretFile = 'GATEHOUSE_SECRET' }: Config): void {
+  if (rows.length === 0) return;
+  try {
+    decryptDataKeys(rows, createVault(secrets));
+  } catch (cause) {
+    if (!(cause instanceof VaultError)) throw cause;
+    throw new BackupError(
+      `the secret in ${secretFile} does not open this backup: put the secret of its server there. Nothing was changed`,
+      { cause },
+    );
+  }
+}
+
+function recordRestore(file: string, { head }: Restored, io: Io): Promise<string | undefined> {
+  return withServices(io, async (services) => {
+    const checkpointFile = await acceptRestore(services);
+    const data = { file, at: head?.at ?? null };
+    await services.audit.record({ type: 'backup.restored', outcome: 'success', data });
+    return checkpointFile;
+  });
+}
+
+function jsonOf(file: string, { head, rows, replacedFile }: Restored, checkpointFile: string | undefined) {
+  return {
+    file,
+    at: head?.at ?? null,
+    version: head?.version ?? null,
+    rows,
+    replaced_file: replacedFile ?? null,
+    checkpoint_file: checkpointFile ?? null,
+  };
+}
+
+function print(file: string, restored: Restored, checkpointFile: string | undefined, io: Io): void {
+  const { head, rows, replacedFile, hasDataKeys } = restored;
+  const made = head ? `, made ${formatDate(new Date(head.at))}` : '';
+  io.out(`The database is that of ${file}${made}: ${rows.users ?? 0} users.`);
+  if (replacedFile) io.out(`The former database is ${replacedFile}. Remove it when you no longer need it.`);
+  if (checkpointFile) io.out(`The former checkpoint file of the audit log is ${checkpointFile}.`);
+  if (!hasDataKeys) io.out('An older version made it, without MACs. Before the start, run: gatehouse secrets adopt');
+  else io.out('Start the server. On its other machines, run before: gatehouse audit accept-restore');
+}

@@ -1,0 +1,169 @@
+// The checks of `gatehouse verify`, on a SQLite file in the temporary folder: a copy of the backup, or what an export holds.
+import { createPublicKey } from 'node:crypto';
+import { mkdtempSync, rmSync, statfsSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { checkChain } from '../../audit/chain/check.ts';
+import { createProtectedRows } from '../../audit/protected-rows.ts';
+import type { Config } from '../../config.ts';
+import { decryptDataKeys } from '../../keys/data-keys.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { createVault, VaultError } from '../../platform/vault.ts';
+import { BackupError, type BackupHead, type Progress } from '../../storage/backup/head.ts';
+import { readManifest } from '../../storage/backup/manifest.ts';
+import { kindOfBackup } from '../../storage/backup/read-export.ts';
+import { loadIntoFile } from '../../storage/backup/restore.ts';
+import { assertIntact, copyFile, countRows, inspectSqlite } from '../../storage/backup/sqlite-copy.ts';
+import { type Database, openDatabase } from '../../storage/database.ts';
+import { DatabaseError } from '../../storage/database-url.ts';
+import { migrate, pendingMigrations } from '../../storage/migrations/migrate.ts';
+import { rowFindings } from '../doctor/check-rows.ts';
+import { type Finding, failure, ok, warning } from '../doctor/findings.ts';
+import { formatDate } from '../io.ts';
+
+export interface VerifyOptions {
+  file: string;
+  config: Config;
+  now: Clock;
+  onProgress(progress: Progress): void;
+}
+
+export interface Verdict {
+  file: string;
+  ok: boolean;
+  kind: BackupHead['kind'];
+  /** When the backup began, ISO 8601; null for a copy of a SQLite file without FILE.json. */
+  at: string | null;
+  version: string | null;
+  rows: Record<string, number>;
+  findings: Finding[];
+}
+
+/** Throws BackupError for a file that is no backup of Gatehouse. */
+export async function verifyBackup(options: VerifyOptions): Promise<Verdict> {
+  const { file } = options;
+  const verdict: Verdict = {
+    file,
+    ok: true,
+    kind: kindOfBackup(file),
+    at: null,
+    version: null,
+    rows: {},
+    findings: [],
+  };
+  const folder = mkdtempSync(path.join(tmpdir(), 'gatehouse-verify-'));
+  try {
+    assertSpace(file, folder);
+    await check(options, path.join(folder, 'copy.db'), verdict);
+  } catch (error) {
+    if (!(error instanceof DatabaseError)) throw error;
+    verdict.findings.push(failure('content', error.message, 'Do not rely on this backup: make another one.'));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+  verdict.ok = verdict.findings.every(({ status }) => status !== 'failure');
+  return verdict;
+}
+
+async function check(options: VerifyOptions, copy: string, verdict: Verdict): Promise<void> {
+  const { findings } = verdict;
+  const { head, expected } = await (verdict.kind === 'sqlite' ? copyOf(options, copy, findings) : load(options, copy));
+  Object.assign(verdict, { at: head?.at ?? null, version: head?.version ?? null });
+  findings.unshift(head ? describe(head, options.now()) : warning('backup', 'a copy of a SQLite file', UNDESCRIBED));
+  verdict.rows = await inspectSqlite(copy, (query) => {
+    assertIntact(query);
+    return countRows(query);
+  });
+  findings.push(ok('content', 'complete and intact'), countFinding(verdict.rows, expected));
+  const pending = await pendingMigrations(`file:${copy}`);
+  findings.push(
+    pending.length === 0
+      ? ok('schema', 'that of this version')
+      : ok('schema', `of an older version; a start applies ${pending.length} migrations`),
+  );
+  await migrate(`file:${copy}`);
+  const database = await openDatabase(`file:${copy}`);
+  try {
+    findings.push(...(await contentFindings(options, database)));
+  } finally {
+    await database.close();
+  }
+}
+
+const UNDESCRIBED = 'Without FILE.json beside it, neither its age nor its digest is known.';
+
+/** A copy with its digest compared. */
+async function copyOf({ file, onProgress }: VerifyOptions, copy: string, findings: Finding[]) {
+  const head = readManifest(file);
+  const total = statSync(file).size;
+  const { sha256 } = await copyFile(file, copy, (done) => onProgress({ done, total }));
+  if (head && head.sha256 !== sha256)
+    throw new BackupError(`${file} was changed or damaged: its digest differs from that in ${file}.json`);
+  if (head) findings.push(ok('digest', `SHA-256 ${sha256}`));
+  return { head, expected: head?.rows };
+}
+
+async function load({ file, onProgress }: VerifyOptions, copy: string) {
+  const { head, rows } = await loadIntoFile(file, copy, onProgress);
+  return { head, expected: rows };
+}
+
+function describe({ at, version, kind }: BackupHead, now: Date): Finding {
+  const hours = Math.floor((now.getTime() - new Date(at).getTime()) / 3_600_000);
+  const age = hours < 48 ? `${hours} hours` : `${Math.floor(hours / 24)} days`;
+  const what = kind === 'sqlite' ? 'SQLite' : 'PostgreSQL';
+  return ok('backup', `${what}, made ${formatDate(new Date(at))} UTC by Gatehouse ${version}, ${age} old`);
+}
+
+function countFinding(rows: Record<string, number>, expected: Record<string, number> | undefined): Finding {
+  const differing = Object.entries(expected ?? {}).filter(([table, count]) => rows[table] !== count);
+  if (differing.length > 0) {
+    const names = differing.map(([table, count]) => `${table} has ${rows[table] ?? 0} rows instead of ${count}`);
+    return failure('counts', names.join(', '), 'Do not rely on this backup: make another one.');
+  }
+  const total = Object.values(rows).reduce((sum, count) => sum + count, 0);
+  return ok('counts', `${rows.users ?? 0} users, ${total} rows in ${Object.keys(rows).length} tables`);
+}
+
+/** What needs the secret: data keys, MACs and the audit log. */
+async function contentFindings({ config }: VerifyOptions, database: Database): Promise<Finding[]> {
+  const { secrets, secretFile } = config;
+  if (secrets.length === 0) {
+    const advice = 'Set GATEHOUSE_SECRET or DATA_DIR to verify MACs and the audit log too.';
+    return [warning('secret', `${secretFile} is not here, so MACs and the audit log are not verified`, advice)];
+  }
+  const stored = await database.db.dataKey.findMany({ orderBy: { generation: 'desc' } });
+  if (stored.length === 0) return [warning('secret', 'an older version made the database, without MACs', ADOPT)];
+  try {
+    const keys = decryptDataKeys(stored, createVault(secrets));
+    const vault = createVault(secrets, keys.mac);
+    const protectedRows = createProtectedRows({ vault, alarm: { raise: async () => {} } });
+    const forged = await rowFindings({ database, protectedRows });
+    const publicKey = createPublicKey(keys.checkpoint.privateKey);
+    const chain = await checkChain({ db: database.db, vault, publicKey, outside: { valid: [], invalid: [] } });
+    return [
+      ok('secret', 'opens the keys of this backup'),
+      ...(forged.length > 0 ? forged : [ok('rows', 'each protected row has its MAC')]),
+      ...(chain.ok
+        ? [ok('audit log', `${chain.entries} entries are as they were written, ${chain.unsealed} wait for the chain`)]
+        : chain.faults.map(({ message }) => failure('audit log', message, 'Compare with an older backup.'))),
+    ];
+  } catch (error) {
+    if (!(error instanceof VaultError)) throw error;
+    return [failure('secret', `it does not open the keys of this backup: ${error.message}`, OTHER_SECRET)];
+  }
+}
+
+const ADOPT = 'After a restore, run: gatehouse secrets adopt';
+const OTHER_SECRET =
+  'Give GATEHOUSE_SECRET the value of the server that made the backup. Without it the backup is of no use.';
+
+// An export grows to some times its size: it is compressed.
+function assertSpace(file: string, folder: string): void {
+  const { bavail, bsize } = statfsSync(folder);
+  const needed = statSync(file).size * (kindOfBackup(file) === 'sqlite' ? 2 : 10);
+  if (bavail * bsize < needed)
+    throw new BackupError(
+      `${folder} has too little space for a copy: set TMPDIR to a folder with ${needed} bytes free`,
+    );
+}

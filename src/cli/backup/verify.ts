@@ -1,0 +1,26 @@
+// `gatehouse verify FILE`: checks a backup without restoring it.
+import path from 'node:path';
+import { loadConfig } from '../../config.ts';
+import { systemClock } from '../../platform/clock.ts';
+import { type Command, jsonOption } from '../command.ts';
+import { printFindings } from '../doctor/findings.ts';
+import { progressPrinter } from './progress.ts';
+
+export const verifyCommand: Command = {
+  name: 'verify',
+  args: ['FILE'],
+  summary: 'check a backup: complete, intact, opened by the secret, and written by Gatehouse row by row',
+  details: `It works on a copy in the temporary folder (TMPDIR), and changes neither the backup nor the database. With the secret of the
+server it verifies the MAC of each row and the audit log, without it only what needs none. Exit code 1 when something failed.`,
+  options: jsonOption,
+  async run(input, io) {
+    const config = loadConfig(undefined, { readOnly: true });
+    const { verifyBackup } = await import('./verify-checks.ts');
+    const file = path.resolve(input.words[0] ?? '');
+    io.err('Reading the backup…');
+    const result = await verifyBackup({ file, config, now: systemClock, onProgress: progressPrinter(io) });
+    if (input.flag('json')) io.json(result);
+    else printFindings(result.findings, io);
+    return result.ok ? 0 : 1;
+  },
+};

@@ -1,0 +1,61 @@
+// What a backup says about itself: the first line of an export of PostgreSQL, or FILE.json beside a copy of a SQLite file.
+import { packageVersion } from '../../platform/package.ts';
+import { DatabaseError, type DatabaseKind } from '../database-url.ts';
+import type { MigrationFile } from '../migrations/files.ts';
+import { newerMessage, versionNote } from '../migrations/newer.ts';
+
+export interface BackupHead {
+  gatehouse: 'backup';
+  /** Of the file's format; a program reads the formats up to its own. */
+  format: number;
+  /** The version of the program that made it. */
+  version: string;
+  kind: DatabaseKind;
+  /** When the backup began, ISO 8601. It holds what was committed before. */
+  at: string;
+  /** The names of the migrations of its schema, in order. */
+  migrations: string[];
+}
+
+/** How far a copy is: bytes of SQLite, rows of PostgreSQL. `total` is an estimate of PostgreSQL. */
+export interface Progress {
+  done: number;
+  total: number;
+}
+
+export const FORMAT = 1;
+
+/** The backup cannot be read or is damaged; the message says why. */
+export class BackupError extends DatabaseError {
+  override name = 'BackupError';
+}
+
+export function newHead(kind: DatabaseKind, at: Date, migrations: string[]): BackupHead {
+  return { gatehouse: 'backup', format: FORMAT, version: packageVersion(), kind, at: at.toISOString(), migrations };
+}
+
+/** The head in a JSON text; throws BackupError for another text and for a newer format. */
+export function parseHead<T extends object>(text: string, file: string): BackupHead & T {
+  let head: Partial<BackupHead>;
+  try {
+    head = JSON.parse(text) as Partial<BackupHead>;
+  } catch {
+    throw new BackupError(`${file} is not a backup of Gatehouse`);
+  }
+  if (head?.gatehouse !== 'backup' || typeof head.format !== 'number' || !Array.isArray(head.migrations))
+    throw new BackupError(`${file} is not a backup of Gatehouse`);
+  if (head.format > FORMAT)
+    throw new BackupError(`${file} is of a newer version: use Gatehouse ${String(head.version)} or newer`);
+  return head as BackupHead & T;
+}
+
+/** The migrations of the backup's schema; throws BackupError when this program does not know one of them. */
+export function migrationsOf(head: BackupHead, known: readonly MigrationFile[]): MigrationFile[] {
+  const logs = versionNote(head.version);
+  const newer = newerMessage(
+    head.migrations.map((name) => ({ name, logs })),
+    known,
+  );
+  if (newer) throw new BackupError(newer.replace('this database', 'the database of this backup'));
+  return known.filter(({ name }) => head.migrations.includes(name));
+}

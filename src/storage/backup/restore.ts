@@ -1,0 +1,222 @@
+// Puts a backup in the place of a database. Until the last step the database is as it was: one transaction on PostgreSQL, the
+// rename of a file on SQLite. It is not migrated: the next start does that.
+import { existsSync, renameSync, rmSync, statSync } from 'node:fs';
+import path from 'node:path';
+import type { DatabaseLocation } from '../database-url.ts';
+import { readMigrations } from '../migrations/files.ts';
+import { newerMessage } from '../migrations/newer.ts';
+import { type LockedSession, openMigrationSession } from '../migrations/session.ts';
+import { createSqliteFile } from '../sqlite/adapter.ts';
+import { connectSqlite } from '../sqlite/connections.ts';
+import { EXACT_TEXTS } from './export.ts';
+import { BackupError, type BackupHead, type Progress } from './head.ts';
+import { loadExport, tableNames } from './load-export.ts';
+import { readManifest } from './manifest.ts';
+import { kindOfBackup } from './read-export.ts';
+import {
+  assertIntact,
+  copyFile,
+  countRows,
+  inspectSqlite,
+  recordedMigrations,
+  type SyncQuery,
+  syncFile,
+  syncQuery,
+} from './sqlite-copy.ts';
+
+/** A row of the table data_keys, as keys/data-keys.ts reads it. */
+export interface StoredDataKey {
+  id: string;
+  purpose: string;
+  generation: number;
+  keySealed: string;
+}
+
+export interface RestoreOptions {
+  /** Whether a database with content may be replaced. */
+  replace: boolean;
+  now: Date;
+  /** Gets the data keys of the backup before it becomes the database; throws to leave the old one. */
+  checkDataKeys(rows: StoredDataKey[]): void;
+  onProgress?(progress: Progress): void;
+}
+
+export interface Restored {
+  /** Undefined for a copy of a SQLite file without FILE.json. */
+  head: BackupHead | undefined;
+  /** False for a backup of a version from before the data keys. */
+  hasDataKeys: boolean;
+  rows: Record<string, number>;
+  /** Where the former SQLite file is now. */
+  replacedFile?: string;
+}
+
+/** Restores `file` into the database at `location`; throws BackupError or DatabaseError, and nothing was changed. */
+export async function restoreBackup(
+  location: DatabaseLocation,
+  file: string,
+  options: RestoreOptions,
+): Promise<Restored> {
+  const kind = kindOfBackup(file);
+  if (location.kind === 'sqlite' && location.file === file) throw new BackupError(`${file} is the database itself`);
+  if (location.kind === 'sqlite') return restoreSqlite(location.file, file, kind, options);
+  if (kind === 'sqlite')
+    throw new BackupError(`${file} is a copy of a SQLite file, and DATABASE_URL names PostgreSQL: nothing was changed`);
+  return restorePostgres(location, file, options);
+}
+
+type PostgresLocation = Extract<DatabaseLocation, { kind: 'postgresql' }>;
+
+async function restorePostgres(location: PostgresLocation, file: string, options: RestoreOptions): Promise<Restored> {
+  const session = await openMigrationSession(location);
+  try {
+    const locked = await session.tryLock();
+    if (!locked)
+      throw new BackupError('another process migrates or restores this database: try again when it has finished');
+    try {
+      for (const setting of EXACT_TEXTS) await locked.query(setting);
+      await dropTables(locked, options.replace);
+      const { head, rows } = await loadExport(locked, 'postgresql', file, options.onProgress);
+      const hasDataKeys = rows.data_keys !== undefined;
+      if (hasDataKeys) options.checkDataKeys((await locked.query(DATA_KEYS)) as never);
+      await locked.commit();
+      return { head, rows, hasDataKeys };
+    } catch (error) {
+      await locked.rollback().catch(() => {}); // the first error is the one to report
+      throw error;
+    }
+  } finally {
+    await session.close();
+  }
+}
+
+async function dropTables(locked: LockedSession, replace: boolean): Promise<void> {
+  const { query } = locked;
+  const others = await query(SERVERS);
+  if (others.length > 0) {
+    const from = others.map(({ name, address }) => `${name} from ${address}`).join(', ');
+    throw new BackupError(`a server runs on this database (${from}): stop all servers first. Nothing was changed`);
+  }
+  const tables = await tableNames(locked, 'postgresql');
+  if (tables.length === 0) return;
+  if (!tables.includes('users') || !tables.includes('audit_events'))
+    throw new BackupError(
+      'the database holds tables of another program: give Gatehouse an empty one. Nothing was changed',
+    );
+  const isEmpty =
+    (
+      await query(
+        'SELECT 1 FROM (SELECT id::text FROM users UNION ALL SELECT id::text FROM audit_events) AS content LIMIT 1',
+      )
+    ).length === 0;
+  if (!isEmpty && !replace) throw notEmpty();
+  await query(`DROP TABLE ${[...tables, '_prisma_migrations'].map((name) => `"${name}"`).join(', ')} CASCADE`);
+}
+
+async function restoreSqlite(
+  target: string,
+  file: string,
+  kind: 'sqlite' | 'postgresql',
+  options: RestoreOptions,
+): Promise<Restored> {
+  const exists = existsSync(target) && statSync(target).size > 0;
+  createSqliteFile(target);
+  const draft = `${target}.restoring`;
+  const lock = await lockUnusedFile(target);
+  let isDone = false;
+  try {
+    if (!options.replace && hasContent(lock.query)) throw notEmpty();
+    removeSqlite(draft);
+    const head = kind === 'sqlite' ? await copyChecked(file, draft, options) : await loadDraft(file, draft, options);
+    const found = await inspectDraft(draft, options);
+    const replacedFile = exists ? `${target}.replaced-${options.now.toISOString().replaceAll(':', '-')}` : undefined;
+    if (replacedFile) renameSync(target, replacedFile);
+    renameSync(draft, target);
+    isDone = true;
+    syncFile(path.dirname(target));
+    return { head, ...found, ...(replacedFile && { replacedFile }) };
+  } finally {
+    await lock.release();
+    removeSqlite(draft);
+    if (!isDone && !exists) removeSqlite(target);
+  }
+}
+
+async function copyChecked(file: string, draft: string, options: RestoreOptions): Promise<BackupHead | undefined> {
+  const total = statSync(file).size;
+  const manifest = readManifest(file);
+  const { sha256 } = await copyFile(file, draft, (done) => options.onProgress?.({ done, total }));
+  if (manifest && manifest.sha256 !== sha256)
+    throw new BackupError(`${file} was changed or damaged: its digest differs from that in ${file}.json`);
+  return manifest;
+}
+
+async function loadDraft(file: string, draft: string, { onProgress }: RestoreOptions): Promise<BackupHead> {
+  const { head } = await loadIntoFile(file, draft, onProgress);
+  return head;
+}
+
+function inspectDraft(draft: string, { checkDataKeys }: RestoreOptions) {
+  return inspectSqlite(draft, (query) => {
+    assertIntact(query);
+    const newer = newerMessage(recordedMigrations(query), readMigrations('sqlite'));
+    if (newer) throw new BackupError(newer.replace('this database', 'the database of this backup'));
+    const rows = countRows(query);
+    const hasDataKeys = rows.data_keys !== undefined;
+    if (hasDataKeys) checkDataKeys(query(DATA_KEYS) as never);
+    return { rows, hasDataKeys };
+  });
+}
+
+/** Loads an export of PostgreSQL into a new SQLite file. */
+export async function loadIntoFile(file: string, target: string, onProgress?: (progress: Progress) => void) {
+  const session = await openMigrationSession({ kind: 'sqlite', file: target });
+  try {
+    const locked = await session.tryLock();
+    if (!locked) throw new BackupError(`${target} is in use`);
+    const loaded = await loadExport(locked, 'sqlite', file, onProgress);
+    await locked.commit();
+    return loaded;
+  } finally {
+    await session.close();
+  }
+}
+
+/** Locks a SQLite file that no other process has open. Throws BackupError while a server runs on it. */
+async function lockUnusedFile(file: string): Promise<{ query: SyncQuery; release(): Promise<void> }> {
+  const connection = await connectSqlite(file);
+  const query = syncQuery(connection);
+  try {
+    query('PRAGMA busy_timeout = 0');
+    // Each connection to a file in WAL mode holds a lock on it, so the mode changes only when there is no other one.
+    const [changed] = query('PRAGMA journal_mode = DELETE');
+    if (changed?.journal_mode !== 'delete') throw new Error(`its journal mode stays ${String(changed?.journal_mode)}`);
+    query('BEGIN EXCLUSIVE');
+  } catch (cause) {
+    await connection.dispose();
+    throw new BackupError(`a server or another command uses ${file}: stop all servers first. Nothing was changed`, {
+      cause,
+    });
+  }
+  return { query, release: () => connection.dispose() };
+}
+
+function hasContent(query: SyncQuery): boolean {
+  const tables = query("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'");
+  const isOurs = ['users', 'audit_events'].every((name) => tables.some((table) => table.name === name));
+  if (!isOurs) return tables.length > 0;
+  return query('SELECT 1 FROM users UNION ALL SELECT 1 FROM audit_events LIMIT 1').length > 0;
+}
+
+function removeSqlite(file: string): void {
+  for (const name of [file, `${file}-wal`, `${file}-shm`, `${file}-journal`]) rmSync(name, { force: true });
+}
+
+function notEmpty(): BackupError {
+  return new BackupError('the database has content: --replace puts the backup in its place. Nothing was changed');
+}
+
+const DATA_KEYS = 'SELECT id, purpose, generation, key_sealed AS "keySealed" FROM data_keys ORDER BY generation DESC';
+const SERVERS = `SELECT application_name AS name, coalesce(client_addr::text, 'this machine') AS address
+  FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE 'gatehouse%' AND pid <> pg_backend_pid()
+  GROUP BY 1, 2`;

@@ -1,0 +1,233 @@
+// `gatehouse backup`, `verify` and `restore` on the database of a server that signs users in meanwhile.
+import { copyFileSync, mkdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openDatabase } from '../../src/storage/database.ts';
+import { type Application, anApplication, postAs, signIn } from '../oidc/support.ts';
+import { emptyDatabaseUrl } from '../storage/empty-database.ts';
+import { testFolder } from '../support/database/database.ts';
+import { aUser, type TestUser } from '../support/factories.ts';
+import { httpClient } from '../support/http.ts';
+import { startIdp, type TestIdp } from '../support/idp.ts';
+import { commandLine } from './support.ts';
+
+let cli: Awaited<ReturnType<typeof commandLine>>;
+let idp: TestIdp;
+let app: Application;
+let refreshToken: string;
+/** The users whose creation was answered before the backup began. */
+let acknowledged: TestUser[];
+const folder = testFolder();
+const file = path.join(folder, 'backup');
+const call = (args: string[], env: Record<string, string> = {}) =>
+  cli.gatehouse(args, { env: { ...(idp.environment as Record<string, string>), ...env } });
+
+beforeAll(async () => {
+  [cli, idp] = await Promise.all([commandLine(), startIdp()]);
+  app = await anApplication(idp, { grant_types: ['authorization_code', 'refresh_token', 'client_credentials'] });
+});
+afterAll(async () => {
+  await cli.close();
+  await idp.stop();
+});
+
+/** Users, tokens and sign-ins, until the result is called. */
+function underLoad(users: TestUser[]): () => Promise<void> {
+  let isOver = false;
+  const repeat = async (work: () => Promise<unknown>) => {
+    while (!isOver) await work();
+  };
+  const loops = [
+    repeat(async () => users.push(await aUser(idp.services))),
+    repeat(() => postAs(idp, app, '/token', { grant_type: 'client_credentials' })),
+    repeat(async () => signIn(httpClient(idp.issuer), app, users[0] as TestUser)),
+  ];
+  return async () => {
+    isOver = true;
+    await Promise.all(loops);
+  };
+}
+
+describe('gatehouse backup', () => {
+  it('holds everything that was acknowledged before it began, while users sign in', async () => {
+    const users = [await aUser(idp.services)];
+    const browser = httpClient(idp.issuer);
+    const { tokens } = await signIn(browser, app, users[0] as TestUser, { scope: 'openid offline_access' });
+    refreshToken = String(tokens.refresh_token);
+    const stop = underLoad(users);
+    await expect.poll(() => users.length).toBeGreaterThan(3);
+    acknowledged = [...users];
+    const result = await call(['backup', file]);
+    await stop();
+    expect(result).toMatchObject({ code: 0, out: expect.stringMatching(/^.+backup: \d+\.\d MB\n$/) });
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(users.length).toBeGreaterThan(acknowledged.length);
+    const [event] = await idp.services.db.auditEvent.findMany({ where: { type: 'backup.created' } });
+    expect(event?.data).toContain(file);
+  });
+
+  it('leaves a file that is there as it is', async () => {
+    expect(await call(['backup', file])).toMatchObject({ code: 1, err: expect.stringContaining('is there already') });
+  });
+});
+
+describe('gatehouse verify', () => {
+  type Verdict = {
+    ok: boolean;
+    rows: Record<string, number>;
+    findings: { check: string; status: string; message: string }[];
+  };
+  async function verify(name: string, env: Record<string, string> = {}) {
+    const { code, out } = await call(['verify', name, '--json'], env);
+    const verdict = JSON.parse(out) as Verdict;
+    return { code, ...verdict, of: (check: string) => verdict.findings.find((finding) => finding.check === check) };
+  }
+  /** A copy of the backup, with FILE.json, changed by `change`. */
+  function changed(name: string, change: (copy: string) => void): string {
+    const copy = path.join(folder, name);
+    copyFileSync(file, copy);
+    if (cli.kind === 'sqlite') copyFileSync(`${file}.json`, `${copy}.json`);
+    change(copy);
+    return copy;
+  }
+
+  it('accepts the backup, with the MAC of each row and the audit log, and leaves it as it is', async () => {
+    const before = readFileSync(file);
+    const verdict = await verify(file);
+    expect(verdict.findings.filter(({ status }) => status !== 'ok')).toEqual([]);
+    for (const check of ['backup', 'content', 'counts', 'schema', 'secret', 'rows', 'audit log'])
+      expect(verdict.of(check)?.status).toBe('ok');
+    expect(verdict).toMatchObject({ code: 0, ok: true });
+    expect(verdict.rows.users).toBeGreaterThan(acknowledged.length);
+    expect(readFileSync(file).equals(before)).toBe(true);
+  });
+
+  it('rejects a damaged, a truncated and a foreign file', async () => {
+    const flipped = changed('flipped', (copy) => {
+      const content = readFileSync(copy);
+      const middle = Math.floor(content.length / 2);
+      content[middle] = (content[middle] ?? 0) ^ 1;
+      writeFileSync(copy, content);
+    });
+    expect((await verify(flipped)).of('content')).toMatchObject({
+      status: 'failure',
+      message: expect.stringMatching(/damaged/),
+    });
+    const short = changed('short', (copy) => truncateSync(copy, statSync(copy).size - 5000));
+    expect(await verify(short)).toMatchObject({ code: 1, ok: false });
+    const foreign = changed('foreign', (copy) => writeFileSync(copy, 'a letter'));
+    expect(await call(['verify', foreign])).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('is not a backup of Gatehouse'),
+    });
+  });
+
+  it('says that the secret is another one, and verifies the rest without it', async () => {
+    const other = await verify(file, { GATEHOUSE_SECRET: Buffer.alloc(32, 9).toString('base64url') });
+    expect(other.code).toBe(1);
+    expect(other.of('secret')?.status).toBe('failure');
+    const none = await verify(file, { GATEHOUSE_SECRET: '', DATA_DIR: path.join(folder, 'nothing') });
+    expect(none.code).toBe(0);
+    expect(none.of('secret')).toMatchObject({ status: 'warning', message: expect.stringContaining('not verified') });
+  });
+
+  it('names a row that another program changed in the database, or in the backup', async () => {
+    const [user] = acknowledged;
+    const forged =
+      cli.kind === 'sqlite'
+        ? changed('forged', () => {})
+        : changed('forged', (copy) => {
+            const text = gunzipSync(readFileSync(copy)).toString();
+            writeFileSync(copy, gzipSync(text.replace(`"${user?.username}@example.com"`, '"thief@example.com"')));
+          });
+    if (cli.kind === 'sqlite') {
+      const { db, close } = await openDatabase(`file:${forged}`);
+      await db.user.update({ where: { id: user?.account.id ?? '' }, data: { email: 'thief@example.com' } });
+      await close();
+      const { of } = await verify(forged);
+      expect(of('content')?.message).toContain('digest differs');
+      writeFileSync(`${forged}.json`, '');
+      expect(await call(['verify', forged, '--json'])).toMatchObject({ code: 1 });
+      copyFileSync(forged, `${forged}-alone`);
+      expect((await verify(`${forged}-alone`)).of('rows')).toMatchObject({
+        status: 'failure',
+        message: expect.stringContaining(`user ${user?.username}`),
+      });
+    } else expect((await verify(forged)).of('content')?.message).toContain('digest differs');
+  });
+});
+
+describe('gatehouse restore', () => {
+  it('is rejected while a server runs on the database, and where there is content', async () => {
+    expect(await call(['restore', file, '--replace'])).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('stop all servers first. Nothing was changed'),
+    });
+    await idp.stop();
+    expect(await call(['restore', file])).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('--replace puts the backup in its place. Nothing was changed'),
+    });
+    const wrong = { GATEHOUSE_SECRET: Buffer.alloc(32, 9).toString('base64url') };
+    expect(await call(['restore', file, '--replace'], wrong)).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('does not open this backup'),
+    });
+    const none = { GATEHOUSE_SECRET: '', DATA_DIR: path.join(folder, 'nothing') };
+    expect(await call(['restore', file, '--replace'], none)).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('is missing: put the secret of the server there'),
+    });
+  });
+
+  it('changes nothing when the backup is damaged', async () => {
+    const before = await contentOf(idp.environment.DATABASE_URL ?? '');
+    const damaged = path.join(folder, 'flipped');
+    expect(await call(['restore', damaged, '--replace'])).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/damaged/),
+    });
+    expect(await contentOf(idp.environment.DATABASE_URL ?? '')).toEqual(before);
+  });
+
+  it('gives a new machine every acknowledged user, its sessions and its keys', async () => {
+    const DATABASE_URL = await emptyDatabaseUrl();
+    const DATA_DIR = path.join(testFolder(), 'new-machine');
+    const { code, out, err } = await call(['restore', file, '--json'], { DATABASE_URL, DATA_DIR });
+    expect({ code, err }).toMatchObject({ code: 0 });
+    expect(JSON.parse(out).rows.users).toBeGreaterThan(acknowledged.length);
+    idp = await startIdp({ environment: { ...(idp.environment as Record<string, string>), DATABASE_URL, DATA_DIR } });
+    for (const { account, username } of acknowledged)
+      expect(await idp.services.accounts.find(account.id)).toMatchObject({ username });
+    await signIn(httpClient(idp.issuer), app, acknowledged.at(-1) as TestUser);
+    expect(await app.rp.refresh(refreshToken)).toMatchObject({ token_type: 'bearer' });
+    expect(await idp.services.auditChain.verify()).toMatchObject({ ok: true });
+    const types = (await idp.services.db.auditEvent.findMany({ orderBy: { id: 'desc' } })).map(({ type }) => type);
+    expect(types).toContain('backup.restored');
+  });
+
+  it('replaces a database, and sets the checkpoint file of the audit log aside', async () => {
+    await idp.stop();
+    mkdirSync(idp.services.config.dataDir, { recursive: true });
+    writeFileSync(idp.services.config.checkpointFile, '');
+    const { code, out, err } = await call(['restore', file, '--replace', '--json']);
+    expect({ code, err }).toMatchObject({ code: 0 });
+    const { checkpoint_file, replaced_file } = JSON.parse(out);
+    expect(checkpoint_file).toContain('audit-checkpoints.jsonl.');
+    if (cli.kind === 'sqlite') expect(statSync(replaced_file).size).toBeGreaterThan(0);
+    expect((await call(['audit', 'verify'])).code).toBe(0);
+    expect((await call(['doctor', '--json'])).out).not.toContain('another program');
+    idp = await startIdp({ environment: idp.environment as Record<string, string> });
+    await signIn(httpClient(idp.issuer), app, acknowledged[0] as TestUser);
+  });
+});
+
+async function contentOf(url: string): Promise<unknown> {
+  const { db, close } = await openDatabase(url);
+  try {
+    return [await db.user.findMany({ orderBy: { id: 'asc' } }), await db.auditEvent.count()];
+  } finally {
+    await close();
+  }
+}
