@@ -77,6 +77,15 @@ export const samplePages: Record<string, [string, object]> = {
       ...foot,
     },
   ],
+  upstreamStep: [
+    'sign-in/upstream-factor',
+    {
+      action: '/signin/u1/connections/corp',
+      name: 'Example Corp',
+      others: [{ href: '/signin/u1?method=totp', label: 'Use the authenticator app' }],
+      ...foot,
+    },
+  ],
   enrol: [
     'sign-in/enrol',
     {
