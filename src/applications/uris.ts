@@ -57,8 +57,7 @@ export function resourceFault(uri: string): string | undefined {
 }
 
 function uriFault(uri: string): string | undefined {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: the characters to reject
-  if (/[\s\\\u0000-\u001f\u007f]/.test(uri)) return 'must not contain spaces, backslashes or control characters';
+  if (/[\s\\\p{Cc}]/u.test(uri)) return 'must not contain spaces, backslashes or control characters';
   if (!URL.canParse(uri)) return 'must be an absolute URI';
   const url = new URL(uri);
   if (/^https?:/i.test(uri) && !/^https?:\/\/[^/]/i.test(uri)) return 'must be an absolute URI';

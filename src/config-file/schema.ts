@@ -13,18 +13,12 @@ import { keyAlgs } from '../keys/rotation.ts';
 import { limits } from '../limits.ts';
 import { parseTotpKey } from '../mfa/factors/totp-key.ts';
 import type { Fault } from '../platform/faults.ts';
+import { line } from '../platform/line-schema.ts';
 import { OWN_PREFIX } from '../rbac/built-in.ts';
 import { isDeceptivePermission, isRoleName, parsePermission, permissionSchema } from '../rbac/names.ts';
 import { isBrokenLimit, LIMIT_SYNTAX } from '../rbac/rights.ts';
 import { settingSchemas } from '../settings/settings.ts';
 
-// A text of one line that both databases can store.
-const line = z
-  .string()
-  .min(1)
-  .max(255)
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: the characters to reject
-  .regex(/^[^\u0000-\u001f\u007f]*$/, 'must not contain control characters');
 const reservedScopes = [...Object.keys(claimsByScope), 'offline_access'];
 const scope = z
   .string()

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { keyAlgs } from '../../keys/rotation.ts';
 import { limits } from '../../limits.ts';
 import { acrValues } from '../../mfa/acr.ts';
+import { line } from '../../platform/line-schema.ts';
 import { redirectUriSchema, webUriFault, webUriSchema } from '../uris.ts';
 import { ownClaims, viewFields } from './claim-settings.ts';
 
@@ -28,17 +29,10 @@ export type SecurityProfile = (typeof securityProfiles)[number];
 const responseModes = ['query', 'fragment', 'form_post', 'jwt', 'query.jwt', 'fragment.jwt', 'form_post.jwt'] as const;
 
 const visible = /^[\x20-\x7e]+$/; // VSCHAR, RFC 6749 appendix A
-const text = z
-  .string()
-  .min(1)
-  .max(255)
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: the characters to reject, as the OpenAPI document can say it
-  .regex(/^[^\u0000-\u001f\u007f-\u009f]*$/, 'must not contain control characters')
-  .refine((value) => !/\p{Cs}/u.test(value), 'must not contain half a character');
 // Bidirectional overrides and characters of no width reorder or hide parts of a name; joiners belong to some scripts and to emoji.
 const HIDING = /[\p{Bidi_Control}\u00ad\u115f\u1160\u200b\u2060-\u2064\u3164\ufeff\uffa0\u{e0000}-\u{e007f}]/u;
 /** The name of an application, as users read it when they give consent. */
-export const displayName = text.refine((value) => !HIDING.test(value), 'must not contain invisible characters');
+export const displayName = line.refine((value) => !HIDING.test(value), 'must not contain invisible characters');
 const webUri = z.string().max(2048).superRefine(reject(webUriFault)).meta(webUriSchema);
 const redirectUri = z.string().max(2048).meta(redirectUriSchema);
 const httpsUri = webUri
@@ -81,7 +75,7 @@ export const clientSecret = z
   .meta({ minLength: limits.symmetricKey.minBytes });
 
 /** Who may open an application, OIDC or SAML. */
-export const access = z.union([z.literal('everyone'), z.strictObject({ roles: uniqueList(text).min(1) })], {
+export const access = z.union([z.literal('everyone'), z.strictObject({ roles: uniqueList(line).min(1) })], {
   error: 'must be everyone, or { roles: [...] } with at least one role',
 });
 export const consent = z.enum(['explicit', 'implicit']);
@@ -124,7 +118,7 @@ export const oidcMetadata = z.strictObject({
   subject_type: z.enum(['public', 'pairwise']).default('public'),
   sector_identifier_uri: httpsUri.optional(),
   scope: scopes.optional(),
-  resources: uniqueList(text).optional(), // not in the standard: which APIs it may ask for; none when absent
+  resources: uniqueList(line).optional(), // not in the standard: which APIs it may ask for; none when absent
   claims: ownClaims.optional(), // not in the standard: claim -> user field, or { field, scope }
   id_token_claims: z.enum(['always', 'conform']).optional(), // not in the standard: whether ID tokens hold the claims of scopes; always when absent
   ...viewFields, // not in the standard: which roles and permissions it receives

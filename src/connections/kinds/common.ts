@@ -1,6 +1,7 @@
 // What every kind of connection declares: its identity, who may sign in by it, and which of its statements are trusted.
 import { z } from 'zod';
-import { claimPath, domain, line, lineUpTo } from './fields.ts';
+import { line, lineUpTo } from '../../platform/line-schema.ts';
+import { claimPath, domain } from './fields.ts';
 
 /** The levels of a sign-in, weakest first; mfa/acr.ts has their acr values. */
 export const signInLevels = ['password', 'mfa', 'phr'] as const;

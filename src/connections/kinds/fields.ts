@@ -4,17 +4,7 @@ import { domainToASCII } from 'node:url';
 import { z } from 'zod';
 import { webUriFault, webUriSchema } from '../../applications/uris.ts';
 import { limits } from '../../limits.ts';
-
-/** Text of one line that both databases can store. */
-export const lineUpTo = (max: number) =>
-  z
-    .string()
-    .min(1)
-    .max(max)
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: the characters to reject, as the OpenAPI document can say it
-    .regex(/^[^\u0000-\u001f\u007f-\u009f]*$/, 'must not contain control characters')
-    .refine((value) => !/\p{Cs}/u.test(value), 'must not contain half a character');
-export const line = lineUpTo(255);
+import { line } from '../../platform/line-schema.ts';
 
 /** https, or http on a loopback address; the outgoing fetch checks the address again at each call. */
 export const webUri = z

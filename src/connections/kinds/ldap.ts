@@ -2,8 +2,9 @@
 import { z } from 'zod';
 import { isLoopback } from '../../config/addresses.ts';
 import type { Fault } from '../../platform/faults.ts';
+import { line, lineUpTo } from '../../platform/line-schema.ts';
 import { commonSettings, head, trustedEmail } from './common.ts';
-import { authority, line, lineUpTo, secretValues } from './fields.ts';
+import { authority, secretValues } from './fields.ts';
 
 const dn = lineUpTo(1024);
 const filter = z

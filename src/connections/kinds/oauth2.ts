@@ -1,8 +1,9 @@
 // The settings of an OAuth 2.0 upstream without OpenID Connect: the user comes from an API after the token.
 import { z } from 'zod';
 import type { Fault } from '../../platform/faults.ts';
+import { lineUpTo } from '../../platform/line-schema.ts';
 import { commonSettings, head, trustedEmail } from './common.ts';
-import { claimPath, lineUpTo, scope, secretValues, webUri } from './fields.ts';
+import { claimPath, scope, secretValues, webUri } from './fields.ts';
 import { extraParameters } from './oidc.ts';
 
 export const oauth2Settings = {

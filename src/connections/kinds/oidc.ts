@@ -1,8 +1,9 @@
 // The settings of an OpenID Connect upstream.
 import { z } from 'zod';
 import type { Fault } from '../../platform/faults.ts';
+import { line, lineUpTo } from '../../platform/line-schema.ts';
 import { commonSettings, head, logout, trustedEmail } from './common.ts';
-import { claimPath, line, lineUpTo, scope, secretValues, webUri } from './fields.ts';
+import { claimPath, scope, secretValues, webUri } from './fields.ts';
 
 export const clientAuthMethods = [
   'client_secret_basic',
