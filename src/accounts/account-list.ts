@@ -29,6 +29,7 @@ export interface AccountSummary extends Record<TextFieldName, string | null> {
   emailVerified: boolean;
   phoneNumber: string | null;
   address: Address | null;
+  ssoId: string | null;
   isActive: boolean;
   source: string;
   createdAt: Date;
@@ -61,6 +62,7 @@ const SUMMARY = {
   ...(Object.fromEntries(textFieldNames.map((field) => [field, true])) as Record<TextFieldName, true>),
   phoneNumber: true,
   address: true,
+  ssoId: true,
   isActive: true,
   source: true,
   createdAt: true,

@@ -28,6 +28,8 @@ export interface ExternalIdentities {
   /** The user of this subject; undefined for an unknown subject, and for a row that another program wrote. */
   find(connectionId: string, subject: string, tx?: Tx): Promise<ExternalIdentity | undefined>;
   ofUser(userId: string, tx?: Tx): Promise<ExternalIdentity[]>;
+  /** Those of all these users. */
+  ofUsers(userIds: readonly string[], tx?: Tx): Promise<ExternalIdentity[]>;
   /** Throws identity_taken (409) when another user has the subject. */
   link(identity: NewIdentity, by: Actor, tx?: Tx): Promise<void>;
   /** False when the user has no such identity. */
@@ -53,6 +55,14 @@ export function createExternalIdentities(dependencies: IdentitiesDependencies): 
     userId,
   ];
 
+  const ofUsers: ExternalIdentities['ofUsers'] = async (userIds, tx = db) => {
+    const rows = await tx.externalIdentity.findMany({
+      where: { userId: userIds.length === 1 ? userIds[0] : { in: [...userIds] } },
+      orderBy: [{ linkedAt: 'asc' }, { id: 'asc' }],
+    });
+    return rows.filter((row) => protectedRows.isGenuine('external_identities', fieldsOf(row), row.mac));
+  };
+
   return {
     async find(connectionId, subject, tx = db) {
       const row = await tx.externalIdentity.findUnique({
@@ -61,13 +71,8 @@ export function createExternalIdentities(dependencies: IdentitiesDependencies): 
       return row && protectedRows.isGenuine('external_identities', fieldsOf(row), row.mac) ? row : undefined;
     },
 
-    async ofUser(userId, tx = db) {
-      const rows = await tx.externalIdentity.findMany({
-        where: { userId },
-        orderBy: [{ linkedAt: 'asc' }, { id: 'asc' }],
-      });
-      return rows.filter((row) => protectedRows.isGenuine('external_identities', fieldsOf(row), row.mac));
-    },
+    ofUser: (userId, tx) => ofUsers([userId], tx),
+    ofUsers,
 
     link: (identity, by, outer) =>
       withinTransaction(db, outer, async (tx) => {

@@ -20,6 +20,8 @@ export interface SsoIdChange {
 export interface SsoIds {
   /** The connection at which the account's `sso_id` is its subject. */
   connectionOf(account: Pick<Account, 'id' | 'ssoId'>, tx?: Tx): Promise<string | null>;
+  /** The same for several accounts, by their ids; without those that have none. */
+  connectionsOf(accounts: readonly Pick<Account, 'id' | 'ssoId'>[], tx?: Tx): Promise<Map<string, string>>;
   /**
    * Connects the account, which has its new `sso_id` already. Returns whether a link changed. Throws invalid_input (400) for an unknown
    * connection, or one without an `sso_id`, forbidden (403) as assertMayConnect, and identity_taken (409) when another user has the subject.
@@ -35,7 +37,7 @@ export interface SsoIds {
 export interface SsoIdsDependencies {
   authority: Pick<Authority, 'assertMay'>;
   connections: Pick<Connections, 'find' | 'roleMappings'>;
-  identities: Pick<ExternalIdentities, 'ofUser' | 'link' | 'unlink'>;
+  identities: Pick<ExternalIdentities, 'ofUser' | 'ofUsers' | 'link' | 'unlink'>;
   setConnectionRoles: SetConnectionRoles;
 }
 
@@ -51,14 +53,19 @@ export function createSsoIds({ authority, connections, identities, setConnection
     }
   };
 
+  const connectionsOf: SsoIds['connectionsOf'] = async (accounts, tx) => {
+    const subjects = new Map(accounts.flatMap(({ id, ssoId }) => (ssoId === null ? [] : [[id, ssoId]])));
+    const own = subjects.size === 0 ? [] : await identities.ofUsers([...subjects.keys()], tx);
+    const found = own.filter(({ userId, subject }) => subjects.get(userId) === subject);
+    // The one that was linked first counts.
+    return new Map(found.reverse().map(({ userId, connectionId }) => [userId, connectionId]));
+  };
+
   return {
     assertMayConnect,
 
-    async connectionOf({ id, ssoId }, tx) {
-      if (ssoId === null) return null;
-      const own = await identities.ofUser(id, tx);
-      return own.find(({ subject }) => subject === ssoId)?.connectionId ?? null;
-    },
+    connectionsOf,
+    connectionOf: async (account, tx) => (await connectionsOf([account], tx)).get(account.id) ?? null,
 
     async set(account, { before, connectionId }, by, tx) {
       const { id, ssoId: subject } = account;

@@ -51,6 +51,8 @@ const ASSIGN: readonly OwnPermission[] = ['gatehouse.users:write', 'gatehouse.ro
 export type UserChanges = Partial<Profile> & { roles?: readonly string[]; ssoConnection?: string | null };
 
 export interface UserAdmin {
+  /** The connections at which these users sign in with their `ssoId`, by the ids of the users. */
+  connectionsOf: SsoIds['connectionsOf'];
   /** Only users that the actor may see. */
   list(query: Omit<ListAccounts, 'memberOf'>, by: Actor): Promise<AccountPage>;
   /** Throws not_found also for a user whom the actor's permission (users:read, or `needs`) does not cover. */
@@ -112,6 +114,7 @@ export function createUserAdmin(dependencies: UserAdminDependencies): UserAdmin 
   const lookup = createUserLookup(dependencies);
   return {
     ...readActions(dependencies, lookup),
+    connectionsOf: dependencies.ssoIds.connectionsOf,
     assertMayCreate: (names, by) => assertMayCreate(dependencies, names, by),
     assertMayConnect: (connectionId, by) => dependencies.ssoIds.assertMayConnect(connectionId, by, dependencies.db),
     async create({ ssoConnection, ...user }, by, onCreated = async () => {}) {

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { Account } from '../../accounts/account.ts';
 import { within } from '../../rbac/rights.ts';
+import type { Tx } from '../../storage/database.ts';
 import { type Endpoint, endpoint } from '../api/endpoint.ts';
 import { byId, done, flag, paged, pageOf, patchOf, text } from '../api/parts.ts';
 import type { CreatedUser, UserAdmin } from './actions.ts';
@@ -94,8 +95,10 @@ function collectionEndpoints(users: UserAdmin): Endpoint[] {
           passwordHash,
           invite,
         };
-        const created = users.create(withoutUndefined(input), by, (made, tx) => record(createdAnswer(made), tx));
-        return createdAnswer(await withApiFieldNames(created));
+        const created = users.create(withoutUndefined(input), by, async (made, tx) =>
+          record(await createdAnswer(users, made, tx), tx),
+        );
+        return createdAnswer(users, await withApiFieldNames(created));
       },
     }),
   ];
@@ -116,7 +119,7 @@ function singleUserEndpoints(users: UserAdmin): Endpoint[] {
       versioned: 'shows',
       async handle({ params, by }) {
         const details = await users.get(params.id, by);
-        return { body: detailsJson(details), version: versionOf(details.account) };
+        return { body: detailsJson(details), version: versionOf(details.account, details.ssoConnection) };
       },
     }),
     endpoint({
@@ -131,7 +134,7 @@ function singleUserEndpoints(users: UserAdmin): Endpoint[] {
       response: user,
       versioned: 'changes',
       handle: async ({ params, body, by, version }) =>
-        answer(await withApiFieldNames(users.update(params.id, profileOf(body), by, version))),
+        answer(users, await withApiFieldNames(users.update(params.id, profileOf(body), by, version))),
     }),
     endpoint({
       method: 'delete',
@@ -157,7 +160,8 @@ function singleUserEndpoints(users: UserAdmin): Endpoint[] {
       response: user,
       versioned: 'changes',
       body: z.strictObject({ roles: z.array(z.string().max(100)).max(100) }),
-      handle: async ({ params, body, by, version }) => answer(await users.setRoles(params.id, body.roles, by, version)),
+      handle: async ({ params, body, by, version }) =>
+        answer(users, await users.setRoles(params.id, body.roles, by, version)),
     }),
     ...(['enable', 'disable'] as const).map((action) =>
       endpoint({
@@ -170,7 +174,7 @@ function singleUserEndpoints(users: UserAdmin): Endpoint[] {
         params: byId,
         response: user,
         versioned: 'shows',
-        handle: async ({ params, by }) => answer(await users.setActive(params.id, action === 'enable', by)),
+        handle: async ({ params, by }) => answer(users, await users.setActive(params.id, action === 'enable', by)),
       }),
     ),
   ];
@@ -272,15 +276,16 @@ function recoveryEndpoints(users: UserAdmin): Endpoint[] {
 }
 
 /** A new user, with a one-time password that was generated. */
-function createdAnswer({ account, oneTimePassword }: CreatedUser) {
-  const { body, version } = answer(account);
+async function createdAnswer(users: UserAdmin, { account, oneTimePassword }: CreatedUser, tx?: Tx) {
+  const { body, version } = await answer(users, account, tx);
   const secret = oneTimePassword === undefined ? {} : { one_time_password: oneTimePassword };
   return { body: { ...body, ...secret }, version, location: `/users/${account.id}` };
 }
 
 /** A user, with the version for the ETag. */
-function answer(account: Account) {
-  return { body: userJson(account), version: versionOf(account) };
+async function answer(users: UserAdmin, account: Account, tx?: Tx) {
+  const ssoConnection = (await users.connectionsOf([account], tx)).get(account.id) ?? null;
+  return { body: userJson(account), version: versionOf(account, ssoConnection) };
 }
 
 const isDone = () => ({ body: { done: true as const } });

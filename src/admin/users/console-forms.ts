@@ -21,7 +21,7 @@ import { etagOf } from '../api/versions.ts';
 import { type ConsolePage, type Field, versionField } from '../console/blocks.ts';
 import type { Frame } from '../console/frame.ts';
 import type { RoleAdmin } from '../roles/actions.ts';
-import type { UserAdmin } from './actions.ts';
+import type { UserAdmin, UserDetails } from './actions.ts';
 import { showOneTimePassword } from './console-password.ts';
 import { versionOf } from './lookup.ts';
 
@@ -100,12 +100,12 @@ function editUserPages(router: Router<State, Extras>, dependencies: UserFormsDep
   const { frame, users, roles } = dependencies;
 
   router.get('/:id/edit', ...frame.page(within(WRITE)), async (ctx) => {
-    const account = await editable(ctx);
-    frame.show(ctx, await editPage(ctx, account, valuesOf(account)));
+    const details = await editable(ctx);
+    frame.show(ctx, await editPage(ctx, details.account, valuesOf(details)));
   });
 
   router.post('/:id/edit', ...frame.change(within(WRITE)), async (ctx) => {
-    const account = await editable(ctx);
+    const { account } = await editable(ctx);
     const given = await readUserForm(ctx);
     await frame.attempt(
       ctx,
@@ -120,10 +120,10 @@ function editUserPages(router: Router<State, Extras>, dependencies: UserFormsDep
   });
 
   /** Throws forbidden, not_found, and owned_by_file. */
-  async function editable(ctx: Context & { params: { id?: string } }): Promise<Account> {
-    const { account } = await users.getForChange(ctx.params.id ?? '', frame.actor(ctx), WRITE);
-    if (account.source === 'file') throw forbidden('owned_by_file');
-    return account;
+  async function editable(ctx: Context & { params: { id?: string } }): Promise<UserDetails> {
+    const details = await users.getForChange(ctx.params.id ?? '', frame.actor(ctx), WRITE);
+    if (details.account.source === 'file') throw forbidden('owned_by_file');
+    return details;
   }
 
   /** The roles of the form, and those of the user that the form did not offer. */
@@ -209,7 +209,7 @@ function profileOf(given: UserForm) {
   };
 }
 
-function valuesOf(account: Account): UserForm {
+function valuesOf({ account, ssoConnection }: Pick<UserDetails, 'account' | 'ssoConnection'>): UserForm {
   return {
     username: account.username,
     email: account.email ?? '',
@@ -218,6 +218,6 @@ function valuesOf(account: Account): UserForm {
     ...(account.emailVerified && { email_verified: 'on' as const }),
     begin: 'password',
     roles: account.roles,
-    version: etagOf(versionOf(account)),
+    version: etagOf(versionOf(account, ssoConnection)),
   };
 }

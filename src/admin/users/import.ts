@@ -38,7 +38,7 @@ export interface UserImportDependencies {
   accounts: Pick<Accounts, 'findByLogin'>;
   /** Throws not_found. */
   connections: { get(id: string): Promise<unknown> };
-  users: Pick<UserAdmin, 'create' | 'assertMayCreate' | 'assertMayConnect' | 'list'>;
+  users: Pick<UserAdmin, 'create' | 'assertMayCreate' | 'assertMayConnect' | 'list' | 'connectionsOf'>;
 }
 
 export const IMPORT_COLUMNS = [
@@ -99,17 +99,18 @@ export function createUserImport(dependencies: UserImportDependencies): UserImpo
 
 const EXPORT_COLUMNS = [
   ...['username', 'email', 'name', 'roles', 'active', ...textClaims.filter((claim) => claim !== 'name')],
-  ...['phone_number', ...addressPartNames.map(addressColumn)],
+  ...['phone_number', ...addressPartNames.map(addressColumn), 'sso_id', 'sso_connection'],
 ];
 
 /** All users as CSV, the header line first. */
-async function* exportUsers(users: Pick<UserAdmin, 'list'>, by: Actor): AsyncGenerator<string> {
+async function* exportUsers(users: Pick<UserAdmin, 'list' | 'connectionsOf'>, by: Actor): AsyncGenerator<string> {
   yield `${EXPORT_COLUMNS.join(',')}\r\n`;
   let after: string | undefined;
   do {
     const page = await users.list({ limit: 500, after }, by);
+    const connections = await users.connectionsOf(page.accounts);
     yield page.accounts
-      .map(({ username, email, phoneNumber, roles: held, isActive, ...account }) => {
+      .map(({ id, username, email, phoneNumber, roles: held, isActive, ssoId, ...account }) => {
         const texts = textsOf(account);
         const own = {
           username,
@@ -117,6 +118,8 @@ async function* exportUsers(users: Pick<UserAdmin, 'list'>, by: Actor): AsyncGen
           phone_number: phoneNumber,
           roles: held.join(';'),
           active: isActive ? 'yes' : 'no',
+          sso_id: ssoId,
+          sso_connection: connections.get(id) ?? null,
         };
         const values: Record<string, string | null> = { ...texts, ...own };
         return EXPORT_COLUMNS.map((column) => csvCell(values[column] ?? null));

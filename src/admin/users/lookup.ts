@@ -3,6 +3,7 @@ import type { Account } from '../../accounts/account.ts';
 import type { Accounts } from '../../accounts/accounts.ts';
 import { textFieldNames } from '../../accounts/profile-fields.ts';
 import type { Actor } from '../../audit/audit.ts';
+import type { SsoIds } from '../../federation/sso-ids.ts';
 import { notFound } from '../../http/errors.ts';
 import type { Authority } from '../../rbac/authority.ts';
 import type { OwnPermission } from '../../rbac/built-in.ts';
@@ -15,6 +16,7 @@ export interface UserLookupDependencies {
   sql: Sql;
   accounts: Pick<Accounts, 'find'>;
   authority: Pick<Authority, 'assertMay'>;
+  ssoIds: Pick<SsoIds, 'connectionOf'>;
 }
 
 const WRITE: readonly OwnPermission[] = ['gatehouse.users:write'];
@@ -22,7 +24,7 @@ const WRITE: readonly OwnPermission[] = ['gatehouse.users:write'];
 export type UserLookup = ReturnType<typeof createUserLookup>;
 
 /** Finds the user that an action is about. All throw not_found. */
-export function createUserLookup({ sql, accounts, authority }: UserLookupDependencies) {
+export function createUserLookup({ sql, accounts, authority, ssoIds }: UserLookupDependencies) {
   async function find(id: string, tx?: Tx): Promise<Account> {
     const account = await accounts.find(id, tx);
     if (!account) throw notFound({ message: 'There is no such user.', detail: { accountId: id } });
@@ -34,7 +36,7 @@ export function createUserLookup({ sql, accounts, authority }: UserLookupDepende
     await lockRow(tx, sql, 'users', id);
     const account = await find(id, tx);
     await authority.assertMay(by, { what: 'user', id, needs }, tx);
-    assertVersion(expected, versionOf(account));
+    if (expected !== 'any') assertVersion(expected, versionOf(account, await ssoIds.connectionOf(account, tx)));
     return account;
   }
 
@@ -49,13 +51,11 @@ export function createUserLookup({ sql, accounts, authority }: UserLookupDepende
 }
 
 /** What the ETag of a user is made of: everything that an administrator can edit. */
-export function versionOf({
-  permissions: _permissions,
-  createdAt: _at,
-  updatedAt: _changed,
-  ...account
-}: Account): unknown {
-  return Object.entries(account).sort(([a], [b]) => (a < b ? -1 : 1));
+export function versionOf(
+  { permissions: _permissions, createdAt: _at, updatedAt: _changed, ...account }: Account,
+  ssoConnection: string | null,
+): unknown {
+  return Object.entries({ ...account, ssoConnection }).sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
 /** Every other field of an account affects how its user signs in, or what applications let the user do. */
