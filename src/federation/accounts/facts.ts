@@ -17,7 +17,7 @@ export interface FactsDependencies {
   accounts: Pick<Accounts, 'find' | 'findByLogin'>;
   credentials: Pick<Credentials, 'status'>;
   factors: Pick<AccountFactors, 'of'>;
-  identities: Pick<ExternalIdentities, 'find'>;
+  identities: Pick<ExternalIdentities, 'find' | 'ofUser'>;
 }
 
 export interface AccountFacts extends MatchFacts {
@@ -79,13 +79,18 @@ function profileOf(connection: Connection, { claims }: UpstreamIdentity, domains
   return { ...profile, email: undefined, isEmailTrusted: false };
 }
 
-async function candidateOf({ credentials, factors }: FactsDependencies, account: Account, tx: Tx): Promise<Candidate> {
+async function candidateOf(
+  { credentials, factors, identities }: FactsDependencies,
+  account: Account,
+  tx: Tx,
+): Promise<Candidate> {
   const { passkeys } = await factors.of(account.id, tx);
+  const hasPassword = (await credentials.status(account.id, tx)) !== undefined;
   return {
     id: account.id,
     isActive: account.isActive,
     emailVerified: account.emailVerified,
-    hasOwnCredential: passkeys > 0 || (await credentials.status(account.id, tx)) !== undefined,
+    hasOwnCredential: passkeys > 0 || hasPassword || (await identities.ofUser(account.id, tx)).length > 0,
     isStaff: isStaff(account),
   };
 }

@@ -5,7 +5,7 @@ export interface MappingRules {
   /** Field of an account -> name or path of the claim; `attributes.NAME` is a custom attribute. */
   attributes: Readonly<Record<string, string>>;
   trusted_email: 'never' | 'verified' | 'domains';
-  /** Whether the protocol says which address is verified. SAML and LDAP do not, so `verified` trusts every address of theirs. */
+  /** Whether the upstream marks verified addresses. SAML and LDAP do not: there `trusted_email: verified` trusts each address. */
   marksVerified: boolean;
 }
 

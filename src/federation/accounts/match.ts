@@ -6,7 +6,7 @@ export interface Candidate {
   id: string;
   isActive: boolean;
   emailVerified: boolean;
-  /** A password or a passkey, with which its owner can be asked for a proof. */
+  /** A password, a passkey or an identity of some connection: its owner has signed in, and can prove the account. */
   hasOwnCredential: boolean;
   /** Has a right in Gatehouse itself. */
   isStaff: boolean;
