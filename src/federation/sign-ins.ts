@@ -58,7 +58,7 @@ export function createSignIns(dependencies: SignInsDependencies): UpstreamSignIn
     async requiredConnection(account) {
       const domain = account.email === null || isStaff(account) ? '' : domainOf(account.email);
       const connection = domain === '' ? undefined : await connections.forDomain(domain);
-      return connection?.settings.required_for_domains ? connection.id : undefined;
+      return connection?.settings.required_for_domains ? { id: connection.id, name: connection.name } : undefined;
     },
 
     start: (connectionId, { uid, rule, demands, request }) =>

@@ -132,8 +132,17 @@ async function assertAccepted(
 ): Promise<void> {
   const isLinking = attempt.upstream?.linkTo !== undefined;
   const required = account && (await upstream.requiredConnection(account));
-  const isShutOut = required !== undefined && !(isLinking && required === attempt.upstream?.connectionId);
-  if (isShutOut || (!isLinking && rule?.isLocalAllowed === false)) throw forbidden('sign_in_method_not_allowed');
+  if (required && !(isLinking && required.id === attempt.upstream?.connectionId)) {
+    throw forbidden('sign_in_method_not_allowed', {
+      message: `This account signs in with ${required.name} only.`,
+      advice: isLinking
+        ? `Its password connects it to no other sign-in. Sign in with ${required.name}.`
+        : `Its password is not used here. Sign in with ${required.name}.`,
+      next: { href: `/login?connection=${encodeURIComponent(required.id)}`, label: `Sign in with ${required.name}` },
+      other: { href: `/signin/${attempt.uid}`, label: 'Sign in another way' },
+    });
+  }
+  if (!isLinking && rule?.isLocalAllowed === false) throw forbidden('sign_in_method_not_allowed');
 }
 
 /** Whether the changes are a first factor of this server, also one that follows a sign-in at an upstream. */

@@ -7,6 +7,7 @@ import { aClient, aUser, PASSWORD } from '../support/factories.ts';
 import { httpClient } from '../support/http.ts';
 import type { TestIdp } from '../support/idp.ts';
 import { enter, isIn } from '../support/pages/enter.ts';
+import { textOf } from '../support/pages/html.ts';
 import { sharedIdpWithConnections } from '../support/shared-idp.ts';
 import {
   accountOf,
@@ -201,6 +202,9 @@ describe('a connection that is required for its domains', () => {
       const next = await browser.follow(await browser.submit(form, { username }, { form: '/identifier' }));
       const page = await browser.follow(await browser.submit(next, { username, password: PASSWORD }), isAtApplication);
       expect([page.status, isIn(page)]).toEqual(username === user.username ? [403, false] : [303, true]);
+      if (username !== user.username) continue;
+      expect(textOf(page.text)).toContain('This account signs in with Example Corp only.');
+      expect(page.text).toContain(`/login?connection=${required.connection}"`);
     }
     await required.remove();
   });

@@ -79,7 +79,7 @@ export interface UpstreamSignIns {
   /** The connection that the users of this address sign in at, if the application accepts it. No account is looked up. */
   forLogin(login: string, rule: SignInRule | undefined): Promise<string | undefined>;
   /** The connection at which alone the users of this account's domain sign in; undefined: none, as for administrators. */
-  requiredConnection(account: Account): Promise<string | undefined>;
+  requiredConnection(account: Account): Promise<{ id: string; name: string } | undefined>;
   /**
    * The connection whose upstream can raise this session, or this sign-in at a connection, to the level; undefined: none, or the
    * application does not accept it.
