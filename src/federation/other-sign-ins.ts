@@ -1,16 +1,17 @@
 // The enabled connections of a user's identities: where the user signs in besides this server, and which of them check a password.
+import type { Account } from '../accounts/account.ts';
 import type { Connections } from '../connections/connections.ts';
 import type { ExternalIdentities } from './identities.ts';
 
 export interface OtherSignIn {
-  /** Of the connection. */
+  connectionId: string;
   name: string;
   /** A directory: the user types its password on the pages of this server. */
   isDirectory: boolean;
 }
 
-/** Directories first. */
-export type OtherSignIns = (userId: string) => Promise<OtherSignIn[]>;
+/** That of the account's `sso_id` first, then directories. */
+export type OtherSignIns = (account: Pick<Account, 'id' | 'ssoId'>) => Promise<OtherSignIn[]>;
 
 export interface OtherSignInsDependencies {
   connections: Pick<Connections, 'enabled'>;
@@ -18,11 +19,14 @@ export interface OtherSignInsDependencies {
 }
 
 export function createOtherSignIns({ connections, identities }: OtherSignInsDependencies): OtherSignIns {
-  return async (userId) => {
-    const linked = new Set((await identities.ofUser(userId)).map(({ connectionId }) => connectionId));
+  return async ({ id: userId, ssoId }) => {
+    const own = await identities.ofUser(userId);
+    const linked = new Set(own.map(({ connectionId }) => connectionId));
+    const first = own.find(({ subject }) => subject === ssoId)?.connectionId;
+    const rank = ({ connectionId, isDirectory }: OtherSignIn) => (connectionId === first ? 0 : isDirectory ? 1 : 2);
     return (await connections.enabled())
       .filter(({ id }) => linked.has(id))
-      .map(({ name, kind }) => ({ name, isDirectory: kind === 'ldap' }))
-      .sort((a, b) => Number(b.isDirectory) - Number(a.isDirectory));
+      .map(({ id, name, kind }) => ({ connectionId: id, name, isDirectory: kind === 'ldap' }))
+      .sort((a, b) => rank(a) - rank(b));
   };
 }

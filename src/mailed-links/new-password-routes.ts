@@ -14,6 +14,13 @@ export interface NewPasswordRoutesDependencies extends LinkPageDependencies {
   checkCsrf: Middleware;
 }
 
+export interface OtherWay {
+  connectionId: string;
+  name: string;
+  /** The password of a directory is entered on the sign-in page. */
+  isDirectory: boolean;
+}
+
 export interface NewPasswordRoutesOptions {
   path: string;
   /** Texts in place of those for a password reset. */
@@ -23,6 +30,8 @@ export interface NewPasswordRoutesOptions {
   setPassword(token: string, password: string, request: RequestInfo): Promise<LinkOutcome>;
   hasSecondFactor(accountId: string): Promise<boolean>;
   doneMessage(ctx: Context): DoneMessage;
+  /** The connection at which the user can sign in without this password. */
+  otherSignIn?(account: Account): Promise<OtherWay | undefined>;
 }
 
 const passwordForm = z.object({ username: z.string().max(254), password: z.string().max(4096) });
@@ -30,7 +39,7 @@ const passwordForm = z.object({ username: z.string().max(254), password: z.strin
 export function addNewPasswordRoutes(
   router: Router<State, Extras>,
   { cookies, rateLimits, checkCsrf }: NewPasswordRoutesDependencies,
-  { path, texts, find, setPassword, hasSecondFactor, doneMessage }: NewPasswordRoutesOptions,
+  { path, texts, find, setPassword, hasSecondFactor, doneMessage, otherSignIn }: NewPasswordRoutesOptions,
 ): void {
   const next = { href: '/forgot-password', label: 'Ask for a new link' };
   const page = createLinkPage({ cookies, rateLimits }, { cookie: 'reset', next });
@@ -52,9 +61,11 @@ export function addNewPasswordRoutes(
 
   router.get(`${path}/done`, (ctx) => page.renderDone(ctx, doneMessage(ctx)));
 
-  async function show(ctx: Context, { id, username }: Account, faults: PasswordFault[] = []): Promise<void> {
+  async function show(ctx: Context, account: Account, faults: PasswordFault[] = []): Promise<void> {
+    const { id, username } = account;
     const hasFactor = await hasSecondFactor(id);
-    const form = { ...texts, action: path, username, minLength: minimumLength(hasFactor) };
+    const other = await otherSignIn?.(account);
+    const form = { ...texts, action: path, username, minLength: minimumLength(hasFactor), other };
     if (faults.length === 0) return ctx.render('mailed-links/new-password', form);
     const problem = faults.map((fault) => passwordAdvice(fault, hasFactor)).join(' ');
     ctx.render('mailed-links/new-password', { ...form, problem }, 400);

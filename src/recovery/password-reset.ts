@@ -73,16 +73,17 @@ async function writeMail(
   const { db, audit, accounts, outbox, hasPassword, otherSignIns } = dependencies;
   const account = await accounts.findByLogin(typed);
   const reason = await rejectionReason(dependencies, account, browser);
-  const others = account ? await otherSignIns(account.id) : [];
+  const others = account ? await otherSignIns(account) : [];
   const signsInElsewhere = account && (account.ssoId || others.length > 0) && !(await hasPassword(account.id));
   const by: Actor = request ? { request } : {};
   await transaction(db, async (tx) => {
     if (!(await take(tx))) return;
     const to = account && recipientOf(account);
     if (!account || !to || reason || signsInElsewhere) {
+      const other = others[0] && { name: others[0].name, isDirectory: others[0].isDirectory };
       const about = { reason: reason ?? 'no_password_here', ...(account && { subjectId: account.id }) };
       await audit.record({ ...by, type: 'password.reset-requested', outcome: 'failure', ...about }, tx);
-      if (to && !reason) await outbox.send({ kind: 'no-password-here', to, other: others[0] }, tx);
+      if (to && !reason) await outbox.send({ kind: 'no-password-here', to, other }, tx);
     } else await queueLink(dependencies, account, by, tx);
   });
 }

@@ -4,6 +4,7 @@ import type { Accounts } from '../accounts/accounts.ts';
 import type { Audit } from '../audit/audit.ts';
 import type { Credentials } from '../credentials/credentials.ts';
 import type { ExternalIdentities } from '../federation/identities.ts';
+import type { OtherSignIns } from '../federation/other-sign-ins.ts';
 import type { Cookies } from '../http/cookies.ts';
 import type { Csrf } from '../http/csrf.ts';
 import type { Outbox } from '../mail/outbox.ts';
@@ -37,6 +38,7 @@ export interface RegistrationDependencies {
   identities: Pick<ExternalIdentities, 'ofUser'>;
   mailedLinks: MailedLinks;
   mailLimits: MailLimits;
+  otherSignIns: OtherSignIns;
   outbox: Outbox;
   rateLimits: RateLimits;
   settings: Pick<Settings, 'latest'>;
@@ -90,7 +92,7 @@ export function createRegistration(dependencies: RegistrationDependencies) {
     emailVerification,
     selfRegistration,
     routers: [
-      invitationRoutes({ invitations, cookies, rateLimits, checkCsrf }),
+      invitationRoutes({ invitations, otherSignIns: dependencies.otherSignIns, cookies, rateLimits, checkCsrf }),
       emailVerificationRoutes({ emailVerification, cookies, rateLimits, checkCsrf }),
       selfRegistrationRoutes({ selfRegistration, cookies, rateLimits, returnToSignIn, checkCsrf }),
     ],

@@ -51,7 +51,10 @@ function mailedLinkPages({ services, http }: UserPagesDependencies) {
   const mailed = { db, now, accounts, audit, cookies, credentials, csrf, mailedLinks, mailLimits, outbox, rateLimits };
   return {
     recovery: createRecovery({ ...mailed, settings, factors, firstEnrolment, knownBrowsers, lockout, otherSignIns }),
-    registration: createRegistration({ ...mailed, settings, vault, factors, firstEnrolment, identities }),
+    registration: createRegistration({
+      ...mailed,
+      ...{ settings, vault, factors, firstEnrolment, identities, otherSignIns },
+    }),
   };
 }
 

@@ -1,6 +1,7 @@
 // Which account an identity of an upstream signs in to, and what has to be proven before it is linked.
 import { generateSync } from 'otplib';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { parseCsv } from '../../src/admin/users/csv.ts';
 import { consoleOf, staff } from '../admin/console/support.ts';
 import { type ApiCaller, aPerson, aService, aTool } from '../admin/support.ts';
 import { aUser, PASSWORD } from '../support/factories.ts';
@@ -103,6 +104,7 @@ describe('an identity with the address of an account', () => {
 
   it.each([
     ['a password here', { password: true }],
+    ['an identity of another connection', { linked: true }],
     ['a right in Gatehouse', { admin: true }],
     ['an address in another domain', { domain: 'other.example' }],
     ['an address that the upstream does not prove', { verified: false }],
@@ -111,14 +113,17 @@ describe('an identity with the address of an account', () => {
     async (_what, {
       password,
       admin,
+      linked,
       domain = 'trusted.example',
       verified = true,
-    }: { password?: boolean; admin?: boolean; domain?: string; verified?: boolean }) => {
-      const { accounts, roles } = idp.services;
+    }: { password?: boolean; admin?: boolean; linked?: boolean; domain?: string; verified?: boolean }) => {
+      const { accounts, identities, roles } = idp.services;
       const email = `loud-${count}@${domain}`;
       const profile = { username: `loud-${count}`, email, emailVerified: true };
       const account = password ? (await aUser(idp.services, profile)).account : await accounts.create(profile);
       if (admin) await roles.assign(account.id, 'admin');
+      const own = { connectionId: corp.connection, subject: aSubject(), userId: account.id, label: email };
+      if (linked) await identities.link(own, {});
       trusting.upstream.user = { sub: aSubject(), email, email_verified: verified };
       const { page } = await signInOver(idp, trusting.connection);
       expect(page.text).toContain('Is this your account?');
@@ -181,7 +186,15 @@ describe('sso_id with its connection', () => {
     expect((await patch({ sso_id: aSubject() })).status).toBe(200);
     expect(await connected()).toBeUndefined();
     expect((await patch({ sso_connection: corp.connection })).status).toBe(200);
+    const { etag } = (await api.get(path)).headers;
     expect((await api.get(path)).json()).toMatchObject({ sso_id: aSubject(), sso_connection: corp.connection });
+    const exported = await (await consoleOf(idp, await staff(idp, 'auditor'))).get('/admin/import/export');
+    const [header = [], ...rows] = parseCsv(exported.text).map(({ cells }) => cells);
+    const row = rows.find(([name]) => name === account.username) ?? [];
+    expect(['sso_id', 'sso_connection'].map((name) => row[header.indexOf(name)])).toEqual([
+      aSubject(),
+      corp.connection,
+    ]);
     // The same subject of another connection is another person.
     trusting.upstream.user = { sub: aSubject() };
     expect(isIn((await signInOver(idp, trusting.connection)).page)).toBe(true);
@@ -197,6 +210,9 @@ describe('sso_id with its connection', () => {
     expect(await idp.services.accounts.findByLogin(`second-${count}`)).toBeUndefined();
     expect((await patch({ sso_connection: null })).status).toBe(200);
     expect(await connected()).toBeUndefined();
+    // The version covers it: what was read before is not changed by accident.
+    const late = await api.send('PATCH', path, { sso_connection: corp.connection }, { 'if-match': String(etag) });
+    expect(late.status).toBe(412);
   });
 
   it('at a connection that gives roles by group takes the right to give these roles', async () => {

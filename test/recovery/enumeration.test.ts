@@ -24,7 +24,11 @@ beforeAll(async () => {
   await accounts.setActive(account.id, false);
   await accounts.create({ username: 'passwordless', email: 'passwordless@example.com' });
   await aUser(idp.services, { username: 'addressless', email: null });
-  await accounts.create({ username: 'elsewhere', email: 'elsewhere@example.com', ssoId: 'upstream:1' });
+  const elsewhere = await accounts.create({
+    username: 'elsewhere',
+    email: 'elsewhere@example.com',
+    ssoId: 'upstream:1',
+  });
   const inDirectory = await accounts.create({ username: 'directory', email: 'directory@example.com' });
   const directory = {
     id: 'directory',
@@ -34,8 +38,14 @@ beforeAll(async () => {
     base_dn: 'dc=x',
   };
   await aConnection(idp, directory);
-  const identity = { connectionId: 'directory', subject: 'entry-1', userId: inDirectory.id, label: 'directory' };
-  await idp.services.identities.link(identity, {});
+  const issuer = 'https://corp.example';
+  await aConnection(idp, { id: 'corp', issuer, client_id: 'x', client_secret: 'a secret' });
+  for (const [connectionId, subject, { id: userId }] of [
+    ['directory', 'entry-1', inDirectory],
+    ['directory', 'entry-2', elsewhere],
+    ['corp', 'upstream:1', elsewhere],
+  ] as const)
+    await idp.services.identities.link({ connectionId, subject, userId, label: subject }, {});
   await settings.set('rate_limits', false);
   await settings.reload();
   await db.rateLimit.deleteMany();
@@ -86,7 +96,9 @@ describe('a request for a password reset', () => {
     expect(new Set(to('passwordless@example.com'))).toEqual(new Set(['Reset your password']));
     expect(new Set(to('elsewhere@example.com'))).toEqual(new Set(['There is no password to reset']));
     expect(new Set(to('directory@example.com'))).toEqual(new Set(['There is no password to reset']));
-    // It says where the password is.
+    // It says where the password is, or which connection the sso_id is of.
+    const other = box.messages.find(({ to: all }) => all.includes('elsewhere@example.com'));
+    expect(other?.text).toContain('because you sign in with Example Corp');
     const mail = box.messages.find(({ to: all }) => all.includes('directory@example.com'));
     expect(mail?.text).toContain('is that of Example Directory, which stores it');
     expect(to('disabled@example.com')).toEqual([]);

@@ -99,9 +99,14 @@ describe('an invitation', () => {
         services.identities.link({ connectionId: 'guests', subject: userId, userId, label: '' }, {}),
     };
     for (const [credential, add] of Object.entries(give)) {
-      const { account } = await invited();
+      const { account, link } = await invited();
+      const before = await link();
       await add(account);
       expect(await test.links.invitations.invite(account), credential).toBe('has-credentials');
+      if (credential !== 'connected sign-in') continue;
+      // The page of the earlier one says that no password is needed.
+      const { text } = (await open(test.idp, before)).page;
+      expect(text).toContain('<a href="/login?connection=guests">sign in with Guests</a>');
     }
   });
 
