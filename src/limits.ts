@@ -49,6 +49,11 @@ export const limits = {
   pkceVerifier: { bytes: 32 },
   /** The clock of another machine may differ by this much when tokens are checked. */
   clockSkew: { seconds: MINUTE },
+  /**
+   * How often the own clock is compared with the time that passed, from which difference on that is a jump, and by how much the
+   * clocks of two instances may differ: a stored time beyond that was written before the clock was set back.
+   */
+  clock: { watchSeconds: 1, jumpSeconds: 5, instancesSeconds: 10 * MINUTE },
 
   /**
    * The single sign-on session. NIST SP 800-63B-4 2.2.3 (AAL2): at most 24 hours in all, one hour without activity; 12 hours

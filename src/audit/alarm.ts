@@ -1,7 +1,7 @@
 // Alarms: the database holds something that this server did not write. Each one is an error in the log, a metric, an audit
 // entry and a mail to the administrators, because no single one of them reaches everybody.
 import { limits } from '../limits.ts';
-import type { Clock } from '../platform/clock.ts';
+import { type Clock, isWithin } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Audit } from './audit.ts';
 
@@ -49,11 +49,10 @@ export function createAlarm({ audit, logger, now, notify, countAlarm }: AlarmDep
 function createMemory(now: Clock) {
   const usedAt = new Map<string, number>();
   return (seconds: number, name: string): boolean => {
-    const at = now().getTime();
     const before = usedAt.get(name);
-    if (before !== undefined && at - before < seconds * 1000) return false;
+    if (before !== undefined && isWithin(seconds, before, now())) return false;
     if (usedAt.size >= MAX_REMEMBERED) usedAt.clear();
-    usedAt.set(name, at);
+    usedAt.set(name, now().getTime());
     return true;
   };
 }

@@ -1,7 +1,7 @@
 // Audit entries that anyone can cause without signing in, such as rejected requests: the first is written at once; equal ones
 // that follow within some minutes are counted, and become one entry with their number. Otherwise anyone could fill the log.
 import { limits } from '../limits.ts';
-import type { Clock } from '../platform/clock.ts';
+import { type Clock, isWithin } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Audit, AuditInput } from './audit.ts';
 
@@ -23,7 +23,7 @@ export interface RepeatedEntriesDependencies {
 interface Repeated {
   entry: AuditInput;
   /** In milliseconds. */
-  endsAt: number;
+  startedAt: number;
   count: number;
 }
 
@@ -44,9 +44,8 @@ export function createRepeatedEntries(dependencies: RepeatedEntriesDependencies)
   }
 
   async function closeEnded(): Promise<void> {
-    const at = now().getTime();
-    for (const [key, { endsAt }] of open) {
-      if (endsAt > at && open.size <= maxRepeated) return;
+    for (const [key, { startedAt }] of open) {
+      if (isWithin(repeatSeconds, startedAt, now()) && open.size <= maxRepeated) return;
       await close(key);
     }
   }
@@ -66,7 +65,7 @@ export function createRepeatedEntries(dependencies: RepeatedEntriesDependencies)
         repeated.count += 1;
         return;
       }
-      open.set(key, { entry, endsAt: now().getTime() + repeatSeconds * 1000, count: 0 });
+      open.set(key, { entry, startedAt: now().getTime(), count: 0 });
       closeLater();
       await audit.record(entry);
     },

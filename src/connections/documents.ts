@@ -2,7 +2,7 @@
 // that is down for an hour stops no sign-in whose keys are known. Keys may change with a document, the identity never.
 
 import { limits } from '../limits.ts';
-import type { Clock } from '../platform/clock.ts';
+import { type Clock, isWithin } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
 import { sha256 } from '../platform/random.ts';
 import { cacheDirectory } from '../storage/directory-cache.ts';
@@ -66,7 +66,7 @@ export function createConnectionDocuments(dependencies: DocumentsDependencies): 
 
     async getWithNewKeys(connection) {
       const row = await stored(connection.id, 'jwks');
-      if (row && secondsBetween(row.triedAt, now()) < limits.connections.unknownKeySeconds) return documentOf(row);
+      if (row && isWithin(limits.connections.unknownKeySeconds, row.triedAt.getTime(), now())) return documentOf(row);
       return documentOf(await readOnce(connection, 'jwks'));
     },
 
@@ -123,7 +123,7 @@ function createDocumentCache(dependencies: DocumentsDependencies) {
   async function current(connection: Connection, kind: DocumentKind): Promise<DocumentRow> {
     const row = await stored(connection.id, kind);
     if (row && row.content !== '') return row;
-    if (row && secondsBetween(row.triedAt, now()) < limits.connections.firstReadSeconds) return row;
+    if (row && isWithin(limits.connections.firstReadSeconds, row.triedAt.getTime(), now())) return row;
     return readOnce(connection, kind);
   }
 
@@ -133,8 +133,6 @@ function createDocumentCache(dependencies: DocumentsDependencies) {
 
   return { stored, current, readOnce };
 }
-
-const secondsBetween = (from: Date, to: Date) => (to.getTime() - from.getTime()) / 1000;
 
 /** The documents that a connection reads from the network. */
 export function kindsOf({ kind, settings }: Connection): DocumentKind[] {

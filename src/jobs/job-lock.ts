@@ -1,31 +1,56 @@
 // A lock for each periodic job, as a row of `job_locks`: a lease that is renewed while the job runs, so that the job of a
 // killed instance runs elsewhere within a minute. Between two runs the row holds the time of the next one.
-import type { Clock } from '../platform/clock.ts';
+//
+// The clocks of two instances may differ, and a clock may be set back while a row holds a later time. So an instance also takes a
+// row that it has seen unchanged, by its stopwatch, for as long as a lease or a period lasts.
+import { limits } from '../limits.ts';
+import type { Clock, Stopwatch } from '../platform/clock.ts';
 import { type Db, isUniqueViolation } from '../storage/database.ts';
 
 const LEASE_SECONDS = 60;
 /** The holder of a row whose job is not running. */
 const RESTING = '';
 
+export interface TakeOptions {
+  /** The period of the job. */
+  everySeconds: number;
+  /** Ignores the time of the next run. */
+  isWoken: boolean;
+}
+
 export interface JobLock {
-  /** False when the job runs elsewhere, or its time has not come; `isWoken` ignores the time. */
-  take(name: string, options: { isWoken: boolean }): Promise<boolean>;
+  /** False when the job runs elsewhere, or its time has not come. */
+  take(name: string, options: TakeOptions): Promise<boolean>;
   /** False when another instance has taken the job over. */
   renew(name: string): Promise<boolean>;
   /** The job may run again from then on. */
   release(name: string, nextAt: Date): Promise<void>;
 }
 
-export function createJobLock({ db, now, instanceId }: { db: Db; now: Clock; instanceId: string }): JobLock {
-  const lease = () => ({ holder: instanceId, lockedUntil: new Date(now().getTime() + LEASE_SECONDS * 1000) });
+export interface JobLockDependencies {
+  db: Db;
+  now: Clock;
+  stopwatch: Stopwatch;
+  instanceId: string;
+}
+
+type Row = { name: string; holder: string; lockedUntil: Date };
+
+export function createJobLock({ db, now, stopwatch, instanceId }: JobLockDependencies): JobLock {
+  const inSeconds = (seconds: number) => new Date(now().getTime() + seconds * 1000);
+  const lease = () => ({ holder: instanceId, lockedUntil: inSeconds(LEASE_SECONDS) });
+  const hasWaited = createWaits(stopwatch);
 
   return {
-    async take(name, { isWoken }) {
+    async take(name, { everySeconds, isWoken }) {
       const isDue = { lockedUntil: { lte: now() } };
-      const free = isWoken ? [isDue, { holder: RESTING }] : [isDue];
+      // No job rests longer than its period: a later time was written before the clock was set back.
+      const longest = inSeconds(everySeconds + limits.clock.instancesSeconds);
+      const free = [isDue, { holder: RESTING, ...(isWoken ? {} : { lockedUntil: { gt: longest } }) }];
       const { count } = await db.jobLock.updateMany({ where: { name, OR: free }, data: lease() });
       if (count > 0) return true;
-      if (await db.jobLock.findUnique({ where: { name } })) return false;
+      const row = await db.jobLock.findUnique({ where: { name } });
+      if (row) return hasWaited(row, everySeconds) && takeUnchanged(db, row, lease());
       try {
         await db.jobLock.create({ data: { name, ...lease() } });
         return true;
@@ -46,5 +71,26 @@ export function createJobLock({ db, now, instanceId }: { db: Db; now: Clock; ins
         data: { holder: RESTING, lockedUntil: nextAt },
       });
     },
+  };
+}
+
+async function takeUnchanged(db: Db, { name, holder, lockedUntil }: Row, data: Omit<Row, 'name'>): Promise<boolean> {
+  const { count } = await db.jobLock.updateMany({ where: { name, holder, lockedUntil }, data });
+  return count > 0;
+}
+
+/** Whether this instance has seen the row unchanged for a lease, or for a period while the job rests. */
+function createWaits(stopwatch: Stopwatch) {
+  const seen = new Map<string, { row: Row; since: number }>();
+  return (row: Row, everySeconds: number): boolean => {
+    const last = seen.get(row.name);
+    const isSame = last?.row.holder === row.holder && last.row.lockedUntil.getTime() === row.lockedUntil.getTime();
+    if (!last || !isSame) {
+      seen.set(row.name, { row, since: stopwatch() });
+      return false;
+    }
+    const patience = row.holder === RESTING ? everySeconds : LEASE_SECONDS;
+    // A timer may fire a little early.
+    return stopwatch() - last.since >= patience * 990;
   };
 }

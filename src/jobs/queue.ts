@@ -38,6 +38,8 @@ export interface QueueStore<Job extends QueuedJob> {
   complete(job: Job, detail?: string): Promise<void>;
   retry(job: Job, failure: { reason: string; nextTryAt: Date }): Promise<void>;
   giveUp(job: Job, reason: string): Promise<void>;
+  /** Lets no unfinished job wait longer than until then. */
+  waitAtMost(until: Date): Promise<void>;
 }
 
 export interface JobQueueOptions<Job extends QueuedJob> {
@@ -67,6 +69,8 @@ export interface JobQueue {
   run(signal?: AbortSignal): Promise<number>;
   /** Makes a run that is waiting for slow jobs look for new ones at once. */
   wake(): void;
+  /** Plans the jobs anew that wait for a time which is far in the future since the clock was set back; claims stay good. */
+  clockSetBack(): Promise<void>;
 }
 
 /** Makes the queue of one kind of job. Any number of instances may run it on one table. */
@@ -88,6 +92,7 @@ export function createJobQueue<Job extends QueuedJob>(options: JobQueueOptions<J
     wake() {
       for (const wake of wakers) wake();
     },
+    clockSetBack: () => options.store.waitAtMost(new Date(options.now().getTime() + options.leaseSeconds * 1000)),
   };
 }
 

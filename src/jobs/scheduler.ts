@@ -1,6 +1,6 @@
 // Runs periodic jobs, each on one instance at a time: the instance that takes the job's lock (job-lock.ts) runs it.
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import type { Clock } from '../platform/clock.ts';
+import { type Clock, type Stopwatch, systemStopwatch } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
 import { jitter } from '../platform/random.ts';
 import type { Db } from '../storage/database.ts';
@@ -15,6 +15,8 @@ export interface ScheduledJob {
   run(signal: AbortSignal): Promise<unknown>;
   /** Called when the job is woken, so that a run under way can look for new work at once. */
   wake?(): void;
+  /** Called after the clock was set back, for work that waits for a time that is far in the future now. */
+  clockSetBack?(): Promise<void>;
 }
 
 export interface Scheduler {
@@ -22,6 +24,8 @@ export interface Scheduler {
   start(): void;
   /** Runs the job now instead of at its time, e.g. to send a mail at once. While it runs: once more afterwards. */
   wake(name: string): void;
+  /** Passes on to all jobs that the clock was set back. */
+  clockSetBack(): Promise<void>;
   /** Starts no further runs, aborts the running ones, and waits for them. */
   stop(): Promise<void>;
 }
@@ -30,6 +34,8 @@ export interface SchedulerDependencies {
   db: Db;
   logger: Logger;
   now: Clock;
+  /** Measures periods; the system's by default. */
+  stopwatch?: Stopwatch | undefined;
   instanceId: string;
   /** Called after each run, for the metrics. */
   onRun?: (name: string, outcome: 'success' | 'failure', seconds: number) => void;
@@ -91,6 +97,9 @@ export function createScheduler(dependencies: SchedulerDependencies): Scheduler 
       entry.job.wake?.();
       attempt(entry, { isWoken: true });
     },
+    async clockSetBack() {
+      await Promise.all([...entries.values()].map(({ job }) => job.clockSetBack?.()));
+    },
     async stop() {
       stopping.abort(new Error('the instance shuts down'));
       for (const entry of entries.values()) clearTimeout(entry.timer);
@@ -104,18 +113,19 @@ function createRunner({
   db,
   logger,
   now,
+  stopwatch = systemStopwatch,
   instanceId,
   onRun,
   stopping,
 }: SchedulerDependencies & { stopping: AbortSignal }) {
-  const lock = createJobLock({ db, now, instanceId });
+  const lock = createJobLock({ db, now, stopwatch, instanceId });
 
-  return async function runIfFree(job: ScheduledJob, options: { isWoken: boolean }): Promise<void> {
-    if (!(await lock.take(job.name, options))) return;
+  return async function runIfFree(job: ScheduledJob, { isWoken }: { isWoken: boolean }): Promise<void> {
+    if (!(await lock.take(job.name, { everySeconds: job.everySeconds, isWoken }))) return;
     // A SQLite statement is synchronous: without this, a short job would run in one turn of the event loop.
     await yieldToEventLoop();
     const { signal, end } = keepLock(lock, job.name, logger);
-    const startedAt = now().getTime();
+    const startedAt = stopwatch();
     const started = performance.now();
     let outcome: 'success' | 'failure' = 'success';
     try {
@@ -128,7 +138,8 @@ function createRunner({
       await yieldToEventLoop();
       onRun?.(job.name, outcome, (performance.now() - started) / 1000);
       // A little less than the period, so that this instance's timer finds the lock free. After an abort: at once.
-      await lock.release(job.name, stopping.aborted ? now() : new Date(startedAt + job.everySeconds * 900));
+      const restMs = stopping.aborted ? 0 : Math.max(0, job.everySeconds * 900 - (stopwatch() - startedAt));
+      await lock.release(job.name, new Date(now().getTime() + restMs));
     }
   };
 }

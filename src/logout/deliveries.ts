@@ -117,5 +117,9 @@ function deliveryStore({
       const { count } = await db.logoutDelivery.updateMany({ where: leasedRow(delivery), data });
       if (count === 1) await recordOutcome(delivery, { state: 'failed', reason });
     },
+
+    async waitAtMost(until) {
+      await db.logoutDelivery.updateMany({ where: { ...OPEN, nextTryAt: { gt: until } }, data: { nextTryAt: until } });
+    },
   };
 }

@@ -68,6 +68,10 @@ export function createMessageStore(dependencies: MessageStoreDependencies): Queu
       });
       if (count === 1) await record(audit, job, reason);
     },
+
+    async waitAtMost(until) {
+      await db.mailMessage.updateMany({ where: { ...PENDING, nextTryAt: { gt: until } }, data: { nextTryAt: until } });
+    },
   };
 }
 

@@ -41,7 +41,7 @@ export interface AttemptCountersDependencies {
 export function createAttemptCounters(dependencies: AttemptCountersDependencies): AttemptCounters {
   const { db, now, isEnabled = () => true } = dependencies;
   const find = async (name: PolicyName, key: string) =>
-    isEnabled() ? findCounter(dependencies, rowId(name, key)) : undefined;
+    isEnabled() ? findCounter(dependencies, rowId(name, key), policies[name]) : undefined;
   const decide = async (name: PolicyName, key: string, isFailure: boolean) => {
     if (!isEnabled()) return;
     const data = { inFlight: { decrement: 1 }, ...(isFailure ? {} : { points: { decrement: 1 } }) };

@@ -1,6 +1,7 @@
 // Rate limit counters, shared by all instances. Each attempt is one statement that is atomic under the row lock, so that exactly the
 // allowed number of parallel attempts pass. rate-limiter-flexible is not used: its Prisma store needs two or three
 // statements, its own column type and timer, and has no exponential backoff.
+import { limits } from '../limits.ts';
 import type { Clock } from '../platform/clock.ts';
 import { sha256 } from '../platform/random.ts';
 import type { Db } from '../storage/database.ts';
@@ -86,7 +87,7 @@ export interface RateLimitsDependencies {
 
 /** The counters of every policy; with rate limits off, every attempt is allowed. */
 export function createRateLimits({ db, sql, now, isEnabled = () => true }: RateLimitsDependencies): RateLimits {
-  const counters = { sql, now };
+  const counters = { db, sql, now };
   return {
     async consume(name, key) {
       if (!isEnabled()) return ALLOWED;
@@ -104,7 +105,7 @@ export function createRateLimits({ db, sql, now, isEnabled = () => true }: RateL
       await db.rateLimit.deleteMany({ where: { key: rowId(name, key) } });
     },
     async count(name, key) {
-      return isEnabled() ? ((await findCounter(counters, rowId(name, key)))?.points ?? 0) : 0;
+      return isEnabled() ? ((await findCounter(counters, rowId(name, key), policies[name]))?.points ?? 0) : 0;
     },
     async peek(name, key) {
       return isEnabled() ? peekRow(counters, rowId(name, key), policies[name]) : ALLOWED;
@@ -112,7 +113,7 @@ export function createRateLimits({ db, sql, now, isEnabled = () => true }: RateL
   };
 }
 
-export type Counters = { sql: Sql; now: Clock };
+export type Counters = { db: Db; sql: Sql; now: Clock };
 
 export interface CountOptions {
   /** Counts the attempt only while fewer than so many are counted. */
@@ -123,10 +124,31 @@ export interface CountOptions {
 
 /** Counts one attempt if the policy allows it; a rejected one changes nothing, so that one refund allows exactly one more. */
 export async function countAttempt(
+  counters: Counters,
+  id: string,
+  policy: Window | Backoff,
+  options: CountOptions = {},
+): Promise<boolean> {
+  if (await countOnce(counters, id, policy, options)) return true;
+  const [row] = await counters.sql.query<Record<keyof StoredCounter, number>>(statements.find, id);
+  const latest = latestEnd(counters, policy);
+  // A read first, so that a rejected attempt writes nothing.
+  if (Number(row?.expiresAt ?? 0) <= latest) return false;
+  await counters.db.rateLimit.updateMany({ where: { key: id, expiresAt: { gt: latest } }, data: { expiresAt: 0 } });
+  return countOnce(counters, id, policy, options);
+}
+
+/** No counter ends later; one that does was written before the clock was set back, and would lock a user out for as long as that. */
+function latestEnd({ now }: Pick<Counters, 'now'>, policy: Window | Backoff): number {
+  const seconds = policy.kind === 'window' ? policy.seconds : policy.maxSeconds + policy.forgetSeconds;
+  return now().getTime() + (seconds + limits.clock.instancesSeconds) * 1000;
+}
+
+async function countOnce(
   { sql, now }: Counters,
   id: string,
   policy: Window | Backoff,
-  { below = MAX_POINTS, inFlightUntil }: CountOptions = {},
+  { below = MAX_POINTS, inFlightUntil }: CountOptions,
 ): Promise<boolean> {
   const at = now().getTime();
   const inFlight = inFlightUntil === undefined ? [0, 0] : [1, inFlightUntil];
@@ -147,17 +169,21 @@ export async function countAttempt(
 }
 
 /** The counter of a row that has not expired. */
-export async function findCounter({ sql, now }: Counters, id: string): Promise<Counter | undefined> {
+export async function findCounter(
+  { sql, now }: Pick<Counters, 'sql' | 'now'>,
+  id: string,
+  policy: Window | Backoff,
+): Promise<Counter | undefined> {
   const [row] = await sql.query<Record<keyof StoredCounter, number>>(statements.find, id);
   const at = now().getTime();
   const remainingMs = Number(row?.expiresAt ?? 0) - at;
-  if (!row || remainingMs <= 0) return undefined;
+  if (!row || remainingMs <= 0 || Number(row.expiresAt) > latestEnd({ now }, policy)) return undefined;
   const inFlight = Number(row.inFlightUntil) > at ? Number(row.inFlight) : 0;
   return { points: Number(row.points), remainingMs, inFlight };
 }
 
 async function peekRow(counters: Counters, id: string, policy: Window | Backoff): Promise<Verdict> {
-  const row = await findCounter(counters, id);
+  const row = await findCounter(counters, id, policy);
   if (!row) return ALLOWED;
   if (policy.kind === 'window') return row.points < policy.points ? ALLOWED : rejected(row.remainingMs);
   const pauseMs = row.remainingMs - policy.forgetSeconds * 1000;

@@ -11,7 +11,8 @@ import { limits } from '../limits.ts';
 import { LOGOUT_JOB } from '../logout/jobs.ts';
 import { createMailDelivery } from '../mail/create-mail.ts';
 import type { ResolveTxt } from '../network/txt-records.ts';
-import type { Clock } from '../platform/clock.ts';
+import { type Clock, systemStopwatch } from '../platform/clock.ts';
+import { watchClock } from '../platform/clock-watch.ts';
 import type { Logger } from '../platform/logger.ts';
 import { createMetrics } from '../platform/metrics.ts';
 import { viewsDir } from '../platform/package.ts';
@@ -82,6 +83,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 
   scheduler.start();
   const keyRefresh = refreshKeys(services);
+  const { now } = services;
+  const clockWatch = watchClock({ now, stopwatch: systemStopwatch, logger, onSetBack: scheduler.clockSetBack });
   await mfa.passkeys.prepare();
   await audit.record({ type: 'server.started', outcome: 'success', data: { node: process.version } });
 
@@ -94,6 +97,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     announceStop: server.announceDrain,
     async stop() {
       clearInterval(keyRefresh);
+      clockWatch.stop();
       await Promise.all([server.drain({ seconds: limits.http.drainSeconds }), scheduler.stop()]);
       // After the drain, so that its last minute can be scraped too.
       await metricsServer?.drain({ seconds: 0 });

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import type { ProtectedRows } from '../audit/protected-rows.ts';
 import { limits } from '../limits.ts';
-import type { Clock } from '../platform/clock.ts';
+import { type Clock, isWithin } from '../platform/clock.ts';
 import type { Vault } from '../platform/vault.ts';
 import type { Db, Tx } from '../storage/database.ts';
 import { storeValue } from './stored-values.ts';
@@ -179,7 +179,7 @@ function createCache({ now, load }: { now: Clock; load: (last: SettingValues) =>
   let readAt = Number.NEGATIVE_INFINITY;
   let reading: Promise<SettingValues> | undefined;
 
-  const isFresh = () => now().getTime() - readAt < limits.settings.cacheSeconds * 1000;
+  const isFresh = () => isWithin(limits.settings.cacheSeconds, readAt, now());
   const reload = () => {
     reading ??= load(values)
       .then((loaded) => {

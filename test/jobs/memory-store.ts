@@ -50,5 +50,8 @@ export function memoryStore({ now }: TestClock): MemoryStore {
     async giveUp(job, reason) {
       Object.assign(claimed(job) ?? {}, { lastError: reason, failedAt: now() });
     },
+    async waitAtMost(until) {
+      for (const row of rows.values()) if (row.nextTryAt > until) row.nextTryAt = until;
+    },
   };
 }

@@ -227,6 +227,18 @@ it('does not undo the work of the instance that took over an expired lease', asy
   expect(store.rows.get('one')).toMatchObject({ doneAt: expect.any(Date), lastError: null });
 });
 
+it('retries after the usual pauses when the clock was set forward and back', async () => {
+  clock.set({ hours: 1 });
+  store.add({ id: 'one', lane: 'a' });
+  await queue({ attempt: failing }).run();
+  clock.set({ hours: -1 });
+  const later = queue();
+  await later.clockSetBack();
+  expect(await later.run()).toBe(0); // a claim is good for its lease
+  clock.advance({ seconds: 60 });
+  expect(await later.run()).toBe(1);
+});
+
 it('counts each outcome for the metrics', async () => {
   store.add({ id: 'done', lane: 'a' }, { id: 'retried', lane: 'b' }, { id: 'given-up', lane: 'c' });
   const outcomes: string[] = [];

@@ -29,7 +29,7 @@ afterAll(async () => {
 });
 
 function instance(instanceId: string, database = test.database): Scheduler {
-  const jobs = createScheduler({ db: database.db, logger, now: clock.now, instanceId });
+  const jobs = createScheduler({ db: database.db, logger, ...clock, instanceId });
   instances.push(jobs);
   return jobs;
 }
@@ -128,6 +128,56 @@ describe('a scheduled job', () => {
     await sleep(300);
     expect(runs).toBe(0);
     clock.advance({ seconds: 61 });
+    await until(() => runs > 0);
+  });
+
+  it('runs on time although the time of its next run was stored before the clock was set back', async () => {
+    const runs: string[] = [];
+    const jobs = instance('one');
+    const run = (name: string) => async () => void runs.push(name);
+    jobs.add({ name: 'often', everySeconds: 0.02, run: run('often') });
+    jobs.add({ name: 'seldom', everySeconds: 3600, run: run('seldom') });
+    const lockedUntil = new Date(clock.now().getTime() + 2 * 3600_000);
+    await test.database.db.jobLock.createMany({
+      data: ['often', 'seldom'].map((name) => ({ name, holder: '', lockedUntil })),
+    });
+    jobs.start();
+    await until(() => runs.includes('often') && runs.includes('seldom'));
+  });
+
+  it('runs once its row did not change for a period, when the clock was set back by a little', async () => {
+    clock = testClock(new Date());
+    let runs = 0;
+    const run = async () => {
+      runs += 1;
+    };
+    const jobs = instance('one');
+    jobs.add({ name: 'sweep', everySeconds: 0.02, run });
+    const lockedUntil = new Date(clock.now().getTime() + 300_000);
+    await test.database.db.jobLock.create({ data: { name: 'sweep', holder: '', lockedUntil } });
+    jobs.start();
+    await sleep(200);
+    expect(runs).toBe(0);
+    clock.advance({ seconds: 1 });
+    await until(() => runs > 0);
+  });
+
+  it('runs in place of an instance that was killed before the clock was set back', async () => {
+    clock = testClock(new Date());
+    let runs = 0;
+    const run = async () => {
+      runs += 1;
+    };
+    const jobs = instance('one');
+    jobs.add({ name: 'sweep', everySeconds: 0.02, run });
+    const lockedUntil = new Date(clock.now().getTime() + 3600_000);
+    await test.database.db.jobLock.create({ data: { name: 'sweep', holder: 'killed', lockedUntil } });
+    jobs.start();
+    await sleep(200); // it sees the row, which a running instance would renew
+    clock.advance({ seconds: 50 });
+    await sleep(200);
+    expect(runs).toBe(0);
+    clock.advance({ seconds: 15 });
     await until(() => runs > 0);
   });
 

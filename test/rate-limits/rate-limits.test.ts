@@ -36,6 +36,18 @@ describe('every policy', () => {
   );
 });
 
+describe('a counter from before the clock was set back', () => {
+  test.each(['reset:account', 'sign-in:account'] as const)('locks nobody out by %s', async (name) => {
+    people.clock.set({ hours: 2 });
+    for (let tries = 0; tries <= firstAllowed(name); tries += 1) await rateLimits.consume(name, key);
+    expect(await rateLimits.peek(name, key)).toMatchObject({ allowed: false });
+    people.clock.set({ hours: -2 });
+    expect(await rateLimits.peek(name, key)).toMatchObject({ allowed: true });
+    const verdicts = await together(firstAllowed(name) + 5, () => rateLimits.consume(name, key));
+    expect(passed(verdicts)).toBe(firstAllowed(name));
+  });
+});
+
 describe('a window', () => {
   const name = 'reset:account';
 

@@ -1,5 +1,5 @@
 // The server as a process of its own, which a test can stop or kill.
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import * as oidc from 'openid-client';
 import type { Application } from '../oidc/support.ts';
@@ -7,6 +7,8 @@ import type { TestIdp } from '../support/idp.ts';
 import { programArguments } from '../support/program.ts';
 
 export interface ServerProcess {
+  /** What it has printed so far. */
+  printed(): string;
   kill(signal: 'SIGKILL' | 'SIGTERM'): Promise<{ code: number | null }>;
 }
 
@@ -16,8 +18,16 @@ export async function serverProcess(environment: TestIdp['environment']): Promis
     env: { PATH: process.env.PATH, ...environment, LOG_LEVEL: 'warn' },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  await ready(child);
+  let printed = '';
+  child.stdout?.setEncoding('utf8').on('data', (text) => {
+    printed += text;
+  });
+  await new Promise<void>((resolve, reject) => {
+    child.stdout?.on('data', () => printed.includes('Gatehouse is ready') && resolve());
+    child.once('exit', (code) => reject(new Error(`the server ended with ${code}:\n${printed}`)));
+  });
   return {
+    printed: () => printed,
     async kill(signal) {
       const ended = once(child, 'exit');
       child.kill(signal);
@@ -25,17 +35,6 @@ export async function serverProcess(environment: TestIdp['environment']): Promis
       return { code };
     },
   };
-}
-
-function ready(child: ChildProcess): Promise<void> {
-  return new Promise((resolve, reject) => {
-    let output = '';
-    child.stdout?.setEncoding('utf8').on('data', (text) => {
-      output += text;
-      if (output.includes('Gatehouse is ready')) resolve();
-    });
-    child.once('exit', (code) => reject(new Error(`the server ended with ${code}:\n${output}`)));
-  });
 }
 
 /** Gives each call of this application its own connection, so that the load balancer routes every one. */

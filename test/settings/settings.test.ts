@@ -43,6 +43,16 @@ describe('settings', () => {
     });
   });
 
+  it('settings reach another instance although its clock was set back', async () => {
+    const [one, other] = [open(), open()];
+    expect(await other.get('max_sessions_per_user')).toBe(0);
+    later(-3600);
+    await one.set('max_sessions_per_user', 3);
+    expect(await other.get('max_sessions_per_user')).toBe(3);
+    await one.unset('max_sessions_per_user');
+    later(3600);
+  });
+
   it('settings reach another instance within seconds', async () => {
     const [one, other] = [open(), open()];
     expect(await other.get('mfa')).toBe('optional');

@@ -1,5 +1,5 @@
 // The one thing tests replace: time.
-import type { Clock } from '../../src/platform/clock.ts';
+import type { Clock, Stopwatch } from '../../src/platform/clock.ts';
 
 export interface Duration {
   days?: number;
@@ -10,7 +10,12 @@ export interface Duration {
 
 export interface TestClock {
   now: Clock;
+  /** So much time passes. */
   advance(by: Duration): void;
+  /** Somebody sets the clock forward, or back by a negative duration; no time passes. */
+  set(by: Duration): void;
+  /** The time that passed, in milliseconds. */
+  stopwatch: Stopwatch;
 }
 
 /**
@@ -19,11 +24,20 @@ export interface TestClock {
  */
 export function testClock(start?: Date | string): TestClock {
   const standing = start === undefined ? undefined : new Date(start).getTime();
-  let movedMs = 0;
+  let passedMs = 0;
+  let setMs = 0;
   return {
-    now: () => new Date((standing ?? Date.now()) + movedMs),
-    advance({ days = 0, hours = 0, minutes = 0, seconds = 0 }) {
-      movedMs += (((days * 24 + hours) * 60 + minutes) * 60 + seconds) * 1000;
+    now: () => new Date((standing ?? Date.now()) + passedMs + setMs),
+    stopwatch: () => (standing === undefined ? performance.now() : 0) + passedMs,
+    advance(by) {
+      passedMs += milliseconds(by);
+    },
+    set(by) {
+      setMs += milliseconds(by);
     },
   };
+}
+
+function milliseconds({ days = 0, hours = 0, minutes = 0, seconds = 0 }: Duration): number {
+  return (((days * 24 + hours) * 60 + minutes) * 60 + seconds) * 1000;
 }
