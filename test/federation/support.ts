@@ -29,17 +29,18 @@ export interface Connected {
   remove(): Promise<void>;
 }
 
-/** An upstream with a connection to it; both are of this test alone. */
+/** An upstream with a connection to it, whose fields may depend on its origin; both are of this test alone. */
 export async function anUpstream(
   idp: TestIdp,
-  fields: Record<string, unknown> = {},
+  fields: Record<string, unknown> | ((origin: string) => Record<string, unknown>) = {},
   options: { proven?: boolean; client?: Record<string, unknown> } = {},
 ): Promise<Connected> {
   count += 1;
   const id = `corp-${count}-${process.pid}`;
   const upstream = await startOidcUpstream([callbackOf(idp, id)], options.client);
   const { issuer, clientId: client_id, clientSecret: client_secret } = upstream;
-  await aConnection(idp, { id, issuer, client_id, client_secret, create_users: true, ...fields }, options);
+  const more = typeof fields === 'function' ? fields(issuer) : fields;
+  await aConnection(idp, { id, issuer, client_id, client_secret, create_users: true, ...more }, options);
   const source = options.proven ? 'file' : 'local';
   const remove = async () => {
     await upstream.stop();

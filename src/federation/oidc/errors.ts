@@ -10,6 +10,8 @@ const RULE_OF_CLAIM: Record<string, RuleId> = {
   azp: 'audience',
   nonce: 'nonce',
   sub: 'subject',
+  exp: 'time',
+  iat: 'time',
 };
 const RULE_OF_CODE: Record<string, RuleId> = {
   OAUTH_JWT_TIMESTAMP_CHECK_FAILED: 'time',
@@ -74,12 +76,14 @@ function deniedBy(
 function invalidAnswer(error: unknown): Omit<FaultDetail, 'cause'> {
   const inner = causesOf(error).at(-1);
   const details = isRecord(inner) ? inner : {};
-  const claim = String(details.claim ?? details.attribute ?? '');
   const sentence = causesOf(error).flatMap((one) => (one instanceof Error ? [one.message] : []));
   const message = [...new Set(sentence)].join(': ');
+  // The library names a claim that is missing in its message alone.
+  const missing = /JWT "(\w+)" .*claim missing/.exec(message)?.[1];
+  const claim = String(details.claim ?? details.attribute ?? missing ?? '');
   const claims = isRecord(details.claims) ? details.claims : isRecord(details.body) ? details.body : {};
   const rule = ruleOf(claim, error, message);
-  const received = (claim === '' ? undefined : textOf(claims[claim])) ?? message;
+  const received = missing ? 'nothing' : ((claim === '' ? undefined : textOf(claims[claim])) ?? message);
   const expected = textOf(details.expected) ?? EXPECTED[rule] ?? 'a valid answer';
   return { rule, message, expected, received };
 }

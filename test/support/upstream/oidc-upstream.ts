@@ -19,6 +19,10 @@ export interface OidcQuirks {
   tokenStatus?: number;
   /** Every client authentication succeeds; `lastTokenRequest` has what was sent. */
   acceptsAnySecret?: boolean;
+  /** Members that replace those of the discovery document, which then is at each address that ends like its usual one. */
+  discovery?: Record<string, unknown>;
+  /** Parameters of the authorization request that end it with an error. */
+  rejects?: readonly string[];
   /** Path of an endpoint -> where it redirects instead of an answer. */
   redirects?: Record<string, string>;
 }
@@ -46,6 +50,7 @@ interface SigningKey {
   publicKey: KeyObject;
 }
 
+const DISCOVERY = '/.well-known/openid-configuration';
 const clientId = 'gatehouse';
 const clientSecret = 'a-secret-of-the-upstream-with-32-bytes';
 let keyCount = 0;
@@ -128,6 +133,9 @@ async function deviate(
   if (ctx.path === '/auth') upstream.lastRequest = new URLSearchParams(ctx.query);
   const elsewhere = upstream.quirks.redirects?.[ctx.path];
   if (elsewhere !== undefined) return ctx.redirect(elsewhere);
+  const isDiscovery = ctx.path.endsWith(DISCOVERY);
+  if (isDiscovery) ctx.path = DISCOVERY;
+  if (ctx.path === '/auth') reject(upstream, ctx);
   if (ctx.path.startsWith('/interaction/')) return signIn(upstream, provider, ctx);
   if (ctx.path === '/jwks') {
     const published = keys.map(async ({ kid, publicKey }) => ({ ...(await exportJWK(publicKey)), kid, use: 'sig' }));
@@ -136,6 +144,7 @@ async function deviate(
   }
   await next();
   const { quirks, user } = upstream;
+  if (isDiscovery) ctx.body = { ...(ctx.body as object), ...quirks.discovery };
   const location = ctx.response.get('Location');
   if (location && quirks.answer && /[?&](code|error)=/.test(location)) ctx.redirect(changed(location, quirks.answer));
   if (ctx.path === '/me') ctx.body = quirks.userinfo ?? user;
@@ -150,6 +159,11 @@ async function deviate(
       id_token: await signed({ ...decodeJwt(body.id_token), ...user, ...quirks.idToken }, keys, quirks),
     };
   }
+}
+
+/** Takes the user out of the request, so that the engine answers with an error. */
+function reject({ quirks }: OidcUpstream, ctx: ProviderContext): void {
+  if (quirks.rejects?.some((name) => name in ctx.query)) ctx.query = { ...ctx.query, prompt: 'none' };
 }
 
 async function signIn({ user }: OidcUpstream, provider: Provider, ctx: ProviderContext): Promise<void> {
