@@ -46,7 +46,7 @@ export async function connectionWarnings(dependencies: ConnectionWarningsDepende
   const warnings = (await connections.forgedIds()).map(
     (id): ConnectionWarning => ({
       ...{ problem: 'forged', isUrgent: true },
-      text: `Another program changed the connection ${id} in the database, so nobody can sign in by it.`,
+      text: `Another program changed the connection ${id} in the database, so nobody can sign in with it.`,
     }),
   );
   const enabled = await connections.enabled();
@@ -118,9 +118,9 @@ function soonExpiring(what: string, until: Date, now: Date) {
 }
 
 function expiryText(days: number, until: Date): string {
-  if (days < 0) return `ended on ${until.toISOString().slice(0, 10)}`;
-  if (days === 0) return 'ends within a day';
-  return days === 1 ? 'ends in 1 day' : `ends in ${days} days`;
+  if (days < 0) return `expired on ${until.toISOString().slice(0, 10)}`;
+  if (days === 0) return 'expires within a day';
+  return days === 1 ? 'expires in 1 day' : `expires in ${days} days`;
 }
 
 async function unreadDocuments(

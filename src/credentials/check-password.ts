@@ -42,7 +42,7 @@ export function createCheckPassword(dependencies: CheckPasswordDependencies): Ch
     const stored = await storedPasswords.find(account?.id ?? NO_ACCOUNT);
     const { ok, rehash } = await verify(stored, plain);
     if (!account || !stored || !ok || !account.isActive) {
-      await passwords.completeWork(plain, stored?.hash, await storedPasswords.kinds());
+      await passwords.equalizeWork(plain, stored?.hash, await storedPasswords.kinds());
       if (!account) return { outcome: 'wrong', reason: 'unknown_account' };
       if (!stored) return { outcome: 'wrong', reason: 'no_password' };
       return { outcome: 'wrong', reason: ok ? 'disabled_account' : 'wrong_password' };

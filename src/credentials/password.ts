@@ -1,5 +1,5 @@
 // Hashes and verifies passwords with Argon2id; the only importer of argon2. Every verification costs one Argon2id
-// computation with the current parameters, and imported hashes cost more. `completeWork` makes up for the difference.
+// computation with the current parameters, and imported hashes cost more. `equalizeWork` makes up for the difference.
 import { randomBytes } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import argon2 from 'argon2';
@@ -22,7 +22,7 @@ export interface Passwords {
    * @param own the hash that was verified, if the account has one
    * @param kinds of the stored hashes (hash-work.ts)
    */
-  completeWork(plain: string, own: string | undefined, kinds: readonly string[]): Promise<void>;
+  equalizeWork(plain: string, own: string | undefined, kinds: readonly string[]): Promise<void>;
   /** Ends the worker thread. */
   close(): Promise<void>;
 }
@@ -74,7 +74,7 @@ export function createPasswords(options: PasswordsOptions = {}): Passwords {
       await verifyArgon2(unmatchable, isTooLong(plain) ? '' : plain.normalize('NFKC'));
     },
 
-    async completeWork(plain, own, kinds) {
+    async equalizeWork(plain, own, kinds) {
       const typed = isTooLong(plain) ? '' : plain;
       // The verification of a current hash is the part that every check has.
       const imported = own !== undefined && !isCurrentHash(own) ? own : undefined;

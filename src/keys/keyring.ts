@@ -97,7 +97,7 @@ export function createKeyring(deps: KeyringDependencies): Keyring {
     await applyDueSteps(context);
     await current.reload();
     for (const { kid, until } of expiringCertificates())
-      logger.warn({ kid, until }, 'the SAML signing certificate ends soon: publish the next one');
+      logger.warn({ kid, until }, 'the SAML signing certificate expires soon: publish the next one');
   }
 
   function expiringCertificates(): SamlCertificate[] {

@@ -244,7 +244,7 @@ const texts: { [Kind in MailKind]: (known: Facts<MessageOf<Kind>>) => Text } = {
     ...notYou,
   }),
   'saml-certificate': ({ message, host, link }) => ({
-    subject: `A SAML certificate ends on ${describeDay(message.until)}`,
+    subject: `A SAML certificate expires on ${describeDay(message.until)}`,
     preheader: 'Your application has to know the next one by then.',
     paragraphs: [
       'Hello,',

@@ -85,8 +85,8 @@ export function createFactors(dependencies: FactorsDependencies): AccountFactors
 
     reset: (userId, by = {}) =>
       transaction(db, async (tx) => {
-        const { totp: hasApp, passkeys: keys, phone } = await of(userId, tx);
-        const hadFactor = hasApp || keys > 0 || phone !== undefined;
+        const { totp: hasTotp, passkeys: keys, phone } = await of(userId, tx);
+        const hadFactor = hasTotp || keys > 0 || phone !== undefined;
         await totp.remove(userId, by, tx);
         await passkeys.removeAll(userId, by, tx);
         await phones.remove(userId, by, tx);

@@ -61,7 +61,7 @@ describe('gatehouse connection', () => {
       return all.filter(({ check }) => check === 'connections');
     };
     expect(await findings()).toMatchObject([
-      { status: 'failure', message: 'Example Corp: the client secret ended on 2000-01-01.' },
+      { status: 'failure', message: 'Example Corp: the client secret expired on 2000-01-01.' },
     ]);
     const stored = await cli.gatehouse(['connection', 'secret', 'corp', '--expires', '2099-01-01'], {
       stdin: 'new-secret\n',

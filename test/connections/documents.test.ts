@@ -211,9 +211,9 @@ describe('the warnings of connections', () => {
     await documents.get(connection, 'jwks');
     expect(await warnings()).toEqual([]);
     clock.advance({ days: 11 });
-    expect(await warnings()).toEqual([['Upstream: the client secret ends in 29 days.', false]]);
+    expect(await warnings()).toEqual([['Upstream: the client secret expires in 29 days.', false]]);
     clock.advance({ days: 23 });
-    expect(await warnings()).toEqual([['Upstream: the client secret ends in 6 days.', true]]);
+    expect(await warnings()).toEqual([['Upstream: the client secret expires in 6 days.', true]]);
     await idp.services.connections.addSecret('warn', 'client-secret', { value: 'y' });
     expect(await warnings()).toEqual([]);
   });
@@ -232,7 +232,7 @@ describe('the warnings of connections', () => {
     expect(await warnings()).toEqual([[expect.stringContaining('_gatehouse.warn.example'), false]]);
   });
 
-  it('are mailed to the administrators, once 30 days and once 7 days before a secret or certificate ends', async () => {
+  it('are mailed to the administrators, once 30 days and once 7 days before a secret or certificate expires', async () => {
     const { connections, db, notifyOfExpiry, roles } = idp.services;
     for (const { id } of await connections.enabled()) await connections.remove(id);
     const { account } = await aUser(idp.services, { email: 'root@example.com', emailVerified: true });
@@ -254,8 +254,8 @@ describe('the warnings of connections', () => {
     const sso = { sso_url: 'https://idp.example/sso', entity_id: 'https://idp.example', certificates: [pem] };
     await make({ id: 'mail-saml', kind: 'saml', name: 'School', enabled: true, ...sso });
     expect((await all()).map(({ text }) => text)).toEqual([
-      'SAML connections: the signing certificate of this server as SAML service provider ends in 20 days.',
-      'School: the last signing certificate ends in 25 days.',
+      'SAML connections: the signing certificate of this server as SAML service provider expires in 20 days.',
+      'School: the last signing certificate expires in 25 days.',
     ]);
     expect([await notifyOfExpiry(), await mails()]).toEqual([2, 4]);
     await connections.remove('mail-saml');

@@ -70,31 +70,31 @@ export const accountPages: Record<string, [string, object]> = {
     'account/profile',
     {
       fields: profileFields,
-      isOwnedByFile: false,
+      isManagedByFile: false,
       phone: { number: '+49 170 1234567', isVerified: false },
       hasSms: true,
     },
   ],
   accountProfileOfFile: [
     'account/profile',
-    { fields: profileFields, isOwnedByFile: true, phone: { number: null, isVerified: false }, hasSms: true },
+    { fields: profileFields, isManagedByFile: true, phone: { number: null, isVerified: false }, hasSms: true },
   ],
   accountProfileError: [
     'account/profile',
     {
       fields: profileFields,
-      isOwnedByFile: false,
+      isManagedByFile: false,
       phone: { number: '+491701234567', isVerified: true },
       hasSms: false,
       problem: 'Website: This is not a web address.',
     },
   ],
-  accountEmail: ['account/email', { account: alice, isOwnedByFile: false }],
+  accountEmail: ['account/email', { account: alice, isManagedByFile: false }],
   accountEmailError: [
     'account/email',
     {
       account: alice,
-      isOwnedByFile: false,
+      isManagedByFile: false,
       typed: 'alice@',
       problem: 'This is not an e-mail address. One looks like name@example.com.',
     },
@@ -125,19 +125,19 @@ export const accountPages: Record<string, [string, object]> = {
   accountFactorsNone: [
     'account/factors',
     {
-      hasApp: false,
+      hasTotp: false,
       passkeys: [],
       canAddPasskey: true,
       offersSms: true,
       recoveryCodes: 0,
-      areCodesFew: true,
+      hasFewCodes: true,
       hasFactor: false,
     },
   ],
   accountFactors: [
     'account/factors',
     {
-      hasApp: true,
+      hasTotp: true,
       passkeys: [
         { id: 'k1', name: 'Phone', createdAt: at('2026-03-01'), lastUsedAt: at('2026-11-20') },
         { id: 'k2', name: 'The yellow key in the drawer at home', createdAt: at('2026-04-01'), lastUsedAt: null },
@@ -146,7 +146,7 @@ export const accountPages: Record<string, [string, object]> = {
       offersSms: true,
       phone: '+49•••••67',
       recoveryCodes: 2,
-      areCodesFew: true,
+      hasFewCodes: true,
       hasFactor: true,
       notice: 'The passkey was added.',
     },

@@ -32,10 +32,10 @@ function every(to: Recipient = ann): MailMessage[] {
       const notice = { application: 'Wiki', applicationId: 'id', changes: ['ACS addresses'], until: place.at };
       return { kind: 'saml-metadata' as const, to, state, ...notice };
     }),
-    { kind: 'connection-end', to, text: 'SAML connections: the certificate ends in 6 days.', until: place.at },
+    { kind: 'connection-end', to, text: 'SAML connections: the certificate expires in 6 days.', until: place.at },
     {
       ...{ kind: 'connection-end' as const, to, connection: 'Example Corp', connectionId: 'corp' },
-      ...{ text: 'Example Corp: the client secret ends in 29 days.', until: place.at },
+      ...{ text: 'Example Corp: the client secret expires in 29 days.', until: place.at },
     },
     { kind: 'one-time-code', to, code: '204815', minutes: 10 },
   ];

@@ -57,13 +57,13 @@ async function showFactors(dependencies: FactorRoutesDependencies, ctx: Context)
   const { account } = page.signedIn.userOf(ctx);
   const own = await factors.of(account.id);
   ctx.render('account/factors', {
-    hasApp: own.totp,
+    hasTotp: own.totp,
     passkeys: await passkeys.list(account.id),
     canAddPasskey: own.passkeys < limits.passkey.maxPerUser,
     offersSms: codeDelivery.hasSms(),
     phone: own.phone && maskNumber(own.phone),
     recoveryCodes: own.recoveryCodes,
-    areCodesFew: own.recoveryCodes < limits.recoveryCodes.warnBelow,
+    hasFewCodes: own.recoveryCodes < limits.recoveryCodes.warnBelow,
     hasFactor: hasSecondFactor(own) || own.phone !== undefined,
     notice: page.takeNotice(ctx),
   });

@@ -49,8 +49,8 @@ export function emailRoutes({ page, emailVerification }: EmailRoutesDependencies
 
   function show(ctx: Context, { typed = '', problem }: { typed?: string; problem?: string } = {}): void {
     const { account } = signedIn.userOf(ctx);
-    const isOwnedByFile = account.source === 'file';
-    ctx.render('account/email', { account, isOwnedByFile, typed, problem }, problem ? 400 : 200);
+    const isManagedByFile = account.source === 'file';
+    ctx.render('account/email', { account, isManagedByFile, typed, problem }, problem ? 400 : 200);
   }
 
   return router;

@@ -36,13 +36,13 @@ export function profileRoutes({ page, accounts, codeDelivery }: ProfileRoutesDep
 
   const show = (ctx: Context, { given = {}, problem }: { given?: Texts; problem?: string } = {}) => {
     const { account } = signedIn.userOf(ctx);
-    const isOwnedByFile = account.source === 'file';
+    const isManagedByFile = account.source === 'file';
     const phone = { number: account.phoneNumber, isVerified: account.phoneNumberVerified };
     ctx.render(
       'account/profile',
       {
         fields: fieldsOf({ ...textsOf(account), ...given }),
-        isOwnedByFile,
+        isManagedByFile,
         phone,
         hasSms: codeDelivery.hasSms(),
         problem,

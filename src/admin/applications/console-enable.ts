@@ -72,7 +72,7 @@ export function addEnableAndDeleteRoutes(
 export function enableAndDeleteButtons(isEnabled: boolean, at: string): Block {
   return {
     kind: 'actions',
-    title: 'Switch off',
+    title: 'Disable or delete',
     items: [
       isEnabled
         ? { label: 'Disable', href: `${at}/disable`, look: 'danger' }

@@ -49,7 +49,7 @@ const vendorKeys: Record<string, string> = {
 };
 const LISTED_MAPS = ['role_mappings', 'acr_values', 'trusted_acr', 'trusted_amr'];
 const LONG = ['metadata', 'metadata_certificate'];
-const NOT_HERE = ['id', 'kind', 'preset', 'enabled', 'metadata_file', ...Object.keys(secretPurposeByField)];
+const RENDERED_ELSEWHERE = ['id', 'kind', 'preset', 'enabled', 'metadata_file', ...Object.keys(secretPurposeByField)];
 
 /** The fields of a kind, in the order of its schema. */
 export function knownFields(kind: ConnectionKind): KnownField[] {
@@ -59,7 +59,7 @@ export function knownFields(kind: ConnectionKind): KnownField[] {
   return (
     Object.entries(schema.properties ?? {})
       // A constant is no choice.
-      .filter(([key, json]) => !NOT_HERE.includes(key) && json.const === undefined)
+      .filter(([key, json]) => !RENDERED_ELSEWHERE.includes(key) && json.const === undefined)
       .map(([key, json]) => ({
         ...{ key, shape: shapeOf(key, json), options: json.enum ?? json.items?.enum ?? [] },
         isRequired: schema.required?.includes(key) ?? false,

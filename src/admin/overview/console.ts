@@ -138,7 +138,7 @@ function warningBlocks(
             : what,
         until,
       ]),
-      empty: 'No certificate and no secret ends within 30 days.',
+      empty: 'No certificate and no secret expires within 30 days.',
     },
     {
       kind: 'table',

@@ -184,7 +184,7 @@ async function keyFindings({ config, database, logger, now }: Opened): Promise<F
   if (expiring.length === 0) return [ok('keys', `signing with ${active.join(', ')}`)];
   return expiring.map(({ until }) => {
     const ended = until <= now();
-    const message = `the SAML certificate ${ended ? 'ended' : 'ends'} on ${until.toISOString().slice(0, 10)}`;
+    const message = `the SAML certificate ${ended ? 'expired' : 'expires'} on ${until.toISOString().slice(0, 10)}`;
     return (ended ? failure : warning)(
       'keys',
       message,

@@ -82,7 +82,7 @@ async function checkCertificate(url: URL, now: () => Date): Promise<Finding> {
     const { valid_to: until } = socket.getPeerCertificate() as PeerCertificate;
     const days = Math.floor((new Date(until).getTime() - now().getTime()) / DAY_MS);
     if (days > CERTIFICATE_WARNING_DAYS) return ok('tls', `the certificate is valid for ${days} days`);
-    return warning('tls', `the certificate ends in ${days} days`, 'Renew it.');
+    return warning('tls', `the certificate expires in ${days} days`, 'Renew it.');
   } catch (error) {
     return warning('tls', `the certificate could not be read from here: ${reason(error)}`);
   } finally {

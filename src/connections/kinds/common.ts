@@ -1,4 +1,4 @@
-// What every kind of connection declares: its identity, who may sign in by it, and which of its statements are trusted.
+// What every kind of connection declares: its identity, who may sign in with it, and which of its statements are trusted.
 import { z } from 'zod';
 import { line, lineUpTo } from '../../platform/line-schema.ts';
 import { claimPath, domain } from './fields.ts';

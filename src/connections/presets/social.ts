@@ -5,7 +5,7 @@ const clientId: PresetField = { key: 'client_id', label: 'Client ID', isRequired
 const clientSecret: PresetField = { key: 'client_secret', label: 'Client secret', isRequired: true, type: 'secret' };
 const expires: PresetField = {
   key: 'client_secret_expires_at',
-  label: 'The secret ends on',
+  label: 'The secret expires on',
   hint: 'Gatehouse warns you 30 and 7 days before. Empty: it does not end.',
   type: 'date',
 };

@@ -1,4 +1,4 @@
-// The people behind an application hear in time that our certificate ends: once at 30 days, once more at 7.
+// The people behind an application hear in time that our certificate expires: once at 30 days, once more at 7.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { serviceProvider, settingsOf } from '../../../src/applications/fields/service-provider.ts';
 import { createCertificateNotice } from '../../../src/saml/metadata/certificate-notice.ts';
@@ -58,7 +58,7 @@ describe('the expiry of the IdP certificate', () => {
       ['meta@example.com', 'By metadata'],
     ] as const) {
       const mail = await box.waitForMail(to);
-      expect(mail.subject).toMatch(/^A SAML certificate ends on \d+ \w+ \d{4}$/);
+      expect(mail.subject).toMatch(/^A SAML certificate expires on \d+ \w+ \d{4}$/);
       expect(mail.text).toContain(name);
       expect(mail.text).toContain(`${idp.issuer}/saml/metadata`);
     }

@@ -20,7 +20,7 @@ function fieldsFor(application: Application): Field[] {
     label: 'Do not ask users for consent',
     type: 'checkbox',
     checked: application.consent === 'implicit',
-    hint: 'For your own applications.',
+    hint: 'For your own applications. Users are still asked before an application gets rights in Gatehouse itself.',
   };
   const own = application.protocol === 'oidc' ? oidcFields(application) : samlFields(application);
   return [name, ...own, consent];
