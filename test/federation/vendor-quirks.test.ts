@@ -1,11 +1,15 @@
 // Whole sign-ins at a bare oidc-provider that deviates as each vendor does. What the preset knows makes them succeed.
 import { beforeAll, describe, expect, it } from 'vitest';
+import { redirectUri } from '../oidc/support.ts';
+import { aCredential } from '../saml/support.ts';
+import { aClient } from '../support/factories.ts';
 import type { TestIdp } from '../support/idp.ts';
 import { isIn } from '../support/pages/enter.ts';
 import { textOf } from '../support/pages/html.ts';
 import { sharedIdpWithConnections } from '../support/shared-idp.ts';
 import type { OidcQuirks } from '../support/upstream/oidc-upstream.ts';
-import { accountOf, anUpstream, type Connected, signInOver } from './support.ts';
+import { answerXml, aSamlUpstream, beginAt, postAnswer } from '../support/upstream/saml-upstream.ts';
+import { accountOf, anUpstream, type Connected, isAtApplication, signInOver } from './support.ts';
 
 const PATH = '/.well-known/openid-configuration';
 const role = `vendor-staff-${process.pid}`;
@@ -203,3 +207,65 @@ describe('an upstream that deviates as its vendor', () => {
     await remove();
   });
 });
+
+describe('AD FS over SAML', () => {
+  it('signs users in by metadata with WS-Federation roles, without RequestedAuthnContext, by its names of claims', async () => {
+    const entity_id = 'http://adfs.corp.example/adfs/services/trust';
+    const address = 'https://adfs.corp.example/adfs/ls/';
+    const group = 'http://schemas.xmlsoap.org/claims/Group';
+    const claim = 'http://schemas.xmlsoap.org/ws/2005/05/identity/claims';
+    const credential = aCredential();
+    const fields = {
+      preset: 'adfs',
+      entity_id,
+      groups_claim: group,
+      role_mappings: { staff: role },
+      sso_url: undefined,
+    };
+    const created = await aSamlUpstream(idp, {
+      ...fields,
+      certificates: undefined,
+      metadata: adfsMetadata(entity_id, address, credential.certificatePem),
+    });
+    const adfs = { ...created, entityId: entity_id, credential };
+    const { clientId } = await aClient(idp.services, { redirect_uris: [redirectUri] });
+    const begun = await beginAt(idp, adfs, { clientId, acr_values: 'urn:gatehouse:acr:password' });
+    expect(begun.location.href.startsWith(`${address}?SAMLRequest=`)).toBe(true);
+    expect(begun.xml).not.toContain('RequestedAuthnContext');
+    const attributes = {
+      [`${claim}/emailaddress`]: 'ada@corp.example',
+      [`${claim}/name`]: 'Ada',
+      [group]: ['staff', 'all'],
+    };
+    const posted = await postAnswer(
+      begun.browser,
+      answerXml(idp, adfs, begun.requestId, { nameId: 'adfs-saml', attributes }),
+    );
+    expect(isIn(await begun.browser.follow(posted, isAtApplication))).toBe(true);
+    expect(await accountOf(idp, adfs.connection, 'adfs-saml')).toMatchObject({ name: 'Ada', roles: [role] });
+    await idp.services.connections.remove(adfs.connection);
+  });
+});
+
+/** The order and the roles of FederationMetadata.xml. */
+function adfsMetadata(entityId: string, address: string, certificatePem: string): string {
+  const certificate = certificatePem.replace(/-----[^-]+-----|\s/g, '');
+  const key = (use: string) =>
+    `<KeyDescriptor use="${use}"><KeyInfo xmlns="http://www.w3.org/2000/09/xmldsig#"><X509Data><X509Certificate>${certificate}</X509Certificate></X509Data></KeyInfo></KeyDescriptor>`;
+  const fed = 'http://docs.oasis-open.org/wsfed/federation/200706';
+  const role = (type: string) =>
+    `<RoleDescriptor xsi:type="fed:${type}" protocolSupportEnumeration="http://docs.oasis-open.org/ws-sx/ws-trust/200512 ${fed}" ServiceDisplayName="AD FS" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xmlns:fed="${fed}">${key('signing')}<fed:ClaimTypesOffered><auth:ClaimType Uri="urn:x" Optional="true" xmlns:auth="http://docs.oasis-open.org/wsfed/authorization/200706"><auth:DisplayName>X</auth:DisplayName></auth:ClaimType></fed:ClaimTypesOffered><fed:PassiveRequestorEndpoint><EndpointReference xmlns="http://www.w3.org/2005/08/addressing"><Address>${address}</Address></EndpointReference></fed:PassiveRequestorEndpoint></RoleDescriptor>`;
+  const at = (name: string) =>
+    ['Redirect', 'POST']
+      .map((one) => `<${name} Binding="urn:oasis:names:tc:SAML:2.0:bindings:HTTP-${one}" Location="${address}"/>`)
+      .join('');
+  const format = '<NameIDFormat>urn:oasis:names:tc:SAML:2.0:nameid-format:persistent</NameIDFormat>';
+  const protocol = 'protocolSupportEnumeration="urn:oasis:names:tc:SAML:2.0:protocol"';
+  return `<?xml version="1.0"?><EntityDescriptor ID="_1" entityID="${entityId}" xmlns="urn:oasis:names:tc:SAML:2.0:metadata">
+    ${role('ApplicationServiceType')}${role('SecurityTokenServiceType')}
+    <SPSSODescriptor WantAssertionsSigned="true" ${protocol}>${key('encryption')}${key('signing')}${at('SingleLogoutService')}${format}
+      <AssertionConsumerService Binding="urn:oasis:names:tc:SAML:2.0:bindings:HTTP-POST" Location="${address}" index="0" isDefault="true"/></SPSSODescriptor>
+    <IDPSSODescriptor ${protocol}>${key('encryption')}${key('signing')}${at('SingleLogoutService')}${format}${at('SingleSignOnService')}
+      <Attribute Name="urn:x" NameFormat="urn:oasis:names:tc:SAML:2.0:attrname-format:uri" FriendlyName="X" xmlns="urn:oasis:names:tc:SAML:2.0:assertion"/></IDPSSODescriptor>
+    <ContactPerson contactType="support"/></EntityDescriptor>`;
+}

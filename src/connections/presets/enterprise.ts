@@ -198,7 +198,7 @@ export const adfsSaml: Preset = {
     'Add issuance rules for the address, the names and a persistent NameID.',
   ],
   paste: ['sp_metadata_url', 'sp_entity_id', 'acs_url', 'slo_url'],
-  quirks: { metadataIsExtended: true, signedLogout: true },
+  quirks: {},
 };
 
 const metadataField = (placeholder: string): PresetField => ({
@@ -234,7 +234,7 @@ export const entraSaml: Preset = {
     'Copy the App Federation Metadata Url into this form, and add a group claim where roles come from groups.',
   ],
   paste: ['sp_entity_id', 'acs_url', 'slo_url'],
-  quirks: { groups: 'entra-overage', signedLogout: true },
+  quirks: { groups: 'entra-overage' },
 };
 
 export const oktaSaml: Preset = {

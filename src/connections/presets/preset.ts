@@ -46,10 +46,6 @@ export interface Quirks {
   errorsWithStatus200?: true;
   /** The userinfo endpoint returns `sub` only. */
   userinfoIsEmpty?: true;
-  /** Metadata has parts (WS-Federation roles) that the SAML schema does not know. */
-  metadataIsExtended?: true;
-  /** LogoutRequest and LogoutResponse must be signed. */
-  signedLogout?: true;
   /** Sends `iss` in the answer (RFC 9207), so a missing one is an error. */
   alwaysSendsIss?: true;
 }
