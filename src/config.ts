@@ -5,6 +5,7 @@ import path from 'node:path';
 import { isLoopback } from './config/addresses.ts';
 import { ConfigError, fault, quote } from './config/config-error.ts';
 import { parseSecrets, secretFromFile, secretPath } from './config/secret.ts';
+import { type TracingConfig, tracesUrl } from './config/tracing.ts';
 import {
   formatValue,
   type logFormats,
@@ -40,6 +41,7 @@ export type Config = Readonly<{
   drainSeconds: number; // from SIGTERM until the listener closes
   logLevel: (typeof logLevels)[number];
   logFormat: (typeof logFormats)[number];
+  tracing?: TracingConfig; // absent: no traces
   production: boolean; // compiled code: templates are cached
   warnings: readonly string[]; // for the log, once there is one
 }>;
@@ -98,6 +100,7 @@ export function loadConfig(env: Environment = process.env, place: Place = {}): C
     drainSeconds: values.DRAIN_SECONDS ?? (values.TRUST_PROXY ? limits.http.announceSeconds : 0),
     logLevel: values.LOG_LEVEL ?? 'info',
     logFormat: values.LOG_FORMAT ?? (terminal ? 'pretty' : 'json'),
+    ...tracingOf(values),
     production: !import.meta.url.endsWith('.ts'),
     warnings: Object.freeze(warnings),
   });
@@ -137,6 +140,20 @@ function metricsAccess(values: Values, publicPort: number, faults: string[]): Co
     ...(port === undefined ? {} : { listen: { host: host ?? '127.0.0.1', port } }),
     ...(token === undefined ? {} : { token }),
   });
+}
+
+function tracingOf(values: Values): Pick<Config, 'tracing'> {
+  const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_SDK_DISABLED: isDisabled = false } = values;
+  if (endpoint === undefined || isDisabled) return {};
+  const tracing: TracingConfig = {
+    url: tracesUrl(endpoint),
+    headers: values.OTEL_EXPORTER_OTLP_HEADERS ?? {},
+    protocol: values.OTEL_EXPORTER_OTLP_PROTOCOL ?? 'http/protobuf',
+    serviceName: values.OTEL_SERVICE_NAME ?? 'gatehouse',
+    sampler: values.OTEL_TRACES_SAMPLER ?? 'parentbased_always_on',
+    ratio: values.OTEL_TRACES_SAMPLER_ARG ?? 1,
+  };
+  return { tracing: Object.freeze(tracing) };
 }
 
 function textOrFile(

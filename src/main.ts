@@ -6,7 +6,8 @@ import { serve } from './server/serve.ts';
 
 try {
   const config = loadConfig();
-  process.exitCode = await serve(config, createLogger({ level: config.logLevel, format: config.logFormat }));
+  const { logLevel: level, logFormat: format, tracing } = config;
+  process.exitCode = await serve(config, createLogger({ level, format, withTraces: tracing !== undefined }));
 } catch (error) {
   if (!(error instanceof ConfigError)) throw error;
   process.stderr.write(`${error.message}\n`);

@@ -54,6 +54,7 @@ const restrictedPackages: Record<string, { in: string[]; typesToo: boolean }> = 
   '@simplewebauthn/server': { in: ['mfa/'], typesToo: true },
   'altcha-lib': { in: ['rate-limits/', 'credentials/', 'http/'], typesToo: true },
   pino: { in: ['platform/logger.ts'], typesToo: true },
+  '@opentelemetry/': { in: ['platform/otlp.ts'], typesToo: true },
   'prom-client': { in: ['platform/metrics.ts'], typesToo: true },
   eta: { in: ['http/', 'mail/'], typesToo: true },
 };

@@ -12,7 +12,10 @@ export const serveCommand: Command = {
     const config = loadConfig();
     // Loaded here: only this command needs the server.
     const { serve } = await import('../server/serve.ts');
-    return serve(config, createLogger({ level: config.logLevel, format: config.logFormat }));
+    return serve(
+      config,
+      createLogger({ level: config.logLevel, format: config.logFormat, withTraces: config.tracing !== undefined }),
+    );
   },
 };
 

@@ -4,6 +4,7 @@ import { limits } from '../limits.ts';
 import { isHost, isLoopback } from './addresses.ts';
 import { quote, quoteUrl } from './config-error.ts';
 import { parseSecrets } from './secret.ts';
+import { parseHeaders, protocols, samplers } from './tracing.ts';
 
 export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export const logFormats = ['pretty', 'json'] as const;
@@ -52,6 +53,12 @@ const smtpUrl = z.string().refine((value) => {
 
 const address = String.raw`[^\s@<>"(),:;]+@[^\s@<>"(),:;]+`;
 const mailFrom = z.string().regex(new RegExp(`^(${address}|[^<>\\r\\n]*<${address}>)$`));
+
+// A name and password belong into OTEL_EXPORTER_OTLP_HEADERS.
+const isPlainUrl = (value: string) => {
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  return url !== undefined && /^https?:$/.test(url.protocol) && !/[?#@]/.test(value);
+};
 
 const secrets = z.string().transform((value, context) => {
   const keys = parseSecrets(value);
@@ -185,6 +192,55 @@ export const variables = {
     allowed: logFormats.join(', '),
     default: 'pretty on a terminal, else json',
     meaning: 'how log lines look',
+  },
+  OTEL_EXPORTER_OTLP_ENDPOINT: {
+    schema: z.string().refine(isPlainUrl),
+    allowed:
+      'an http or https URL without query or fragment, such as http://localhost:4318; traces go to /v1/traces below it',
+    default: 'none: no traces',
+    meaning: 'collector of OpenTelemetry traces',
+    show: quoteUrl,
+  },
+  OTEL_EXPORTER_OTLP_HEADERS: {
+    schema: z.string().transform((value, context) => parseHeaders(value) ?? rejectValue(context)),
+    allowed: 'NAME=VALUE, several comma separated, values percent-encoded',
+    default: 'none',
+    meaning: 'headers for the collector, such as its API key',
+    show: (value) => `${value.length} characters`,
+    file: true,
+  },
+  OTEL_EXPORTER_OTLP_PROTOCOL: {
+    schema: z.enum(protocols),
+    allowed: protocols.join(', '),
+    default: 'http/protobuf',
+    meaning: 'how traces are encoded',
+  },
+  OTEL_SERVICE_NAME: {
+    schema: z.string().max(255),
+    allowed: 'up to 255 characters',
+    default: 'gatehouse',
+    meaning: 'name of this service in traces',
+  },
+  OTEL_TRACES_SAMPLER: {
+    schema: z.enum(samplers),
+    allowed: samplers.join(', '),
+    default: 'parentbased_always_on',
+    meaning: 'which traces are recorded',
+  },
+  OTEL_TRACES_SAMPLER_ARG: {
+    schema: z
+      .string()
+      .regex(/^(0|1|0?\.\d{1,10}|[01]\.0{1,10})$/)
+      .transform(Number),
+    allowed: 'a number from 0 to 1, such as 0.1',
+    default: '1',
+    meaning: 'share of the traces that a ratio sampler records',
+  },
+  OTEL_SDK_DISABLED: {
+    schema: z.enum(['true', 'false']).transform((value) => value === 'true'),
+    allowed: 'true, false',
+    default: 'false',
+    meaning: 'true: no traces, whatever the other variables say',
   },
 } satisfies Record<string, Variable>;
 

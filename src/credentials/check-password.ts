@@ -4,6 +4,7 @@
 import type { Account } from '../accounts/account.ts';
 import type { Audit } from '../audit/audit.ts';
 import { limits } from '../limits.ts';
+import { traced } from '../platform/tracing.ts';
 import type { Passwords } from './password.ts';
 import { passwordLength } from './password-policy.ts';
 import type { StoredPassword, StoredPasswords } from './stored-password.ts';
@@ -38,7 +39,7 @@ export function createCheckPassword(dependencies: CheckPasswordDependencies): Ch
     return { ok: false, rehash: false };
   }
 
-  return async (account, plain) => {
+  const check: CheckPassword = async (account, plain) => {
     const stored = await storedPasswords.find(account?.id ?? NO_ACCOUNT);
     const { ok, rehash } = await verify(stored, plain);
     if (!account || !stored || !ok || !account.isActive) {
@@ -60,4 +61,5 @@ export function createCheckPassword(dependencies: CheckPasswordDependencies): Ch
     if (stored.mustChange) return { outcome: 'must-change', setAt };
     return { outcome: long || (await hasSecondFactor(account.id)) ? 'ok' : 'too-short', setAt };
   };
+  return traced('password check', check);
 }

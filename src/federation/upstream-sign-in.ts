@@ -3,6 +3,7 @@ import { acceptsSignIn, type SignInRule } from '../applications/rules/sign-in-ru
 import type { Connection, ConnectionKind } from '../connections/connection.ts';
 import type { Connections } from '../connections/connections.ts';
 import type { Acr } from '../mfa/acr.ts';
+import { inSpan, traced } from '../platform/tracing.ts';
 import { FederationError } from './faults.ts';
 import type { AnsweredRequest, Demands, Purpose, UpstreamRequests } from './requests.ts';
 import { signInAcrs, stepUpRequest } from './step-up.ts';
@@ -61,7 +62,11 @@ export function createUpstreamSignIn(dependencies: UpstreamSignInDependencies): 
   const { issuer, requests, protocols } = dependencies;
   return {
     hasProtocol: (kind) => protocols[kind] !== undefined,
-    redeem: (answer, purpose, boundTo, begun) => redeemAnswer(dependencies, answer, { purpose, boundTo }, begun),
+    redeem: traced(
+      'upstream answer',
+      (answer, purpose, boundTo, begun) => redeemAnswer(dependencies, answer, { purpose, boundTo }, begun),
+      ({ connection }) => ({ 'gatehouse.connection': connection.id, 'gatehouse.protocol': connection.kind }),
+    ),
 
     async usable(connectionId, rule) {
       const connection = await connectionFor(dependencies, connectionId, 'sign-in');
@@ -77,7 +82,10 @@ export function createUpstreamSignIn(dependencies: UpstreamSignInDependencies): 
       const acrValues = asked?.acrValues ?? signInAcrs(connection, level);
       const requirements = { ...demands, acrValues, forced: demands.forced || asked?.isForced === true, ...hint };
       const protocol = protocolOf(dependencies, connection);
-      const begun = await protocol.begin(connection, requirements, callbackUrl(issuer, connection));
+      const attributes = { 'gatehouse.connection': connection.id, 'gatehouse.protocol': connection.kind };
+      const begun = await inSpan('upstream request', { attributes }, () =>
+        protocol.begin(connection, requirements, callbackUrl(issuer, connection)),
+      );
       const { handle, memory, redirect } = begun;
       await requests.store({ handle, connectionId: connection.id, purpose, boundTo, memory, demands });
       return redirect;

@@ -3,7 +3,9 @@
 import { isIP } from 'node:net';
 import type { Logger } from '../platform/logger.ts';
 import { randomToken } from '../platform/random.ts';
+import { below, traceFields } from '../platform/tracing.ts';
 import type { Context, Middleware } from './context.ts';
+import type { RequestSpans } from './request-span.ts';
 
 export interface RequestObservation {
   method: string;
@@ -22,6 +24,8 @@ export interface RequestContextDependencies {
   observe?: (observation: RequestObservation) => void;
   /** Paths whose access-log line is written at level debug. */
   quietPaths?: readonly string[];
+  /** Absent: no traces. */
+  spans?: RequestSpans | undefined;
 }
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
@@ -33,11 +37,13 @@ export function requestContext({
   trustProxy,
   observe,
   quietPaths = [],
+  spans,
 }: RequestContextDependencies): Middleware {
   const quiet = new Set(quietPaths);
   return (ctx, next) => {
     const startedAt = process.hrtime.bigint();
-    const { method, path } = ctx;
+    const { path } = ctx;
+    const method = METHODS.has(ctx.method) ? ctx.method : 'OTHER';
     const requestId = randomToken(12);
     const address = clientAddress(ctx.get('X-Forwarded-For'), ctx.socket.remoteAddress ?? '', trustProxy);
     ctx.state.request = { requestId, address, userAgent: ctx.get('User-Agent').slice(0, MAX_LOGGED) };
@@ -47,6 +53,7 @@ export function requestContext({
       get: () => (log ??= logger.child({ requestId })),
     });
     ctx.set('X-Request-Id', requestId);
+    const span = spans?.start(ctx, method);
 
     // 'close' comes after 'finish' and also when the client went away: exactly one line for each request.
     ctx.res.once('close', () => {
@@ -54,7 +61,8 @@ export function requestContext({
       const status = ctx.res.statusCode;
       const line = {
         requestId,
-        method: method.slice(0, 16),
+        ...(span ? traceFields(span) : {}),
+        method: ctx.method.slice(0, 16),
         path: path.slice(0, MAX_LOGGED),
         status,
         ms: Math.round(seconds * 10_000) / 10,
@@ -63,15 +71,11 @@ export function requestContext({
         ...(ctx.res.writableFinished ? {} : { aborted: true }),
       };
       logger[quiet.has(path) ? 'debug' : 'info'](line, 'request');
-      observe?.({
-        method: METHODS.has(method) ? method : 'OTHER',
-        route: routeOf(ctx),
-        status,
-        seconds,
-        problem: ctx.state.errorCode,
-      });
+      const observation = { method, route: routeOf(ctx), status, seconds, problem: ctx.state.errorCode };
+      observe?.(observation);
+      if (span) spans?.end(span, observation);
     });
-    return next();
+    return span ? below(span, next) : next();
   };
 }
 

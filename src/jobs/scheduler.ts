@@ -3,6 +3,7 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { type Clock, type Stopwatch, systemStopwatch } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
 import { jitter } from '../platform/random.ts';
+import { below, endAfter, type Tracing } from '../platform/tracing.ts';
 import type { Db } from '../storage/database.ts';
 import { createJobLock, type JobLock } from './job-lock.ts';
 
@@ -39,6 +40,8 @@ export interface SchedulerDependencies {
   instanceId: string;
   /** Called after each run, for the metrics. */
   onRun?: (name: string, outcome: 'success' | 'failure', seconds: number) => void;
+  /** Each run is a trace of its own; absent: no traces. */
+  tracing?: Tracing | undefined;
 }
 
 interface Entry {
@@ -51,7 +54,7 @@ interface Entry {
 
 /** Makes the scheduler of this instance. A job that fails is logged and runs again at its next time. */
 export function createScheduler(dependencies: SchedulerDependencies): Scheduler {
-  const { logger } = dependencies;
+  const { logger, tracing } = dependencies;
   const entries = new Map<string, Entry>();
   const stopping = new AbortController();
   const runIfFree = createRunner({ ...dependencies, stopping: stopping.signal });
@@ -70,7 +73,9 @@ export function createScheduler(dependencies: SchedulerDependencies): Scheduler 
       entry.isWoken ||= isWoken;
       return;
     }
-    entry.running = runIfFree(entry.job, { isWoken })
+    // Not below the span of a request that wakes the job.
+    const start = () => runIfFree(entry.job, { isWoken });
+    entry.running = (tracing ? below(undefined, start) : start())
       .catch((error: unknown) => logger.error({ err: error, job: entry.job.name }, 'job could not be started'))
       .finally(() => {
         entry.running = undefined;
@@ -116,9 +121,16 @@ function createRunner({
   stopwatch = systemStopwatch,
   instanceId,
   onRun,
+  tracing,
   stopping,
 }: SchedulerDependencies & { stopping: AbortSignal }) {
   const lock = createJobLock({ db, now, stopwatch, instanceId });
+
+  async function run(job: ScheduledJob, signal: AbortSignal): Promise<void> {
+    const span = tracing?.root(`job ${job.name}`, { attributes: { 'gatehouse.job': job.name } });
+    if (span) await endAfter(span, async () => job.run(signal));
+    else await job.run(signal);
+  }
 
   return async function runIfFree(job: ScheduledJob, { isWoken }: { isWoken: boolean }): Promise<void> {
     if (!(await lock.take(job.name, { everySeconds: job.everySeconds, isWoken }))) return;
@@ -129,7 +141,7 @@ function createRunner({
     const started = performance.now();
     let outcome: 'success' | 'failure' = 'success';
     try {
-      await job.run(AbortSignal.any([stopping, signal]));
+      await run(job, AbortSignal.any([stopping, signal]));
     } catch (error) {
       outcome = 'failure';
       logger.error({ err: error, job: job.name }, 'job failed');

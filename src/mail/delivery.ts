@@ -8,6 +8,7 @@ import {
   retryPauseSeconds,
 } from '../jobs/queue.ts';
 import { limits } from '../limits.ts';
+import { traced } from '../platform/tracing.ts';
 import type { Tx } from '../storage/database.ts';
 import { createMessageStore, type MailJob, type MailLane, type MessageStoreDependencies } from './message-store.ts';
 import type { DeferredContent, DeferredKind, FinishedContent, MailRequest } from './stored-content.ts';
@@ -57,10 +58,11 @@ export function createDelivery(dependencies: DeliveryDependencies): JobQueue {
 /** Hands a message to the transport; logs once when the mail server goes away and once when it is back. */
 function createSender({ transport, logger }: DeliveryDependencies) {
   let isServerDown = false;
+  const hand = traced('mail send', transport.send, ({ outcome }) => ({ 'gatehouse.outcome': outcome }));
 
   return async function send(job: MailJob, { text, html }: FinishedContent): Promise<AttemptResult> {
     const { id, recipient: to, subject, createdAt, tries } = job;
-    const result = await transport.send({ id, to, subject, createdAt, text, html });
+    const result = await hand({ id, to, subject, createdAt, text, html });
     if (result.outcome === 'no-server') {
       if (!isServerDown) logger.warn({ reason: result.reason }, 'mail cannot be sent; it waits and is tried again');
       isServerDown = true;

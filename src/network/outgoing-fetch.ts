@@ -7,6 +7,7 @@ import http from 'node:http';
 import https from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import { isLocalhostName } from '../config/addresses.ts';
+import { inSpan, type SpanOptions } from '../platform/tracing.ts';
 import { type AddressRules, createAddressPolicy } from './outgoing-address.ts';
 
 const MAX_REDIRECTS = 3;
@@ -39,8 +40,16 @@ export function createOutgoingFetch(options: OutgoingOptions): typeof fetch {
 
   return async function outgoingFetch(input, init = {}) {
     const { method, headers, body, signal, redirect } = init;
-    const { isAllowed, connect } = currentPolicy();
     const request = new Request(input, { method, headers, body, signal, redirect });
+    return inSpan(...spanOf(request), async (span) => {
+      const response = await follow(request);
+      span?.set({ 'http.response.status_code': response.status });
+      return response;
+    });
+  };
+
+  async function follow(request: Request): Promise<Response> {
+    const { isAllowed, connect } = currentPolicy();
     const payload = request.body ? Buffer.from(await request.arrayBuffer()) : undefined;
     const deadline = AbortSignal.timeout(options.timeoutMs);
     const signals = AbortSignal.any([request.signal, deadline]);
@@ -57,7 +66,18 @@ export function createOutgoingFetch(options: OutgoingOptions): typeof fetch {
       if (target.origin !== url.origin) for (const name of ['authorization', 'cookie']) request.headers.delete(name);
       url = target;
     }
+  }
+}
+
+/** The host only: a path or query may hold a token. No `traceparent` is sent: the servers called belong to others. */
+function spanOf({ method, url }: Request): [string, SpanOptions] {
+  const { hostname, port, protocol } = new URL(url);
+  const attributes = {
+    'http.request.method': method,
+    'server.address': hostname,
+    'server.port': Number(port) || (protocol === 'https:' ? 443 : 80),
   };
+  return [method, { kind: 'client', attributes, isLeaf: true }];
 }
 
 interface Policy {

@@ -3,6 +3,7 @@
 import { type DestinationStream, type Logger, pino, stdTimeFunctions } from 'pino';
 import { PinoPretty } from 'pino-pretty';
 import { sourceStack } from './source-stack.ts';
+import { traceFields } from './tracing.ts';
 
 export type { Logger };
 
@@ -11,6 +12,8 @@ export interface LoggerOptions {
   format: 'pretty' | 'json';
   /** Where lines are written; standard output unless given. */
   destination?: DestinationStream;
+  /** Each line names the trace in which it was written. */
+  withTraces?: boolean;
 }
 
 const SECRET_KEYS = new Set(
@@ -28,11 +31,12 @@ const REMOVED = '[removed]';
 const MAX_DEPTH = 6;
 
 /** Makes the logger of the process. */
-export function createLogger({ level, format, destination }: LoggerOptions): Logger {
+export function createLogger({ level, format, destination, withTraces = false }: LoggerOptions): Logger {
   const stream = format === 'pretty' ? prettyStream(destination) : (destination ?? bufferedOutput());
   const options = {
     level,
     base: null,
+    ...(withTraces && { mixin: () => traceFields() }),
     serializers: { err: (error: unknown) => error }, // already a plain object: the log formatter runs first
     timestamp: stdTimeFunctions.isoTime,
     formatters: {

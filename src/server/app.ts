@@ -8,7 +8,9 @@ import { hostGuard } from '../http/host-guard.ts';
 import { createAssets } from '../http/pages/assets.ts';
 import { createRenderer, rendering } from '../http/pages/render.ts';
 import { requestContext } from '../http/request-context.ts';
+import { createRequestSpans } from '../http/request-span.ts';
 import { securityHeaders } from '../http/security-headers.ts';
+import type { Tracing } from '../platform/tracing.ts';
 import { addressBlock } from '../rate-limits/network-limits.ts';
 import type { Services } from '../services.ts';
 import type { HttpServices } from './http-services.ts';
@@ -17,11 +19,15 @@ export interface AppDependencies {
   services: Pick<Services, 'audit' | 'config' | 'logger' | 'rateLimits' | 'settings'>;
   http: HttpServices;
   viewsDir: string;
+  /** Absent: no traces. */
+  tracing: Tracing | undefined;
   /** Routers and the engine, in the order in which they run. */
   routes: Middleware[];
 }
 
-export function createApp({ services, http, viewsDir, routes }: AppDependencies): Application {
+const OPERATOR_PATHS = ['/healthz', '/readyz', '/metrics'];
+
+export function createApp({ services, http, viewsDir, tracing, routes }: AppDependencies): Application {
   const { cookieKeys, csrf, metrics } = http;
   const { audit, config, logger, rateLimits, settings } = services;
   const assets = createAssets({ dir: `${viewsDir}/assets`, reload: !config.production });
@@ -32,7 +38,8 @@ export function createApp({ services, http, viewsDir, routes }: AppDependencies)
     requestContext({
       logger,
       trustProxy: config.trustProxy,
-      quietPaths: ['/healthz', '/readyz', '/metrics'],
+      quietPaths: OPERATOR_PATHS,
+      spans: tracing && createRequestSpans({ ...config, tracing, quietPaths: [...OPERATOR_PATHS, '/assets/'] }),
       observe({ method, route, status, seconds, problem }) {
         metrics.requests.observe({ method, route, status: String(status) }, seconds);
         if (problem) metrics.requestErrors.inc({ code: problem });

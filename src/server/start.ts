@@ -15,8 +15,9 @@ import { type Clock, systemStopwatch } from '../platform/clock.ts';
 import { watchClock } from '../platform/clock-watch.ts';
 import type { Logger } from '../platform/logger.ts';
 import { createMetrics } from '../platform/metrics.ts';
-import { viewsDir } from '../platform/package.ts';
+import { packageVersion, viewsDir } from '../platform/package.ts';
 import { randomId } from '../platform/random.ts';
+import type { Tracing } from '../platform/tracing.ts';
 import { createServices, type Services } from '../services.ts';
 import { createSchemaCheck } from '../storage/migrations/newer.ts';
 import type { DatabaseLimits } from '../storage/open-options.ts';
@@ -58,6 +59,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   if (config.metrics.listen) await tryListening(config.metrics.listen);
   const wake = { logout: () => {}, mail: () => {} };
   const metrics = createMetrics();
+  const instanceId = randomId();
+  const tracing = await startTracing({ config, logger, instanceId });
   const services = await createServices({
     config,
     logger,
@@ -74,7 +77,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 
   const http = createHttpServices(services, metrics);
   const isDraining = () => server.isDraining();
-  const { handler, scheduler, mail } = await composeServer({ services, http, isDraining });
+  const { handler, scheduler, mail } = await composeServer({ services, http, isDraining, instanceId, tracing });
   wake.logout = () => scheduler.wake(LOGOUT_JOB);
   wake.mail = mail.scheduleDelivery;
   const server = createHttpServer({ handler, logger });
@@ -101,7 +104,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       await Promise.all([server.drain({ seconds: limits.http.drainSeconds }), scheduler.stop()]);
       // After the drain, so that its last minute can be scraped too.
       await metricsServer?.drain({ seconds: 0 });
-      await services.close();
+      await Promise.all([services.close(), tracing?.stop()]);
     },
   };
 }
@@ -110,13 +113,25 @@ interface CompositionDependencies {
   services: Services;
   http: HttpServices;
   isDraining(): boolean;
+  instanceId: string;
+  tracing: Tracing | undefined;
+}
+
+/** Reads the OpenTelemetry packages only when traces are on. */
+async function startTracing({
+  config: { tracing: config },
+  ...dependencies
+}: Pick<ServerOptions, 'config' | 'logger'> & { instanceId: string }): Promise<Tracing | undefined> {
+  if (!config) return undefined;
+  const { createTracing } = await import('../platform/otlp.ts');
+  return createTracing({ ...dependencies, config, version: packageVersion() });
 }
 
 /** Protocols, pages, jobs and the request handler that serves them; nothing runs yet. */
-async function composeServer({ services, http, isDraining }: CompositionDependencies) {
+async function composeServer({ services, http, isDraining, instanceId, tracing }: CompositionDependencies) {
   const protocols = await createProtocols({ services, http });
   const userPages = createUserPages({ services, http, protocols });
-  const { scheduler, mail } = createJobs({ services, http, protocols, userPages });
+  const { scheduler, mail } = createJobs({ services, http, protocols, userPages, instanceId, tracing });
   const administration = createAdministration({
     services,
     http,
@@ -133,7 +148,7 @@ async function composeServer({ services, http, isDraining }: CompositionDependen
     administration,
     isDraining,
   });
-  const handler: RequestListener = createApp({ services, http, viewsDir, routes }).callback();
+  const handler: RequestListener = createApp({ services, http, viewsDir, tracing, routes }).callback();
   return { handler, scheduler, mail };
 }
 
@@ -145,7 +160,12 @@ async function listenForMetrics({ config, logger }: Services, http: HttpServices
   return server;
 }
 
-interface JobsDependencies {
+interface JobsDependencies extends PagesDependencies {
+  instanceId: string;
+  tracing: Tracing | undefined;
+}
+
+interface PagesDependencies {
   services: Services;
   http: HttpServices;
   protocols: Protocols;
@@ -153,13 +173,14 @@ interface JobsDependencies {
 }
 
 /** The scheduler with every job of the server, not yet started. */
-function createJobs({ services, http, protocols, userPages }: JobsDependencies) {
+function createJobs({ services, http, protocols, userPages, instanceId, tracing }: JobsDependencies) {
   const { config, logger, db, vault, now, audit, alarm } = services;
   const scheduler = createScheduler({
     db,
     logger,
     now,
-    instanceId: randomId(),
+    instanceId,
+    tracing,
     onRun: (job, outcome, seconds) => http.metrics.jobs.observe({ job, outcome }, seconds),
   });
   const mail = createMailDelivery({
@@ -189,7 +210,7 @@ function refreshKeys({ keyring, logger }: Services): NodeJS.Timeout {
   }, limits.keys.reloadSeconds * 1000);
 }
 
-interface RoutesDependencies extends JobsDependencies {
+interface RoutesDependencies extends PagesDependencies {
   administration: ReturnType<typeof createAdministration>;
   isDraining(): boolean;
 }

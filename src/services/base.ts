@@ -51,6 +51,7 @@ export async function createBase({ config, logger, now, ...options }: BaseOption
       if (away) logger.error({ reason: away.reason, err: away.cause }, 'the database does not answer');
       else logger.warn('the database answers again');
     },
+    withSpans: config.tracing !== undefined,
   });
   const dataKeys = await openDataKeys({ db, vault: createVault(config.secrets), now });
   const vault = createVault(config.secrets, dataKeys.mac);

@@ -6,6 +6,7 @@ import { type Prisma, PrismaClient } from '../generated/sqlite/client.ts';
 import { jitter } from '../platform/random.ts';
 import { DatabaseError, type DatabaseKind, type DatabaseLocation, parseDatabaseUrl } from './database-url.ts';
 import { type OpenOptions, patientLimits } from './open-options.ts';
+import { withStatementSpans } from './spans.ts';
 import type { Sql } from './statements.ts';
 import { DatabaseUnavailable, unavailableIn } from './unavailable.ts';
 
@@ -29,12 +30,16 @@ const ATTEMPTS = 6;
  * Opens the database, with the time limits of commands unless others are given. Throws DatabaseError when it cannot be reached.
  * migrate() creates the tables.
  */
-export async function openDatabase(url: string, options: Partial<OpenOptions> = {}): Promise<Database> {
+export async function openDatabase(
+  url: string,
+  { withSpans = false, ...options }: Partial<OpenOptions> = {},
+): Promise<Database> {
   const location = parseDatabaseUrl(url);
   const { kind } = location;
   let close = async () => {};
   try {
-    const { adapter, sql } = await connect(location, { limits: patientLimits, ...options });
+    const connections = await connect(location, { limits: patientLimits, ...options });
+    const { adapter, sql } = withSpans ? withStatementSpans(connections, kind) : connections;
     close = () => adapter.dispose();
     const db = await createClient(adapter, kind);
     await db.$connect();

@@ -9,6 +9,8 @@ export interface OpenOptions {
   limits: DatabaseLimits;
   /** Called when the database goes away, with the reason, and when it is back. */
   onChange?: ((away: DatabaseUnavailable | undefined) => void) | undefined;
+  /** A span for each statement (spans.ts). */
+  withSpans?: boolean;
 }
 
 const HOUR_MS = 3_600_000;

@@ -46,7 +46,7 @@ export async function startIdp(options: TestIdpOptions = {}): Promise<TestIdp> {
   const log: string[] = [];
   const destination = { write: (line: string) => void log.push(line) };
   const config = loadConfig(env, { cwd: testFolder(), terminal: false });
-  const logger = createLogger({ level: 'debug', format: 'json', destination });
+  const logger = createLogger({ level: 'debug', format: 'json', destination, withTraces: config.tracing !== undefined });
   const server = await startServer({ config, logger, ...(now && { now }), resolveTxt });
   if (adminMfa === 'optional' && !installed) {
     await server.services.settings.set('admin_mfa', 'optional');

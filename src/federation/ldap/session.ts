@@ -4,6 +4,7 @@ import { rootCertificates } from 'node:tls';
 import { Client, type Entry, type Filter, ResultCodeError } from 'ldapts';
 import type { LdapSettings } from '../../connections/kinds/ldap.ts';
 import { limits } from '../../limits.ts';
+import { type Attributes, inSpan } from '../../platform/tracing.ts';
 import { directoryUnavailable, rejectionOf, SIZE_LIMIT_EXCEEDED } from './errors.ts';
 
 export interface Search {
@@ -46,7 +47,9 @@ export async function withDirectory<T>(
       signInSeconds * 1000,
     );
   });
-  const done = run(client, settings, work);
+  const done = inSpan('ldap', { kind: 'client', attributes: spanAttributes(settings) }, () =>
+    run(client, settings, work),
+  );
   try {
     return await Promise.race([done, late]);
   } finally {
@@ -148,4 +151,10 @@ function tlsOptions({ url, ca }: Transport) {
     minVersion: 'TLSv1.2' as const,
     rejectUnauthorized: true,
   };
+}
+
+function spanAttributes({ url }: Transport): Attributes {
+  const { hostname, port, protocol } = new URL(url);
+  const usualPort = protocol === 'ldaps:' ? 636 : 389;
+  return { 'network.protocol.name': 'ldap', 'server.address': hostname, 'server.port': Number(port) || usualPort };
 }

@@ -3,6 +3,7 @@ import type { Audit } from '../../audit/audit.ts';
 import type { RepeatedEntries } from '../../audit/repeated-entries.ts';
 import type { Context } from '../../http/context.ts';
 import type { Clock } from '../../platform/clock.ts';
+import { inSpan } from '../../platform/tracing.ts';
 import { authenticateMessage, type OpenedMessage } from '../../saml/messages/open-message.ts';
 import { type LogoutRequest, readLogoutRequest } from '../../saml/messages/read-logout.ts';
 import type { SeenMessages } from '../../saml/messages/seen-messages.ts';
@@ -65,20 +66,21 @@ export function createLogoutRequests(dependencies: LogoutRequestsDependencies): 
   return {
     record,
 
-    async accept(ctx, sp, opened) {
-      // Ending a session takes a signature, also where the registration accepts unsigned AuthnRequests.
-      const message = authenticateMessage(opened, { ...sp, requireSigned: true });
-      const expectation = { entityId: sp.entityId, endpoint, now: now(), skewSeconds: skewSeconds() };
-      const request = readLogoutRequest(message, expectation);
-      if (!(await seenMessages.isNew(sp.entityId, request.id))) throw new SamlError('replayed');
-      const { binding, relayState } = opened.decoded;
-      const context: LogoutRequestContext = {
-        requestId: request.id,
-        binding,
-        ...(relayState === undefined ? {} : { relayState }),
-      };
-      return { context, outcome: await endNamedSessions({ ...dependencies, record }, ctx, sp, request, context) };
-    },
+    accept: (ctx, sp, opened) =>
+      inSpan('saml LogoutRequest', { attributes: { 'gatehouse.client_id': sp.entityId } }, async () => {
+        // Ending a session takes a signature, also where the registration accepts unsigned AuthnRequests.
+        const message = authenticateMessage(opened, { ...sp, requireSigned: true });
+        const expectation = { entityId: sp.entityId, endpoint, now: now(), skewSeconds: skewSeconds() };
+        const request = readLogoutRequest(message, expectation);
+        if (!(await seenMessages.isNew(sp.entityId, request.id))) throw new SamlError('replayed');
+        const { binding, relayState } = opened.decoded;
+        const context: LogoutRequestContext = {
+          requestId: request.id,
+          binding,
+          ...(relayState === undefined ? {} : { relayState }),
+        };
+        return { context, outcome: await endNamedSessions({ ...dependencies, record }, ctx, sp, request, context) };
+      }),
   };
 }
 

@@ -2,11 +2,13 @@
 import compose from 'koa-compose';
 import type { Context, Middleware } from '../../http/context.ts';
 import { methodNotAllowed } from '../../http/errors.ts';
+import { inSpan } from '../../platform/tracing.ts';
 import type { Rejections } from '../../rejections/rejections.ts';
 import { requestPatches, responsePatches } from '../patches.ts';
 import type { ClientLimits } from '../rate-limits/client-rate-limits.ts';
 import type { DeviceGuesses } from '../rate-limits/device-code-guesses.ts';
 import type { ClientSource } from '../store/clients.ts';
+import { engineContext } from './app-context.ts';
 import { routes } from './configuration.ts';
 import { answerWithDatabase } from './database-unavailable.ts';
 import type { Provider } from './library.ts';
@@ -38,7 +40,10 @@ export function createEngineMiddleware({
   async function answer(ctx: Context, provider: Provider): Promise<void> {
     await deviceGuesses.begin(ctx);
     await clientLimits.begin(ctx);
-    await handlerOf(provider)(ctx, rejectMethod);
+    await inSpan(`oidc ${ctx.state.route}`, {}, async (span) => {
+      await handlerOf(provider)(ctx, rejectMethod);
+      span?.set({ 'gatehouse.client_id': engineContext(ctx)?.client?.clientId });
+    });
     await deviceGuesses.end(ctx);
     await clientLimits.end(ctx);
   }

@@ -5,6 +5,7 @@ import type { RepeatedEntries } from '../../audit/repeated-entries.ts';
 import type { Context } from '../../http/context.ts';
 import { AppError, badRequest } from '../../http/errors.ts';
 import type { Clock } from '../../platform/clock.ts';
+import { traced } from '../../platform/tracing.ts';
 import type { Rejections } from '../../rejections/rejections.ts';
 import type { RuleViolation } from '../../rejections/rules.ts';
 import { type AuthnRequest, readAuthnRequest } from '../messages/authn-request.ts';
@@ -52,7 +53,7 @@ export type AcceptRequest = (
 export function createAcceptRequest(dependencies: AcceptRequestDependencies): AcceptRequest {
   const { base, now, skewSeconds, validateXml, serviceProviders, seenMessages } = dependencies;
 
-  return async function acceptRequest(ctx, decode) {
+  const acceptRequest: AcceptRequest = async (ctx, decode) => {
     let sp: ServiceProvider | undefined;
     let opened: OpenedMessage | undefined;
     try {
@@ -79,6 +80,7 @@ export function createAcceptRequest(dependencies: AcceptRequestDependencies): Ac
       throw samlErrorPage(error, sp?.name, recordRejection(dependencies, ctx, error, opened));
     }
   };
+  return traced('saml AuthnRequest', acceptRequest, (accepted) => ({ 'gatehouse.client_id': accepted?.sp.entityId }));
 }
 
 /** Records the rejection for the console. Returns the code that the user sees. */

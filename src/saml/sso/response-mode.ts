@@ -11,6 +11,7 @@ import { appContext } from '../../oidc/engine/app-context.ts';
 import type { Sessions } from '../../oidc/store/sessions/sessions.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Metrics } from '../../platform/metrics.ts';
+import { describeSpan, traced } from '../../platform/tracing.ts';
 import type { Rejections } from '../../rejections/rejections.ts';
 import type { RuleViolation } from '../../rejections/rules.ts';
 import type { ServiceProvider, ServiceProviders } from '../metadata/service-providers.ts';
@@ -77,40 +78,41 @@ export function createResponseMode(dependencies: ResponseModeDependencies) {
   const successOf = successResponses(dependencies);
   const failureOf = failureResponses(dependencies);
 
-  return async function respond(
-    ctx: KoaContextWithOIDC,
-    acsUrl: string,
-    payload: Record<string, unknown>,
-  ): Promise<void> {
-    const appCtx = appContext(ctx);
-    const { state = '', error } = payload as EngineResult;
-    if (error === 'server_error') throw new AppError('internal', { detail: payload });
-    // An error of the engine may come before its own check of the parameters: edited ones must not consume the request.
-    const isPending = await parameterChecks.isPendingAuthnRequest(appCtx, { ...ctx.oidc.params });
-    const sp = ctx.oidc.client && (await serviceProviders.find(ctx.oidc.client.clientId));
-    const request = isPending && sp && (await pendingAuthnRequests.consume(state, sp.applicationId, browserOf(appCtx)));
-    // Nothing is signed for a client that is no service provider, nor without the pending request of this browser.
-    if (!sp || !request || request.acsUrl !== acsUrl) {
-      throw badRequest('saml_request_invalid', { detail: { error, clientId: ctx.oidc.client?.clientId } });
-    }
-    // Signing takes a turn of the event loop of its own.
-    await yieldToEventLoop();
-    const xml = error
-      ? await failureOf(ctx, sp, request, engineFailure(error))
-      : await successOf(ctx, sp, request).catch((reason: unknown) => {
-          if (!(reason instanceof SamlError) || !reason.status) throw reason;
-          return failureOf(ctx, sp, request, {
-            reason: reason.code,
-            status: reason.status,
-            violation: reason.violation,
+  return traced(
+    'saml Response',
+    async function respond(ctx: KoaContextWithOIDC, acsUrl: string, payload: Record<string, unknown>): Promise<void> {
+      const appCtx = appContext(ctx);
+      const { state = '', error } = payload as EngineResult;
+      if (error === 'server_error') throw new AppError('internal', { detail: payload });
+      // An error of the engine may come before its own check of the parameters: edited ones must not consume the request.
+      const isPending = await parameterChecks.isPendingAuthnRequest(appCtx, { ...ctx.oidc.params });
+      const sp = ctx.oidc.client && (await serviceProviders.find(ctx.oidc.client.clientId));
+      const request =
+        isPending && sp && (await pendingAuthnRequests.consume(state, sp.applicationId, browserOf(appCtx)));
+      // Nothing is signed for a client that is no service provider, nor without the pending request of this browser.
+      if (!sp || !request || request.acsUrl !== acsUrl) {
+        throw badRequest('saml_request_invalid', { detail: { error, clientId: ctx.oidc.client?.clientId } });
+      }
+      describeSpan({ 'gatehouse.client_id': sp.entityId });
+      // Signing takes a turn of the event loop of its own.
+      await yieldToEventLoop();
+      const xml = error
+        ? await failureOf(ctx, sp, request, engineFailure(error))
+        : await successOf(ctx, sp, request).catch((reason: unknown) => {
+            if (!(reason instanceof SamlError) || !reason.status) throw reason;
+            return failureOf(ctx, sp, request, {
+              reason: reason.code,
+              status: reason.status,
+              violation: reason.violation,
+            });
           });
-        });
-    appCtx.state.log.info({ clientId: sp.entityId, error }, 'SAML response');
-    if (!request.isTest) return responses.post(appCtx, sp, request, xml);
-    await pendingAuthnRequests.saveTestResponse(state, sealTestResponse(xml, state));
-    appCtx.status = 303;
-    appCtx.redirect(`${SAML_TEST_RESULT}?${new URLSearchParams({ request: state })}`);
-  };
+      appCtx.state.log.info({ clientId: sp.entityId, error }, 'SAML response');
+      if (!request.isTest) return responses.post(appCtx, sp, request, xml);
+      await pendingAuthnRequests.saveTestResponse(state, sealTestResponse(xml, state));
+      appCtx.status = 303;
+      appCtx.redirect(`${SAML_TEST_RESULT}?${new URLSearchParams({ request: state })}`);
+    },
+  );
 }
 
 /** Makes the Response with an assertion, records the participant of the session, and audits it. */

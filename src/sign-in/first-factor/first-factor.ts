@@ -8,6 +8,7 @@ import type { RepeatedEntries } from '../../audit/repeated-entries.ts';
 import type { PasswordCheck } from '../../credentials/check-password.ts';
 import type { Credentials } from '../../credentials/credentials.ts';
 import type { Context } from '../../http/context.ts';
+import { traced } from '../../platform/tracing.ts';
 import type { Captcha, CaptchaAnswer, CaptchaChallenge, CaptchaWait } from '../../rate-limits/captcha.ts';
 import type { Lockout, PasswordAttempt } from '../../rate-limits/lockout.ts';
 import type { KnownBrowserCookie } from '../known-browser-cookie.ts';
@@ -60,28 +61,31 @@ const NO_ACCOUNT = 'none';
 
 export function createFirstFactor(dependencies: FirstFactorDependencies): FirstFactor {
   const { lockout, captcha } = dependencies;
+
+  const verify: FirstFactor['verify'] = async (ctx, { username, password, ...answer }, accepted) => {
+    const found = await findAccount(dependencies, ctx, username);
+    let waiting: CaptchaWait | undefined;
+    const solvesCaptcha = async () => {
+      const result = await captcha.check(answer, ctx.state.request.address);
+      if (!result.isSolved) waiting = result.waiting;
+      return result.isSolved;
+    };
+    const verdict = await lockout
+      .attempt({ ...found.attempt, solvesCaptcha }, (isLocked) =>
+        checkPassword(dependencies, ctx, found, { password, accepted, isLocked }),
+      )
+      .catch((error: unknown) => {
+        if (error instanceof DirectoryUnavailable) return error.verdict;
+        throw error;
+      });
+    if (verdict.outcome === 'unavailable') return verdict;
+    if (verdict.outcome === 'checked') return recordChecked(dependencies, ctx, found, verdict.result);
+    await recordThrottled(dependencies, ctx, verdict.outcome);
+    return verdict.outcome === 'captcha' ? { outcome: 'captcha', waiting } : verdict;
+  };
+
   return {
-    async verify(ctx, { username, password, ...answer }, accepted) {
-      const found = await findAccount(dependencies, ctx, username);
-      let waiting: CaptchaWait | undefined;
-      const solvesCaptcha = async () => {
-        const result = await captcha.check(answer, ctx.state.request.address);
-        if (!result.isSolved) waiting = result.waiting;
-        return result.isSolved;
-      };
-      const verdict = await lockout
-        .attempt({ ...found.attempt, solvesCaptcha }, (isLocked) =>
-          checkPassword(dependencies, ctx, found, { password, accepted, isLocked }),
-        )
-        .catch((error: unknown) => {
-          if (error instanceof DirectoryUnavailable) return error.verdict;
-          throw error;
-        });
-      if (verdict.outcome === 'unavailable') return verdict;
-      if (verdict.outcome === 'checked') return recordChecked(dependencies, ctx, found, verdict.result);
-      await recordThrottled(dependencies, ctx, verdict.outcome);
-      return verdict.outcome === 'captcha' ? { outcome: 'captcha', waiting } : verdict;
-    },
+    verify: traced('sign-in first factor', verify, ({ outcome }) => ({ 'gatehouse.outcome': outcome })),
 
     async captchaFor(ctx, login, waiting) {
       const { attempt } = await findAccount(dependencies, ctx, login);

@@ -8,6 +8,7 @@ import type { RecoveryCodes } from '../../mfa/factors/recovery-codes.ts';
 import type { Totp } from '../../mfa/factors/totp.ts';
 import type { SecondFactor } from '../../mfa/policy.ts';
 import type { RequestInfo } from '../../platform/request-info.ts';
+import { traced } from '../../platform/tracing.ts';
 import type { RateLimits } from '../../rate-limits/rate-limits.ts';
 
 const AMR = { totp: 'otp', email: 'email', sms: 'sms', 'recovery-code': 'recovery' } as const;
@@ -48,34 +49,34 @@ export function createSecondFactorCodes(dependencies: SecondFactorCodesDependenc
     }
   }
 
-  return {
-    async verify(account, method, sentTo, code, request) {
-      const verdict = await rateLimits.consume('code:account', account.id);
-      if (!verdict.allowed) {
-        countAttempt('throttled', method);
-        await repeatedEntries.record({
-          type: 'sign-in.throttled',
-          outcome: 'failure',
-          reason: 'too_many_codes',
-          subjectId: account.id,
-          request,
-        });
-        return { outcome: 'wait', retryAfterSeconds: verdict.retryAfterSeconds };
-      }
-      const result = await check(account.id, method, sentTo, code, request);
-      const isRight = result === 'ok';
-      countAttempt(isRight ? 'success' : 'failure', method);
-      await audit.record({
-        type: 'sign-in.second-factor',
-        outcome: isRight ? 'success' : 'failure',
+  const verify: SecondFactorCodes['verify'] = async (account, method, sentTo, code, request) => {
+    const verdict = await rateLimits.consume('code:account', account.id);
+    if (!verdict.allowed) {
+      countAttempt('throttled', method);
+      await repeatedEntries.record({
+        type: 'sign-in.throttled',
+        outcome: 'failure',
+        reason: 'too_many_codes',
         subjectId: account.id,
         request,
-        data: { method },
-        ...(isRight ? { actorId: account.id } : { reason: result }),
       });
-      if (!isRight) return { outcome: result === 'expired' || result === 'too-many-tries' ? 'expired' : 'wrong' };
-      await rateLimits.reset('code:account', account.id);
-      return { outcome: 'ok', amr: AMR[method] };
-    },
+      return { outcome: 'wait', retryAfterSeconds: verdict.retryAfterSeconds };
+    }
+    const result = await check(account.id, method, sentTo, code, request);
+    const isRight = result === 'ok';
+    countAttempt(isRight ? 'success' : 'failure', method);
+    await audit.record({
+      type: 'sign-in.second-factor',
+      outcome: isRight ? 'success' : 'failure',
+      subjectId: account.id,
+      request,
+      data: { method },
+      ...(isRight ? { actorId: account.id } : { reason: result }),
+    });
+    if (!isRight) return { outcome: result === 'expired' || result === 'too-many-tries' ? 'expired' : 'wrong' };
+    await rateLimits.reset('code:account', account.id);
+    return { outcome: 'ok', amr: AMR[method] };
   };
+
+  return { verify: traced('sign-in second factor', verify, ({ outcome }) => ({ 'gatehouse.outcome': outcome })) };
 }

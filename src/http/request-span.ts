@@ -1,0 +1,56 @@
+// The root span of each request (OpenTelemetry's conventions for HTTP servers). It has the route, never the path, the query, the
+// address or the browser of the client: those carry codes, tokens and personal data.
+import type { TraceSpan, Tracing } from '../platform/tracing.ts';
+import type { Context } from './context.ts';
+
+export interface RequestSpansDependencies {
+  tracing: Tracing;
+  /** Number of trusted proxies; with 0 nobody's `traceparent` is believed. */
+  trustProxy: number;
+  issuerUrl: URL;
+  /** Paths without a span: a path itself, or what is below one that ends with a slash. */
+  quietPaths: readonly string[];
+}
+
+export interface RequestSpans {
+  /** Undefined for a request that is not recorded. */
+  start(ctx: Context, method: string): TraceSpan | undefined;
+  end(span: TraceSpan, answer: { method: string; route: string; status: number; problem: string | undefined }): void;
+}
+
+/** Makes the spans of requests. */
+export function createRequestSpans(dependencies: RequestSpansDependencies): RequestSpans {
+  const { tracing, trustProxy, issuerUrl, quietPaths } = dependencies;
+  const isQuiet = (path: string) =>
+    quietPaths.some((quiet) => (quiet.endsWith('/') ? path.startsWith(quiet) : path === quiet));
+  const constant = {
+    'url.scheme': issuerUrl.protocol.slice(0, -1),
+    'server.address': issuerUrl.hostname,
+    ...(issuerUrl.port ? { 'server.port': Number(issuerUrl.port) } : {}),
+  };
+  return {
+    start(ctx, method) {
+      if (isQuiet(ctx.path)) return undefined;
+      return tracing.root(method, {
+        kind: 'server',
+        attributes: {
+          ...constant,
+          'http.request.method': method === 'OTHER' ? '_OTHER' : method,
+          'gatehouse.request_id': ctx.state.request.requestId,
+        },
+        traceparent: trustProxy > 0 ? ctx.get('traceparent') || undefined : undefined,
+      });
+    },
+    end(span, { method, route, status, problem }) {
+      const name = method === 'OTHER' ? 'HTTP' : method;
+      span.rename(route === 'other' ? name : `${name} ${route}`);
+      span.set({
+        'http.response.status_code': status,
+        ...(route === 'other' ? {} : { 'http.route': route }),
+        ...(problem ? { 'gatehouse.problem': problem } : {}),
+      });
+      if (status >= 500) span.fail(problem ?? String(status));
+      span.end();
+    },
+  };
+}
