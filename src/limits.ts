@@ -202,9 +202,9 @@ export const limits = {
    * answer, and what comes after that fails at once.
    */
   database: {
-    ...{ connections: 10, connectMs: 3000 }, // to connect, or to get a connection of the pool
-    ...{ statementMs: 5000, lockMs: 4000 }, // measured by PostgreSQL; SQLite: the lock on the file
-    ...{ answerMs: 6000, keepAliveMs: 10_000 }, // measured here; longer, so that it ends silent connections only
+    ...{ connections: 10, connectMs: 2500 }, // to connect, or to get a connection of the pool
+    ...{ statementMs: 4500, lockMs: 3500 }, // measured by PostgreSQL; SQLite: the lock on the file
+    ...{ answerMs: 5000, keepAliveMs: 10_000 }, // measured here; longer, so that it ends silent connections only
     ...{ idleMs: 30_000, idleInTransactionMs: 20_000 }, // the locks of a frozen instance are released
     ...{ lookMs: 2000, pauseMs: 500 }, // of a silent database, whether it is back; between two looks
   },

@@ -1,6 +1,6 @@
 // Whether the database answers. After an error that says it is away, operations wait for one look at it on a connection of
 // its own; while that fails they fail at once instead of each waiting for its own limit, until a later look succeeds.
-import { asUnavailable, DatabaseUnavailable } from './unavailable.ts';
+import { asUnavailable, DatabaseUnavailable, type UnavailableReason } from './unavailable.ts';
 
 export interface AvailabilityOptions {
   /** Opens a connection of its own and asks for something; rejects within its time limit. */
@@ -20,6 +20,8 @@ export interface Availability {
   fail(error: unknown): never;
   close(): void;
 }
+
+const SUSPECT = new Set<UnavailableReason>(['busy', 'read-only']);
 
 export function createAvailability({ look, pauseMs, onChange, onAnswer }: AvailabilityOptions): Availability {
   let state: 'up' | 'looking' | 'away' | 'closed' = 'up';
@@ -55,8 +57,8 @@ export function createAvailability({ look, pauseMs, onChange, onAnswer }: Availa
   function fail(error: unknown): never {
     const unavailable = asUnavailable(error);
     if (!unavailable) throw error;
-    // A pool without a free connection may be busy, or all its connections may be silent.
-    if (state === 'up' && (unavailable.isAway || unavailable.reason === 'busy')) looking = lookOnce();
+    // A pool without a free connection may be busy, or all its connections may be silent. After a failover they lead to a standby.
+    if (state === 'up' && (unavailable.isAway || SUSPECT.has(unavailable.reason))) looking = lookOnce();
     throw unavailable;
   }
 

@@ -90,7 +90,7 @@ async function connect(
   location: DatabaseLocation,
   options: OpenOptions,
 ): Promise<{ adapter: SqlDriverAdapter; sql: Sql }> {
-  if (location.kind === 'sqlite') return (await import('./sqlite/adapter.ts')).openSqlite(location.file);
+  if (location.kind === 'sqlite') return (await import('./sqlite/adapter.ts')).openSqlite(location.file, options);
   return (await import('./postgresql/adapter.ts')).openPostgres(location, options);
 }
 

@@ -16,4 +16,9 @@ export interface OpenOptions {
 const HOUR_MS = 3_600_000;
 
 /** Commands and migrations have more time for a statement than requests. */
-export const patientLimits: DatabaseLimits = { ...limits.database, statementMs: HOUR_MS, answerMs: HOUR_MS };
+export const patientLimits: DatabaseLimits = {
+  ...limits.database,
+  statementMs: HOUR_MS,
+  answerMs: HOUR_MS,
+  lockMs: 30_000,
+};

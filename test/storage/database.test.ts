@@ -171,7 +171,7 @@ describe.runIf(databaseKind() === 'sqlite')('a SQLite file', () => {
     expect(await read('journal_mode')).toEqual(['wal']);
     expect(await read('synchronous')).toEqual(['1']); // NORMAL
     expect(await read('foreign_keys')).toEqual(['1']);
-    expect(await read('busy_timeout')).toEqual(['5000']);
+    expect(await read('busy_timeout')).toEqual(['20']);
     expect(await db.$queryRawUnsafe('SELECT foreign_keys FROM pragma_foreign_keys')).toEqual([{ foreign_keys: 1n }]);
   });
 

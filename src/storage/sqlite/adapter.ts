@@ -7,11 +7,15 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SqlDriverAdapter, Transaction } from '@prisma/driver-adapter-utils';
 import { dialects } from '../dialect.ts';
+import { guardedAdapter } from '../guarded-adapter.ts';
+import type { OpenOptions } from '../open-options.ts';
 import { type Sql, type SqlValue, type Statement, statementsIn } from '../statements.ts';
 import { BUSY_MILLISECONDS, clientOf, connectSqlite } from './connections.ts';
 import { createRevisions } from './directory-revision.ts';
+import { sqliteAvailability } from './file-guard.ts';
 import { createGroupCommit } from './group-commit.ts';
 import { withStatementCache } from './statement-cache.ts';
+import { createWriterLock, type WriterLock } from './writer-lock.ts';
 
 // A checkpoint is part of a commit: 1000 pages cost 2 ms of CPU, 8000 pages cost 13 ms.
 const PRAGMAS = `PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;
@@ -25,14 +29,18 @@ export function createSqliteFile(file: string): void {
 }
 
 /** Opens the file, for Prisma and for hot statements on the same two connections. */
-export async function openSqlite(file: string): Promise<{ adapter: SqlDriverAdapter; sql: Sql }> {
+export async function openSqlite(
+  file: string,
+  { limits }: Pick<OpenOptions, 'limits'>,
+): Promise<{ adapter: SqlDriverAdapter; sql: Sql }> {
   createSqliteFile(file);
   const writer = await connectSqlite(file);
   await configureSqlite(writer);
   const reader = await connectSqlite(file);
   await configureSqlite(reader);
   await reader.executeScript('PRAGMA query_only = ON');
-  const writerLock = createWriterLock();
+  const writerLock = createWriterLock(limits);
+  const availability = sqliteAvailability(file);
   const revisions = createRevisions(clientOf(writer));
   const reading = withStatementCache(reader);
   const writing = withStatementCache(writer, revisions.afterRun);
@@ -53,25 +61,40 @@ export async function openSqlite(file: string): Promise<{ adapter: SqlDriverAdap
     },
   };
   const sql: Sql = {
-    query: async <Row>({ sqlite: text }: Statement, ...values: SqlValue[]) => {
-      if (!writerLock.isTaken()) return writing.query<Row>(text, values);
-      if (isRead(text)) return reading.query<Row>(text, values);
-      return writerLock.run(async () => writing.query<Row>(text, values));
-    },
-    execute: ({ sqlite: text }, ...values) => commit(text, values),
+    query: <Row>({ sqlite: text }: Statement, ...values: SqlValue[]) =>
+      availability.run(async () =>
+        isRead(text) && writerLock.isTaken()
+          ? reading.query<Row>(text, values)
+          : writerLock.run(async () => writing.query<Row>(text, values)),
+      ),
+    execute: ({ sqlite: text }, ...values) => availability.run(() => commit(text, values)),
     in: (tx) => statementsIn(tx, 'sqlite'),
     dialect: dialects.sqlite,
-    revision: revisions.current,
+    revision() {
+      try {
+        return revisions.current();
+      } catch (error) {
+        return availability.fail(error);
+      }
+    },
   };
-  return { adapter, sql };
+  return { adapter: guardedAdapter(adapter, availability), sql };
 }
 
 // IMMEDIATE takes SQLite's write lock at the start, so that a transaction cannot fail later because another has it.
 async function startTransaction(writer: SqlDriverAdapter, writerLock: WriterLock): Promise<Transaction> {
   const release = await writerLock.take();
   const run = (sql: string) => writer.executeRaw({ sql, args: [], argTypes: [] });
+  // After some errors of the file SQLite leaves the transaction open, in which the next one would fail.
+  const end = async () => {
+    try {
+      if (clientOf(writer).inTransaction) await run('ROLLBACK');
+    } finally {
+      release();
+    }
+  };
   try {
-    await run('BEGIN IMMEDIATE');
+    await writerLock.patiently(() => run('BEGIN IMMEDIATE'));
   } catch (error) {
     release();
     throw error;
@@ -82,8 +105,8 @@ async function startTransaction(writer: SqlDriverAdapter, writerLock: WriterLock
     options: { usePhantomQuery: false }, // Prisma sends COMMIT and ROLLBACK itself, then calls these two
     queryRaw: (query) => writer.queryRaw(query),
     executeRaw: (query) => writer.executeRaw(query),
-    commit: async () => release(),
-    rollback: async () => release(),
+    commit: end,
+    rollback: end,
     createSavepoint: async (name) => void (await run(`SAVEPOINT ${name}`)),
     rollbackToSavepoint: async (name) => void (await run(`ROLLBACK TO ${name}`)),
     releaseSavepoint: async (name) => void (await run(`RELEASE SAVEPOINT ${name}`)),
@@ -106,41 +129,4 @@ export async function configureSqlite(connection: SqlDriverAdapter): Promise<voi
 // Everything that does not start with SELECT goes to the writer; `query_only` makes the reader reject a write.
 function isRead(statement: string): boolean {
   return /^\s*select\b/i.test(statement);
-}
-
-interface WriterLock {
-  /** Waits for the lock; the result releases it. */
-  take(): Promise<() => void>;
-  run<T>(work: () => Promise<T>): Promise<T>;
-  isTaken(): boolean;
-}
-
-// Callers get the lock in order. better-sqlite3 is synchronous, so `run` needs no lock while none is taken.
-function createWriterLock(): WriterLock {
-  let taken = false;
-  const waiting: (() => void)[] = [];
-  const release = () => {
-    const next = waiting.shift();
-    if (next) next();
-    else taken = false;
-  };
-  const take = async () => {
-    if (taken) await new Promise<void>((resolve) => waiting.push(resolve));
-    taken = true;
-    let released = false;
-    return () => {
-      if (!released) release();
-      released = true;
-    };
-  };
-  const run = async <T>(work: () => Promise<T>) => {
-    if (!taken) return work();
-    const done = await take();
-    try {
-      return await work();
-    } finally {
-      done();
-    }
-  };
-  return { take, run, isTaken: () => taken };
 }

@@ -6,8 +6,11 @@ import { PrismaBetterSqlite3 } from '@prisma/adapter-better-sqlite3';
 import type { SqlDriverAdapter } from '@prisma/driver-adapter-utils';
 import type Sqlite from 'better-sqlite3';
 
-/** How long a statement waits while another process (the command line, a backup) holds the write lock. */
-export const BUSY_MILLISECONDS = 5000;
+/**
+ * How long a statement waits inside SQLite, blocking this process, while another one (the command line, a backup) holds the write
+ * lock: as long as a short transaction takes. After that writer-lock.ts tries again.
+ */
+export const BUSY_MILLISECONDS = 20;
 
 const references: object[] = [];
 

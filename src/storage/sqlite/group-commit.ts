@@ -17,37 +17,52 @@ export function createGroupCommit(
 ): (statement: string, values: SqlValue[]) => Promise<number> {
   let waiting: Waiting[] = [];
 
-  async function commitAll(): Promise<void> {
-    const group = waiting;
-    waiting = [];
-    const settle: (() => void)[] = [];
-    try {
-      if (group.length > 1) statements.execute('BEGIN IMMEDIATE', []);
-      for (const { statement, values, resolve, reject } of group) {
-        try {
-          const changes = statements.execute(statement, values);
-          settle.push(() => resolve(changes));
-        } catch (error) {
-          // SQLite rolls back only the failed statement; the others of the group are committed.
-          settle.push(() => reject(error));
-        }
-      }
-      if (group.length > 1) statements.execute('COMMIT', []);
-    } catch (error) {
-      if (statements.inTransaction()) statements.execute('ROLLBACK', []);
-      for (const { reject } of group) reject(error);
-      return;
-    }
-    for (const settleOne of settle) settleOne();
-  }
-
   return (statement, values) =>
     new Promise((resolve, reject) => {
       waiting.push({ statement, values, resolve, reject });
       if (waiting.length > 1) return;
       // setImmediate lets the other requests that are ready add their statements first.
       setImmediate(() => {
-        runExclusive(commitAll).catch(reject);
+        let group: Waiting[] = [];
+        const commitGroup = async () => {
+          if (group.length === 0) [group, waiting] = [waiting, []];
+          commitAll(statements, group);
+        };
+        runExclusive(commitGroup).catch((error: unknown) => {
+          // Without the lock, the group has not been taken yet.
+          if (group.length === 0) [group, waiting] = [waiting, []];
+          for (const one of group) one.reject(error);
+        });
       });
     });
+}
+
+/** Settles all statements of the group, or throws before any of them has run: the group can be tried again. */
+function commitAll(statements: SqliteStatements, group: readonly Waiting[]): void {
+  const [single] = group;
+  if (single && group.length === 1) {
+    single.resolve(statements.execute(single.statement, single.values));
+    return;
+  }
+  const settle: (() => void)[] = [];
+  statements.execute('BEGIN IMMEDIATE', []);
+  try {
+    for (const { statement, values, resolve, reject } of group) {
+      try {
+        const changes = statements.execute(statement, values);
+        settle.push(() => resolve(changes));
+      } catch (error) {
+        // After an error of the file, such as a full disk, SQLite has rolled back all of them.
+        if (!statements.inTransaction()) throw error;
+        // Else only the failed statement; the others of the group are committed.
+        settle.push(() => reject(error));
+      }
+    }
+    statements.execute('COMMIT', []);
+  } catch (error) {
+    if (statements.inTransaction()) statements.execute('ROLLBACK', []);
+    for (const { reject } of group) reject(error);
+    return;
+  }
+  for (const settleOne of settle) settleOne();
 }

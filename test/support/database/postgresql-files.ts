@@ -71,6 +71,7 @@ const storageContract = {
   'storage/migrations-agree': 'the migrations give the schema',
   'storage/migrations-concurrent': 'several instances migrate at once',
   'storage/statements': 'hot statements: parameters, rows, prepared names',
+  'storage/unavailable': 'silent, refusing and read-only servers',
   'support/database/database': 'the database of a test is a copy that no other test sees',
 };
 

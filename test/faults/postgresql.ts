@@ -1,0 +1,187 @@
+// Driver: a server process on a PostgreSQL that is frozen, silent, stopped or killed under load. `npm test` does not run it.
+//   npm run build && npx tsx test/faults/postgresql.ts [frozen|silent|stopped|killed …] [--seconds 45]
+// Each line of the result says what was expected; the exit code is 1 when one was not met.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { loadConfig } from '../../src/config.ts';
+import { createLogger } from '../../src/platform/logger.ts';
+import { adminApi } from '../../src/rbac/built-in.ts';
+import { createServices } from '../../src/services.ts';
+import { anApplication, basic, postAs, signIn } from '../oidc/support.ts';
+import { aUser } from '../support/factories.ts';
+import { httpClient } from '../support/http.ts';
+import { freePort, type TestIdp } from '../support/idp.ts';
+import { programArguments } from '../support/program.ts';
+import { type LoadTarget, startLoad, summary } from './load.ts';
+import { type PostgresProcess, postgresProcess } from './postgres-process.ts';
+import { type TcpProxy, tcpProxy } from './tcp-proxy.ts';
+
+const ANSWER_MS = 10_000;
+const RECOVERY_MS = 15_000;
+const LANES = 25;
+
+interface Fault {
+  begin(postgres: PostgresProcess, proxy: TcpProxy): Promise<void> | void;
+  end(postgres: PostgresProcess, proxy: TcpProxy): Promise<void> | void;
+  /** The database was good for new connections all the time. */
+  isInstant?: boolean;
+}
+
+const faults: Record<string, Fault> = {
+  frozen: { begin: (postgres) => postgres.freeze(), end: (postgres) => postgres.thaw() },
+  silent: { begin: (_, proxy) => proxy.silenceConnections(), end: () => {}, isInstant: true },
+  unreachable: { begin: (_, proxy) => proxy.silenceAll(), end: (_, proxy) => proxy.serve() },
+  stopped: { begin: (postgres) => postgres.end('SIGINT'), end: (postgres) => postgres.start() },
+  killed: { begin: (postgres) => postgres.end('SIGKILL'), end: (postgres) => postgres.start() },
+};
+
+const { values, positionals } = parseArgs({
+  options: { seconds: { type: 'string', default: '45' } },
+  allowPositionals: true,
+});
+const wanted = positionals.length > 0 ? positionals : Object.keys(faults);
+
+const folder = mkdtempSync(path.join(tmpdir(), 'gatehouse-faults-data-'));
+const postgres = await postgresProcess();
+await postgres.start();
+const proxy = await tcpProxy(postgres.port);
+let isMet = true;
+let server: ChildProcess | undefined;
+
+const print = (line: string) => void process.stdout.write(`${line}\n`);
+const expect = (what: string, passed: boolean) => {
+  isMet &&= passed;
+  print(`  ${passed ? 'met    ' : 'NOT MET'}  ${what}`);
+};
+
+try {
+  const port = await freePort();
+  const environment = {
+    DATA_DIR: folder,
+    GATEHOUSE_SECRET: Buffer.alloc(32, 7).toString('base64url'),
+    DATABASE_URL: postgres.url(proxy.port),
+    LOG_FORMAT: 'json',
+    LOG_LEVEL: 'warn',
+    PORT: String(port),
+  };
+  const target = await prepare(environment);
+  for (const name of wanted) await runFault(name, target);
+} finally {
+  server?.kill('SIGKILL');
+  await proxy.close();
+  await postgres.remove();
+  rmSync(folder, { recursive: true, force: true });
+}
+process.exit(isMet ? 0 : 1);
+
+/** Registers what the load needs, starts the server process and signs in. */
+async function prepare(environment: Record<string, string>): Promise<LoadTarget> {
+  const config = loadConfig(environment, { cwd: folder, terminal: false });
+  const services = await createServices({ config, logger: createLogger({ level: 'silent', format: 'json' }) });
+  await services.roles.ensureBuiltInRoles();
+  await services.settings.set('rate_limits', false);
+  await services.settings.set('admin_mfa', 'optional');
+  const started = spawn(process.execPath, programArguments('main'), {
+    env: { PATH: process.env.PATH, ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  server = started;
+  await new Promise<void>((resolve, reject) => {
+    const output: string[] = [];
+    for (const stream of [started.stdout, started.stderr])
+      stream.setEncoding('utf8').on('data', (text: string) => {
+        output.push(text);
+        if (text.includes('Gatehouse is ready')) resolve();
+        if (process.env.VERBOSE) process.stderr.write(text);
+      });
+    started.once('exit', (code, signal) => {
+      print(`  the server ended: ${code ?? signal}\n${output.join('').slice(-2000)}`);
+      reject(new Error('the server ended'));
+    });
+  });
+  const idp = { issuer: config.issuer, services } as TestIdp;
+  const user = await aUser(services);
+  const app = await anApplication(idp);
+  const resource = adminApi(config.issuer);
+  const service = await anApplication(idp, {
+    redirect_uris: [],
+    grant_types: ['client_credentials'],
+    resources: [resource],
+    scope: 'admin:*',
+  });
+  await services.close();
+  const { tokens } = await signIn(httpClient(config.issuer), app, user);
+  const form = { grant_type: 'client_credentials', resource, scope: 'admin:*' };
+  const admin = await postAs(idp, service, '/token', form);
+  if (admin.status !== 200) throw new Error(admin.text);
+  return {
+    issuer: config.issuer,
+    service,
+    app,
+    adminToken: String(admin.json().access_token),
+    userToken: tokens.access_token,
+  };
+}
+
+async function runFault(name: string, target: LoadTarget): Promise<void> {
+  const fault = faults[name];
+  if (!fault) throw new Error(`no such fault: ${name}`);
+  const seconds = fault.isInstant ? 20 : Number(values.seconds);
+  print(`\n${name}${fault.isInstant ? '' : ` for ${seconds} s`}, ${LANES} requests at a time`);
+  const load = startLoad(target, LANES);
+  await sleep(5000);
+  const began = load.now();
+  await fault.begin(postgres, proxy);
+  await sleep(seconds * 1000);
+  const ending = load.now();
+  await fault.end(postgres, proxy);
+  const back = fault.isInstant ? began : load.now();
+  await sleep(fault.isInstant ? 5000 : 20_000);
+  const over = load.now();
+  await load.end();
+
+  const { samples } = load;
+  print(`  before: ${summary(samples, 0, began)}`);
+  print(`  during: ${summary(samples, began, ending)}`);
+  print(`  after:  ${summary(samples, back, over)}`);
+  const isWrong = ({ status }: { status: number }) => status === 0 || status >= 500;
+  // A request under way when the fault begins waits from then on.
+  const longest = Math.max(...samples.map(({ at, ms }) => at + ms - (at + ms > began ? Math.max(at, began) : at)));
+  const lastFailure = Math.max(back, ...samples.filter(isWrong).map(({ at, ms }) => at + ms));
+  if (process.env.VERBOSE)
+    for (const sample of samples.toSorted((a, b) => b.ms - a.ms).slice(0, 12)) print(`  ${JSON.stringify(sample)}`);
+  const unexpected = samples.filter(({ status }) => status !== 503 && isWrong({ status }));
+  expect(`every request is answered within 10 s (longest ${(longest / 1000).toFixed(1)} s)`, longest <= ANSWER_MS);
+  expect(
+    `no failure but 503 (${unexpected.length}${unexpected[0] ? `: ${JSON.stringify(unexpected.slice(0, 3))}` : ''})`,
+    unexpected.length === 0,
+  );
+  const recovery = lastFailure - back;
+  expect(`normal service ${(recovery / 1000).toFixed(1)} s after the database is back`, recovery <= RECOVERY_MS);
+  const lost = await lostAfter(target, load.acknowledged);
+  const { users, tokens } = load.acknowledged;
+  expect(`of ${users.length} users and ${tokens.length} tokens, ${lost.length} are lost`, lost.length === 0);
+  expect('the server still runs', server?.exitCode === null);
+}
+
+async function lostAfter(
+  { issuer, adminToken, service }: LoadTarget,
+  { users, tokens }: { users: string[]; tokens: string[] },
+): Promise<string[]> {
+  const client = httpClient(issuer);
+  const lost: string[] = [];
+  for (const id of users) {
+    const page = await client.get(`/api/admin/users/${id}`, { headers: { authorization: `Bearer ${adminToken}` } });
+    if (page.status !== 200) lost.push(`user ${id}: ${page.status}`);
+  }
+  for (const token of tokens) {
+    const headers = { authorization: basic(service.clientId, service.clientSecret) };
+    const page = await client.post('/introspect', { form: { token }, headers });
+    if (page.json().active !== true) lost.push(`token: ${page.text}`);
+  }
+  return lost;
+}

@@ -1,0 +1,78 @@
+// A TCP proxy in front of a database. It can go silent on the connections that it has, as a firewall that forgot them or the old
+// address after a failover does: no data, no end and no error in either direction.
+import { connect, createServer, type Socket } from 'node:net';
+
+export interface TcpProxy {
+  port: number;
+  /** The connections of now never carry a byte again; new ones work. */
+  silenceConnections(): void;
+  /** New connections are accepted and silent too, until `serve`. */
+  silenceAll(): void;
+  /** All connections end, and new ones are refused, until `serve`. */
+  refuse(): Promise<void>;
+  /** New connections work. */
+  serve(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function tcpProxy(targetPort: number): Promise<TcpProxy> {
+  const pairs = new Set<{ near: Socket; far: Socket }>();
+  let isSilent = false;
+  const server = createServer((near) => {
+    const far = connect(targetPort, '127.0.0.1');
+    const pair = { near, far };
+    pairs.add(pair);
+    for (const socket of [near, far]) {
+      socket.setNoDelay(true);
+      socket.on('error', () => {});
+      socket.once('close', () => {
+        pairs.delete(pair);
+        near.destroy();
+        far.destroy();
+      });
+    }
+    if (isSilent) silence(pair);
+    else {
+      near.pipe(far);
+      far.pipe(near);
+    }
+  });
+  const silence = ({ near, far }: { near: Socket; far: Socket }) => {
+    near.unpipe(far).pause();
+    far.unpipe(near).pause();
+  };
+  const silenceConnections = () => {
+    for (const pair of pairs) silence(pair);
+  };
+  const endAll = () => {
+    for (const { near, far } of pairs) {
+      near.destroy();
+      far.destroy();
+    }
+  };
+  const listen = (port: number) => new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  const stopListening = () =>
+    new Promise<void>((resolve) => {
+      if (server.listening) server.close(() => resolve());
+      else resolve();
+      endAll();
+    });
+  await listen(0);
+  const address = server.address();
+  const port = typeof address === 'object' && address ? address.port : 0;
+
+  return {
+    port,
+    silenceConnections,
+    silenceAll() {
+      isSilent = true;
+      silenceConnections();
+    },
+    refuse: stopListening,
+    async serve() {
+      isSilent = false;
+      if (!server.listening) await listen(port);
+    },
+    close: stopListening,
+  };
+}

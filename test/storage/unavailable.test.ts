@@ -1,0 +1,172 @@
+// A database that cannot be used for a while: real locks, a real full or read-only file, and a real PostgreSQL behind a proxy that
+// goes silent. The time limits are short; test/faults/ has drivers with those of production.
+import { renameSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { limits } from '../../src/limits.ts';
+import { type Database, openDatabase, transaction } from '../../src/storage/database.ts';
+import type { DatabaseLimits } from '../../src/storage/open-options.ts';
+import { connectSqlite } from '../../src/storage/sqlite/connections.ts';
+import { hotStatements } from '../../src/storage/statements.ts';
+import { DatabaseUnavailable } from '../../src/storage/unavailable.ts';
+import { type TcpProxy, tcpProxy } from '../faults/tcp-proxy.ts';
+import { databaseKind, type TestDatabase, testDatabase } from '../support/database/database.ts';
+
+const statements = hotStatements('test', { add: 'INSERT INTO settings (key, value, updated_at) VALUES (?,?,?)' });
+const quick: DatabaseLimits = {
+  ...limits.database,
+  ...{ connections: 3, connectMs: 400, answerMs: 500, statementMs: 300, lockMs: 300, lookMs: 400, pauseMs: 20 },
+};
+
+let test: TestDatabase;
+let count = 0;
+beforeAll(async () => {
+  test = await testDatabase();
+  return () => test.close();
+});
+
+const key = () => `key-${++count}`;
+/** A write of each kind: Prisma, a transaction, a hot statement. */
+const writes = ({ db, sql }: Database) => [
+  () => db.setting.create({ data: { key: key(), value: '1' } }),
+  () => transaction(db, (tx) => tx.setting.create({ data: { key: key(), value: '1' } })),
+  () => sql.execute(statements.add, key(), '1', new Date()),
+];
+const reasonOf = async (work: () => Promise<unknown>) => {
+  const error = await work().then(
+    () => 'it succeeded',
+    (failure: unknown) => failure,
+  );
+  return error instanceof DatabaseUnavailable ? error.reason : error;
+};
+const reasons = (database: Database) => Promise.all(writes(database).map(reasonOf));
+const succeed = async (database: Database) => {
+  for (const write of writes(database)) await write();
+};
+
+describe.runIf(databaseKind() === 'sqlite')('a SQLite file', () => {
+  let database: Database;
+  let file: string;
+  beforeAll(async () => {
+    file = test.url.slice('file:'.length);
+    database = await openDatabase(test.url, { limits: quick });
+    return () => database.close();
+  });
+
+  it('is waited for while another process writes, and this process goes on meanwhile', async () => {
+    const other = await connectSqlite(file);
+    await other.executeScript('BEGIN IMMEDIATE');
+    let turns = 0;
+    const turning = setInterval(() => (turns += 1), 5);
+    const waiting = Promise.all(writes(database).map((write) => write()));
+    await expect.poll(() => turns).toBeGreaterThan(3);
+    await other.executeScript('COMMIT');
+    await waiting;
+    clearInterval(turning);
+    await other.dispose();
+  });
+
+  it('is busy beyond the limit, and works again when the other process has finished', async () => {
+    const other = await connectSqlite(file);
+    await other.executeScript('BEGIN IMMEDIATE');
+    expect(await reasons(database)).toEqual(['busy', 'busy', 'busy']);
+    await other.executeScript('ROLLBACK');
+    await succeed(database);
+    await other.dispose();
+  });
+
+  it('is read-only, and works again afterwards', async () => {
+    await database.db.$executeRawUnsafe('PRAGMA query_only = ON');
+    expect(await reasons(database)).toEqual(['read-only', 'read-only', 'read-only']);
+    expect(await database.db.setting.count()).toBeGreaterThan(0);
+    await database.db.$executeRawUnsafe('PRAGMA query_only = OFF');
+    await succeed(database);
+  });
+
+  it('is full, rolls back what it could not write, and works again afterwards', async () => {
+    const [row] = await database.db.$queryRawUnsafe<{ page_count: bigint }[]>('PRAGMA page_count');
+    await database.db.$queryRawUnsafe(`PRAGMA max_page_count = ${Number(row?.page_count)}`);
+    const before = await database.db.setting.count();
+    const value = 'x'.repeat(100_000);
+    const large = [
+      () => database.db.setting.create({ data: { key: key(), value } }),
+      () => transaction(database.db, (tx) => tx.setting.create({ data: { key: key(), value } })),
+      () => database.sql.execute(statements.add, key(), value, new Date()),
+    ];
+    for (const write of large) expect(await reasonOf(write)).toBe('disk full');
+    const together = [1, 2, 3].map(() => () => database.sql.execute(statements.add, key(), value, new Date()));
+    expect(await Promise.all(together.map(reasonOf))).toEqual(['disk full', 'disk full', 'disk full']);
+    expect(await database.db.setting.count()).toBe(before);
+    await database.db.$queryRawUnsafe('PRAGMA max_page_count = 1073741823');
+    await succeed(database);
+  });
+
+  it('is not written when it was removed or replaced', async () => {
+    const aside = path.join(path.dirname(file), 'aside.db');
+    renameSync(file, aside);
+    await expect.poll(() => reasons(database)).toEqual(['file missing', 'file missing', 'file missing']);
+    renameSync(aside, file);
+    await succeed(database);
+  });
+});
+
+describe.runIf(databaseKind() === 'postgresql')('PostgreSQL', () => {
+  let proxy: TcpProxy;
+  let database: Database;
+  const changes: (string | undefined)[] = [];
+  beforeAll(async () => {
+    const url = new URL(test.url);
+    proxy = await tcpProxy(Number(url.port));
+    url.port = String(proxy.port);
+    const onChange = (away: DatabaseUnavailable | undefined) => void changes.push(away?.reason);
+    database = await openDatabase(url.href, { limits: quick, onChange });
+  });
+  afterAll(async () => {
+    await database.close();
+    await proxy.close();
+  });
+  /** More at once than there are connections. */
+  const many = () => Promise.all([1, 2, 3, 4].map(() => reasons(database)));
+  const isAway = expect.stringMatching(/^(no answer|busy|unreachable)$/);
+
+  it('is away when nothing answers any more, which ends every operation, and it is back by itself', async () => {
+    await succeed(database);
+    proxy.silenceAll();
+    expect((await many()).flat()).toEqual(Array.from({ length: 12 }, () => isAway));
+    // From now on without a wait of its own.
+    expect((await many()).flat()).toEqual(Array.from({ length: 12 }, () => 'no answer'));
+    await proxy.serve();
+    await expect.poll(() => reasons(database)).toEqual(['it succeeded', 'it succeeded', 'it succeeded']);
+    expect(changes).toEqual(['no answer', undefined]);
+    await Promise.all([1, 2, 3, 4].map(() => succeed(database)));
+  });
+
+  it('replaces connections that went silent while new ones work', async () => {
+    await Promise.all([1, 2, 3].map(() => succeed(database)));
+    proxy.silenceConnections();
+    expect((await many()).flat()).toContainEqual(isAway);
+    await expect.poll(() => reasons(database)).toEqual(['it succeeded', 'it succeeded', 'it succeeded']);
+    await Promise.all([1, 2, 3, 4].map(() => succeed(database)));
+  });
+
+  it('is away while it refuses connections, and back by itself', async () => {
+    await proxy.refuse();
+    expect(await reasons(database)).toEqual([isAway, isAway, isAway]);
+    await proxy.serve();
+    await expect.poll(() => reasons(database)).toEqual(['it succeeded', 'it succeeded', 'it succeeded']);
+  });
+
+  it('is read-only, as a standby is, and works again afterwards', async () => {
+    const name = new URL(test.url).pathname.slice(1);
+    await database.db.$executeRawUnsafe(`ALTER DATABASE "${name}" SET default_transaction_read_only = on`);
+    await proxy.refuse();
+    await proxy.serve();
+    await expect.poll(() => reasons(database)).toEqual(['read-only', 'read-only', 'read-only']);
+    expect(await database.db.setting.count()).toBeGreaterThan(0);
+    await transaction(test.database.db, async (tx) => {
+      await tx.$executeRawUnsafe('SET TRANSACTION READ WRITE');
+      await tx.$executeRawUnsafe(`ALTER DATABASE "${name}" RESET default_transaction_read_only`);
+    });
+    await expect.poll(() => reasons(database)).toEqual(['it succeeded', 'it succeeded', 'it succeeded']);
+  });
+});
