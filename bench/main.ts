@@ -95,14 +95,17 @@ async function compareWithEngine(gatehouse: Target): Promise<Row[]> {
 async function compareWithBuild(build: string): Promise<Row[]> {
   const all = [...scenarios, samlSignOn, passwordSignIn, newBrowserSignIn].filter(({ name }) => isWanted(name));
   const folders = [gatehouseFolder(), gatehouseFolder()] as const;
+  // A database each, because two builds may have different migrations.
+  const databases = options.postgresql ? await Promise.all([startPostgres(), startPostgres()]) : [];
   const [own, other] = await Promise.all([
-    startGatehouse(folders[0], { isFrugal: options.frugal }),
-    startGatehouse(folders[1], { isFrugal: options.frugal, build }),
+    startGatehouse(folders[0], { isFrugal: options.frugal, databaseUrl: databases[0]?.url }),
+    startGatehouse(folders[1], { isFrugal: options.frugal, databaseUrl: databases[1]?.url, build }),
   ]);
   const rows: Row[] = [];
   const limitName = path.basename(path.resolve(build));
   for (const one of all) rows.push(await pairRow({ ...one, target: own }, { ...one, target: other }, { limitName }));
   await Promise.all([own.stop(), other.stop()]);
+  await Promise.all(databases.map((database) => database.stop()));
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
   return rows;
 }

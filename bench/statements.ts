@@ -58,7 +58,7 @@ async function measureOn(url: string): Promise<Map<string, Result>> {
   try {
     await fillTables(database);
     for (const comparison of comparisons(database)) {
-      if (!comparison.name.includes(options.only)) continue;
+      if (!comparison.name.includes(options.only) || (comparison.isRemote && database.kind === 'sqlite')) continue;
       const result = await compare(comparison);
       results.set(comparison.name, result);
       process.stderr.write(`${result.name}: ${result.prisma.toFixed(0)} / ${result.plain.toFixed(0)} µs\n`);
@@ -78,7 +78,7 @@ try {
     result
       ? `${result.prisma.toFixed(0)}, ${result.plain.toFixed(0)}, ${(result.prisma / result.plain).toFixed(1)}`
       : '';
-  const rows = [...sqlite.keys()].map(
+  const rows = [...postgresql.keys()].map(
     (name) => `| ${name} | ${cells(sqlite.get(name))} | ${cells(postgresql.get(name))} |`,
   );
   process.stdout.write(

@@ -11,6 +11,7 @@ import { statements as factors } from '../../src/mfa/account-factors.ts';
 import { statements as knownBrowsers } from '../../src/mfa/known-browsers.ts';
 import { statements as artifacts } from '../../src/oidc/store/adapter.ts';
 import { statements as clients } from '../../src/oidc/store/clients.ts';
+import { statements as readAhead } from '../../src/oidc/store/read-ahead.ts';
 import { statements as sessionDevices } from '../../src/oidc/store/sessions/session-devices.ts';
 import { statements as sessions } from '../../src/oidc/store/sessions/session-rows.ts';
 import { statements as rateLimits } from '../../src/rate-limits/rate-limits.ts';
@@ -20,6 +21,7 @@ import { statements as authnRequests } from '../../src/saml/sso/pending-authn-re
 import { statements as nameIds } from '../../src/saml/sso/stored-name-ids.ts';
 import { statements as attempts } from '../../src/sign-in/attempts.ts';
 import { type Database, transaction } from '../../src/storage/database.ts';
+import { statements as directory } from '../../src/storage/postgresql/directory-revision.ts';
 import { statements as singleUse } from '../../src/storage/single-use.ts';
 import type { SqlValue, Statement } from '../../src/storage/statements.ts';
 
@@ -27,6 +29,8 @@ export interface Comparison {
   name: string;
   plain(turn: number): Promise<unknown>;
   prisma(turn: number): Promise<unknown>;
+  /** The statement exists on PostgreSQL only. */
+  isRemote?: true;
 }
 
 const ROWS = 5000;
@@ -181,6 +185,32 @@ export function comparisons({ db, sql }: Database): Comparison[] {
         return ended(where.uid);
       },
     ),
+    {
+      ...compare(
+        readAhead.find,
+        query,
+        (turn) => [...Array<string>(3).fill(`AccessToken${one(turn)}`), null, Number(epoch)],
+        async (turn) => {
+          const select = artifactColumns;
+          await db.oidcArtifact.findUnique({ where: { id: `AccessToken${one(turn)}` }, select });
+          await db.oidcArtifact.findUnique({ where: { id: `Session${one(turn)}` }, select });
+          const where = { uid: `Session-uid${one(turn)}`, model: 'Session', expiresAt: { gt: epoch } };
+          await db.oidcArtifact.findFirst({ where, select });
+          await ended(where.uid);
+          await db.directoryRevision.aggregate({ _sum: { revision: true } });
+        },
+      ),
+      isRemote: true,
+    },
+    {
+      ...compare(
+        directory.revision,
+        query,
+        () => [],
+        () => db.directoryRevision.aggregate({ _sum: { revision: true } }),
+      ),
+      isRemote: true,
+    },
     compare(
       artifacts.upsert,
       execute,

@@ -78,6 +78,7 @@ export async function createOidc(dependencies: OidcDependencies): Promise<Oidc> 
       clientLimits,
       deviceGuesses,
       rejections,
+      sql,
     }),
     apiTokens: createApiTokens({ provider: engine.current, clients }),
     claimsPreview: createClaimsPreviews({ provider: engine.current, clients, accounts: dependencies.accounts }),
@@ -95,6 +96,7 @@ function patchesOf(dependencies: OidcDependencies, { clients, refreshTokenRetrie
     clients,
     vault,
     sql,
+    now,
     sessionSaving: {
       store: sessionStore,
       epoch: () => Math.floor(now().getTime() / 1000),

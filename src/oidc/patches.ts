@@ -32,6 +32,7 @@ export interface ProviderPatchDependencies {
   clients: ClientSecretsDependencies['clients'] & ClientCacheDependencies['clients'];
   vault: ClientSecretsDependencies['vault'];
   sql: ClientCacheDependencies['sql'];
+  now: ClientCacheDependencies['now'];
   /** Throws when the client has failed to authenticate too often. */
   admitClient(ctx: KoaContextWithOIDC, clientId: string): Promise<void>;
   sessionSaving: SessionSavingDependencies;

@@ -1,7 +1,7 @@
-// Caches rows of the directory (users, roles, applications) until the directory changes. Each look-up compares the revision
-// of the database, which costs a hundredth of reading the rows again. PostgreSQL has no revision, because other instances
-// write to it, so there each look-up reads the rows.
-import type { Sql } from './statements.ts';
+// Caches rows of the directory (users, roles, applications, connections) until the directory changes. Each look-up compares the
+// revision of the database, which costs a hundredth of reading the rows again on SQLite. On PostgreSQL a request reads it once, beside
+// its first rows where it can (request-reads.ts).
+import type { Revision, Sql } from './statements.ts';
 
 export interface DirectoryCacheOptions<T> {
   /** The cache holds at most this many values and drops the oldest first. */
@@ -16,9 +16,9 @@ export function cacheDirectory<T>(
   load: (key: string) => Promise<T | undefined>,
   { max, isCacheable = () => true }: DirectoryCacheOptions<T>,
 ): (key: string) => Promise<T | undefined> {
-  const cache = new Map<string, { value: T; revision: number }>();
+  const cache = new Map<string, { value: T; revision: Revision }>();
 
-  async function read(key: string, revision: number | undefined): Promise<T | undefined> {
+  async function read(key: string, revision: Revision): Promise<T | undefined> {
     const value = await load(key);
     cache.delete(key);
     // Stored with the revision before the read, so that a write during the read invalidates the value.
@@ -30,9 +30,13 @@ export function cacheDirectory<T>(
     return value;
   }
 
-  return (key) => {
-    const revision = sql.revision();
+  function lookUp(key: string, revision: Revision): Promise<T | undefined> {
     const cached = cache.get(key);
     return cached && cached.revision === revision ? Promise.resolve(cached.value) : read(key, revision);
+  }
+
+  return (key) => {
+    const revision = sql.revision();
+    return revision instanceof Promise ? revision.then((now) => lookUp(key, now)) : lookUp(key, revision);
   };
 }

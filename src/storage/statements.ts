@@ -27,12 +27,14 @@ export interface Sql extends Statements {
   in(tx: RawQueries): Statements;
   /** SQL that differs between the two databases. */
   readonly dialect: Dialect;
-  /**
-   * A number that changes with every change of users, roles and applications; undefined on PostgreSQL
-   * (directory-cache.ts).
-   */
-  revision(): number | undefined;
+  /** Each statement is a round trip to another process, so that one statement for several rows is cheaper. */
+  readonly isRemote: boolean;
+  /** A value that changes with every change of users, roles, applications and connections (directory-cache.ts). */
+  revision(): Revision | Promise<Revision>;
 }
+
+/** Undefined when the database has none, so that nothing is cached. */
+export type Revision = number | string | undefined;
 
 /**
  * Names the hot statements of a domain and prepares their text for both databases. `?` marks a parameter, which PostgreSQL
@@ -49,6 +51,9 @@ export function hotStatements<Name extends string>(
   });
   return Object.fromEntries(named) as Record<Name, Statement>;
 }
+
+/** The same for statements that run on PostgreSQL only (`Sql.isRemote`), in its syntax but with `?` for a parameter. */
+export const remoteStatements = hotStatements;
 
 /** The raw queries of a Prisma transaction. */
 export interface RawQueries {

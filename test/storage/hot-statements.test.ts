@@ -9,8 +9,8 @@ import { filesUnder } from '../support/source/imports.ts';
 function namedInSource(): string[] {
   const sources = filesUnder('src', '.ts').map((file) => readFileSync(file, 'utf8'));
   return sources.flatMap((source) =>
-    [...source.matchAll(/hotStatements\('([\w-]+)', \{\n([\s\S]*?)\n\}\)/g)].flatMap(([, domain, body = '']) =>
-      [...body.matchAll(/^ {2}(\w+):/gm)].map(([, name]) => `${domain}.${name}`),
+    [...source.matchAll(/(?:hot|remote)Statements\('([\w-]+)', \{\n([\s\S]*?)\n\}\)/g)].flatMap(
+      ([, domain, body = '']) => [...body.matchAll(/^ {2}(\w+):/gm)].map(([, name]) => `${domain}.${name}`),
     ),
   );
 }

@@ -20,6 +20,7 @@ const owners: Record<string, string> = {
   ConnectionSecret: 'connections',
   Consent: 'consents',
   DataKey: 'keys',
+  DirectoryRevision: 'storage',
   ExternalIdentity: 'federation',
   FirstFactorApproval: 'mfa',
   IdempotencyKey: 'admin',
@@ -61,6 +62,9 @@ const owners: Record<string, string> = {
   User: 'accounts',
   UserRole: 'rbac',
 };
+
+/** Triggers of PostgreSQL write this table. */
+const writtenByTriggers = ['DirectoryRevision'];
 
 /** The sweep deletes expired rows of any table, and does nothing else. */
 const sweep = 'server/expiring-rows.ts';
@@ -123,7 +127,7 @@ describe('the tables', () => {
     const foreign = writers.filter(({ name, model }) => !name.startsWith(`${owners[model]}/`));
     expect(foreign.map(({ name, model }) => `src/${name} writes ${model}, which is ${owners[model]}'s`)).toEqual([]);
     const written = new Set(writers.map(({ model }) => model));
-    expect(Object.keys(owners).filter((model) => !written.has(model))).toEqual([]);
+    expect(Object.keys(owners).filter((model) => !written.has(model))).toEqual(writtenByTriggers);
   });
 });
 

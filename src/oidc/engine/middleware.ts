@@ -4,6 +4,8 @@ import type { Context, Middleware } from '../../http/context.ts';
 import { methodNotAllowed } from '../../http/errors.ts';
 import { inSpan } from '../../platform/tracing.ts';
 import type { Rejections } from '../../rejections/rejections.ts';
+import { withRequestReads } from '../../storage/request-reads.ts';
+import type { Sql } from '../../storage/statements.ts';
 import { requestPatches, responsePatches } from '../patches.ts';
 import type { ClientLimits } from '../rate-limits/client-rate-limits.ts';
 import type { DeviceGuesses } from '../rate-limits/device-code-guesses.ts';
@@ -24,7 +26,18 @@ export interface EngineMiddlewareDependencies {
   clientLimits: Pick<ClientLimits, 'begin' | 'end'>;
   deviceGuesses: DeviceGuesses;
   rejections: Pick<Rejections, 'codeOf'>;
+  sql: Pick<Sql, 'isRemote'>;
 }
+
+/** Routes that read the directory and never change it. */
+const READS_DIRECTORY = new Set<string>([
+  routes.authorization,
+  routes.token,
+  routes.userinfo,
+  routes.introspection,
+  routes.revocation,
+  routes.pushed_authorization_request,
+]);
 
 /** Serves the engine's routes; every other request goes on to the next middleware. */
 export function createEngineMiddleware({
@@ -33,6 +46,7 @@ export function createEngineMiddleware({
   clientLimits,
   deviceGuesses,
   rejections,
+  sql,
 }: EngineMiddlewareDependencies): Middleware {
   const documents = createPublicDocuments({ provider: engine.current });
   const handlerOf = composeOnce();
@@ -63,7 +77,8 @@ export function createEngineMiddleware({
     if (route === routes.userinfo) await noteProfileOfToken(ctx, provider);
     const contentSecurityPolicy = ctx.response.get('Content-Security-Policy');
 
-    await answer(ctx, provider);
+    if (sql.isRemote && READS_DIRECTORY.has(route)) await withRequestReads(() => answer(ctx, provider));
+    else await answer(ctx, provider);
 
     const { isRegisteredOrigin } = clients;
     const rejectionCode = rejections.codeOf(ctx.state.request);

@@ -7,15 +7,9 @@ import { randomToken, sha256 } from '../../platform/random.ts';
 import { type Db, isUniqueViolation } from '../../storage/database.ts';
 import { hotStatements, type Sql } from '../../storage/statements.ts';
 import { engineSeconds } from '../engine/configuration.ts';
-import { type Adapter, type AdapterPayload, errors } from '../engine/library.ts';
-import {
-  artifactMac,
-  isGenuineArtifact,
-  PROTECTED_COLUMNS,
-  PROTECTED_SQL,
-  type ProtectedArtifact,
-  usedMac,
-} from './protected-artifacts.ts';
+import { type Adapter, type AdapterPayload, errors, Provider } from '../engine/library.ts';
+import { artifactMac, isGenuineArtifact, PROTECTED_COLUMNS, PROTECTED_SQL, usedMac } from './protected-artifacts.ts';
+import { createReadAhead, type ArtifactRow as Row } from './read-ahead.ts';
 import { notEnded } from './sessions/ended-sessions.ts';
 
 /**
@@ -23,10 +17,6 @@ import { notEnded } from './sessions/ended-sessions.ts';
  * It is random, so that a hash from a stolen database cannot be presented in place of the value.
  */
 const STORED = `#${randomToken()}:`;
-
-interface Row extends ProtectedArtifact {
-  expiresAt: bigint | number | null;
-}
 
 /** Models whose rows are invalid once their session has ended; their uid column names the session. */
 const OF_SESSION = new Set(['Session', 'AuthorizationCode']);
@@ -36,6 +26,9 @@ const WITHOUT_CLOCK_TOLERANCE = new Set(['AccessToken', 'ClientCredentials', 'In
 
 /** Models whose rows belong to a grant and are removed with it. */
 const TOKEN_MODELS = ['AccessToken', 'AuthorizationCode', 'RefreshToken', 'DeviceCode'];
+
+/** Models with which a request begins; what belongs to their rows is read together with them. */
+const READ_WITH_OTHERS = new Set(['AccessToken', 'AuthorizationCode', 'RefreshToken', 'Session']);
 
 const COLUMNS = { ...PROTECTED_COLUMNS, expiresAt: true } as const;
 const SELECT = `SELECT ${PROTECTED_SQL}, expires_at AS "expiresAt" FROM oidc_artifacts`;
@@ -83,6 +76,18 @@ export function createArtifactAdapter(
   const restore = (row: Row | undefined, value?: string) =>
     row && isGenuineArtifact(row, protectedRows) ? restored(model, row, nowSeconds(), value) : undefined;
 
+  const readAhead = createReadAhead({ sql, now });
+  async function findRow(id: string): Promise<Row | undefined> {
+    let ahead = readAhead.take(id);
+    if (ahead === undefined && READ_WITH_OTHERS.has(model)) {
+      await readAhead.begin([id], clientOfRequest());
+      ahead = readAhead.take(id);
+    }
+    if (ahead !== undefined) return ahead ?? undefined;
+    const [row] = await sql.query<Row>(OF_SESSION.has(model) ? statements.findLive : statements.find, id);
+    return row;
+  }
+
   return {
     async upsert(value, payload, expiresIn) {
       const uid = payload.uid ?? (OF_SESSION.has(model) ? payload.sessionUid : undefined) ?? null;
@@ -102,12 +107,12 @@ export function createArtifactAdapter(
     },
 
     async find(value) {
-      const statement = OF_SESSION.has(model) ? statements.findLive : statements.find;
-      const [row] = await sql.query<Row>(statement, artifactId(model, value));
-      return restore(row, value);
+      return restore(await findRow(artifactId(model, value)), value);
     },
 
     async findByUid(uid) {
+      const ahead = model === 'Session' ? readAhead.takeSession(uid) : undefined;
+      if (ahead) return restore(ahead);
       const [row] = await sql.query<Row>(statements.findByUid, uid, model, nowSeconds());
       return restore(row);
     },
@@ -132,6 +137,13 @@ export function createArtifactAdapter(
       await db.oidcArtifact.deleteMany({ where: { grantId, model } });
     },
   };
+}
+
+/** The client of an authorization request, whose grant is needed after the session. */
+function clientOfRequest(): string | undefined {
+  const { ctx } = Provider;
+  const clientId = ctx?.oidc.route === 'authorization' ? ctx.query.client_id : undefined;
+  return typeof clientId === 'string' ? clientId : undefined;
 }
 
 /** The payload of a row as the engine stored it; undefined when it has expired. */

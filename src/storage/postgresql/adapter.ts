@@ -13,6 +13,7 @@ import { dialects } from '../dialect.ts';
 import { guardedAdapter } from '../guarded-adapter.ts';
 import type { OpenOptions } from '../open-options.ts';
 import { type Sql, type SqlValue, type Statement, statementsIn } from '../statements.ts';
+import { revisionOf } from './directory-revision.ts';
 import { closeIdleConnections, lookAtServer, type PoolOptions, poolConfig } from './pool.ts';
 
 const MAX_NAMED_STATEMENTS = 500;
@@ -36,14 +37,17 @@ export async function openPostgres(
   const sql: Sql = {
     async query<Row>({ postgresql: text }: Statement, ...args: SqlValue[]) {
       const { columnNames, columnTypes, rows } = await adapter.queryRaw({ sql: text, args, argTypes: untyped(args) });
-      return rows.map(
-        (row) => Object.fromEntries(columnNames.map((name, at) => [name, plain(row[at], columnTypes[at])])) as Row,
-      );
+      return rows.map((row) => {
+        const plainRow: Record<string, unknown> = {};
+        for (const [at, name] of columnNames.entries()) plainRow[name] = plain(row[at], columnTypes[at]);
+        return plainRow as Row;
+      });
     },
     execute: ({ postgresql: text }, ...args) => adapter.executeRaw({ sql: text, args, argTypes: untyped(args) }),
     in: (tx) => statementsIn(tx, 'postgresql'),
     dialect: dialects.postgresql,
-    revision: () => undefined,
+    isRemote: true,
+    revision: () => revisionOf(sql),
   };
   return { adapter, sql };
 }

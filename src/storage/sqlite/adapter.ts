@@ -70,6 +70,7 @@ export async function openSqlite(
     execute: ({ sqlite: text }, ...values) => availability.run(() => commit(text, values)),
     in: (tx) => statementsIn(tx, 'sqlite'),
     dialect: dialects.sqlite,
+    isRemote: false,
     revision() {
       try {
         return revisions.current();

@@ -1,9 +1,9 @@
-// Counts the changes of the directory: tables that nearly every request reads and few requests write. Writes of this process
+// Counts the changes of the directory (directory-tables.ts). Writes of this process
 // pass the writing connection; SQLite's data_version shows those of another process (the command line).
 import type Sqlite from 'better-sqlite3';
+import { DIRECTORY_TABLES } from '../directory-tables.ts';
 
-const DIRECTORY =
-  /\b(users|roles|permissions|user_roles|role_permissions|applications|application_roles|client_secrets|connections|connection_(secrets|documents|domains|role_mappings))\b/i;
+const DIRECTORY = new RegExp(`\\b(${DIRECTORY_TABLES.join('|')})\\b`, 'i');
 
 export interface Revisions {
   /** The current revision; a different one means that the directory may have changed. */

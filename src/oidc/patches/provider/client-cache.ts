@@ -1,23 +1,54 @@
 // Patch: Client.find. Nearly every request looks a client up; the engine then hashes its metadata each time, and checks it
 // again when more than 100 clients are in use. The loaded client is used while the database's revision proves it is
-// current (docs/decisions/0018-directory-cache.md).
+// current (docs/decisions/0018-directory-cache.md). On PostgreSQL the revision comes in one statement with the rows of the code or token
+// that the request brings.
 
+import type { Clock } from '../../../platform/clock.ts';
 import { cacheDirectory } from '../../../storage/directory-cache.ts';
+import { requestReads } from '../../../storage/request-reads.ts';
 import type { Sql } from '../../../storage/statements.ts';
-import type { Client, Provider } from '../../engine/library.ts';
+import { type Client, type KoaContextWithOIDC, Provider } from '../../engine/library.ts';
+import { artifactId } from '../../store/adapter.ts';
 import type { ClientSource } from '../../store/clients.ts';
+import { createReadAhead } from '../../store/read-ahead.ts';
 
 export interface ClientCacheDependencies {
   clients: Pick<ClientSource, 'cachedApplicationOf'>;
-  sql: Pick<Sql, 'revision'>;
+  sql: Pick<Sql, 'query' | 'revision' | 'isRemote'>;
+  now: Clock;
 }
 
 const MAX_CLIENTS = 500;
 
-export function cacheClients(provider: Provider, { clients, sql }: ClientCacheDependencies): void {
+export function cacheClients(provider: Provider, { clients, sql, now }: ClientCacheDependencies): void {
   const { find } = provider.Client;
   const load = (id: string): Promise<Client | undefined> => find.call(provider.Client, id);
   // A secret with an end changes by time alone, which no revision shows.
   const isCacheable = ({ clientId }: Client) => clients.cachedApplicationOf(clientId)?.secretsExpire === false;
-  provider.Client.find = cacheDirectory(sql, load, { max: MAX_CLIENTS, isCacheable });
+  const findCached = cacheDirectory(sql, load, { max: MAX_CLIENTS, isCacheable });
+  const readAhead = createReadAhead({ sql, now });
+  provider.Client.find = async function findClient(id: string) {
+    const { ctx } = Provider;
+    const reads = requestReads();
+    if (ctx && reads && !reads.revision) await readAhead.begin(tokensOf(ctx));
+    return findCached(id);
+  };
+}
+
+/** The fields that hold a code or token, for each of the engine's routes, and what they may be. */
+const TOKEN_FIELDS: Record<string, readonly (readonly [field: string, ...models: string[]])[]> = {
+  token: [
+    ['code', 'AuthorizationCode'],
+    ['refresh_token', 'RefreshToken'],
+  ],
+  introspection: [['token', 'AccessToken', 'ClientCredentials', 'RefreshToken']],
+};
+
+/** The database ids of what the request may mean by its code or token. */
+function tokensOf({ oidc }: KoaContextWithOIDC): string[] {
+  for (const [field, ...models] of TOKEN_FIELDS[oidc.route] ?? []) {
+    const value: unknown = oidc.body?.[field];
+    if (typeof value === 'string') return models.map((model) => artifactId(model, value));
+  }
+  return [];
 }

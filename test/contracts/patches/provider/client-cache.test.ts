@@ -33,7 +33,8 @@ const patched = await startBareEngine({
   patch: (provider) =>
     cacheClients(provider, {
       clients: { cachedApplicationOf: () => ({ secretsExpire: false }) as never },
-      sql: { revision: () => revision },
+      sql: { revision: () => revision, isRemote: false, query: async () => [] },
+      now: () => new Date(),
     }),
 });
 afterAll(() => Promise.all([bare.close(), patched.close()]));
