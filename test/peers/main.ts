@@ -24,6 +24,7 @@ import {
 import { startDex } from './upstream/dex.ts';
 import { startKeycloak } from './upstream/keycloak.ts';
 import { startLemonldap } from './upstream/lemonldap.ts';
+import { startPysaml2 } from './upstream/pysaml2.ts';
 import { startSecondGatehouse } from './upstream/second-gatehouse.ts';
 import { startSimplesamlphp } from './upstream/simplesamlphp.ts';
 import { startDirectory } from './upstream/slapd.ts';
@@ -34,6 +35,7 @@ const upstreams: Record<string, StartUpstream> = {
   dex: startDex,
   simplesamlphp: startSimplesamlphp,
   lemonldap: startLemonldap,
+  pysaml2: startPysaml2,
   slapd: startDirectory,
   'gatehouse-oidc': (gatehouse, id) => startSecondGatehouse(gatehouse, id, 'oidc'),
   'gatehouse-saml': (gatehouse, id) => startSecondGatehouse(gatehouse, id, 'saml'),

@@ -55,7 +55,7 @@ function notAccepted(uri: string, allowSha1: boolean): SamlError {
 /** Some service providers sign with SHA-1 by default, so the sentence says what to change. */
 function sha1NotAllowed(uri: string): SamlError {
   return new SamlError('signature_algorithm', {
-    message: 'The SAML message is signed with SHA-1, which is not accepted. Have the application sign with SHA-256.',
+    message: 'The SAML message is signed with SHA-1, which is not accepted. Have the sender sign with SHA-256.',
     detail: uri,
     received: uri,
     expected: 'SHA-256 and better',
