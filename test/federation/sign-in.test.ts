@@ -162,6 +162,17 @@ describe('what a sign-in over a connection states', () => {
     expect(await idTokenOf()).not.toHaveProperty('auth_time');
   });
 
+  it('takes from the userinfo neither how the user authenticated nor the proof of another address', async () => {
+    const userinfo = { sub: 'truth-4', amr: ['mfa'], acr: 'https://corp.example/phishing-resistant' };
+    const proven = { auth_time: Math.floor(Date.now() / 1000), email: 'proven@corp.example', email_verified: true };
+    corp.upstream.user = { sub: 'truth-4', email: 'stated@corp.example' };
+    corp.upstream.quirks = { userinfo: { ...userinfo, ...proven }, idToken: { auth_time: undefined } };
+    const claims = await idTokenOf();
+    expect(claims).toMatchObject({ acr: 'urn:gatehouse:acr:federated', amr: ['fed'] });
+    expect(claims).not.toHaveProperty('auth_time');
+    expect(await accountOf(idp, corp.connection, 'truth-4')).toMatchObject({ email: null, emailVerified: false });
+  });
+
   it('counts acr and amr of the upstream by the lists of the connection alone', async () => {
     corp.upstream.user = { sub: 'truth-3', amr: ['mfa'] };
     expect(await idTokenOf()).toMatchObject({ acr: 'urn:gatehouse:acr:mfa', amr: ['fed', 'mfa'] });

@@ -10,7 +10,7 @@ function identityAt(preset: string, fields: Record<string, unknown>, claims: Rec
   const checked = checkConnection(entry);
   if (!checked.ok) throw new Error(JSON.stringify(checked.faults));
   const { settings } = partsOf(checked.value) as unknown as Pick<OidcConnection, 'settings'>;
-  return identityOf({ settings }, quirksOf({ preset, kind: 'oidc' }), { claims, idToken: 'token' });
+  return identityOf({ settings }, quirksOf({ preset, kind: 'oidc' }), { claims, signed: claims, idToken: 'token' });
 }
 
 const entra = (claims: Record<string, unknown>) =>

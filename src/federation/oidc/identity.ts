@@ -7,15 +7,20 @@ import type { UpstreamIdentity } from '../upstream.ts';
 
 type Claims = Readonly<Record<string, unknown>>;
 
-/** Throws upstream_not_allowed for a user of another organization. */
+/**
+ * Throws upstream_not_allowed for a user of another organization.
+ *
+ * @param signed the claims of the ID token: only these say how the user authenticated, and for which organization
+ */
 export function identityOf(
   { settings }: Pick<OidcConnection, 'settings'>,
   quirks: Quirks,
-  { claims, idToken }: { claims: Claims; idToken: string },
+  { claims, signed, idToken }: { claims: Claims; signed: Claims; idToken: string },
 ): UpstreamIdentity {
-  assertMember('tid', claims.tid, settings.allowed_tenants);
-  assertMember('hd', claims.hd, settings.allowed_hosted_domains);
-  const { auth_time: authTime, acr, amr, sid } = claims;
+  assertMember('tid', signed.tid, settings.allowed_tenants);
+  assertMember('hd', signed.hd, settings.allowed_hosted_domains);
+  // Attributes that users write themselves may be claims of the userinfo, under any name.
+  const { auth_time: authTime, acr, amr, sid } = signed;
   return {
     subject: subjectOf(claims, quirks.subject ?? [settings.subject_claim]),
     claims: { ...claims, ...verifiedAddress(claims, quirks) },

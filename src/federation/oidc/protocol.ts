@@ -71,10 +71,19 @@ async function redeem(
   assertIssuedNow(idTokenClaims.iat, request.sentAt);
   const quirks = quirksOf(connection);
   const readsUserinfo = settings.userinfo && !quirks.userinfoIsEmpty && metadata.userinfo_endpoint !== undefined;
-  const userinfo = readsUserinfo ? await openid.fetchUserInfo(config, tokens.access_token, idTokenClaims.sub) : {};
-  const claims = { ...displayName(answer, quirks.nameField), ...userinfo, ...idTokenClaims };
+  const userinfo = readsUserinfo
+    ? await openid.fetchUserInfo(config, tokens.access_token, idTokenClaims.sub)
+    : undefined;
+  // `email_verified` is about the address beside it.
+  const isOtherAddress = idTokenClaims.email !== undefined && idTokenClaims.email !== userinfo?.email;
+  const claims = {
+    ...displayName(answer, quirks.nameField),
+    ...userinfo,
+    ...(isOtherAddress && { email_verified: undefined }),
+    ...idTokenClaims,
+  };
   return {
-    identity: identityOf(connection, quirks, { claims, idToken: tokens.id_token }),
+    identity: identityOf(connection, quirks, { claims, signed: idTokenClaims, idToken: tokens.id_token }),
     checks: checksOf(connection, metadata, claims, memory),
   };
 }
