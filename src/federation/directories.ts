@@ -77,9 +77,9 @@ export function createDirectories(dependencies: DirectoriesDependencies): Direct
             needsOwnFactor: false,
           };
           if (resolution.outcome === 'prove')
-            return { proven: { ...proven, linkTo: resolution.accountId }, userId: undefined, isStale: false };
+            return { proven: { ...proven, linkTo: resolution.accountId }, userId: undefined };
           const current = (await accounts.find(resolution.account.id)) ?? resolution.account;
-          return { proven, userId: current.id, isStale: false };
+          return { proven, userId: current.id };
         },
       ),
   };

@@ -13,6 +13,7 @@ export type FederationFault =
   | 'upstream_not_allowed'
   | 'upstream_not_fresh'
   | 'connection_disabled'
+  | 'upstream_other_account'
   | 'upstream_other_user'
   | 'identity_taken'
   | 'not_invited'

@@ -9,6 +9,7 @@ import type { Connections } from '../connections/connections.ts';
 import { logoOf } from '../connections/presets/presets.ts';
 import { badRequest } from '../http/errors.ts';
 import type { Clock } from '../platform/clock.ts';
+import type { RequestInfo } from '../platform/request-info.ts';
 import { isStaff } from '../rbac/built-in.ts';
 import type { ProvenUpstream, SignInOffer, UpstreamResult, UpstreamSignIns } from '../sign-in/first-factor/upstream.ts';
 import type { SignInPolicy } from '../sign-in/sign-in-policy.ts';
@@ -17,8 +18,9 @@ import { domainOf } from './accounts/mapping.ts';
 import type { Resolver } from './accounts/resolve.ts';
 import { parseIdentity } from './accounts/stored-identity.ts';
 import { freshnessOf, statedAuthTime, trustedAmr } from './assurance.ts';
+import { FederationError } from './faults.ts';
 import type { RejectedSignIn, RejectedSignIns } from './rejected-sign-ins.ts';
-import type { UpstreamRequests } from './requests.ts';
+import type { AnsweredRequest, UpstreamRequests } from './requests.ts';
 import type { UpstreamSessions } from './sessions.ts';
 import type { StepUps } from './step-up.ts';
 import type { UpstreamSignIn } from './upstream-sign-in.ts';
@@ -41,7 +43,18 @@ export function createSignIns(dependencies: SignInsDependencies): UpstreamSignIn
   return {
     stepUpAt: (at, level, rule) => dependencies.stepUps.at(at, level, rule),
     offer: (rule) => signInOffer(dependencies, rule),
-    complete: (proven, account, uid, by) => completeSignIn(dependencies, proven, account, uid, by),
+    complete: (proven, account, uid, by) =>
+      rejected.withErrorPage(
+        by.request as RequestInfo,
+        () => aboutSignIn(dependencies, proven.connectionId, uid),
+        () => completeSignIn(dependencies, proven, account, uid, by),
+      ),
+    rejectOtherAccount: ({ connectionId }, uid, request) =>
+      rejected.withErrorPage(
+        request,
+        () => aboutSignIn(dependencies, connectionId, uid),
+        () => Promise.reject(otherAccount()),
+      ),
 
     async isDirectory(connectionId) {
       const connection = await connections.find(connectionId);
@@ -141,7 +154,7 @@ async function completeSignIn(
 const isDirectory = ({ kind }: Connection) => kind === 'ldap';
 
 async function finish(
-  { now, policy, requests, resolver, upstreamSignIn }: SignInsDependencies,
+  { now, policy, rejected, requests, resolver, upstreamSignIn }: SignInsDependencies,
   answer: string,
   { uid, rule, invitedId, userId, request: info }: Parameters<UpstreamSignIns['finish']>[1],
   begun: { connectionId: string },
@@ -161,9 +174,29 @@ async function finish(
     authTime: statedAuthTime(authTime, now()),
     needsOwnFactor,
   };
-  if (resolution.outcome === 'prove')
-    return { proven: { ...proven, linkTo: resolution.accountId }, userId: undefined, isStale: false };
+  if (resolution.outcome === 'prove') return { proven: { ...proven, linkTo: resolution.accountId }, userId: undefined };
   const { account } = resolution;
   const isStale = needsOwnFactor && !(await policy.hasOwnFactor(account));
-  return { proven, userId: account.id, isStale };
+  const staleCode = isStale ? await rejected.record(info, connection.id, notFresh(request, authTime)) : undefined;
+  return { proven, userId: account.id, staleCode };
+}
+
+function notFresh({ demands, sentAt }: AnsweredRequest, authTime: Date | undefined): FederationError {
+  const { forced, maxAgeSeconds } = demands;
+  const expected = forced
+    ? `an authentication after ${sentAt.toISOString()}`
+    : `one of the last ${maxAgeSeconds} seconds`;
+  return new FederationError('upstream_not_fresh', {
+    rule: 'fresh',
+    message: 'The identity provider did not confirm an authentication that is as recent as the application demands.',
+    ...{ expected, received: authTime?.toISOString() ?? 'no time (auth_time, AuthnInstant)' },
+  });
+}
+
+function otherAccount(): FederationError {
+  return new FederationError('upstream_other_account', {
+    rule: 'account',
+    message: 'The user proved another account than the one with the address of the identity.',
+    ...{ expected: 'the account with the address of the identity', received: 'another account' },
+  });
 }

@@ -40,7 +40,8 @@ export const upstreamProblems = {
   upstream_not_fresh: {
     status: 401,
     message: 'Your identity provider did not confirm that you signed in there just now.',
-    advice: 'Sign in with a password or passkey of this server, or set up a second factor in your account.',
+    advice:
+      'Sign in with a password or passkey of this server. If you have none, ask an administrator for a link to set a password.',
   },
   upstream_not_allowed: {
     status: 403,
@@ -64,8 +65,8 @@ export const upstreamProblems = {
   },
   upstream_other_account: {
     status: 409,
-    message: 'You signed in to another account than the one with the address of your identity provider.',
-    advice: 'Sign in to the account with that address, or begin again.',
+    message: 'You signed in to another account than the one with that address.',
+    advice: 'Sign in to the account with the address of your identity provider, or cancel and begin again.',
   },
   upstream_other_user: {
     status: 409,

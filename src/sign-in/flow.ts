@@ -4,7 +4,7 @@ import type { Account } from '../accounts/account.ts';
 import type { Actor, Audit } from '../audit/audit.ts';
 import type { Credentials } from '../credentials/credentials.ts';
 import type { Context } from '../http/context.ts';
-import { badRequest, conflict, forbidden } from '../http/errors.ts';
+import { badRequest, forbidden } from '../http/errors.ts';
 import type { FirstEnrolmentRule } from '../mfa/first-enrolment-rule.ts';
 import type { Attempt, Attempts } from './attempts.ts';
 import type { CurrentStep, Steps } from './current-step.ts';
@@ -33,12 +33,12 @@ export interface FlowDependencies {
   browserCookie: KnownBrowserCookie;
   audit: Audit;
   credentials: Pick<Credentials, 'status'>;
-  upstream: Pick<UpstreamSignIns, 'complete' | 'requiredConnection'>;
+  upstream: Pick<UpstreamSignIns, 'complete' | 'requiredConnection' | 'rejectOtherAccount'>;
   firstEnrolment: Pick<FirstEnrolmentRule, 'secondFactorProven'>;
 }
 
 export function createFlow(dependencies: FlowDependencies): Flow {
-  const { steps, attempts, interactions } = dependencies;
+  const { steps, attempts, interactions, upstream } = dependencies;
   const open = (ctx: StepContext) => steps.open(ctx, ctx.params.uid ?? '');
   const redirectToStep = (ctx: Context, { attempt }: CurrentStep) => {
     ctx.status = 303;
@@ -58,6 +58,11 @@ export function createFlow(dependencies: FlowDependencies): Flow {
     },
 
     async proceed(ctx, current, changes = {}) {
+      const linking = current.attempt.upstream;
+      const isOther =
+        linking?.linkTo !== undefined && changes.userId !== undefined && changes.userId !== linking.linkTo;
+      if (isOther && !changes.upstream)
+        await upstream.rejectOtherAccount(linking, current.attempt.uid, ctx.state.request);
       const attempt = { ...current.attempt, ...changes, ...upstreamAfter(current.attempt, changes) };
       const next = await steps.again(ctx, { ...current, attempt });
       if (isLocalProof(current, changes)) await assertAccepted(dependencies, current, next.account);
@@ -155,6 +160,5 @@ function upstreamAfter(before: Attempt, { userId, upstream }: Partial<Attempt>):
   if (upstream || !before.upstream || userId === undefined || userId === before.userId) return {};
   // Another account than the one that was signed in at the upstream.
   if (!before.upstream.linkTo) return { upstream: undefined };
-  if (before.upstream.linkTo !== userId) throw conflict('upstream_other_account');
   return {};
 }

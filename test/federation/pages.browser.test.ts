@@ -1,4 +1,5 @@
 // The pages of sign-ins over connections in a real browser: accessible, as wide as the screen, with few and many connections.
+import { generateSync } from 'otplib';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { signIn as signInToConsole } from '../admin/console/real-browser.ts';
 import { staff } from '../admin/console/support.ts';
@@ -34,6 +35,14 @@ afterAll(async () => {
   await idp?.stop();
 });
 
+/** Administrators find it under its code, with the rule, what was expected and what was received. */
+async function expectRejection(page: Page, name: string): Promise<void> {
+  const code = (await page.locator('.notice strong.nowrap').textContent()) ?? '';
+  const rejection = await idp.services.rejections.find(code);
+  const broken = rejection?.rules.find(({ state }) => state === 'failed');
+  expect(broken, name).toMatchObject({ expected: expect.any(String), received: expect.any(String) });
+}
+
 const screens = { desktop, phone };
 
 /**
@@ -41,13 +50,13 @@ const screens = { desktop, phone };
  * so axe checks them on the phone only.
  */
 async function inspect(page: Page, name: string): Promise<void> {
-  const isPhone = page.viewportSize()?.width === phone.viewport.width;
+  const isPhone = (page.viewportSize()?.width ?? 0) <= phone.viewport.width;
   expect(await axe(page, isPhone ? ['light', 'dark'] : ['light']), name).toEqual([]);
   expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), name).toBe(true);
   await screenshot(page, `federation-${name}`);
 }
 
-async function openPage(options: typeof desktop | typeof phone): Promise<Page> {
+async function openPage(options: Parameters<Browser['newContext']>[0]): Promise<Page> {
   const context = await browser.newContext(options);
   await preloadAxe(context);
   return context.newPage();
@@ -110,17 +119,92 @@ it('every failure names what happened, and is accessible', async () => {
       await page.goto(signInUrl({ connection: one.connection }));
       expect(new URL(page.url()).origin, `${name} ${straight}`).toBe(idp.issuer);
       headings.add((await page.locator('h1').textContent()) ?? '');
-      // Administrators find it under its code, with the rule, what was expected and what was received.
-      const code = (await page.locator('.notice strong.nowrap').textContent()) ?? '';
-      const rejection = await idp.services.rejections.find(code);
-      const broken = rejection?.rules.find(({ state }) => state === 'failed');
-      expect(broken, name).toMatchObject({ expected: expect.any(String), received: expect.any(String) });
+      await expectRejection(page, name);
       await inspect(page, `failure-${name}-${screen}`);
     }
     await one.remove();
   }
   for (const [, page] of pages) await page.context().close();
   expect(headings.size).toBeGreaterThan(1);
+});
+
+it('the pages for an account that does not fit, and those of a step-up', async () => {
+  // The phone only: axe checks both colours there, and a wider screen has the same elements.
+  const page = await openPage({ ...phone, viewport: { width: 320, height: 700 } });
+  const { accounts, identities, mfa } = idp.services;
+  const [one, two] = [
+    await anUpstream(idp, { trusted_amr: { mfa: ['mfa'] } }),
+    await anUpstream(idp, { name: 'Club' }),
+  ];
+  const aLinked = async (username: string, { connection }: Connected = one) => {
+    const account = await accounts.create({ username });
+    await identities.link({ connectionId: connection, subject: username, userId: account.id, label: username }, {});
+    return account;
+  };
+  const auth_time = Math.floor(Date.now() / 1000);
+  const signIn = async (sub: string, query: string) => {
+    one.upstream.user = { sub, auth_time };
+    await page.goto(`${idp.issuer}/login?connection=${one.connection}&return_to=/account/connections${query}`);
+  };
+  const failure = async (name: string, heading: string) => {
+    expect(await page.locator('h1').textContent()).toContain(heading);
+    await expectRejection(page, name);
+    await inspect(page, `failure-${name}-phone`);
+  };
+
+  await accounts.setActive((await aLinked('inactive')).id, false);
+  await signIn('inactive', '');
+  await failure('inactive', 'This account is not active.');
+
+  const linked = await aLinked('stepping');
+  await aLinked('another');
+  one.upstream.quirks = { idToken: { auth_time: undefined } };
+  await signIn('stepping', '&prompt=login');
+  await failure('not-fresh', 'did not confirm that you signed in there just now');
+  one.upstream.quirks = {};
+
+  await signIn('stepping', '');
+  await aLinked('taken', two);
+  two.upstream.user = { sub: 'taken' };
+  await page.click('button:has-text("Connect Club")');
+  await failure('taken', 'This identity is connected to another account already.');
+
+  const stepUp = () => page.goto(`${idp.issuer}/login?acr_values=urn:gatehouse:acr:mfa`);
+  one.upstream.user = { sub: 'another', amr: ['mfa'] };
+  await stepUp();
+  await failure('other-user', 'signed in another user');
+  one.upstream.user = { sub: 'stepping', amr: ['pwd'] };
+  await stepUp();
+  await page.waitForSelector('text=did not confirm a second factor');
+  await inspect(page, 'step-up-unmet-phone');
+  const { secret, sealed } = mfa.totp.begin(linked);
+  await mfa.totp.confirm(linked, sealed, generateSync({ secret }));
+  await stepUp();
+  await page.waitForSelector('button:has-text("Continue to Example Corp")');
+  await inspect(page, 'step-up-choice-phone');
+  await one.remove();
+  await two.remove();
+
+  await page.context().clearCookies();
+  const [owner, other] = [await aUser(idp.services), await aUser(idp.services)];
+  corp.upstream.user = { sub: 'owned', email: owner.account.email, email_verified: true };
+  const typePassword = async (username: string) => {
+    await page.fill('[name=username]', username);
+    await page.fill('[name=password]', other.password);
+    await page.click('button:has-text("Sign in"):not(:has-text("with"))');
+  };
+  await press(page);
+  await page.waitForSelector('h1:has-text("Is this your account?")');
+  await typePassword(other.username);
+  await failure('other-account', 'You signed in to another account');
+
+  await aConnection(idp, { id: 'down', kind: 'ldap', name: 'Directory', url: 'ldaps://127.0.0.1:1', base_dn: 'dc=x' });
+  await page.goto(signInUrl());
+  await typePassword('someone-in-the-directory');
+  await page.waitForSelector('text=which does not answer at this moment');
+  await inspect(page, 'failure-directory-phone');
+  await idp.services.connections.remove('down');
+  await page.context().close();
 });
 
 it('the result of "Try it" in the console', async () => {

@@ -107,6 +107,7 @@ export function createResolver(dependencies: ResolverDependencies): Resolver {
       const rules = await rulesOf(connection, tx);
       const facts = await readFacts(dependencies, connection, identity, rules, tx);
       const isNew = facts.known?.id !== account.id;
+      if (facts.identityId && isNew) throw taken(facts);
       if (isNew) await addIdentity(dependencies, { connection, identity, facts }, account, by, tx);
       await setRoles(dependencies, { connection, identity, rules }, account.id, by, tx);
       return async () => {
@@ -256,6 +257,15 @@ async function setRoles(
   const roleIds = mappedRoles(names, rules.mappings);
   const { added, removed } = await setConnectionRoles(userId, { connectionId: connection.id, roleIds }, by, tx);
   return added.length + removed.length > 0;
+}
+
+function taken({ profile }: AccountFacts): FederationError {
+  return new FederationError('identity_taken', {
+    rule: 'account',
+    message: 'The identity is connected to another account.',
+    expected: 'an identity that no other account has',
+    received: profile.email ?? profile.username ?? 'no address',
+  });
 }
 
 /** A stronger sign-in is that of the same user; it neither links nor creates an account. */

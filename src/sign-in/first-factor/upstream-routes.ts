@@ -3,7 +3,7 @@
 import Router from '@koa/router';
 import { z } from 'zod';
 import type { Context, Extras, Middleware, State } from '../../http/context.ts';
-import { forbidden, notFound, unauthorized } from '../../http/errors.ts';
+import { AppError, forbidden, notFound, unauthorized } from '../../http/errors.ts';
 import { parseForm } from '../../http/input.ts';
 import { type Acr, acrLevel, acrOf } from '../../mfa/acr.ts';
 import type { AttemptedStepUp, Attempts } from '../attempts.ts';
@@ -74,14 +74,19 @@ async function receiveAnswer(
   const { attempt, rule, clientId } = current;
   const { request } = ctx.state;
   const sign = { uid: attempt.uid, rule, invitedId: await invitedId(ctx), userId: undefined, request };
-  const { proven, userId, isStale } = await upstream.finish(ctx.params.answer ?? '', sign);
-  if (isStale) {
+  const { proven, userId, staleCode } = await upstream.finish(ctx.params.answer ?? '', sign);
+  if (staleCode !== undefined) {
     // The application learns it as from a session that is too old (OIDC Core 3.1.2.6).
     const description = 'the upstream identity provider did not confirm a recent authentication';
     if (clientId !== ownClientId)
       return interactions.answer(ctx, { error: 'login_required', error_description: description });
-    const next = { href: `/signin/${attempt.uid}`, label: 'Sign in another way' };
-    throw unauthorized('upstream_not_fresh', { next });
+    const { advice } = new AppError('upstream_not_fresh');
+    throw unauthorized('upstream_not_fresh', {
+      ...(advice && { advice }),
+      message: `${proven.connectionName} did not confirm that you signed in there just now.`,
+      next: { href: `/signin/${attempt.uid}`, label: 'Sign in another way' },
+      rejectionCode: staleCode,
+    });
   }
   if (userId !== undefined && current.needsPassword && !proven.amr.includes('pwd') && rule?.isLocalAllowed === false) {
     // The password can be entered nowhere: the sign-in page would only send the user to the upstream again.

@@ -66,8 +66,8 @@ export interface UpstreamResult {
   proven: ProvenUpstream;
   /** The account that is signed in; undefined while `proven.linkTo` has to be proven. */
   userId: string | undefined;
-  /** Freshness was demanded, and neither the upstream nor a second factor of the account can prove it. */
-  isStale: boolean;
+  /** Freshness was demanded, and neither the upstream nor a second factor of the account can prove it: the code of the rejection. */
+  staleCode?: string | undefined;
 }
 
 /** Failures are AppErrors, and recorded as rejected requests. */
@@ -104,6 +104,8 @@ export interface UpstreamSignIns {
       request: RequestInfo;
     },
   ): Promise<UpstreamResult>;
+  /** Rejects the proof of another account than the one to link. */
+  rejectOtherAccount(proven: ProvenUpstream, uid: string, request: RequestInfo): Promise<never>;
   /**
    * At the end of a sign-in: links an identity whose account was proven, and stores the session at the upstream. Returns the id
    * of that for the engine. Throws sign_in_expired when the identity is no longer stored.
