@@ -51,7 +51,7 @@ const scenarios: Record<string, (pair: Pair) => Promise<string>> = {
   'sign-out at the application': signsOutAtApplication,
   'sign-out at the portal': signsOutAtPortal,
   'sign-out at the upstream': signsOutAtUpstream,
-  'second factor here': stepsUp,
+  'second factor': stepsUp,
 };
 /** Once for each upstream. */
 const upstreamScenarios: Record<string, (pair: Pair) => Promise<string>> = {

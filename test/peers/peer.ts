@@ -26,6 +26,10 @@ export interface Upstream {
   signIn?(browser: HttpClient, page: Page): Promise<Page>;
   /** The user signs out there, as far as the first page that is not its own. */
   signOut?(browser: HttpClient): Promise<Page>;
+  /** The user has a second factor there while `work` runs; `prove` fills it in. Absent: it is proven at Gatehouse. */
+  withSecondFactor?(
+    work: (prove: (browser: HttpClient, page: Page) => Promise<Page>) => Promise<string>,
+  ): Promise<string>;
   /** Signs with a new key from now on; `published` runs while it is published but not used yet, if it can do so. */
   rollOver?(published: () => Promise<void>): Promise<void>;
   stop(): Promise<void>;

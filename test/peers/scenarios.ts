@@ -1,12 +1,11 @@
 // What is tried with each pair of an upstream and a downstream. Each scenario begins in a new browser and throws when something
 // differs from what a user expects; it returns what is worth a note.
-import { randomBytes } from 'node:crypto';
-import { generateSync } from 'otplib';
 import { resultsOf } from '../logout/support/browser-steps.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';
 import { textOf } from '../support/pages/html.ts';
 import type { Gatehouse } from './gatehouse.ts';
 import { type Application, type Downstream, person, type Upstream } from './peer.ts';
+import { withTotp } from './second-factor.ts';
 import { open, travel } from './travel.ts';
 
 export interface Pair {
@@ -58,27 +57,32 @@ export async function signsOutAtUpstream(pair: Pair): Promise<string> {
   return `${await expectSignedOut(pair, browser, session)}; ends at ${new URL(page.url).pathname}`;
 }
 
-/** A second application demands a second factor, which this server asks for without going upstream again. */
+/** A second application demands a second factor: it is proven at the upstream where that can do it, else here without going upstream. */
 export async function stepsUp(pair: Pair): Promise<string> {
-  const { downstream, gatehouse } = pair;
-  const { totp } = gatehouse.services.mfa;
+  const { upstream, downstream, gatehouse } = pair;
   const browser = httpClient();
   await signIn(pair, browser, downstream.plain);
+  if (upstream.withSecondFactor)
+    return upstream.withSecondFactor(async (prove) => {
+      const asked = await open(browser, downstream.demanding.url);
+      if (asked.url.startsWith(gatehouse.issuer)) throw new Error(`not asked at the upstream: ${described(asked)}`);
+      return `${await levelAfter(pair, await prove(browser, asked))} by the upstream`;
+    });
   const account = await accountOf(pair);
   if (!account) throw new Error('no account');
-  const secret = base32(randomBytes(20));
-  await totp.importSecret(account.id, secret);
-  try {
+  return withTotp(gatehouse, account.id, async (prove) => {
     const asked = await open(browser, downstream.demanding.url);
     if (!asked.url.startsWith(gatehouse.issuer)) throw new Error(`not asked here: ${described(asked)}`);
-    const page = await travel(browser, await browser.submit(asked, { code: generateSync({ secret }) }));
-    await expectSignedIn(pair, downstream.demanding, page);
-    const level = downstream.demanding.levelOn(page);
-    if (level !== undefined && !MFA.includes(level)) throw new Error(`the application got ${level}`);
-    return level ?? 'accepted';
-  } finally {
-    await totp.remove(account.id);
-  }
+    return levelAfter(pair, await prove(browser, asked));
+  });
+}
+
+async function levelAfter(pair: Pair, page: Page): Promise<string> {
+  const { demanding } = pair.downstream;
+  await expectSignedIn(pair, demanding, page);
+  const level = demanding.levelOn(page);
+  if (level !== undefined && !MFA.includes(level)) throw new Error(`the application got ${level}`);
+  return level ?? 'accepted';
 }
 
 /** The upstream signs with a new key. */
@@ -208,11 +212,4 @@ function headingOf(page: Page): string {
 
 function described(page: Page): string {
   return `${page.status} ${page.url.slice(0, 200)} ${textOf(page.text).slice(0, 500)}`;
-}
-
-function base32(bytes: Buffer): string {
-  const bits = [...bytes].map((byte) => byte.toString(2).padStart(8, '0')).join('');
-  return (bits.match(/.{5}/g) ?? [])
-    .map((five) => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'[Number.parseInt(five, 2)])
-    .join('');
 }

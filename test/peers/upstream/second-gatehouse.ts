@@ -4,7 +4,10 @@ import { serviceProvider, settingsOf } from '../../../src/applications/fields/se
 import { aClient, aUser } from '../../support/factories.ts';
 import { type Gatehouse, startGatehouse } from '../gatehouse.ts';
 import { person, STAFF, type Upstream } from '../peer.ts';
+import { withTotp } from '../second-factor.ts';
 import { open, travel } from '../travel.ts';
+
+const MFA = { oidc: 'urn:gatehouse:acr:mfa', saml: 'https://refeds.org/profile/mfa' };
 
 export async function startSecondGatehouse(
   gatehouse: Gatehouse,
@@ -23,13 +26,17 @@ export async function startSecondGatehouse(
     name: `Gatehouse (${kind})`,
     version,
     kind,
-    connection: { kind, name: 'Second', groups_claim: 'roles', role_mappings: { [STAFF]: STAFF }, ...connection },
+    connection: {
+      ...{ kind, name: 'Second', groups_claim: 'roles', role_mappings: { [STAFF]: STAFF }, ...connection },
+      ...{ acr_values: { mfa: [MFA[kind]] }, trusted_acr: { mfa: [MFA[kind]] } },
+    },
     signIn: async (browser, page) =>
       travel(browser, await browser.submit(page, { username: person.username, password: person.password })),
     signOut: async (browser) => {
       const asked = await open(browser, `${issuer}/logout`);
       return travel(browser, await browser.submit(asked, { logout: 'yes' }));
     },
+    withSecondFactor: (work) => withTotp(upstream, account.id, work),
     async rollOver(published) {
       const use = kind === 'oidc' ? 'oidc' : 'saml';
       await services.keyring.rotate({ use });
