@@ -53,6 +53,27 @@ describe('a connection', () => {
     expect(await idp.services.connections.find('attacker')).toBeUndefined();
   });
 
+  it('is covered by no right that is limited to the users with a role', async () => {
+    const create = (permission: string) =>
+      admin.send('POST', '/roles', { name: 'attack-limited', permissions: [permission] });
+    for (const action of ['read', 'write'])
+      expect((await create(`gatehouse.connections[role:attack-mapped]:${action}`)).status).toBe(400);
+    expect((await create('gatehouse.users[role:attack-mapped]:write')).status).toBe(201);
+    const limited = await aPerson(idp, ['attack-limited']);
+    expect((await limited.get('/connections')).status).toBe(403);
+    await admin.send('PATCH', '/connections/attacked', { role_mappings: { staff: 'admin' } }, any);
+    const connected = { sso_id: 'victim', sso_connection: 'attacked' };
+    const plain = await limited.send('POST', '/users', { username: 'limited-0', roles: ['attack-mapped'] });
+    expect(plain.status, plain.text).toBe(201);
+    const made = await limited.send('POST', '/users', {
+      username: 'limited-1',
+      roles: ['attack-mapped'],
+      ...connected,
+    });
+    expect([made.status, await idp.services.accounts.findByLogin('limited-1')]).toEqual([403, undefined]);
+    await admin.send('PATCH', '/connections/attacked', { role_mappings: {} }, any);
+  });
+
   it('is read by an auditor, and by no manager of users or applications', async () => {
     const tool = await aTool(idp);
     const status = async (role: string) => (await (await aPerson(idp, [role], { tool })).get('/connections')).status;

@@ -289,6 +289,19 @@ describe('a logout token', () => {
     expect(await sessionsHere()).toBe(1);
   });
 
+  it('also ends a session whose connection was disabled, which goes on until then and is signed out here alone', async () => {
+    const browser = await signedIn([wiki]);
+    const leaving = await signedIn([wiki]);
+    await idp.services.connections.setEnabled(id, false);
+    const home = await browser.follow(await browser.get(`${wiki.origin}/sign-in`));
+    expect([home.text.includes('Wiki: signed in'), await sessionsHere()]).toEqual([true, 2]);
+    const { page } = await followLogout(leaving, await startAtPortal(leaving));
+    expect([resultsOf(page), await sessionsHere()]).toEqual([{ Wiki: 'Signed out.' }, 1]);
+    expect((await send(await logoutToken({ sub: user.account.id }))).status).toBe(200);
+    expect(await sessionsHere()).toBe(0);
+    await idp.services.connections.setEnabled(id, true);
+  });
+
   it('of one connection ends no session of another', async () => {
     await signedIn([wiki]);
     const sid = await sidOf();
