@@ -13,6 +13,7 @@ import { keysList, keysRotate } from './keys.ts';
 import { appRegistrationToken } from './registration-token.ts';
 import { secretsAdopt, secretsRotate } from './secrets.ts';
 import { serveCommand } from './serve.ts';
+import { upgradeCheck } from './upgrade/upgrade-check.ts';
 import { userAdd, userSetPassword } from './user-passwords.ts';
 import {
   userAllowFactor,
@@ -57,6 +58,7 @@ export const commands: readonly Command[] = [
     backupCommand,
     verifyCommand,
     restoreCommand,
+    upgradeCheck,
     doctorCommand,
   ],
 ];

@@ -3,7 +3,7 @@ import { adoptAuditLog } from '../audit/adopt.ts';
 import { createAudit } from '../audit/audit.ts';
 import { createProtectedRows } from '../audit/protected-rows.ts';
 import type { Config } from '../config.ts';
-import { decryptDataKeys, newDataKeys, storeDataKeys } from '../keys/data-keys.ts';
+import { decryptDataKeys, firstVersionKeys, newDataKeys, storeDataKeys } from '../keys/data-keys.ts';
 import { systemClock as now } from '../platform/clock.ts';
 import { createLogger } from '../platform/logger.ts';
 import { createVault } from '../platform/vault.ts';
@@ -23,7 +23,11 @@ export async function adoptDatabase(config: Config): Promise<Adopted> {
   try {
     const stored = await db.dataKey.findMany({ orderBy: { generation: 'desc' } });
     const sealing = createVault(config.secrets);
-    const keys = stored.length > 0 ? stored : newDataKeys({ vault: sealing, now });
+    const made = () => [
+      ...newDataKeys({ vault: sealing, now }),
+      ...firstVersionKeys({ vault: sealing, now }, config.secrets),
+    ];
+    const keys = stored.length > 0 ? stored : made();
     const vault = createVault(config.secrets, decryptDataKeys(keys, sealing).mac);
     const protectedRows = createProtectedRows({ vault, alarm: { raise: async () => {} } });
     const isFirst = stored.length === 0;

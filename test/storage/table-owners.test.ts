@@ -86,7 +86,7 @@ const plainSql: Record<string, string> = {
 };
 
 /** The files that depend on the kind of the database. */
-const knowsTheKind = ['storage/', 'config.ts', 'cli/backup/', 'cli/context.ts', 'cli/doctor/'];
+const knowsTheKind = ['storage/', 'config.ts', 'cli/backup/', 'cli/upgrade/', 'cli/context.ts', 'cli/doctor/'];
 
 const files = filesUnder('src', '.ts')
   .filter((file) => !file.startsWith(path.join('src', 'generated')))

@@ -5,6 +5,7 @@ import { loadConfig } from '../../config.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { newHead, type Progress } from '../../storage/backup/head.ts';
 import { type DatabaseLocation, parseDatabaseUrl } from '../../storage/database-url.ts';
+import { pendingMigrations } from '../../storage/migrations/migrate.ts';
 import type { Command } from '../command.ts';
 import { requireDatabase, withServices } from '../context.ts';
 import type { Io } from '../io.ts';
@@ -28,6 +29,7 @@ as safely: without it the keys and second factors in the backup cannot be read, 
       io.err(`${taken} is there already: give another name, or remove it first.`);
       return 1;
     }
+    const pending = await pendingMigrations(config.databaseUrl); // rejects a database of a newer version
     const draft = `${file}.part`;
     try {
       rmSync(draft, { force: true });
@@ -39,7 +41,7 @@ as safely: without it the keys and second factors in the backup cannot be read, 
       for (const left of [draft, `${draft}-wal`, `${draft}-shm`]) rmSync(left, { force: true });
     }
     const { size } = statSync(file);
-    await record({ file, bytes: size }, config.databaseUrl, io);
+    await record({ file, bytes: size }, pending.length === 0, io);
     io.out(`${file}: ${(size / 1024 / 1024).toFixed(1)} MB`);
     if (config.secretFile) io.err(`Keep a copy of ${config.secretFile} too, apart from it.`);
     return 0;
@@ -74,25 +76,22 @@ async function exportAndCheck(
   io: Io,
   onProgress: (progress: Progress) => void,
 ): Promise<void> {
-  const [{ exportPostgres }, { readExport }, { syncFile }] = await Promise.all([
+  const [{ exportPostgres }, { checkExport }, { syncFile }] = await Promise.all([
     import('../../storage/backup/export.ts'),
     import('../../storage/backup/read-export.ts'),
     import('../../storage/backup/sqlite-copy.ts'),
   ]);
   await exportPostgres(location, draft, { now: systemClock(), onProgress });
   io.err('Checking the copy…');
-  for await (const part of readExport(draft)) void part; // throws when the file differs from what was written
+  await checkExport(draft);
   renameSync(draft, file);
   syncFile(path.dirname(file));
 }
 
 /** Records the backup in the audit log, unless that would migrate the database: a backup comes before an upgrade. */
-async function record(data: { file: string; bytes: number }, databaseUrl: string, io: Io): Promise<void> {
-  const { pendingMigrations } = await import('../../storage/migrations/migrate.ts');
-  const pending = await pendingMigrations(databaseUrl);
-  if (pending.length === 0) {
+async function record(data: { file: string; bytes: number }, isMigrated: boolean, io: Io): Promise<void> {
+  if (isMigrated)
     await withServices(io, ({ audit }) => audit.record({ type: 'backup.created', outcome: 'success', data }));
-    return;
-  }
-  io.err('The database is of an older version and was not migrated, so the audit log does not record this backup.');
+  else
+    io.err('The database is of an older version and was not migrated, so the audit log does not record this backup.');
 }

@@ -6,7 +6,7 @@ import { applyMigrations } from '../migrations/migrate.ts';
 import type { LockedSession } from '../migrations/session.ts';
 import type { ExportedTable } from './export.ts';
 import { BackupError, type BackupHead, migrationsOf, type Progress } from './head.ts';
-import { readExport } from './read-export.ts';
+import { checkExport, readExport } from './read-export.ts';
 
 export interface Loaded {
   head: BackupHead;
@@ -20,6 +20,7 @@ export async function loadExport(
   file: string,
   onProgress: (progress: Progress) => void = () => {},
 ): Promise<Loaded> {
+  await checkExport(file);
   let head: BackupHead | undefined;
   let table: ExportedTable | undefined;
   let done = 0;

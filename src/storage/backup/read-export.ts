@@ -58,12 +58,12 @@ export async function* readExport(file: string): AsyncGenerator<ExportPart> {
       size += line.length;
     } else if (batch.length > 0) yield takeBatch();
     if (line.startsWith('{"end"')) {
-      end = JSON.parse(line) as ExportEnd;
+      end = parsed<ExportEnd>(line, file);
       continue;
     }
     hash.update(`${line}\n`);
     if (line.startsWith('{"table"')) {
-      const declared = JSON.parse(line) as ExportedTable;
+      const declared = parsed<ExportedTable>(line, file);
       table = declared.table;
       rows[table] = 0;
       yield { kind: 'table', table: declared };
@@ -74,10 +74,23 @@ export async function* readExport(file: string): AsyncGenerator<ExportPart> {
   yield { kind: 'end', rows };
 }
 
+/** Reads the whole file; throws BackupError unless it is complete and as it was written. */
+export async function checkExport(file: string): Promise<void> {
+  for await (const part of readExport(file)) void part;
+}
+
 /** The head of an export. */
 export async function readExportHead(file: string): Promise<BackupHead> {
   for await (const part of readExport(file)) if (part.kind === 'head') return part.head;
   throw new BackupError(`${file} is empty`);
+}
+
+function parsed<T>(line: string, file: string): T {
+  try {
+    return JSON.parse(line) as T;
+  } catch (cause) {
+    throw new BackupError(`${file} is damaged: a line of it is no JSON`, { cause });
+  }
 }
 
 async function* linesIn(file: string): AsyncGenerator<string> {

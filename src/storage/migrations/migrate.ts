@@ -114,7 +114,8 @@ export async function applyMigrations(
   }
 }
 
-async function findMissing(
+/** The names of the migrations that the database lacks; throws MigrationError when they cannot be applied. */
+export async function findMissing(
   { query }: Pick<MigrationSession, 'query'>,
   kind: DatabaseKind,
   migrations: readonly MigrationFile[],

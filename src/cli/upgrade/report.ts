@@ -1,0 +1,122 @@
+// The report of `gatehouse upgrade check`.
+import { statfsSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { ConfigError } from '../../config/config-error.ts';
+import { type Config, loadConfig } from '../../config.ts';
+import { readValidFile } from '../../config-file/read-file.ts';
+import { systemClock } from '../../platform/clock.ts';
+import { packageVersion } from '../../platform/package.ts';
+import { readManifest } from '../../storage/backup/manifest.ts';
+import { kindOfBackup, readExportHead } from '../../storage/backup/read-export.ts';
+import { parseDatabaseUrl } from '../../storage/database-url.ts';
+import { type DatabaseState, inspectDatabase } from '../../storage/upgrade/inspect.ts';
+import { type TouchedTable, touchedTables } from '../../storage/upgrade/script-tables.ts';
+import { type TrialResult, tryMigrations } from '../../storage/upgrade/trial.ts';
+import { requireDatabase } from '../context.ts';
+
+export interface UpgradeReport {
+  ok: boolean;
+  /** Of this program. */
+  version: string;
+  database: { kind: Config['databaseKind']; where: string; bytes: number };
+  /** `rows` before the upgrade; null of a table that is not there yet. */
+  migrations: { name: string; tables: (TouchedTable & { rows: number | null })[] }[];
+  /** Null when no migration is missing. */
+  trial: TrialResult | null;
+  /** In bytes. `free` is null where it is not known. */
+  disk: { free: number | null; needed: number; ok: boolean };
+  backup: { file: string; at: string; age_seconds: number } | null;
+  /** What is wrong with the environment and the configuration file, a line each. */
+  configuration: string[];
+  /** The other programs on the database; null where it is not known. */
+  servers: DatabaseState['servers'];
+  /** Why it is not ok, and what to look at. */
+  problems: string[];
+}
+
+export interface ReportOptions {
+  /** A backup of which the age is reported. */
+  backup?: string;
+  withRows: boolean;
+  onProgress(message: string): void;
+}
+
+/** Throws ConfigError and DatabaseError where there is nothing to report about. */
+export async function reportOf({ backup, withRows, onProgress }: ReportOptions): Promise<UpgradeReport> {
+  const config = loadConfig(undefined, { readOnly: true });
+  requireDatabase(config);
+  const location = parseDatabaseUrl(config.databaseUrl);
+  const state = await inspectDatabase(location);
+  const { applied, missing, tableRows } = state;
+  const migrations = missing.map(({ name, sql }) => ({
+    name,
+    tables: touchedTables(sql, location.kind).map((touched) => ({
+      ...touched,
+      rows: tableRows[touched.table] ?? null,
+    })),
+  }));
+  const trial = missing.length === 0 ? null : await tryMigrations(location, { applied, missing, withRows, onProgress });
+  const disk = diskOf(config, state, trial, migrations);
+  const configuration = await configurationFaults(config);
+  const problems = [
+    ...(trial && !trial.ok ? [`the migrations were not applied to a copy: ${trial.failed?.message}`] : []),
+    ...(disk.ok ? [] : ['the disk has too little space']),
+    ...configuration,
+  ];
+  return {
+    ok: problems.length === 0,
+    version: packageVersion(),
+    database: {
+      kind: location.kind,
+      where: location.kind === 'sqlite' ? location.file : location.host,
+      bytes: state.bytes,
+    },
+    ...{ migrations, trial, disk, configuration, problems },
+    backup: backup === undefined ? ageOf(state.backup) : ageOf(await backupFile(backup)),
+    servers: state.servers,
+  };
+}
+
+// A migration writes the rewritten tables again, and on SQLite to the WAL as well; the trial measured it, where there was one.
+function diskOf(
+  { dataDir }: Config,
+  { bytes, kind, tableBytes }: DatabaseState,
+  trial: TrialResult | null,
+  migrations: UpgradeReport['migrations'],
+): UpgradeReport['disk'] {
+  if (kind === 'postgresql') {
+    const rewritten = new Set(
+      migrations.flatMap(({ tables }) =>
+        tables.filter(({ change }) => change === 'rewritten').map(({ table }) => table),
+      ),
+    );
+    const needed = [...rewritten].reduce((sum, table) => sum + (tableBytes[table] ?? 0), 0);
+    return { free: null, needed, ok: true };
+  }
+  const { bavail, bsize } = statfsSync(path.resolve(dataDir, '..'));
+  const needed = trial === null ? 0 : 2 * Math.max(trial.growth ?? 0, bytes);
+  return { free: bavail * bsize, needed, ok: bavail * bsize >= needed };
+}
+
+/** One line for each unknown key or wrong value. loadConfig() has checked the environment. */
+async function configurationFaults({ configFile }: Config): Promise<string[]> {
+  if (configFile === undefined) return [];
+  try {
+    await readValidFile(configFile);
+    return [];
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return [...error.faults];
+  }
+}
+
+async function backupFile(file: string): Promise<{ file: string; at: Date }> {
+  const head = kindOfBackup(file) === 'sqlite' ? readManifest(file) : await readExportHead(file);
+  return { file: path.resolve(file), at: head ? new Date(head.at) : statSync(file).mtime };
+}
+
+function ageOf(backup: { file: string; at: Date } | undefined): UpgradeReport['backup'] {
+  if (!backup) return null;
+  const seconds = Math.floor((systemClock().getTime() - backup.at.getTime()) / 1000);
+  return { file: backup.file, at: backup.at.toISOString(), age_seconds: seconds };
+}
