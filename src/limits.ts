@@ -135,7 +135,7 @@ export const limits = {
     readSeconds: DAY, // discovery, JWKS, metadata, DNS
     retrySeconds: HOUR, // after a fault
     firstReadSeconds: 10, // between two tries while there is no good document
-    unknownKeySeconds: MINUTE, // between two reads of the JWKS because of an unknown kid
+    unknownKeySeconds: { jwks: MINUTE, metadata: 10 * MINUTE }, // between two reads because of an unknown key
     warnDays: 30, // before a secret or certificate expires
     remindDays: 7, // once more, as urgent
     failingDays: 2, // before a document that cannot be read is reported

@@ -29,7 +29,10 @@ export interface ConnectionDocuments {
   get(connection: Connection, kind: DocumentKind): Promise<ConnectionDocument>;
   /** The last good document without reading anything from the network. */
   stored(connectionId: string, kind: DocumentKind): Promise<string | undefined>;
-  /** Reads the JWKS again because of a key ID that it lacks, at most once a minute; returns the last good one. */
+  /**
+   * Reads the JWKS again because of a key ID that it lacks, at most once a minute, or SAML metadata because no key of it verifies an
+   * answer, at most every ten minutes. Returns the last good one.
+   */
   getWithNewKeys(connection: Connection): Promise<ConnectionDocument>;
   /** Reads every document of the connection now, and returns the fault of each. Unlike `get` it works for drafts. */
   readNow(connection: Connection): Promise<{ kind: DocumentKind; error: string | undefined }[]>;
@@ -65,9 +68,11 @@ export function createConnectionDocuments(dependencies: DocumentsDependencies): 
     stored: async (id, kind) => (await stored(id, kind))?.content || undefined,
 
     async getWithNewKeys(connection) {
-      const row = await stored(connection.id, 'jwks');
-      if (row && isWithin(limits.connections.unknownKeySeconds, row.triedAt.getTime(), now())) return documentOf(row);
-      return documentOf(await readOnce(connection, 'jwks'));
+      const kind = connection.kind === 'saml' ? 'metadata' : 'jwks';
+      const row = await stored(connection.id, kind);
+      if (row && isWithin(limits.connections.unknownKeySeconds[kind], row.triedAt.getTime(), now()))
+        return documentOf(row);
+      return documentOf(await readOnce(connection, kind));
     },
 
     async readNow(connection) {

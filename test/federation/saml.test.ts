@@ -1,11 +1,13 @@
 // Sign-in over a SAML connection: the request, the answer in its accepted forms, and what it says about the user.
 import { beforeAll, describe, expect, it } from 'vitest';
+import { identityProviderMetadata } from '../../src/saml/metadata/identity-provider.ts';
 import { algorithms } from '../../src/saml/xml/names.ts';
 import { redirectUri } from '../oidc/support.ts';
-import { schemas } from '../saml/support.ts';
+import { aCredential, type Credential, schemas } from '../saml/support.ts';
 import { aClient } from '../support/factories.ts';
 import { httpClient } from '../support/http.ts';
 import type { TestIdp } from '../support/idp.ts';
+import { listen } from '../support/listen.ts';
 import { isIn } from '../support/pages/enter.ts';
 import { sharedIdpWithConnections } from '../support/shared-idp.ts';
 import {
@@ -179,5 +181,47 @@ describe('an answer of a SAML upstream', () => {
     const { page } = await signIn({ status, sign: 'response' });
     expect(page.status).toBe(400);
     expect(isIn(page)).toBe(false);
+  });
+});
+
+describe('a SAML upstream with a new key', () => {
+  it('signs users in by it without waiting for the daily reading of its metadata, which answers cause every ten minutes at most', async () => {
+    const [first, second, forger] = [aCredential(), aCredential(), aCredential()];
+    const entityId = 'https://rolling.example/metadata';
+    let published = first;
+    let reads = 0;
+    const server = await listen((_request, response) => {
+      reads += 1;
+      response.end(
+        identityProviderMetadata({
+          ...{ entityId, ssoUrl: 'https://rolling.example/sso', sloUrl: 'https://rolling.example/slo', url: entityId },
+          ...{
+            signingCertificates: [published.certificatePem],
+            wantAuthnRequestsSigned: false,
+            displayName: 'Rolling',
+          },
+        }),
+      );
+    });
+    const location = { sso_url: undefined, certificates: undefined, metadata_url: `${server.origin}/metadata` };
+    const { connection } = await aSamlUpstream(idp, { entity_id: entityId, ...location });
+    const statusOf = async (credential: Credential) =>
+      (await signIn({}, { upstream: { connection, entityId, credential } })).posted.status;
+    const laterBy = (seconds: number) =>
+      idp.services.db.connectionDocument.updateMany({
+        where: { connectionId: connection },
+        data: { readAt: new Date(Date.now() - seconds * 1000) },
+      });
+    expect(await statusOf(first)).toBe(303);
+    published = second;
+    expect([await statusOf(second), reads]).toEqual([401, 1]);
+    await laterBy(601);
+    expect([await statusOf(forger), await statusOf(forger), reads]).toEqual([401, 401, 2]);
+    expect([await statusOf(second), await statusOf(first), reads]).toEqual([303, 401, 2]);
+    published = first;
+    await laterBy(601);
+    expect([await statusOf(first), reads]).toEqual([303, 3]);
+    await server.close();
+    await idp.services.connections.remove(connection);
   });
 });

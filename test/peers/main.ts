@@ -1,5 +1,5 @@
-// Signs in and out over real identity providers at real applications, and prints a table. Not part of `npm test`, because it needs
-// software that npm does not have; what is missing is skipped, with what it needs.
+// Signs in and out over real identity providers at real applications, and prints a table (README.md). Not part of `npm test`, because
+// it needs software that npm does not have; what is missing is skipped, with what it needs.
 //   npx tsx test/peers/main.ts [--upstream keycloak-oidc] [--downstream mellon] …
 import { parseArgs } from 'node:util';
 import { aUser } from '../support/factories.ts';

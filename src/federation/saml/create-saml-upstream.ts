@@ -12,7 +12,7 @@ import { createServiceProvider, type ServiceProviderDependencies } from './servi
 import { type SloRoutesDependencies, sloRoutes } from './slo-routes.ts';
 
 export interface SamlUpstreamDependencies extends ServiceProviderDependencies, Pick<SamlProtocolDependencies, 'now'> {
-  documents: Pick<ConnectionDocuments, 'get'>;
+  documents: Pick<ConnectionDocuments, 'get' | 'getWithNewKeys'>;
   /** What both roles share: the schemas, replay protection and the limit of an address. */
   saml: Pick<Saml['slo'], 'validateXml' | 'skewSeconds' | 'rateLimit' | 'seenMessages'>;
   logout: LogoutDependencies;

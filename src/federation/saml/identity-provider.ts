@@ -22,6 +22,11 @@ export interface IdentityProvider {
 export interface IdentityProviders {
   /** Throws upstream_unavailable while its metadata was never read. */
   of(connection: SamlConnection): Promise<IdentityProvider>;
+  /**
+   * Reads the metadata again because none of its keys verifies an answer, at most every ten minutes. Undefined when that brings no
+   * other metadata, or the administrator declared the keys.
+   */
+  withNewKeys(connection: SamlConnection): Promise<IdentityProvider | undefined>;
 }
 
 // Whether a document is valid now is checked when it is read: an upstream that is late with a new one stops no sign-in.
@@ -30,7 +35,7 @@ const LONG_AGO = new Date(0);
 export function createIdentityProviders({
   documents,
 }: {
-  documents: Pick<ConnectionDocuments, 'get'>;
+  documents: Pick<ConnectionDocuments, 'get' | 'getWithNewKeys'>;
 }): IdentityProviders {
   // Parsing takes milliseconds, so each document is parsed once.
   const parsed = new Map<string, { content: string; metadata: IdpMetadata }>();
@@ -47,7 +52,7 @@ export function createIdentityProviders({
     return metadata;
   }
 
-  return {
+  const identityProviders: IdentityProviders = {
     async of(connection) {
       const metadata = await metadataOf(connection);
       const { entity_id, sso_url, slo_url, certificates, binding } = connection.settings;
@@ -64,7 +69,16 @@ export function createIdentityProviders({
         wantsSignedRequests: metadata?.wantAuthnRequestsSigned ?? false,
       };
     },
+
+    async withNewKeys(connection) {
+      const { metadata_url, metadata, certificates } = connection.settings;
+      if (metadata_url === undefined || metadata !== undefined || certificates.length > 0) return undefined;
+      const before = await documents.get(connection, 'metadata');
+      const { content } = await documents.getWithNewKeys(connection);
+      return content === before.content ? undefined : identityProviders.of(connection);
+    },
   };
+  return identityProviders;
 }
 
 /** By the preferred binding, else by the other one. */

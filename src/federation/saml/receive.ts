@@ -23,23 +23,35 @@ export function decodeAnswer(body: string): { xml: string; relayState: string | 
   return { xml, relayState };
 }
 
-/** Verifies an answer with the keys of the connection. Throws FederationError; every fault of a signature has the rule `signed`. */
+/**
+ * Verifies an answer with the keys of the connection; when none verifies it, the metadata is read again. Throws
+ * FederationError; every fault of a signature has the rule `signed`.
+ */
 export async function authenticAnswer(
   { identityProviders, serviceProvider, validateXml }: ReceiveDependencies,
   connection: SamlConnection,
   xml: string,
 ): Promise<{ trusted: TrustedResponse; identityProvider: IdentityProvider }> {
-  const identityProvider = await identityProviders.of(connection);
   const { allow_sha1: allowSha1, allow_cbc: allowCbc, want_encrypted: wantEncrypted } = connection.settings;
-  const { signingKeys, entityId } = identityProvider;
-  const keys = { signingKeys, allowSha1, allowCbc, wantEncrypted, decryptionKeys: serviceProvider.decryptionKeys() };
-  try {
+  const accepted = { allowSha1, allowCbc, wantEncrypted, decryptionKeys: serviceProvider.decryptionKeys() };
+  const verify = (identityProvider: IdentityProvider) => {
+    const { signingKeys, entityId } = identityProvider;
     const opened = openResponse(xml, validateXml);
     if (opened.claimedIssuer !== entityId)
       throw new SamlError('wrong_issuer', { received: opened.claimedIssuer, expected: entityId });
-    return { trusted: authenticateResponse(opened, keys, validateXml), identityProvider };
+    return { trusted: authenticateResponse(opened, { ...accepted, signingKeys }, validateXml), identityProvider };
+  };
+  try {
+    return verify(await identityProviders.of(connection));
   } catch (error) {
-    throw error instanceof SamlError ? asFederationError(error) : error;
+    if (!(error instanceof SamlError)) throw error;
+    const changed = error.code === 'signature_invalid' ? await identityProviders.withNewKeys(connection) : undefined;
+    if (!changed) throw asFederationError(error);
+    try {
+      return verify(changed);
+    } catch (again) {
+      throw again instanceof SamlError ? asFederationError(again) : again;
+    }
   }
 }
 

@@ -8,7 +8,7 @@ import { person, STAFF, type Upstream } from '../peer.ts';
 import { freePort, Missing, needFile, newFolder, run, startProgram } from '../programs.ts';
 import { open, travel } from '../travel.ts';
 
-const HOW = 'a Dex with sessions, later than 2.45';
+const HOW = 'a Dex with sessions, later than 2.45; test/peers/README.md';
 /** bcrypt of the password of `person`. */
 const HASH = '$2y$10$XY3HX0ePYqe/CeN13fyCy.0Yve6Vb9NLer.R1EeyvjUuQfgGBbPP.';
 /** After it the signing key changes; Dex looks every 30 seconds. */

@@ -22,7 +22,7 @@ export async function startSimplesamlphp(gatehouse: Gatehouse): Promise<Upstream
   const origin = `http://127.0.0.1:${port}`;
   const entityId = `${origin}/saml2/idp/metadata.php`;
   await configure(folder, origin, gatehouse);
-  const server = await startProgram(php, ['-S', `127.0.0.1:${port}`, '-t', WWW], {
+  const server = await startProgram(php, ['-d', 'opcache.enable=0', '-S', `127.0.0.1:${port}`, '-t', WWW], {
     env: { SIMPLESAMLPHP_CONFIG_DIR: folder, PHP_CLI_SERVER_WORKERS: '4' },
     ready: entityId,
   });
