@@ -14,7 +14,8 @@ const values = parse(read(`${chart}/values.yaml`)) as Record<string, unknown>;
 const schema = JSON.parse(read(`${chart}/values.schema.json`)) as { properties: Record<string, unknown> };
 const operating = read('docs/operating.md');
 const compose = parse(read('compose.yaml')) as { services: { gatehouse: { environment: Record<string, string> } } };
-const unit = /```ini\n([\s\S]*?)```/.exec(operating)?.[1] ?? '';
+const unit = read('docs/deploy/systemd/gatehouse.service');
+const environment = /environment <<'END'\n([\s\S]*?)END\n/.exec(operating)?.[1] ?? '';
 
 const names = Object.entries<Variable>(variables).flatMap(([name, { file }]) =>
   file ? [name, `${name}_FILE`] : [name],
@@ -25,7 +26,10 @@ const allocator = ['MALLOC_ARENA_MAX', 'MALLOC_MMAP_THRESHOLD_', 'MALLOC_TRIM_TH
 it.each([
   ['the chart', [...deployment.matchAll(/name: ([A-Z][A-Z_]+),/g)].map(([, name = '']) => name)],
   ['compose.yaml', Object.keys(compose.services.gatehouse.environment)],
-  ['the systemd unit', [...unit.matchAll(/([A-Z][A-Z_]+)=/g)].map(([, name = '']) => name)],
+  [
+    'the systemd unit',
+    [...`${unit.match(/^Environment=.*$/gm)} ${environment}`.matchAll(/([A-Z][A-Z_]+)=/g)].map(([, name = '']) => name),
+  ],
 ])('%s sets only variables that the server reads', (_place, set) => {
   expect(set.length).toBeGreaterThan(4);
   expect(set.filter((name) => !names.includes(name) && !allocator.includes(name))).toEqual([]);
