@@ -39,6 +39,7 @@ export type Config = Readonly<{
   mailFrom: string;
   trustProxy: number;
   drainSeconds: number; // from SIGTERM until the listener closes
+  minFreeMb: number; // of disk space, below which there are warnings
   logLevel: (typeof logLevels)[number];
   logFormat: (typeof logFormats)[number];
   tracing?: TracingConfig; // absent: no traces
@@ -98,6 +99,7 @@ export function loadConfig(env: Environment = process.env, place: Place = {}): C
     trustProxy: values.TRUST_PROXY ?? 0,
     // Without a proxy nobody reads /readyz, and Ctrl-C ends at once.
     drainSeconds: values.DRAIN_SECONDS ?? (values.TRUST_PROXY ? limits.http.announceSeconds : 0),
+    minFreeMb: values.MIN_FREE_MB ?? 500,
     logLevel: values.LOG_LEVEL ?? 'info',
     logFormat: values.LOG_FORMAT ?? (terminal ? 'pretty' : 'json'),
     ...tracingOf(values),

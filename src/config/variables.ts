@@ -181,6 +181,12 @@ export const variables = {
     default: '5 with TRUST_PROXY, else 0',
     meaning: 'after SIGTERM, seconds in which /readyz answers 503 and everything is still served',
   },
+  MIN_FREE_MB: {
+    schema: wholeNumber(0, 1_000_000),
+    allowed: 'a whole number from 0 to 1000000',
+    default: '500',
+    meaning: 'megabytes of free disk space below which /readyz, the log and doctor warn',
+  },
   LOG_LEVEL: {
     schema: z.enum(logLevels),
     allowed: logLevels.join(', '),

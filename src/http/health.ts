@@ -1,12 +1,20 @@
 // Routes for operators: liveness and readiness. They respond under any host name.
+import { setTimeout as sleep } from 'node:timers/promises';
 import Router from '@koa/router';
 import type { Extras, State } from './context.ts';
 
+/** What a check found: a reason or a warning is a few words without secrets, because anyone may read them. */
+export type CheckResult = boolean | { passed: boolean; reason?: string; warning?: string };
+export type Check = () => Promise<CheckResult>;
+
 export interface HealthDependencies {
   /** Each check throws, or returns false, when this instance should get no traffic. */
-  checks: Record<string, () => Promise<boolean>>;
+  checks: Record<string, Check>;
   isDraining(): boolean;
 }
+
+/** A balancer waits a few seconds for the answer. */
+const ANSWER_MS = 3000;
 
 export function healthRoutes({ checks, isDraining }: HealthDependencies): Router<State, Extras> {
   const router = new Router<State, Extras>();
@@ -17,15 +25,29 @@ export function healthRoutes({ checks, isDraining }: HealthDependencies): Router
 
   router.get('/readyz', async (ctx) => {
     const results = await Promise.all(
-      Object.entries(checks).map(async ([name, check]) => [name, await check().catch(() => false)] as const),
+      Object.entries(checks).map(async ([name, check]) => [name, await resultOf(check)] as const),
     );
-    const isReady = !isDraining() && results.every(([, passed]) => passed);
+    const isReady = !isDraining() && results.every(([, { passed }]) => passed);
+    const only = (field: 'reason' | 'warning') =>
+      Object.fromEntries(results.flatMap(([name, { [field]: text }]) => (text === undefined ? [] : [[name, text]])));
+    const [reasons, warnings] = [only('reason'), only('warning')];
     ctx.status = isReady ? 200 : 503;
     ctx.body = {
       status: isDraining() ? 'draining' : isReady ? 'ready' : 'not ready',
-      checks: Object.fromEntries(results.map(([name, passed]) => [name, passed ? 'ok' : 'failed'])),
+      checks: Object.fromEntries(results.map(([name, { passed }]) => [name, passed ? 'ok' : 'failed'])),
+      ...(Object.keys(reasons).length > 0 && { reasons }),
+      ...(Object.keys(warnings).length > 0 && { warnings }),
     };
   });
 
   return router;
+}
+
+async function resultOf(check: Check): Promise<Exclude<CheckResult, boolean>> {
+  const end = new AbortController();
+  const tooLate = sleep(ANSWER_MS, { passed: false, reason: 'no answer' }, { signal: end.signal });
+  const result = await Promise.race([check(), tooLate]).catch(() => false);
+  end.abort();
+  tooLate.catch(() => {}); // aborted
+  return typeof result === 'boolean' ? { passed: result } : result;
 }

@@ -10,6 +10,7 @@ import { localPath } from '../http/local-path.ts';
 import { limits } from '../limits.ts';
 import { MAILED_CODE_CLAIMS } from '../mfa/acr.ts';
 import { randomToken, safeEqual, sha256 } from '../platform/random.ts';
+import { undefinedIfAnswered } from '../storage/unavailable.ts';
 import { FIRST_PARTY_CLIENT_ID, type FirstPartyClient } from './first-party-client.ts';
 import type { RpSessions } from './sessions.ts';
 
@@ -98,12 +99,16 @@ async function finishSignIn(
   const signIn = pending.find((one) => safeEqual(state, one.state));
   // Compared, then removed: a response is accepted only in the browser of the request, and only once (RFC 6749 10.12).
   const others = pending.filter((one) => one !== signIn);
-  storePending(cookies, ctx, others);
-  if (!signIn) throw badRequest('state_mismatch', { next: { href: '/login', label: 'Sign in' } });
+  if (!signIn) {
+    storePending(cookies, ctx, others);
+    throw badRequest('state_mismatch', { next: { href: '/login', label: 'Sign in' } });
+  }
   const redeemed =
     code && !error
-      ? await firstPartyClient.redeem(code, signIn.verifier, signIn.redirectUri).catch(() => undefined)
+      ? await firstPartyClient.redeem(code, signIn.verifier, signIn.redirectUri).catch(undefinedIfAnswered)
       : undefined;
+  // Not while the database cannot be used: the user reloads the page, and the code is redeemed once anyway.
+  storePending(cookies, ctx, others);
   if (!redeemed || redeemed.nonce !== signIn.nonce) return failed(ctx, error);
   await rpSessions.remove(cookies.get(ctx, 'rpSession'));
   cookies.set(ctx, 'rpSession', await rpSessions.create(redeemed));

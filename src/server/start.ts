@@ -19,7 +19,6 @@ import { packageVersion, viewsDir } from '../platform/package.ts';
 import { randomId } from '../platform/random.ts';
 import type { Tracing } from '../platform/tracing.ts';
 import { createServices, type Services } from '../services.ts';
-import { createSchemaCheck } from '../storage/migrations/newer.ts';
 import type { DatabaseLimits } from '../storage/open-options.ts';
 import { createAdministration } from './administration.ts';
 import { createApp, mounted } from './app.ts';
@@ -27,8 +26,10 @@ import { createHttpServices, type HttpServices } from './http-services.ts';
 import { createMetricsServer } from './metrics-server.ts';
 import { prepareData } from './prepare-data.ts';
 import { createProtocols, type Protocols } from './protocols.ts';
+import { readinessChecks } from './readiness.ts';
 import { scheduleJobs } from './schedule.ts';
 import { createUserPages, type UserPages } from './user-pages.ts';
+import { requireWritable, startError } from './writable.ts';
 
 export interface RunningServer {
   url: string;
@@ -53,6 +54,13 @@ export interface ServerOptions {
 
 /** Starts the server and listens. Throws ConfigError, DatabaseError, or EADDRINUSE and EACCES of the socket. */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
+  requireWritable(options.config, options.logger);
+  return start(options).catch((error: unknown) => {
+    throw startError(options.config, error);
+  });
+}
+
+async function start(options: ServerOptions): Promise<RunningServer> {
   const { config, logger, now: clock, resolveTxt, databaseLimits = limits.database } = options;
   // Before the database is opened, which another server may be using.
   await tryListening({ host: config.host, port: config.port });
@@ -217,27 +225,14 @@ interface RoutesDependencies extends PagesDependencies {
 
 /** Every route of the server, in the order in which they run. */
 function routesOf({ services, http, protocols, userPages, administration, isDraining }: RoutesDependencies) {
-  const { config, db, keyring, logger } = services;
-  const newerSchema = createSchemaCheck(db);
-  let reported: string | undefined;
-  const checks = {
-    database: async () => (await db.$queryRaw`SELECT 1`) !== undefined,
-    keys: async () => keyring.jwks().keys.length > 0,
-    // A newer version migrated the database while this server runs.
-    schema: async () => {
-      const message = await newerSchema();
-      if (message !== undefined && message !== reported) logger.error(message);
-      reported = message;
-      return message === undefined;
-    },
-  };
+  const { config } = services;
   const { account, federation, recovery, registration, rp, signIn } = userPages;
   const { listen, token } = config.metrics;
   const publicMetrics = !listen && token !== undefined ? [metricsRoutes({ metrics: http.metrics, token })] : [];
   return [
     // First, because most requests are for it.
     protocols.oidc.middleware,
-    mounted(healthRoutes({ checks, isDraining })),
+    mounted(healthRoutes({ checks: readinessChecks(services), isDraining })),
     ...publicMetrics.map(mounted),
     ...[signIn, federation, recovery, registration].flatMap(({ routers }) => routers.map(mounted)),
     mounted(protocols.saml.routes),

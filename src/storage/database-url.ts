@@ -27,6 +27,20 @@ export function parseDatabaseUrl(url: string): DatabaseLocation {
   throw new DatabaseError('DATABASE_URL must be file:PATH (SQLite) or postgresql://USER:PASSWORD@HOST:PORT/DATABASE');
 }
 
+/** The file of a SQLite URL; undefined for PostgreSQL. */
+export function sqliteFileOf(url: string): string | undefined {
+  const location = parseDatabaseUrl(url);
+  return location.kind === 'sqlite' ? location.file : undefined;
+}
+
+/** Where the database is, for a message: a file, or the host and the user of PostgreSQL. */
+export function placeOf(url: string): string {
+  const location = parseDatabaseUrl(url);
+  if (location.kind === 'sqlite') return location.file;
+  const { username } = new URL(location.connectionString);
+  return `PostgreSQL at ${location.host}, as user ${decodeURIComponent(username)}`;
+}
+
 function sqliteFile(url: string): string {
   const withoutOptions = url.split('?')[0] ?? '';
   const file = withoutOptions.startsWith('file://')

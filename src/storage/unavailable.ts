@@ -46,6 +46,11 @@ export function unavailableIn(error: unknown): DatabaseUnavailable | undefined {
   return undefined;
 }
 
+/** For `catch`: undefined for an error of an answer, such as "used before"; a database that cannot be used is no answer. */
+export function undefinedIfAnswered(error: unknown): undefined {
+  if (unavailableIn(error)) throw error;
+}
+
 /** An error of a driver, or of Prisma's adapter for it, as DatabaseUnavailable; undefined when it is another fault. */
 export function asUnavailable(error: unknown): DatabaseUnavailable | undefined {
   const known = unavailableIn(error);

@@ -15,6 +15,7 @@ import type { ClaimsPreviews } from '../oidc/claims/claims-preview.ts';
 import { TEST_MODE } from '../oidc/engine/test-response-mode.ts';
 import type { TestTickets } from '../oidc/store/test-tickets.ts';
 import { randomToken, sha256 } from '../platform/random.ts';
+import { undefinedIfAnswered } from '../storage/unavailable.ts';
 import { json, testNotBegun } from './page-parts.ts';
 import { samlBlocks } from './saml-response-summary.ts';
 import type { SamlTestSignIn } from './saml-test-sign-in.ts';
@@ -79,7 +80,7 @@ function responseRoutes(router: Router<State, Extras>, dependencies: TestSignInD
     const { code } = answer;
     if (code && ticket.clientId === TEST_CLIENT_ID) return testApp.showTokens(ctx, ticket, { ...answer, code });
     const { application } = await applications.get(ticket.applicationId, frame.actor(ctx), WRITE);
-    const redeemed = code ? await claimsPreview.redeem({ ...ticket, code }).catch(() => undefined) : undefined;
+    const redeemed = code ? await claimsPreview.redeem({ ...ticket, code }).catch(undefinedIfAnswered) : undefined;
     if (redeemed) {
       return show(frame, ctx, application, 'The sign-in works. The application would have received this.', [
         json('ID token', redeemed.idToken),

@@ -72,7 +72,6 @@ const sweep = 'server/expiring-rows.ts';
 /** The files with raw SQL that is not a hot statement, and the reason. */
 const plainSql: Record<string, string> = {
   'storage/': 'the connection check, row locks, hot statements inside transactions',
-  'server/start.ts': 'the readiness check',
   'cli/doctor/check-database.ts': 'PRAGMA and the migrations table',
   'server/reseal.ts': 'the same UPDATE for every encrypted column',
   'accounts/account-list.ts': 'a search for text that may hold % and _',

@@ -6,6 +6,7 @@ import type { ResolveTxt } from '../../src/network/txt-records.ts';
 import type { Clock } from '../../src/platform/clock.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { type RunningServer, startServer } from '../../src/server/start.ts';
+import type { DatabaseLimits } from '../../src/storage/open-options.ts';
 import { installedDatabase, testDatabase, testFolder } from './database/database.ts';
 import { testSecret } from './secret.ts';
 
@@ -22,6 +23,8 @@ export interface TestIdpOptions {
   now?: Clock;
   /** The look-up of DNS records; finds none by default. */
   resolveTxt?: ResolveTxt;
+  /** Those of production by default. */
+  databaseLimits?: DatabaseLimits;
   /**
    * The setting of a new installation is `required`. Tests of other things sign administrators in with their password alone, so
    * it is `optional` here; test/flows/admin-mfa.test.ts tests the default.
@@ -31,7 +34,7 @@ export interface TestIdpOptions {
 
 /** Starts Gatehouse. `stop` also closes its database; the files go with the test run. */
 export async function startIdp(options: TestIdpOptions = {}): Promise<TestIdp> {
-  const { environment = {}, now, adminMfa = 'optional', resolveTxt = async () => [] } = options;
+  const { environment = {}, now, adminMfa = 'optional', resolveTxt = async () => [], databaseLimits } = options;
   const port = Number(environment.PORT ?? (await freePort()));
   const installed = isUsual(options) ? await installedDatabase() : undefined;
   const databaseUrl = installed?.url ?? environment.DATABASE_URL ?? (await freshDatabase(options));
@@ -46,8 +49,13 @@ export async function startIdp(options: TestIdpOptions = {}): Promise<TestIdp> {
   const log: string[] = [];
   const destination = { write: (line: string) => void log.push(line) };
   const config = loadConfig(env, { cwd: testFolder(), terminal: false });
-  const logger = createLogger({ level: 'debug', format: 'json', destination, withTraces: config.tracing !== undefined });
-  const server = await startServer({ config, logger, ...(now && { now }), resolveTxt });
+  const logger = createLogger({
+    level: 'debug',
+    format: 'json',
+    destination,
+    withTraces: config.tracing !== undefined,
+  });
+  const server = await startServer({ config, logger, ...(now && { now }), resolveTxt, databaseLimits });
   if (adminMfa === 'optional' && !installed) {
     await server.services.settings.set('admin_mfa', 'optional');
     await server.services.settings.reload();

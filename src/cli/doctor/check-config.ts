@@ -1,14 +1,13 @@
 // doctor: checks the environment, the folders and files it names, and the configuration file.
-import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs';
-import path from 'node:path';
+import { existsSync, statSync } from 'node:fs';
 import { isLoopback } from '../../config/addresses.ts';
 import { ConfigError } from '../../config/config-error.ts';
 import type { Config } from '../../config.ts';
 import { readValidFile } from '../../config-file/read-file.ts';
+import { freeBytes, whyNotWritable } from '../../platform/folders.ts';
 import { type Finding, failure, ok, warning } from './findings.ts';
 
 const MIB = 1024 * 1024;
-const LOW_SPACE = 500 * MIB;
 const NO_SPACE = 50 * MIB;
 
 export async function checkConfig(config: Config): Promise<Finding[]> {
@@ -57,28 +56,19 @@ function checkSecret({ secretFile, secrets, warnings }: Config): Finding {
   return ok('secret', `${secretFile}, mode ${mode}${count}; keep a copy apart from the database`);
 }
 
-function checkSpace({ dataDir }: Config): Finding {
-  const folder = nearestFolder(dataDir); // made at the first start
+function checkSpace({ dataDir, minFreeMb }: Config): Finding {
+  const advice = 'Set DATA_DIR to a folder that this user can write to.';
+  const reason = whyNotWritable(dataDir); // made at the first start
+  if (reason) return failure('disk', reason, advice);
   try {
-    accessSync(folder, constants.W_OK);
-    const { bavail, bsize } = statfsSync(folder);
-    const free = bavail * bsize;
+    const free = freeBytes(dataDir);
     const message = `${Math.floor(free / MIB)} MB free in ${dataDir}`;
-    if (free >= LOW_SPACE) return ok('disk', message);
+    if (free >= minFreeMb * MIB) return ok('disk', message);
     const make = free < NO_SPACE ? failure : warning;
     return make('disk', message, 'Free disk space: a full disk stops every sign-in.');
   } catch (error) {
-    return failure(
-      'disk',
-      `${dataDir}: ${error instanceof Error ? error.message : String(error)}`,
-      'Set DATA_DIR to a folder that this user can write to.',
-    );
+    return failure('disk', `${dataDir}: ${error instanceof Error ? error.message : String(error)}`, advice);
   }
-}
-
-function nearestFolder(folder: string): string {
-  const parent = path.dirname(folder);
-  return existsSync(folder) || parent === folder ? folder : nearestFolder(parent);
 }
 
 async function checkFile({ configFile }: Config): Promise<Finding[]> {

@@ -13,10 +13,12 @@ export async function answerWithDatabase(ctx: Context, route: string, run: () =>
   try {
     await run();
     const { databaseFailure } = ctx.state;
+    if (databaseFailure) logFailure(ctx, databaseFailure);
     if (databaseFailure && isForPrograms) answerPrograms(ctx, databaseFailure);
   } catch (error) {
     const unavailable = unavailableIn(error);
     if (!unavailable || !isForPrograms) throw error;
+    logFailure(ctx, unavailable);
     answerPrograms(ctx, unavailable);
   }
 }
@@ -26,12 +28,10 @@ export function noteDatabaseFailure(ctx: Context, error: unknown): boolean {
   const unavailable = unavailableIn(error);
   if (!unavailable) return false;
   ctx.state.databaseFailure = unavailable;
-  logFailure(ctx, unavailable);
   return true;
 }
 
 function answerPrograms(ctx: Context, unavailable: DatabaseUnavailable): void {
-  if (!ctx.state.databaseFailure) logFailure(ctx, unavailable);
   ctx.state.errorCode = databaseUnavailable(unavailable)?.code;
   const { error, error_description } = unavailable;
   ctx.remove('WWW-Authenticate'); // the credentials were not looked at

@@ -1,0 +1,47 @@
+// Whether this process may write to a place, and how much space is left there.
+import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs';
+import { userInfo } from 'node:os';
+import path from 'node:path';
+
+/** The folder, or the nearest one above it that exists: it is made where there is none. */
+export function nearestFolder(folder: string): string {
+  const parent = path.dirname(folder);
+  return existsSync(folder) || parent === folder ? folder : nearestFolder(parent);
+}
+
+/** Free bytes for this user in the folder's file system. Throws the error of the file system. */
+export function freeBytes(folder: string): number {
+  const { bavail, bsize } = statfsSync(nearestFolder(folder));
+  return bavail * bsize;
+}
+
+/** Why this process may not write to the file or folder, in one line that names both sides; undefined when it may. */
+export function whyNotWritable(place: string): string | undefined {
+  const existing = nearestFolder(place);
+  try {
+    accessSync(existing, statSync(existing).isDirectory() ? constants.W_OK | constants.X_OK : constants.W_OK);
+    return undefined;
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (code === 'EROFS') return `${existing} is on a read-only file system`;
+    return `${existing} (${ownerOf(existing)}) is not writable by ${self()}`;
+  }
+}
+
+function ownerOf(place: string): string {
+  try {
+    const { uid, gid, mode } = statSync(place);
+    return `owner uid ${uid}, gid ${gid}, mode ${(mode & 0o7777).toString(8).padStart(4, '0')}`;
+  } catch (error) {
+    return error instanceof Error && 'code' in error ? String(error.code) : 'unreadable';
+  }
+}
+
+function self(): string {
+  const { uid, gid } = { uid: process.getuid?.(), gid: process.getgid?.() };
+  try {
+    return `user ${userInfo().username} (uid ${uid}, gid ${gid})`;
+  } catch {
+    return `uid ${uid}, gid ${gid}`; // a user without an entry, as in a container
+  }
+}

@@ -1,0 +1,39 @@
+// Stops a start on a database or data folder that cannot be written, with one line that says what and by whom.
+import path from 'node:path';
+import type { Config } from '../config.ts';
+import { whyNotWritable } from '../platform/folders.ts';
+import type { Logger } from '../platform/logger.ts';
+import { DatabaseError, placeOf, sqliteFileOf } from '../storage/database-url.ts';
+import { unavailableIn } from '../storage/unavailable.ts';
+
+/** Throws DatabaseError for the SQLite file, its folder, and a data folder that mail is written to. */
+export function requireWritable(config: Config, logger: Pick<Logger, 'warn'>): void {
+  const file = sqliteFileOf(config.databaseUrl);
+  if (file !== undefined) {
+    // SQLite also makes files beside it (WAL).
+    const reason = whyNotWritable(file) ?? whyNotWritable(path.dirname(file));
+    if (reason) throw new DatabaseError(`the database cannot be written: ${reason}`);
+  }
+  const reason = whyNotWritable(config.dataDir);
+  if (!reason) return;
+  if (config.smtpUrl === undefined)
+    throw new DatabaseError(`DATA_DIR cannot be written, and mail goes there: ${reason}`);
+  logger.warn(`DATA_DIR cannot be written: ${reason}`);
+}
+
+/** The error of a start as one line, when the database could not be used; other errors are returned unchanged. */
+export function startError({ databaseUrl }: Config, error: unknown): unknown {
+  const unavailable = unavailableIn(error);
+  if (!unavailable || error instanceof DatabaseError) return error;
+  const { reason, cause } = unavailable;
+  const what = reason === 'read-only' || reason === 'disk full' ? 'written' : 'used';
+  const detail = cause instanceof Error ? `: ${messageOf(cause)}` : '';
+  return new DatabaseError(`the database cannot be ${what} (${placeOf(databaseUrl)}): ${reason}${detail}`, {
+    cause: error,
+  });
+}
+
+function messageOf(error: Error): string {
+  const { cause, message } = error as { cause?: { originalMessage?: unknown }; message: string };
+  return typeof cause?.originalMessage === 'string' ? cause.originalMessage : message;
+}
