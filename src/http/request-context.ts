@@ -97,6 +97,7 @@ export function clientAddress(forwardedFor: string, peer: string, trustProxy: nu
 
 // Proxies and sockets also write addresses as `192.0.2.1:4711`, `[2001:db8::1]:4711` and `::ffff:192.0.2.1`.
 function asAddress(text: string): string | undefined {
+  if (isIP(text) !== 0 && !text.startsWith('::')) return text;
   const bare = text
     .trim()
     .replace(/^\[([^\]]+)\](:\d+)?$/, '$1')

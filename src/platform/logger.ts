@@ -70,12 +70,14 @@ function withoutSecrets(value: unknown, depth: number): unknown {
   if (depth >= MAX_DEPTH) return '[deep]';
   if (Array.isArray(value)) return value.map((entry) => withoutSecrets(entry, depth + 1));
   if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, entry]) => [
-      key,
-      isSecret(plainKey(key), entry) ? REMOVED : withoutSecrets(entry, depth + 1),
-    ]),
-  );
+  const cleaned: Record<string, unknown> = {};
+  for (const [key, entry] of Object.entries(value)) {
+    const content = isSecret(knownPlainKey(key), entry) ? REMOVED : withoutSecrets(entry, depth + 1);
+    // Unlike an assignment, this makes an own property of `__proto__` too.
+    if (key === '__proto__') Object.defineProperty(cleaned, key, { value: content, enumerable: true });
+    else cleaned[key] = content;
+  }
+  return cleaned;
 }
 
 function describeError(error: Error, depth: number): Record<string, unknown> {
@@ -93,6 +95,18 @@ function isSecret(key: string, entry: unknown): boolean {
   if (entry === undefined || entry === null || !SECRET_KEYS.has(key)) return false;
   // `code` is an authorization code, a one-time code or an error code: only an error code is a single word.
   return !(key === 'code' && typeof entry === 'string' && /^([A-Z][A-Z0-9_]{0,40}|[a-z][a-z_]{0,40})$/.test(entry));
+}
+
+const plainKeys = new Map<string, string>();
+const MAX_PLAIN_KEYS = 1000;
+
+/** `plainKey`, remembered for the keys of the source code. */
+function knownPlainKey(key: string): string {
+  const known = plainKeys.get(key);
+  if (known !== undefined) return known;
+  const plain = plainKey(key);
+  if (plainKeys.size < MAX_PLAIN_KEYS) plainKeys.set(key, plain);
+  return plain;
 }
 
 // newPassword, new_password and New-Password become the same key.

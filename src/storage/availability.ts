@@ -16,6 +16,7 @@ export interface AvailabilityOptions {
 export interface Availability {
   /** Runs a database operation, if the database is there. Rejects with DatabaseUnavailable, or with the operation's error. */
   run<T>(operation: () => Promise<T>): Promise<T>;
+  isUp(): boolean;
   /** Rejects with the error of an operation, as DatabaseUnavailable if it is one. For operations that have begun already. */
   fail(error: unknown): never;
   close(): void;
@@ -64,6 +65,7 @@ export function createAvailability({ look, pauseMs, onChange, onAnswer }: Availa
 
   return {
     run: (operation) => (state === 'up' ? operation() : afterLook(operation)).catch(fail),
+    isUp: () => state === 'up',
     fail,
     close() {
       state = 'closed';

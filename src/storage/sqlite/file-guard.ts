@@ -29,6 +29,14 @@ export function sqliteAvailability(file: string): Availability {
       check();
       return operation().catch(fail);
     },
+    isUp() {
+      try {
+        check();
+        return true;
+      } catch {
+        return false; // `run` reports it
+      }
+    },
     fail,
     close() {},
   };
