@@ -1,15 +1,15 @@
 // Whole sign-ins at a bare oidc-provider that deviates as each vendor does. What the preset knows makes them succeed.
 import { beforeAll, describe, expect, it } from 'vitest';
-import { redirectUri } from '../oidc/support.ts';
-import { aCredential } from '../saml/support.ts';
-import { aClient } from '../support/factories.ts';
-import type { TestIdp } from '../support/idp.ts';
-import { isIn } from '../support/pages/enter.ts';
-import { textOf } from '../support/pages/html.ts';
-import { sharedIdpWithConnections } from '../support/shared-idp.ts';
-import type { OidcQuirks } from '../support/upstream/oidc-upstream.ts';
-import { answerXml, aSamlUpstream, beginAt, postAnswer } from '../support/upstream/saml-upstream.ts';
-import { accountOf, anUpstream, type Connected, isAtApplication, signInOver } from './support.ts';
+import { redirectUri } from '../../oidc/support.ts';
+import { aCredential } from '../../saml/support.ts';
+import { aClient } from '../../support/factories.ts';
+import type { TestIdp } from '../../support/idp.ts';
+import { isIn } from '../../support/pages/enter.ts';
+import { textOf } from '../../support/pages/html.ts';
+import { sharedIdpWithConnections } from '../../support/shared-idp.ts';
+import type { OidcQuirks } from '../../support/upstream/oidc-upstream.ts';
+import { answerXml, aSamlUpstream, beginAt, postAnswer } from '../../support/upstream/saml-upstream.ts';
+import { accountOf, anUpstream, type Connected, isAtApplication, signInOver } from '../support.ts';
 
 const PATH = '/.well-known/openid-configuration';
 const role = `vendor-staff-${process.pid}`;

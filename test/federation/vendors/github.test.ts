@@ -1,10 +1,10 @@
 // Sign-in at GitHub (OAuth 2.0 without OpenID Connect), at a small fake of it.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { TestIdp } from '../support/idp.ts';
-import { isIn } from '../support/pages/enter.ts';
-import { sharedIdpWithConnections } from '../support/shared-idp.ts';
-import { type FakeGitHub, startGitHub } from '../support/upstream/github.ts';
-import { aConnection, accountOf, signInOver } from './support.ts';
+import type { TestIdp } from '../../support/idp.ts';
+import { isIn } from '../../support/pages/enter.ts';
+import { sharedIdpWithConnections } from '../../support/shared-idp.ts';
+import { type FakeGitHub, startGitHub } from '../../support/upstream/github.ts';
+import { aConnection, accountOf, signInOver } from '../support.ts';
 
 const id = `github-${process.pid}`;
 let idp: TestIdp;

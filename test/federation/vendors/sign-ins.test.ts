@@ -3,15 +3,15 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { decodeJwt, exportJWK } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { redirectUri } from '../oidc/support.ts';
-import { anRsaKey } from '../support/applications/rsa-keys.ts';
-import { aClient, aUser } from '../support/factories.ts';
-import { httpClient } from '../support/http.ts';
-import type { TestIdp } from '../support/idp.ts';
-import { isIn } from '../support/pages/enter.ts';
-import { sharedIdpWithConnections } from '../support/shared-idp.ts';
-import { type FakeApi, startApi } from '../support/upstream/oauth2-api.ts';
-import { aConnection, accountOf, anUpstream, isAtApplication, openSignIn, signInOver } from './support.ts';
+import { redirectUri } from '../../oidc/support.ts';
+import { anRsaKey } from '../../support/applications/rsa-keys.ts';
+import { aClient, aUser } from '../../support/factories.ts';
+import { httpClient } from '../../support/http.ts';
+import type { TestIdp } from '../../support/idp.ts';
+import { isIn } from '../../support/pages/enter.ts';
+import { sharedIdpWithConnections } from '../../support/shared-idp.ts';
+import { type FakeApi, startApi } from '../../support/upstream/oauth2-api.ts';
+import { aConnection, accountOf, anUpstream, isAtApplication, openSignIn, signInOver } from '../support.ts';
 
 let idp: TestIdp;
 let api: FakeApi;
