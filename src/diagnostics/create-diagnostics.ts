@@ -1,11 +1,13 @@
 // Builds diagnostics: why a request was rejected, whether a user may open an application, and what it would receive.
 import type { Accounts } from '../accounts/accounts.ts';
 import type { ApplicationAdmin } from '../admin/applications/actions.ts';
+import type { ConnectionAdmin } from '../admin/connections/actions.ts';
 import type { Frame } from '../admin/console/frame.ts';
 import type { Names } from '../admin/console/names.ts';
 import type { UserAdmin } from '../admin/users/actions.ts';
 import type { Applications } from '../applications/applications.ts';
 import type { Audit } from '../audit/audit.ts';
+import type { Connections } from '../connections/connections.ts';
 import type { ClaimsPreviews } from '../oidc/claims/claims-preview.ts';
 import type { Lockout } from '../rate-limits/lockout.ts';
 import { ownResources } from '../rbac/built-in.ts';
@@ -30,6 +32,8 @@ export interface DiagnosticsDependencies {
   claimsPreview: ClaimsPreviews;
   applicationAdmin: ApplicationAdmin;
   userAdmin: UserAdmin;
+  connectionAdmin: Pick<ConnectionAdmin, 'setEnabled' | 'readDocuments'>;
+  connections: Pick<Connections, 'find'>;
   frame: Frame;
   names: Names;
 }
@@ -53,6 +57,8 @@ export function createDiagnostics(dependencies: DiagnosticsDependencies) {
     applications,
     applicationAdmin,
     userAdmin,
+    connectionAdmin: dependencies.connectionAdmin,
+    connections: dependencies.connections,
     missingApis: (identifiers) => missingApis(db, issuer, identifiers),
     isOwnApi: (identifier) => Object.hasOwn(ownResources(issuer), identifier),
     samlSide: (entityId) => registeredEndpoints(applications, entityId),

@@ -9,6 +9,9 @@ import type { AnsweredRequest, Demands, Purpose, UpstreamRequests } from './requ
 import { signInAcrs, stepUpRequest } from './step-up.ts';
 import type { PassedCheck, UpstreamAnswer, UpstreamIdentity, UpstreamProtocol, UpstreamRedirect } from './upstream.ts';
 
+/** The message of a rejection, by which its page knows it again. */
+export const NOT_ENABLED = 'The connection is not enabled, or was deleted.';
+
 export type Protocols = Partial<Record<ConnectionKind, UpstreamProtocol>>;
 
 export interface BeginRequest {
@@ -154,7 +157,7 @@ async function connectionFor(
   purpose: Purpose,
 ): Promise<Connection> {
   const connection = await (purpose === 'test' ? connections.find(id) : connections.findEnabled(id));
-  if (!connection) throw disabled('The connection is not enabled, or was deleted.', id);
+  if (!connection) throw disabled(NOT_ENABLED, id);
   return connection;
 }
 

@@ -114,6 +114,8 @@ function diagnosticsOf(
     names: console.names,
     applicationAdmin: admin.applications,
     userAdmin: admin.users,
+    connectionAdmin: admin.connections,
+    connections: services.connections,
   });
 }
 

@@ -95,7 +95,7 @@ export const consoleForms: Record<string, readonly string[] | string> = {
   '/admin/keys/rotate': ['rotateKeys'],
   '/admin/mail/:id/retry': ['retryMail'],
   '/admin/settings/edit': ['updateSettings'],
-  '/admin/refusals/:code': ['updateApplication', 'enableApplication', 'setUserRoles'],
+  '/admin/refusals/:code': ['updateApplication', 'enableApplication', 'setUserRoles', 'updateConnection'],
   '/admin/test': ['createApplication'],
   '/admin/test/:id': TEST,
   '/admin/test/refresh': TEST,

@@ -1,12 +1,13 @@
 // "Try it" in the console: a real sign-in at the upstream that writes nothing.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { consoleOf, staff } from '../admin/console/support.ts';
-import { aUser } from '../support/factories.ts';
-import { type HttpClient, httpClient } from '../support/http.ts';
+import { redirectUri } from '../oidc/support.ts';
+import { aClient, aUser } from '../support/factories.ts';
+import { type HttpClient, httpClient, type Page } from '../support/http.ts';
 import type { TestIdp } from '../support/idp.ts';
 import { textOf } from '../support/pages/html.ts';
 import { sharedIdpWithConnections } from '../support/shared-idp.ts';
-import { anUpstream, type Connected, callbackOf } from './support.ts';
+import { anUpstream, type Connected, callbackOf, openSignIn } from './support.ts';
 
 let idp: TestIdp;
 let draft: Connected;
@@ -90,5 +91,31 @@ describe('a connection that is tried', () => {
     const headers = { origin: idp.issuer, 'sec-fetch-site': 'same-origin' };
     const sent = await auditor.post(`/admin/connections/${draft.connection}/test`, { form: { _csrf }, headers });
     expect(sent.status).toBe(403);
+  });
+});
+
+describe('a rejected sign-in', () => {
+  const codeIn = ({ text }: Page) => /under the code <strong[^>]*>([A-Z0-9-]+)</.exec(text)?.[1] ?? '';
+
+  it('is fixed by one button where that trusts nothing new, by a full administrator', async () => {
+    const { clientId } = await aClient(idp.services, { redirect_uris: [redirectUri] });
+    // An application of the same name has nothing to do with it.
+    await aClient(idp.services, { client_id: draft.connection, client_name: 'Namesake', redirect_uris: [redirectUri] });
+    const disabled = `/admin/refusals/${codeIn(await openSignIn(idp, { clientId, connection: draft.connection }))}`;
+    const auditor = await consoleOf(idp, await staff(idp, 'auditor'));
+    expect((await auditor.get(disabled)).text).not.toContain('Enable Example Corp');
+    const rejection = await admin.get(disabled);
+    expect(textOf(rejection.text)).not.toMatch(/Namesake|Register an application/);
+    await admin.submit(rejection, {}, { button: 'Enable Example Corp' });
+    expect(textOf((await admin.get(disabled)).text)).toContain('This is fixed');
+
+    draft.upstream.user = { sub: 'tried-4' };
+    draft.upstream.quirks = { signature: 'other-key' };
+    const unsigned = await openSignIn(idp, { clientId, connection: draft.connection });
+    draft.upstream.quirks = {};
+    const page = await admin.get(`/admin/refusals/${codeIn(unsigned)}`);
+    const read = await admin.follow(await admin.submit(page, {}, { button: 'Read its keys and endpoints again now' }));
+    expect(textOf(read.text)).toContain('Changed.');
+    await idp.services.connections.setEnabled(draft.connection, false);
   });
 });

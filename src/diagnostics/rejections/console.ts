@@ -4,12 +4,13 @@ import { z } from 'zod';
 import type { Action, Block, Cell, ConsolePage } from '../../admin/console/blocks.ts';
 import { type Frame, listPath } from '../../admin/console/frame.ts';
 import { applicationCell, type Names, userCell } from '../../admin/console/names.ts';
+import type { Connection } from '../../connections/connection.ts';
 import type { Context, Extras, State } from '../../http/context.ts';
 import { parseForm, parseQuery } from '../../http/input.ts';
 import type { OwnPermission } from '../../rbac/built-in.ts';
 import type { Rejection } from '../../rejections/rejections.ts';
 import type { Explanation, RejectionAdmin } from './explanation.ts';
-import type { Fix } from './fixes.ts';
+import type { Fix } from './fix.ts';
 
 export interface RejectionPagesDependencies {
   frame: Frame;
@@ -18,6 +19,7 @@ export interface RejectionPagesDependencies {
 }
 
 const READ = 'gatehouse.audit:read' as const;
+const READ_CONNECTIONS = 'gatehouse.connections:read' as const;
 const text = z.string().trim().max(1024).default('');
 const query = z.object({ code: text, client: text, user: text, request: text, after: z.string().max(100).optional() });
 const fixForm = z.object({ fix: z.string().min(1).max(200) });
@@ -44,7 +46,9 @@ function rejectionList(router: Router<State, Extras>, { frame, names, rejections
     if (code) return frame.redirect(ctx, `/admin/refusals/${encodeURIComponent(code)}`);
     const page = await rejections.list({ clientId: client, subjectId: user, requestId: request, after });
     const [applications, users] = await Promise.all([
-      names.applications(page.rejections.map(({ clientId }) => clientId ?? null)),
+      names.applications(
+        page.rejections.map(({ clientId, endpoint }) => (endpoint === 'upstream' ? null : (clientId ?? null))),
+      ),
       names.users(page.rejections.map(({ subjectId }) => subjectId ?? null)),
     ]);
     frame.show(ctx, {
@@ -63,11 +67,13 @@ function rejectionList(router: Router<State, Extras>, { frame, names, rejections
         {
           kind: 'table',
           caption: 'Rejected requests, newest first',
-          columns: ['Code', 'When', 'Application', 'User', 'Reason'],
+          columns: ['Code', 'When', 'Application or connection', 'User', 'Reason'],
           rows: page.rejections.map((one) => [
             { text: one.code, href: `/admin/refusals/${one.code}` },
             one.at,
-            applicationCell(one.clientId ?? null, applications),
+            one.endpoint === 'upstream'
+              ? { text: one.clientId ?? '', href: `/admin/connections/${one.clientId}` }
+              : applicationCell(one.clientId ?? null, applications),
             userCell(one.subjectId ?? null, users),
             { text: one.message, small: `${one.endpoint}: ${one.reason}` },
           ]),
@@ -179,7 +185,9 @@ function fixButtons({ rejection, fixes }: Explanation, may: May): Action[] {
 
 /** Pages of the console for a rule that no button fixes. */
 function fixLinks(explanation: Explanation, may: May): Action[] {
-  const { rejection, application, rules, isFixed, note } = explanation;
+  const { rejection, application, connection, rules, isFixed, note } = explanation;
+  if (rejection.endpoint === 'upstream')
+    return connection && may(READ_CONNECTIONS) ? connectionLinks(explanation, connection) : [];
   if (!may('gatehouse.applications:write')) return [];
   if (!application) {
     return rejection.clientId ? [{ label: 'Register an application', href: '/admin/applications/new' }] : [];
@@ -189,6 +197,13 @@ function fixLinks(explanation: Explanation, may: May): Action[] {
   const hasButton = fixButtons(explanation, may).length > 0;
   if (!page || hasButton || isFixed || application.source === 'file') return [];
   return [{ label: note ? 'Paste new metadata' : page.label, href: page.path(application.id) }];
+}
+
+/** The pages of the connection where an administrator changes what the rule says. */
+function connectionLinks({ rules }: Explanation, { id }: Connection): Action[] {
+  const href = `/admin/connections/${id}`;
+  const isSecret = rules.some((rule) => rule.state === 'failed' && rule.id === 'secret');
+  return isSecret ? [{ label: 'Add a new secret', href: `${href}/secret` }] : [{ label: 'Open the connection', href }];
 }
 
 function rulesBlock({ rules }: Explanation): Block {
@@ -203,18 +218,25 @@ function rulesBlock({ rules }: Explanation): Block {
   };
 }
 
-function requestBlock({ rejection, application, account }: Explanation): Block {
+function requestBlock({ rejection, application, account, connection }: Explanation): Block {
   return {
     kind: 'facts',
     title: 'The request',
     rows: [
       { label: 'When', value: rejection.at },
-      {
-        label: 'Application',
-        value: application
-          ? { text: application.name, href: `/admin/applications/${application.id}` }
-          : (rejection.clientId ?? null),
-      },
+      rejection.endpoint === 'upstream'
+        ? {
+            label: 'Connection',
+            value: connection
+              ? { text: connection.name, href: `/admin/connections/${connection.id}` }
+              : (rejection.clientId ?? null),
+          }
+        : {
+            label: 'Application',
+            value: application
+              ? { text: application.name, href: `/admin/applications/${application.id}` }
+              : (rejection.clientId ?? null),
+          },
       { label: 'User', value: account ? { text: account.username, href: `/admin/users/${account.id}` } : null },
       { label: 'Where', value: rejection.endpoint },
       { label: 'Reason', value: { text: rejection.reason, code: true } },

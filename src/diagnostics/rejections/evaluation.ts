@@ -3,6 +3,8 @@ import { X509Certificate } from 'node:crypto';
 import type { Account } from '../../accounts/account.ts';
 import { accessDecisionRule } from '../../applications/access-decision.ts';
 import type { Application } from '../../applications/application.ts';
+import type { Connection } from '../../connections/connection.ts';
+import { NOT_ENABLED } from '../../federation/upstream-sign-in.ts';
 import { type EvaluatedRequest, passesRule } from '../../oidc/engine/requests/request-rules.ts';
 import type { Rejection } from '../../rejections/rejections.ts';
 import type { RuleId, RuleResult, RuleViolation } from '../../rejections/rules.ts';
@@ -13,6 +15,8 @@ export interface Case {
   rejection: Rejection;
   application: Application | undefined;
   account: Account | undefined;
+  /** Of a rejected sign-in at an upstream. */
+  connection: Connection | undefined;
   /** ACS URLs of a service provider. */
   acsUrls: readonly string[];
   /** PEM of the certificates that its requests may be signed with. */
@@ -49,12 +53,18 @@ export function explainedRules(about: Case): ExplainedRule[] {
 
 /** Whether the request would pass the rule with what is registered now; undefined where that cannot be evaluated. */
 export function passesNow(rule: RuleId, about: Case): boolean | undefined {
-  const { rejection, acsUrls, certificates } = about;
+  const { rejection, connection, acsUrls, certificates } = about;
+  if (rejection.endpoint === 'upstream') return connection && upstreamPasses(rule, rejection, connection);
   const { AssertionConsumerServiceURL: acs, certificate } = rejection.received;
   if (rule === 'acs') return acs === undefined ? undefined : acsUrls.includes(acs);
   if (rule === 'certificate') return certificate ? isRegistered(certificate, certificates) : undefined;
   if (rule === 'resource' && about.missingApis.length > 0) return false;
   return passesRule(rule, evaluatedRequest(about));
+}
+
+/** Whether the connection would pass the rule now; undefined where only a new sign-in can tell. */
+function upstreamPasses(rule: RuleId, { message }: Rejection, connection: Connection): boolean | undefined {
+  return rule === 'connection' && message === NOT_ENABLED && connection.enabled ? true : undefined;
 }
 
 /** Whether one of the certificates (PEM) is this one. */

@@ -3,15 +3,20 @@ import type { Accounts } from '../../accounts/accounts.ts';
 import type { Application } from '../../applications/application.ts';
 import type { Applications } from '../../applications/applications.ts';
 import type { Actor } from '../../audit/audit.ts';
+import type { Connection } from '../../connections/connection.ts';
+import type { Connections } from '../../connections/connections.ts';
 import { conflict, notFound } from '../../http/errors.ts';
 import type { Rejection, Rejections } from '../../rejections/rejections.ts';
 import { type Case, type ExplainedRule, explainedRules, passesNow } from './evaluation.ts';
-import { type ApplicableFix, type Fix, type FixDependencies, fixesOf, noteOn } from './fixes.ts';
+import type { ApplicableFix, Fix } from './fix.ts';
+import { type FixDependencies, fixesOf, noteOn } from './fixes.ts';
 
 export interface Explanation {
   rejection: Rejection;
   application: Application | undefined;
   account: { id: string; username: string } | undefined;
+  /** Of a rejected sign-in at an upstream. */
+  connection: Connection | undefined;
   rules: ExplainedRule[];
   /** Whether the rule that failed would pass now. */
   isFixed: boolean;
@@ -32,6 +37,7 @@ export interface RejectionAdminDependencies extends FixDependencies {
   rejections: Pick<Rejections, 'find' | 'list'>;
   accounts: Pick<Accounts, 'find'>;
   applications: Pick<Applications, 'find'>;
+  connections: Pick<Connections, 'find'>;
   /** ACS URLs and signing certificates of a service provider, from its metadata or by hand. */
   samlSide(entityId: string): Promise<{ acsUrls: string[]; certificates: string[] }>;
   /** Of these APIs, those that do not exist. */
@@ -41,26 +47,28 @@ export interface RejectionAdminDependencies extends FixDependencies {
 }
 
 export function createRejectionAdmin(dependencies: RejectionAdminDependencies): RejectionAdmin {
-  const { rejections, accounts, applications, samlSide, missingApis, isOwnApi } = dependencies;
+  const { rejections, accounts, applications, connections, samlSide, missingApis, isOwnApi } = dependencies;
 
   async function caseOf(code: string): Promise<Case> {
     const rejection = await rejections.find(code);
     if (!rejection)
       throw notFound({ message: 'There is no rejected request with this code, or it is older than two weeks.' });
-    const [application, account] = await Promise.all([
-      rejection.clientId === undefined ? undefined : applications.find(rejection.clientId),
+    const { clientId, endpoint } = rejection;
+    const [application, connection, account] = await Promise.all([
+      clientId === undefined || endpoint === 'upstream' ? undefined : applications.find(clientId),
+      clientId !== undefined && endpoint === 'upstream' ? connections.find(clientId) : undefined,
       rejection.subjectId === undefined ? undefined : accounts.find(rejection.subjectId),
     ]);
     const side =
       application?.protocol === 'saml' ? await samlSide(application.clientId) : { acsUrls: [], certificates: [] };
     const requested = rejection.received.resource?.split(' ') ?? [];
     const ownApis = requested.filter(isOwnApi);
-    return { rejection, application, account, ...side, missingApis: await missingApis(requested), ownApis };
+    return { rejection, application, account, connection, ...side, missingApis: await missingApis(requested), ownApis };
   }
 
   async function explained(code: string): Promise<{ explanation: Explanation; fixes: ApplicableFix[] }> {
     const about = await caseOf(code);
-    const { rejection, application, account } = about;
+    const { rejection, application, account, connection } = about;
     const failed = rejection.rules.find(({ state }) => state === 'failed')?.rule;
     const isFixed = failed !== undefined && passesNow(failed, about) === true;
     const isBroken = failed !== undefined && !isFixed;
@@ -70,6 +78,7 @@ export function createRejectionAdmin(dependencies: RejectionAdminDependencies): 
       explanation: {
         rejection,
         application,
+        connection,
         isFixed,
         rules: explainedRules(about),
         account: account && { id: account.id, username: account.username },

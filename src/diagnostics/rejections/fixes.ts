@@ -9,23 +9,10 @@ import type { Actor } from '../../audit/audit.ts';
 import { EVERYTHING_SCOPE, OWN_PREFIX } from '../../rbac/built-in.ts';
 import type { RuleId } from '../../rejections/rules.ts';
 import { type Case, isRegistered } from './evaluation.ts';
+import type { ApplicableFix } from './fix.ts';
+import { type UpstreamFixDependencies, upstreamFixesOf } from './upstream-fixes.ts';
 
-export interface Fix {
-  id: string;
-  label: string;
-  /** The address that it registers. */
-  adds?: string | undefined;
-  /** What to find out before it. */
-  warning?: string | undefined;
-  /** The permission for the change. */
-  needs: 'gatehouse.applications:write' | 'gatehouse.roles:write';
-}
-
-export interface ApplicableFix extends Fix {
-  apply(by: Actor): Promise<unknown>;
-}
-
-export interface FixDependencies {
+export interface FixDependencies extends UpstreamFixDependencies {
   applicationAdmin: Pick<ApplicationAdmin, 'update' | 'setEnabled' | 'readMetadataAgain'>;
   userAdmin: Pick<UserAdmin, 'setRoles'>;
 }
@@ -43,9 +30,11 @@ interface Change {
 const MAX_ROLES = 5;
 const NAME_ID_FORMATS = ['persistent', 'transient', 'emailAddress', 'unspecified'];
 
-/** The fixes of a broken rule; none where the configuration file declares the application. */
-export function fixesOf(rule: RuleId, about: Case, { applicationAdmin, userAdmin }: FixDependencies): ApplicableFix[] {
-  const { application, account } = about;
+/** The fixes of a broken rule; of an application none where the configuration file declares it. */
+export function fixesOf(rule: RuleId, about: Case, dependencies: FixDependencies): ApplicableFix[] {
+  const { applicationAdmin, userAdmin } = dependencies;
+  const { application, account, connection, rejection } = about;
+  if (connection) return upstreamFixesOf(rule, rejection, connection, dependencies);
   if (!application || application.source === 'file') return [];
   const { id, name } = application;
   const needs = 'gatehouse.applications:write';
