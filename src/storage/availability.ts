@@ -9,8 +9,8 @@ export interface AvailabilityOptions {
   pauseMs: number;
   /** Called when it goes away, with the reason, and when it is back. */
   onChange?: ((away: DatabaseUnavailable | undefined) => void) | undefined;
-  /** Called when it answers again after an error: connections from before may be dead. */
-  onAnswer?: (() => void) | undefined;
+  /** Called after the first look that followed an error, and after that which found the database again: what was open may be dead. */
+  onLook?: ((isThere: boolean, because: DatabaseUnavailable) => void) | undefined;
 }
 
 export interface Availability {
@@ -24,7 +24,7 @@ export interface Availability {
 
 const SUSPECT = new Set<UnavailableReason>(['busy', 'read-only']);
 
-export function createAvailability({ look, pauseMs, onChange, onAnswer }: AvailabilityOptions): Availability {
+export function createAvailability({ look, pauseMs, onChange, onLook }: AvailabilityOptions): Availability {
   let state: 'up' | 'looking' | 'away' | 'closed' = 'up';
   let reason = new DatabaseUnavailable('unreachable');
   let looking: Promise<void> = Promise.resolve();
@@ -37,13 +37,16 @@ export function createAvailability({ look, pauseMs, onChange, onAnswer }: Availa
       await look();
       if (state === 'closed') return;
       state = 'up';
-      onAnswer?.();
+      onLook?.(true, reason);
       if (wasAway) onChange?.(undefined);
     } catch (error) {
       if (state === 'closed') return;
       reason = asUnavailable(error) ?? new DatabaseUnavailable('unreachable', error);
       state = 'away';
-      if (!wasAway) onChange?.(reason);
+      if (!wasAway) {
+        onLook?.(false, reason);
+        onChange?.(reason);
+      }
       timer = setTimeout(() => void lookOnce(), pauseMs);
       timer.unref();
     }
@@ -59,7 +62,10 @@ export function createAvailability({ look, pauseMs, onChange, onAnswer }: Availa
     const unavailable = asUnavailable(error);
     if (!unavailable) throw error;
     // A pool without a free connection may be busy, or all its connections may be silent. After a failover they lead to a standby.
-    if (state === 'up' && (unavailable.isAway || SUSPECT.has(unavailable.reason))) looking = lookOnce();
+    if (state === 'up' && (unavailable.isAway || SUSPECT.has(unavailable.reason))) {
+      reason = unavailable;
+      looking = lookOnce();
+    }
     throw unavailable;
   }
 

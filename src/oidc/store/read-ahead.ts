@@ -60,9 +60,14 @@ export function createReadAhead({ sql, now }: ReadAheadDependencies): ReadAhead 
       const grant = clientId ? grantPattern(clientId) : null;
       const epoch = Math.floor(now().getTime() / 1000);
       const found = sql.query<FoundRow>(statements.find, first, second, third, grant, epoch);
-      reads.revision ??= found.then(revisionIn);
+      if (!reads.revision) {
+        reads.revision = found.then(revisionIn);
+        reads.revision.catch(() => {}); // it may never be used; a failure is thrown here
+      }
+      const rows = await found;
+      // Not before: without an answer it is not known whether there is a row.
       for (const id of ids) reads.ahead.set(id, null);
-      for (const row of await found) {
+      for (const row of rows) {
         if (row.id === null) continue;
         reads.ahead.set(row.id, row);
         if (row.model === 'Session' && row.uid !== null && !ids.includes(row.id))

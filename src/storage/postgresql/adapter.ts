@@ -14,7 +14,7 @@ import { guardedAdapter } from '../guarded-adapter.ts';
 import type { OpenOptions } from '../open-options.ts';
 import { type Sql, type SqlValue, type Statement, statementsIn } from '../statements.ts';
 import { revisionOf } from './directory-revision.ts';
-import { closeIdleConnections, lookAtServer, type PoolOptions, poolConfig } from './pool.ts';
+import { closeIdleConnections, endWaits, lookAtServer, type PoolOptions, poolConfig, type Waits } from './pool.ts';
 
 const MAX_NAMED_STATEMENTS = 500;
 
@@ -25,13 +25,19 @@ export async function openPostgres(
   location: Location,
   { limits, onChange }: OpenOptions,
 ): Promise<{ adapter: SqlDriverAdapter; sql: Sql }> {
-  const plainAdapter = await postgresAdapter(location, { limits, max: limits.connections }).connect();
+  const waits: Waits = new Set();
+  const plainAdapter = await postgresAdapter(location, { limits, max: limits.connections, waits }).connect();
   const pool = plainAdapter.underlyingDriver();
   const availability = createAvailability({
     look: () => lookAtServer(location, limits),
     pauseMs: limits.pauseMs,
     onChange,
-    onAnswer: () => closeIdleConnections(pool),
+    onLook(isThere, { reason }) {
+      closeIdleConnections(pool);
+      if (!isThere) endWaits(waits, 0);
+      // Other connections may be as silent as that one; a statement may also be slow.
+      else if (reason === 'no answer') endWaits(waits, limits.lookMs);
+    },
   });
   const adapter = guardedAdapter(plainAdapter, availability);
   const sql: Sql = {

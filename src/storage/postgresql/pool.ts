@@ -12,15 +12,26 @@ export interface PoolOptions {
   limits: DatabaseLimits;
   /** The largest number of connections. */
   max: number;
+  /** Where the pool notes what it waits for. */
+  waits?: Waits;
+}
+
+/** The queries that wait for their answer. */
+export type Waits = Set<{ since: number; end(): void }>;
+
+/** Ends the connections whose query waits for longer than this: the server does not know them any more, or is away. */
+export function endWaits(waits: Waits, longerThanMs: number): void {
+  const before = performance.now() - longerThanMs;
+  for (const { since, end } of waits) if (since <= before) end();
 }
 
 /** The configuration of a pool, as pg and Prisma's adapter take it. */
-export function poolConfig(location: Location, { limits, max }: PoolOptions): pg.PoolConfig {
+export function poolConfig(location: Location, { limits, max, waits }: PoolOptions): pg.PoolConfig {
   return {
     ...clientConfig(location, limits),
     max,
     idleTimeoutMillis: limits.idleMs,
-    Client: timedClient(limits.answerMs),
+    Client: timedClient(limits.answerMs, waits),
   } as pg.PoolConfig; // `Client` is documented, and missing in the types
 }
 
@@ -71,7 +82,7 @@ interface Internals {
 }
 
 /** The client class of pg, with a limit for each answer. pg's own query_timeout leaves the connection in use, still waiting. */
-function timedClient(answerMs: number): typeof pg.Client {
+function timedClient(answerMs: number, waits: Waits = new Set()): typeof pg.Client {
   return class TimedClient extends pg.Client {
     constructor(config?: string | pg.ClientConfig) {
       super(config);
@@ -98,18 +109,23 @@ function timedClient(answerMs: number): typeof pg.Client {
     }
 
     #limitAnswer(): { stop(): void } {
-      let isAnswered = false;
-      const timer = setTimeout(() => {
+      const since = performance.now();
+      const wait = {
+        since,
         // After a pause of this process the answer may be here already, unread: it is read before the immediate runs.
-        setImmediate(() => {
-          if (isAnswered) return;
-          const { stream } = (this as unknown as Internals).connection;
-          stream.destroy(new DatabaseUnavailable('no answer', new Error(`no answer within ${answerMs} ms`)));
-        });
-      }, answerMs);
+        end: () =>
+          void setImmediate(() => {
+            if (!waits.delete(wait)) return;
+            const { stream } = (this as unknown as Internals).connection;
+            const waited = Math.round(performance.now() - since);
+            stream.destroy(new DatabaseUnavailable('no answer', new Error(`no answer in ${waited} ms`)));
+          }),
+      };
+      waits.add(wait);
+      const timer = setTimeout(wait.end, answerMs);
       return {
         stop() {
-          isAnswered = true;
+          waits.delete(wait);
           clearTimeout(timer);
         },
       };
