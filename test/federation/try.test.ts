@@ -7,6 +7,7 @@ import { type HttpClient, httpClient, type Page } from '../support/http.ts';
 import type { TestIdp } from '../support/idp.ts';
 import { textOf } from '../support/pages/html.ts';
 import { sharedIdpWithConnections } from '../support/shared-idp.ts';
+import { answerXml, aSamlUpstream, postAnswer, requestIn } from '../support/upstream/saml-upstream.ts';
 import { anUpstream, type Connected, callbackOf, openSignIn } from './support.ts';
 
 let idp: TestIdp;
@@ -45,6 +46,23 @@ describe('a connection that is tried', () => {
     expect(text).toMatch(/Roles by groups admin/);
     expect(text).toContain('tried-1');
     expect(await counts()).toEqual(before);
+  });
+
+  it('is tried over SAML in the same way, while it is disabled', async () => {
+    const school = await aSamlUpstream(idp, {
+      enabled: false,
+      trusted_acr: { mfa: ['https://refeds.org/profile/mfa'] },
+    });
+    const form = await admin.get(`/admin/connections/${school.connection}`);
+    const { requestId } = requestIn((await admin.submit(form, {}, { form: '/test' })).location ?? '');
+    const before = await counts();
+    const parts = { nameId: 'tried-saml', contextClass: 'https://refeds.org/profile/mfa' };
+    const posted = await postAnswer(admin, answerXml(idp, school, requestId, parts), { relayState: requestId });
+    const text = textOf((await admin.follow(posted)).text);
+    expect(text).toContain('The sign-in succeeds');
+    expect(text).toContain('urn:gatehouse:acr:mfa');
+    expect(await counts()).toEqual(before);
+    await idp.services.connections.remove(school.connection);
   });
 
   it('shows the rule that fails with what was expected and received', async () => {
