@@ -26,7 +26,7 @@ const help = `npm run bench -- [options]
   --bursts N          measured bursts of each (default 15)
   --operations N      operations before memory is read (default 100000)
   --postgresql        Gatehouse on a throw-away PostgreSQL instead of SQLite
-  --frugal            with the memory settings of the Docker image
+  --plain             without the settings of the C library that npm start and the Docker image have
   --against FOLDER    compares with the build of another checkout instead of the lower bounds
   --json              the numbers as JSON
 `;
@@ -37,7 +37,7 @@ const { values: options } = parseArgs({
     bursts: { type: 'string', default: '15' },
     operations: { type: 'string', default: '100000' },
     postgresql: { type: 'boolean', default: false },
-    frugal: { type: 'boolean', default: false },
+    plain: { type: 'boolean', default: false },
     against: { type: 'string' },
     json: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
@@ -98,8 +98,8 @@ async function compareWithBuild(build: string): Promise<Row[]> {
   // A database each, because two builds may have different migrations.
   const databases = options.postgresql ? await Promise.all([startPostgres(), startPostgres()]) : [];
   const [own, other] = await Promise.all([
-    startGatehouse(folders[0], { isFrugal: options.frugal, databaseUrl: databases[0]?.url }),
-    startGatehouse(folders[1], { isFrugal: options.frugal, databaseUrl: databases[1]?.url, build }),
+    startGatehouse(folders[0], { isPlain: options.plain, databaseUrl: databases[0]?.url }),
+    startGatehouse(folders[1], { isPlain: options.plain, databaseUrl: databases[1]?.url, build }),
   ]);
   const rows: Row[] = [];
   const limitName = path.basename(path.resolve(build));
@@ -171,7 +171,7 @@ async function compareConnection(databaseUrl?: string): Promise<Row[]> {
   const { argon2 } = raw();
   const upstream = await startUpstream();
   const folder = gatehouseFolder({ upstream: upstream.origin });
-  const gatehouse = await startGatehouse(folder, { databaseUrl, isFrugal: options.frugal });
+  const gatehouse = await startGatehouse(folder, { databaseUrl, isPlain: options.plain });
   const contenders = [connectionSignIn, passwordSignIn].map(({ worker }) => ({
     target: gatehouse,
     worker: () => worker(gatehouse),
@@ -210,7 +210,7 @@ async function startTime(folder: string, databaseUrl?: string): Promise<Row[]> {
   note('start …');
   const times: number[] = [];
   for (let turn = 0; turn < STARTS; turn += 1) {
-    const server = await startGatehouse(folder, { databaseUrl, isFrugal: options.frugal });
+    const server = await startGatehouse(folder, { databaseUrl, isPlain: options.plain });
     times.push(server.startMs);
     await server.stop();
   }
@@ -221,7 +221,7 @@ async function run(): Promise<Row[]> {
   const folder = gatehouseFolder();
   const postgres = options.postgresql ? await startPostgres() : undefined;
   try {
-    const gatehouse = await startGatehouse(folder, { databaseUrl: postgres?.url, isFrugal: options.frugal });
+    const gatehouse = await startGatehouse(folder, { databaseUrl: postgres?.url, isPlain: options.plain });
     const rows = [
       ...(await compareWithEngine(gatehouse)),
       ...(await compareSaml(gatehouse)),

@@ -40,12 +40,12 @@ export async function bundle(root) {
 
 // V8 stores a text with one other character in two bytes each: 12 MB instead of 6. esbuild escapes them but in comments.
 function plainAscii(text, name) {
-  const foreign = /[^\x00-\x7f]/;
+  const foreign = /\P{ASCII}/u;
   const lines = text.split('\n');
   for (const [index, line] of lines.entries()) {
     if (!foreign.test(line)) continue;
     if (!/^\s*(\*|\/\/|\/\*)|\S.*\/\/[^'"`]*$/.test(line)) throw new Error(`${name}:${index + 1}: not ASCII: ${line}`);
-    lines[index] = line.replace(new RegExp(foreign, 'g'), '?');
+    lines[index] = line.replace(/\P{ASCII}/gu, '?');
   }
   return lines.join('\n');
 }

@@ -1,13 +1,12 @@
 // The server process: reads the configuration, then serves until SIGTERM or SIGINT.
 import { ConfigError } from './config/config-error.ts';
-import { loadConfig } from './config.ts';
-import { createLogger } from './platform/logger.ts';
-import { serve } from './server/serve.ts';
+import { limitMemory } from './platform/memory.ts';
 
+limitMemory();
 try {
-  const config = loadConfig();
-  const { logLevel: level, logFormat: format, tracing } = config;
-  process.exitCode = await serve(config, createLogger({ level, format, withTraces: tracing !== undefined }));
+  // Loaded now, under these limits.
+  const { main } = await import('./server/main.ts');
+  process.exitCode = await main();
 } catch (error) {
   if (!(error instanceof ConfigError)) throw error;
   process.stderr.write(`${error.message}\n`);

@@ -71,10 +71,11 @@ export interface FolderOptions {
   isAdministrator?: boolean;
 }
 
-/** The memory settings of the Docker image and the systemd unit. */
-const frugal = {
-  flags: ['--max-semi-space-size=8', '--heap-growing-percent=20'],
-  env: { MALLOC_ARENA_MAX: '1', MALLOC_MMAP_THRESHOLD_: '131072', MALLOC_TRIM_THRESHOLD_: '131072' },
+/** The settings of the C library in `npm start`, the Docker image and the systemd unit. */
+const allocator = {
+  MALLOC_ARENA_MAX: '1',
+  MALLOC_MMAP_THRESHOLD_: '33554432',
+  MALLOC_TRIM_THRESHOLD_: '25165824',
 };
 
 /** Starts the built server in the folder, on SQLite or on the given database; `build` is another checkout. */
@@ -82,14 +83,14 @@ export async function startGatehouse(
   folder: string,
   {
     databaseUrl,
-    isFrugal = false,
+    isPlain = false,
     build = root,
-  }: { databaseUrl?: string | undefined; isFrugal?: boolean; build?: string } = {},
+  }: { databaseUrl?: string | undefined; isPlain?: boolean; build?: string } = {},
 ): Promise<Target> {
   const port = await freePort();
   const origin = `http://127.0.0.1:${port}`;
   const child = await startChild({
-    arguments: [...(isFrugal ? frugal.flags : []), '--import', watcher, path.resolve(build, 'dist', 'main.js')],
+    arguments: ['--import', watcher, path.resolve(build, 'dist', 'main.js')],
     cwd: folder,
     readyUrl: `${origin}/readyz`,
     env: {
@@ -98,7 +99,7 @@ export async function startGatehouse(
       DATA_DIR: path.join(folder, 'data'),
       GATEHOUSE_CONFIG: path.join(folder, 'gatehouse.yaml'),
       LOG_FORMAT: 'json',
-      ...(isFrugal ? frugal.env : {}),
+      ...(isPlain ? {} : allocator),
       ...(databaseUrl ? { DATABASE_URL: databaseUrl } : {}),
     },
   });

@@ -3,6 +3,7 @@
 // docs/decisions/0024-own-code-instead-of-a-library.md.
 import { Worker } from 'node:worker_threads';
 import { unavailable } from '../http/errors.ts';
+import { keepYoungLimit } from '../platform/memory.ts';
 import { workerModule } from '../platform/package.ts';
 
 export interface WorkerOptions {
@@ -102,6 +103,7 @@ function startThread<Result>({ file, maxHeapMb }: WorkerOptions, onEnd: () => vo
     execArgv: [],
     ...(maxHeapMb === undefined ? {} : { resourceLimits: { maxOldGenerationSizeMb: maxHeapMb } }),
   });
+  thread.once('online', keepYoungLimit);
   const waiting = new Map<number, Waiting<Result>>();
   thread.on('message', ({ id, result, error }: { id: number; result: Result; error?: string }) => {
     if (error === undefined) waiting.get(id)?.resolve(result);

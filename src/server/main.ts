@@ -1,0 +1,11 @@
+// The server with the configuration of this process. It is apart from src/main.ts, which sets limits before this is loaded.
+import { loadConfig } from '../config.ts';
+import { createLogger } from '../platform/logger.ts';
+import { serve } from './serve.ts';
+
+/** Resolves with the exit code. Throws ConfigError. */
+export function main(): Promise<number> {
+  const config = loadConfig();
+  const { logLevel: level, logFormat: format, tracing } = config;
+  return serve(config, createLogger({ level, format, withTraces: tracing !== undefined }));
+}
