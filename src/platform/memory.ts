@@ -4,7 +4,7 @@ import { PerformanceObserver } from 'node:perf_hooks';
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 
 /** The space for young objects in bytes, which V8 would let grow to 32 MB; it has two halves of this size. */
-const YOUNG_HALF = 4 * 2 ** 20;
+const YOUNG_HALF = 8 * 2 ** 20;
 const FIRST_HALF = 2 ** 20;
 let isGrown = false;
 
@@ -15,8 +15,6 @@ export function limitMemory(): void {
   setFlagsFromString('--wasm-lazy-compilation');
   setFlagsFromString('--no-wasm-dynamic-tiering');
   setFlagsFromString('--no-wasm-tier-up');
-  // A full collection when the old objects have grown by this much, instead of up to four times.
-  setFlagsFromString('--heap-growing-percent=30');
   limitYoungObjects();
 }
 
