@@ -4,7 +4,7 @@ import Router from '@koa/router';
 import { z } from 'zod';
 import type { Context, Extras, Middleware, State } from '../http/context.ts';
 import type { Cookies } from '../http/cookies.ts';
-import { badRequest } from '../http/errors.ts';
+import { badRequest, unavailable } from '../http/errors.ts';
 import { parseQuery } from '../http/input.ts';
 import { localPath } from '../http/local-path.ts';
 import { limits } from '../limits.ts';
@@ -161,8 +161,9 @@ function storePending(cookies: Cookies, ctx: Context, pending: PendingSignIn[]):
   else if (cookie.length > MAX_COOKIE) storePending(cookies, ctx, pending.slice(0, -1));
   else cookies.set(ctx, 'rpSignIn', cookie);
 }
-/** A user who cancelled is not sent to the sign-in again; after any other failure it begins anew. */
+/** To begin again at once would go in circles while the database cannot be used. A user who cancelled is not sent to the sign-in again; after any other failure it begins anew. */
 function failed(ctx: Context, error: string | undefined): void {
+  if (error === 'temporarily_unavailable') throw unavailable('unavailable');
   redirect(ctx, error === 'access_denied' ? '/' : '/login');
 }
 

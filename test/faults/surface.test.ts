@@ -178,6 +178,13 @@ async function prepare(): Promise<void> {
       send: async () => client.follow(await client.get(`/reset-password?token=${'t'.repeat(43)}`, { headers: html })),
     },
     account: { kind: 'page', reads: true, send: () => account.get('/account', { headers: html }) },
+    'account without a session': {
+      kind: 'page',
+      async send() {
+        const visitor = httpClient(idp.issuer);
+        return visitor.follow(await visitor.get('/account', { headers: html }));
+      },
+    },
     sessions: { kind: 'page', reads: true, send: () => account.get('/account/sessions', { headers: html }) },
     console: { kind: 'page', reads: true, send: () => account.get('/admin/users', { headers: html }) },
     'end of session': { kind: 'page', reads: true, send: () => browser.get('/end-session', { headers: html }) },
