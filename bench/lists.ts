@@ -27,7 +27,8 @@ const postgres = options.postgresql ? await startPostgres() : undefined;
 try {
   // First start: creates the tables and the applications that fill.ts copies.
   await (await startGatehouse(folder, { databaseUrl: postgres?.url })).stop();
-  const database = await openDatabase(postgres?.url ?? `file:${path.join(folder, 'data', 'gatehouse.db')}`);
+  const file = path.join(folder, 'data', 'gatehouse.db');
+  const database = await openDatabase(postgres?.url ?? `file:${file}`);
   const pages = await fill(database, Number(options.rows));
   await database.close();
   signRows(folder, postgres?.url);
