@@ -41,4 +41,5 @@ EXPOSE 3000
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s \
   CMD ["node", "-e", "fetch('http://127.0.0.1:' + process.env.PORT + '/readyz').then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
-CMD ["node", "dist/main.js"]
+# A limit from the first moment: the one that the program sets itself was measured on Node 20 only.
+CMD ["node", "--max-semi-space-size=8", "dist/main.js"]
