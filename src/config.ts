@@ -38,6 +38,7 @@ export type Config = Readonly<{
   smtpUrl?: string;
   mailFrom: string;
   trustProxy: number;
+  workers: number; // 1: this process serves; else so many workers do
   drainSeconds: number; // from SIGTERM until the listener closes
   minFreeMb: number; // of disk space, below which there are warnings
   logLevel: (typeof logLevels)[number];
@@ -97,6 +98,7 @@ export function loadConfig(env: Environment = process.env, place: Place = {}): C
     ...(values.SMTP_URL === undefined ? {} : { smtpUrl: values.SMTP_URL }),
     mailFrom: values.MAIL_FROM ?? sender,
     trustProxy: values.TRUST_PROXY ?? 0,
+    workers: values.WORKERS ?? 1,
     // Without a proxy nobody reads /readyz, and Ctrl-C ends at once.
     drainSeconds: values.DRAIN_SECONDS ?? (values.TRUST_PROXY ? limits.http.announceSeconds : 0),
     minFreeMb: values.MIN_FREE_MB ?? 500,

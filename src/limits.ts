@@ -49,10 +49,7 @@ export const limits = {
   pkceVerifier: { bytes: 32 },
   /** The clock of another machine may differ by this much when tokens are checked. */
   clockSkew: { seconds: MINUTE },
-  /**
-   * How often the own clock is compared with the time that passed, from which difference on that is a jump, and by how much the
-   * clocks of two instances may differ: a stored time beyond that was written before the clock was set back.
-   */
+  /** The own clock is compared with the time that passed; the clocks of two instances differ by less than `instancesSeconds`. */
   clock: { watchSeconds: 1, jumpSeconds: 5, instancesSeconds: 10 * MINUTE },
 
   /**
@@ -187,6 +184,8 @@ export const limits = {
     drainSeconds: 15,
     closeSeconds: 5, // for the jobs and the database after that; a database that does not respond is left
   },
+  /** A worker that ends is started again: at once after a stable run, else after a pause. A new connection goes to the less busy one. */
+  workers: { stableSeconds: 60, firstPauseSeconds: 1, maxPauseSeconds: 30, metricsMs: 2000, maxRequests: 100 },
   /**
    * A configuration file over HTTP: no more than the proxies of docs/operating.md let through, about 4000 users. On disk it has no limit.
    */

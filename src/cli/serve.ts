@@ -14,7 +14,12 @@ export const serveCommand: Command = {
     const { serve } = await import('../server/serve.ts');
     return serve(
       config,
-      createLogger({ level: config.logLevel, format: config.logFormat, withTraces: config.tracing !== undefined }),
+      createLogger({
+        level: config.logLevel,
+        format: config.logFormat,
+        isShared: config.workers > 1,
+        withTraces: config.tracing !== undefined,
+      }),
     );
   },
 };

@@ -1,4 +1,5 @@
 // The environment variables: how each is parsed, what is allowed and what it means. `serve --help` prints this table.
+import { availableParallelism } from 'node:os';
 import { z } from 'zod';
 import { limits } from '../limits.ts';
 import { isHost, isLoopback } from './addresses.ts';
@@ -174,6 +175,12 @@ export const variables = {
     allowed: 'off, or the number of proxies in front, 1 to 16',
     default: 'off',
     meaning: 'number of proxies whose X-Forwarded-* is believed',
+  },
+  WORKERS: {
+    schema: z.union([z.literal('auto').transform(() => availableParallelism()), wholeNumber(1, 64)]),
+    allowed: 'auto (one for each processor core), or a whole number from 1 to 64',
+    default: '1',
+    meaning: 'number of processes that serve PORT together',
   },
   DRAIN_SECONDS: {
     schema: wholeNumber(0, 600),

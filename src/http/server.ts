@@ -2,7 +2,7 @@
 // progress when it stops.
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
-import { type AddressInfo, Socket } from 'node:net';
+import { type AddressInfo, Server as NetServer, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { limits } from '../limits.ts';
 import type { Logger } from '../platform/logger.ts';
@@ -23,6 +23,11 @@ export interface HttpServer {
   isDraining(): boolean;
   /** Serves everything as before, each response with `Connection: close`, so that a proxy holds no connection when `drain` follows. */
   announceDrain(): void;
+  /**
+   * Accepts no more connections, and resolves when the open ones have ended, each after its next response or when it was idle for
+   * `keepAliveSeconds`: no request is lost, because nothing is closed that a request may be on its way on.
+   */
+  retire(): Promise<void>;
   /** Accepts no new requests, waits `seconds` for those in progress, then closes them. Resolves with whether it had to. */
   drain(options?: { seconds?: number }): Promise<'clean' | 'cut off'>;
 }
@@ -31,11 +36,14 @@ export interface HttpServerDependencies {
   handler: RequestListener;
   logger: Logger;
   timeouts?: Partial<Timeouts>;
+  /** The response to so many requests on one connection says `Connection: close`; absent: no limit. */
+  requestsPerConnection?: number | undefined;
 }
 
 // SAML redirects and request objects make long request lines.
 const MAX_HEADER_BYTES = 32 * 1024;
 const CHECK_EVERY_MS = 1000;
+const RETIRE_SPARE_SECONDS = 5;
 
 /** Rejects (EADDRINUSE, EACCES) when the address cannot be bound. */
 export async function tryListening(options: { host: string; port: number }): Promise<void> {
@@ -45,15 +53,16 @@ export async function tryListening(options: { host: string; port: number }): Pro
   await once(probe, 'close');
 }
 
-export function createHttpServer({ handler, logger, timeouts }: HttpServerDependencies): HttpServer {
+export function createHttpServer(dependencies: HttpServerDependencies): HttpServer {
+  const { handler, logger, timeouts, requestsPerConnection = 0 } = dependencies;
   const { headerSeconds, requestSeconds, keepAliveSeconds, idleSeconds } = {
     ...limits.http,
     idleSeconds: 60,
     ...timeouts,
   };
   let draining = false;
+  let retiring = false;
   const responses = new WeakMap<Duplex, ServerResponse>();
-  const connections = new Set<Socket>();
   const server = createServer(
     {
       headersTimeout: headerSeconds * 1000,
@@ -65,15 +74,13 @@ export function createHttpServer({ handler, logger, timeouts }: HttpServerDepend
     },
     (req, res) => {
       responses.set(req.socket, res);
-      if (draining) res.shouldKeepAlive = false;
+      if (draining || retiring) res.shouldKeepAlive = false;
       return handler(req, res);
     },
   );
   server.timeout = idleSeconds * 1000;
-  server.on('connection', (socket: Socket) => {
-    connections.add(socket);
-    socket.once('close', () => connections.delete(socket));
-  });
+  server.maxRequestsPerSocket = requestsPerConnection;
+  const connections = connectionsOf(server);
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
     const response = responses.get(socket);
     // A response in progress must not be mixed with another one.
@@ -89,6 +96,10 @@ export function createHttpServer({ handler, logger, timeouts }: HttpServerDepend
     announceDrain() {
       draining = true;
     },
+    retire() {
+      retiring = true;
+      return closeGently(server, keepAliveSeconds + RETIRE_SPARE_SECONDS);
+    },
     drain: ({ seconds = limits.http.drainSeconds } = {}) => {
       draining = true;
       const closed = close(server, seconds);
@@ -99,12 +110,34 @@ export function createHttpServer({ handler, logger, timeouts }: HttpServerDepend
   };
 }
 
+/** The open connections. */
+function connectionsOf(server: Server): Set<Socket> {
+  const connections = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    connections.add(socket);
+    socket.once('close', () => connections.delete(socket));
+  });
+  return connections;
+}
+
 function listen(server: Server, { host, port }: { host: string; port: number }): Promise<AddressInfo> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, () => {
       server.off('error', reject);
       resolve(server.address() as AddressInfo);
+    });
+  });
+}
+
+/** Accepts no more connections, and closes none; resolves when all have ended, at the latest after `seconds`. */
+function closeGently(server: Server, seconds: number): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, seconds * 1000);
+    // That of the HTTP server also closes idle connections.
+    NetServer.prototype.close.call(server, () => {
+      clearTimeout(timer);
+      resolve();
     });
   });
 }

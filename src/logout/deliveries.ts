@@ -118,8 +118,10 @@ function deliveryStore({
       if (count === 1) await recordOutcome(delivery, { state: 'failed', reason });
     },
 
-    async waitAtMost(until) {
-      await db.logoutDelivery.updateMany({ where: { ...OPEN, nextTryAt: { gt: until } }, data: { nextTryAt: until } });
-    },
+    waitAtMost: async (until) =>
+      void (await db.logoutDelivery.updateMany({
+        where: { ...OPEN, nextTryAt: { gt: until } },
+        data: { nextTryAt: until },
+      })),
   };
 }

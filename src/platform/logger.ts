@@ -10,6 +10,8 @@ export type { Logger };
 export interface LoggerOptions {
   level: string;
   format: 'pretty' | 'json';
+  /** Several processes write to the same standard output: no line may end up inside another. */
+  isShared?: boolean;
   /** Where lines are written; standard output unless given. */
   destination?: DestinationStream;
   /** Each line names the trace in which it was written. */
@@ -31,8 +33,14 @@ const REMOVED = '[removed]';
 const MAX_DEPTH = 6;
 
 /** Makes the logger of the process. */
-export function createLogger({ level, format, destination, withTraces = false }: LoggerOptions): Logger {
-  const stream = format === 'pretty' ? prettyStream(destination) : (destination ?? bufferedOutput());
+export function createLogger({
+  level,
+  format,
+  destination,
+  isShared = false,
+  withTraces = false,
+}: LoggerOptions): Logger {
+  const stream = format === 'pretty' ? prettyStream(destination) : (destination ?? bufferedOutput(isShared));
   const options = {
     level,
     base: null,
@@ -48,8 +56,10 @@ export function createLogger({ level, format, destination, withTraces = false }:
 }
 
 /** Lines are written in blocks, after 100 ms or at exit: one system call for each line costs more than many requests. */
-function bufferedOutput(): DestinationStream {
-  return pino.destination({ dest: 1, sync: false, minLength: 8192, periodicFlush: 100 });
+function bufferedOutput(isShared: boolean): DestinationStream {
+  const options = { dest: 1, sync: false, minLength: 8192, periodicFlush: 100 };
+  // A pipe takes 4096 bytes as a whole (PIPE_BUF), and a block ends with a line.
+  return pino.destination(isShared ? { ...options, minLength: 4095, maxWrite: 4096 } : options);
 }
 
 function prettyStream(destination?: DestinationStream) {

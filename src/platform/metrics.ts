@@ -7,9 +7,10 @@ export type Metrics = ReturnType<typeof createMetrics>;
 const REQUEST_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
 const JOB_BUCKETS = [0.01, 0.1, 1, 10, 60, 600];
 
-/** Makes the metrics of one instance in a registry of their own, with event loop lag and memory. */
-export function createMetrics() {
+/** Makes the metrics of one process in a registry of their own, with event loop lag and memory; `labels` go to every series. */
+export function createMetrics(labels: Record<string, string> = {}) {
   const registry = new Registry();
+  registry.setDefaultLabels(labels);
   collectDefaultMetrics({ register: registry });
   const registers = [registry];
 

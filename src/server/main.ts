@@ -6,6 +6,6 @@ import { serve } from './serve.ts';
 /** Resolves with the exit code. Throws ConfigError. */
 export function main(): Promise<number> {
   const config = loadConfig();
-  const { logLevel: level, logFormat: format, tracing } = config;
-  return serve(config, createLogger({ level, format, withTraces: tracing !== undefined }));
+  const { logLevel: level, logFormat: format, tracing, workers } = config;
+  return serve(config, createLogger({ level, format, isShared: workers > 1, withTraces: tracing !== undefined }));
 }

@@ -5,7 +5,7 @@ import { ensureFirstAdmin, type FirstAdmin } from '../config-file/first-admin.ts
 import { healthRoutes } from '../http/health.ts';
 import { metricsRoutes } from '../http/metrics-routes.ts';
 import { homeRoutes } from '../http/pages/home-page.ts';
-import { createHttpServer, type HttpServer, tryListening } from '../http/server.ts';
+import { createHttpServer, type HttpServer } from '../http/server.ts';
 import { createScheduler } from '../jobs/scheduler.ts';
 import { limits } from '../limits.ts';
 import { LOGOUT_JOB } from '../logout/jobs.ts';
@@ -14,7 +14,7 @@ import type { ResolveTxt } from '../network/txt-records.ts';
 import { type Clock, systemStopwatch } from '../platform/clock.ts';
 import { watchClock } from '../platform/clock-watch.ts';
 import type { Logger } from '../platform/logger.ts';
-import { createMetrics } from '../platform/metrics.ts';
+import { createMetrics, type Metrics } from '../platform/metrics.ts';
 import { packageVersion, viewsDir } from '../platform/package.ts';
 import { randomId } from '../platform/random.ts';
 import type { Tracing } from '../platform/tracing.ts';
@@ -28,6 +28,7 @@ import { prepareData } from './prepare-data.ts';
 import { createProtocols, type Protocols } from './protocols.ts';
 import { readinessChecks } from './readiness.ts';
 import { scheduleJobs } from './schedule.ts';
+import { tryPorts } from './try-ports.ts';
 import { createUserPages, type UserPages } from './user-pages.ts';
 import { requireWritable, startError } from './writable.ts';
 
@@ -39,8 +40,18 @@ export interface RunningServer {
   firstAdmin: FirstAdmin | undefined;
   /** /readyz answers 503 from now on, while everything is still served. */
   announceStop(): void;
+  /** Leaves new connections and the jobs to other processes; resolves when the open connections have ended. */
+  retire(): Promise<void>;
   /** Waits for requests in progress, then closes everything. */
   stop(): Promise<void>;
+}
+
+export interface WorkerOptions {
+  number: number;
+  /** Gives the own text of /metrics to the other processes. */
+  shareMetrics(render: () => Promise<string>): void;
+  /** The text of /metrics of all processes. */
+  allMetrics(): Promise<string>;
 }
 
 export interface ServerOptions {
@@ -48,6 +59,8 @@ export interface ServerOptions {
   logger: Logger;
   now?: Clock;
   resolveTxt?: ResolveTxt | undefined;
+  /** Set in a process that shares its ports with others. */
+  worker?: WorkerOptions | undefined;
   /** The time limits of the database, for tests. */
   databaseLimits?: DatabaseLimits | undefined;
 }
@@ -61,12 +74,11 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 }
 
 async function start(options: ServerOptions): Promise<RunningServer> {
-  const { config, logger, now: clock, resolveTxt, databaseLimits = limits.database } = options;
-  // Before the database is opened, which another server may be using.
-  await tryListening({ host: config.host, port: config.port });
-  if (config.metrics.listen) await tryListening(config.metrics.listen);
+  const { config, logger, now: clock, resolveTxt, worker, databaseLimits = limits.database } = options;
+  // Before the database is opened, which another server may be using. A worker would take connections from the others.
+  if (!worker) await tryPorts(config);
   const wake = { logout: () => {}, mail: () => {} };
-  const metrics = createMetrics();
+  const metrics = metricsOf(worker);
   const instanceId = randomId();
   const tracing = await startTracing({ config, logger, instanceId });
   const services = await createServices({
@@ -88,7 +100,8 @@ async function start(options: ServerOptions): Promise<RunningServer> {
   const { handler, scheduler, mail } = await composeServer({ services, http, isDraining, instanceId, tracing });
   wake.logout = () => scheduler.wake(LOGOUT_JOB);
   wake.mail = mail.scheduleDelivery;
-  const server = createHttpServer({ handler, logger });
+  const { maxRequests: requestsPerConnection } = limits.workers;
+  const server = createHttpServer({ handler, logger, ...(worker && { requestsPerConnection }) });
   const { port } = await server.listen({ host: config.host, port: config.port });
   const metricsServer = await listenForMetrics(services, http);
 
@@ -106,6 +119,9 @@ async function start(options: ServerOptions): Promise<RunningServer> {
     // Last, so that the password is printed as soon as it is stored.
     firstAdmin: await ensureFirstAdmin(services),
     announceStop: server.announceDrain,
+    async retire() {
+      await Promise.all([scheduler.stop(), server.retire()]);
+    },
     async stop() {
       clearInterval(keyRefresh);
       clockWatch.stop();
@@ -115,6 +131,13 @@ async function start(options: ServerOptions): Promise<RunningServer> {
       await Promise.all([services.close(), tracing?.stop()]);
     },
   };
+}
+
+function metricsOf(worker: WorkerOptions | undefined): Metrics {
+  if (!worker) return createMetrics();
+  const own = createMetrics({ worker: String(worker.number) });
+  worker.shareMetrics(own.render);
+  return { ...own, render: worker.allMetrics };
 }
 
 interface CompositionDependencies {

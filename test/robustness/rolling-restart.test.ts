@@ -1,5 +1,5 @@
 // Two instances behind a proxy that never repeats a request are restarted one after the other: no request is lost, and sessions,
-// sign-outs and limits stay. test/faults/two-nodes.ts does the same with processes, and kills one.
+// sign-outs stay.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { stopServer } from '../../src/server/stop.ts';
 import { type Application, anApplication, authorizeUrl, outcome, signIn } from '../oidc/support.ts';

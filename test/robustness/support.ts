@@ -7,6 +7,7 @@ import type { TestIdp } from '../support/idp.ts';
 import { programArguments } from '../support/program.ts';
 
 export interface ServerProcess {
+  pid: number;
   /** What it has printed so far. */
   printed(): string;
   kill(signal: 'SIGKILL' | 'SIGTERM'): Promise<{ code: number | null }>;
@@ -15,7 +16,7 @@ export interface ServerProcess {
 /** Starts the server with this environment; resolves when it has logged that it is ready. */
 export async function serverProcess(environment: TestIdp['environment']): Promise<ServerProcess> {
   const child = spawn(process.execPath, programArguments('main'), {
-    env: { PATH: process.env.PATH, ...environment, LOG_LEVEL: 'warn' },
+    env: { PATH: process.env.PATH, LOG_LEVEL: 'warn', ...environment },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   let printed = '';
@@ -27,6 +28,7 @@ export async function serverProcess(environment: TestIdp['environment']): Promis
     child.once('exit', (code) => reject(new Error(`the server ended with ${code}:\n${printed}`)));
   });
   return {
+    pid: child.pid ?? 0,
     printed: () => printed,
     async kill(signal) {
       const ended = once(child, 'exit');

@@ -1,0 +1,47 @@
+// What a start prints: where the server is, the first administrator, or why it failed.
+import { ConfigError } from '../config/config-error.ts';
+import type { Config } from '../config.ts';
+import type { Logger } from '../platform/logger.ts';
+import { DatabaseError } from '../storage/database-url.ts';
+import type { RunningServer } from './start.ts';
+
+/** Independent of LOG_LEVEL: these lines are needed to find the server and to sign in. */
+export function announce(
+  { url, firstAdmin }: Pick<RunningServer, 'url' | 'firstAdmin'>,
+  logger: Logger,
+  { isFirst = true }: { isFirst?: boolean } = {},
+): void {
+  const announcing = logger.child({}, { level: 'info' });
+  if (isFirst) {
+    announcing.info(`Gatehouse is ready at ${url}`);
+    announcing.info(`OpenID Connect discovery: ${url}/.well-known/openid-configuration`);
+    announcing.info(`SAML metadata:            ${url}/saml/metadata`);
+  }
+  if (firstAdmin) {
+    const { username, password } = firstAdmin;
+    announcing.info(
+      `First administrator: user name ${username}, one-time password ${password} (displayed once; it must be changed at the first sign-in)`,
+    );
+  }
+}
+
+/** One line that says what to do, where the cause is known. */
+export function reportStartFailure(config: Config, logger: Logger, error: unknown): void {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  const { variable, host, port } = listenerOf(config, error);
+  if (error instanceof DatabaseError) logger.fatal(error.message);
+  else if (error instanceof ConfigError) for (const line of error.message.split('\n')) logger.fatal(line);
+  else if (code === 'EADDRINUSE')
+    logger.fatal(`${variable} ${port} on ${host} is taken: stop what listens there, or set ${variable}`);
+  else if (code === 'EACCES')
+    logger.fatal(`${variable} ${port} may not be used by this user: set ${variable} to 1024 or more`);
+  else logger.fatal({ err: error }, 'the server could not be started');
+}
+
+/** Which of the two listeners an error of a socket is about. */
+function listenerOf({ host, port, metrics }: Config, error: unknown) {
+  const failed = error instanceof Error && 'port' in error ? error.port : undefined;
+  return metrics.listen && metrics.listen.port === failed
+    ? { variable: 'METRICS_PORT', ...metrics.listen }
+    : { variable: 'PORT', host, port };
+}

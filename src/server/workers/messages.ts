@@ -1,0 +1,27 @@
+// What the primary process and its workers (node:cluster) tell each other.
+import type { Worker } from 'node:cluster';
+
+export type ToWorker =
+  /** The answer to `online`: start, as the worker of this number. The first worker of all announces the addresses. */
+  | { type: 'start'; number: number; isFirst: boolean }
+  /** The whole server stops. */
+  | { type: 'stop' }
+  /** Another worker has taken the place of this one. */
+  | { type: 'retire' }
+  /** Answer with the own metrics. */
+  | { type: 'metrics-request'; id: number }
+  /** The metrics of all workers, which this one requested. */
+  | { type: 'all-metrics'; id: number; text: string };
+
+export type ToPrimary =
+  /** The process can receive messages, and waits for `start`. */
+  | { type: 'online' }
+  /** It serves. */
+  | { type: 'ready' }
+  | { type: 'all-metrics-request'; id: number }
+  | { type: 'metrics'; id: number; text: string };
+
+/** Sends a message; a worker that has just ended gets none. */
+export function tell(worker: Worker, message: ToWorker): void {
+  if (worker.isConnected()) worker.send(message, () => {});
+}

@@ -1,0 +1,40 @@
+// A scrape reaches one worker, which gets the metrics of all workers from the primary process.
+import type { Worker } from 'node:cluster';
+import { limits } from '../../limits.ts';
+import { mergeMetrics } from './merge-metrics.ts';
+import { type ToPrimary, tell } from './messages.ts';
+
+export interface MetricsExchange {
+  receive(from: Worker, message: Extract<ToPrimary, { id: number }>): void;
+}
+
+/** `workers` are those whose metrics are put together: one for each number. */
+export function createMetricsExchange(workers: () => Worker[]): MetricsExchange {
+  const waiting = new Map<number, (text: string) => void>();
+  let last = 0;
+
+  function metricsOf(worker: Worker): Promise<string> {
+    last += 1;
+    const id = last;
+    return new Promise((resolve) => {
+      const done = (text: string) => {
+        clearTimeout(tooLate);
+        waiting.delete(id);
+        resolve(text);
+      };
+      const tooLate = setTimeout(done, limits.workers.metricsMs, '');
+      waiting.set(id, done);
+      tell(worker, { type: 'metrics-request', id });
+    });
+  }
+
+  return {
+    receive(from, message) {
+      if (message.type === 'metrics') waiting.get(message.id)?.(message.text);
+      else
+        void Promise.all(workers().map(metricsOf)).then((texts) =>
+          tell(from, { type: 'all-metrics', id: message.id, text: mergeMetrics(texts) }),
+        );
+    },
+  };
+}

@@ -1,0 +1,117 @@
+// The primary process of WORKERS: it opens the ports, starts workers, replaces those that end, and passes on the signals. It opens no
+// database and serves no request.
+import cluster, { type Worker } from 'node:cluster';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Config } from '../../config.ts';
+import { limits } from '../../limits.ts';
+import type { Logger } from '../../platform/logger.ts';
+import { reportStartFailure } from '../announce.ts';
+import { stopSignal } from '../stop-signal.ts';
+import { tryPorts } from '../try-ports.ts';
+import { tell } from './messages.ts';
+import { createWorkerProcesses } from './processes.ts';
+
+/** One of the places of WORKERS; its number is in the log and in the metrics. */
+interface Slot {
+  number: number;
+  /** The worker that serves; absent while none does. */
+  current?: Worker | undefined;
+  /** Ends in a row soon after a start. */
+  failures: number;
+}
+
+/** Resolves with the exit code, when all workers have ended after SIGTERM or SIGINT; 1 when the first one cannot start. */
+export async function runPrimary(config: Config, logger: Logger): Promise<number> {
+  // The workers accept connections themselves. Handed over by the primary process, a connection would hang forever when its worker is
+  // killed before it answers; so the next worker accepts it.
+  cluster.schedulingPolicy = cluster.SCHED_NONE;
+  const signal = stopSignal();
+  const isFree = await tryPorts(config).then(
+    () => true,
+    (error: unknown) => reportStartFailure(config, logger, error),
+  );
+  if (!isFree) return 1;
+  const workers = createWorkers(config.workers, logger);
+  // At a terminal, SIGHUP says that it was closed, and ends the server.
+  if (!process.stdin.isTTY) process.on('SIGHUP', () => workers.restartAll());
+  // The first one alone: it migrates, applies the configuration file and creates the first administrator.
+  const first = workers.startFirst();
+  if ((await Promise.race([first, signal])) === 'failed') return 1;
+  void first.then(() => workers.startOthers());
+  logger.info({ signal: await signal }, 'signal received');
+  const { drainSeconds, closeSeconds } = limits.http;
+  const isClean = await workers.stopAll(config.drainSeconds + drainSeconds + 2 * closeSeconds);
+  return isClean ? 0 : 1;
+}
+
+function createWorkers(count: number, logger: Logger) {
+  const slots = Array.from({ length: count }, (_, index): Slot => ({ number: index + 1, failures: 0 }));
+  const processes = createWorkerProcesses({ logger, current: () => slots.flatMap(({ current }) => current ?? []) });
+  const { isStopping } = processes;
+
+  /** Starts a worker in the slot, again and again until one is ready, and another one whenever it ends. */
+  async function fill(slot: Slot): Promise<void> {
+    while (!isStopping()) {
+      const worker = await processes.start(slot.number);
+      if (worker) return serve(slot, worker);
+      slot.failures += 1;
+      await pauseAfter(slot);
+    }
+  }
+
+  function serve(slot: Slot, worker: Worker): void {
+    const since = performance.now();
+    slot.current = worker;
+    worker.once('exit', (code, signal) => {
+      if (isStopping() || slot.current !== worker) return;
+      slot.current = undefined;
+      const isStable = performance.now() - since >= limits.workers.stableSeconds * 1000;
+      slot.failures = isStable ? 0 : slot.failures + 1;
+      logger.error({ worker: slot.number, code, signal }, 'a worker ended, and another one is started');
+      void pauseAfter(slot).then(() => fill(slot));
+    });
+  }
+
+  /** Replaces one worker after the other, each when the new one serves. */
+  async function replaceAll(): Promise<void> {
+    logger.info('SIGHUP: the workers are replaced one after the other');
+    for (const slot of slots) {
+      const old = slot.current;
+      if (!old || isStopping()) continue; // a new one is on its way already
+      const worker = await processes.start(slot.number);
+      if (!worker) {
+        logger.error({ worker: slot.number }, 'the new worker did not start: the others are not replaced');
+        return;
+      }
+      serve(slot, worker);
+      tell(old, { type: 'retire' });
+    }
+    logger.info('the workers were replaced');
+  }
+
+  let restarting = Promise.resolve();
+  return {
+    stopAll: processes.stopAll,
+    async startFirst(): Promise<'started' | 'failed'> {
+      const [slot] = slots;
+      const worker = slot && (await processes.start(slot.number, { isFirst: true }));
+      if (!worker) return 'failed';
+      serve(slot, worker);
+      return 'started';
+    },
+    async startOthers(): Promise<void> {
+      await Promise.all(slots.slice(1).map(fill));
+      if (!isStopping()) logger.info(`${count} workers are ready`);
+    },
+    /** Once more when called meanwhile. */
+    restartAll(): void {
+      restarting = restarting.then(replaceAll);
+    },
+  };
+}
+
+async function pauseAfter({ failures }: Slot): Promise<void> {
+  const { firstPauseSeconds, maxPauseSeconds } = limits.workers;
+  // The first one is replaced at once.
+  if (failures > 1) await sleep(Math.min(firstPauseSeconds * 2 ** (failures - 2), maxPauseSeconds) * 1000);
+}

@@ -1,0 +1,61 @@
+// The processes of the workers, as the primary process starts and stops them.
+import cluster, { type Worker } from 'node:cluster';
+import type { Logger } from '../../platform/logger.ts';
+import { type ToPrimary, tell } from './messages.ts';
+import { createMetricsExchange } from './metrics-exchange.ts';
+
+export interface WorkerProcesses {
+  /** Starts a worker with this number; undefined when it ended before it was ready. */
+  start(number: number, options?: { isFirst?: boolean }): Promise<Worker | undefined>;
+  isStopping(): boolean;
+  /** Stops all; resolves with whether they ended in order within so many seconds. */
+  stopAll(seconds: number): Promise<boolean>;
+}
+
+export interface WorkerProcessesDependencies {
+  logger: Pick<Logger, 'error'>;
+  /** The workers that serve, one for each number. */
+  current(): Worker[];
+}
+
+export function createWorkerProcesses({ logger, current }: WorkerProcessesDependencies): WorkerProcesses {
+  const metrics = createMetricsExchange(current);
+  const running = new Set<Worker>();
+  let isStopping = false;
+
+  return {
+    isStopping: () => isStopping,
+
+    start(number, { isFirst = false } = {}) {
+      const worker = cluster.fork();
+      running.add(worker);
+      return new Promise((resolve) => {
+        worker.on('message', (message: ToPrimary) => {
+          if (message.type === 'online') tell(worker, { type: 'start', number, isFirst });
+          else if (message.type === 'ready') resolve(worker);
+          else metrics.receive(worker, message);
+        });
+        worker.once('exit', () => {
+          running.delete(worker);
+          resolve(undefined);
+        });
+      });
+    },
+
+    async stopAll(seconds) {
+      isStopping = true;
+      const ends = [...running].map((worker) => {
+        const end = new Promise<number | null>((resolve) => worker.once('exit', resolve));
+        tell(worker, { type: 'stop' });
+        return end;
+      });
+      const timer = setTimeout(() => {
+        logger.error('workers that did not stop in time are ended');
+        for (const worker of running) worker.process.kill('SIGKILL');
+      }, seconds * 1000);
+      const codes = await Promise.all(ends);
+      clearTimeout(timer);
+      return codes.every((code) => code === 0);
+    },
+  };
+}
