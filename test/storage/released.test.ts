@@ -9,6 +9,8 @@ import { openDatabase } from '../../src/storage/database.ts';
 import { parseDatabaseUrl } from '../../src/storage/database-url.ts';
 import { readMigrations } from '../../src/storage/migrations/files.ts';
 import { openMigrationSession } from '../../src/storage/migrations/session.ts';
+import { touchedTables } from '../../src/storage/upgrade/script-tables.ts';
+import { tryMigrations } from '../../src/storage/upgrade/trial.ts';
 import { commandLine } from '../cli/support.ts';
 import { redirectUri, signIn } from '../oidc/support.ts';
 import { relyingParty } from '../support/applications/rp.ts';
@@ -128,6 +130,51 @@ it.each(released)('migrates a database of $name, whose users sign in as before',
     doctor.filter(({ check: of, status }) => ['rows', 'keys', 'admins', 'migrations'].includes(of) && status !== 'ok'),
   ).toEqual([]);
 });
+
+it('tries migrations on a copy: one that fails is named, and nothing stays of it', async () => {
+  const url = await load('0.1.0-console');
+  const before = await stateOf(url);
+  const [applied, missing] = [readMigrations(databaseKind()).slice(0, 7), readMigrations(databaseKind()).slice(7)];
+  const progress: string[] = [];
+  const options = { applied, withRows: true, onProgress: (message: string) => void progress.push(message) };
+  const bad = { name: 'bad', checksum: '', sql: 'CREATE UNIQUE INDEX one_type ON audit_events (outcome);' };
+  const location = parseDatabaseUrl(url);
+  expect(await tryMigrations(location, { ...options, missing: [bad] })).toMatchObject({
+    ok: false,
+    failed: { name: 'bad', message: expect.stringMatching(/unique/i) },
+  });
+  // Without rows there is nothing that the index could not hold.
+  if (databaseKind() === 'postgresql')
+    expect(await tryMigrations(location, { ...options, withRows: false, missing: [bad] })).toMatchObject({
+      ok: true,
+      on: 'schema without rows',
+    });
+  expect(progress[0]).toMatch(/^Copying/);
+  if (databaseKind() === 'postgresql') {
+    const limited = await limitedUser(url);
+    const trial = await tryMigrations(parseDatabaseUrl(limited), { ...options, missing });
+    expect(trial, JSON.stringify(trial)).toMatchObject({
+      ok: true,
+      on: 'nothing',
+      where: expect.stringContaining('may not create a schema'),
+    });
+  }
+  expect(await stateOf(url)).toEqual(before);
+  expect(touchedTables(missing[0]?.sql ?? '', databaseKind())).toContainEqual({
+    table: 'user_roles',
+    change: databaseKind() === 'sqlite' ? 'rewritten' : 'changed',
+  });
+});
+
+/** The URL for a user who reads the tables and may create no schema. */
+async function limitedUser(address: string): Promise<string> {
+  const { db, close } = await openDatabase(address);
+  const name = `limited_${Date.now()}`;
+  await db.$executeRawUnsafe(`CREATE ROLE ${name} LOGIN PASSWORD 'limited'`);
+  await db.$executeRawUnsafe(`GRANT SELECT ON ALL TABLES IN SCHEMA public TO ${name}`);
+  await close();
+  return Object.assign(new URL(address), { username: name, password: 'limited' }).href;
+}
 
 async function signInWithSaml({ issuer }: TestIdp): Promise<unknown> {
   const metadata = (await httpClient().get(`${issuer}/saml/metadata`)).text;

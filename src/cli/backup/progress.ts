@@ -1,8 +1,8 @@
-// Prints how far a long copy is, at most every two seconds.
+// Prints how far a long copy is, at most every five seconds.
 import type { Progress } from '../../storage/backup/head.ts';
 import type { Io } from '../io.ts';
 
-const EVERY_MILLISECONDS = 2000;
+const EVERY_MILLISECONDS = 5000;
 
 /** A callback that prints a line for a percentage, or for a number of rows where the total is not known. */
 export function progressPrinter(io: Io): (progress: Progress) => void {

@@ -56,7 +56,8 @@ export async function reportOf({ backup, withRows, onProgress }: ReportOptions):
     })),
   }));
   const trial = missing.length === 0 ? null : await tryMigrations(location, { applied, missing, withRows, onProgress });
-  const disk = diskOf(config, state, trial, migrations);
+  const folder = location.kind === 'sqlite' ? path.dirname(location.file) : undefined;
+  const disk = diskOf(folder, state, trial, migrations);
   const configuration = await configurationFaults(config);
   const problems = [
     ...(trial && !trial.ok ? [`the migrations were not applied to a copy: ${trial.failed?.message}`] : []),
@@ -79,12 +80,12 @@ export async function reportOf({ backup, withRows, onProgress }: ReportOptions):
 
 // A migration writes the rewritten tables again, and on SQLite to the WAL as well; the trial measured it, where there was one.
 function diskOf(
-  { dataDir }: Config,
-  { bytes, kind, tableBytes }: DatabaseState,
+  folder: string | undefined,
+  { bytes, tableBytes }: DatabaseState,
   trial: TrialResult | null,
   migrations: UpgradeReport['migrations'],
 ): UpgradeReport['disk'] {
-  if (kind === 'postgresql') {
+  if (folder === undefined) {
     const rewritten = new Set(
       migrations.flatMap(({ tables }) =>
         tables.filter(({ change }) => change === 'rewritten').map(({ table }) => table),
@@ -93,7 +94,7 @@ function diskOf(
     const needed = [...rewritten].reduce((sum, table) => sum + (tableBytes[table] ?? 0), 0);
     return { free: null, needed, ok: true };
   }
-  const { bavail, bsize } = statfsSync(path.resolve(dataDir, '..'));
+  const { bavail, bsize } = statfsSync(folder);
   const needed = trial === null ? 0 : 2 * Math.max(trial.growth ?? 0, bytes);
   return { free: bavail * bsize, needed, ok: bavail * bsize >= needed };
 }

@@ -44,7 +44,8 @@ function print(report: UpgradeReport, io: Io): void {
     for (const { table, change, rows } of tables)
       io.out(`    ${table}: ${change}${rows === null || change === 'created' ? '' : `, ${rows} rows`}`);
   }
-  if (trial?.ok) io.out(`Trial: they succeed on a ${trial.on} (${trial.where}), in ${trial.seconds} s.`);
+  if (trial?.ok && trial.on === 'nothing') io.out(`Trial: not possible (${trial.where}).`);
+  else if (trial?.ok) io.out(`Trial: they succeed on a ${trial.on} (${trial.where}), in ${trial.seconds} s.`);
   if (trial && !trial.ok)
     io.out(plain(`Trial: FAILED on ${trial.on} (${trial.where}). ${trial.failed?.name}: ${trial.failed?.message}`));
   io.out(

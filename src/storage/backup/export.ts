@@ -118,6 +118,7 @@ async function* linesOf(
     return `${text}\n`;
   };
   yield line(JSON.stringify(head));
+  // Of the statistics, which a new database does not have yet.
   const total = Number((await queryRows(tx, ESTIMATE))[0]?.rows ?? 0);
   let done = 0;
   for (const table of await exportedTables(tx)) {
@@ -127,7 +128,7 @@ async function* linesOf(
     for await (const batch of rowsOf(tx, table)) {
       rows[table.table] = (rows[table.table] ?? 0) + batch.length;
       done += batch.length;
-      onProgress({ done, total: Math.max(done, total) });
+      onProgress({ done, total: total > done ? total : 0 });
       yield batch.map(line).join('');
     }
   }

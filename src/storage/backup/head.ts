@@ -17,7 +17,7 @@ export interface BackupHead {
   migrations: string[];
 }
 
-/** How far a copy is: bytes of SQLite, rows of PostgreSQL. `total` is an estimate of PostgreSQL. */
+/** How far a copy is: bytes of SQLite, rows of PostgreSQL. `total` of PostgreSQL is an estimate; 0 where there is none. */
 export interface Progress {
   done: number;
   total: number;

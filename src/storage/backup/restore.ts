@@ -111,6 +111,7 @@ async function dropTables(locked: LockedSession, replace: boolean): Promise<void
     ).length === 0;
   if (!isEmpty && !replace) throw notEmpty();
   await query(`DROP TABLE ${[...tables, '_prisma_migrations'].map((name) => `"${name}"`).join(', ')} CASCADE`);
+  for (const { name } of await query(TRIGGER_FUNCTIONS)) await query(`DROP FUNCTION ${String(name)} CASCADE`);
 }
 
 async function restoreSqlite(
@@ -216,6 +217,8 @@ function notEmpty(): BackupError {
   return new BackupError('the database has content: --replace puts the backup in its place. Nothing was changed');
 }
 
+const TRIGGER_FUNCTIONS = `SELECT oid::regprocedure::text AS name FROM pg_proc
+  WHERE pronamespace = current_schema()::regnamespace AND prorettype = 'trigger'::regtype`;
 const DATA_KEYS = 'SELECT id, purpose, generation, key_sealed AS "keySealed" FROM data_keys ORDER BY generation DESC';
 const SERVERS = `SELECT application_name AS name, coalesce(client_addr::text, 'this machine') AS address
   FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE 'gatehouse%' AND pid <> pg_backend_pid()

@@ -55,7 +55,12 @@ async function trySqlite(file: string, options: TrialOptions): Promise<TrialResu
       return nothing(where, `it needs ${3 * size} bytes, and ${bavail * bsize} are free there`);
     const copy = path.join(folder, 'copy.db');
     options.onProgress('Copying the database…');
-    await copySqlite(file, copy, ({ done, total }) => options.onProgress(`  ${Math.floor((done / total) * 100)} %`));
+    let tenths = 0;
+    await copySqlite(file, copy, ({ done, total }) => {
+      if (Math.floor((done / total) * 10) === tenths) return;
+      tenths = Math.floor((done / total) * 10);
+      options.onProgress(`  ${tenths * 10} %`);
+    });
     const session = await openMigrationSession({ kind: 'sqlite', file: copy });
     try {
       const locked = await session.tryLock();
@@ -100,8 +105,10 @@ async function tryPostgres(
   try {
     for (const setting of EXACT_TEXTS) await target.script(setting);
     const where = await createTrialSchema(target);
-    if (where === undefined)
-      return nothing('PostgreSQL', 'its user may create neither a schema nor a temporary table there');
+    if (where === undefined) {
+      const reason = 'the user of the database may not create a schema: GRANT CREATE ON DATABASE';
+      return { ok: true, on: 'nothing', where: reason, seconds: 0, migrations: [], growth: null };
+    }
     for (const { sql } of options.applied) await target.script(sql);
     if (options.withRows) await copyRows(target, location.schema, options.onProgress);
     const on = options.withRows ? 'copy with rows' : 'schema without rows';
@@ -113,18 +120,13 @@ async function tryPostgres(
   }
 }
 
-/** Makes the place where unqualified names point to from now on: a schema, or that of temporary tables. */
+/** Makes the schema that unqualified names point to from now on; undefined where the user may not. */
 async function createTrialSchema(target: Target): Promise<string | undefined> {
-  const [rights] = await target.query(`SELECT has_database_privilege(current_database(), 'CREATE') AS "mayCreate",
-    has_database_privilege(current_database(), 'TEMPORARY') AS "mayTemporary"`);
-  if (rights?.mayCreate === true) {
-    await target.query(`CREATE SCHEMA ${TRIAL_SCHEMA}`);
-    await target.query(`SET LOCAL search_path = ${TRIAL_SCHEMA}`);
-    return 'a schema of its own, rolled back';
-  }
-  if (rights?.mayTemporary !== true) return undefined;
-  await target.query('SET LOCAL search_path = pg_temp');
-  return 'temporary tables, rolled back';
+  const [rights] = await target.query(`SELECT has_database_privilege(current_database(), 'CREATE') AS "mayCreate"`);
+  if (rights?.mayCreate !== true) return undefined;
+  await target.query(`CREATE SCHEMA ${TRIAL_SCHEMA}`);
+  await target.query(`SET LOCAL search_path = ${TRIAL_SCHEMA}`);
+  return 'a schema of its own, rolled back';
 }
 
 async function copyRows(target: Target, source: string, onProgress: (message: string) => void): Promise<void> {
@@ -187,7 +189,6 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-// Without schema, pg_temp has its own.
 const HERE = "relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = to_regclass('users'))";
 const COPIED_COLUMNS = `SELECT pg_class.relname::text AS table, string_agg(format('%I', attname), ', ')::text AS columns
   FROM pg_class JOIN pg_attribute ON attrelid = pg_class.oid AND attnum > 0 AND NOT attisdropped
