@@ -60,6 +60,19 @@ export function createLogoutDeliveries(dependencies: LogoutDeliveriesDependencie
   });
 }
 
+async function dueDeliveries(
+  { db, now }: Pick<LogoutDeliveriesDependencies, 'db' | 'now'>,
+  { limit, exceptLanes }: Parameters<QueueStore<Delivery>['due']>[0],
+): Promise<Delivery[]> {
+  const rows = await db.logoutDelivery.findMany({
+    where: { ...OPEN, nextTryAt: { lte: now() }, clientId: { notIn: [...exceptLanes] } },
+    // New ones first: the user may be looking at the result page.
+    orderBy: [{ tries: 'asc' }, { nextTryAt: 'asc' }],
+    take: limit,
+  });
+  return rows.map((row) => ({ ...row, lane: row.clientId }));
+}
+
 /** The table `logout_deliveries`. A row may be gone: when the browser reaches the application first, it is deleted. */
 function deliveryStore({
   db,
@@ -79,15 +92,7 @@ function deliveryStore({
   }
 
   return {
-    async due({ limit, exceptLanes }) {
-      const rows = await db.logoutDelivery.findMany({
-        where: { ...OPEN, nextTryAt: { lte: now() }, clientId: { notIn: [...exceptLanes] } },
-        // New ones first: the user may be looking at the result page.
-        orderBy: [{ tries: 'asc' }, { nextTryAt: 'asc' }],
-        take: limit,
-      });
-      return rows.map((row) => ({ ...row, lane: row.clientId }));
-    },
+    due: (query) => dueDeliveries({ db, now }, query),
 
     async claim({ id, tries }, leaseUntil) {
       const data = { tries: tries + 1, nextTryAt: leaseUntil };

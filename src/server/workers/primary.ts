@@ -48,6 +48,7 @@ function createWorkers(count: number, logger: Logger) {
   const slots = Array.from({ length: count }, (_, index): Slot => ({ number: index + 1, failures: 0 }));
   const processes = createWorkerProcesses({ logger, current: () => slots.flatMap(({ current }) => current ?? []) });
   const { isStopping } = processes;
+  let restarting = Promise.resolve();
 
   /** Starts a worker in the slot, again and again until one is ready, and another one whenever it ends. */
   async function fill(slot: Slot): Promise<void> {
@@ -65,8 +66,7 @@ function createWorkers(count: number, logger: Logger) {
     worker.once('exit', (code, signal) => {
       if (isStopping() || slot.current !== worker) return;
       slot.current = undefined;
-      const isStable = performance.now() - since >= limits.workers.stableSeconds * 1000;
-      slot.failures = isStable ? 0 : slot.failures + 1;
+      slot.failures = isStable(since) ? 0 : slot.failures + 1;
       logger.error({ worker: slot.number, code, signal }, 'a worker ended, and another one is started');
       void pauseAfter(slot).then(() => fill(slot));
     });
@@ -79,17 +79,14 @@ function createWorkers(count: number, logger: Logger) {
       const old = slot.current;
       if (!old || isStopping()) continue; // a new one is on its way already
       const worker = await processes.start(slot.number);
-      if (!worker) {
-        logger.error({ worker: slot.number }, 'the new worker did not start: the others are not replaced');
-        return;
-      }
+      if (!worker)
+        return logger.error({ worker: slot.number }, 'the new worker did not start: the others are not replaced');
       serve(slot, worker);
       tell(old, { type: 'retire' });
     }
     logger.info('the workers were replaced');
   }
 
-  let restarting = Promise.resolve();
   return {
     stopAll: processes.stopAll,
     async startFirst(): Promise<'started' | 'failed'> {
@@ -109,6 +106,8 @@ function createWorkers(count: number, logger: Logger) {
     },
   };
 }
+
+const isStable = (since: number) => performance.now() - since >= limits.workers.stableSeconds * 1000;
 
 async function pauseAfter({ failures }: Slot): Promise<void> {
   const { firstPauseSeconds, maxPauseSeconds } = limits.workers;
