@@ -80,7 +80,9 @@ export function createRejectedSignIns({ rejections, repeatedEntries }: RejectedS
         const rejectionCode = await record(request, connectionId, error);
         const page = new AppError(code);
         throw new AppError(code, {
-          message: connectionName ? page.message.replace(/your identity provider/i, connectionName) : page.message,
+          message: connectionName
+            ? page.message.replace(/your identity provider/i, () => connectionName)
+            : page.message,
           ...(page.advice && { advice: page.advice }),
           next,
           ...(other && { other }),

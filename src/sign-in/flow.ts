@@ -83,7 +83,7 @@ async function finishSignIn(
   const { request } = ctx.state;
   await attempts.remove(attempt.uid);
   // Nothing was proven: the session stays as it is, and the application learns its acr.
-  if (attempt.stepUp && attempt.userId === undefined) return interactions.answer(ctx, { stepUp: 'unmet' });
+  if (attempt.userId === undefined) return interactions.answer(ctx, { stepUp: 'unmet' });
   await rejectOldPassword(dependencies, account.id, attempt);
   const about = { actorId: account.id, subjectId: account.id, clientId, request };
   const login = await loginOf(dependencies, attempt, account, { acr, amr }, { actorId: account.id, request });

@@ -107,8 +107,9 @@ export function createSignInPolicy(dependencies: SignInPolicyDependencies): Sign
       if (weakestOf(requestedAcr) === undefined) return false;
       const { factors: own } = await factorsOf(dependencies, account);
       const rule = stricterRule(application, staffRule(settings(), account));
-      const input = { setting: settings().mfa, factors: own, proven: ['pwd'], rule, requestedAcr };
-      return nextFactor(input).need !== 'impossible';
+      const input = { setting: settings().mfa, factors: own, rule, requestedAcr };
+      // After a password, and still when a second factor that is not strong enough follows it.
+      return [['pwd'], ['pwd', 'mfa']].every((proven) => nextFactor({ ...input, proven }).need !== 'impossible');
     },
 
     hasOwnFactor: async (account) => strongestLevel((await factorsOf(dependencies, account)).factors) !== PASSWORD_ACR,

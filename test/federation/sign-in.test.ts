@@ -173,6 +173,19 @@ describe('what a sign-in over a connection states', () => {
     expect(await accountOf(idp, corp.connection, 'truth-4')).toMatchObject({ email: null, emailVerified: false });
   });
 
+  it('takes email_verified as the proof of the claim email, not of another claim that is mapped to the address', async () => {
+    const mapped = await anUpstream(idp, { attributes: { email: 'preferred_username' } });
+    const stated = { preferred_username: 'truth-5@corp.example', email: 'own@elsewhere.example', email_verified: true };
+    mapped.upstream.user = { sub: 'truth-5', ...stated };
+    await signInOver(idp, mapped.connection);
+    expect(await accountOf(idp, mapped.connection, 'truth-5')).toMatchObject({ email: null, emailVerified: false });
+    mapped.upstream.user = { sub: 'truth-5', ...stated, preferred_username: 'own@elsewhere.example' };
+    await signInOver(idp, mapped.connection);
+    const email = 'own@elsewhere.example';
+    expect(await accountOf(idp, mapped.connection, 'truth-5')).toMatchObject({ email, emailVerified: true });
+    await mapped.remove();
+  });
+
   it('counts acr and amr of the upstream by the lists of the connection alone', async () => {
     corp.upstream.user = { sub: 'truth-3', amr: ['mfa'] };
     expect(await idTokenOf()).toMatchObject({ acr: 'urn:gatehouse:acr:mfa', amr: ['fed', 'mfa'] });

@@ -167,17 +167,26 @@ describe('a step-up in a session from an OpenID Connect upstream', () => {
     await own.services.settings.set('mfa', 'off');
     await own.services.settings.reload();
     const one = await anUpstream(own, vouching);
+    const auth_time = Math.floor(Date.now() / 1000) - 600;
     one.upstream.user = { sub: 'off' };
     const { browser, clientId } = await signInOver(own, one.connection);
     for (const [amr, result] of [
       [['pwd'], 'unmet_authentication_requirements'],
       [['mfa'], null],
     ] as const) {
-      one.upstream.user = { sub: 'off', amr };
+      one.upstream.user = { sub: 'off', amr, auth_time };
       const claims = JSON.stringify({ id_token: { acr: { essential: true, value: MFA } } });
       if (amr[0] === 'pwd') expect(isIn(await openSignIn(own, { clientId, browser, acr_values: MFA }))).toBe(true);
       expect(errorOf(await openSignIn(own, { clientId, browser, claims }))).toBe(result);
     }
+    // With a factor here that is too weak for the request nothing is proven either, so auth_time stays.
+    const account = await accountOf(own, one.connection, 'off');
+    await own.services.mfa.totp.importSecret(account?.id ?? '', 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP');
+    const application = await anApplication(own);
+    const started = await application.rp.start({ acr_values: 'phr' });
+    const page = await browser.follow(await browser.get(started.url), isAtApplication);
+    const { id_token } = await application.rp.finish(page.location ?? '', started);
+    expect(decodeJwt(id_token ?? '')).toMatchObject({ acr: MFA, amr: ['fed', 'mfa'], auth_time });
     await one.upstream.stop();
     await own.stop();
   });

@@ -5,7 +5,7 @@ export interface MappingRules {
   /** Field of an account -> name or path of the claim; `attributes.NAME` is a custom attribute. */
   attributes: Readonly<Record<string, string>>;
   trusted_email: 'never' | 'verified' | 'domains';
-  /** Whether the upstream marks verified addresses. SAML and LDAP do not: there `trusted_email: verified` trusts each address. */
+  /** Whether the upstream marks verified addresses, with `email_verified`. SAML and LDAP do not: there `trusted_email: verified` trusts each address. */
   marksVerified: boolean;
 }
 
@@ -74,7 +74,7 @@ export function mapProfile(
   return {
     username: read('username'),
     email,
-    isEmailTrusted: email !== undefined && isTrusted(email, claims.email_verified, rules, provenDomains),
+    isEmailTrusted: email !== undefined && isTrusted(email, claims, rules, provenDomains),
     name: read('name'),
     givenName: read('given_name'),
     familyName: read('family_name'),
@@ -95,15 +95,18 @@ export function mappedRoles(
   return [...new Set(mappings.filter(({ group }) => held.has(group)).map(({ roleId }) => roleId))];
 }
 
+/** `email_verified` is about the claim `email` (OIDC Core 5.1), not about another claim that is mapped to the address. */
 function isTrusted(
   email: string,
-  verified: unknown,
+  claims: Readonly<Record<string, unknown>>,
   { trusted_email: rule, marksVerified }: MappingRules,
   provenDomains: readonly string[],
 ): boolean {
+  const { email_verified: verified } = claims;
   if (verified === false || verified === 'false') return false;
   if (rule === 'domains') return provenDomains.includes(domainOf(email));
-  return rule === 'verified' && (!marksVerified || verified === true || verified === 'true');
+  const isVerified = email === textOf(claims.email) && (verified === true || verified === 'true');
+  return rule === 'verified' && (!marksVerified || isVerified);
 }
 
 function customAttributes(

@@ -138,9 +138,10 @@ async function isReachable(
   { oidc: { session, result } }: KoaContextWithOIDC,
   requested: string[],
 ): Promise<boolean> {
-  if (!session?.accountId) return false;
+  // The sign-in pages found nothing that could be added.
+  if (!session?.accountId || result?.stepUp) return false;
   if (await canReach(session.accountId, requested)) return true;
-  return !result?.login && !result?.stepUp && upstream.canReach(session.uid, requested);
+  return !result?.login && upstream.canReach(session.uid, requested);
 }
 
 /**
@@ -152,7 +153,8 @@ function applicationAcr({ clients }: PromptDependencies) {
     const rule = oidc.client && (await clients.applicationOf(oidc.client.clientId))?.mfa;
     if (!rule || !oidc.session?.accountId || satisfies([acrOfRule(rule)], oidc.acr)) return NO_NEED_TO_PROMPT;
     // The sign-in pages finish only when the rule is met. A sign-in that finished without it is an error, not a loop.
-    if (oidc.result?.login) throw new errors.AccessDenied('the application demands a stronger sign-in');
+    if (oidc.result?.login || oidc.result?.stepUp)
+      throw new errors.AccessDenied('the application demands a stronger sign-in');
     return REQUEST_PROMPT;
   });
 }
@@ -161,7 +163,7 @@ function applicationAcr({ clients }: PromptDependencies) {
 function settingsAcr(dependencies: PromptDependencies) {
   return new Check('acr', 'the settings demand a stronger sign-in', async (ctx) => {
     const { session, account, result } = ctx.oidc;
-    if (!session?.accountId || !account || result?.login) return NO_NEED_TO_PROMPT;
+    if (!session?.accountId || !account || result?.login || result?.stepUp) return NO_NEED_TO_PROMPT;
     const demanded = await dependencies.settingsAcr(ctx, accountOf(account));
     return demanded && !satisfies([demanded], ctx.oidc.acr) ? REQUEST_PROMPT : NO_NEED_TO_PROMPT;
   });
@@ -171,7 +173,8 @@ function settingsAcr(dependencies: PromptDependencies) {
 function requestedMailedCode({ canEnterMailedCode }: PromptDependencies) {
   return new Check('acr', 'a code by e-mail was requested', async ({ oidc }) => {
     const { session, account, result, params } = oidc;
-    if (!session?.accountId || !account || result?.login || session.amr?.includes('email')) return NO_NEED_TO_PROMPT;
+    if (!session?.accountId || !account || session.amr?.includes('email')) return NO_NEED_TO_PROMPT;
+    if (result?.login || result?.stepUp) return NO_NEED_TO_PROMPT;
     const isDemanded = demandsMailedCode({ ...params }) && (await canEnterMailedCode(accountOf(account)));
     return isDemanded ? REQUEST_PROMPT : NO_NEED_TO_PROMPT;
   });

@@ -67,6 +67,17 @@ describe('a voluntary context', () => {
     expect((await open(browser, { acr_values: MFA, prompt: 'none' })).get('code')).toBeTruthy();
   });
 
+  it('a context that the factors of the account cannot reach is not prompted for, and fails the request that demands it', async () => {
+    const { user, browser } = await signedIn();
+    await idp.services.mfa.totp.importSecret(user.account.id, SECRET);
+    const page = await browser.follow(await browser.get(authorizeUrl(idp, app.clientId, { acr_values: MFA })), isThere);
+    await browser.follow(await browser.submit(page, { code: generateSync({ secret: SECRET }) }), isThere);
+    // The account has TOTP, and users set up no passkey while second factors are off.
+    expect((await open(browser, { acr_values: 'phr', prompt: 'none' })).get('code')).toBeTruthy();
+    const answer = await open(browser, { claims: essential({ value: 'phr' }) });
+    expect(answer.get('error')).toBe('unmet_authentication_requirements');
+  });
+
   it('a voluntary context may be the default of an application', async () => {
     const strict = await anApplication(idp, {
       default_acr_values: [MFA],
