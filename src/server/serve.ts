@@ -15,6 +15,8 @@ export async function serve(config: Config, logger: Logger): Promise<number> {
 }
 
 async function serveAlone(config: Config, logger: Logger): Promise<number> {
+  // Before the start: a signal may come as soon as /readyz answers, and the start still has something to do then.
+  const signal = stopSignal();
   const [{ startServer }, { stopServer }] = await Promise.all([import('./start.ts'), import('./stop.ts')]);
   const server = await startServer({ config, logger }).catch((error: unknown) => {
     reportStartFailure(config, logger, error);
@@ -22,7 +24,7 @@ async function serveAlone(config: Config, logger: Logger): Promise<number> {
   });
   if (!server) return 1;
   announce(server, logger);
-  logger.info({ signal: await stopSignal() }, 'signal received');
+  logger.info({ signal: await signal }, 'signal received');
   const outcome = await stopServer(server, { announceSeconds: config.drainSeconds, logger });
   // What is still open would hold the process.
   if (outcome === 'cut off') process.exit(1);

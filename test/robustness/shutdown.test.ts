@@ -21,8 +21,11 @@ afterEach(() => {
   if (npm?.pid && npm.exitCode === null) process.kill(-npm.pid, 'SIGKILL');
 });
 
-/** `npm start` without the build before it, which `npm test` has done. */
-async function npmStart(environment: Record<string, string>): Promise<void> {
+/** `npm start` without the build before it, which `npm test` has done. Resolves when the server is ready. */
+async function npmStart(
+  environment: Record<string, string>,
+  isReady = async () => printed.includes('Gatehouse is ready'),
+): Promise<void> {
   npm = spawn('npm', ['start', '--ignore-scripts'], {
     env: { PATH: process.env.PATH, HOME: process.env.HOME, ...idp.environment, ...environment },
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -32,9 +35,9 @@ async function npmStart(environment: Record<string, string>): Promise<void> {
   npm.stdout?.setEncoding('utf8').on('data', (text: string) => {
     printed += text;
   });
-  while (!printed.includes('Gatehouse is ready')) {
+  while (!(await isReady())) {
     if (npm.exitCode !== null) throw new Error(`npm start ended with ${npm.exitCode}:\n${printed}`);
-    await sleep(20);
+    await sleep(5);
   }
 }
 
@@ -54,6 +57,20 @@ it('ends the server when SIGTERM reaches npm alone, after /readyz has answered 5
   await expect.poll(async () => (await client.get('/readyz', host)).status).toBe(503);
   const jwks = await client.get('/jwks', host);
   expect([jwks.status, jwks.headers.connection]).toEqual([200, 'close']);
+  expect(await closed).toBe(0);
+  expect(printed).toContain('"msg":"stopped"');
+});
+
+it('ends in order after a SIGTERM that comes as soon as /readyz answers', async () => {
+  const readyz = new URL(`http://127.0.0.1:${idp.port}/readyz`);
+  await npmStart({}, () =>
+    fetch(readyz).then(
+      ({ ok }) => ok,
+      () => false,
+    ),
+  );
+  const closed = ended();
+  npm.kill('SIGTERM');
   expect(await closed).toBe(0);
   expect(printed).toContain('"msg":"stopped"');
 });
