@@ -10,6 +10,5 @@ export const RETRY_AFTER = { 'Retry-After': '5' };
 export function databaseUnavailable(thrown: unknown): AppError | undefined {
   const unavailable = unavailableIn(thrown);
   if (!unavailable) return undefined;
-  const { reason, cause } = unavailable;
-  return new AppError('unavailable', { headers: RETRY_AFTER, detail: { database: reason }, cause });
+  return new AppError('unavailable', { headers: RETRY_AFTER, detail: unavailable.logFields, cause: unavailable });
 }

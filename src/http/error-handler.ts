@@ -1,6 +1,7 @@
 // The only place where an error becomes a response: a page for users, RFC 9457 problem+json for programs.
 // Both contain the request id of the log line; neither says more than the error's public message.
 import { STATUS_CODES } from 'node:http';
+import { unavailableIn } from '../storage/unavailable.ts';
 import type { Context, Middleware } from './context.ts';
 import { databaseUnavailable, RETRY_AFTER } from './database-unavailable.ts';
 import { AppError, badRequest, type ErrorOptions, internal, methodNotAllowed, notFound } from './errors.ts';
@@ -69,11 +70,17 @@ function logError({ state, method, path }: Context, error: AppError): void {
   const { code, detail, cause } = error;
   // 501 is an error of the request, not of the server.
   if (error.status >= 500 && error.status !== 501) {
-    state.log.error({ problem: code, method, path, detail, err: cause ?? error }, 'request failed');
+    state.log.error({ problem: code, method, path, detail, ...loggedCause(error) }, 'request failed');
   } else if (detail !== undefined || cause !== undefined) {
     // Without either, the access-log line with its code is enough.
     state.log.info({ problem: code, detail, err: cause }, 'request rejected');
   }
+}
+
+/** Nothing where the detail says all, as that of a database that cannot be used does for every request while it lasts. */
+function loggedCause(error: AppError): { err?: unknown } {
+  const { cause, detail } = error;
+  return unavailableIn(cause) || (cause === undefined && detail !== undefined) ? {} : { err: cause ?? error };
 }
 
 function wantsJson(ctx: Context, jsonPaths: readonly string[]): boolean {

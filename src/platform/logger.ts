@@ -91,6 +91,8 @@ function withoutSecrets(value: unknown, depth: number): unknown {
 }
 
 function describeError(error: Error, depth: number): Record<string, unknown> {
+  // An error that happens again and again while its cause lasts says what to log of it (storage/unavailable.ts).
+  if ('logFields' in error) return { type: error.name, ...(withoutSecrets(error.logFields, depth + 1) as object) };
   const { name, message, stack, cause, ...rest } = error as Error & Record<string, unknown>;
   return {
     type: name,

@@ -161,9 +161,13 @@ function storePending(cookies: Cookies, ctx: Context, pending: PendingSignIn[]):
   else if (cookie.length > MAX_COOKIE) storePending(cookies, ctx, pending.slice(0, -1));
   else cookies.set(ctx, 'rpSignIn', cookie);
 }
-/** To begin again at once would go in circles while the database cannot be used. A user who cancelled is not sent to the sign-in again; after any other failure it begins anew. */
+
+/**
+ * To begin again at once would go in circles while the database cannot be used. A user who cancelled is not sent to the sign-in
+ * again; after any other failure it begins anew.
+ */
 function failed(ctx: Context, error: string | undefined): void {
-  if (error === 'temporarily_unavailable') throw unavailable('unavailable');
+  if (error === 'temporarily_unavailable') throw unavailable('unavailable', { detail: { error } });
   redirect(ctx, error === 'access_denied' ? '/' : '/login');
 }
 

@@ -20,9 +20,9 @@ async function serveAlone(config: Config, logger: Logger): Promise<number> {
   const [{ startServer }, { stopServer }] = await Promise.all([import('./start.ts'), import('./stop.ts')]);
   const server = await startServer({ config, logger }).catch((error: unknown) => {
     reportStartFailure(config, logger, error);
-    return undefined;
+    // What was opened before the failure, such as the listener, would hold the process.
+    return process.exit(1);
   });
-  if (!server) return 1;
   announce(server, logger);
   logger.info({ signal: await signal }, 'signal received');
   const outcome = await stopServer(server, { announceSeconds: config.drainSeconds, logger });

@@ -105,12 +105,13 @@ async function start(options: ServerOptions): Promise<RunningServer> {
   const { port } = await server.listen({ host: config.host, port: config.port });
   const metricsServer = await listenForMetrics(services, http);
 
-  scheduler.start();
   const keyRefresh = refreshKeys(services);
   const { now } = services;
   const clockWatch = watchClock({ now, stopwatch: systemStopwatch, logger, onSetBack: scheduler.clockSetBack });
   await mfa.passkeys.prepare();
+  // Before the jobs: on a full disk the start ends here, with one line.
   await audit.record({ type: 'server.started', outcome: 'success', data: { node: process.version } });
+  scheduler.start();
 
   return {
     url: config.issuer,

@@ -4,7 +4,7 @@ import type { Config } from '../config.ts';
 import { whyNotWritable } from '../platform/folders.ts';
 import type { Logger } from '../platform/logger.ts';
 import { DatabaseError, placeOf, sqliteFileOf } from '../storage/database-url.ts';
-import { unavailableIn } from '../storage/unavailable.ts';
+import { driverMessage, unavailableIn } from '../storage/unavailable.ts';
 
 /** Throws DatabaseError for the SQLite file, its folder, and a data folder that mail is written to. */
 export function requireWritable(config: Config, logger: Pick<Logger, 'warn'>): void {
@@ -27,13 +27,8 @@ export function startError({ databaseUrl }: Config, error: unknown): unknown {
   if (!unavailable || error instanceof DatabaseError) return error;
   const { reason, cause } = unavailable;
   const what = reason === 'read-only' || reason === 'disk full' ? 'written' : 'used';
-  const detail = cause instanceof Error ? `: ${messageOf(cause)}` : '';
+  const detail = cause instanceof Error ? `: ${driverMessage(cause)}` : '';
   return new DatabaseError(`the database cannot be ${what} (${placeOf(databaseUrl)}): ${reason}${detail}`, {
     cause: error,
   });
-}
-
-function messageOf(error: Error): string {
-  const { cause, message } = error as { cause?: { originalMessage?: unknown }; message: string };
-  return typeof cause?.originalMessage === 'string' ? cause.originalMessage : message;
 }

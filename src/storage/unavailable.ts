@@ -30,10 +30,26 @@ export class DatabaseUnavailable extends Error {
     this.reason = reason;
   }
 
+  /**
+   * What the log says of it, without stacks: it happens to every request while the fault lasts, and the line "the database does
+   * not answer" has the whole error.
+   */
+  get logFields(): { database: UnavailableReason; cause?: string } {
+    // Known to be away: nothing new.
+    if (!(this.cause instanceof Error) || this.cause instanceof DatabaseUnavailable) return { database: this.reason };
+    return { database: this.reason, cause: driverMessage(this.cause) };
+  }
+
   /** Whether the connection or the server is lost, and not only this operation. */
   get isAway(): boolean {
     return this.reason === 'unreachable' || this.reason === 'no answer';
   }
+}
+
+/** The text of the driver, also where Prisma's adapter has replaced it by a general one. */
+export function driverMessage(error: Error): string {
+  const { cause, message } = error as { cause?: { originalMessage?: unknown }; message: string };
+  return typeof cause?.originalMessage === 'string' ? cause.originalMessage : message;
 }
 
 /** The DatabaseUnavailable that `error` is, or is caused by; undefined for every other error. */

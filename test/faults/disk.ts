@@ -11,6 +11,8 @@ import { freePort } from '../support/idp.ts';
 import { programArguments } from '../support/program.ts';
 
 const NOBODY = 65_534;
+/** A start that has neither failed nor succeeded by then does neither. */
+const START_MS = 60_000;
 const home = mkdtempSync(path.join(tmpdir(), 'gatehouse-disk-'));
 chmodSync(home, 0o755);
 const mount = path.join(home, 'mount');
@@ -54,7 +56,8 @@ async function start(folder: string, user?: number): Promise<Started> {
         output += text;
         if (text.includes('Gatehouse is ready')) resolve();
       });
-    child.once('exit', () => resolve());
+    child.once('close', () => resolve());
+    setTimeout(resolve, START_MS).unref();
   });
   return { issuer: `http://localhost:${port}`, output, code: child.exitCode };
 }

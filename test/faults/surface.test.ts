@@ -239,6 +239,7 @@ function faultOf({ kind, reads }: Probe, page: Page, isTotal: boolean): string |
 
 it('answers 503 with Retry-After everywhere, never 500, and works again afterwards', async () => {
   for (const fault of faults) {
+    const logged = idp.log.length;
     await fault.begin();
     const wrong: Record<string, string | undefined> = {};
     for (const [name, probe] of Object.entries(probes)) {
@@ -259,8 +260,25 @@ it('answers 503 with Retry-After everywhere, never 500, and works again afterwar
     });
     await expect.poll(async () => (await httpClient(idp.issuer).get('/readyz')).status).toBe(200);
     await expectUnchanged();
+    expectBriefLog(idp.log.slice(logged), fault);
   }
 });
+
+/** One line for each failed request, with the reason and the path; the driver's error once, when the database goes away. */
+function expectBriefLog(lines: string[], { reason, isTotal }: Fault): void {
+  const textOf = (line: string) => JSON.parse(line).msg;
+  const failed = lines.filter((line) => textOf(line) === 'request failed');
+  expect(failed.length).toBeGreaterThan(5);
+  for (const line of failed) {
+    const { path, detail } = JSON.parse(line);
+    // The pages' own relying party knows only what the token endpoint has answered.
+    const isOwn = path === '/auth/callback';
+    expect(detail, line).toMatchObject(isOwn ? { error: 'temporarily_unavailable' } : { database: reason });
+  }
+  const away = isTotal ? ['the database does not answer'] : [];
+  expect(lines.filter((line) => line.includes('"stack"')).map(textOf)).toEqual(away);
+  expect(lines.map(textOf).filter((text) => text === 'the database answers again')).toHaveLength(away.length);
+}
 
 /** The code, the refresh token and the session were not used up by the failed requests. */
 async function expectUnchanged(): Promise<void> {

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeAll, expect, it } from 'vitest';
+import { connectSqlite } from '../../src/storage/sqlite/connections.ts';
 import { httpClient } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
 
@@ -91,4 +92,13 @@ it('ends at once at a second signal', async () => {
   await sleep(600); // a signal within half a second is the same one, passed on by npm
   npm.kill('SIGTERM');
   expect(await closed).toBe(130);
+});
+
+it('ends with 1 when the database could not be written any more after the server had begun to listen', async () => {
+  const database = await connectSqlite((idp.environment.DATABASE_URL ?? '').slice('file:'.length));
+  await database.executeScript(
+    "CREATE TRIGGER no_more BEFORE INSERT ON audit_events BEGIN SELECT RAISE(ABORT, 'no more events'); END",
+  );
+  await database.dispose();
+  await expect(npmStart({})).rejects.toThrow(/npm start ended with 1:.*no more events/s);
 });

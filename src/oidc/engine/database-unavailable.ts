@@ -40,6 +40,6 @@ function answerPrograms(ctx: Context, unavailable: DatabaseUnavailable): void {
   ctx.body = { error, error_description };
 }
 
-function logFailure({ state, method, path }: Context, { reason, cause }: DatabaseUnavailable): void {
-  state.log.error({ problem: 'unavailable', method, path, detail: { database: reason }, err: cause }, 'request failed');
+function logFailure({ state, method, path }: Context, { logFields: detail }: DatabaseUnavailable): void {
+  state.log.error({ problem: 'unavailable', method, path, detail }, 'request failed');
 }
