@@ -32,6 +32,8 @@ beforeAll(async () => {
     { link: 'trusted', trusted_email: 'verified', domains: ['trusted.example'] },
     { proven: true },
   );
+  await idp.services.settings.set('username_domains', ['trusted.example']);
+  await idp.services.settings.reload();
 });
 beforeEach(() => {
   corp.upstream.quirks = {};
@@ -40,6 +42,8 @@ beforeEach(() => {
 afterAll(async () => {
   await corp.remove();
   await trusting.remove();
+  await idp.services.settings.unset('username_domains');
+  await idp.services.settings.reload();
 });
 
 const aSubject = () => `match-${count}`;
@@ -108,6 +112,9 @@ describe('an identity with the address of an account', () => {
     ['a right in Gatehouse', { admin: true }],
     ['an address in another domain', { domain: 'other.example' }],
     ['an address that the upstream does not prove', { verified: false }],
+    ['another address that looks the same', { stated: (email: string) => email.replace('o', 'о') }], // Cyrillic
+    ['another address and this user name', { own: 'owner@other.example' }],
+    ['no address and this user name', { own: null }],
   ])(
     'is not linked silently to an account with %s',
     async (_what, {
@@ -116,18 +123,30 @@ describe('an identity with the address of an account', () => {
       linked,
       domain = 'trusted.example',
       verified = true,
-    }: { password?: boolean; admin?: boolean; linked?: boolean; domain?: string; verified?: boolean }) => {
+      stated = (email) => email,
+      own,
+    }: {
+      password?: boolean;
+      admin?: boolean;
+      linked?: boolean;
+      domain?: string;
+      verified?: boolean;
+      stated?: (email: string) => string;
+      own?: string | null;
+    }) => {
       const { accounts, identities, roles } = idp.services;
       const email = `loud-${count}@${domain}`;
-      const profile = { username: `loud-${count}`, email, emailVerified: true };
+      const usual = { username: `loud-${count}`, email, emailVerified: true };
+      const profile = own === undefined ? usual : { username: email, email: own, emailVerified: own !== null };
       const account = password ? (await aUser(idp.services, profile)).account : await accounts.create(profile);
       if (admin) await roles.assign(account.id, 'admin');
-      const own = { connectionId: corp.connection, subject: aSubject(), userId: account.id, label: email };
-      if (linked) await identities.link(own, {});
-      trusting.upstream.user = { sub: aSubject(), email, email_verified: verified };
+      const identity = { connectionId: corp.connection, subject: aSubject(), userId: account.id, label: email };
+      if (linked) await identities.link(identity, {});
+      trusting.upstream.user = { sub: aSubject(), email: stated(email), email_verified: verified };
       const { page } = await signInOver(idp, trusting.connection);
       expect(page.text).toContain('Is this your account?');
       expect(await accountOf(idp, trusting.connection, aSubject())).toBeUndefined();
+      expect((await accounts.find(account.id))?.email).toBe(profile.email);
     },
   );
 

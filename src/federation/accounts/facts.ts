@@ -50,7 +50,7 @@ export async function readFacts(
     known: known && (await accounts.find(known.userId, tx)),
     // Another person's invitation, planted in this browser, has another address.
     invited: invited && isAddressOf(invited, profile.email) ? invited : undefined,
-    holder: holder && (await candidateOf(dependencies, holder, tx)),
+    holder: holder && (await candidateOf(dependencies, holder, profile.email, tx)),
     isEmailTrusted: profile.isEmailTrusted,
     isInProvenDomain: profile.email !== undefined && domains.includes(domainOf(profile.email)),
     createUsers: settings.create_users,
@@ -68,6 +68,12 @@ function isAddressOf(account: Account, email: string | undefined): boolean {
   return account.email !== null && email !== undefined && nameKey(account.email) === nameKey(email);
 }
 
+/** The case of an address does not count, look-alike letters do. */
+function isSame(email: string | null, stated: string | undefined): boolean {
+  const plain = (address: string) => address.normalize('NFKC').trim().toLowerCase();
+  return email !== null && stated !== undefined && plain(email) === plain(stated);
+}
+
 function profileOf(connection: Connection, { claims }: UpstreamIdentity, domains: readonly string[]): MappedProfile {
   const rules = {
     attributes: attributesOf(connection),
@@ -82,6 +88,7 @@ function profileOf(connection: Connection, { claims }: UpstreamIdentity, domains
 async function candidateOf(
   { credentials, factors, identities }: FactsDependencies,
   account: Account,
+  stated: string | undefined,
   tx: Tx,
 ): Promise<Candidate> {
   const { passkeys } = await factors.of(account.id, tx);
@@ -90,6 +97,7 @@ async function candidateOf(
     id: account.id,
     isActive: account.isActive,
     emailVerified: account.emailVerified,
+    matches: isSame(account.email, stated) ? 'address' : isAddressOf(account, stated) ? 'look-alike' : 'username',
     hasOwnCredential: passkeys > 0 || hasPassword || (await identities.ofUser(account.id, tx)).length > 0,
     isStaff: isStaff(account),
   };

@@ -6,6 +6,8 @@ export interface Candidate {
   id: string;
   isActive: boolean;
   emailVerified: boolean;
+  /** What the stated address is there: its address, one that only looks like it (accounts/names.ts), or its user name alone. */
+  matches: 'address' | 'look-alike' | 'username';
   /** A password, a passkey or an identity of some connection: its owner has signed in, and can prove the account. */
   hasOwnCredential: boolean;
   /** Has a right in Gatehouse itself. */
@@ -59,13 +61,13 @@ export function matchAccount(facts: MatchFacts): Match {
  * The creator of an account may have given the address of another person and never verified it (pre-hijacking, arXiv 2205.10174): the
  * address moves to the user who proves it, the account does not. That of an administrator stays.
  */
-function mustReleaseAddress({ emailVerified, isStaff }: Candidate, { isEmailTrusted }: MatchFacts): boolean {
-  return !emailVerified && isEmailTrusted && !isStaff;
+function mustReleaseAddress({ emailVerified, isStaff, matches }: Candidate, { isEmailTrusted }: MatchFacts): boolean {
+  return !emailVerified && isEmailTrusted && !isStaff && matches !== 'username';
 }
 
 /** Without a proof only if nothing but the address could prove the account, and both sides have verified it. */
 function mayLinkWithoutProof(holder: Candidate, { link, isEmailTrusted, isInProvenDomain }: MatchFacts): boolean {
-  const isProvenTwice = isEmailTrusted && isInProvenDomain && holder.emailVerified;
+  const isProvenTwice = isEmailTrusted && isInProvenDomain && holder.emailVerified && holder.matches === 'address';
   return link === 'trusted' && isProvenTwice && !holder.hasOwnCredential && !holder.isStaff;
 }
 
