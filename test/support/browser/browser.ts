@@ -38,9 +38,6 @@ export async function launchBrowser(): Promise<Browser> {
       '--disable-component-update',
       '--disable-sync',
       '--font-render-hinting=none',
-      // Painting in the main thread of a page costs a quarter less CPU than with a thread for it.
-      '--disable-threaded-compositing',
-      '--disable-lcd-text',
     ],
     env: { ...process.env, FONTCONFIG_FILE: fonts } as Record<string, string>,
   });
