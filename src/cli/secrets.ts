@@ -1,5 +1,5 @@
 // `gatehouse secrets …`: the keys and MACs that hang on GATEHOUSE_SECRET.
-import type { ResealResult } from '../server/reseal.ts';
+import type { ResealResult } from '../server/secrets/reseal.ts';
 import { type Command, jsonOption } from './command.ts';
 import { readConfig, withServices } from './context.ts';
 import { type Io, plain } from './io.ts';
@@ -13,7 +13,7 @@ Exit code 1 when a value cannot be decrypted.`,
   options: jsonOption,
   run: (input, io) =>
     withServices(io, async ({ db, vault, audit }) => {
-      const { resealAll } = await import('../server/reseal.ts');
+      const { resealAll } = await import('../server/secrets/reseal.ts');
       const results = await resealAll({ db, vault }, (result) => printProgress(result, io));
       const changed = results.filter(({ resealed }) => resealed > 0);
       if (changed.length > 0) {
@@ -56,7 +56,7 @@ Another program can empty a "mac" too: let --dry-run name the rows first, and ex
   options: { 'dry-run': { type: 'boolean', help: 'name the rows without a MAC, and change nothing' } },
   async run(input, io) {
     const config = readConfig(io);
-    const { adoptableRows, adoptDatabase } = await import('../server/adopt.ts');
+    const { adoptableRows, adoptDatabase } = await import('../server/secrets/adopt.ts');
     if (input.flag('dry-run')) {
       for (const { table, count, names } of await adoptableRows(config, MAX_NAMED)) {
         io.out(`${table}: ${count} rows have no MAC.`);

@@ -4,7 +4,7 @@ import { generateSync } from 'otplib';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { run } from '../../src/cli/run.ts';
 import { createVault } from '../../src/platform/vault.ts';
-import { sealedColumns } from '../../src/server/sealed-columns.ts';
+import { sealedColumns } from '../../src/server/secrets/sealed-columns.ts';
 import { openDatabase } from '../../src/storage/database.ts';
 import { open, resetLink } from '../recovery/support.ts';
 import { aClient, aUser } from '../support/factories.ts';
@@ -141,7 +141,7 @@ describe('a change of GATEHOUSE_SECRET', () => {
 
   it('a change of GATEHOUSE_SECRET does not overwrite a change that was made meanwhile', async () => {
     const { db, vault } = idp.services;
-    const { resealAll } = await import('../../src/server/reseal.ts');
+    const { resealAll } = await import('../../src/server/secrets/reseal.ts');
     const user = await aUser(idp.services);
     await idp.services.mfa.totp.importSecret(user.account.id, TOTP);
     const where = { userId: user.account.id };
@@ -202,7 +202,7 @@ describe('the registry of encrypted columns', () => {
     'mfa/factors/totp.ts': 'totp_credentials; a form, while a factor is set up',
     'settings/settings.ts': 'settings',
     'settings/stored-secret.ts': 'settings',
-    'server/reseal.ts': 'the registry',
+    'server/secrets/reseal.ts': 'the registry',
     'account/factors/passkey-routes.ts': 'a form',
     'mfa/factors/phone-number.ts': 'a form',
     'oidc/store/test-tickets.ts': 'a cookie',

@@ -73,7 +73,7 @@ const sweep = 'server/expiring-rows.ts';
 const plainSql: Record<string, string> = {
   'storage/': 'the connection check, row locks, hot statements inside transactions',
   'cli/doctor/check-database.ts': 'PRAGMA and the migrations table',
-  'server/reseal.ts': 'the same UPDATE for every encrypted column',
+  'server/secrets/reseal.ts': 'the same UPDATE for every encrypted column',
   'accounts/account-list.ts': 'a search for text that may hold % and _',
   'applications/read.ts': 'a search for text that may hold % and _',
   'oidc/engine/cors.ts': 'LIKE on text of any case',

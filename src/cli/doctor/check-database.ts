@@ -16,7 +16,7 @@ import { createVault } from '../../platform/vault.ts';
 import { listAdministrators } from '../../rbac/administrators.ts';
 import { ADMIN_ROLE } from '../../rbac/built-in.ts';
 import { removeServiceProviderData } from '../../saml/slo/removals.ts';
-import { countStale } from '../../server/reseal.ts';
+import { countStale } from '../../server/secrets/reseal.ts';
 import { createSettings } from '../../settings/settings.ts';
 import { type Database, openDatabase } from '../../storage/database.ts';
 import { readMigrations } from '../../storage/migrations/files.ts';

@@ -1,8 +1,8 @@
 // doctor: rows that the server does not use, because it did not write them as they are, of every table that has MACs
-// (server/protected-tables.ts). Named one by one: no command repairs them.
+// (server/secrets/protected-tables.ts). Named one by one: no command repairs them.
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { ProtectedRows, ProtectedTable } from '../../audit/protected-rows.ts';
-import { listWithoutMac } from '../../server/adopt-rows.ts';
+import { listWithoutMac } from '../../server/secrets/adopt-rows.ts';
 import {
   nameOfRow,
   type ProtectedRow,
@@ -10,7 +10,7 @@ import {
   rowsOf,
   tablesInOrder,
   uniqueKey,
-} from '../../server/protected-tables.ts';
+} from '../../server/secrets/protected-tables.ts';
 import type { Db } from '../../storage/database.ts';
 import { type Finding, failure } from './findings.ts';
 

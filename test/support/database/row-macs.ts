@@ -1,7 +1,7 @@
 // The MACs of rows that a test writes directly: the server would reject them as those of another program.
 import type { ProtectedRows } from '../../../src/audit/protected-rows.ts';
 import { rpSessionFields } from '../../../src/rp/sessions.ts';
-import { adoptWithoutMac } from '../../../src/server/adopt-rows.ts';
+import { adoptWithoutMac } from '../../../src/server/secrets/adopt-rows.ts';
 import { attemptFields } from '../../../src/sign-in/attempts.ts';
 import type { Db } from '../../../src/storage/database.ts';
 

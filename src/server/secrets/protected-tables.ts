@@ -1,24 +1,24 @@
 // Every table whose rows have a MAC (audit/protected-rows.ts), with what it covers. `gatehouse secrets adopt` writes the missing
 // MACs of these tables and `doctor` verifies them; test/cli/protected-tables.test.ts compares the list with the schema. The audit
 // log has MACs and a chain of its own (audit/chain/check.ts).
-import { userFields } from '../accounts/protected-users.ts';
-import { applicationFields, secretFields } from '../applications/macs/protected-applications.ts';
-import { resourceFields } from '../applications/resources.ts';
-import type { ProtectedTable, ProtectedValue } from '../audit/protected-rows.ts';
-import { protectedFields } from '../connections/connection.ts';
-import { domainFields } from '../connections/domains.ts';
-import { consentFields } from '../consents/consents.ts';
-import { upstreamSessionFields } from '../federation/upstream-session-rows.ts';
-import { linkFields, resetFields } from '../mail/link-tokens.ts';
-import { passkeyFields } from '../mfa/factors/webauthn-ceremony.ts';
-import { trustFields } from '../mfa/known-browsers.ts';
-import { artifactFields, MODELS_WITHOUT_MAC } from '../oidc/store/protected-artifacts.ts';
-import { rpSessionFields } from '../rp/sessions.ts';
-import { requestFields } from '../saml/sso/pending-authn-requests.ts';
-import { nameIdFields } from '../saml/sso/stored-name-ids.ts';
-import { settingFields, settingNames } from '../settings/settings.ts';
-import { attemptFields } from '../sign-in/attempts.ts';
-import type { Db } from '../storage/database.ts';
+import { userFields } from '../../accounts/protected-users.ts';
+import { applicationFields, secretFields } from '../../applications/macs/protected-applications.ts';
+import { resourceFields } from '../../applications/resources.ts';
+import type { ProtectedTable, ProtectedValue } from '../../audit/protected-rows.ts';
+import { protectedFields } from '../../connections/connection.ts';
+import { domainFields } from '../../connections/domains.ts';
+import { consentFields } from '../../consents/consents.ts';
+import { upstreamSessionFields } from '../../federation/upstream-session-rows.ts';
+import { linkFields, resetFields } from '../../mail/link-tokens.ts';
+import { passkeyFields } from '../../mfa/factors/webauthn-ceremony.ts';
+import { trustFields } from '../../mfa/known-browsers.ts';
+import { artifactFields, MODELS_WITHOUT_MAC } from '../../oidc/store/protected-artifacts.ts';
+import { rpSessionFields } from '../../rp/sessions.ts';
+import { requestFields } from '../../saml/sso/pending-authn-requests.ts';
+import { nameIdFields } from '../../saml/sso/stored-name-ids.ts';
+import { settingFields, settingNames } from '../../settings/settings.ts';
+import { attemptFields } from '../../sign-in/attempts.ts';
+import type { Db } from '../../storage/database.ts';
 
 /** A row of any of these tables, as Prisma reads it. */
 // biome-ignore lint/suspicious/noExplicitAny: the field functions are typed by their tables, and the rows come from those

@@ -1,14 +1,14 @@
 // `gatehouse secrets adopt`: makes the data keys of a database that an older version wrote, and the MACs of its rows.
-import { adoptAuditLog } from '../audit/adopt.ts';
-import { createAudit } from '../audit/audit.ts';
-import { createProtectedRows } from '../audit/protected-rows.ts';
-import type { Config } from '../config.ts';
-import { decryptDataKeys, firstVersionKeys, newDataKeys, storeDataKeys } from '../keys/data-keys.ts';
-import { systemClock as now } from '../platform/clock.ts';
-import { createLogger } from '../platform/logger.ts';
-import { createVault } from '../platform/vault.ts';
-import { openDatabase } from '../storage/database.ts';
-import { migrate } from '../storage/migrations/migrate.ts';
+import { adoptAuditLog } from '../../audit/adopt.ts';
+import { createAudit } from '../../audit/audit.ts';
+import { createProtectedRows } from '../../audit/protected-rows.ts';
+import type { Config } from '../../config.ts';
+import { decryptDataKeys, firstVersionKeys, newDataKeys, storeDataKeys } from '../../keys/data-keys.ts';
+import { systemClock as now } from '../../platform/clock.ts';
+import { createLogger } from '../../platform/logger.ts';
+import { createVault } from '../../platform/vault.ts';
+import { openDatabase } from '../../storage/database.ts';
+import { migrate } from '../../storage/migrations/migrate.ts';
 import { adoptWithoutMac, listWithoutMac } from './adopt-rows.ts';
 
 type Adopted = Record<string, number>;

@@ -1,7 +1,7 @@
-// Writes the MACs of rows that have none, as part of `gatehouse secrets adopt`: of every table of server/protected-tables.ts.
+// Writes the MACs of rows that have none, as part of `gatehouse secrets adopt`: of every table of server/secrets/protected-tables.ts.
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import type { ProtectedRows, ProtectedTable } from '../audit/protected-rows.ts';
-import type { Db } from '../storage/database.ts';
+import type { ProtectedRows, ProtectedTable } from '../../audit/protected-rows.ts';
+import type { Db } from '../../storage/database.ts';
 import { nameOfRow, type ProtectedTableEntry, rowsOf, tablesInOrder, uniqueKey } from './protected-tables.ts';
 
 const PAGE = 500;
