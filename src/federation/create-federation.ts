@@ -64,7 +64,7 @@ export interface FederationDependencies {
   /** One for each kind of connection that has a redirect, but SAML. */
   protocols: Protocols;
   samlUpstream: SamlUpstream;
-  endSession: Pick<EndSession, 'several'>;
+  endSession: Pick<EndSession, 'several' | 'all'>;
   vault: Vault;
   logoutBrowserOf(ctx: Context): LogoutBrowser;
   logout: Omit<

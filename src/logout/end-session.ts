@@ -25,6 +25,7 @@ export type EndReason =
   | 'account-disabled'
   | 'account-deleted'
   | 'roles-changed'
+  | 'identity-linked'
   | 'session-limit'
   | 'expired';
 

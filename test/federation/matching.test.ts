@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { parseCsv } from '../../src/admin/users/csv.ts';
 import { consoleOf, staff } from '../admin/console/support.ts';
 import { type ApiCaller, aPerson, aService, aTool } from '../admin/support.ts';
+import { authorizeUrl, outcome } from '../oidc/support.ts';
 import { aUser, PASSWORD } from '../support/factories.ts';
 import type { TestIdp } from '../support/idp.ts';
 import { isIn } from '../support/pages/enter.ts';
@@ -104,6 +105,22 @@ describe('an identity with the address of an account', () => {
     trusting.upstream.user = { sub: aSubject(), email, email_verified: true };
     expect(isIn((await signInOver(idp, trusting.connection)).page)).toBe(true);
     expect((await accountOf(idp, trusting.connection, aSubject()))?.id).toBe(account.id);
+  });
+
+  it('ends the sessions that the account had before, such as that of the manager who made it', async () => {
+    const { accounts, identities } = idp.services;
+    const email = `early-${count}@trusted.example`;
+    const account = await accounts.create({ username: `early-${count}`, email, emailVerified: true });
+    await identities.link({ connectionId: corp.connection, subject: aSubject(), userId: account.id, label: 'x' }, {});
+    corp.upstream.user = { sub: aSubject() };
+    const { browser, clientId } = await signInOver(idp, corp.connection);
+    const [own] = await identities.ofUser(account.id);
+    await identities.unlink(account.id, own?.id ?? '', {});
+    trusting.upstream.user = { sub: aSubject(), email, email_verified: true };
+    expect(isIn((await signInOver(idp, trusting.connection)).page)).toBe(true);
+    expect((await accountOf(idp, trusting.connection, aSubject()))?.id).toBe(account.id);
+    const before = await outcome(browser, authorizeUrl(idp, clientId, { prompt: 'none' }));
+    expect(before.get('error')).toBe('login_required');
   });
 
   it.each([

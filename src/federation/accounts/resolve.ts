@@ -8,6 +8,7 @@ import type { Connection } from '../../connections/connection.ts';
 import type { Connections } from '../../connections/connections.ts';
 import type { RoleMapping } from '../../connections/role-mappings.ts';
 import { AppError } from '../../http/errors.ts';
+import type { EndSession } from '../../logout/end-session.ts';
 import type { NotifyOwner } from '../../mail/notify-owner.ts';
 import type { Outbox } from '../../mail/outbox.ts';
 import type { Clock } from '../../platform/clock.ts';
@@ -72,6 +73,7 @@ export interface ResolverDependencies extends FactsDependencies {
   connections: Pick<Connections, 'provenDomains' | 'roleMappings'>;
   identities: ExternalIdentities;
   setConnectionRoles: SetConnectionRoles;
+  endSession: Pick<EndSession, 'all'>;
   notifyOwner: NotifyOwner;
   /** Mails a link to an address that the upstream does not prove; a click makes it the account's. */
   confirmAddress(account: Account, email: string, request: RequestInfo): Promise<void>;
@@ -157,7 +159,7 @@ interface Applied {
 }
 
 async function apply(dependencies: ResolverDependencies, found: Case, tx: Tx): Promise<Applied> {
-  const { accounts, identities, audit } = dependencies;
+  const { accounts, identities, audit, endSession } = dependencies;
   const { connection, identity, facts, match } = found;
   const { profile } = facts;
   let account: Account;
@@ -174,6 +176,8 @@ async function apply(dependencies: ResolverDependencies, found: Case, tx: Tx): P
   if (facts.identityId && match.outcome === 'known')
     await identities.used(facts.identityId, labelOf(profile, identity.subject), tx);
   else await addIdentity(dependencies, found, account, by, tx);
+  // Linked by its address alone: a session from before may be of the manager who made the account.
+  if (match.outcome === 'link') await endSession.all(account.id, 'identity-linked', by, tx);
   const haveRolesChanged = await setRoles(dependencies, found, account.id, by, tx);
   const data = { connection: connection.id, match: match.outcome, ...('rule' in match && { rule: match.rule }) };
   await audit.record({ ...by, type: 'sign-in.upstream', outcome: 'success', subjectId: account.id, data }, tx);
