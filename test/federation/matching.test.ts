@@ -291,13 +291,15 @@ describe('sso_id with its connection', () => {
   it('is declared by an import, which names a wrong row', async () => {
     const admin = await consoleOf(idp, await staff(idp, 'admin'));
     const row = (name: string, connection: string) => `${name}-${count},${aSubject()},${connection}`;
-    const csv = ['username,sso_id,sso_connection', row('imported', corp.connection), row('nowhere', 'no-such')].join(
-      '\r\n',
-    );
+    // As the export writes a subject that begins like a formula.
+    const dashed = `dashed-${count},'-${aSubject()},${corp.connection}`;
+    const rows = [row('imported', corp.connection), row('nowhere', 'no-such'), dashed];
+    const csv = ['username,sso_id,sso_connection', ...rows].join('\r\n');
     const tried = await admin.submit(await admin.get('/admin/import'), { csv, trial: 'on' });
     expect(textOf(tried.text)).toContain('There is no connection no-such.');
     await admin.submit(tried, {}, { button: 'Import now' });
     expect((await accountOf(idp, corp.connection, aSubject()))?.username).toBe(`imported-${count}`);
+    expect((await accountOf(idp, corp.connection, `-${aSubject()}`))?.username).toBe(`dashed-${count}`);
     corp.upstream.user = { sub: aSubject() };
     expect(isIn((await signInOver(idp, corp.connection)).page)).toBe(true);
   });

@@ -172,9 +172,9 @@ function valuesOf(columns: readonly string[], cells: readonly string[]): Values 
 }
 
 function profileOf(values: Values) {
-  const { username = '', email, phone_number = '', sso_id: ssoId } = values;
-  // The export writes an apostrophe before the plus sign (csvCell).
-  const phoneNumber = phone_number.replace(/^'(?=\+)/, '');
+  const { username = '', email, phone_number = '', sso_id = '' } = values;
+  // The export writes an apostrophe before a text that begins like a formula (csvCell).
+  const [phoneNumber, ssoId] = [phone_number, sso_id].map((text) => text.replace(/^'(?=[=+\-@|%])/, ''));
   return {
     ...profileOfTexts(values),
     username,
