@@ -2,7 +2,7 @@
 // return values: the message was rejected, or the server takes no message at all.
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { createTransport, type SendMailOptions } from 'nodemailer';
+import type { SendMailOptions, Transporter } from 'nodemailer';
 import { limits } from '../limits.ts';
 import type { Logger } from '../platform/logger.ts';
 
@@ -44,7 +44,7 @@ export function createMailTransport(dependencies: MailTransportDependencies): Ma
 
 function smtpTransport({ smtpUrl, mailFrom, issuer }: MailTransportDependencies & { smtpUrl: string }): MailTransport {
   const { timeoutMs } = limits.mail;
-  const smtp = createTransport({
+  const options = {
     url: smtpUrl,
     connectionTimeout: timeoutMs,
     greetingTimeout: timeoutMs,
@@ -52,10 +52,13 @@ function smtpTransport({ smtpUrl, mailFrom, issuer }: MailTransportDependencies 
     socketTimeout: 2 * timeoutMs,
     disableFileAccess: true,
     disableUrlAccess: true,
-  });
+  };
+  let smtp: Transporter | undefined;
   return {
     async send(mail) {
       try {
+        const { createTransport } = await import('./nodemailer.ts');
+        smtp ??= createTransport(options);
         await smtp.sendMail(envelopeOf(mail, mailFrom, issuer));
         return { outcome: 'sent' };
       } catch (error) {
@@ -66,10 +69,11 @@ function smtpTransport({ smtpUrl, mailFrom, issuer }: MailTransportDependencies 
 }
 
 function fileTransport({ outboxDir, mailFrom, issuer, logger }: MailTransportDependencies): MailTransport {
-  const composer = createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
   return {
     async send(mail) {
       try {
+        const { createTransport } = await import('./nodemailer.ts');
+        const composer = createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
         const { message } = await composer.sendMail(envelopeOf(mail, mailFrom, issuer));
         // The name is the same when the mail is written again after a crash; the rename makes the file appear complete.
         const stamp = mail.createdAt.toISOString().replace(/[-:]|\..*/g, '');

@@ -1,7 +1,6 @@
 // /account/factors: the list of second factors, the authenticator app and the recovery codes. Every change demands a
 // recent proof and sends a notice by mail.
 import Router from '@koa/router';
-import QRCode from 'qrcode';
 import { z } from 'zod';
 import type { Context, Extras, State } from '../../http/context.ts';
 import { tooManyRequests } from '../../http/errors.ts';
@@ -78,8 +77,8 @@ async function showAuthenticatorApp(
 ): Promise<void> {
   const { account } = page.signedIn.userOf(ctx);
   const enrolment = (sealed ? totp.resume(account, sealed) : undefined) ?? totp.begin(account);
-  const svg = await QRCode.toString(enrolment.uri, { type: 'svg', margin: 0 });
-  const qr = `data:image/svg+xml;base64,${Buffer.from(svg).toString('base64')}`;
+  const { qrCode } = await import('../../http/pages/qr-code.ts');
+  const qr = await qrCode(enrolment.uri);
   ctx.render(
     'account/authenticator-app',
     { action: `${FACTORS_PAGE}/app`, ...enrolment, qr, problem },

@@ -1,6 +1,5 @@
 // Renders the pages of the second factor and its enrolment: the method that is offered first, the other methods, the
 // WebAuthn options (whose challenge is stored with the attempt), and the QR code of a new authenticator app.
-import QRCode from 'qrcode';
 import type { Account } from '../../accounts/account.ts';
 import type { Context } from '../../http/context.ts';
 import { maskEmail as maskedAddress } from '../../mail/wording.ts';
@@ -181,8 +180,8 @@ function sendForm(current: CurrentStep, method: CodeMethod) {
 
 async function appEnrolment(totp: Totp, account: Account, sealed: string | undefined) {
   const enrolment = (sealed ? totp.resume(account, sealed) : undefined) ?? totp.begin(account);
-  const svg = await QRCode.toString(enrolment.uri, { type: 'svg', margin: 0 });
-  return { ...enrolment, qr: `data:image/svg+xml;base64,${Buffer.from(svg).toString('base64')}` };
+  const { qrCode } = await import('../../http/pages/qr-code.ts');
+  return { ...enrolment, qr: await qrCode(enrolment.uri) };
 }
 /** Limits a passkey answer to this account, and to keys that verify their user where the level demands it. */
 export function keysOfAccount(current: CurrentStep): AccountKeys | undefined {
