@@ -24,7 +24,7 @@ beforeAll(async () => {
   nodes = [one, await another(one)];
   proxy = await roundRobin(
     nodes.map((node) => node.port),
-    port,
+    { port },
   );
   await proxy.ready(2);
   app = await anApplication(one);
