@@ -1,4 +1,5 @@
-// What the image holds, and that it is enough: every part of the server that is loaded at its first use is used once.
+// What the image holds, and that it is enough: every part of the server that is loaded at its first use is used once, except
+// the libraries of mail and of QR codes.
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
