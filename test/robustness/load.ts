@@ -1,4 +1,5 @@
 // Requests of several kinds, one after the other in several lanes, until the end; each counts as done or as failed.
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Application } from '../oidc/support.ts';
 import type { HttpClient } from '../support/http.ts';
 
@@ -15,17 +16,19 @@ export interface LoadOptions {
   /** Signed in. */
   browser: HttpClient;
   lanes?: number;
+  /** Milliseconds between two code flows of a lane: time for servers that start meanwhile. */
+  pauseMs?: number;
 }
 
 /** A code flow in the session of the browser, userinfo and a refresh, again and again. */
-export function steadyLoad({ app, browser, lanes = 3 }: LoadOptions): Load {
+export function steadyLoad({ app, browser, lanes = 3, pauseMs = 0 }: LoadOptions): Load {
   let isOver = false;
   const load: Load = {
     done: 0,
     failures: [],
     async more(count) {
       const goal = load.done + count;
-      while (load.done < goal && load.failures.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+      while (load.done < goal && load.failures.length === 0) await sleep(10);
     },
     async end() {
       isOver = true;
@@ -54,7 +57,10 @@ export function steadyLoad({ app, browser, lanes = 3 }: LoadOptions): Load {
     await counted('refresh', () => app.rp.refresh(tokens.refresh_token ?? ''));
   }
   async function lane(): Promise<void> {
-    while (!isOver) await codeFlow().catch(() => undefined);
+    while (!isOver) {
+      await codeFlow().catch(() => undefined);
+      if (pauseMs > 0) await sleep(pauseMs);
+    }
   }
   const running = Promise.all(Array.from({ length: lanes }, lane));
   return load;

@@ -58,8 +58,8 @@ it('signs in and redeems codes through both workers, whose metrics are on one po
 
 it('loses no request when SIGHUP replaces the workers under load', async () => {
   const before = workers();
-  const load = steadyLoad({ app, browser });
-  await load.more(10);
+  const load = steadyLoad({ app, browser, lanes: 2, pauseMs: 50 });
+  await load.more(4);
   process.kill(server.pid, 'SIGHUP');
   await expect.poll(() => server.printed(), { timeout: 90_000 }).toContain('the workers were replaced');
   await load.more(10);

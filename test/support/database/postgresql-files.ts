@@ -94,7 +94,6 @@ const races = {
   'oidc/store/parallel-requests': 'one code, one refresh token, one session, many requests',
   'recovery/concurrency': 'one reset link, many posts',
   'robustness/killed': 'a killed server loses nothing that was acknowledged',
-  'robustness/workers': 'several processes on one database, which differ in their locks',
   'robustness/two-instances': 'every flow with each request on another instance',
   'sign-in/captcha': 'a proof of work counts once, on any instance',
   'sign-in/parallel-second-factor': 'one sign-in attempt, many posts',
