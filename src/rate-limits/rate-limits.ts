@@ -70,6 +70,8 @@ export const statements = hotStatements('rate-limits', {
     WHERE (rate_limits.points < ? OR rate_limits.expires_at <= ?)
       AND (rate_limits.points < ? OR rate_limits.expires_at - ? <= ?)
     RETURNING points`,
+  // With its condition in the UPDATE itself, so that it changes nothing that another attempt has begun anew meanwhile.
+  endFuture: 'UPDATE rate_limits SET expires_at = 0 WHERE key = ? AND expires_at > ?',
   find: `SELECT points, expires_at AS "expiresAt", in_flight AS "inFlight", in_flight_until AS "inFlightUntil"
     FROM rate_limits WHERE key = ?`,
 });
@@ -133,8 +135,15 @@ export async function countAttempt(
   const [row] = await counters.sql.query<Record<keyof StoredCounter, number>>(statements.find, id);
   const latest = latestEnd(counters, policy);
   // A read first, so that a rejected attempt writes nothing.
-  if (Number(row?.expiresAt ?? 0) <= latest) return false;
-  await counters.db.rateLimit.updateMany({ where: { key: id, expiresAt: { gt: latest } }, data: { expiresAt: 0 } });
+  if (Number(row?.expiresAt ?? 0) <= latest) {
+    // Attempts are left when another attempt has just begun the counter anew, as below.
+    const allowed = policy.kind === 'window' ? policy.points : policy.freeAttempts;
+    return (
+      Number(row?.points ?? 0) < Math.min(allowed, options.below ?? MAX_POINTS) &&
+      countOnce(counters, id, policy, options)
+    );
+  }
+  await counters.sql.execute(statements.endFuture, id, latest);
   return countOnce(counters, id, policy, options);
 }
 

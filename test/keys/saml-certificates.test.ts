@@ -48,11 +48,11 @@ it('never rotates the certificate on schedule, but warns in its last 30 days', a
   clock.advance({ days: -limits.saml.certificateWarningDays, seconds: secondsLeft - 1 });
   await keyring.runSchedule();
   expect(keyring.expiringCertificates()).toEqual([]);
-  expect(log.join()).not.toContain('ends soon');
+  expect(log.join()).not.toContain('expires soon');
 
   clock.advance({ seconds: 1 });
   await keyring.runSchedule();
   expect(keyring.expiringCertificates()).toMatchObject([{ kid, until }]);
-  expect(log.join()).toContain('ends soon');
+  expect(log.join()).toContain('expires soon');
   expect(keyring.samlCredential().kid).toBe(kid);
 });

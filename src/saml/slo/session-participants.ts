@@ -1,4 +1,5 @@
 // The service providers of each session, with the NameID and SessionIndex that a LogoutRequest has to name.
+import { notEnded } from '../../oidc/store/sessions/ended-sessions.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { randomId } from '../../platform/random.ts';
 import type { Db } from '../../storage/database.ts';
@@ -14,7 +15,8 @@ export interface SamlParticipation {
 }
 
 export interface SessionParticipants {
-  add(participation: SamlParticipation, expiresAt: Date): Promise<void>;
+  /** False when the session has ended, so that no logout will notify this service provider. */
+  add(participation: SamlParticipation, expiresAt: Date): Promise<boolean>;
   /** The sessions of one service provider under this NameID value. */
   find(applicationId: string, nameIdValue: string): Promise<SamlParticipation[]>;
   /** The participation of a service provider in this session, if there is one. */
@@ -38,7 +40,8 @@ export const statements = hotStatements('saml-participants', {
     VALUES (?,?,?,?,?,?,?,?,?,?,?)
     ON CONFLICT (session_uid, application_id, session_index) DO UPDATE SET user_id = excluded.user_id,
       name_id = excluded.name_id, name_id_format = excluded.name_id_format, name_qualifier = excluded.name_qualifier,
-      sp_name_qualifier = excluded.sp_name_qualifier, expires_at = excluded.expires_at`,
+      sp_name_qualifier = excluded.sp_name_qualifier, expires_at = excluded.expires_at
+    RETURNING ${notEnded('saml_participants.session_uid')} AS "isLive"`,
 });
 
 export interface SessionParticipantsDependencies {
@@ -53,7 +56,9 @@ export function createSessionParticipants({ db, sql, now }: SessionParticipantsD
       const { value, format, nameQualifier = null, spNameQualifier = null } = nameId;
       const identifier = [value, format, nameQualifier, spNameQualifier];
       const who = [randomId(), sessionUid, userId, applicationId, sessionIndex];
-      await sql.execute(statements.add, ...who, ...identifier, now(), expiresAt);
+      const values = [...who, ...identifier, now(), expiresAt];
+      const [row] = await sql.query<{ isLive: boolean | number }>(statements.add, ...values);
+      return Boolean(row?.isLive);
     },
 
     async find(applicationId, nameIdValue) {

@@ -148,10 +148,11 @@ function successResponses({
     });
     // Before the assertion leaves: a logout has to find the service provider. The assertion of a test never leaves.
     if (!pending.isTest) {
-      await sessionParticipants.add(
+      const isLive = await sessionParticipants.add(
         { sessionUid: session.uid, userId: account.id, applicationId: sp.applicationId, nameId, sessionIndex },
         sessionEndsAt,
       );
+      if (!isLive) throw new SamlError('session_ended');
     }
     await audit.record({
       type: 'saml.response',

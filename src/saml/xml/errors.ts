@@ -91,6 +91,10 @@ const faults = {
     message: 'The requested kind of sign-in cannot be given.',
     status: responder(statusCodes.NoAuthnContext),
   },
+  session_ended: {
+    message: 'The session of the user ended during the request.',
+    status: responder(statusCodes.AuthnFailed),
+  },
   metadata_expired: { rule: 'time', message: 'The metadata of this application has expired.' },
   metadata_refused: { message: 'The metadata cannot be accepted.' },
   weak_key: { message: 'A key is too weak: RSA needs 2048 bits, elliptic curves 256.' },
