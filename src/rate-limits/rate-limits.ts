@@ -70,8 +70,6 @@ export const statements = hotStatements('rate-limits', {
     WHERE (rate_limits.points < ? OR rate_limits.expires_at <= ?)
       AND (rate_limits.points < ? OR rate_limits.expires_at - ? <= ?)
     RETURNING points`,
-  // With its condition in the UPDATE itself, so that it changes nothing that another attempt has begun anew meanwhile.
-  endFuture: 'UPDATE rate_limits SET expires_at = 0 WHERE key = ? AND expires_at > ?',
   find: `SELECT points, expires_at AS "expiresAt", in_flight AS "inFlight", in_flight_until AS "inFlightUntil"
     FROM rate_limits WHERE key = ?`,
 });
@@ -143,7 +141,9 @@ export async function countAttempt(
       countOnce(counters, id, policy, options)
     );
   }
-  await counters.sql.execute(statements.endFuture, id, latest);
+  // Prisma would find the row first and update it by its key, even if another attempt has begun it anew meanwhile.
+  await counters.db
+    .$executeRaw`UPDATE rate_limits SET expires_at = 0 WHERE key = ${id} AND expires_at > ${BigInt(latest)}`;
   return countOnce(counters, id, policy, options);
 }
 
