@@ -92,7 +92,10 @@ export function createRateLimits({ db, sql, now, isEnabled = () => true }: RateL
     async consume(name, key) {
       if (!isEnabled()) return ALLOWED;
       const id = rowId(name, key);
-      return (await countAttempt(counters, id, policies[name])) ? ALLOWED : peekRow(counters, id, policies[name]);
+      if (await countAttempt(counters, id, policies[name])) return ALLOWED;
+      const verdict = await peekRow(counters, id, policies[name]);
+      // An attempt that was not counted is not allowed, also when the pause has ended since.
+      return verdict.allowed ? { allowed: false, retryAfterSeconds: 1 } : verdict;
     },
     async refund(name, key) {
       if (!isEnabled()) return;
@@ -141,9 +144,8 @@ export async function countAttempt(
       countOnce(counters, id, policy, options)
     );
   }
-  // Prisma would find the row first and update it by its key, even if another attempt has begun it anew meanwhile.
-  await counters.db
-    .$executeRaw`UPDATE rate_limits SET expires_at = 0 WHERE key = ${id} AND expires_at > ${BigInt(latest)}`;
+  const ahead = { key: id, expiresAt: { gt: latest } };
+  await counters.db.rateLimit.updateMany({ where: ahead, data: { points: 0, expiresAt: 0 } });
   return countOnce(counters, id, policy, options);
 }
 
