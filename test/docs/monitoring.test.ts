@@ -30,7 +30,7 @@ const expressions = [
   ...alerts.map(({ alert, expr }) => ({ where: alert, expr })),
 ];
 
-/** What Prometheus adds to every series, and `job` of a metric of ours, which it renames. */
+/** What Prometheus adds to every series, and the label `job` of our metrics, which it renames. */
 const scraped = ['job', 'instance', 'exported_job'];
 const words = [
   ...['sum', 'rate', 'increase', 'by', 'histogram_quantile', 'topk', 'vector', 'or', 'unless', 'label_values'],

@@ -12,7 +12,7 @@ export interface TestClock {
   now: Clock;
   /** So much time passes. */
   advance(by: Duration): void;
-  /** Somebody sets the clock forward, or back by a negative duration; no time passes. */
+  /** The clock is set forward, or back by a negative duration; no time passes. */
   set(by: Duration): void;
   /** The time that passed, in milliseconds. */
   stopwatch: Stopwatch;
