@@ -36,6 +36,36 @@ describe('the audit chain', () => {
     expect(await chain.verify()).toMatchObject({ ok: true, entries: 8, newest: 8, unsealed: 0 });
   });
 
+  test('the audit chain is valid when another instance seals between any two reads of the verification', async () => {
+    const other = log.startChain();
+    await log.events(3);
+    await other.seal();
+    /** Seals two more entries after each read of `db` that the verification makes. */
+    const sealAfterReads = (table: 'auditChain' | 'auditEvent') =>
+      new Proxy(log.db[table], {
+        get(target, name) {
+          const read = Reflect.get(target, name);
+          return async (...parameters: unknown[]) => {
+            const result = await read.apply(target, parameters);
+            reads += 1;
+            if (reads > 20) return result;
+            await log.events(2);
+            await other.seal();
+            return result;
+          };
+        },
+      });
+    let reads = 0;
+    const db = Object.assign(Object.create(log.db), {
+      auditChain: sealAfterReads('auditChain'),
+      auditEvent: sealAfterReads('auditEvent'),
+    });
+    expect(await log.startChain({ db }).verify()).toMatchObject({ ok: true, entries: 3 });
+    expect(reads).toBeGreaterThan(4);
+    await log.db.auditEvent.update({ where: { chainSeq: 4 }, data: { chainSeq: 1000 } });
+    expect(await log.faults()).toContainEqual(expect.objectContaining({ kind: 'added', seq: 1000 }));
+  });
+
   test('the audit chain is purged by age from its beginning, and the rest is valid', async () => {
     await log.events(7);
     const from = new Date(log.now().getTime() - 2 * 60_000);

@@ -225,24 +225,46 @@ async function addRemoved(
   return { seq: next.seq - 1, hash: undefined };
 }
 
-/** Rows that claim a position before the start or behind the end. */
+/** Reports the rows that claim a position before the start `start` or behind the end of the chain. */
 async function checkOutsideOfChain({ db, faults }: Check, start: number): Promise<void> {
-  // Read again, because entries were sealed meanwhile.
-  const newest = (await db.auditChain.findUnique({ where: { id: 'head' } }))?.seq ?? 0;
-  const tail = Math.max(start, (await db.auditChain.findUnique({ where: { id: 'tail' } }))?.seq ?? 0);
-  const rows = await db.auditEvent.findMany({
-    where: { OR: [{ chainSeq: { lte: Math.min(start, tail) } }, { chainSeq: { gt: newest } }] },
+  for (const row of await db.auditEvent.findMany({
+    where: { chainSeq: { lte: start } },
     orderBy: { chainSeq: 'asc' },
     take: faults.remaining(),
-  });
-  for (const row of rows)
-    faults.add({
-      kind: 'added',
-      seq: row.chainSeq ?? 0,
-      id: row.id,
-      at: row.at,
-      message: `${describeEntry(row)} was added: it is not part of the chain.`,
+  }))
+    addOutside(row, faults);
+
+  for (;;) {
+    const take = faults.remaining();
+    const end = await chainEnd(db);
+    const rows = await db.auditEvent.findMany({
+      where: { chainSeq: { gt: end } },
+      orderBy: { chainSeq: 'asc' },
+      take,
     });
+    // The end is read again after the rows: one transaction writes a row's position and the new end, so a row that was sealed
+    // between the two reads is not behind it.
+    const endNow = await chainEnd(db);
+    const behind = rows.filter(({ chainSeq }) => (chainSeq ?? 0) > endNow);
+    for (const row of behind) addOutside(row, faults);
+    // Only a page full of rows that were sealed meanwhile may have others after it.
+    if (behind.length > 0 || rows.length < take || faults.isFull()) return;
+  }
+}
+
+/** The position of the newest entry, 0 without one. */
+async function chainEnd(db: Db): Promise<number> {
+  return (await db.auditChain.findUnique({ where: { id: 'head' } }))?.seq ?? 0;
+}
+
+function addOutside(row: ChainRow, faults: Faults): void {
+  faults.add({
+    kind: 'added',
+    seq: row.chainSeq ?? 0,
+    id: row.id,
+    at: row.at,
+    message: `${describeEntry(row)} was added: it is not part of the chain.`,
+  });
 }
 
 /** Verifies the rows that wait for the chain; returns their number. */
