@@ -197,13 +197,14 @@ export const limits = {
     maxWaiting: 4,
   },
   /**
-   * The database. A request is answered within 10 seconds also while the database is silent: it waits for a connection and for one
-   * answer, and what comes after that fails at once.
+   * The database. A request is answered within 10 seconds also while the database is silent: all its statements together have
+   * `requestMs`, and one that begins after that `lateMs`, in which a database that answers has answered.
    */
   database: {
     ...{ connections: 10, connectMs: 2500 }, // to connect, or to get a connection of the pool
     ...{ statementMs: 4500, lockMs: 3500 }, // measured by PostgreSQL; SQLite: the lock on the file
     ...{ answerMs: 5000, keepAliveMs: 10_000 }, // measured here; longer, so that it ends silent connections only
+    ...{ requestMs: 7000, lateMs: 1000 }, // PostgreSQL only; a statement of SQLite ends without another process
     ...{ idleMs: 30_000, idleInTransactionMs: 20_000 }, // the locks of a frozen instance are released
     ...{ lookMs: 2000, pauseMs: 500 }, // of a silent database, whether it is back; between two looks
   },

@@ -13,10 +13,11 @@ import { securityHeaders } from '../http/security-headers.ts';
 import type { Tracing } from '../platform/tracing.ts';
 import { addressBlock } from '../rate-limits/network-limits.ts';
 import type { Services } from '../services.ts';
+import { inRequestScope } from '../storage/request-scope.ts';
 import type { HttpServices } from './http-services.ts';
 
 export interface AppDependencies {
-  services: Pick<Services, 'audit' | 'config' | 'logger' | 'rateLimits' | 'settings'>;
+  services: Pick<Services, 'audit' | 'config' | 'logger' | 'rateLimits' | 'settings' | 'sql'>;
   http: HttpServices;
   viewsDir: string;
   /** Absent: no traces. */
@@ -29,7 +30,7 @@ const OPERATOR_PATHS = ['/healthz', '/readyz', '/metrics'];
 
 export function createApp({ services, http, viewsDir, tracing, routes }: AppDependencies): Application {
   const { cookieKeys, csrf, metrics } = http;
-  const { audit, config, logger, rateLimits, settings } = services;
+  const { audit, config, logger, rateLimits, settings, sql } = services;
   const assets = createAssets({ dir: `${viewsDir}/assets`, reload: !config.production });
   const render = createRenderer({ viewsDir, production: config.production, assets });
   const app = createKoa(cookieKeys, logger);
@@ -46,6 +47,8 @@ export function createApp({ services, http, viewsDir, tracing, routes }: AppDepe
       },
     }),
   );
+  // What a request waits for the database has one limit, which begins with its first statement.
+  if (sql.isRemote) app.use((ctx, next) => inRequestScope({ isAnswered: () => ctx.headerSent }, next));
   // Before anything can respond: error pages need them, and the engine adds the hashes of its scripts to them.
   app.use(securityHeaders());
   // Turns every error below into a response.

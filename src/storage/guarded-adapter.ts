@@ -2,17 +2,28 @@
 import type { IsolationLevel, SqlDriverAdapter, Transaction } from '@prisma/driver-adapter-utils';
 import type { Availability } from './availability.ts';
 
+/** Runs an operation within a time limit of its own; `discard` gets a result that comes later. */
+export type WithinLimit = <T>(operation: () => Promise<T>, discard?: (result: T) => void) => Promise<T>;
+
+const unlimited: WithinLimit = (operation) => operation();
+
 /** Wraps the adapter of a database; `close` of the availability goes with its disposal. */
-export function guardedAdapter(adapter: SqlDriverAdapter, availability: Availability): SqlDriverAdapter {
+export function guardedAdapter(
+  adapter: SqlDriverAdapter,
+  availability: Availability,
+  limited: WithinLimit = unlimited,
+): SqlDriverAdapter {
   const { run, fail } = availability;
   const guarded: SqlDriverAdapter = {
     provider: adapter.provider,
     adapterName: adapter.adapterName,
-    queryRaw: (query) => run(() => adapter.queryRaw(query)),
-    executeRaw: (query) => run(() => adapter.executeRaw(query)),
+    queryRaw: (query) => limited(() => run(() => adapter.queryRaw(query))),
+    executeRaw: (query) => limited(() => run(() => adapter.executeRaw(query))),
     executeScript: (script) => run(() => adapter.executeScript(script)),
-    startTransaction: (level?: IsolationLevel) =>
-      run(async () => guardedTransaction(await adapter.startTransaction(level), fail)),
+    async startTransaction(level?: IsolationLevel) {
+      const tx = await limited(() => run(() => adapter.startTransaction(level)), discardTransaction);
+      return guardedTransaction(tx, fail, limited);
+    },
     async dispose() {
       availability.close();
       await adapter.dispose();
@@ -22,14 +33,22 @@ export function guardedAdapter(adapter: SqlDriverAdapter, availability: Availabi
   return guarded;
 }
 
+/** Ends a transaction that nobody waits for any more, as Prisma does. */
+function discardTransaction(tx: Transaction): void {
+  tx.executeRaw({ sql: 'ROLLBACK', args: [], argTypes: [] })
+    .catch(() => {})
+    .then(() => tx.rollback())
+    .catch(() => {});
+}
+
 /** It has its connection already, so it does not wait for another look at the database. */
-function guardedTransaction(tx: Transaction, fail: Availability['fail']): Transaction {
+function guardedTransaction(tx: Transaction, fail: Availability['fail'], limited: WithinLimit): Transaction {
   return {
     provider: tx.provider,
     adapterName: tx.adapterName,
     options: tx.options,
-    queryRaw: (query) => tx.queryRaw(query).catch(fail),
-    executeRaw: (query) => tx.executeRaw(query).catch(fail),
+    queryRaw: (query) => limited(() => tx.queryRaw(query).catch(fail)),
+    executeRaw: (query) => limited(() => tx.executeRaw(query).catch(fail)),
     commit: () => tx.commit().catch(fail),
     rollback: () => tx.rollback().catch(fail),
     ...(tx.createSavepoint && { createSavepoint: (name) => tx.createSavepoint?.(name).catch(fail) }),

@@ -12,7 +12,7 @@ import { aUser } from '../support/factories.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
 import { signedIn } from '../support/pages/account.ts';
-import { tcpProxy } from './tcp-proxy.ts';
+import { type TcpProxy, tcpProxy } from './tcp-proxy.ts';
 
 interface Fault {
   name: string;
@@ -37,6 +37,7 @@ const faults: Fault[] = [];
 let idp: TestIdp;
 let admin: ApiCaller;
 let probes: Record<string, Probe>;
+let proxy: TcpProxy;
 let refreshToken = '';
 let code = '';
 let service: Awaited<ReturnType<typeof anApplication>>;
@@ -63,7 +64,7 @@ afterAll(() => idp.stop());
 
 async function behindProxy(direct: string): Promise<string> {
   const url = new URL(direct);
-  const proxy = await tcpProxy(Number(url.port));
+  proxy = await tcpProxy(Number(url.port));
   url.port = String(proxy.port);
   faults.push({
     name: 'refuses connections',
@@ -262,6 +263,18 @@ it('answers 503 with Retry-After everywhere, never 500, and works again afterwar
     await expectUnchanged();
     expectBriefLog(idp.log.slice(logged), fault);
   }
+});
+
+it.runIf(databaseKind() === 'postgresql')('ends a request whose statements together take too long', async () => {
+  const send = async () => probes['account without a session']?.send();
+  const { requestMs, lateMs } = quick;
+  Object.assign(quick, { requestMs: 250, lateMs: 20 });
+  proxy.delay(100);
+  const page = await send();
+  proxy.delay(0);
+  Object.assign(quick, { requestMs, lateMs });
+  expect([page?.status, Number(page?.headers['retry-after'])]).toEqual([503, 5]);
+  await expect.poll(async () => (await send())?.status).toBe(200);
 });
 
 /** One line for each failed request, with the reason and the path; the driver's error once, when the database goes away. */

@@ -1,6 +1,7 @@
 // A TCP proxy in front of a database. It can go silent on the connections that it has, as a firewall that forgot them or the old
 // address after a failover does: no data, no end and no error in either direction.
 import { connect, createServer, type Socket } from 'node:net';
+import { Transform } from 'node:stream';
 
 export interface TcpProxy {
   port: number;
@@ -10,6 +11,8 @@ export interface TcpProxy {
   silenceAll(): void;
   /** All connections end, and new ones are refused, until `serve`. */
   refuse(): Promise<void>;
+  /** What the database sends arrives so many milliseconds later. */
+  delay(ms: number): void;
   /** New connections work. */
   serve(): Promise<void>;
   close(): Promise<void>;
@@ -18,6 +21,7 @@ export interface TcpProxy {
 export async function tcpProxy(targetPort: number): Promise<TcpProxy> {
   const pairs = new Set<{ near: Socket; far: Socket }>();
   let isSilent = false;
+  let delayMs = 0;
   const server = createServer((near) => {
     const far = connect(targetPort, '127.0.0.1');
     const pair = { near, far };
@@ -34,12 +38,19 @@ export async function tcpProxy(targetPort: number): Promise<TcpProxy> {
     if (isSilent) silence(pair);
     else {
       near.pipe(far);
-      far.pipe(near);
+      far.pipe(delayed()).pipe(near);
     }
   });
+  const delayed = () =>
+    new Transform({
+      transform(chunk, _encoding, done) {
+        if (delayMs === 0) done(null, chunk);
+        else setTimeout(() => done(null, chunk), delayMs);
+      },
+    });
   const silence = ({ near, far }: { near: Socket; far: Socket }) => {
     near.unpipe(far).pause();
-    far.unpipe(near).pause();
+    far.unpipe().pause();
   };
   const silenceConnections = () => {
     for (const pair of pairs) silence(pair);
@@ -69,6 +80,9 @@ export async function tcpProxy(targetPort: number): Promise<TcpProxy> {
       silenceConnections();
     },
     refuse: stopListening,
+    delay(ms) {
+      delayMs = ms;
+    },
     async serve() {
       isSilent = false;
       if (!server.listening) await listen(port);

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { limits } from '../../src/limits.ts';
 import { type Database, openDatabase, transaction } from '../../src/storage/database.ts';
 import type { DatabaseLimits } from '../../src/storage/open-options.ts';
+import { inRequestScope } from '../../src/storage/request-scope.ts';
 import { connectSqlite } from '../../src/storage/sqlite/connections.ts';
 import { hotStatements } from '../../src/storage/statements.ts';
 import { DatabaseUnavailable } from '../../src/storage/unavailable.ts';
@@ -147,6 +148,25 @@ describe.runIf(databaseKind() === 'postgresql')('PostgreSQL', () => {
     proxy.silenceConnections();
     expect(await many()).toContainEqual(isAway);
     await expect.poll(many).toEqual(allSucceeded);
+  });
+
+  it('ends a request whose statements together take too long, also in a transaction, and no other work', async () => {
+    const slow = await openDatabase(test.url, { limits: { ...limits.database, requestMs: 300, lateMs: 50 } });
+    const sleeps = (tx: Pick<Database['db'], '$queryRawUnsafe'>) => async () => {
+      for (let turn = 0; turn < 6; turn += 1) await tx.$queryRawUnsafe('SELECT 1 FROM pg_sleep(0.1)');
+    };
+    const together = () => transaction(slow.db, (tx) => sleeps(tx)());
+    const inRequest = (isAnswered: boolean, work: () => Promise<unknown>) =>
+      inRequestScope({ isAnswered: () => isAnswered }, () => reasonOf(work));
+    expect(await inRequest(false, sleeps(slow.db))).toBe('busy');
+    expect(await inRequest(false, together)).toBe('busy');
+    expect(await inRequest(true, together)).toBe('it succeeded');
+    expect(await reasonOf(together)).toBe('it succeeded');
+    // No connection is left behind.
+    const many = Array.from({ length: 3 * limits.database.connections }, () => inRequest(false, together));
+    expect(new Set(await Promise.all(many))).toEqual(new Set(['busy']));
+    await succeed(slow);
+    await slow.close();
   });
 
   it('is away while it refuses connections, and back by itself', async () => {

@@ -12,6 +12,7 @@ import type { DatabaseLocation } from '../database-url.ts';
 import { dialects } from '../dialect.ts';
 import { guardedAdapter } from '../guarded-adapter.ts';
 import type { OpenOptions } from '../open-options.ts';
+import { withinRequest } from '../request-scope.ts';
 import { type Sql, type SqlValue, type Statement, statementsIn } from '../statements.ts';
 import { revisionOf } from './directory-revision.ts';
 import { closeIdleConnections, endWaits, lookAtServer, type PoolOptions, poolConfig, type Waits } from './pool.ts';
@@ -39,7 +40,10 @@ export async function openPostgres(
       else if (reason === 'no answer') endWaits(waits, limits.lookMs);
     },
   });
-  const adapter = guardedAdapter(plainAdapter, availability);
+  const { fail } = availability;
+  const adapter = guardedAdapter(plainAdapter, availability, (run, discard) =>
+    withinRequest(limits, { run, fail, ...(discard && { discard }) }),
+  );
   const sql: Sql = {
     async query<Row>({ postgresql: text }: Statement, ...args: SqlValue[]) {
       const { columnNames, columnTypes, rows } = await adapter.queryRaw({ sql: text, args, argTypes: untyped(args) });
