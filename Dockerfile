@@ -13,6 +13,7 @@ COPY tsconfig.json ./
 COPY prisma prisma
 COPY build build
 COPY src src
+COPY views views
 RUN npm run build
 
 FROM node:24-slim
@@ -20,7 +21,7 @@ LABEL org.opencontainers.image.title="Gatehouse" \
   org.opencontainers.image.description="A single sign-on server for OpenID Connect and SAML 2.0" \
   org.opencontainers.image.licenses="Apache-2.0"
 WORKDIR /app
-# The bundle, with the native modules.
+# The bundle, with the native modules, the style sheets, the icons and the font.
 COPY --from=build /app/dist dist
 COPY package.json LICENSE ./
 COPY bin bin

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { licenseFiles } from './packages.mjs';
 
-/** Returns the text of all licenses; `inputs` are the bundled files, relative to `root`. */
+/** Returns the text of all licenses; `inputs` are the files in the output, relative to `root`. */
 export function licenses(root, inputs) {
   const folders = new Set([...inputs].map((file) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0]));
   return [...folders]

@@ -1,22 +1,35 @@
 // `npm run build`: bundles the server, the command line and the worker threads into dist/, with the files of packages that are
-// read at run time, so that dist/ runs without node_modules. Does nothing when nothing changed since the last build.
+// read at run time, so that dist/ runs without node_modules, and builds the style sheets into dist/assets. Each part does nothing
+// when nothing changed since the last build.
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundle } from './bundle.mjs';
 import { licenses } from './licenses.mjs';
 import { copiedFiles, copyPackages } from './packages.mjs';
+import { stylePackages, styles } from './styles.mjs';
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const dist = path.join(root, 'dist');
 const entry = path.join(dist, 'main.js');
+const assets = path.join(dist, 'assets');
 const manifest = path.join(dist, 'build.json');
 
-if (newest() > changedAt(entry)) await build();
+if (newest(['views', 'src', 'build']) > changedAt(path.join(assets, 'console.css'))) await buildStyles();
+if (newest(['src', 'build']) > changedAt(entry)) await build();
+
+async function buildStyles() {
+  const files = await styles(root);
+  for (const [name, content] of files) write(path.join(assets, name), content);
+  for (const name of readdirSync(assets)) if (!files.has(name)) rmSync(path.join(assets, name));
+  const now = new Date();
+  utimesSync(path.join(assets, 'console.css'), now, now);
+}
 
 async function build() {
   const { files, inputs } = await bundle(root);
-  files.set('LICENSES.txt', licenses(root, inputs));
+  const shipped = stylePackages.map((name) => path.join('node_modules', name, 'package.json'));
+  files.set('LICENSES.txt', licenses(root, [...inputs, ...shipped]));
   for (const [name, content] of files) write(path.join(dist, name), content);
   copyPackages(root, path.join(dist, 'node_modules'));
   removeOld([...files.keys()]);
@@ -33,7 +46,7 @@ function removeOld(current) {
   const wanted = new Set([...current, ...previous, 'build.json']);
   const written = filesIn(dist).map((file) => path.relative(dist, file));
   for (const file of written) {
-    if (!wanted.has(file) && !file.startsWith('node_modules')) rmSync(path.join(dist, file));
+    if (!wanted.has(file) && !/^(node_modules|assets)\b/.test(file)) rmSync(path.join(dist, file));
   }
 }
 
@@ -44,9 +57,9 @@ function write(file, content) {
   writeFileSync(file, bytes);
 }
 
-/** When the newest input of the build changed; a folder changes when a file in it is added or removed. */
-function newest() {
-  const sources = ['src', 'build'].map((folder) => path.join(root, folder));
+/** When the newest input in these folders, or a package, changed; a folder changes when a file in it is added or removed. */
+function newest(folders) {
+  const sources = folders.map((folder) => path.join(root, folder));
   const installed = path.join(root, 'node_modules', '.package-lock.json');
   const inputs = [...sources.flatMap(filesAndFoldersIn), installed, ...copiedFiles(root).map(({ from }) => from)];
   return Math.max(...inputs.map(changedAt));

@@ -9,6 +9,9 @@ export const packageRoot = folderOfPackage(import.meta.dirname);
 /** The folder of the templates and assets. */
 export const viewsDir = path.join(packageRoot, 'views');
 
+/** The folders of the files that browsers load: scripts, and what `npm run build` makes (style sheets, icons, font). */
+export const assetDirs = [path.join(viewsDir, 'assets'), path.join(packageRoot, 'dist', 'assets')];
+
 /** Returns the version in package.json. */
 export function packageVersion(): string {
   const { version } = JSON.parse(readFileSync(path.join(packageRoot, 'package.json'), 'utf8')) as { version: string };

@@ -10,6 +10,7 @@ import { createRenderer, rendering } from '../http/pages/render.ts';
 import { requestContext } from '../http/request-context.ts';
 import { createRequestSpans } from '../http/request-span.ts';
 import { securityHeaders } from '../http/security-headers.ts';
+import { assetDirs } from '../platform/package.ts';
 import type { Tracing } from '../platform/tracing.ts';
 import { addressBlock } from '../rate-limits/network-limits.ts';
 import type { Services } from '../services.ts';
@@ -31,7 +32,7 @@ const OPERATOR_PATHS = ['/healthz', '/readyz', '/metrics'];
 export function createApp({ services, http, viewsDir, tracing, routes }: AppDependencies): Application {
   const { cookieKeys, csrf, metrics } = http;
   const { audit, config, logger, rateLimits, settings, sql } = services;
-  const assets = createAssets({ dir: `${viewsDir}/assets`, reload: !config.production });
+  const assets = createAssets({ dirs: assetDirs, reload: !config.production });
   const render = createRenderer({ viewsDir, production: config.production, assets });
   const app = createKoa(cookieKeys, logger);
   // Sets request id and address; everything after it can log.

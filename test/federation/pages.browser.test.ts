@@ -37,7 +37,7 @@ afterAll(async () => {
 
 /** Administrators find it under its code, with the rule, what was expected and what was received. */
 async function expectRejection(page: Page, name: string): Promise<void> {
-  const code = (await page.locator('.notice strong.nowrap').textContent()) ?? '';
+  const code = (await page.locator('.note strong.nowrap').textContent()) ?? '';
   const rejection = await idp.services.rejections.find(code);
   const broken = rejection?.rules.find(({ state }) => state === 'failed');
   expect(broken, name).toMatchObject({ expected: expect.any(String), received: expect.any(String) });

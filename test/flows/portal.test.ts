@@ -132,7 +132,7 @@ describe('the portal', () => {
 
   it('warns about what the user has to do', async () => {
     const { db } = idp.services;
-    expect((await portal()).text).not.toContain('class="warning"');
+    expect((await portal()).text).not.toContain('class="note warn"');
     const userId = user.account.id;
     const at = new Date();
     await db.totpCredential.create({

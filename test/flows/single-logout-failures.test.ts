@@ -46,7 +46,7 @@ async function openAll(page: Page, apps: App[], { username, password }: TestUser
     if (await page.isVisible('[name=username]')) {
       await page.fill('[name=username]', username);
       await page.fill('[name=password]', password);
-      await page.click('button.primary');
+      await page.click('button.btn-primary');
     }
     const hasScript = await page.evaluate('1').catch(() => undefined);
     if (!hasScript || (await page.getByRole('heading', { name: 'One moment' }).isVisible()))

@@ -62,13 +62,13 @@ it('leads from a forgotten password to a passkey, a recovery code, and the end o
   await arrive(page, 'Look into your mail', 'mail');
   await page.goto(linkIn(await mailOf(box, email, 'Reset your password')));
   await page.fill('[name=password]', NEW_PASSWORD);
-  await page.click('button.primary');
+  await page.click('button.btn-primary');
   await page.waitForURL('**/reset-password/done');
   expect((await mailOf(box, email, 'Your password was changed')).text).toContain('signed out everywhere');
-  await page.click('a.primary');
+  await page.click('a.btn-primary');
   await page.fill('[name=username]', user.username);
   await page.fill('[name=password]', NEW_PASSWORD);
-  await page.click('button.primary');
+  await page.click('button.btn-primary');
 
   // Enrol an authenticator app
   await arrive(page, 'Your account', 'account');
@@ -79,7 +79,7 @@ it('leads from a forgotten password to a passkey, a recovery code, and the end o
   const secret = (await page.textContent('code'))?.replaceAll(' ', '') ?? '';
   const code = () => generateSync({ secret, epoch: Math.floor(clock.now().getTime() / 1000) });
   await page.fill('[name=code]', code());
-  await page.click('button.primary');
+  await page.click('button.btn-primary');
   await arrive(page, 'recovery codes', 'recovery-codes');
   const codes = await page.locator('.codes code').allTextContents();
   expect(codes).toHaveLength(10);
@@ -110,11 +110,11 @@ it('leads from a forgotten password to a passkey, a recovery code, and the end o
   await other.goto(`${idp.issuer}/account`);
   await other.fill('[name=username]', user.username);
   await other.fill('[name=password]', NEW_PASSWORD);
-  await other.click('button.primary');
+  await other.click('button.btn-primary');
   await other.click('text=Use a recovery code');
   await arrive(other, 'Confirm it is you', 'recovery');
   await other.fill('[name=code]', codes[0] ?? '');
-  await other.click('button.primary');
+  await other.click('button.btn-primary');
   await other.waitForSelector('h1:has-text("Your account")');
   expect((await mailOf(box, email, 'New sign-in to your account')).text).toContain('127.0.0.1');
 

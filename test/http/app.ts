@@ -37,7 +37,7 @@ export interface TestAppOptions {
   render?: (render: Render) => Render;
 }
 
-const assets = createAssets({ dir: 'views/assets' });
+const assets = createAssets({ dirs: ['views/assets', 'dist/assets'] });
 export const render = createRenderer({ viewsDir: 'views', production: true, assets });
 
 export async function startApp(options: TestAppOptions = {}): Promise<TestApp> {

@@ -114,7 +114,7 @@ it('sends a form once, however often the button is pressed', async () => {
     await new Promise((resolve) => setTimeout(resolve, 300));
     await route.fulfill({ contentType: 'text/html', body: '<title>next</title>' });
   });
-  await page.evaluate('for (let i = 0; i < 3; i += 1) document.querySelector("button.primary").click()');
+  await page.evaluate('for (let i = 0; i < 3; i += 1) document.querySelector("button.btn-primary").click()');
   await page.waitForURL('**/signin/**');
   expect(posts).toBe(1);
   await page.close();
@@ -125,7 +125,7 @@ it('works without script: the form is complete, and has no button for showing th
   const page = await context.newPage();
   await page.goto(`${app.origin}/identify`);
   expect(await page.isVisible('.reveal')).toBe(false);
-  expect(await page.isVisible('button[type=submit].primary')).toBe(true);
+  expect(await page.isVisible('button[type=submit].btn-primary')).toBe(true);
   await context.close();
 });
 

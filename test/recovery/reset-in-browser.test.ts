@@ -42,7 +42,7 @@ describe('a user who forgot the password', () => {
     await page.click('text=Forgot password?');
     expect(await page.getAttribute('[name=username]', 'autocomplete')).toBe('username');
     await page.fill('[name=username]', user.username);
-    await page.click('button.primary');
+    await page.click('button.btn-primary');
     await page.waitForURL('**/forgot-password/sent');
     expect(await axe(page)).toEqual([]);
 
@@ -55,12 +55,12 @@ describe('a user who forgot the password', () => {
     await page.fill('[name=password]', 'seven green');
     await page.waitForSelector('[role=status]:has-text("4 more characters needed.")');
     await page.fill('[name=password]', `${user.username} is my own name`);
-    await page.click('button.primary');
+    await page.click('button.btn-primary');
     expect(await page.textContent('[role=alert]')).toContain('Leave your own name out of it');
     expect(await axe(page)).toEqual([]);
     await screenshot(page, 'reset-refused');
     await page.fill('[name=password]', NEW_PASSWORD);
-    await page.click('button.primary');
+    await page.click('button.btn-primary');
     await page.waitForURL('**/reset-password/done');
     expect(await axe(page)).toEqual([]);
     expect(await passwordWorks(idp.services, user.account.id, NEW_PASSWORD)).toBe('ok');
@@ -72,7 +72,7 @@ describe('a user who forgot the password', () => {
     expect(await page.textContent('h1 + p')).toContain('Test application');
     await page.fill('[name=username]', user.username);
     await page.fill('[name=password]', NEW_PASSWORD);
-    await page.click('button.primary');
+    await page.click('button.btn-primary');
     await page.waitForURL(`${redirectUri}?**`);
     expect(new URL(page.url()).searchParams.get('code')).toBeTruthy();
     await context.close();
@@ -85,10 +85,10 @@ describe('a user who forgot the password', () => {
     const page = await context.newPage();
     await page.goto(`${idp.issuer}/forgot-password`);
     await page.fill('[name=username]', user.account.email ?? '');
-    await page.click('button.primary');
+    await page.click('button.btn-primary');
     await page.goto(linkIn(await mailOf(box, user.account.email ?? '', 'Reset your password')));
     await page.fill('[name=password]', NEW_PASSWORD);
-    await page.click('button.primary');
+    await page.click('button.btn-primary');
     expect(page.url()).toBe(`${idp.issuer}/reset-password/done`);
     await context.close();
   });
@@ -98,7 +98,7 @@ describe('a user who forgot the password', () => {
     const page = await browser.newPage();
     await page.goto(`${idp.issuer}/forgot-password`);
     await page.fill('[name=username]', user.username);
-    await page.click('button.primary');
+    await page.click('button.btn-primary');
     const link = linkIn(await mailOf(box, user.account.email ?? '', 'Reset your password'));
     const token = new URL(link).searchParams.get('token') ?? '';
     const referers: string[] = [];

@@ -42,7 +42,7 @@ async function arrive(options: BrowserContextOptions = {}) {
   const url = authorizeUrl(idp, app.clientId, { redirect_uri: rp.redirectUri, login_hint: user.username });
   const send = async (password: string) => {
     await page.fill('[name=password]', password);
-    await page.click('button.primary');
+    await page.click('button.btn-primary');
   };
   return { context, page, send, open: () => page.goto(url) };
 }

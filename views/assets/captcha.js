@@ -13,7 +13,7 @@ i18n.set('en', {
 widget.configure({ hideFooter: true, hideLogo: true, humanInteractionSignature: false, language: 'en' });
 
 const form = widget.closest('form');
-const button = form.querySelector('button.primary');
+const button = form.querySelector('button.btn-primary');
 let isWanted = false;
 button.addEventListener('click', (event) => {
   if (widget.getState() !== 'verifying') return;

@@ -1,7 +1,7 @@
 // Serves style sheets, scripts and images from memory, under names that contain a hash of the content, so that browsers
 // may cache them permanently. The list is read once: a request selects from it and never names a path.
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
@@ -20,15 +20,15 @@ const browserBundles = {
 };
 
 export interface Assets {
-  /** `/assets/style.<hash>.css` for `style.css`. */
+  /** `/assets/people.<hash>.css` for `people.css`. */
   url(name: string): string;
   /** Serves `/assets/…`. */
   serve: Middleware;
 }
 
 export interface AssetsDependencies {
-  dir: string;
-  /** Files outside `dir`, such as a browser bundle of a package: name -> path. */
+  dirs: readonly string[];
+  /** Files outside `dirs`, such as a browser bundle of a package: name -> path. */
   extra?: Record<string, string>;
   /** Read from disk on each request, for development. */
   reload?: boolean;
@@ -52,12 +52,17 @@ const TYPES: Record<string, string> = {
   '.woff2': 'font/woff2',
 };
 
-/** Reads every asset of `dir` now: a missing folder stops the start, not a page. */
-export function createAssets({ dir, extra = browserBundles, reload = false }: AssetsDependencies): Assets {
+/** Types that are compressed already. */
+const COMPRESSED = new Set(['image/png', 'font/woff2']);
+
+/** Reads every asset of `dirs` now: a missing folder stops the start, not a page. */
+export function createAssets({ dirs, extra = browserBundles, reload = false }: AssetsDependencies): Assets {
   const files = new Map(
-    readdirSync(dir)
-      .filter((name) => path.extname(name) in TYPES)
-      .map((name) => [name, path.join(dir, name)]),
+    dirs.flatMap((dir) =>
+      filesIn(dir)
+        .filter((name) => path.extname(name) in TYPES)
+        .map((name) => [name, path.join(dir, name)] as const),
+    ),
   );
   for (const [name, file] of Object.entries(extra)) files.set(name, file);
   const loaded = new Map([...files].map(([name, file]) => [name, load(file)]));
@@ -86,13 +91,18 @@ export function createAssets({ dir, extra = browserBundles, reload = false }: As
   };
 }
 
+function filesIn(dir: string): string[] {
+  if (!existsSync(dir)) throw new Error(`ENOENT: there is no folder ${dir}. Run "npm install" and "npm run build".`);
+  return readdirSync(dir);
+}
+
 function send(ctx: Context, { type, hash, encodings }: Asset, isCurrent: boolean): void {
   // Another hash belongs to a page of the previous or next release, during a rolling upgrade: the current file is better
   // than none, but must not be cached under that name.
   ctx.set('Cache-Control', isCurrent ? 'public, max-age=31536000, immutable' : 'no-store');
   ctx.type = type;
   ctx.vary('Accept-Encoding');
-  const encoding = chosenEncoding(ctx);
+  const encoding = COMPRESSED.has(type) ? 'identity' : chosenEncoding(ctx);
   // A strong ETag identifies bytes, so each encoding has its own.
   ctx.set('ETag', `"${hash}-${encoding}"`);
   ctx.status = 200;

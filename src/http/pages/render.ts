@@ -5,6 +5,7 @@ import type { Middleware } from '../context.ts';
 import { localPath } from '../local-path.ts';
 import type { Assets } from './assets.ts';
 import { day, moment } from './dates.ts';
+import { color, hueOf, initials } from './tokens.ts';
 
 export type Render = (template: string, data: object) => string;
 
@@ -15,17 +16,17 @@ export interface RendererDependencies {
   assets: Pick<Assets, 'url'>;
 }
 
-/** Templates can use `asset('style.css')`, `webLink(url)`, `day(date)` and `moment(date)` beside their own data. */
+/** Templates can use these helpers beside their own data: `asset('people.css')`, `webLink(url)`, `day(date)` and so on. */
 export function createRenderer({ viewsDir, production, assets }: RendererDependencies): Render {
   const config: Partial<EtaConfig> = {
     views: viewsDir,
     cache: production,
     autoTrim: [false, 'nl'],
     escapeFunction: escapeHtml,
-    functionHeader: 'const asset = it.asset, webLink = it.webLink, day = it.day, moment = it.moment;',
+    functionHeader: 'const { asset, webLink, day, moment, color, hueOf, initials } = it;',
   };
   const eta = new Eta(config);
-  const helpers = { asset: assets.url, webLink, day, moment };
+  const helpers = { asset: assets.url, webLink, day, moment, color, hueOf, initials };
   return (template, data) => eta.render(template, withHelpers(data, helpers));
 }
 

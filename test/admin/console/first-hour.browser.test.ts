@@ -115,7 +115,7 @@ it('leads from an empty console to the reason why a colleague was rejected', { t
   await other.goto(`${idp.issuer}/authorize?${parameters}`);
   await signIn(other, { username: colleague });
   await other.waitForSelector('text=You may not open Wiki');
-  const code = (await other.textContent('.notice strong')) ?? '';
+  const code = (await other.textContent('.note strong')) ?? '';
 
   // The access check.
   await page.goto(`${idp.issuer}/admin/why`);

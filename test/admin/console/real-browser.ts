@@ -6,5 +6,5 @@ import { PASSWORD, type TestUser } from '../../support/factories.ts';
 export async function signIn(page: Page, user: Pick<TestUser, 'username'>): Promise<void> {
   await page.fill('[name=username]', user.username);
   await page.fill('[name=password]', PASSWORD);
-  await page.click('button.primary');
+  await page.click('button.btn-primary');
 }

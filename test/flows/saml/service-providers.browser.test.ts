@@ -49,7 +49,7 @@ async function an(make: typeof nodeSamlWebApp, options: WebAppOptions): Promise<
 async function typePassword(): Promise<void> {
   await page.fill('[name=username]', user.username);
   await page.fill('[name=password]', user.password);
-  await page.click('button.primary');
+  await page.click('button.btn-primary');
 }
 
 async function known(): Promise<Record<string, unknown>> {

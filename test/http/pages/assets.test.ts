@@ -5,8 +5,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createAssets } from '../../../src/http/pages/assets.ts';
 import { startApp, type TestApp } from '../app.ts';
 
-const style = readFileSync('views/assets/style.css');
-const url = createAssets({ dir: 'views/assets' }).url('style.css');
+const style = readFileSync('dist/assets/people.css');
+const url = createAssets({ dirs: ['dist/assets'] }).url('people.css');
 let app: TestApp;
 
 beforeAll(async () => {
@@ -30,7 +30,7 @@ function fetchRaw(path: string, headers: Record<string, string> = {}) {
 }
 
 it('is cached as immutable under a content hash', async () => {
-  expect(url).toMatch(/^\/assets\/style\.[0-9a-f]{16}\.css$/);
+  expect(url).toMatch(/^\/assets\/people\.[0-9a-f]{16}\.css$/);
   const asset = await fetchRaw(url);
   expect(asset.status).toBe(200);
   expect(asset.headers['content-type']).toBe('text/css; charset=utf-8');
@@ -56,7 +56,7 @@ it('returns 304 for a matching ETag', async () => {
 });
 
 it('is served under the hash of another release, but not cached', async () => {
-  const asset = await fetchRaw('/assets/style.0123456789abcdef.css');
+  const asset = await fetchRaw('/assets/people.0123456789abcdef.css');
   expect(asset.status).toBe(200);
   expect(asset.headers['cache-control']).toBe('no-store');
 });
@@ -68,7 +68,7 @@ it.each([
   '/assets/..\\..\\package.json',
   '/assets/../layout.0123456789abcdef.eta',
   '/assets/nothing.0123456789abcdef.css',
-  '/assets/style.css',
+  '/assets/people.css',
   '/assets/__proto__.0123456789abcdef.js',
   '/assets/',
 ])('answers %s with 404', async (path) => {
@@ -82,7 +82,7 @@ it('answers POST with 404', async () => {
 });
 
 it('throws at startup if an asset is missing', () => {
-  expect(() => createAssets({ dir: 'views/nowhere' })).toThrow('ENOENT');
-  expect(() => createAssets({ dir: 'views/assets', extra: { 'x.js': 'nowhere.js' } })).toThrow('ENOENT');
-  expect(() => createAssets({ dir: 'views/assets' }).url('typo.css')).toThrow('typo.css');
+  expect(() => createAssets({ dirs: ['views/nowhere'] })).toThrow('ENOENT');
+  expect(() => createAssets({ dirs: ['views/assets'], extra: { 'x.js': 'nowhere.js' } })).toThrow('ENOENT');
+  expect(() => createAssets({ dirs: ['dist/assets'] }).url('typo.css')).toThrow('typo.css');
 });

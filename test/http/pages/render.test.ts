@@ -40,7 +40,7 @@ describe.each(Object.entries(samplePages))('page %s', (_name, [template, data]) 
       const isOurs = form.action.startsWith('https://id.example.com/');
       expect(form.fields._csrf).toBe(isOurs && form.method === 'post' ? 'token' : undefined);
     }
-    expect(html.match(/class="button primary"/g)?.length ?? 0).toBeLessThanOrEqual(1);
+    expect(html.match(/class="btn btn-primary"/g)?.length ?? 0).toBeLessThanOrEqual(1);
   });
 });
 

@@ -40,7 +40,7 @@ export async function signInToAll(context: BrowserContext, apps: readonly App[],
     if (app === apps[0]) {
       await page.fill('[name=username]', user.username);
       await page.fill('[name=password]', user.password);
-      await page.click('button.primary');
+      await page.click('button.btn-primary');
     }
     await page
       .getByText(`${app.name}: signed in`)

@@ -216,7 +216,7 @@ describe('logo, terms and policy of an application', () => {
     user = await aUser(idp.services);
     const sent = await browser.submit(signInPage, { username: user.username, password: user.password });
     for (const page of [signInPage, await browser.follow(sent, isThere)]) {
-      expect(page.text).toContain('<img class="logo" src="https://cdn.photos.example/logo.png" alt=""');
+      expect(page.text).toContain('<img class="logo lg" src="https://cdn.photos.example/logo.png" alt=""');
       expect(page.text).toContain('<a href="https://photos.example/privacy" rel="noreferrer">Privacy policy of Photo');
       expect(page.text).toContain('<a href="https://photos.example/terms" rel="noreferrer">Terms of service</a>');
       expect(csp(page)).toBe("'self' data: https://cdn.photos.example");

@@ -1,0 +1,91 @@
+// What `npm run build` makes of views/styles: small enough, without anything from elsewhere, and with colors from one table.
+import { readFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { createAssets } from '../../../src/http/pages/assets.ts';
+import { hueOf, initials, tokens } from '../../../src/http/pages/tokens.ts';
+import { filesUnder } from '../../support/source/imports.ts';
+
+const built = (name: string) => readFileSync(`dist/assets/${name}`, 'utf8');
+const kilobytes = (name: string) => gzipSync(built(name), { level: 9 }).length / 1000;
+const templates = filesUnder('views', '.eta');
+const sheets = filesUnder('views/styles', '.css');
+const scripts = filesUnder('views/assets', '.js');
+
+/** One line for each match, without comments. */
+function matches(files: readonly string[], pattern: RegExp): string[] {
+  return files.flatMap((file) =>
+    readFileSync(file, 'utf8')
+      .replace(/<%\/\*[\s\S]*?\*\/%>|\/\*[\s\S]*?\*\//g, (comment) => comment.replace(/[^\n]/g, ''))
+      .split('\n')
+      .flatMap((line, index) => (pattern.test(line) ? [`${file}:${index + 1} ${line.trim()}`] : [])),
+  );
+}
+
+describe('the built files', () => {
+  it('the style sheets stay within 10 KB gzipped for the pages of people and 15 KB for the console', () => {
+    expect(kilobytes('people.css')).toBeLessThanOrEqual(10);
+    expect(kilobytes('console.css')).toBeLessThanOrEqual(15);
+  });
+
+  it.each(['people.css', 'console.css'])('%s loads only the font, under the name that the server gives it', (name) => {
+    const { url } = createAssets({ dirs: ['dist/assets'], extra: {} });
+    const loaded = [...built(name).matchAll(/url\(["']?([^)"']+)/g)].map(([, address = '']) => address);
+    const files = loaded.filter((address) => !address.startsWith('data:'));
+    expect(files.map((address) => `/assets/${address}`)).toEqual([url('inter.woff2')]);
+    expect(built(name)).not.toContain('@import');
+  });
+
+  it('the sprite has every icon that a template uses', () => {
+    const used = templates.flatMap((file) => [...readFileSync(file, 'utf8').matchAll(/\bicon: '([\w-]+)'/g)]);
+    const symbols = new Set([...built('icons.svg').matchAll(/<symbol id="([\w-]+)"/g)].map(([, id]) => id));
+    expect(used.map(([, name]) => name).filter((name) => !symbols.has(name))).toEqual([]);
+  });
+});
+
+describe('the sources', () => {
+  const isMail = (file: string) => file.startsWith('views/mail/');
+  const pages = templates.filter((file) => !isMail(file));
+
+  it('name no color outside of src/http/pages/tokens.ts', () => {
+    const color = /(?<![&\w/"'([])#[0-9a-f]{3,8}\b|\b(rgba?|hsla?|oklch|oklab|lab|lch)\(/i;
+    expect(matches([...templates, ...sheets, ...scripts], color)).toEqual([]);
+  });
+
+  it('set no style in a page or from a script', () => {
+    expect(matches(pages, /\sstyle\s*=|<style\b/)).toEqual([]);
+    expect(matches(scripts, /\.style\b|cssText|setAttribute\(.style/)).toEqual([]);
+  });
+
+  it('use logical sides, so that a page can run from right to left', () => {
+    const property =
+      /\b(left|right)\s*:|(margin|padding|border|inset)-(left|right)\b|(float|clear|text-align):\s*(left|right)/;
+    expect(matches(sheets, property)).toEqual([]);
+    const utility =
+      /["'\s:](-?(m|p|scroll-m|scroll-p)[lr]-|-?(left|right)-|text-(left|right)\b|border-[lr]\b|rounded-[lr]\b)/;
+    expect(matches(pages, utility)).toEqual([]);
+  });
+
+  it('use only custom properties that exist', () => {
+    const used = sheets.flatMap((file) => [...readFileSync(file, 'utf8').matchAll(/var\(--([a-z0-9-]+)/g)]);
+    const declared = sheets.flatMap((file) => [...readFileSync(file, 'utf8').matchAll(/--([a-z0-9-]+):/g)]);
+    const known = new Set([...Object.keys(tokens), ...declared.map(([, name]) => name), 'size']);
+    expect(used.map(([, name = '']) => name).filter((name) => !known.has(name))).toEqual([]);
+  });
+});
+
+it.each([
+  ['Ann Archer', 'AA'],
+  ['Ada B. Carter', 'AC'],
+  ['bo', 'b'],
+  ['ann.archer@example.com', 'a'],
+  ['', ''],
+])('the initials of "%s" are "%s"', (name, letters) => {
+  expect(initials(name)).toBe(letters);
+});
+
+it('a name always has the same hue, and all six are used', () => {
+  const names = Array.from({ length: 60 }, (_, index) => `application ${index}`);
+  expect(hueOf('Grafana')).toBe(hueOf('Grafana'));
+  expect([...new Set(names.map(hueOf))].sort()).toEqual(['hue-1', 'hue-2', 'hue-3', 'hue-4', 'hue-5', 'hue-6']);
+});
