@@ -7,10 +7,12 @@ import type { ErrorCode } from './errors.ts';
 
 export interface State {
   request: RequestInfo;
+  // What is created at its first use is a function: V8 stores an accessor of a single object (`Object.defineProperty` with `get`) in
+  // the object's map, which is old from the beginning, and so promotes the whole request in each collection of young objects.
   /** The log with the request id on each line. */
-  readonly log: Logger;
-  /** Token for `<input name="_csrf">`; reading it sets the cookie that belongs to it. */
-  readonly csrfToken: string;
+  log(): Logger;
+  /** Token for `<input name="_csrf">`; the first call sets the cookie that belongs to it. */
+  csrfToken(): string;
   /** The route pattern for metrics; routers set it, others may. */
   route?: string;
   errorCode?: ErrorCode | undefined;

@@ -12,7 +12,7 @@ const HEADER = 'X-CSRF-Token';
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 export interface Csrf {
-  /** Defines `ctx.state.csrfToken`; the cookie is set when a page reads it. */
+  /** Defines `ctx.state.csrfToken`; the cookie is set when a page calls it. */
   tokens: Middleware;
   /** Rejects unsafe requests that do not come from our own pages. Runs before every route with a form. */
   check: Middleware;
@@ -41,13 +41,8 @@ export function createCsrf({ cookies, keys, issuerUrl }: CsrfDependencies): Csrf
   return {
     tokens: (ctx, next) => {
       let token: string | undefined;
-      Object.defineProperty(ctx.state, 'csrfToken', {
-        get: () => {
-          // Stored, because a cookie set by this response is not yet in the request.
-          token ??= tokenFor(ctx);
-          return token;
-        },
-      });
+      // Stored, because a cookie set by this response is not yet in the request.
+      ctx.state.csrfToken = () => (token ??= tokenFor(ctx));
       return next();
     },
 

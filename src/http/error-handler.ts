@@ -70,10 +70,10 @@ function logError({ state, method, path }: Context, error: AppError): void {
   const { code, detail, cause } = error;
   // 501 is an error of the request, not of the server.
   if (error.status >= 500 && error.status !== 501) {
-    state.log.error({ problem: code, method, path, detail, ...loggedCause(error) }, 'request failed');
+    state.log().error({ problem: code, method, path, detail, ...loggedCause(error) }, 'request failed');
   } else if (detail !== undefined || cause !== undefined) {
     // Without either, the access-log line with its code is enough.
-    state.log.info({ problem: code, detail, err: cause }, 'request rejected');
+    state.log().info({ problem: code, detail, err: cause }, 'request rejected');
   }
 }
 
@@ -118,7 +118,7 @@ function renderPage(
     return { text: render('error', data), type: 'text/html; charset=utf-8' };
   } catch (err) {
     // A failure of the error page must not be silent.
-    ctx.state.log.error({ err }, 'error page could not be rendered');
+    ctx.state.log().error({ err }, 'error page could not be rendered');
     const text = `${data.message} ${data.advice}\nRequest number: ${ctx.state.request.requestId}\n`;
     return { text, type: 'text/plain; charset=utf-8' };
   }

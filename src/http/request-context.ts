@@ -48,10 +48,8 @@ export function requestContext({
     const address = clientAddress(ctx.get('X-Forwarded-For'), ctx.socket.remoteAddress ?? '', trustProxy);
     ctx.state.request = { requestId, address, userAgent: ctx.get('User-Agent').slice(0, MAX_LOGGED) };
     let log: Logger | undefined;
-    Object.defineProperty(ctx.state, 'log', {
-      // Created at first use: most requests log nothing else.
-      get: () => (log ??= logger.child({ requestId })),
-    });
+    // Created at first use: most requests log nothing else.
+    ctx.state.log = () => (log ??= logger.child({ requestId }));
     ctx.set('X-Request-Id', requestId);
     const span = spans?.start(ctx, method);
 

@@ -45,7 +45,7 @@ export function relaxPolicy(ctx: Context, { directive, sources, reason }: Relaxa
   const present = policy.get(directive) ?? ["'self'"];
   policy.set(directive, [...new Set([...present, ...sources])]);
   ctx.set('Content-Security-Policy', [...policy].map(([name, values]) => [name, ...values].join(' ')).join('; '));
-  ctx.state.log.debug({ directive, sources, reason }, 'content security policy relaxed');
+  ctx.state.log().debug({ directive, sources, reason }, 'content security policy relaxed');
 }
 
 function parsePolicy(header: string): Map<string, string[]> {

@@ -11,6 +11,11 @@ beforeAll(async () => {
       'GET /who': (ctx) => {
         ctx.body = { ...ctx.state.request, ip: ctx.ip };
       },
+      'GET /accessors': (ctx) => {
+        const objects = [ctx, ctx.state, ctx.req, ctx.res];
+        const descriptors = objects.map((one) => Object.entries(Object.getOwnPropertyDescriptors(one)));
+        ctx.body = descriptors.flat().flatMap(([name, { get }]) => (get ? [name] : []));
+      },
       'GET /healthz': (ctx) => {
         ctx.body = 'ok';
       },
@@ -40,6 +45,11 @@ describe('the address of the client', () => {
     const answer = await app.client.get('/who', { headers });
     expect(answer.json()).toMatchObject({ address: '203.0.113.9', ip: '203.0.113.9' });
   });
+});
+
+// src/http/context.ts says why.
+it('gives no request an accessor of its own', async () => {
+  expect((await app.client.get('/accessors')).json()).toEqual([]);
 });
 
 it('makes its own request id, whatever the client sends', async () => {

@@ -127,7 +127,7 @@ async function pressedButton(ctx: Context, { change }: StepUpNeeded): Promise<Co
 function problemOf(ctx: Context, error: unknown) {
   if (!(error instanceof AppError) || ![400, 404, 409, 412, 422].includes(error.status)) throw error;
   const { status, fields: faults } = error;
-  ctx.state.log.info({ problem: error.code, faults }, 'form rejected');
+  ctx.state.log().info({ problem: error.code, faults }, 'form rejected');
   return { status, problem: status === 412 ? CHANGED_MEANWHILE : error.message, faults };
 }
 

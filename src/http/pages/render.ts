@@ -7,7 +7,8 @@ import type { Assets } from './assets.ts';
 import { day, moment } from './dates.ts';
 import { color, hueOf, initials } from './tokens.ts';
 
-export type Render = (template: string, data: object) => string;
+/** `csrfToken` is called when the page has a form; the call sets the cookie that belongs to the token. */
+export type Render = (template: string, data: object, csrfToken?: () => string) => string;
 
 export interface RendererDependencies {
   viewsDir: string;
@@ -27,16 +28,14 @@ export function createRenderer({ viewsDir, production, assets }: RendererDepende
   };
   const eta = new Eta(config);
   const helpers = { asset: assets.url, webLink, day, moment, color, hueOf, initials };
-  return (template, data) => eta.render(template, withHelpers(data, helpers));
+  return (template, data, csrfToken) => eta.render(template, new Page(helpers, data, csrfToken));
 }
 
 /** Defines `ctx.render(template, data, status)`, with `it.csrfToken` for the forms. */
 export function rendering({ render }: { render: Render }): Middleware {
   return (ctx, next) => {
     ctx.render = (template, data = {}, status = 200) => {
-      // A lazy getter: only a page with a form sets the cookie.
-      const page = Object.defineProperty({ ...data }, 'csrfToken', { get: () => ctx.state.csrfToken });
-      ctx.body = render(template, page);
+      ctx.body = render(template, data, ctx.state.csrfToken);
       ctx.status = status;
       ctx.type = 'text/html; charset=utf-8';
       ctx.set('Cache-Control', 'no-store');
@@ -45,8 +44,18 @@ export function rendering({ render }: { render: Render }): Middleware {
   };
 }
 
-function withHelpers(data: object, helpers: object): object {
-  return Object.defineProperties({ ...helpers }, Object.getOwnPropertyDescriptors(data));
+/** What a template reads as `it`. */
+class Page {
+  readonly #csrfToken: (() => string) | undefined;
+
+  constructor(helpers: object, data: object, csrfToken: (() => string) | undefined) {
+    Object.assign(this, helpers, data);
+    this.#csrfToken = csrfToken;
+  }
+
+  get csrfToken(): string | undefined {
+    return this.#csrfToken?.();
+  }
 }
 
 /** Returns a registered URL if it is a web address or local path, else `#`: never `javascript:` or `data:`. */

@@ -38,7 +38,9 @@ export function createFindAccount(dependencies: FindAccountDependencies): FindAc
     const account = await accounts.find(id);
     if (!account?.isActive) return undefined;
     if (token?.kind === 'RefreshToken' && startOf(token) + refreshTokenDays() * 24 * 3600 <= engineSeconds()) {
-      appContext(ctx).state.log.info({ clientId: token.clientId }, 'the refresh token has reached refresh_token_days');
+      appContext(ctx)
+        .state.log()
+        .info({ clientId: token.clientId }, 'the refresh token has reached refresh_token_days');
       return undefined;
     }
     const clientId = token?.clientId ?? ctx.oidc.client?.clientId;

@@ -41,5 +41,5 @@ function answerPrograms(ctx: Context, unavailable: DatabaseUnavailable): void {
 }
 
 function logFailure({ state, method, path }: Context, { logFields: detail }: DatabaseUnavailable): void {
-  state.log.error({ problem: 'unavailable', method, path, detail }, 'request failed');
+  state.log().error({ problem: 'unavailable', method, path, detail }, 'request failed');
 }

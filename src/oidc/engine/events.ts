@@ -81,7 +81,7 @@ export function listenToEvents(provider: Provider, events: EngineEvents): void {
   for (const event of OTHER_ERRORS) on(event, (ctx, error) => void noteDatabaseFailure(appContext(ctx), error));
   provider.on('server_error', (ctx: KoaContextWithOIDC, err: Error) => {
     if (!noteDatabaseFailure(appContext(ctx), err))
-      appContext(ctx).state.log.error({ err }, 'the OpenID Connect engine failed');
+      appContext(ctx).state.log().error({ err }, 'the OpenID Connect engine failed');
   });
 }
 
@@ -112,11 +112,11 @@ function reportRejection(
 ): void {
   const ctx = appContext(engineCtx);
   if (noteDatabaseFailure(ctx, error)) return;
-  const { request, log } = ctx.state;
+  const { request } = ctx.state;
   const clientId = engineCtx.oidc.client?.clientId;
   const reason = error.error ?? error.message;
   const detail = error.error_detail ?? error.error_description;
-  log.info({ event: type, clientId, reason, detail }, 'request rejected');
+  ctx.state.log().info({ event: type, clientId, reason, detail }, 'request rejected');
   // Only logged: so many rejections must not fill the audit log.
   if (error instanceof TooManyAttempts) return;
   // prompt=none that needs an interaction is answered, not rejected (OIDC Core 3.1.2.6).

@@ -106,7 +106,7 @@ export function createResponseMode(dependencies: ResponseModeDependencies) {
               violation: reason.violation,
             });
           });
-      appCtx.state.log.info({ clientId: sp.entityId, error }, 'SAML response');
+      appCtx.state.log().info({ clientId: sp.entityId, error }, 'SAML response');
       if (!request.isTest) return responses.post(appCtx, sp, request, xml);
       await pendingAuthnRequests.saveTestResponse(state, sealTestResponse(xml, state));
       appCtx.status = 303;
