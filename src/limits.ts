@@ -229,7 +229,7 @@ export const limits = {
     outagePauseSeconds: MINUTE,
     leaseSeconds: 5 * MINUTE,
     keepDays: 7,
-    timeoutMs: 15_000,
+    ...{ timeoutMs: 15_000, totalMs: 120_000 }, // of one answer of the mail server, and of all for one mail: less than the lease
   },
   /** Expired rows are deleted in batches small enough not to hold a lock. */
   sweep: { everySeconds: MINUTE, batch: 500 },

@@ -14,6 +14,7 @@ import type { NotifyOwner } from '../mail/notify-owner.ts';
 import type { Outbox } from '../mail/outbox.ts';
 import type { AccountFactors } from '../mfa/account-factors.ts';
 import type { Clock } from '../platform/clock.ts';
+import type { Logger } from '../platform/logger.ts';
 import type { RequestInfo } from '../platform/request-info.ts';
 import type { Vault } from '../platform/vault.ts';
 import type { RateLimits } from '../rate-limits/rate-limits.ts';
@@ -60,6 +61,7 @@ export interface FederationDependencies {
   outbox: Pick<Outbox, 'send'>;
   rateLimits: Pick<RateLimits, 'consume' | 'reset'>;
   directory: Directory;
+  logger: Pick<Logger, 'error'>;
   confirmAddress(account: Account, email: string, request: RequestInfo): Promise<void>;
   /** One for each kind of connection that has a redirect, but SAML. */
   protocols: Protocols;

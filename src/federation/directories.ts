@@ -7,6 +7,7 @@ import type { LdapConnection } from '../connections/connection.ts';
 import type { Connections } from '../connections/connections.ts';
 import { limits } from '../limits.ts';
 import type { Clock } from '../platform/clock.ts';
+import type { Logger } from '../platform/logger.ts';
 import type { RateLimits } from '../rate-limits/rate-limits.ts';
 import type { DirectoryAttempt, DirectorySignIns, DirectoryVerdict } from '../sign-in/first-factor/directories.ts';
 import { domainOf } from './accounts/mapping.ts';
@@ -26,6 +27,7 @@ export interface DirectoriesDependencies {
   connections: Pick<Connections, 'enabled' | 'find' | 'forDomain'>;
   directory: Directory;
   identities: Pick<ExternalIdentities, 'ofUser'>;
+  logger: Pick<Logger, 'error'>;
   rateLimits: Pick<RateLimits, 'consume' | 'reset'>;
   rejected: RejectedSignIns;
   requests: Pick<UpstreamRequests, 'storeIdentityWithoutRequest'>;
@@ -111,7 +113,7 @@ async function linkedTo(
 }
 
 async function checkAt(
-  { directory, rateLimits, rejected }: DirectoriesDependencies,
+  { directory, logger, rateLimits, rejected }: DirectoriesDependencies,
   connection: LdapConnection,
   { login, password, knownBrowser, request }: DirectoryAttempt,
 ): Promise<DirectoryVerdict> {
@@ -128,6 +130,12 @@ async function checkAt(
     checked = await directory.checkPassword(connection, { login, password }, mayBind);
   } catch (error) {
     if (!(error instanceof FederationError)) throw error;
+    const { message, received } = error;
+    const detail = { connection: connectionId, message, received };
+    logger.error(
+      { requestId: request.requestId, problem: error.code, detail },
+      'a directory could not check a password',
+    );
     await rejected.record(request, connectionId, error);
     return { outcome: 'unavailable', name, retryAfterSeconds: limits.ldap.retrySeconds };
   }

@@ -34,6 +34,8 @@ export interface MailTransportDependencies {
   outboxDir: string;
   issuer: string;
   logger: Logger;
+  /** The time limits, for tests: of one answer, and of everything for one mail. */
+  mailLimits?: { timeoutMs: number; totalMs: number };
 }
 
 /** Sends by SMTP when `smtpUrl` is set, else writes files. */
@@ -42,8 +44,12 @@ export function createMailTransport(dependencies: MailTransportDependencies): Ma
   return smtpUrl === undefined ? fileTransport(dependencies) : smtpTransport({ ...dependencies, smtpUrl });
 }
 
-function smtpTransport({ smtpUrl, mailFrom, issuer }: MailTransportDependencies & { smtpUrl: string }): MailTransport {
-  const { timeoutMs } = limits.mail;
+function smtpTransport({
+  smtpUrl,
+  mailFrom,
+  issuer,
+  mailLimits: { timeoutMs, totalMs } = limits.mail,
+}: MailTransportDependencies & { smtpUrl: string }): MailTransport {
   const options = {
     url: smtpUrl,
     connectionTimeout: timeoutMs,
@@ -59,7 +65,11 @@ function smtpTransport({ smtpUrl, mailFrom, issuer }: MailTransportDependencies 
       try {
         const { createTransport } = await import('./nodemailer.ts');
         smtp ??= createTransport(options);
-        await smtp.sendMail(envelopeOf(mail, mailFrom, issuer));
+        // The other limits are between two parts of an answer.
+        const signal = AbortSignal.timeout(totalMs);
+        await smtp.sendMail({ ...envelopeOf(mail, mailFrom, issuer), signal }).catch((cause: unknown) => {
+          throw signal.aborted ? new Error(`the mail server took more than ${totalMs / 1000} s`, { cause }) : cause;
+        });
         return { outcome: 'sent' };
       } catch (error) {
         return outcomeOf(error);

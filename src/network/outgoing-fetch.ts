@@ -133,7 +133,7 @@ interface SendOptions {
 }
 
 async function send(url: URL, request: Request, options: SendOptions): Promise<Response> {
-  const { deadline, timeoutMs, maxBytes } = options;
+  const { deadline, timeoutMs } = options;
   const headers: Record<string, string> = { 'user-agent': 'gatehouse', accept: '*/*' };
   for (const [name, value] of request.headers) headers[name] = value;
   // A compressed response could unpack to any size.
@@ -143,14 +143,20 @@ async function send(url: URL, request: Request, options: SendOptions): Promise<R
   });
   try {
     const message = await exchange(url, request.method, headers, options);
-    return toResponse(message, await readBody(message, url, maxBytes), request.method);
+    return toResponse(message, await readBody(message, url, options), request.method);
   } catch (cause) {
     if (cause instanceof OutgoingError) throw cause;
     if (deadline.aborted)
       throw new OutgoingError('timeout', `${url.origin} did not answer in ${timeoutMs} ms`, { cause });
-    if (request.signal.aborted) throw request.signal.reason;
+    if (request.signal.aborted) throw abortedBy(request.signal, url);
     throw new OutgoingError('network', `${url.origin} could not be reached: ${reasonOf(cause)}`, { cause });
   }
+}
+
+/** What the caller gets when its own signal ended the call; a time limit of its own names the server, too. */
+function abortedBy({ reason }: AbortSignal, url: URL): unknown {
+  if (!(reason instanceof Error) || reason.name !== 'TimeoutError') return reason;
+  return new OutgoingError('timeout', `${url.origin} did not answer in time`, { cause: reason });
 }
 
 function exchange(
@@ -174,7 +180,7 @@ function exchange(
   });
 }
 
-async function readBody(message: http.IncomingMessage, url: URL, maxBytes: number): Promise<Buffer> {
+async function readBody(message: http.IncomingMessage, url: URL, { maxBytes, signal }: SendOptions): Promise<Buffer> {
   const tooLarge = () => new OutgoingError('too_large', `${url.origin} sent more than ${maxBytes} bytes`);
   const encoding = message.headers['content-encoding'] ?? 'identity';
   const chunks: Buffer[] = [];
@@ -188,6 +194,8 @@ async function readBody(message: http.IncomingMessage, url: URL, maxBytes: numbe
       if (size > maxBytes) throw tooLarge();
       chunks.push(chunk);
     }
+    // A body without a length ends with its connection, also when it is this side that ends it.
+    signal.throwIfAborted();
   } finally {
     // A connection whose response was not read to its end cannot be used again.
     if (!message.complete) message.destroy();

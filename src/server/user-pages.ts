@@ -93,6 +93,7 @@ function federationPages({ services, http, protocols }: UserPagesDependencies, r
     credentials,
     directory,
     endSession,
+    logger: services.logger,
     factors: mfa.factors,
     identities,
     notifyOwner,

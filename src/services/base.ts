@@ -48,7 +48,8 @@ export async function createBase({ config, logger, now, ...options }: BaseOption
   } = await openDatabase(config.databaseUrl, {
     ...(databaseLimits && { limits: databaseLimits }),
     onChange(away) {
-      if (away) logger.error({ reason: away.reason, err: away.cause }, 'the database does not answer');
+      const message = away?.isAway ? 'the database does not answer' : 'the database cannot be used';
+      if (away) logger.error({ reason: away.reason, err: away.cause }, message);
       else logger.warn('the database answers again');
     },
     withSpans: config.tracing !== undefined,

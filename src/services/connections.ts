@@ -6,7 +6,7 @@ import { createExpiryNotices } from '../connections/expiry-notices.ts';
 import { connectionJobs } from '../connections/jobs.ts';
 import { connectionWarnings as readWarnings } from '../connections/warnings.ts';
 import { certificateEnds } from '../keys/key-rows.ts';
-import { resolveTxt as lookUpTxt, type ResolveTxt } from '../network/txt-records.ts';
+import { createTxtResolver, type ResolveTxt } from '../network/txt-records.ts';
 import { createAuthority } from '../rbac/authority.ts';
 import { createMetadataFetch } from '../saml/metadata/fetch.ts';
 import { parseIdentityProviderMetadata } from '../saml/metadata/parse-identity-provider.ts';
@@ -22,7 +22,11 @@ export interface ConnectionServicesDependencies {
 
 export type ConnectionServices = ReturnType<typeof createConnectionServices>;
 
-export function createConnectionServices({ base, users, resolveTxt = lookUpTxt }: ConnectionServicesDependencies) {
+export function createConnectionServices({
+  base,
+  users,
+  resolveTxt = createTxtResolver(),
+}: ConnectionServicesDependencies) {
   const { db, sql, vault, audit, now, logger, protectedRows, outgoing, notifyAdministrators } = base;
   const { assertMay } = createAuthority({ accounts: users.accounts });
   const connections = createConnections({ db, sql, vault, audit, now, logger, protectedRows, assertMay });

@@ -5,6 +5,7 @@ import { type Application, basic, completeSignIn, postAs } from '../oidc/support
 import type { TestUser } from '../support/factories.ts';
 import { httpClient, type Page } from '../support/http.ts';
 import type { TestIdp } from '../support/idp.ts';
+import { captchaOn, solvedCaptcha } from '../support/pages/captcha.ts';
 
 const PAUSE_MS = 300;
 const MAX_TRIES = 60;
@@ -126,7 +127,7 @@ export async function isActive({ idp, app }: World, port: number, token: string)
   return page.json().active === true;
 }
 
-/** Tries wrong passwords until the limit answers or `max` were checked; returns how many were checked. */
+/** Tries wrong passwords, with the CAPTCHA where a page has one, until the lockout answers or `max` were checked; returns how many were. */
 export async function guess({ idp, tally }: World, user: TestUser, max: number): Promise<number> {
   let checked = 0;
   while (checked < max) {
@@ -134,7 +135,11 @@ export async function guess({ idp, tally }: World, user: TestUser, max: number):
       const browser = httpClient(idp.issuer, { headers: fromAnywhere() });
       const form = await browser.follow(await browser.get('/login'));
       if (form.status >= 500) tally.failedReads.push(`sign-in page: ${form.status}`);
-      return browser.submit(form, { username: user.username, password: 'a wrong password' });
+      const wrong = { username: user.username, password: 'a wrong password' };
+      const first = await browser.submit(form, wrong);
+      const challenge = first.status === 429 && captchaOn(first);
+      // Solved without work: the proxy of the nodes is in this process.
+      return challenge ? browser.submit(first, { ...wrong, altcha: await solvedCaptcha(idp) }) : first;
     });
     if (page.status === 429) return checked;
     if (page.status !== 401) throw new Error(`a wrong password: ${page.status}`);

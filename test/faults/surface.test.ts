@@ -5,6 +5,7 @@ import { limits } from '../../src/limits.ts';
 import { sha256 } from '../../src/platform/random.ts';
 import { connectSqlite } from '../../src/storage/sqlite/connections.ts';
 import { type ApiCaller, aService } from '../admin/support.ts';
+import { anUpstream } from '../federation/support.ts';
 import { anApplication, authorizeUrl, basic, signIn, verifier } from '../oidc/support.ts';
 import { aLiveSp, post as postSaml } from '../saml/live.ts';
 import { databaseKind, testDatabase } from '../support/database/database.ts';
@@ -12,6 +13,8 @@ import { aUser } from '../support/factories.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
 import { signedIn } from '../support/pages/account.ts';
+import { aSamlUpstream } from '../support/upstream/saml-upstream.ts';
+import { stepsAt } from './steps.ts';
 import { type TcpProxy, tcpProxy } from './tcp-proxy.ts';
 
 interface Fault {
@@ -265,6 +268,24 @@ it('answers 503 with Retry-After everywhere, never 500, and works again afterwar
   }
 });
 
+it('answers 503 at each step of a SAML sign-in or one over an upstream, and the same request succeeds afterwards', async () => {
+  const corp = await anUpstream(idp);
+  const school = await aSamlUpstream(idp);
+  for (const fault of faults) {
+    const steps = await stepsAt(idp, { corp, school });
+    await fault.begin();
+    const during = await Promise.all(
+      steps.map(async ({ name, send }) => [name, faultOf({ kind: 'page', send }, await send(), true)]),
+    );
+    await fault.end();
+    expect(during, fault.name).toEqual(steps.map(({ name }) => [name, undefined]));
+    await expect.poll(async () => (await httpClient(idp.issuer).get('/readyz')).status).toBe(200);
+    const after = await Promise.all(steps.map(async ({ name, send }) => [name, (await send()).status]));
+    expect(after, fault.name).toEqual(steps.map(({ name }) => [name, 303]));
+  }
+  await corp.remove();
+});
+
 it.runIf(databaseKind() === 'postgresql')('ends a request whose statements together take too long', async () => {
   const send = async () => probes['account without a session']?.send();
   const { requestMs, lateMs } = quick;
@@ -288,7 +309,7 @@ function expectBriefLog(lines: string[], { reason, isTotal }: Fault): void {
     const isOwn = path === '/auth/callback';
     expect(detail, line).toMatchObject(isOwn ? { error: 'temporarily_unavailable' } : { database: reason });
   }
-  const away = isTotal ? ['the database does not answer'] : [];
+  const away = [isTotal ? 'the database does not answer' : 'the database cannot be used'];
   expect(lines.filter((line) => line.includes('"stack"')).map(textOf)).toEqual(away);
   expect(lines.map(textOf).filter((text) => text === 'the database answers again')).toHaveLength(away.length);
 }

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { loadConfig } from '../../src/config.ts';
+import { limits } from '../../src/limits.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { adminApi } from '../../src/rbac/built-in.ts';
 import { createServices } from '../../src/services.ts';
@@ -22,8 +23,8 @@ import { type TcpProxy, tcpProxy } from './tcp-proxy.ts';
 
 const FAULT_MS = 15_000;
 const CHAINS = 4;
-/** Wrong passwords of one account before a proof of work is required (captchaAfterFailures in src/limits.ts). */
-const GUESSES = 3;
+/** Wrong passwords of one account before it is locked; the last ones are sent with a solved CAPTCHA. */
+const GUESSES = limits.rateLimits.signInPerAccount.points;
 /** Of SIGTERM: 5 s for the proxy, 15 for requests, 5 for the database; and a little for a busy machine. */
 const STOP_MS = 27_000;
 

@@ -31,7 +31,7 @@ export function createSqliteFile(file: string): void {
 /** Opens the file, for Prisma and for hot statements on the same two connections. */
 export async function openSqlite(
   file: string,
-  { limits }: Pick<OpenOptions, 'limits'>,
+  { limits, onChange }: Pick<OpenOptions, 'limits' | 'onChange'>,
 ): Promise<{ adapter: SqlDriverAdapter; sql: Sql }> {
   createSqliteFile(file);
   const writer = await connectSqlite(file);
@@ -40,7 +40,7 @@ export async function openSqlite(
   await configureSqlite(reader);
   await reader.executeScript('PRAGMA query_only = ON');
   const writerLock = createWriterLock(limits);
-  const availability = sqliteAvailability(file);
+  const availability = sqliteAvailability(file, onChange);
   const revisions = createRevisions(clientOf(writer));
   const reading = withStatementCache(reader);
   const writing = withStatementCache(writer, revisions.afterRun);
@@ -56,12 +56,20 @@ export async function openSqlite(
 
   const commit = createGroupCommit(writing, writerLock.run);
 
+  const write = async <T>(work: () => Promise<T>): Promise<T> => {
+    const result = await writerLock.run(work);
+    availability.written();
+    return result;
+  };
+
   const adapter: SqlDriverAdapter = {
     provider: 'sqlite',
     adapterName: writer.adapterName,
-    queryRaw: (query) =>
-      isRead(query.sql) && writerLock.isTaken() ? reader.queryRaw(query) : writerLock.run(() => writer.queryRaw(query)),
-    executeRaw: (query) => writerLock.run(() => writer.executeRaw(query)),
+    queryRaw(query) {
+      if (!isRead(query.sql)) return write(() => writer.queryRaw(query));
+      return writerLock.isTaken() ? reader.queryRaw(query) : writerLock.run(() => writer.queryRaw(query));
+    },
+    executeRaw: (query) => write(() => writer.executeRaw(query)),
     executeScript: (script) => writerLock.run(() => writer.executeScript(script)),
     startTransaction: () => startTransaction(writer, writerLock),
     dispose: async () => {
@@ -79,7 +87,12 @@ export async function openSqlite(
           : writerLock.run(async () => writing.query<Row>(text, values)),
       );
     },
-    execute: ({ sqlite: text }, ...values) => availability.run(() => commit(text, values)),
+    execute: ({ sqlite: text }, ...values) =>
+      availability.run(async () => {
+        const count = await commit(text, values);
+        availability.written();
+        return count;
+      }),
     in: (tx) => statementsIn(tx, 'sqlite'),
     dialect: dialects.sqlite,
     isRemote: false,

@@ -1,14 +1,23 @@
-// A SQLite file that was removed or replaced while it is open: SQLite would write on into the old file, which is gone at the next
-// start.
+// Whether an open SQLite file can be used: it was not removed or replaced, for SQLite would write on into the old file, which is gone at
+// the next start; and the last write did not fail.
 import { statSync } from 'node:fs';
-import type { Availability } from '../availability.ts';
+import type { Availability, AvailabilityOptions } from '../availability.ts';
 import { asUnavailable, DatabaseUnavailable } from '../unavailable.ts';
 
 const CHECK_MS = 250;
 
-/** The availability of an open SQLite file: the file is still at its path. It is checked a few times in a second at most. */
-export function sqliteAvailability(file: string): Availability {
+export interface SqliteAvailability extends Availability {
+  /** A write has succeeded. */
+  written(): void;
+}
+
+/**
+ * The availability of an open SQLite file: the file is still at its path, which is checked a few times in a second at most. `onChange`
+ * is called with the first error, and when a write succeeds again; reads succeed on a full disk too.
+ */
+export function sqliteAvailability(file: string, onChange?: AvailabilityOptions['onChange']): SqliteAvailability {
   const opened = statSync(file);
+  let isFailing = false;
   let checkedAt = 0;
 
   function check(): void {
@@ -21,13 +30,27 @@ export function sqliteAvailability(file: string): Availability {
   }
 
   function fail(error: unknown): never {
-    throw asUnavailable(error) ?? error;
+    const unavailable = asUnavailable(error);
+    if (unavailable && !isFailing) {
+      isFailing = true;
+      onChange?.(unavailable);
+    }
+    throw unavailable ?? error;
   }
 
   return {
     async run(operation) {
-      check();
-      return operation().catch(fail);
+      try {
+        check();
+        return await operation();
+      } catch (error) {
+        return fail(error);
+      }
+    },
+    written() {
+      if (!isFailing) return;
+      isFailing = false;
+      onChange?.(undefined);
     },
     isUp() {
       try {

@@ -20,7 +20,7 @@ export interface DirectoryQuirks {
   /** Result code of every search. */
   searchCode?: number;
   /** Answers nothing. */
-  hangs?: boolean;
+  hangs?: boolean | 'at the search';
   /** Plain bytes that follow the answer to StartTLS. */
   afterStartTls?: Buffer;
 }
@@ -82,7 +82,7 @@ function serve(
       const message = new BerReader(rest.subarray(0, end));
       rest = rest.subarray(end);
       message.readSequence();
-      if (!directory.quirks.hangs) answer(socket, directory, message, certificate);
+      if (directory.quirks.hangs !== true) answer(socket, directory, message, certificate);
     }
   });
 }
@@ -105,6 +105,7 @@ function answer(
     const { code, message: text } = quirks.bind?.(dn) ?? { code: bindResult(directory, dn, password) };
     socket.write(result(id, 0x61, code, text));
   } else if (operation === SEARCH) {
+    if (quirks.hangs) return;
     const base = message.readString() ?? '';
     message.readEnumeration();
     message.readEnumeration();
