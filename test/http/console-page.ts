@@ -3,6 +3,12 @@ import type { ConsolePage } from '../../src/admin/console/blocks.ts';
 
 const page: ConsolePage = {
   title: 'Wiki',
+  lead: 'Articles of the whole company.',
+  logo: { name: 'Wiki' },
+  tabs: [
+    { href: '/admin/applications/a1', label: 'Overview', isCurrent: true },
+    { href: '/admin/applications/a1/settings', label: 'Settings', isCurrent: false },
+  ],
   back: { href: '/admin/applications', label: 'Applications' },
   tags: [{ text: 'Enabled', tone: 'good' }, { text: 'From the file' }],
   actions: [
@@ -43,7 +49,7 @@ const page: ConsolePage = {
     {
       kind: 'facts',
       title: 'Registered',
-      rows: [{ label: 'Client ID', value: { text: 'wiki', code: true, small: 'as sent' } }],
+      rows: [{ label: 'Client ID', value: { text: 'wiki', copy: 'client ID', small: 'as sent' } }],
     },
     {
       kind: 'search',
@@ -57,15 +63,42 @@ const page: ConsolePage = {
       kind: 'table',
       title: 'List',
       caption: 'Applications',
-      columns: ['Name', 'Roles', 'Since'],
+      lead: 'All that are registered.',
+      actions: [{ label: 'Add', icon: 'plus', href: '/admin/applications/new' }],
+      columns: ['Name', 'Roles', 'Since', { label: 'Sign-ins', isNumber: true }, 'State'],
       rows: [
-        [{ text: 'Wiki', href: '/admin/applications/a1' }, [{ text: 'editor', tone: 'plain' }], new Date(0)],
-        ['Plain', [], null],
+        [
+          { text: 'Wiki', href: '/admin/applications/a1', small: 'wiki', logo: { name: 'Wiki' } },
+          [{ text: 'editor', tone: 'plain' }],
+          new Date(0),
+          1284,
+          { text: 'enabled', tone: 'good' },
+        ],
+        [
+          { text: 'Ann Example', logo: { name: 'Ann Example', isPerson: true } },
+          [],
+          null,
+          0,
+          { text: 'disabled', tone: 'bad' },
+        ],
       ],
+      filter: { action: '/admin/applications', fields: [{ name: 'f', label: 'Filter', type: 'search', value: '' }] },
       empty: 'None.',
       next: '/admin/applications?after=x',
     },
     { kind: 'table', caption: 'Nothing', columns: ['Name'], rows: [], empty: 'There are none.' },
+    {
+      kind: 'table',
+      caption: 'Nothing yet',
+      columns: ['Name'],
+      rows: [],
+      empty: {
+        icon: 'layout-grid',
+        title: 'Add your first application',
+        text: 'It takes five minutes.',
+        action: { label: 'New', href: '/admin/applications/new' },
+      },
+    },
     {
       kind: 'form',
       title: 'Change it',
@@ -75,7 +108,8 @@ const page: ConsolePage = {
       cancel: '/admin/applications/a1',
       fields: [
         { name: 'name', label: 'Name', value: 'Wiki', hint: 'As people see it', required: true },
-        { name: 'uris', label: 'Redirect URIs', type: 'textarea', value: 'https://wiki.example.com/cb' },
+        { name: 'minutes', label: 'Session length', type: 'number', value: 15, unit: 'minutes' },
+        { name: 'redirect_uris', label: 'Redirect URIs', type: 'textarea', value: 'https://wiki.example.com/cb' },
         { name: 'on', label: 'Enabled', type: 'checkbox', checked: true, hint: 'May be opened' },
         {
           name: 'roles',
@@ -92,6 +126,18 @@ const page: ConsolePage = {
       kind: 'actions',
       title: 'Danger',
       items: [{ label: 'Delete', href: '/admin/applications/a1/delete', look: 'danger' }],
+    },
+    {
+      kind: 'tasks',
+      title: 'Danger zone',
+      isDanger: true,
+      rows: [
+        {
+          title: 'Delete application',
+          text: 'It is deleted for good.',
+          action: { label: 'Delete', of: 'Wiki', href: '/admin/applications/a1/delete', look: 'danger' },
+        },
+      ],
     },
     { kind: 'code', title: 'Paste this', label: 'Settings', text: 'issuer: https://id.example.com' },
     {
@@ -115,6 +161,7 @@ const page: ConsolePage = {
       ],
     },
   ],
+  aside: [{ kind: 'facts', title: 'Health', rows: [{ label: 'Database', value: { text: 'good', tone: 'good' } }] }],
 };
 
 export const consolePages: Record<string, [string, object]> = {
@@ -123,11 +170,17 @@ export const consolePages: Record<string, [string, object]> = {
     {
       ...page,
       console: {
-        name: 'Ann Example',
+        person: { name: 'Ann Example', username: 'ann' },
         notice: 'Saved.',
         navigation: [
-          { href: '/admin', label: 'Overview', isCurrent: false },
-          { href: '/admin/applications', label: 'Applications', isCurrent: true },
+          { entries: [{ href: '/admin', label: 'Overview', icon: 'layout-dashboard', isCurrent: false }] },
+          {
+            title: 'Applications',
+            entries: [
+              { href: '/admin/applications', label: 'Applications', icon: 'layout-grid', isCurrent: true },
+              { href: '/admin/apis', label: 'APIs', icon: 'braces', isCurrent: false },
+            ],
+          },
         ],
       },
     },

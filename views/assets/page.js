@@ -1,5 +1,5 @@
-// Comforts for pages that work without script: showing a password, printing, sending a form only once, and going on with
-// work that takes several requests.
+// Comforts for pages that work without script: showing a password, printing, sending a form only once, going on with work that
+// takes several requests, and times in the viewer's own time.
 (() => {
   for (const button of document.querySelectorAll('button[data-reveals]')) {
     const input = document.getElementById(button.dataset.reveals);
@@ -28,6 +28,25 @@
     // Time to look, and to leave the page: what is done stays done.
     setTimeout(() => form.requestSubmit(), 400);
   }
+
+  // The server wrote UTC, because it does not know where the viewer is.
+  const exact = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short' });
+  const withZone = new Intl.DateTimeFormat('en-GB', { dateStyle: 'full', timeStyle: 'long' });
+  const relative = new Intl.RelativeTimeFormat('en-GB', { numeric: 'auto', style: 'short' });
+  const units = [
+    ['day', 86_400],
+    ['hour', 3600],
+    ['minute', 60],
+  ];
+  for (const time of document.querySelectorAll('time[datetime]')) {
+    const at = new Date(time.dateTime);
+    const seconds = (at - Date.now()) / 1000;
+    const [unit, length] = units.find(([, one]) => Math.abs(seconds) >= one) ?? ['second', 60];
+    const isNear = Math.abs(seconds) < 7 * 86_400;
+    time.title = withZone.format(at);
+    time.textContent = isNear ? relative.format(Math.trunc(seconds / length), unit) : exact.format(at);
+  }
+
   // Back from the next page, the form may be sent again.
   addEventListener('pageshow', () => {
     for (const form of document.forms) delete form.dataset.sent;

@@ -6,31 +6,25 @@ import type { Block } from '../console/blocks.ts';
 import type { ApplicationPagesDependencies } from './console-parts.ts';
 
 const WRITE = 'gatehouse.applications:write' as const;
+const CONSEQUENCES = {
+  disable: 'Users can no longer sign in to it, and its tokens end now.',
+  delete: 'It is deleted for good, with its secrets and the consents of users.',
+};
 
 /** The pages …/disable and …/delete, which ask for confirmation, and the action …/enable. */
 export function addEnableAndDeleteRoutes(
   router: Router<State, Extras>,
   { frame, applications }: ApplicationPagesDependencies,
 ): void {
-  addConfirmedAction(
-    'disable',
-    'Disable',
-    'Users can no longer sign in to it, and its tokens end now.',
-    async (ctx, id) => {
-      await applications.setEnabled(id, false, frame.actor(ctx));
-      frame.redirect(ctx, `/admin/applications/${id}`, 'It is disabled.');
-    },
-  );
+  addConfirmedAction('disable', 'Disable', CONSEQUENCES.disable, async (ctx, id) => {
+    await applications.setEnabled(id, false, frame.actor(ctx));
+    frame.redirect(ctx, `/admin/applications/${id}`, 'It is disabled.');
+  });
 
-  addConfirmedAction(
-    'delete',
-    'Delete',
-    'It is deleted for good, with its secrets and the consents of users.',
-    async (ctx, id) => {
-      await applications.remove(id, frame.actor(ctx));
-      frame.redirect(ctx, '/admin/applications', 'It was deleted.');
-    },
-  );
+  addConfirmedAction('delete', 'Delete', CONSEQUENCES.delete, async (ctx, id) => {
+    await applications.remove(id, frame.actor(ctx));
+    frame.redirect(ctx, '/admin/applications', 'It was deleted.');
+  });
 
   router.post('/:id/enable', ...frame.change(within(WRITE)), async (ctx) => {
     const { id = '' } = ctx.params;
@@ -70,14 +64,20 @@ export function addEnableAndDeleteRoutes(
 
 /** For the page of the application. */
 export function enableAndDeleteButtons(isEnabled: boolean, at: string): Block {
-  return {
-    kind: 'actions',
-    title: 'Disable or delete',
-    items: [
-      isEnabled
-        ? { label: 'Disable', href: `${at}/disable`, look: 'danger' }
-        : { label: 'Enable', post: `${at}/enable` },
-      { label: 'Delete', href: `${at}/delete`, look: 'danger' },
-    ],
+  const enable = {
+    title: 'Enable application',
+    text: 'Users can sign in to it again.',
+    action: { label: 'Enable', post: `${at}/enable` },
   };
+  const disable = {
+    title: 'Disable application',
+    text: CONSEQUENCES.disable,
+    action: { label: 'Disable', href: `${at}/disable`, look: 'danger' as const },
+  };
+  const remove = {
+    title: 'Delete application',
+    text: CONSEQUENCES.delete,
+    action: { label: 'Delete', href: `${at}/delete`, look: 'danger' as const },
+  };
+  return { kind: 'tasks', title: 'Danger zone', isDanger: true, rows: [isEnabled ? disable : enable, remove] };
 }

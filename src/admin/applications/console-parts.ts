@@ -31,7 +31,7 @@ export function detailsBlock(application: Application): Block {
   const { metadata, protocol, clientId, consent } = application;
   const rows: { label: string; value: Cell }[] = [
     { label: 'Protocol', value: protocolName[protocol] },
-    { label: protocol === 'oidc' ? 'Client ID' : 'Entity ID', value: { text: clientId, code: true } },
+    { label: protocol === 'oidc' ? 'Client ID' : 'Entity ID', value: { text: clientId, copy: 'identifier' } },
     { label: 'Who may open it', value: accessCell(application) },
     { label: 'Consent', value: consent === 'implicit' ? 'Not asked' : 'Users are asked' },
   ];

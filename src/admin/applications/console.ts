@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { Extras, State } from '../../http/context.ts';
 import { parseQuery } from '../../http/input.ts';
 import { within } from '../../rbac/rights.ts';
+import type { Empty, Search } from '../console/blocks.ts';
 import { listPath, listQuery } from '../console/frame.ts';
 import { addEditRoutes } from './console-edit.ts';
 import { addEnableAndDeleteRoutes, enableAndDeleteButtons } from './console-enable.ts';
@@ -47,47 +48,65 @@ function addListRoute(router: Router<State, Extras>, { frame, applications }: Ap
     );
     frame.show(ctx, {
       title: 'Applications',
+      lead: 'Services that people sign in to through Gatehouse.',
       actions: frame.may(ctx, WRITE)
         ? [
-            { label: 'New application', href: '/admin/applications/new', look: 'primary' },
-            { label: 'Test applications', href: '/admin/test' },
+            { label: 'New application', icon: 'plus', href: '/admin/applications/new', look: 'primary' },
+            { label: 'Test applications', icon: 'flask-conical', href: '/admin/test' },
           ]
         : [],
       blocks: [
         {
-          kind: 'search',
-          action: '/admin/applications',
-          fields: [
-            { name: 'q', label: 'Name or identifier', type: 'search', value: q },
-            {
-              name: 'protocol',
-              label: 'Protocol',
-              type: 'select',
-              value: protocol,
-              options: [
-                { value: '', label: 'Both' },
-                { value: 'oidc', label: 'OpenID Connect' },
-                { value: 'saml', label: 'SAML' },
-              ],
-            },
-          ],
-        },
-        {
           kind: 'table',
           caption: 'Applications',
+          filter: listFilter(q, protocol),
           columns: ['Name', 'Protocol', 'Access', 'State'],
           rows: page.applications.map((application) => [
-            { text: application.name, href: `/admin/applications/${application.id}`, small: application.clientId },
+            {
+              text: application.name,
+              href: `/admin/applications/${application.id}`,
+              small: application.clientId,
+              logo: { name: application.name },
+            },
             protocolName[application.protocol],
             accessCell(application),
             application.enabled ? { text: 'enabled', tone: 'good' } : { text: 'disabled', tone: 'bad' },
           ]),
-          empty: q ? 'No application matches.' : 'No applications yet. “New application” registers the first.',
+          empty: q || protocol ? 'No application matches.' : noApplications(frame.may(ctx, WRITE)),
           next: page.next && listPath('/admin/applications', { q, protocol, after: page.next }),
         },
       ],
     });
   });
+}
+
+function listFilter(q: string, protocol: string): Search {
+  return {
+    action: '/admin/applications',
+    fields: [
+      { name: 'q', label: 'Name or identifier', type: 'search', value: q },
+      {
+        name: 'protocol',
+        label: 'Protocol',
+        type: 'select',
+        value: protocol,
+        options: [
+          { value: '', label: 'Both' },
+          { value: 'oidc', label: 'OpenID Connect' },
+          { value: 'saml', label: 'SAML' },
+        ],
+      },
+    ],
+  };
+}
+
+function noApplications(mayAdd: boolean): Empty {
+  return {
+    icon: 'layout-grid',
+    title: 'No applications yet',
+    text: 'Choose a product such as GitLab or Salesforce, or add any OpenID Connect or SAML application. It takes about five minutes.',
+    ...(mayAdd && { action: { label: 'Add the first application', icon: 'plus', href: '/admin/applications/new' } }),
+  };
 }
 
 function addDetailsRoute(
@@ -104,6 +123,7 @@ function addDetailsRoute(
     const isWaiting = (await applications.waitingMetadata(id, frame.actor(ctx))) !== undefined;
     frame.show(ctx, {
       title: application.name,
+      logo: { name: application.name },
       back: { href: '/admin/applications', label: 'Applications' },
       tags: [
         application.enabled ? { text: 'enabled', tone: 'good' } : { text: 'disabled', tone: 'bad' },

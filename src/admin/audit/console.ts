@@ -10,7 +10,7 @@ import type { Context, Extras, State } from '../../http/context.ts';
 import { parseQuery } from '../../http/input.ts';
 import type { Authority } from '../../rbac/authority.ts';
 import { within } from '../../rbac/rights.ts';
-import type { Block } from '../console/blocks.ts';
+import type { Search } from '../console/blocks.ts';
 import { type Frame, listPath } from '../console/frame.ts';
 import type { Names } from '../console/names.ts';
 import { visibleTo } from './api.ts';
@@ -60,14 +60,16 @@ export function auditRoutes({
     const last = page.at(-1);
     frame.show(ctx, {
       title: 'Audit',
+      lead: 'What happened, who did it and when.',
       actions: (['csv', 'jsonl'] as const).map((format) => ({
         label: format === 'csv' ? 'As CSV' : 'As JSON Lines',
+        icon: 'download',
         href: listPath('/admin/audit/export', { ...given, format }),
       })),
       blocks: [
-        searchBlock(given),
         {
           kind: 'table',
+          filter: filterForm(given),
           caption: 'Events, the newest first',
           ...(await eventRows(page, names)),
           empty: 'There is no such event.',
@@ -92,9 +94,8 @@ export function auditRoutes({
   return router;
 }
 
-function searchBlock({ type, outcome, user, client, request, from }: Filters): Block {
+function filterForm({ type, outcome, user, client, request, from }: Filters): Search {
   return {
-    kind: 'search',
     action: '/admin/audit',
     fields: [
       {

@@ -50,9 +50,9 @@ function addListRoute(router: Router<State, Extras>, { frame, connections }: Con
       'Another program changed these connections in the database. Nobody can sign in by them; remove them, and look for the intruder.';
     frame.show(ctx, {
       title: 'Connections',
-      actions: mayChange ? [{ label: 'Add connection', href: `${HOME}/new`, look: 'primary' }] : [],
+      lead: 'Identity providers and directories at which your users sign in.',
+      actions: mayChange ? [{ label: 'Add connection', icon: 'plus', href: `${HOME}/new`, look: 'primary' }] : [],
       blocks: [
-        { kind: 'text', tone: 'lead', text: 'Identity providers and directories at which your users sign in.' },
         ...(forged.length > 0
           ? [{ kind: 'text' as const, tone: 'alert' as const, text: `${warning} ${forged.join(', ')}` }]
           : []),
@@ -69,7 +69,12 @@ function addListRoute(router: Router<State, Extras>, { frame, connections }: Con
           caption: 'Connections, in the order of the buttons',
           columns: ['Connection', 'Provider', 'State', 'Domains'],
           rows: all.map((one) => [
-            { text: one.connection.name, href: pathOf(one.connection.id), small: one.connection.id },
+            {
+              text: one.connection.name,
+              href: pathOf(one.connection.id),
+              small: one.connection.id,
+              logo: { name: one.connection.name },
+            },
             vendorOf(one),
             [...stateTags(one), ...(hasFault(one) ? [{ text: 'needs attention', tone: 'warn' as const }] : [])],
             one.domains.map(({ domain }) => domain).join(', '),
@@ -95,6 +100,7 @@ function addOneRoute(router: Router<State, Extras>, { frame, connections }: Conn
     const mayChange = mayTry && connection.source === 'local';
     frame.show(ctx, {
       title: connection.name,
+      logo: { name: connection.name },
       back: { href: HOME, label: 'Connections' },
       tags: stateTags(details),
       actions: [...(mayTry ? [tryAction(details)] : []), ...(mayChange ? changeActions(details) : [])],

@@ -1,5 +1,5 @@
-// The blocks that pages of the console are made of. A page says what it shows, views/admin/page.eta and its partials say how:
-// so all pages look alike, work without script, and escape in one place.
+// The parts that pages of the console are made of (docs/console.md, Parts of a page). A page says what it shows, views/admin/page.eta
+// and its partials say how: so all pages look alike, work without script, and escape in one place.
 
 export type Tone = 'good' | 'bad' | 'warn' | 'plain';
 
@@ -9,8 +9,18 @@ export interface Mark {
   href?: string | undefined;
   tone?: Tone | undefined;
   code?: boolean | undefined;
+  /** A value to copy: what it is, such as `Client ID`, for screen readers. */
+  copy?: string | undefined;
   /** A second line, smaller. */
   small?: string | undefined;
+  /** Initials before the text. */
+  logo?: Logo | undefined;
+}
+
+/** The initials of a person (two letters, round) or of an application. */
+export interface Logo {
+  name: string;
+  isPerson?: boolean;
 }
 export type Cell = string | number | Date | null | undefined | Mark | Cell[];
 
@@ -43,6 +53,8 @@ export interface Field {
   checked?: boolean;
   options?: readonly Option[];
   hint?: string | undefined;
+  /** Beside the field, such as `minutes`. */
+  unit?: string;
   required?: boolean;
   rows?: number;
   autocomplete?: string;
@@ -54,6 +66,27 @@ export const VERSION = 'version';
 /** Makes a second administrator's change fail instead of overwriting the first one's. */
 export function versionField(version: string): Field {
   return { name: VERSION, label: '', type: 'hidden', value: version };
+}
+
+/** The filters of a list, or a question: a form that only reads. */
+export interface Search {
+  action: string;
+  fields: readonly Field[];
+  button?: string;
+}
+
+export interface Column {
+  label: string;
+  /** Aligned at the end. */
+  isNumber?: boolean;
+}
+
+/** Instead of the rows of a list: what the page is for, and how to begin. */
+export interface Empty {
+  icon: string;
+  title: string;
+  text: string;
+  action?: Action | undefined;
 }
 
 export interface FormBlock {
@@ -77,6 +110,8 @@ export interface Action {
   label: string;
   /** For screen readers, where several buttons have the same label. */
   of?: string;
+  /** A name at lucide.dev. */
+  icon?: string;
   href?: string;
   /** Sent as a form; without it a link. */
   post?: string;
@@ -102,20 +137,27 @@ export interface Rule {
 
 export type Block =
   | { kind: 'text'; text: string; tone?: 'lead' | 'small' | 'notice' | 'warning' | 'alert' }
-  | { kind: 'facts'; title?: string; rows: { label: string; value: Cell }[] }
+  | { kind: 'facts'; title?: string; lead?: string; rows: { label: string; value: Cell }[] }
   | {
       kind: 'table';
       title?: string;
+      lead?: string;
+      actions?: readonly Action[];
       caption: string;
-      columns: readonly string[];
+      columns: readonly (string | Column)[];
+      /** A row is one link where its first cell is. On a phone it is a card: the first cell, a tag beside it, and lines. */
       rows: Cell[][];
-      empty: string;
+      /** A sentence where a filter found nothing. */
+      empty: string | Empty;
+      filter?: Search;
       /** The next page. */
       next?: string | undefined;
     }
-  | { kind: 'search'; action: string; fields: readonly Field[]; button?: string }
+  | ({ kind: 'search' } & Search)
   | FormBlock
   | { kind: 'actions'; title?: string; items: readonly Action[] }
+  /** What can be done, each with its consequence. Dangerous ones come last on a page. */
+  | { kind: 'tasks'; title: string; isDanger?: boolean; rows: { title?: string; text: string; action: Action }[] }
   | { kind: 'days'; title: string; summary: string; bars: readonly Bar[]; max: number }
   | { kind: 'bars'; title: string; summary: string; bars: readonly Bar[]; max: number; empty: string }
   | { kind: 'stats'; items: { label: string; value: Cell; href?: string | undefined; tone?: Tone }[] }
@@ -132,14 +174,23 @@ export type Block =
 
 export interface ConsolePage {
   title: string;
+  /** One sentence on what the page is for. */
+  lead?: string;
+  /** The initials of what the page is about. */
+  logo?: Logo;
   /** The page above. */
   back?: { href: string; label: string };
   /** Beside the title. */
   tags?: Mark[];
+  /** At most one is primary. */
   actions?: readonly Action[];
+  /** Pages of their own. */
+  tabs?: readonly { href: string; label: string; isCurrent: boolean }[];
   problem?: string | undefined;
   faults?: { field: string; message: string }[];
   blocks: readonly Block[];
+  /** A narrow column beside the blocks; below them where there is no room. */
+  aside?: readonly Block[];
 }
 
 /** A chart's tallest value, never 0. */

@@ -80,7 +80,8 @@ export function createFrame({ page: own, authority, storedForms }: FrameDependen
   const show: Frame['show'] = (ctx, page, status = 200, at = ctx.path) => {
     const { account } = signedIn.userOf(ctx);
     const navigation = navigationAt(at, (need) => meets(rightsAt(ctx), need));
-    const console = { navigation, name: account.name ?? account.username, notice: own.takeNotice(ctx) };
+    const { username, name } = account;
+    const console = { navigation, person: { name: name ?? username, username }, notice: own.takeNotice(ctx) };
     ctx.render('admin/page', { ...page, console }, status);
   };
 

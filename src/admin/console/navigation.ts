@@ -2,27 +2,70 @@
 import { AppError } from '../../http/errors.ts';
 import { meets, type Need, type Rights, within } from '../../rbac/rights.ts';
 
-/** The navigation: each entry with the permission that it needs, and another path that belongs to it. */
-const NAVIGATION: readonly { href: string; label: string; needs: Need; also?: string }[] = [
-  { href: '/admin', label: 'Overview', needs: 'gatehouse.audit:read' },
+interface Entry {
+  href: string;
+  label: string;
+  /** A name at lucide.dev. */
+  icon: string;
+  needs: Need;
+  /** Another path that belongs to it. */
+  also?: string;
+}
+
+/** The navigation: groups of entries, each with the permission that it needs. */
+const GROUPS: readonly { title?: string; entries: readonly Entry[] }[] = [
+  { entries: [{ href: '/admin', label: 'Overview', icon: 'layout-dashboard', needs: 'gatehouse.audit:read' }] },
   {
-    href: '/admin/applications',
-    label: 'Applications',
-    needs: within('gatehouse.applications:read'),
-    also: '/admin/test',
+    title: 'Applications',
+    entries: [
+      {
+        href: '/admin/applications',
+        label: 'Applications',
+        icon: 'layout-grid',
+        needs: within('gatehouse.applications:read'),
+        also: '/admin/test',
+      },
+      { href: '/admin/apis', label: 'APIs', icon: 'braces', needs: 'gatehouse.applications:read' },
+      { href: '/admin/connections', label: 'Connections', icon: 'plug', needs: 'gatehouse.connections:read' },
+    ],
   },
-  { href: '/admin/apis', label: 'APIs', needs: 'gatehouse.applications:read' },
-  { href: '/admin/connections', label: 'Connections', needs: 'gatehouse.connections:read' },
-  { href: '/admin/users', label: 'Users', needs: within('gatehouse.users:read'), also: '/admin/import' },
-  { href: '/admin/roles', label: 'Roles', needs: 'gatehouse.roles:read' },
-  { href: '/admin/why', label: 'Access check', needs: 'gatehouse.audit:read' },
-  { href: '/admin/refusals', label: 'Rejected requests', needs: 'gatehouse.audit:read' },
-  { href: '/admin/sessions', label: 'Sessions', needs: within('gatehouse.sessions:read') },
-  { href: '/admin/audit', label: 'Audit', needs: within('gatehouse.audit:read') },
-  { href: '/admin/keys', label: 'Keys', needs: 'gatehouse.keys:read' },
-  { href: '/admin/mail', label: 'Mail', needs: 'gatehouse.mail:read' },
-  { href: '/admin/settings', label: 'Settings', needs: 'gatehouse.settings:read' },
+  {
+    title: 'People',
+    entries: [
+      {
+        href: '/admin/users',
+        label: 'Users',
+        icon: 'user-round',
+        needs: within('gatehouse.users:read'),
+        also: '/admin/import',
+      },
+      { href: '/admin/roles', label: 'Roles', icon: 'shield-check', needs: 'gatehouse.roles:read' },
+      {
+        href: '/admin/sessions',
+        label: 'Sessions',
+        icon: 'monitor-smartphone',
+        needs: within('gatehouse.sessions:read'),
+      },
+    ],
+  },
+  {
+    title: 'Monitoring',
+    entries: [
+      { href: '/admin/why', label: 'Access check', icon: 'search-check', needs: 'gatehouse.audit:read' },
+      { href: '/admin/refusals', label: 'Rejected requests', icon: 'circle-x', needs: 'gatehouse.audit:read' },
+      { href: '/admin/audit', label: 'Audit', icon: 'scroll-text', needs: within('gatehouse.audit:read') },
+    ],
+  },
+  {
+    title: 'Configuration',
+    entries: [
+      { href: '/admin/mail', label: 'Mail', icon: 'mail', needs: 'gatehouse.mail:read' },
+      { href: '/admin/keys', label: 'Keys', icon: 'file-key-2', needs: 'gatehouse.keys:read' },
+      { href: '/admin/settings', label: 'Settings', icon: 'settings', needs: 'gatehouse.settings:read' },
+    ],
+  },
 ];
+const NAVIGATION = GROUPS.flatMap(({ entries }) => entries);
 
 /** The first page of the console that these rights open. */
 export function firstPage(rights: Rights): { href: string; label: string } {
@@ -30,14 +73,20 @@ export function firstPage(rights: Rights): { href: string; label: string } {
   return entry ? { href: entry.href, label: entry.label } : { href: '/dashboard', label: 'Your applications' };
 }
 
-/** The entries that this administrator may open, the current one marked. */
+/** The groups and entries that this administrator may open, the current entry marked; a group without entries is left out. */
 export function navigationAt(path: string, may: (need: Need) => boolean) {
   const isUnder = (entry: string) => path === entry || (entry !== '/admin' && path.startsWith(`${entry}/`));
-  return NAVIGATION.filter(({ needs }) => may(needs)).map(({ href, label, also }) => ({
-    href,
-    label,
-    isCurrent: isUnder(href) || (also !== undefined && isUnder(also)),
-  }));
+  return GROUPS.map(({ title, entries }) => ({
+    title,
+    entries: entries
+      .filter(({ needs }) => may(needs))
+      .map(({ href, label, icon, also }) => ({
+        href,
+        label,
+        icon,
+        isCurrent: isUnder(href) || (also !== undefined && isUnder(also)),
+      })),
+  })).filter(({ entries }) => entries.length > 0);
 }
 
 /** The error page of a missing entry, or of a conflict, links to the list that the entry belongs to. */

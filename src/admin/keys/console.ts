@@ -43,7 +43,10 @@ export function keyRoutes({ frame, keys }: KeyPagesDependencies): Router<State, 
     const all = await keys.list();
     frame.show(ctx, {
       title: 'Keys and certificates',
-      actions: frame.may(ctx, WRITE) ? [{ label: 'Rotate', href: '/admin/keys/rotate', look: 'primary' }] : [],
+      lead: 'What tokens and assertions are signed with: the next key, the active one, and retired ones.',
+      actions: frame.may(ctx, WRITE)
+        ? [{ label: 'Rotate', icon: 'refresh-cw', href: '/admin/keys/rotate', look: 'primary' }]
+        : [],
       blocks: keyUses.map((use) => keyTable(TITLES[use], use, all)),
     });
   });

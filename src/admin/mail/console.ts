@@ -3,7 +3,7 @@ import Router from '@koa/router';
 import { z } from 'zod';
 import type { Extras, State } from '../../http/context.ts';
 import { parseQuery } from '../../http/input.ts';
-import type { Block, Tone } from '../console/blocks.ts';
+import type { Block, Search, Tone } from '../console/blocks.ts';
 import { type Frame, listPath } from '../console/frame.ts';
 import type { MailAdmin, MailState, MailView } from './actions.ts';
 
@@ -30,10 +30,11 @@ export function mailRoutes({ frame, mail }: MailPagesDependencies): Router<State
     const failed = page.items.filter((one) => one.state === 'failed');
     frame.show(ctx, {
       title: 'Mail',
+      lead: 'What was sent, what waits, and what failed.',
       blocks: [
-        stateFilter(state),
         {
           kind: 'table',
+          filter: stateFilter(state),
           caption: 'Mail, the newest first. Its text is not displayed: it holds links and codes.',
           columns: ['To', 'Subject', 'State', 'Created', 'Tries', 'Last error'],
           rows: page.items.map((one) => [
@@ -56,10 +57,10 @@ export function mailRoutes({ frame, mail }: MailPagesDependencies): Router<State
   return router;
 }
 
-function stateFilter(state: string): Block {
+function stateFilter(state: string): Search {
   const options = ['', 'waiting', 'sent', 'failed'].map((value) => ({ value, label: value || 'all' }));
   const field = { name: 'state', label: 'State', type: 'select' as const, value: state, options };
-  return { kind: 'search', action: '/admin/mail', button: 'Show', fields: [field] };
+  return { action: '/admin/mail', button: 'Show', fields: [field] };
 }
 
 function retryButtons(failed: readonly MailView[]): Block {

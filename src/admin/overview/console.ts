@@ -43,6 +43,7 @@ export function overviewRoutes({ frame, names, statistics, warnings }: OverviewD
     });
     frame.show(ctx, {
       title: 'Overview',
+      lead: `Sign-ins of the last ${DAYS} days, and what needs your attention.`,
       blocks: [
         numbers(counted, warned),
         days(counted),
@@ -54,8 +55,8 @@ export function overviewRoutes({ frame, names, statistics, warnings }: OverviewD
           max: maxBarValue(bars),
           empty: 'No user has signed in to an application yet.',
         },
-        ...warningBlocks(warned, mayOpen, frame.may(ctx, 'gatehouse.connections:read')),
       ],
+      aside: warningBlocks(warned, mayOpen, frame.may(ctx, 'gatehouse.connections:read')),
     });
   });
 

@@ -47,13 +47,14 @@ const found = (resources: ResourceAdmin, ctx: Context & { params: Record<string,
 
 function addListRoute(router: Router<State, Extras>, { frame, resources }: ApiPagesDependencies): void {
   router.get('/', ...frame.page(READ), async (ctx) => {
-    const lead =
+    const explanation =
       'A client gets access tokens for the APIs and scopes in its registration. A scope can be tied to a permission of the user: then only users who have it get the scope, and a client that acts for itself never does.';
     frame.show(ctx, {
       title: 'APIs',
-      actions: frame.may(ctx, WRITE) ? [{ label: 'New API', href: `${HOME}/new`, look: 'primary' }] : [],
+      lead: 'Services that accept access tokens of this server.',
+      actions: frame.may(ctx, WRITE) ? [{ label: 'New API', icon: 'plus', href: `${HOME}/new`, look: 'primary' }] : [],
       blocks: [
-        { kind: 'text', tone: 'lead', text: lead },
+        { kind: 'text', tone: 'lead', text: explanation },
         {
           kind: 'table',
           caption: 'APIs and their scopes',

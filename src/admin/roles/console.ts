@@ -42,12 +42,15 @@ function roleList(router: Router<State, Extras>, { frame, roles }: RolePagesDepe
     const [all, permissions] = await Promise.all([roles.list(), roles.permissions()]);
     frame.show(ctx, {
       title: 'Roles',
-      actions: frame.may(ctx, WRITE) ? [{ label: 'New role', href: '/admin/roles/new', look: 'primary' }] : [],
+      lead: 'A role opens applications to people and gives permissions.',
+      actions: frame.may(ctx, WRITE)
+        ? [{ label: 'New role', icon: 'plus', href: '/admin/roles/new', look: 'primary' }]
+        : [],
       blocks: [
         {
           kind: 'table',
           caption: 'Roles',
-          columns: ['Role', 'Description', 'Permissions', 'More'],
+          columns: ['Role', 'Description', { label: 'Permissions', isNumber: true }, 'More'],
           rows: all.map(({ id, name, description, permissions: held, source }) => [
             { text: name, href: `/admin/roles/${id}` },
             description,

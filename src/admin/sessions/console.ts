@@ -29,6 +29,7 @@ export function sessionRoutes({ frame, sessions }: SessionPagesDependencies): Ro
     const mayEnd = frame.meets(ctx, within(END));
     frame.show(ctx, {
       title: 'Sessions',
+      lead: 'Who is signed in now, with which browser and in which applications.',
       blocks: [
         {
           kind: 'table',

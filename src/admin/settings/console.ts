@@ -67,6 +67,7 @@ export function settingRoutes({ frame, settings }: { frame: Frame; settings: Set
 function settingsPage(entries: SettingEntry[], mayChange: boolean): ConsolePage {
   return {
     title: 'Settings',
+    lead: 'How this server behaves, and where each value comes from.',
     actions: mayChange ? [{ label: 'Change', href: '/admin/settings/edit', look: 'primary' }] : [],
     blocks: [
       {

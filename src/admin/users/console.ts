@@ -7,7 +7,7 @@ import { parseQuery } from '../../http/input.ts';
 import { browserName } from '../../mail/browser-name.ts';
 import type { OwnPermission } from '../../rbac/built-in.ts';
 import { within } from '../../rbac/rights.ts';
-import type { Action, Block, Cell, Mark } from '../console/blocks.ts';
+import type { Action, Block, Cell, Mark, Search } from '../console/blocks.ts';
 import { type Frame, listPath, listQuery } from '../console/frame.ts';
 import type { RoleAdmin } from '../roles/actions.ts';
 import type { SessionAdmin } from '../sessions/actions.ts';
@@ -58,38 +58,26 @@ function userList(router: Router<State, Extras>, { frame, users }: UserPagesDepe
     );
     frame.show(ctx, {
       title: 'Users',
+      lead: 'People who can sign in with an account here.',
       actions: frame.meets(ctx, within(WRITE))
         ? [
-            { label: 'New user', href: '/admin/users/new', look: 'primary' },
+            { label: 'New user', icon: 'plus', href: '/admin/users/new', look: 'primary' },
             { label: 'Import', href: '/admin/import' },
           ]
         : [],
       blocks: [
         {
-          kind: 'search',
-          action: '/admin/users',
-          fields: [
-            { name: 'q', label: 'Name or e-mail', type: 'search', value: q },
-            { name: 'role', label: 'Role', value: role },
-            {
-              name: 'state',
-              label: 'State',
-              type: 'select',
-              value: state,
-              options: [
-                { value: '', label: 'All' },
-                { value: 'active', label: 'Active' },
-                { value: 'disabled', label: 'Disabled' },
-              ],
-            },
-          ],
-        },
-        {
           kind: 'table',
+          filter: listFilter({ q, role, state }),
           caption: 'Users, the newest first',
           columns: ['User', 'E-mail', 'Roles', 'State'],
           rows: page.accounts.map((one) => [
-            { text: one.username, href: `/admin/users/${one.id}`, small: one.name ?? undefined },
+            {
+              text: one.username,
+              href: `/admin/users/${one.id}`,
+              small: one.name ?? undefined,
+              logo: { name: one.name ?? one.username, isPerson: true },
+            },
             one.email,
             one.roles.map((text) => ({ text, tone: 'plain' as const })),
             one.isActive ? { text: 'active', tone: 'good' } : { text: 'disabled', tone: 'bad' },
@@ -100,6 +88,27 @@ function userList(router: Router<State, Extras>, { frame, users }: UserPagesDepe
       ],
     });
   });
+}
+
+function listFilter({ q, role, state }: { q: string; role: string; state: string }): Search {
+  return {
+    action: '/admin/users',
+    fields: [
+      { name: 'q', label: 'Name or e-mail', type: 'search', value: q },
+      { name: 'role', label: 'Role', value: role },
+      {
+        name: 'state',
+        label: 'State',
+        type: 'select',
+        value: state,
+        options: [
+          { value: '', label: 'All' },
+          { value: 'active', label: 'Active' },
+          { value: 'disabled', label: 'Disabled' },
+        ],
+      },
+    ],
+  };
 }
 
 function userPage(router: Router<State, Extras>, { frame, users, sessions }: UserPagesDependencies): void {
@@ -120,6 +129,8 @@ function userPage(router: Router<State, Extras>, { frame, users, sessions }: Use
     const live = may('gatehouse.sessions:read') ? await sessions.ofUser(id, frame.actor(ctx)) : [];
     frame.show(ctx, {
       title: account.name ?? account.username,
+      ...(account.name && { lead: account.username }),
+      logo: { name: account.name ?? account.username, isPerson: true },
       back: { href: '/admin/users', label: 'Users' },
       tags: tagsOf(details),
       actions: [
@@ -128,7 +139,7 @@ function userPage(router: Router<State, Extras>, { frame, users, sessions }: Use
           ? [{ label: 'Edit', href: `${at}/edit`, look: 'primary' as const }]
           : []),
       ],
-      blocks: [detailsBlock(details), ...actionsBlock(at, offered, mayWrite), sessionsBlock(live)],
+      blocks: [detailsBlock(details), sessionsBlock(live), ...actionsBlocks(at, offered, mayWrite)],
     });
   });
 }
@@ -141,16 +152,23 @@ function tagsOf({ account, lockedSeconds }: UserDetails): Mark[] {
   ];
 }
 
-/** The buttons; no block when the administrator may press none. */
-function actionsBlock(at: string, offered: readonly UserAction[], mayWrite: boolean): Block[] {
+/** What can be done: buttons at once, and what has a consequence in the danger zone. No block when there is nothing. */
+function actionsBlocks(at: string, offered: readonly UserAction[], mayWrite: boolean): Block[] {
   const items: Action[] = [
     ...(mayWrite ? [{ label: 'Create a one-time password', href: `${at}/password` }] : []),
-    ...offered.map(
-      ({ path, label, consequence }): Action =>
-        consequence === undefined ? { label, post: `${at}/${path}` } : { label, href: `${at}/${path}`, look: 'danger' },
+    ...offered.flatMap(({ path, label, consequence }): Action[] =>
+      consequence === undefined ? [{ label, post: `${at}/${path}` }] : [],
     ),
   ];
-  return items.length > 0 ? [{ kind: 'actions', title: 'Actions', items }] : [];
+  const rows = offered.flatMap(({ path, label, consequence }) =>
+    consequence === undefined
+      ? []
+      : [{ text: consequence, action: { label, href: `${at}/${path}`, look: 'danger' as const } }],
+  );
+  return [
+    ...(items.length > 0 ? [{ kind: 'actions' as const, title: 'Actions', items }] : []),
+    ...(rows.length > 0 ? [{ kind: 'tasks' as const, title: 'Danger zone', isDanger: true, rows }] : []),
+  ];
 }
 
 function sessionsBlock(live: Awaited<ReturnType<SessionAdmin['ofUser']>>): Block {
@@ -210,7 +228,7 @@ function detailsBlock({ account, password, factors, firstEnrolment }: UserDetail
       },
       { label: 'Second factors', value: second.length > 0 ? second : 'none' },
       ...waiting,
-      { label: 'Identifier (sub)', value: { text: account.id, code: true } },
+      { label: 'Identifier (sub)', value: { text: account.id, copy: 'identifier' } },
       { label: 'Created', value: account.createdAt },
     ],
   };

@@ -55,7 +55,9 @@ export function accessCheckRoutes({ frame, names, accessCheck }: AccessCheckPage
         empty: 'There was no attempt.',
       });
     }
-    frame.show(ctx, { title: 'Access check', blocks });
+    const lead =
+      'Find out why a person can or cannot sign in to an application, and what it would receive. Nobody is signed in.';
+    frame.show(ctx, { title: 'Access check', lead, blocks });
   });
 
   return router;

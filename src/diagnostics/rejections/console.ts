@@ -53,19 +53,19 @@ function rejectionList(router: Router<State, Extras>, { frame, names, rejections
     ]);
     frame.show(ctx, {
       title: 'Rejected requests',
+      lead: 'Look up the code that a person saw, and find the reason and the fix.',
       blocks: [
         {
-          kind: 'search',
-          action: '/admin/refusals',
-          button: 'Find',
-          fields: [
-            { name: 'code', label: 'Code from the page', type: 'search' },
-            { name: 'client', label: 'Client or entity ID', value: client },
-            { name: 'request', label: 'Request number', value: request },
-          ],
-        },
-        {
           kind: 'table',
+          filter: {
+            action: '/admin/refusals',
+            button: 'Find',
+            fields: [
+              { name: 'code', label: 'Code from the page', type: 'search' },
+              { name: 'client', label: 'Client or entity ID', value: client },
+              { name: 'request', label: 'Request number', value: request },
+            ],
+          },
           caption: 'Rejected requests, newest first',
           columns: ['Code', 'When', 'Application or connection', 'User', 'Reason'],
           rows: page.rejections.map((one) => [

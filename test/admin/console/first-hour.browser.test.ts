@@ -53,7 +53,7 @@ it('leads from an empty console to the reason why a colleague was rejected', { t
   await inspect(page, 'overview');
 
   // An OpenID Connect application, and what it receives.
-  await page.click('nav >> text=Applications');
+  await page.click('nav >> a:has-text("Applications")');
   await page.click('text=New application');
   await page.click('text=Web application');
   await page.fill('[name=name]', 'Wiki');
@@ -85,7 +85,7 @@ it('leads from an empty console to the reason why a colleague was rejected', { t
   await page.goto(`${idp.issuer}/admin/roles/new`);
   await page.fill('[name=name]', 'editor');
   await page.click('button:has-text("Create")');
-  await page.click('nav >> text=Applications');
+  await page.click('nav >> a:has-text("Applications")');
   await page.click('table >> text=Wiki');
   await page.click('text=Edit');
   await page.selectOption('[name=open]', 'roles');
@@ -95,7 +95,7 @@ it('leads from an empty console to the reason why a colleague was rejected', { t
   await inspect(page, 'application');
 
   // An API with a scope for editors.
-  await page.click('nav >> text=APIs');
+  await page.click('nav >> a:has-text("APIs")');
   await page.click('text=New API');
   await page.fill('[name=identifier]', 'https://articles.example.com');
   await page.fill('[name=scopes]', 'articles:read\narticles:write = articles:write');
@@ -103,7 +103,7 @@ it('leads from an empty console to the reason why a colleague was rejected', { t
   await page.click('button:has-text("Register")');
   await page.waitForSelector('text=only users with this permission');
   await inspect(page, 'api');
-  await page.click('nav >> text=APIs');
+  await page.click('nav >> a:has-text("APIs")');
   await inspect(page, 'apis');
 
   // A colleague is rejected, and reads out the code.
@@ -132,7 +132,7 @@ it('leads from an empty console to the reason why a colleague was rejected', { t
   await page.waitForSelector('text=Fixed.');
 
   // A new secret, and no downtime.
-  await page.click('nav >> text=Applications');
+  await page.click('nav >> a:has-text("Applications")');
   await page.click('table >> text=Wiki');
   await page.click('text=New secret');
   await page.click('button:has-text("Create secret")');
@@ -145,7 +145,7 @@ it('leads from an empty console to the reason why a colleague was rejected', { t
   }
 
   // All of it is in the audit.
-  await page.click('nav >> text=Audit');
+  await page.click('nav >> a:has-text("Audit")');
   const audit = (await page.textContent('body')) ?? '';
   for (const type of [
     'application.created',

@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => idp?.stop());
 
 const navigationOf = (html: string) =>
-  linksOf(/<nav class="navigation"[\s\S]*?<\/nav>/.exec(html)?.[0] ?? '', idp.issuer).map(({ label }) => label);
+  linksOf(/<nav class="nav"[\s\S]*?<\/nav>/.exec(html)?.[0] ?? '', idp.issuer).map(({ label }) => label);
 
 describe('the console', () => {
   it('redirects to the sign-in without a session, and denies access without a role in Gatehouse', async () => {
@@ -23,7 +23,7 @@ describe('the console', () => {
     const person = await consoleOf(idp, await staff(idp));
     const rejected = await person.get('/admin');
     expect(rejected.status).toBe(403);
-    expect(rejected.text).not.toContain('class="navigation"');
+    expect(rejected.text).not.toContain('class="nav"');
   });
 
   it('requires the second factor of accounts that have one', async () => {
