@@ -257,6 +257,8 @@ export const limits = {
     idempotencyRetrySeconds: 5,
     maxEvaluations: 100,
   },
+  /** Statistics of this many rows or more are remembered, so long for each row, and at most so long. */
+  statistics: { countedRows: 50_000, msPerRow: 0.5, maxAgeMs: 10 * MINUTE * 1000 },
   /** How long the old secrets of an application stay valid beside a new one. */
   secretOverlap: { defaultSeconds: 7 * DAY, maxSeconds: 90 * DAY },
   /** How long a rejected request can be looked up. */

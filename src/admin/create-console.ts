@@ -59,7 +59,7 @@ export function createConsole(dependencies: ConsoleDependencies) {
     frame,
     names,
     routers: [
-      overviewRoutes({ frame, names, statistics, warnings }),
+      overviewRoutes({ frame, names, now, statistics, warnings }),
       applicationRoutes({ frame, applications, roles, identityProvider }),
       apiRoutes({ frame, resources }),
       connectionRoutes({ frame, connections, issuer, tries: dependencies.tries }),

@@ -4,6 +4,7 @@ import { type Endpoint, endpoint } from '../api/endpoint.ts';
 import type { Statistics } from './statistics.ts';
 
 const statistics = z.object({
+  counted_at: z.iso.datetime(),
   users: z.object({ total: z.int(), disabled: z.int(), with_second_factor: z.int() }),
   applications: z.object({ oidc: z.int(), saml: z.int(), disabled: z.int() }),
   sessions: z.int(),
@@ -46,8 +47,9 @@ export function overviewEndpoints(count: (days: number) => Promise<Statistics>):
   ];
 }
 
-function statisticsJson({ users, applications, sessions, mail: mails, days, byApplication }: Statistics) {
+function statisticsJson({ at, users, applications, sessions, mail: mails, days, byApplication }: Statistics) {
   return {
+    counted_at: at.toISOString(),
     users: { total: users.total, disabled: users.disabled, with_second_factor: users.withSecondFactor },
     applications,
     sessions,

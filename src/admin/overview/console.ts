@@ -1,6 +1,7 @@
 // /admin: statistics, and what an administrator should look at.
 import Router from '@koa/router';
 import type { Extras, State } from '../../http/context.ts';
+import type { Clock } from '../../platform/clock.ts';
 import { type Block, maxBarValue } from '../console/blocks.ts';
 import type { Frame } from '../console/frame.ts';
 import type { Names } from '../console/names.ts';
@@ -18,6 +19,7 @@ export interface Warnings {
 export interface OverviewDependencies {
   frame: Frame;
   names: Names;
+  now: Clock;
   statistics(days: number): Promise<Statistics>;
   warnings(): Promise<Warnings>;
 }
@@ -25,7 +27,13 @@ export interface OverviewDependencies {
 const DAYS = 30;
 
 /** The page /admin. */
-export function overviewRoutes({ frame, names, statistics, warnings }: OverviewDependencies): Router<State, Extras> {
+export function overviewRoutes({
+  frame,
+  names,
+  now,
+  statistics,
+  warnings,
+}: OverviewDependencies): Router<State, Extras> {
   const router = new Router<State, Extras>({ prefix: '/admin' });
 
   router.get('/', ...frame.page(), async (ctx) => {
@@ -46,7 +54,7 @@ export function overviewRoutes({ frame, names, statistics, warnings }: OverviewD
       lead: `Sign-ins of the last ${DAYS} days, and what needs your attention.`,
       blocks: [
         numbers(counted, warned),
-        days(counted),
+        days(counted, now()),
         {
           kind: 'bars',
           title: 'Sign-ins by application',
@@ -82,11 +90,13 @@ function numbers({ users, applications, sessions, mail }: Statistics, { locked }
   };
 }
 
-function days({ days: counted }: Statistics): Block {
+function days({ at, days: counted }: Statistics, today: Date): Block {
   const bars = counted.map(({ day, signIns, failures }) => ({ label: day, value: signIns, bad: failures }));
   const signIns = bars.reduce((all, { value }) => all + value, 0);
   const failures = bars.reduce((all, { bad }) => all + bad, 0);
-  const summary = `${signIns} signed in and ${failures} attempts failed in the last ${DAYS} days.`;
+  const minutes = Math.round((today.getTime() - at.getTime()) / 60_000);
+  const age = minutes < 1 ? '' : ` Counted ${minutes} min ago, like all numbers above.`;
+  const summary = `${signIns} signed in and ${failures} attempts failed in the last ${DAYS} days.${age}`;
   return { kind: 'days', title: 'Sign-ins', summary, bars, max: maxBarValue(bars) };
 }
 

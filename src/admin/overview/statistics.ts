@@ -6,6 +6,8 @@ import { joinFragments } from '../../storage/fragments.ts';
 import type { Sql } from '../../storage/statements.ts';
 
 export interface Statistics {
+  /** When they were counted. */
+  at: Date;
   users: { total: number; disabled: number; withSecondFactor: number };
   applications: { oidc: number; saml: number; disabled: number };
   sessions: number;
@@ -30,13 +32,14 @@ const FAILED = ['sign-in.password', 'sign-in.passkey', 'sign-in.second-factor', 
 /** Statistics of the last so many days, today included. */
 export function createStatistics({ db, sql, now }: StatisticsDependencies) {
   return async function statistics(days: number): Promise<Statistics> {
-    const today = new Date(now().toISOString().slice(0, 10));
+    const at = now();
+    const today = new Date(at.toISOString().slice(0, 10));
     const from = new Date(today.getTime() - (days - 1) * DAY_MS);
     const [users, withSecondFactor, applications, sessions, waiting, failed, byDay, byApplication] = await Promise.all([
       db.user.groupBy({ by: ['isActive'], _count: true }),
       countEnrolled(db),
       db.application.groupBy({ by: ['protocol', 'enabled'], _count: true }),
-      countSessions(db, now()),
+      countSessions(db, at),
       db.mailMessage.count({ where: { sentAt: null, failedAt: null } }),
       db.mailMessage.count({ where: { failedAt: { not: null } } }),
       signInsByDay(db, sql.dialect, from),
@@ -45,6 +48,7 @@ export function createStatistics({ db, sql, now }: StatisticsDependencies) {
     const sum = (day: string, isDone: boolean) =>
       total(byDay.filter((row) => row.day === day && (row.type === DONE) === isDone));
     return {
+      at,
       users: { total: total(users), disabled: total(users.filter(({ isActive }) => !isActive)), withSecondFactor },
       applications: {
         oidc: total(applications.filter(({ protocol }) => protocol === 'oidc')),
