@@ -1,8 +1,10 @@
 // Runs before each test file, in its process: what the files of one process share begins anew.
 import { startRsaKeys } from './applications/rsa-keys.ts';
 import { cacheHashes } from './hash-cache.ts';
+import { sharePlans } from './plan-cache.ts';
 import { shortWaits } from './waits.ts';
 
 startRsaKeys();
 cacheHashes();
+await sharePlans();
 shortWaits();
