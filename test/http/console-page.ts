@@ -76,7 +76,7 @@ const page: ConsolePage = {
         ],
         [
           { text: 'Ann Example', logo: { name: 'Ann Example', isPerson: true } },
-          [],
+          { action: { label: 'Remove', of: 'Ann Example', post: '/admin/users/u1/remove' } },
           null,
           0,
           { text: 'disabled', tone: 'bad' },
@@ -120,6 +120,22 @@ const page: ConsolePage = {
           hint: 'Who may open it',
         },
         { name: 'version', label: '', type: 'hidden', value: 'v1' },
+      ],
+    },
+    {
+      kind: 'form',
+      action: '/admin/applications/a1/settings',
+      button: 'Save changes',
+      look: 'secondary',
+      fields: [{ name: 'version', label: '', type: 'hidden', value: 'v1' }],
+      sections: [
+        { title: 'General', lead: 'What people see.', fields: [{ name: 'title', label: 'Title', value: 'Wiki' }] },
+        {
+          title: 'Tokens',
+          summary: '15 minutes',
+          isAdvanced: true,
+          fields: [{ name: 'lifetime', label: 'Lifetime', type: 'number', value: 15, unit: 'minutes' }],
+        },
       ],
     },
     {

@@ -9,6 +9,7 @@ import type { ApplicationPagesDependencies } from './console-parts.ts';
 import { accessFields } from './console-parts.ts';
 import { accessOf, editFields, patchOf } from './form/fields.ts';
 import { MAX_FORM_BYTES, readForm, withTypedValues } from './form/read-form.ts';
+import { sectionsOf } from './form/sections.ts';
 
 const WRITE = 'gatehouse.applications:write' as const;
 
@@ -55,7 +56,8 @@ export function addEditRoutes(
         {
           kind: 'form',
           action: `/admin/applications/${application.id}/edit`,
-          fields: [...fields, ...accessFields(application, names)],
+          fields: fields.filter(({ type }) => type === 'hidden'),
+          sections: sectionsOf([...fields, ...accessFields(application, names)]),
           button: 'Save',
           cancel: `/admin/applications/${application.id}`,
         },

@@ -6,7 +6,7 @@ import { usesSecret } from '../../applications/fields/oidc-client.ts';
 import type { Extras, State } from '../../http/context.ts';
 import { parseForm } from '../../http/input.ts';
 import { within } from '../../rbac/rights.ts';
-import type { Block } from '../console/blocks.ts';
+import type { Block, RowAction } from '../console/blocks.ts';
 import type { ApplicationDetails } from './actions.ts';
 import type { ApplicationPagesDependencies } from './console-parts.ts';
 import { setupInstructionBlocks } from './console-parts.ts';
@@ -85,30 +85,25 @@ export function addSecretRoutes(
 /** The active secrets of the application, with their actions, for its page. */
 export function secretBlocks({ application, secrets }: ApplicationDetails, at: string, mayWrite: boolean): Block[] {
   if (application.protocol !== 'oidc' || !usesSecret(application.metadata)) return [];
+  const mayRevoke = mayWrite && secrets.length > 1;
   return [
     {
       kind: 'table',
       title: 'Secrets',
       caption: 'Active secrets',
-      columns: ['Created', 'Valid until'],
-      rows: secrets.map(({ createdAt, expiresAt }) => [createdAt, expiresAt ?? 'no expiry']),
+      actions: mayWrite ? [{ label: 'New secret', icon: 'plus', href: `${at}/secret` }] : [],
+      columns: ['Created', 'Valid until', ...(mayRevoke ? ['Action'] : [])],
+      rows: secrets.map(({ id, createdAt, expiresAt }, index) => [
+        createdAt,
+        expiresAt ?? 'no expiry',
+        // Newest first; the newest cannot be revoked, only replaced.
+        ...(mayRevoke ? [index > 0 ? revokeButton(`${at}/secrets/${id}/remove`, createdAt) : ''] : []),
+      ]),
       empty: 'No active secret.',
     },
-    ...(mayWrite
-      ? [
-          {
-            kind: 'actions' as const,
-            items: [
-              { label: 'New secret', href: `${at}/secret` },
-              // Newest first; the newest cannot be revoked, only replaced.
-              ...secrets.slice(1).map(({ id, createdAt }) => ({
-                label: 'Revoke the old secret',
-                of: `created ${createdAt.toISOString()}`,
-                post: `${at}/secrets/${id}/remove`,
-              })),
-            ],
-          },
-        ]
-      : []),
   ];
+}
+
+function revokeButton(post: string, createdAt: Date): RowAction {
+  return { action: { label: 'Revoke the old secret', of: `created ${createdAt.toISOString()}`, post } };
 }

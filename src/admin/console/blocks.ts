@@ -22,7 +22,11 @@ export interface Logo {
   name: string;
   isPerson?: boolean;
 }
-export type Cell = string | number | Date | null | undefined | Mark | Cell[];
+/** A button in a row of a table. */
+export interface RowAction {
+  action: Action;
+}
+export type Cell = string | number | Date | null | undefined | Mark | RowAction | Cell[];
 
 export interface Option {
   value: string;
@@ -89,12 +93,25 @@ export interface Empty {
   action?: Action | undefined;
 }
 
+/** A part of a long form, in a box of its own. */
+export interface FormSection {
+  title: string;
+  lead?: string;
+  fields: readonly Field[];
+  /** Closed until it is opened, or until one of its fields is wrong. */
+  isAdvanced?: boolean;
+  /** Of an advanced section: the current value in a few words. */
+  summary?: string;
+}
+
 export interface FormBlock {
   kind: 'form';
   title?: string;
   lead?: string;
   action: string;
   fields: readonly Field[];
+  /** Of a long form: boxes after the one with `fields`, and buttons that stay in sight. */
+  sections?: readonly FormSection[];
   button: string;
   /** At most one button of a page is the primary one. */
   look?: 'primary' | 'secondary' | 'danger';

@@ -13,7 +13,7 @@ import {
 } from 'playwright-core';
 import { unpackChromium } from './chromium.ts';
 
-export type { Browser, BrowserContext, Page } from 'playwright-core';
+export type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 
 /** The two widths that every page is looked at. */
 export const phone = {
