@@ -225,10 +225,7 @@ export const limits = {
   /** RFC 5321 4.5.4.1 says 4 to 5 days, but a notice that old is of no use. A dead mail server is tried each minute. */
   mail: {
     delayMs: 250, // for the transaction to commit; and the response time does not depend on whether there is a mail
-    giveUpAfterSeconds: 3 * DAY,
-    outagePauseSeconds: MINUTE,
-    leaseSeconds: 5 * MINUTE,
-    keepDays: 7,
+    ...{ giveUpAfterSeconds: 3 * DAY, outagePauseSeconds: MINUTE, leaseSeconds: 5 * MINUTE, keepDays: 7 },
     ...{ timeoutMs: 15_000, totalMs: 120_000 }, // of one answer of the mail server, and of all for one mail: less than the lease
   },
   /** Expired rows are deleted in batches small enough not to hold a lock. */

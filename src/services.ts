@@ -28,6 +28,8 @@ export interface ServicesOptions {
   countAlarm?: (kind: AlarmKind) => void;
   /** The time limits of the database; those of commands by default. */
   databaseLimits?: DatabaseLimits | undefined;
+  /** Whether the log says that the database cannot be used, and that it answers again; always by default. */
+  isServing?: () => boolean;
   /** The look-up of DNS records; the system's by default. */
   resolveTxt?: ResolveTxt | undefined;
 }
@@ -35,9 +37,9 @@ export interface ServicesOptions {
 /** Migrates and opens the database and creates the services; `close` releases everything. Throws DatabaseError. */
 export async function createServices(options: ServicesOptions) {
   const { config, logger, now = systemClock, wakeLogoutDeliveries = () => {}, wakeMailDelivery = () => {} } = options;
-  const { countAlarm = () => {}, databaseLimits } = options;
+  const { countAlarm = () => {}, databaseLimits, isServing = () => true } = options;
   const { closeDatabase, ...base } = await createBase({
-    ...{ config, logger, now, wakeMailDelivery, countAlarm, databaseLimits },
+    ...{ config, logger, now, wakeMailDelivery, countAlarm, databaseLimits, isServing },
   });
   const { closePasswords, ...users } = createUserServices(base);
   const connections = createConnectionServices({ base, users, resolveTxt: options.resolveTxt });

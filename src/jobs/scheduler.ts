@@ -5,6 +5,7 @@ import type { Logger } from '../platform/logger.ts';
 import { jitter } from '../platform/random.ts';
 import { below, endAfter, type Tracing } from '../platform/tracing.ts';
 import type { Db } from '../storage/database.ts';
+import { unavailableIn } from '../storage/unavailable.ts';
 import { createJobLock, type JobLock } from './job-lock.ts';
 
 const RENEW_SECONDS = 20;
@@ -76,7 +77,7 @@ export function createScheduler(dependencies: SchedulerDependencies): Scheduler 
     // Not below the span of a request that wakes the job.
     const start = () => runIfFree(entry.job, { isWoken });
     entry.running = (tracing ? below(undefined, start) : start())
-      .catch((error: unknown) => logger.error({ err: error, job: entry.job.name }, 'job could not be started'))
+      .catch((error: unknown) => logger.error({ ...faultOf(error), job: entry.job.name }, 'job could not be started'))
       .finally(() => {
         entry.running = undefined;
         if (entry.isWoken) {
@@ -144,7 +145,7 @@ function createRunner({
       await run(job, AbortSignal.any([stopping, signal]));
     } catch (error) {
       outcome = 'failure';
-      logger.error({ err: error, job: job.name }, 'job failed');
+      logger.error({ ...faultOf(error), job: job.name }, 'job failed');
     } finally {
       end();
       await yieldToEventLoop();
@@ -171,4 +172,10 @@ function keepLock(lock: JobLock, name: string, logger: Logger): { signal: AbortS
 /** Seconds to the first run: soon, and not at the same moment for all jobs and instances. */
 function firstDelay({ everySeconds }: ScheduledJob): number {
   return Math.min(everySeconds, 2) * jitter();
+}
+
+/** One short line for each job while the database cannot be used, as for each request. */
+function faultOf(error: unknown): { err: unknown } | { detail: object } {
+  const unavailable = unavailableIn(error);
+  return unavailable ? { detail: unavailable.logFields } : { err: error };
 }

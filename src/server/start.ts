@@ -78,6 +78,7 @@ async function start(options: ServerOptions): Promise<RunningServer> {
   // Before the database is opened, which another server may be using. A worker would take connections from the others.
   if (!worker) await tryPorts(config);
   const wake = { logout: () => {}, mail: () => {} };
+  let isServing = false;
   const metrics = metricsOf(worker);
   const instanceId = randomId();
   const tracing = await startTracing({ config, logger, instanceId });
@@ -87,6 +88,7 @@ async function start(options: ServerOptions): Promise<RunningServer> {
     ...(clock && { now: clock }),
     resolveTxt,
     databaseLimits,
+    isServing: () => isServing,
     wakeLogoutDeliveries: () => wake.logout(),
     wakeMailDelivery: () => wake.mail(),
     countAlarm: (kind) => metrics.alarms.inc({ kind }),
@@ -111,6 +113,7 @@ async function start(options: ServerOptions): Promise<RunningServer> {
   await mfa.passkeys.prepare();
   // Before the jobs: on a full disk the start ends here, with one line.
   await audit.record({ type: 'server.started', outcome: 'success', data: { node: process.version } });
+  isServing = true;
   scheduler.start();
 
   return {

@@ -32,6 +32,8 @@ export interface BaseOptions {
   /** Counts an alarm in the metrics. */
   countAlarm(kind: AlarmKind): void;
   databaseLimits: DatabaseLimits | undefined;
+  /** False during a start, whose failure is one line. */
+  isServing(): boolean;
 }
 
 export type Base = Omit<Awaited<ReturnType<typeof createBase>>, 'closeDatabase'>;
@@ -39,7 +41,7 @@ export type Base = Omit<Awaited<ReturnType<typeof createBase>>, 'closeDatabase'>
 /** Migrates and opens the database. Throws DatabaseError. */
 export async function createBase({ config, logger, now, ...options }: BaseOptions) {
   const { issuer, loopback: allowLoopback } = config;
-  const { wakeMailDelivery, countAlarm, databaseLimits } = options;
+  const { wakeMailDelivery, countAlarm, databaseLimits, isServing } = options;
   for (const name of await migrate(config.databaseUrl)) logger.info({ migration: name }, 'migration applied');
   const {
     db,
@@ -48,6 +50,7 @@ export async function createBase({ config, logger, now, ...options }: BaseOption
   } = await openDatabase(config.databaseUrl, {
     ...(databaseLimits && { limits: databaseLimits }),
     onChange(away) {
+      if (!isServing()) return;
       const message = away?.isAway ? 'the database does not answer' : 'the database cannot be used';
       if (away) logger.error({ reason: away.reason, err: away.cause }, message);
       else logger.warn('the database answers again');

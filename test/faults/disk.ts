@@ -1,7 +1,7 @@
 // Driver: a server process whose file system is full or read-only, and starts that cannot write. `npm test` does not run it.
 //   npm run build && npx tsx test/faults/disk.ts
 // It mounts a small tmpfs, which takes root and a machine that permits mount; where it does not, it says so and skips that part.
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -126,6 +126,7 @@ async function fullAndReadOnly(): Promise<void> {
       low.status === 200 && !!low.warnings?.disk,
     );
     fill(mount);
+    doctor('on a full disk', mount, 1);
     const full = await readyWith(issuer, 503);
     expect(`/readyz: ${full.status} ${JSON.stringify(full.reasons)}`, full.status === 503);
     const status = await signInStatus(issuer);
@@ -145,10 +146,22 @@ async function fullAndReadOnly(): Promise<void> {
     print('\na start on a read-only file system');
     run('mount', '-o', 'remount,ro', mount);
     report(await start(mount));
+    doctor('on a read-only file system', mount, 1);
   } finally {
     await stop();
     run('umount', '-l', mount);
   }
+}
+
+/** `gatehouse doctor` ends with this code, and prints what failed. */
+function doctor(where: string, folder: string, expected: number): void {
+  const env = { PATH: process.env.PATH, DATA_DIR: folder, GATEHOUSE_SECRET: Buffer.alloc(32, 7).toString('base64url') };
+  const { status, stdout, stderr } = spawnSync(process.execPath, [...programArguments('cli'), 'doctor'], {
+    ...{ env, encoding: 'utf8' },
+  });
+  const failed = `${stdout}${stderr}`.split('\n').filter((line) => /FAILED|^gatehouse|error/i.test(line));
+  for (const line of failed) print(`  ${line.trim()}`);
+  expect(`doctor ${where} ends with ${status}`, status === expected && failed.length > 0);
 }
 
 /** The start has ended with one line. */

@@ -8,7 +8,7 @@ import type { TestIdp } from '../support/idp.ts';
 import { captchaOn, solvedCaptcha } from '../support/pages/captcha.ts';
 
 const PAUSE_MS = 300;
-const MAX_TRIES = 60;
+const MAX_TRIES = 300;
 
 export interface Tally {
   signIns: number;

@@ -106,7 +106,7 @@ async function stopAtOnce(world: Prepared): Promise<void> {
   await list();
   toDatabase.silenceAll();
   const answers = Promise.allSettled(Array.from({ length: 20 }, list));
-  await sleep(50);
+  await sleep(500);
   const [code, ms] = await ended(node.process);
   const statuses = (await answers).map((answer) => (answer.status === 'fulfilled' ? answer.value : 'none'));
   expect(`ended with ${code} after ${(ms / 1000).toFixed(1)} s`, ms < STOP_MS);
