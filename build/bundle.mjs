@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { build } from 'esbuild';
+import { leanEngine } from './engine.mjs';
 import { lineTables } from './line-tables.mjs';
 import { runtimePackages } from './packages.mjs';
 
@@ -70,7 +71,7 @@ function run(root, entries, options) {
     // tsx loads TypeScript in worker threads of tests; pg-native is optional, and not installed.
     external: [...runtimePackages, 'tsx', 'pg-native'],
     banner: { js: requireInModules },
-    plugins: [wasmAsFile, sparseEdges, plainContext, englishOnly],
+    plugins: [wasmAsFile, sparseEdges, plainContext, englishOnly, leanEngine],
     ...options,
   });
 }

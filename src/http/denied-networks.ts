@@ -15,15 +15,17 @@ export interface DeniedNetworksDependencies {
 export function deniedNetworks({ networks, onRejected }: DeniedNetworksDependencies): Middleware {
   let list: readonly string[] = [];
   let isDenied = inNetworks(list);
-  return async (ctx, next) => {
+  async function reject(request: RequestInfo): Promise<never> {
+    await onRejected(request);
+    throw forbidden('address_denied');
+  }
+  return (ctx, next) => {
     const { request } = ctx.state;
     const current = networks();
     if (current !== list) {
       isDenied = inNetworks(current);
       list = current;
     }
-    if (!isDenied(request.address)) return next();
-    await onRejected(request);
-    throw forbidden('address_denied');
+    return isDenied(request.address) ? reject(request) : next();
   };
 }

@@ -55,7 +55,10 @@ export async function createOidc(dependencies: OidcDependencies): Promise<Oidc> 
     consume: (address) => rateLimits.consume('device:address', addressBlock(address)),
     refund: (address) => rateLimits.refund('device:address', addressBlock(address)),
   });
-  const clientLimits = clientLimitsOf(rateLimits, async (id) => (await clients.applicationOf(id)) !== undefined);
+  const clientLimits = clientLimitsOf(
+    rateLimits,
+    async (id) => (clients.cachedApplicationOf(id) ?? (await clients.applicationOf(id))) !== undefined,
+  );
   const sessionStore = createSessionStore({ sql, protectedRows });
   const refreshTokenRetries = createRefreshTokenRetries(dependencies);
   const shared = { clients, sessionStore, deviceGuesses, pairwiseIdentifier, refreshTokenRetries };
@@ -78,7 +81,6 @@ export async function createOidc(dependencies: OidcDependencies): Promise<Oidc> 
       clientLimits,
       deviceGuesses,
       rejections,
-      sql,
     }),
     apiTokens: createApiTokens({ provider: engine.current, clients }),
     claimsPreview: createClaimsPreviews({ provider: engine.current, clients, accounts: dependencies.accounts }),

@@ -49,7 +49,7 @@ export function below<T>(span: TraceSpan | undefined, work: () => T): T {
 }
 
 /** Runs work in a span below the current one, or without any where none is recorded. */
-export async function inSpan<T>(
+export function inSpan<T>(
   name: string,
   options: SpanOptions,
   work: (span: TraceSpan | undefined) => Promise<T>,

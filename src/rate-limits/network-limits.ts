@@ -1,5 +1,6 @@
 // Limits by the network that a request comes from. One customer of a provider has an IPv4 address or an IPv6 network of 64
 // bits, and may have one of 48 bits with 65,536 of those: so IPv6 is counted twice (RFC 6177).
+import { isIPv4 } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import type { RateLimits, Verdict } from './rate-limits.ts';
 
@@ -21,6 +22,7 @@ export async function countSignInStart(rateLimits: Pick<RateLimits, 'consume'>, 
 }
 
 function blockOf(address: string, ipv6Bits: number): string {
+  if (isIPv4(address)) return address; // in its only form: with four decimal numbers without leading zeros
   if (!ipaddr.isValid(address)) return address;
   const parsed = ipaddr.process(address);
   if (parsed.kind() === 'ipv4') return parsed.toString();

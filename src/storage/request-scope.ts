@@ -1,24 +1,14 @@
-// What belongs to one request that is served: what it has read of the database, and until when it waits for it. Only on PostgreSQL, where
-// each statement is a round trip that may take long, and several of them add up.
+// Until when a request waits for the database. Only on PostgreSQL, where each statement is a round trip that may take long, and several of
+// them add up.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { DatabaseLimits } from './open-options.ts';
-import type { Revision } from './statements.ts';
 import { DatabaseUnavailable } from './unavailable.ts';
-
-/** What it reads once and uses several times (request-reads.ts). */
-export interface RequestReads {
-  /** The directory's revision (directory-cache.ts). */
-  revision?: Promise<Revision> | undefined;
-  /** Rows that were read before they are needed; null for an id without a row. Each is used once. */
-  ahead: Map<string, unknown>;
-}
 
 export interface RequestScope {
   /** True as soon as a part of the response was sent: an export may take long, and so may a job that the request started. */
   isAnswered(): boolean;
   /** When its statements have to end, in milliseconds of `performance.now()`; absent before the first one. */
   endsAt?: number;
-  reads?: RequestReads | undefined;
 }
 
 const storage = new AsyncLocalStorage<RequestScope>();
@@ -26,11 +16,6 @@ const storage = new AsyncLocalStorage<RequestScope>();
 /** Runs `work`, which serves one request. */
 export function inRequestScope<T>(scope: Pick<RequestScope, 'isAnswered'>, work: () => T): T {
   return storage.run(scope, work);
-}
-
-/** Of the request that is served; undefined outside of one, such as in a job. */
-export function requestScope(): RequestScope | undefined {
-  return storage.getStore();
 }
 
 export interface TimedOperation<T> {

@@ -31,7 +31,15 @@ export interface Sql extends Statements {
   readonly isRemote: boolean;
   /** A value that changes with every change of users, roles, applications and connections (directory-cache.ts). */
   revision(): Revision | Promise<Revision>;
+  /**
+   * A value that changes with every change of the engine's rows but those by statements marked ONE_ARTIFACT; undefined on PostgreSQL, where to
+   * read it would cost as much as to read a row.
+   */
+  artifactRevision(): number | undefined;
 }
+
+/** Begins a statement that changes one of the engine's rows, by its id: the caller forgets what it remembers of that row itself. */
+export const ONE_ARTIFACT = '/* one artifact */';
 
 /** Undefined when the database has none, so that nothing is cached. */
 export type Revision = number | string | undefined;

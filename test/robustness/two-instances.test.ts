@@ -62,6 +62,27 @@ it('knows a session on both instances until it ends on either', async () => {
   await expect(app.rp.userinfo(tokens)).rejects.toBeInstanceOf(oidc.WWWAuthenticateChallengeError);
 });
 
+it('rejects a token at once that the other instance has revoked, or whose account the other has disabled', async () => {
+  for (const use of [one, other]) {
+    const elsewhere = use === one ? other : one;
+    board.use(use);
+    const { tokens } = await signIn(httpClient(one.issuer), app, user);
+    const answers = async () => [
+      (await app.rp.introspect(tokens.access_token)).active,
+      await app.rp.userinfo(tokens).then(Boolean, () => false),
+    ];
+    expect([...(await answers()), ...(await answers())]).toEqual([true, true, true, true]);
+    await elsewhere.services.accounts.setActive(user.account.id, false);
+    expect(await answers()).toEqual([false, false]);
+    await elsewhere.services.accounts.setActive(user.account.id, true);
+    expect(await answers()).toEqual([true, true]);
+    board.use(elsewhere);
+    await app.rp.revoke(tokens.access_token);
+    board.use(use);
+    expect(await answers()).toEqual([false, false]);
+  }
+});
+
 it('redeems a code that reaches both instances at the same moment at most once', async () => {
   await signIn(browser, app, user);
   const started = await app.rp.start();

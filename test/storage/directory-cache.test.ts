@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAccountLookup } from '../../src/accounts/account.ts';
+import { requestStorage } from '../../src/oidc/engine/library.ts';
 import { type Database, openDatabase, transaction } from '../../src/storage/database.ts';
 import { cacheDirectory } from '../../src/storage/directory-cache.ts';
 import { DIRECTORY_TABLES } from '../../src/storage/directory-tables.ts';
-import { withRequestReads } from '../../src/storage/request-reads.ts';
+import { findRequestsIn, shareReads } from '../../src/storage/request-reads.ts';
 import { databaseKind, type TestDatabase, testDatabase } from '../support/database/database.ts';
 
 let test: TestDatabase;
@@ -51,7 +52,10 @@ describe('the directory cache', () => {
     const { revision } = database.sql;
     const before = await revision();
     expect(await revision()).toBe(before);
-    await withRequestReads(async () => {
+    const request = {};
+    findRequestsIn(requestStorage);
+    shareReads(request);
+    await requestStorage.run(request as never, async () => {
       expect(await revision()).toBe(before);
       await elsewhere.db.user.update(rename('after', 'six'));
       expect(await revision()).toBe(before);

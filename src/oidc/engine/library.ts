@@ -1,8 +1,9 @@
-// The only file that imports oidc-provider. It imports four files of the package instead of its index, which would only
+// The only file that imports oidc-provider. It imports five files of the package instead of its index, which would only
 // add a warning about Node.js 20 to each start (all that is used here works there; CI runs 20, 22 and 24).
 
 export type * from 'oidc-provider';
 export { LOOPBACKS } from 'oidc-provider/lib/consts/client_attributes.js';
+export { default as requestStorage } from 'oidc-provider/lib/helpers/als.js';
 export * as errors from 'oidc-provider/lib/helpers/errors.js';
 export * as interactionPolicy from 'oidc-provider/lib/helpers/interaction_policy/index.js';
 export { Provider } from 'oidc-provider/lib/provider.js';

@@ -4,8 +4,7 @@ import type { Context, Middleware } from '../../http/context.ts';
 import { methodNotAllowed } from '../../http/errors.ts';
 import { inSpan } from '../../platform/tracing.ts';
 import type { Rejections } from '../../rejections/rejections.ts';
-import { withRequestReads } from '../../storage/request-reads.ts';
-import type { Sql } from '../../storage/statements.ts';
+import { findRequestsIn, shareReads } from '../../storage/request-reads.ts';
 import { requestPatches, responsePatches } from '../patches.ts';
 import type { ClientLimits } from '../rate-limits/client-rate-limits.ts';
 import type { DeviceGuesses } from '../rate-limits/device-code-guesses.ts';
@@ -13,7 +12,7 @@ import type { ClientSource } from '../store/clients.ts';
 import { engineContext } from './app-context.ts';
 import { routes } from './configuration.ts';
 import { answerWithDatabase } from './database-unavailable.ts';
-import type { Provider } from './library.ts';
+import { type Provider, requestStorage } from './library.ts';
 import type { Engine } from './provider.ts';
 import { createPublicDocuments } from './public-documents.ts';
 import { guardRequest } from './requests/request-guards.ts';
@@ -26,7 +25,6 @@ export interface EngineMiddlewareDependencies {
   clientLimits: Pick<ClientLimits, 'begin' | 'end'>;
   deviceGuesses: DeviceGuesses;
   rejections: Pick<Rejections, 'codeOf'>;
-  sql: Pick<Sql, 'isRemote'>;
 }
 
 /** Routes that read the directory and never change it. */
@@ -46,20 +44,25 @@ export function createEngineMiddleware({
   clientLimits,
   deviceGuesses,
   rejections,
-  sql,
 }: EngineMiddlewareDependencies): Middleware {
   const documents = createPublicDocuments({ provider: engine.current });
   const handlerOf = composeOnce();
+  findRequestsIn(requestStorage);
 
+  // Here and below a promise is awaited only where there is one: each await costs every request.
   async function answer(ctx: Context, provider: Provider): Promise<void> {
-    await deviceGuesses.begin(ctx);
-    await clientLimits.begin(ctx);
+    const guess = deviceGuesses.begin(ctx);
+    if (guess) await guess;
+    const registration = clientLimits.begin(ctx);
+    if (registration) await registration;
     await inSpan(`oidc ${ctx.state.route}`, {}, async (span) => {
       await handlerOf(provider)(ctx, rejectMethod);
       span?.set({ 'gatehouse.client_id': engineContext(ctx)?.client?.clientId });
     });
-    await deviceGuesses.end(ctx);
-    await clientLimits.end(ctx);
+    const refund = deviceGuesses.end(ctx);
+    if (refund) await refund;
+    const failure = clientLimits.end(ctx);
+    if (failure) await failure;
   }
 
   return async (ctx, next) => {
@@ -72,18 +75,25 @@ export function createEngineMiddleware({
 
   async function answerRoute(ctx: Context, route: string): Promise<void> {
     const provider = engine.current();
-    for (const { apply } of requestPatches) if (await apply(ctx, { route, provider })) return;
-    await guardRequest(ctx, clients);
-    if (route === routes.userinfo) await noteProfileOfToken(ctx, provider);
+    for (const { apply } of requestPatches) {
+      const answered = apply(ctx, { route, provider });
+      if (answered && (await answered)) return;
+    }
+    const guarded =
+      guardRequest(ctx, clients) ?? (route === routes.userinfo ? noteProfileOfToken(ctx, provider) : undefined);
+    if (guarded) await guarded;
     const contentSecurityPolicy = ctx.response.get('Content-Security-Policy');
 
-    if (sql.isRemote && READS_DIRECTORY.has(route)) await withRequestReads(() => answer(ctx, provider));
-    else await answer(ctx, provider);
+    if (READS_DIRECTORY.has(route)) shareReads(ctx);
+    await answer(ctx, provider);
 
     const { isRegisteredOrigin } = clients;
     const rejectionCode = rejections.codeOf(ctx.state.request);
     const response = { route, contentSecurityPolicy, rejectionCode, isRegisteredOrigin };
-    for (const { apply } of responsePatches) await apply(ctx, response);
+    for (const { apply } of responsePatches) {
+      const applied = apply(ctx, response);
+      if (applied) await applied;
+    }
     documents.store(ctx);
   }
 }

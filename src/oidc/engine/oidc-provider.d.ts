@@ -3,6 +3,14 @@ declare module 'oidc-provider/lib/provider.js' {
   export { Provider } from 'oidc-provider';
 }
 
+declare module 'oidc-provider/lib/helpers/als.js' {
+  import type { AsyncLocalStorage } from 'node:async_hooks';
+  import type { KoaContextWithOIDC } from 'oidc-provider';
+
+  const storage: AsyncLocalStorage<KoaContextWithOIDC>;
+  export { storage as default };
+}
+
 declare module 'oidc-provider/lib/consts/client_attributes.js' {
   export const LOOPBACKS: Set<string>;
 }

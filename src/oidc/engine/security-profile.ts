@@ -31,11 +31,14 @@ const profileRequests = new WeakSet<object>();
 
 /**
  * Remembers whether the token of a request to userinfo belongs to a client with a profile: the engine asks whether a nonce is needed before it reads the token.
- * Only for DPoP, so nothing is read twice for other clients.
+ * Only for DPoP, so nothing is read twice for other clients; undefined for them.
  */
-export async function noteProfileOfToken(ctx: Context, provider: Provider): Promise<void> {
-  const [scheme, value] = ctx.get('Authorization').split(' ');
-  if (scheme?.toLowerCase() !== 'dpop' || !value) return;
+export function noteProfileOfToken(ctx: Context, provider: Provider): Promise<void> | undefined {
+  const [, value] = /^dpop (\S+)/i.exec(ctx.get('Authorization')) ?? [];
+  return value ? noteProfileOf(value, ctx, provider) : undefined;
+}
+
+async function noteProfileOf(value: string, ctx: Context, provider: Provider): Promise<void> {
   const token = await provider.AccessToken.find(value);
   const client = token?.clientId === undefined ? undefined : await provider.Client.find(token.clientId);
   if (profileOf(client)) profileRequests.add(ctx);

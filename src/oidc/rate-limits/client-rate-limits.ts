@@ -13,10 +13,10 @@ import { type AttemptVerdict, rejectUnlessAllowed } from './too-many-attempts.ts
 export interface ClientLimits {
   /** Before a client's credential is checked. Throws TooManyAttempts. */
   admit(ctx: KoaContextWithOIDC, clientId: unknown): Promise<void>;
-  /** Before the engine: for registration, where there is no client yet. Throws too_many_requests. */
-  begin(ctx: Context): Promise<void>;
-  /** After the engine: counts a failure. */
-  end(ctx: Context): Promise<void>;
+  /** Before the engine: for registration, where there is no client yet; undefined for other requests. Rejects with too_many_requests. */
+  begin(ctx: Context): Promise<void> | undefined;
+  /** After the engine: counts a failure; undefined where there is none. */
+  end(ctx: Context): Promise<void> | undefined;
 }
 
 export interface ClientLimitsDependencies {
@@ -43,6 +43,12 @@ export function createClientLimits({
   const clientIds = new WeakMap<object, string>();
   const isRegistration = (ctx: Context) => ctx.method === 'POST' && ctx.path === routes.registration;
 
+  async function beginRegistration({ req, state }: Context): Promise<void> {
+    clientIds.set(req, REGISTRATION);
+    const { allowed, retryAfterSeconds } = await failures(REGISTRATION, state.request.address);
+    if (!allowed) throw tooManyRequests(retryAfterSeconds);
+  }
+
   return {
     async admit(engineCtx, sentId) {
       const ctx = appContext(engineCtx);
@@ -56,16 +62,11 @@ export function createClientLimits({
       }
     },
 
-    async begin(ctx) {
-      if (!isRegistration(ctx)) return;
-      clientIds.set(ctx.req, REGISTRATION);
-      const { allowed, retryAfterSeconds } = await failures(REGISTRATION, ctx.state.request.address);
-      if (!allowed) throw tooManyRequests(retryAfterSeconds);
-    },
+    begin: (ctx) => (isRegistration(ctx) ? beginRegistration(ctx) : undefined),
 
-    async end(ctx) {
-      const clientId = clientIds.get(ctx.req);
-      if (clientId !== undefined && ctx.status === 401) await countFailure(clientId, ctx.state.request.address);
+    end(ctx) {
+      const clientId = ctx.status === 401 ? clientIds.get(ctx.req) : undefined;
+      return clientId === undefined ? undefined : countFailure(clientId, ctx.state.request.address);
     },
   };
 }

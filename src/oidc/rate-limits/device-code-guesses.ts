@@ -5,12 +5,12 @@ import { tooManyRequests } from '../../http/errors.ts';
 import { routes } from '../engine/configuration.ts';
 
 export interface DeviceGuesses {
-  /** Before the engine. Throws too_many_requests. */
-  begin(ctx: Context): Promise<void>;
+  /** Before the engine; undefined for other requests, as for `end`. Rejects with too_many_requests. */
+  begin(ctx: Context): Promise<void> | undefined;
   /** The user code of this request is unknown. */
   markUnknown(ctx: Context): void;
   /** After the engine. */
-  end(ctx: Context): Promise<void>;
+  end(ctx: Context): Promise<void> | undefined;
 }
 
 export interface DeviceGuessesDependencies {
@@ -21,15 +21,13 @@ export interface DeviceGuessesDependencies {
 export function createDeviceGuesses({ consume, refund }: DeviceGuessesDependencies): DeviceGuesses {
   const unknown = new WeakSet<object>();
   const isGuess = (ctx: Context) => ctx.method === 'POST' && ctx.path === routes.code_verification;
+  async function count(address: string): Promise<void> {
+    const verdict = await consume(address);
+    if (!verdict.allowed) throw tooManyRequests(verdict.retryAfterSeconds);
+  }
   return {
-    async begin(ctx) {
-      if (!isGuess(ctx)) return;
-      const verdict = await consume(ctx.state.request.address);
-      if (!verdict.allowed) throw tooManyRequests(verdict.retryAfterSeconds);
-    },
+    begin: (ctx) => (isGuess(ctx) ? count(ctx.state.request.address) : undefined),
     markUnknown: ({ req }) => void unknown.add(req),
-    async end(ctx) {
-      if (isGuess(ctx) && !unknown.has(ctx.req)) await refund(ctx.state.request.address);
-    },
+    end: (ctx) => (isGuess(ctx) && !unknown.has(ctx.req) ? refund(ctx.state.request.address) : undefined),
   };
 }

@@ -5,12 +5,14 @@ import type { ProtectedRows } from '../../audit/protected-rows.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { randomToken, sha256 } from '../../platform/random.ts';
 import { type Db, isUniqueViolation } from '../../storage/database.ts';
-import { hotStatements, type Sql } from '../../storage/statements.ts';
+import { hotStatements, ONE_ARTIFACT, type Sql } from '../../storage/statements.ts';
 import { engineSeconds } from '../engine/configuration.ts';
 import { type Adapter, type AdapterPayload, errors, Provider } from '../engine/library.ts';
 import { artifactMac, isGenuineArtifact, PROTECTED_COLUMNS, PROTECTED_SQL, usedMac } from './protected-artifacts.ts';
 import { createReadAhead, type ArtifactRow as Row } from './read-ahead.ts';
+import { rowMemoryOf } from './row-memory.ts';
 import { notEnded } from './sessions/ended-sessions.ts';
+import { setStoredText } from './sessions/stored-text.ts';
 
 /**
  * Prefix of an id that is a stored hash. A row found by uid or user code gets it as `jti`, because its bearer value is not stored.
@@ -30,6 +32,9 @@ const TOKEN_MODELS = ['AccessToken', 'AuthorizationCode', 'RefreshToken', 'Devic
 /** Models with which a request begins; what belongs to their rows is read together with them. */
 const READ_WITH_OTHERS = new Set(['AccessToken', 'AuthorizationCode', 'RefreshToken', 'Session']);
 
+/** Models whose rows are read many times before they change. */
+const REMEMBERED = new Set(['AccessToken', 'ClientCredentials', 'RefreshToken', 'Grant', 'Session']);
+
 const COLUMNS = { ...PROTECTED_COLUMNS, expiresAt: true } as const;
 const SELECT = `SELECT ${PROTECTED_SQL}, expires_at AS "expiresAt" FROM oidc_artifacts`;
 
@@ -37,13 +42,13 @@ export const statements = hotStatements('artifacts', {
   find: `${SELECT} WHERE id = ?`,
   findLive: `${SELECT} WHERE id = ? AND ${notEnded('oidc_artifacts.uid')}`,
   findByUid: `${SELECT} WHERE uid = ? AND model = ? AND expires_at > ? AND ${notEnded('oidc_artifacts.uid')}`,
-  upsert: `INSERT INTO oidc_artifacts
+  upsert: `${ONE_ARTIFACT} INSERT INTO oidc_artifacts
       (id, model, payload, grant_id, user_code, uid, account_id, client_id, expires_at, mac) VALUES (?,?,?,?,?,?,?,?,?,?)
     ON CONFLICT (id) DO UPDATE SET payload = excluded.payload, grant_id = excluded.grant_id, uid = excluded.uid,
       user_code = excluded.user_code, account_id = excluded.account_id, client_id = excluded.client_id,
       expires_at = excluded.expires_at,
       mac = CASE WHEN oidc_artifacts.consumed_at IS NULL THEN excluded.mac ELSE ${usedMac('excluded.mac')} END`,
-  consume: `UPDATE oidc_artifacts SET consumed_at = ?, mac = ${usedMac('mac')} WHERE id = ? AND consumed_at IS NULL`,
+  consume: `${ONE_ARTIFACT} UPDATE oidc_artifacts SET consumed_at = ?, mac = ${usedMac('mac')} WHERE id = ? AND consumed_at IS NULL`,
 });
 
 const MAX_SECONDS = 10 * 365 * 24 * 3600;
@@ -76,10 +81,26 @@ export function createArtifactAdapter(
   const restore = (row: Row | undefined, value?: string) =>
     row && isGenuineArtifact(row, protectedRows) ? restored(model, row, nowSeconds(), value) : undefined;
 
+  const memory = rowMemoryOf(sql);
+  const isRemembered = REMEMBERED.has(model) && !sql.isRemote;
+  /** The payload of the row under this key of the memory, which `read` reads when it is not remembered. */
+  function remembered(key: string, read: () => Promise<Row | undefined>, value?: string) {
+    const known = memory.find(key);
+    if (known === undefined) return readAndRemember(key, read, value);
+    return Promise.resolve(known ? restored(model, known, nowSeconds(), value) : undefined);
+  }
+  async function readAndRemember(key: string, read: () => Promise<Row | undefined>, value?: string) {
+    const readAt = memory.begin();
+    const row = await read();
+    if (row && !isGenuineArtifact(row, protectedRows)) return undefined;
+    memory.remember(key, row ?? null, readAt);
+    return row && restored(model, row, nowSeconds(), value);
+  }
+
   const readAhead = createReadAhead({ sql, now });
   async function findRow(id: string): Promise<Row | undefined> {
     let ahead = readAhead.take(id);
-    if (ahead === undefined && READ_WITH_OTHERS.has(model)) {
+    if (ahead === undefined && sql.isRemote && READ_WITH_OTHERS.has(model)) {
       await readAhead.begin([id], clientOfRequest());
       ahead = readAhead.take(id);
     }
@@ -104,17 +125,20 @@ export function createArtifactAdapter(
       if (model === 'ReplayDetection') return insertReplayMarker(db, { id, payload: stored, expiresAt, mac });
       const owner = [grantId, userCode, uid, accountId, clientId];
       await sql.execute(statements.upsert, id, model, stored, ...owner, expiresAt, mac);
+      memory.forget(id);
+      if (uid !== null) memory.forget(keyOfUid(uid));
     },
 
-    async find(value) {
-      return restore(await findRow(artifactId(model, value)), value);
+    find(value) {
+      const id = artifactId(model, value);
+      return isRemembered ? remembered(id, () => findRow(id), value) : findRow(id).then((row) => restore(row, value));
     },
 
     async findByUid(uid) {
       const ahead = model === 'Session' ? readAhead.takeSession(uid) : undefined;
       if (ahead) return restore(ahead);
-      const [row] = await sql.query<Row>(statements.findByUid, uid, model, nowSeconds());
-      return restore(row);
+      const read = async () => (await sql.query<Row>(statements.findByUid, uid, model, nowSeconds()))[0];
+      return isRemembered ? remembered(keyOfUid(uid), read) : restore(await read());
     },
 
     async findByUserCode(userCode) {
@@ -124,7 +148,9 @@ export function createArtifactAdapter(
 
     async consume(value) {
       const id = artifactId(model, value);
-      if ((await sql.execute(statements.consume, nowSeconds(), id)) > 0) return;
+      const changed = await sql.execute(statements.consume, nowSeconds(), id);
+      memory.forget(id);
+      if (changed > 0) return;
       if (await mayUseAgain?.(value)) return;
       throw await usedTwice(db, model, id);
     },
@@ -139,6 +165,9 @@ export function createArtifactAdapter(
   };
 }
 
+/** Where the memory has a session by its uid: an id has no colon. */
+const keyOfUid = (uid: string) => `uid:${uid}`;
+
 /** The client of an authorization request, whose grant is needed after the session. */
 function clientOfRequest(): string | undefined {
   const { ctx } = Provider;
@@ -152,6 +181,7 @@ function restored(model: string, row: Row, nowSeconds: number, value?: string): 
   if (WITHOUT_CLOCK_TOLERANCE.has(model) && payload.exp !== undefined && payload.exp <= nowSeconds) return undefined;
   // The column has the idle expiry, which activity extends; `exp` in the payload is the absolute expiry.
   if (model === 'Session' && (Number(row.expiresAt) <= nowSeconds || isPastAbsoluteExpiry(payload))) return undefined;
+  if (model === 'Session') setStoredText(payload, row.payload);
   payload.jti = value ?? STORED + row.id;
   if (payload.deviceCode) payload.deviceCode = STORED + payload.deviceCode;
   if (payload.parJti) payload.parJti = STORED + payload.parJti;

@@ -58,6 +58,7 @@ export async function openPostgres(
     dialect: dialects.postgresql,
     isRemote: true,
     revision: () => revisionOf(sql),
+    artifactRevision: () => undefined,
   };
   return { adapter, sql };
 }

@@ -98,7 +98,16 @@ export async function openSqlite(
     isRemote: false,
     revision() {
       try {
-        return revisions.current();
+        return revisions.current('directory');
+      } catch (error) {
+        return availability.fail(error);
+      }
+    },
+    artifactRevision() {
+      // Without the file there is nothing to compare with: the read that follows says so.
+      if (!availability.isUp()) return undefined;
+      try {
+        return revisions.current('artifacts');
       } catch (error) {
         return availability.fail(error);
       }

@@ -1,42 +1,63 @@
-// Counts the changes of the directory (directory-tables.ts). Writes of this process
+// Counts the changes of the directory (directory-tables.ts) and of the engine's rows. Writes of this process
 // pass the writing connection; SQLite's data_version shows those of another process (the command line).
 import type Sqlite from 'better-sqlite3';
 import { DIRECTORY_TABLES } from '../directory-tables.ts';
+import { requestReads } from '../request-reads.ts';
+import { ONE_ARTIFACT } from '../statements.ts';
 
-const DIRECTORY = new RegExp(`\\b(${DIRECTORY_TABLES.join('|')})\\b`, 'i');
+/** What is counted apart. */
+type Part = 'directory' | 'artifacts';
+
+const TABLES: readonly [Part, RegExp][] = [
+  ['directory', new RegExp(`\\b(${DIRECTORY_TABLES.join('|')})\\b`, 'i')],
+  ['artifacts', /\boidc_artifacts\b/i],
+];
 
 export interface Revisions {
-  /** The current revision; a different one means that the directory may have changed. */
-  current(): number;
-  /** A callback for after each run of the statement; undefined when it cannot change the directory. */
+  /** The current revision; a different one means that this part of the database may have changed. */
+  current(part: Part): number;
+  /** A callback for after each run of the statement; undefined when it changes neither. */
   afterRun(statement: string): (() => void) | undefined;
 }
 
 export function createRevisions(writer: Sqlite.Database): Revisions {
   const dataVersion = writer.prepare('PRAGMA data_version').pluck();
   let lastDataVersion = dataVersion.get();
-  let revision = 1;
-  let isOpen = false;
-  const onWrite = () => {
-    revision += 1;
-    isOpen = true;
-  };
+  const revision = { directory: 1, artifacts: 1 };
+  const isOpen = { directory: false, artifacts: false };
   // Until the commit, other connections read the old rows, and may have cached them since the write.
   const onCommit = () => {
-    if (isOpen) revision += 1;
-    isOpen = false;
+    for (const [part] of TABLES) {
+      if (isOpen[part]) revision[part] += 1;
+      isOpen[part] = false;
+    }
   };
 
+  function lookAtOthers(): void {
+    const version = dataVersion.get();
+    if (version !== lastDataVersion) for (const [part] of TABLES) revision[part] += 1;
+    lastDataVersion = version;
+  }
+
   return {
-    current() {
-      const version = dataVersion.get();
-      if (version !== lastDataVersion) revision += 1;
-      lastDataVersion = version;
-      return revision;
+    current(part) {
+      // Once for a request: what another process did before the request came is found by its first look.
+      const reads = requestReads();
+      if (!reads?.hasDataVersion) lookAtOthers();
+      if (reads) reads.hasDataVersion = true;
+      return revision[part];
     },
     afterRun(statement) {
       if (/^\s*commit\b/i.test(statement)) return onCommit;
-      return !/^\s*select\b/i.test(statement) && DIRECTORY.test(statement) ? onWrite : undefined;
+      if (/^\s*select\b/i.test(statement) || statement.startsWith(ONE_ARTIFACT)) return undefined;
+      const parts = TABLES.filter(([, tables]) => tables.test(statement)).map(([part]) => part);
+      if (parts.length === 0) return undefined;
+      return () => {
+        for (const part of parts) {
+          revision[part] += 1;
+          isOpen[part] ||= writer.inTransaction;
+        }
+      };
     },
   };
 }

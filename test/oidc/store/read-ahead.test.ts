@@ -53,6 +53,19 @@ describe('a request with a token', () => {
     expect(await readsOf(() => browser.get(started.url))).toEqual(['read-ahead.find']);
   });
 
+  it.runIf(databaseKind() === 'sqlite')('reads nothing again until one of the rows may have changed', async () => {
+    const { access_token: token } = await tokensOf();
+    // A job may write to the tables in between, so it is tried more than once.
+    await vi.waitFor(async () => {
+      await Promise.all([userinfo(token), introspect(token)]);
+      // Another token of the same client changes no row that this one depends on.
+      await postAs(idp, app, '/token', { grant_type: 'client_credentials' });
+      expect(await readsOf(() => Promise.all([userinfo(token), introspect(token)]))).toEqual([]);
+    });
+    await idp.services.db.oidcArtifact.deleteMany({ where: { id: 'none' } });
+    expect(await readsOf(() => userinfo(token))).toEqual(['artifacts.find', 'artifacts.findByUid', 'artifacts.find']);
+  });
+
   it('finds each kind of token, and nothing for a text that is none', async () => {
     const { access_token: token, refresh_token: refresh = '' } = await tokensOf(offline);
     expect((await userinfo(token)).json()).toMatchObject({ sub: user.account.id });

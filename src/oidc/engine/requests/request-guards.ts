@@ -6,10 +6,10 @@ import { routes } from '../configuration.ts';
 
 const MAX_QUERY_LENGTH = 8 * 1024;
 
-/** Throws bad_request for an authorization or logout request that cannot be answered. */
-export async function guardRequest(ctx: Context, clients: Pick<ClientSource, 'applicationOf'>): Promise<void> {
+/** Rejects an authorization or logout request that cannot be answered with bad_request; undefined when there is nothing to wait for. */
+export function guardRequest(ctx: Context, clients: Pick<ClientSource, 'applicationOf'>): Promise<void> | undefined {
   if (ctx.path === routes.authorization || ctx.path === routes.end_session) rejectLongQuery(ctx.querystring);
-  if (ctx.path === routes.authorization) await requireSamlResponseMode(ctx, clients);
+  return ctx.path === routes.authorization ? requireSamlResponseMode(ctx, clients) : undefined;
 }
 
 /** What is sent back with the response has to fit into the headers that browsers and proxies accept. */

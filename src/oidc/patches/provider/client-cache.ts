@@ -30,7 +30,7 @@ export function cacheClients(provider: Provider, { clients, sql, now }: ClientCa
   provider.Client.find = async function findClient(id: string) {
     const { ctx } = Provider;
     const reads = requestReads();
-    if (ctx && reads && !reads.revision) await readAhead.begin(tokensOf(ctx));
+    if (sql.isRemote && ctx && reads && !reads.revision) await readAhead.begin(tokensOf(ctx));
     return findCached(id);
   };
 }

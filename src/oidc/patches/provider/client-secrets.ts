@@ -22,7 +22,7 @@ interface EngineClient {
 }
 
 export interface ClientSecretsDependencies {
-  clients: Pick<ClientSource, 'applicationOf'>;
+  clients: Pick<ClientSource, 'applicationOf' | 'cachedApplicationOf'>;
   vault: Pick<Vault, 'macMatches'>;
 }
 
@@ -34,23 +34,24 @@ export function acceptEverySecret(provider: Provider, { clients, vault }: Client
     return application.secretValues.some((value) => safeEqual(value, actual));
   };
   prototype.compareClientSecret = async function compareClientSecret(actual) {
-    return isSecretOf(await clients.applicationOf(this.clientId), actual);
+    const { clientId } = this;
+    return isSecretOf(clients.cachedApplicationOf(clientId) ?? (await clients.applicationOf(clientId)), actual);
   };
 
   const { find } = provider.Client;
   provider.Client.find = async function findWithEverySecret(id: string): Promise<Client | undefined> {
     const client: Client | undefined = await find.call(provider.Client, id);
     if (!client) return undefined;
-    await addOlderSecrets(client as unknown as EngineClient);
+    const application = clients.cachedApplicationOf(client.clientId) ?? (await clients.applicationOf(client.clientId));
+    addOlderSecrets(client as unknown as EngineClient, application);
     const { ctx } = Provider;
     if (ctx?.oidc?.route !== 'client_update') return client;
-    const application = await clients.applicationOf(client.clientId);
     return comparedInUpdate(client, ctx, (sent) => isSecretOf(application, sent));
   };
 
   const newestKeys = new WeakMap<EngineClient, Key[]>();
-  async function addOlderSecrets(client: EngineClient): Promise<void> {
-    const older = (await clients.applicationOf(client.clientId))?.secretValues.slice(1) ?? [];
+  function addOlderSecrets(client: EngineClient, application: ClientApplication | undefined): void {
+    const older = application?.secretValues.slice(1) ?? [];
     const known = newestKeys.get(client);
     if (!known && older.length === 0) return;
     // The engine reuses client objects: a secret that an earlier request added may have expired since.

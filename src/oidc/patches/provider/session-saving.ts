@@ -7,8 +7,7 @@ import { Provider } from '../../engine/library.ts';
 import { artifactId } from '../../store/adapter.ts';
 import { hasNewLogin } from '../../store/sessions/merge-session.ts';
 import type { SavedSession, SessionStore } from '../../store/sessions/session-rows.ts';
-
-const STORED_TEXT = Symbol('the stored text of a session as it was read');
+import { setStoredText, storedTextOf } from '../../store/sessions/stored-text.ts';
 
 type StoredSession = SavedSession['payload'] & { jti?: string };
 
@@ -19,7 +18,6 @@ interface EngineSession {
   accountId?: string;
   exp: number;
   touched: boolean;
-  [STORED_TEXT]?: string;
   getValueAndPayload(): Promise<{ payload: StoredSession }>;
   save(ttl: number): Promise<string>;
 }
@@ -52,7 +50,7 @@ export function mergeSessionsOnSave(provider: Provider, dependencies: SessionSav
   const { instantiate } = sessions;
   sessions.instantiate = function instantiateWithStoredText(stored) {
     const session = instantiate.call(sessions, stored);
-    if (stored?.uid) setStoredText(session, stored);
+    if (stored?.uid) setStoredText(session, storedTextOf(stored) ?? textOf(stored));
     return session;
   };
 
@@ -60,7 +58,7 @@ export function mergeSessionsOnSave(provider: Provider, dependencies: SessionSav
     this.exp = engineSeconds() + ttl;
     const { jti: _bearer, ...payload } = (await this.getValueAndPayload()).payload;
     const idOf = (cookie: string) => artifactId('Session', cookie);
-    const asRead = this[STORED_TEXT];
+    const asRead = storedTextOf(this);
     const isCurrent = await store.save({
       id: idOf(this.id),
       oldId: this.oldId && idOf(this.oldId),
@@ -69,7 +67,7 @@ export function mergeSessionsOnSave(provider: Provider, dependencies: SessionSav
       endsAt: epoch() + ttl,
       idleEndsAt: epoch() + idleSeconds(),
     });
-    if (asRead === undefined) setStoredText(this, payload);
+    if (asRead === undefined) setStoredText(this, textOf(payload));
     delete this.oldId;
     this.touched = false;
     // Another response gives the browser a newer cookie; this one would replace it by a cookie that is no longer valid.
@@ -84,11 +82,11 @@ export function mergeSessionsOnSave(provider: Provider, dependencies: SessionSav
 
 /** Whether another request can already have read this session from the database. */
 export function isStored(session: object): boolean {
-  return (session as EngineSession)[STORED_TEXT] !== undefined;
+  return storedTextOf(session) !== undefined;
 }
 
-function setStoredText(session: EngineSession, { jti: _bearer, ...stored }: StoredSession): void {
-  Object.defineProperty(session, STORED_TEXT, { value: JSON.stringify(stored) });
+function textOf({ jti: _bearer, ...stored }: StoredSession): string {
+  return JSON.stringify(stored);
 }
 
 function removeSessionCookie(provider: Provider): void {

@@ -10,6 +10,7 @@ const SIGNED = 'application/token-introspection+jwt';
 /** @param route the engine's route of the request */
 export function preferJsonErrors(ctx: Context, route: string): void {
   if (!FOR_PROGRAMS.has(ctx.path) && !route.startsWith(routes.registration)) return;
-  const isSigned = ctx.path === routes.introspection && ctx.accepts('json', SIGNED) === SIGNED;
+  const isSigned =
+    ctx.path === routes.introspection && ctx.get('Accept').includes('jwt') && ctx.accepts('json', SIGNED) === SIGNED;
   ctx.req.headers.accept = isSigned ? `${SIGNED}, application/json;q=0.9` : 'application/json';
 }

@@ -9,9 +9,12 @@ import { rejectLongQuery } from '../../engine/requests/request-guards.ts';
 
 const PATHS = new Set<string>([routes.authorization, routes.end_session]);
 
-/** Returns true when it has answered. Throws bad_request when the request is too long for a query. */
-export async function redirectPostToGet(ctx: Context): Promise<boolean> {
-  if (ctx.method !== 'POST' || !PATHS.has(ctx.path)) return false;
+/** Resolves with true when it has answered; undefined for other requests. Rejects with bad_request when the request is too long for a query. */
+export function redirectPostToGet(ctx: Context): Promise<boolean> | undefined {
+  return ctx.method === 'POST' && PATHS.has(ctx.path) ? redirectToGet(ctx) : undefined;
+}
+
+async function redirectToGet(ctx: Context): Promise<boolean> {
   const fields = Object.entries(await readForm(ctx, { lists: ['resource'] }));
   const pairs = fields.flatMap(([name, value]) => [value].flat().map((one) => [name, one]));
   const parameters = new URLSearchParams(pairs).toString();

@@ -26,6 +26,7 @@ const patched = await startBareEngine({
   patch: (provider) =>
     acceptEverySecret(provider, {
       clients: {
+        cachedApplicationOf: () => undefined,
         applicationOf: async () => ({ secretHashes: ['mac of hashed'], secretValues: [newest, older] }) as never,
       },
       vault: { macMatches: (value, mac) => mac === `mac of ${value}` },
