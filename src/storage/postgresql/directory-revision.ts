@@ -13,9 +13,26 @@ export const statements = remoteStatements('directory', {
 /** Reads it, once for each request. */
 export function revisionOf(sql: Pick<Statements, 'query'>): Promise<Revision> {
   const reads = requestReads();
-  if (!reads) return read(sql);
-  reads.revision ??= read(sql);
+  if (!reads) return readShared(sql);
+  reads.revision ??= readShared(sql);
   return reads.revision;
+}
+
+/** The read that has not begun yet, of each database. */
+const waiting = new WeakMap<object, Promise<Revision>>();
+
+/** All that ask for it in one turn of the event loop share a read, which begins after the last of them has asked. */
+function readShared(sql: Pick<Statements, 'query'>): Promise<Revision> {
+  const known = waiting.get(sql);
+  if (known) return known;
+  const shared = new Promise<Revision>((resolve, reject) => {
+    setImmediate(() => {
+      waiting.delete(sql);
+      read(sql).then(resolve, reject);
+    });
+  });
+  waiting.set(sql, shared);
+  return shared;
 }
 
 async function read(sql: Pick<Statements, 'query'>): Promise<Revision> {
