@@ -8,6 +8,7 @@ declare module 'oidc-provider/lib/helpers/als.js' {
   import type { KoaContextWithOIDC } from 'oidc-provider';
 
   const storage: AsyncLocalStorage<KoaContextWithOIDC>;
+
   export { storage as default };
 }
 
