@@ -5,11 +5,12 @@ import type { Context, Extras, State } from '../../http/context.ts';
 import { bodyLimit } from '../../http/input.ts';
 import { within } from '../../rbac/rights.ts';
 import { type ConsolePage, type Field, VERSION } from '../console/blocks.ts';
+import { hiddenFields, inSections } from '../console/sections.ts';
 import type { ApplicationPagesDependencies } from './console-parts.ts';
 import { accessFields } from './console-parts.ts';
 import { accessOf, editFields, patchOf } from './form/fields.ts';
 import { MAX_FORM_BYTES, readForm, withTypedValues } from './form/read-form.ts';
-import { sectionsOf } from './form/sections.ts';
+import { applicationSections } from './form/sections.ts';
 
 const WRITE = 'gatehouse.applications:write' as const;
 
@@ -56,8 +57,8 @@ export function addEditRoutes(
         {
           kind: 'form',
           action: `/admin/applications/${application.id}/edit`,
-          fields: fields.filter(({ type }) => type === 'hidden'),
-          sections: sectionsOf([...fields, ...accessFields(application, names)]),
+          fields: hiddenFields(fields),
+          sections: inSections([...fields, ...accessFields(application, names)], applicationSections),
           button: 'Save',
           cancel: `/admin/applications/${application.id}`,
         },

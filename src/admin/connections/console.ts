@@ -79,7 +79,12 @@ function addListRoute(router: Router<State, Extras>, { frame, connections }: Con
             [...stateTags(one), ...(hasFault(one) ? [{ text: 'needs attention', tone: 'warn' as const }] : [])],
             one.domains.map(({ domain }) => domain).join(', '),
           ]),
-          empty: 'There are none: everybody signs in with a password or a passkey of this server.',
+          empty: {
+            icon: 'plug',
+            title: 'No connections yet',
+            text: 'Everybody signs in with a password or a passkey of this server. With a connection, people sign in at Microsoft, Google, a directory or another identity provider.',
+            ...(mayChange && { action: { label: 'Add the first connection', icon: 'plus', href: `${HOME}/new` } }),
+          },
         },
       ],
     });

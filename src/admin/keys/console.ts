@@ -55,7 +55,7 @@ export function keyRoutes({ frame, keys }: KeyPagesDependencies): Router<State, 
     frame.show(ctx, {
       title: 'Rotate keys',
       back: { href: '/admin/keys', label: 'Keys' },
-      blocks: ROTATIONS.map(rotationForm),
+      blocks: [{ kind: 'tasks', title: 'Steps', isDanger: true, rows: ROTATIONS.map(rotationRow) }],
     }),
   );
 
@@ -134,10 +134,13 @@ const ROTATIONS: readonly Rotation[] = [
   ]),
 ];
 
-function rotationForm({ use, step, title, lead, button }: Rotation): Block {
-  const fields = [
-    { name: 'use', label: '', type: 'hidden' as const, value: use },
-    { name: 'step', label: '', type: 'hidden' as const, value: step },
-  ];
-  return { kind: 'form', title, lead, action: '/admin/keys/rotate', fields, button, look: 'danger' };
+function rotationRow({ use, step, title, lead, button }: Rotation) {
+  const action = {
+    label: button,
+    of: title,
+    post: '/admin/keys/rotate',
+    fields: { use, step },
+    look: 'danger' as const,
+  };
+  return { title, text: lead, action };
 }

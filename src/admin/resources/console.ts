@@ -65,7 +65,12 @@ function addListRoute(router: Router<State, Extras>, { frame, resources }: ApiPa
             api.signingAlg,
             api.source === 'file' ? { text: 'configuration file', tone: 'plain' } : '',
           ]),
-          empty: 'No API is registered. Clients get opaque access tokens for UserInfo.',
+          empty: {
+            icon: 'braces',
+            title: 'No APIs yet',
+            text: 'No API is registered. Clients get opaque access tokens for UserInfo.',
+            ...(frame.may(ctx, WRITE) && { action: { label: 'Add the first API', icon: 'plus', href: `${HOME}/new` } }),
+          },
         },
       ],
     });

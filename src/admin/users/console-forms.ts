@@ -20,6 +20,7 @@ import { within } from '../../rbac/rights.ts';
 import { etagOf } from '../api/versions.ts';
 import { type ConsolePage, type Field, versionField } from '../console/blocks.ts';
 import type { Frame } from '../console/frame.ts';
+import { inSections, type SectionRule } from '../console/sections.ts';
 import type { RoleAdmin } from '../roles/actions.ts';
 import type { UserAdmin, UserDetails } from './actions.ts';
 import { showOneTimePassword } from './console-password.ts';
@@ -47,6 +48,14 @@ const userForm = z.object({
   version: z.string().max(100).default(''),
 });
 type UserForm = z.output<typeof userForm>;
+
+const SECTIONS: readonly SectionRule[] = [
+  { title: 'Account', names: ['username', 'email', 'email_verified', 'name', 'given_name', 'family_name'] },
+  { title: 'First sign-in', names: ['begin'] },
+  { title: 'Roles', names: ['roles'] },
+  { title: 'Profile', names: 'rest', isAdvanced: true },
+  { title: 'Address', names: addressPartNames.map(addressColumn), isAdvanced: true },
+];
 
 /** The pages …/new and …/:id/edit. */
 export function userFormPages(router: Router<State, Extras>, dependencies: UserFormsDependencies): void {
@@ -87,7 +96,8 @@ function newUserPages(router: Router<State, Extras>, dependencies: UserFormsDepe
         {
           kind: 'form',
           action: '/admin/users/new',
-          fields: [...(await fieldsFor(dependencies, ctx, given)), firstSignIn(given)],
+          fields: [],
+          sections: inSections([...(await fieldsFor(dependencies, ctx, given)), firstSignIn(given)], SECTIONS),
           button: 'Create',
           cancel: '/admin/users',
         },
@@ -141,7 +151,8 @@ function editUserPages(router: Router<State, Extras>, dependencies: UserFormsDep
         {
           kind: 'form',
           action: `${at}/edit`,
-          fields: [versionField(given.version), ...(await fieldsFor(dependencies, ctx, given))],
+          fields: [versionField(given.version)],
+          sections: inSections(await fieldsFor(dependencies, ctx, given), SECTIONS),
           button: 'Save',
           cancel: at,
         },

@@ -1,14 +1,7 @@
 // The sections of the edit form of an application.
-import type { Field, FormSection } from '../../console/blocks.ts';
+import type { SectionRule } from '../../console/sections.ts';
 
-interface Section {
-  title: string;
-  lead?: string;
-  names: readonly string[];
-  isAdvanced?: boolean;
-}
-
-const SECTIONS: readonly Section[] = [
+export const applicationSections: readonly SectionRule[] = [
   { title: 'General', names: ['name'] },
   {
     title: 'Sign-in and sign-out addresses',
@@ -23,15 +16,5 @@ const SECTIONS: readonly Section[] = [
     isAdvanced: true,
   },
   { title: 'Keys and security', names: ['profile', 'jwks_uri', 'jwks', 'without_pkce'], isAdvanced: true },
+  { title: 'More', names: 'rest', isAdvanced: true },
 ];
-const MORE: Section = { title: 'More', names: [], isAdvanced: true };
-
-/** The visible fields by section; those that no section names come last, sections without fields are left out. */
-export function sectionsOf(fields: readonly Field[]): FormSection[] {
-  const named = new Set(SECTIONS.flatMap(({ names }) => names));
-  const visible = fields.filter(({ type }) => type !== 'hidden');
-  const sections = [...SECTIONS, { ...MORE, names: visible.map(({ name }) => name).filter((one) => !named.has(one)) }];
-  return sections
-    .map(({ names, ...section }) => ({ ...section, fields: visible.filter(({ name }) => names.includes(name)) }))
-    .filter((section) => section.fields.length > 0);
-}
