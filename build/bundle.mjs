@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { build } from 'esbuild';
 import { leanEngine } from './engine.mjs';
+import { firstUse, packagesAtFirstUse } from './first-use.mjs';
 import { lineTables } from './line-tables.mjs';
 import { runtimePackages } from './packages.mjs';
 
@@ -21,9 +22,10 @@ const workers = [
  */
 export async function bundle(root) {
   const results = await Promise.all([
-    run(root, ['main.ts'], { splitting: true, chunkNames: 'server/[name]-[hash]' }),
+    run(root, ['main.ts'], { splitting: true, chunkNames: 'server/[name]-[hash]', plugins: [firstUse, ...plugins] }),
     run(root, ['cli.ts'], { splitting: true, chunkNames: 'commands/[name]-[hash]' }),
     run(root, workers, {}),
+    run(root, [], packagesAtFirstUse),
   ]);
   const outputs = results.flatMap(({ outputFiles }) => outputFiles);
   const maps = new Map(outputs.filter(({ path: file }) => file.endsWith('.map')).map((map) => [map.path, map.text]));
@@ -71,7 +73,7 @@ function run(root, entries, options) {
     // tsx loads TypeScript in worker threads of tests; pg-native is optional, and not installed.
     external: [...runtimePackages, 'tsx', 'pg-native'],
     banner: { js: requireInModules },
-    plugins: [wasmAsFile, sparseEdges, plainContext, englishOnly, leanEngine],
+    plugins,
     ...options,
   });
 }
@@ -155,3 +157,5 @@ const englishOnly = {
     }));
   },
 };
+
+const plugins = [wasmAsFile, sparseEdges, plainContext, englishOnly, leanEngine];

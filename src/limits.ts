@@ -254,15 +254,13 @@ export const limits = {
     idempotencyRetrySeconds: 5,
     maxEvaluations: 100,
   },
-  /** Statistics of this many rows or more are remembered, so long for each row, and at most so long. */
-  statistics: { countedRows: 50_000, msPerRow: 0.5, maxAgeMs: 10 * MINUTE * 1000 },
+  statistics: { countedRows: 50_000, msPerRow: 0.5, maxAgeMs: 10 * MINUTE * 1000 }, // how long those of more rows are used
   /** How long the old secrets of an application stay valid beside a new one. */
   secretOverlap: { defaultSeconds: 7 * DAY, maxSeconds: 90 * DAY },
   /** How long a rejected request can be looked up. */
   rejections: { keepDays: 14 },
   /** How old a cached setting may be on another instance. */
   settings: { cacheSeconds: 5, maxSchemaBytes: 16 * KIB, schemaCheckMs: 250 },
-
   /** One or two seconds of work on a phone, valid as long as its page; a browser without scripts waits instead. */
   captcha: { cost: 2_000, minCounter: 1_000, maxCounter: 2_000, seconds: HOUR, waitSeconds: 30 },
   /**

@@ -85,12 +85,14 @@ export async function startGatehouse(
     databaseUrl,
     isPlain = false,
     build = root,
-  }: { databaseUrl?: string | undefined; isPlain?: boolean; build?: string } = {},
+    workers,
+  }: { databaseUrl?: string | undefined; isPlain?: boolean; build?: string; workers?: number } = {},
 ): Promise<Target> {
   const port = await freePort();
   const origin = `http://127.0.0.1:${port}`;
   const child = await startChild({
-    arguments: ['--import', watcher, path.resolve(build, 'dist', 'main.js')],
+    // Workers get messages of node:cluster, not those of the watcher.
+    arguments: [...(workers ? [] : ['--import', watcher]), path.resolve(build, 'dist', 'main.js')],
     cwd: folder,
     readyUrl: `${origin}/readyz`,
     env: {
@@ -99,6 +101,7 @@ export async function startGatehouse(
       DATA_DIR: path.join(folder, 'data'),
       GATEHOUSE_CONFIG: path.join(folder, 'gatehouse.yaml'),
       LOG_FORMAT: 'json',
+      ...(workers ? { WORKERS: String(workers) } : {}),
       ...(isPlain ? {} : allocator),
       ...(databaseUrl ? { DATABASE_URL: databaseUrl } : {}),
     },

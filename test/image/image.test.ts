@@ -20,6 +20,10 @@ const stage = lastStage();
 const root = mkdtempSync(path.join(tmpdir(), 'gatehouse-image-'));
 const password = 'seven green kettles sing';
 
+const metadata = `<EntityDescriptor xmlns="urn:oasis:names:tc:SAML:2.0:metadata" entityID="https://wiki.example/metadata">
+  <SPSSODescriptor protocolSupportEnumeration="urn:oasis:names:tc:SAML:2.0:protocol"><AssertionConsumerService index="0"
+  Binding="urn:oasis:names:tc:SAML:2.0:bindings:HTTP-POST" Location="https://wiki.example/acs"/></SPSSODescriptor></EntityDescriptor>`;
+
 let image: Image;
 let server: ChildProcess;
 let origin: string;
@@ -39,7 +43,9 @@ beforeAll(async () => {
   origin = `http://localhost:${await freePort()}`;
   const hash = bcrypt.hashSync(password, 4);
   const user = `users:\n  - username: alice\n    email: alice@example.com\n    password_hash: '${hash}'\n`;
-  writeFileSync(path.join(root, stage.workdir, 'gatehouse.yaml'), user);
+  // Metadata is read with a library that is loaded at its first use.
+  const provider = `service_providers:\n  - name: Wiki\n    metadata: ${JSON.stringify(metadata)}\n`;
+  writeFileSync(path.join(root, stage.workdir, 'gatehouse.yaml'), user + provider);
   if (!canIsolate) mkdirSync(path.join(root, 'data'));
   server = image.start(stage.command, { PORT: new URL(origin).port, ISSUER: origin });
   await new Promise<void>((resolve, reject) => {
@@ -87,6 +93,19 @@ describe('the image', () => {
     const message = deflateRawSync('<AuthnRequest/>').toString('base64');
     const rejected = await browser.get(`/saml/sso?SAMLRequest=${encodeURIComponent(message)}`);
     expect(rejected.status).toBe(400);
+  });
+
+  it('applies the metadata of a service provider, and writes a readable log', async () => {
+    expect(log).toContain('"clientId":"https://wiki.example/metadata"');
+    const env = {
+      LOG_FORMAT: 'pretty',
+      PORT: String(await freePort()),
+      ISSUER: origin,
+      DATABASE_URL: 'file:/nowhere/x.db',
+    };
+    const child = image.start(stage.command, env);
+    const [output] = await Promise.all([text(child.stdout as Readable), once(child, 'exit')]);
+    expect(output).toMatch(/^\[[\d:.]+\] FATAL/);
   });
 
   it('runs commands and the worker threads that they need', async () => {
