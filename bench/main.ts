@@ -44,7 +44,10 @@ const { values: options } = parseArgs({
   },
 });
 
-const targets = { engine: 1.5, saml: 1.5, blockMs: 5, signIn: 1.2, connection: 1.3, memoryMb: 200, startMs: 2000 };
+const targets = {
+  ...{ engine: 1.5, clientCredentials: 1.4, postgresql: 1.33, saml: 1.5, blockMs: 5, signIn: 1.2, connection: 1.3 },
+  ...{ readyMb: 130, memoryMb: 200, startMs: 1000 },
+};
 const bursts = Number(options.bursts);
 /** Sign-ons one after the other, for the turns of the event loop. */
 const SINGLE_SIGN_ONS = 400;
@@ -85,9 +88,27 @@ async function compareWithEngine(gatehouse: Target): Promise<Row[]> {
   if (wanted.length === 0) return [];
   const bare = await startBare();
   const rows: Row[] = [];
-  const limit = { limitName: 'bare oidc-provider', target: targets.engine };
-  for (const one of wanted) rows.push(await pairRow({ ...one, target: gatehouse }, { ...one, target: bare }, limit));
+  for (const one of wanted) {
+    const target = one.name === 'client credentials' ? targets.clientCredentials : targets.engine;
+    // On PostgreSQL the target is the ratio to SQLite (below).
+    const limit = { limitName: 'bare oidc-provider', ...(options.postgresql ? {} : { target }) };
+    rows.push(await pairRow({ ...one, target: gatehouse }, { ...one, target: bare }, limit));
+  }
   await bare.stop();
+  return rows;
+}
+
+/** With `--postgresql`: each scenario on PostgreSQL and on SQLite. */
+async function compareWithSqlite(gatehouse: Target): Promise<Row[]> {
+  const wanted = options.postgresql ? scenarios.filter(({ name }) => isWanted(name)) : [];
+  if (wanted.length === 0) return [];
+  const folder = gatehouseFolder();
+  const sqlite = await startGatehouse(folder, { isPlain: options.plain });
+  const rows: Row[] = [];
+  const limit = { limitName: 'SQLite', target: targets.postgresql };
+  for (const one of wanted) rows.push(await pairRow({ ...one, target: gatehouse }, { ...one, target: sqlite }, limit));
+  await sqlite.stop();
+  rmSync(folder, { recursive: true, force: true });
   return rows;
 }
 
@@ -209,12 +230,17 @@ async function startTime(folder: string, databaseUrl?: string): Promise<Row[]> {
   if (!isWanted('start')) return [];
   note('start …');
   const times: number[] = [];
+  const sizes: number[] = [];
   for (let turn = 0; turn < STARTS; turn += 1) {
     const server = await startGatehouse(folder, { databaseUrl, isPlain: options.plain });
     times.push(server.startMs);
+    sizes.push(server.memoryMb());
     await server.stop();
   }
-  return [{ name: 'start, existing database', unit: 'ms', gatehouse: median(times), target: targets.startMs }];
+  return [
+    { name: 'start, existing database', unit: 'ms', gatehouse: median(times), target: targets.startMs },
+    { name: 'start, memory when ready', unit: 'MB', gatehouse: median(sizes), target: targets.readyMb },
+  ];
 }
 
 async function run(): Promise<Row[]> {
@@ -224,6 +250,7 @@ async function run(): Promise<Row[]> {
     const gatehouse = await startGatehouse(folder, { databaseUrl: postgres?.url, isPlain: options.plain });
     const rows = [
       ...(await compareWithEngine(gatehouse)),
+      ...(await compareWithSqlite(gatehouse)),
       ...(await compareSaml(gatehouse)),
       ...(await comparePassword(gatehouse)),
       ...(await memory(gatehouse)),
