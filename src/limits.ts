@@ -198,7 +198,7 @@ export const limits = {
   },
   /**
    * The database. A request is answered within 10 seconds also while the database is silent: all its statements together have
-   * `requestMs`, and one that begins after that `lateMs`, in which a database that answers has answered.
+   * `requestMs`, and after that `lateMs`, in which a database that answers has answered; quick ones are free.
    */
   database: {
     ...{ connections: 10, connectMs: 2500 }, // to connect, or to get a connection of the pool

@@ -9,6 +9,8 @@ export interface RequestScope {
   isAnswered(): boolean;
   /** When its statements have to end, in milliseconds of `performance.now()`; absent before the first one. */
   endsAt?: number;
+  /** How long statements that end later may still take, quick ones apart. */
+  lateMs?: number;
 }
 
 const storage = new AsyncLocalStorage<RequestScope>();
@@ -26,9 +28,12 @@ export interface TimedOperation<T> {
   discard?(result: T): void;
 }
 
+/** A statement that takes no longer is never the reason why a request takes long; an import may have thousands of them. */
+const QUICK_MS = 250;
+
 /**
- * Runs a database operation within the time of its request: all operations of a request together have `requestMs` from the first one on,
- * and one that begins later has `lateMs`, in which a database that answers has answered. Without a request it has no limit here.
+ * Runs a database operation within the time of its request: all operations of a request together have `requestMs` from the first one on.
+ * Those that end later have `lateMs` together, without the quick ones. Without a request there is no limit here.
  */
 export function withinRequest<T>(
   { requestMs, lateMs }: Pick<DatabaseLimits, 'requestMs' | 'lateMs'>,
@@ -37,13 +42,19 @@ export function withinRequest<T>(
   const scope = storage.getStore();
   if (!scope || scope.isAnswered()) return run();
   const now = performance.now();
-  scope.endsAt ??= now + requestMs;
-  const left = scope.endsAt - now;
+  const { endsAt = now + requestMs, lateMs: late = lateMs } = scope;
+  Object.assign(scope, { endsAt, lateMs: late });
+  const quickMs = Math.min(QUICK_MS, lateMs);
+  const ended = () => {
+    const took = performance.now() - Math.max(now, endsAt);
+    if (took > quickMs) scope.lateMs = (scope.lateMs ?? late) - took;
+  };
   return new Promise<T>((resolve, reject) => {
     let isOver = false;
     const timer = setTimeout(
       () => {
         isOver = true;
+        ended();
         const cause = new Error(`the statements of this request took more than ${requestMs} ms`);
         try {
           fail(new DatabaseUnavailable('busy', cause));
@@ -51,13 +62,14 @@ export function withinRequest<T>(
           reject(error);
         }
       },
-      Math.max(left, lateMs),
+      Math.max(endsAt - now, late, quickMs),
     );
     run().then(
       (result) => {
         clearTimeout(timer);
-        if (isOver) discard?.(result);
-        else resolve(result);
+        if (isOver) return discard?.(result);
+        ended();
+        resolve(result);
       },
       (error: unknown) => {
         clearTimeout(timer);

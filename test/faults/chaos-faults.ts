@@ -3,6 +3,7 @@ import type { ChildProcess } from 'node:child_process';
 import { rmSync, statfsSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { SqlDriverAdapter } from '@prisma/driver-adapter-utils';
 import { connectSqlite } from '../../src/storage/sqlite/connections.ts';
 import type { PostgresProcess } from './postgres-process.ts';
 import type { TcpProxy } from './tcp-proxy.ts';
@@ -139,7 +140,8 @@ export function createFaults({ nodes, postgres, isMounted, seconds, start }: Fau
       name: 'file locked by another process',
       async run(node) {
         const other = await connectSqlite(path.join(node.folder, 'gatehouse.db'));
-        await other.executeScript('BEGIN IMMEDIATE');
+        // The server writes at the same time.
+        while (!(await isBegun(other))) await sleep(10);
         await sleep(seconds(1, 8));
         await other.executeScript('ROLLBACK');
         await other.dispose();
@@ -168,3 +170,9 @@ export function createFaults({ nodes, postgres, isMounted, seconds, start }: Fau
   ];
   return [...common, ...(postgres ? onPostgres : onSqlite)];
 }
+
+const isBegun = (connection: SqlDriverAdapter) =>
+  connection.executeScript('BEGIN IMMEDIATE').then(
+    () => true,
+    () => false,
+  );

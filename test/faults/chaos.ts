@@ -1,6 +1,6 @@
 // Driver: real traffic while nodes are killed and frozen, the database is frozen, killed, stopped, silent or locked, the disk is full and
 // the clock jumps, one after the other and at random. `npm test` does not run it.
-//   npm run build && npx tsx test/faults/chaos.ts postgresql|sqlite [--minutes 8] [--seed 1]
+//   npm run build && npx tsx test/faults/chaos.ts postgresql|sqlite [--minutes 8] [--seed 1] [--only 'database slow']
 // PostgreSQL: two nodes behind a proxy. SQLite: one node, on a small file system of its own where the machine permits mount.
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -24,7 +24,11 @@ const ANSWER_MS = 10_000;
 const RECOVERY_MS = 15_000;
 const MEMORY_MB = 500;
 const { values, positionals } = parseArgs({
-  options: { minutes: { type: 'string', default: '8' }, seed: { type: 'string', default: '1' } },
+  options: {
+    minutes: { type: 'string', default: '8' },
+    seed: { type: 'string', default: '1' },
+    only: { type: 'string', default: '' },
+  },
   allowPositionals: true,
 });
 const isPostgres = positionals[0] !== 'sqlite';
@@ -132,7 +136,9 @@ function read(text: string, node: Node): void {
 }
 
 const nodes: Node[] = [];
-const faults = createFaults({ nodes, postgres, isMounted, seconds, start });
+const faults = createFaults({ nodes, postgres, isMounted, seconds, start }).filter(({ name }) =>
+  name.includes(values.only),
+);
 let closeAll = async () => {};
 
 /** Milliseconds until all nodes are ready; a minute at most. */
