@@ -30,7 +30,6 @@ export function samlBlocks(xml: string, isDelivered = false, details: Block[] = 
   return [
     {
       kind: 'text',
-      tone: 'lead',
       text: isSuccess
         ? `The sign-in works. The application ${isDelivered ? 'received' : 'would have received'} this.`
         : `The sign-in was rejected. The application ${isDelivered ? 'received' : 'would have received'} this.`,

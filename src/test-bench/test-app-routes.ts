@@ -119,13 +119,9 @@ function logoutRoutes(router: Router<State, Extras>, dependencies: TestAppDepend
     const ticket = ticketOf(dependencies, ctx, state);
     frame.show(ctx, {
       title: 'The sign-out works',
+      lead: 'Your session ended, you were sent back to the test application, and have signed in again since.',
       back: { href: HOME, label: 'Test applications' },
       blocks: [
-        {
-          kind: 'text',
-          tone: 'lead',
-          text: 'Your session ended, you were sent back to the test application, and have signed in again since.',
-        },
         json('Sign-out request', { ...logoutRequest(issuer, ticket), id_token_hint: 'the ID token of the test' }),
         json('Sign-out response', { post_logout_redirect_uri: testAppUris(issuer).postLogoutRedirectUri, state }),
       ],
@@ -179,11 +175,9 @@ function showError(frame: Frame, ctx: Context, body: Record<string, unknown>): v
     ctx,
     {
       title: 'The token endpoint rejected the request',
+      lead: 'The application received this error.',
       back: { href: HOME, label: 'Test applications' },
-      blocks: [
-        { kind: 'text', tone: 'lead', text: 'The application received this error.' },
-        json('Error', { error: body.error, error_description: body.error_description }),
-      ],
+      blocks: [json('Error', { error: body.error, error_description: body.error_description })],
     },
     400,
   );
@@ -210,10 +204,10 @@ function tokenPage(
   ];
   return {
     title: 'Test application',
+    lead,
     back: { href: HOME, label: 'Test applications' },
     actions: [{ label: 'Test again', href: `${HOME}/${applicationId}` }],
     blocks: [
-      { kind: 'text', tone: 'lead', text: lead },
       ...(facts.length > 0 ? [{ kind: 'facts' as const, rows: facts }] : []),
       ...messages,
       json('ID token', decodeJwt(idToken)),

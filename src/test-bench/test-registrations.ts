@@ -71,9 +71,9 @@ function registrationPage({ rp, sp, hasKey }: Registrations): ConsolePage {
   };
   return {
     title: 'Test applications',
+    lead,
     back: { href: '/admin/applications', label: 'Applications' },
     blocks: [
-      { kind: 'text', tone: 'lead', text: lead },
       ...(tiles.length > 0 ? [{ kind: 'tiles' as const, items: tiles }] : []),
       ...(rp && sp && hasKey ? [] : [missing]),
     ],

@@ -178,9 +178,10 @@ function isBuiltIn({ clientId }: Application, testSp: TestSignInDependencies['te
 function show(frame: Frame, ctx: Context, application: Application, lead: string, blocks: Block[]): void {
   frame.show(ctx, {
     title: `Test of ${application.name}`,
+    lead,
     back: { href: `/admin/applications/${application.id}`, label: application.name },
     actions: [{ label: 'Test again', href: `/admin/test/${application.id}`, look: 'primary' }],
-    blocks: [{ kind: 'text', tone: 'lead', text: lead }, ...blocks],
+    blocks,
   });
 }
 

@@ -124,7 +124,7 @@ function sloRoutes(router: Router<State, Extras>, dependencies: TestSpRoutesDepe
       ? 'The sign-out works. Your session ended, you were sent back to the test service provider, and have signed in again since.'
       : 'The sign-out was answered, but not as a service provider expects.';
     show(frame, ctx, ticket, received, [
-      { kind: 'text', tone: 'lead', text: lead },
+      { kind: 'text', text: lead },
       checks('What the service provider checks of the LogoutResponse', received),
       xml('LogoutRequest', ticket.sent),
       xml('LogoutResponse', received.xml),

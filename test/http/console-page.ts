@@ -18,7 +18,7 @@ const page: ConsolePage = {
   problem: 'Some of what was sent is missing or wrong.',
   faults: [{ field: 'redirect_uris', message: 'must be an absolute URL' }],
   blocks: [
-    { kind: 'text', text: 'A page that shows everything.', tone: 'lead' },
+    { kind: 'text', text: 'A page that shows everything.' },
     {
       kind: 'stats',
       items: [

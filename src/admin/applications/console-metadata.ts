@@ -57,7 +57,7 @@ function comparison({ name, metadata }: Application, { documentHash, receivedAt,
     'The metadata changed something that only an administrator may change. The registered metadata stays in use.';
   const warning = `Before you approve it, ask the people who run ${name} whether they made this change: by phone, for example, and not through the application itself.`;
   return [
-    { kind: 'text', tone: 'lead', text: lead },
+    { kind: 'text', text: lead },
     {
       kind: 'table',
       caption: 'What changes',

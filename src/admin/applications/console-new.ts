@@ -82,6 +82,7 @@ function registrationResultPage(application: Application, identityProvider: Iden
     (application.metadata.redirect_uris.length > 0 && !application.metadata.require_pushed_authorization_requests);
   return {
     title: `${application.name} is registered`,
+    lead: 'Now enter these settings in the application.',
     back: { href: '/admin/applications', label: 'Applications' },
     actions: [
       ...(canTestSignIn
@@ -90,7 +91,6 @@ function registrationResultPage(application: Application, identityProvider: Iden
       { label: 'View application', href: `/admin/applications/${application.id}` },
     ],
     blocks: [
-      { kind: 'text', tone: 'lead', text: 'Now enter these settings in the application.' },
       ...(identityProvider.clientSecret
         ? [{ kind: 'text' as const, tone: 'warning' as const, text: 'The secret is displayed only once.' }]
         : []),

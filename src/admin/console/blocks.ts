@@ -153,7 +153,7 @@ export interface Rule {
 }
 
 export type Block =
-  | { kind: 'text'; text: string; tone?: 'lead' | 'small' | 'notice' | 'warning' | 'alert' }
+  | { kind: 'text'; text: string; tone?: 'small' | 'notice' | 'warning' | 'alert' }
   | { kind: 'facts'; title?: string; lead?: string; rows: { label: string; value: Cell }[] }
   | {
       kind: 'table';

@@ -19,9 +19,9 @@ export function confirmationPage(
     : `This needs a sign-in from the last ${MINUTES} minutes, so that nobody else can do it at a computer where you are signed in.`;
   return {
     title: 'Confirm that it is you',
+    lead: `You are about to ${change}. ${reason}`,
     ...(page.back && { back: page.back }),
     blocks: [
-      { kind: 'text', tone: 'lead', text: `You are about to ${change}. ${reason}` },
       {
         kind: 'facts',
         rows: [

@@ -54,7 +54,7 @@ function addListRoute(router: Router<State, Extras>, { frame, resources }: ApiPa
       lead: 'Services that accept access tokens of this server.',
       actions: frame.may(ctx, WRITE) ? [{ label: 'New API', icon: 'plus', href: `${HOME}/new`, look: 'primary' }] : [],
       blocks: [
-        { kind: 'text', tone: 'lead', text: explanation },
+        { kind: 'text', tone: 'small', text: explanation },
         {
           kind: 'table',
           caption: 'APIs and their scopes',

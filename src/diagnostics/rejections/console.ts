@@ -119,9 +119,9 @@ function detailsPage(explanation: Explanation, may: May): ConsolePage {
   const { rejection } = explanation;
   return {
     title: `Rejected request ${rejection.code}`,
+    lead: rejection.message,
     back: { href: '/admin/refusals', label: 'Rejected requests' },
     blocks: [
-      { kind: 'text', tone: 'lead', text: rejection.message },
       ...fixBlocks(explanation, may),
       rulesBlock(explanation),
       requestBlock(explanation),
